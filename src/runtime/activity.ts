@@ -1,0 +1,373 @@
+/**
+ * Activities: slow or outside work that an actor asked for, run here, outcome sent back as a message.
+ *
+ * A piece of work is a row until its outcome is taken in, so it survives the node that runs it: another
+ * node adopts the rows of dead nodes and runs them again under the same id, `resumed`. The type of
+ * the error decides about repeats: `Terminal` never, `Retryable` after its delay, anything else with backoff.
+ */
+import type { Json, Outcome } from "../../actors/actor.ts";
+import { texts } from "../store/array-literal.ts";
+import type { Sql } from "../store/postgres.ts";
+import type { ActivityRow } from "./journal.ts";
+import {
+  type AbortReason,
+  type ActivityContext,
+  type ActivityDefinition,
+  type Address,
+  Retryable,
+  Terminal,
+} from "./port.ts";
+
+interface Work {
+  readonly id: string;
+  readonly actor: Address;
+  readonly name: string;
+  readonly input: string;
+  readonly replyType: string;
+  readonly resumed: boolean;
+  readonly abandoned: boolean;
+  attempt: number;
+  readonly queuedAt: number;
+}
+
+interface Running {
+  readonly work: Work;
+  readonly controller: AbortController;
+  readonly done: Promise<void>;
+}
+
+/** Waiting work of one activity: taken in turn by tenant, so that one tenant's thousand never starve another's one. */
+class FairQueue {
+  private readonly tenants = new Map<string, Work[]>();
+  size = 0;
+
+  push(work: Work): void {
+    const line = this.tenants.get(work.actor.tenant);
+    if (line === undefined) this.tenants.set(work.actor.tenant, [work]);
+    else line.push(work);
+    this.size++;
+  }
+
+  shift(): Work | undefined {
+    const first = this.tenants.entries().next();
+    if (first.done === true) return undefined;
+    const [tenant, line] = first.value;
+    const work = line.shift();
+    // To the back of the round, or out of it.
+    this.tenants.delete(tenant);
+    if (line.length > 0) this.tenants.set(tenant, line);
+    this.size--;
+    return work;
+  }
+
+  /** Takes out whatever matches. */
+  extract(matches: (work: Work) => boolean): Work[] {
+    const out: Work[] = [];
+    for (const [tenant, line] of this.tenants) {
+      const kept = line.filter((work) => {
+        if (!matches(work)) return true;
+        out.push(work);
+        return false;
+      });
+      if (kept.length === line.length) continue;
+      if (kept.length === 0) this.tenants.delete(tenant);
+      else this.tenants.set(tenant, kept);
+    }
+    this.size -= out.length;
+    return out;
+  }
+}
+
+export interface ActivityRunnerOptions {
+  readonly sql: Sql;
+  readonly node: string;
+  readonly host: string;
+  readonly definitions: readonly ActivityDefinition[];
+  readonly now: () => number;
+  /** Another host's work is left alone this long after that host was last seen, ms. */
+  readonly orphanAfterMs: number;
+  readonly random: () => number;
+  ask(to: Address, type: string, body: Json, deadlineMs: number): Promise<Json>;
+  tell(to: Address, type: string, body: Json): Promise<void>;
+  /** Delivers an outcome to the actor; resolves when it is accepted. */
+  conclude(to: Address, type: string, outcome: Outcome): Promise<void>;
+  /** Tells the other nodes to stop this work. */
+  broadcastAbandon(id: string): void;
+  report(what: "activity_failed", facts: Record<string, unknown>): void;
+  crash(point: "in_activity"): void;
+}
+
+const defaultAskDeadlineMs = 30_000;
+
+export class ActivityRunner {
+  private readonly definitions: ReadonlyMap<string, ActivityDefinition>;
+  private readonly queues = new Map<string, FairQueue>();
+  private readonly running = new Map<string, Running>();
+  private readonly runningByName = new Map<string, number>();
+  private draining = false;
+
+  constructor(private readonly options: ActivityRunnerOptions) {
+    this.definitions = new Map(options.definitions.map((definition) => [definition.name, definition]));
+  }
+
+  isHostBound = (name: string): boolean => this.definitions.get(name)?.hostBound === true;
+
+  /** Begins work that was just committed on this node. */
+  perform(rows: readonly ActivityRow[]): void {
+    const now = this.options.now();
+    for (const row of rows) {
+      this.enqueue({
+        id: row.id,
+        actor: { kind: row.kind, key: row.key, tenant: row.tenant },
+        name: row.name,
+        input: row.input,
+        replyType: row.replyType,
+        resumed: false,
+        abandoned: false,
+        attempt: 0,
+        queuedAt: now,
+      });
+    }
+    this.fill();
+  }
+
+  /** The actors gave this work up. */
+  abandon(ids: readonly string[]): void {
+    for (const id of ids) if (!this.abandonHere(id)) this.options.broadcastAbandon(id);
+  }
+
+  /** Stops the work if this node has it. */
+  abandonHere(id: string): boolean {
+    const running = this.running.get(id);
+    if (running !== undefined) {
+      running.controller.abort("abandoned" satisfies AbortReason);
+      return true;
+    }
+    for (const queue of this.queues.values()) {
+      const [work] = queue.extract((one) => one.id === id);
+      if (work === undefined) continue;
+      if (work.resumed) {
+        // An earlier attempt may have left something running outside: let the activity clean it up.
+        this.enqueue({ ...work, abandoned: true });
+        this.fill();
+      } else void this.forget(id);
+      return true;
+    }
+    return false;
+  }
+
+  /**
+   * Takes over work whose node is gone, and fails work that waited too long for a slot. Called about
+   * once a second.
+   */
+  async sweep(live: readonly string[]): Promise<void> {
+    this.expire();
+    if (this.draining) return;
+    const { sql, node, host, orphanAfterMs } = this.options;
+    const rows = await sql<
+      { id: string; kind: string; key: string; tenant: string; name: string; input: string; reply_type: string; attempt: number; abandoned: boolean }[]
+    >`
+      update runtime_activities set node = ${node}, host = ${host}, released_at = null
+      where id in (
+        select a.id from runtime_activities a left join runtime_nodes n on n.id = a.node
+        where (a.node is null or not a.node = any(${texts([...live, node])}::text[]))
+          and a.name = any(${texts([...this.definitions.keys()])}::text[])
+          and (not a.host_bound or a.host = ${host}
+            or (coalesce(n.heartbeat_at, a.released_at, a.created_at) < now() - ${`${orphanAfterMs} milliseconds`}::interval
+                and not exists (select 1 from runtime_nodes h where h.host = a.host and h.id = any(${texts(live)}::text[]))))
+        order by a.created_at limit 200 for update of a skip locked)
+      returning id, kind, key, tenant, name, input, reply_type, attempt, abandoned`;
+    const now = this.options.now();
+    for (const row of rows) {
+      if (this.running.has(row.id)) continue;
+      this.enqueue({
+        id: row.id,
+        actor: { kind: row.kind, key: row.key, tenant: row.tenant },
+        name: row.name,
+        input: row.input,
+        replyType: row.reply_type,
+        resumed: true,
+        abandoned: row.abandoned,
+        attempt: row.attempt,
+        queuedAt: now,
+      });
+    }
+    this.fill();
+    await this.reconcile();
+  }
+
+  /** Work that was given up while this node could not hear of it. */
+  private async reconcile(): Promise<void> {
+    if (this.running.size === 0) return;
+    const rows = await this.options.sql<{ id: string }[]>`
+      select id from runtime_activities where node = ${this.options.node} and abandoned`;
+    for (const { id } of rows) this.running.get(id)?.controller.abort("abandoned" satisfies AbortReason);
+  }
+
+  counts(): { running: number; waiting: number } {
+    let waiting = 0;
+    for (const queue of this.queues.values()) waiting += queue.size;
+    return { running: this.running.size, waiting };
+  }
+
+  /** Lets go of everything: running work is told to leave the outside as it is, and every row is free for another node. */
+  async drain(): Promise<void> {
+    this.draining = true;
+    for (const { controller } of this.running.values()) controller.abort("draining" satisfies AbortReason);
+    await Promise.all([...this.running.values()].map((one) => one.done));
+    const { sql, node } = this.options;
+    await sql`update runtime_activities set node = null, released_at = now() where node = ${node}`;
+  }
+
+  private enqueue(work: Work): void {
+    let queue = this.queues.get(work.name);
+    if (queue === undefined) {
+      queue = new FairQueue();
+      this.queues.set(work.name, queue);
+    }
+    queue.push(work);
+  }
+
+  private fill(): void {
+    if (this.draining) return;
+    for (const [name, queue] of this.queues) {
+      const definition = this.definitions.get(name);
+      const limit = definition?.concurrency ?? 1;
+      while (queue.size > 0 && (this.runningByName.get(name) ?? 0) < limit) {
+        const work = queue.shift();
+        if (work !== undefined) this.begin(work, definition);
+      }
+    }
+  }
+
+  private begin(work: Work, definition: ActivityDefinition | undefined): void {
+    const controller = new AbortController();
+    if (work.abandoned) controller.abort("abandoned" satisfies AbortReason);
+    this.runningByName.set(work.name, (this.runningByName.get(work.name) ?? 0) + 1);
+    const done = this.carryThrough(work, definition, controller.signal).finally(() => {
+      this.running.delete(work.id);
+      this.runningByName.set(work.name, (this.runningByName.get(work.name) ?? 1) - 1);
+      this.fill();
+    });
+    this.running.set(work.id, { work, controller, done });
+  }
+
+  private async carryThrough(work: Work, definition: ActivityDefinition | undefined, signal: AbortSignal): Promise<void> {
+    let outcome: Outcome | null;
+    try {
+      outcome =
+        definition === undefined
+          ? { id: work.id, ok: false, code: "unknown_activity", message: `no activity ${work.name}` }
+          : await this.attempts(work, definition, signal);
+    } catch {
+      outcome = null;
+    }
+    if (outcome !== null && !(signal.aborted && signal.reason === "abandoned")) {
+      if (await this.insist(() => this.options.conclude(work.actor, work.replyType, outcome))) return;
+    }
+    // Draining leaves the row to another node; given-up work is done with.
+    if (signal.aborted && signal.reason === "abandoned") await this.forget(work.id);
+  }
+
+  /** The outcome, or null when the work was cut off. */
+  private async attempts(work: Work, definition: ActivityDefinition, signal: AbortSignal): Promise<Outcome | null> {
+    const { id } = work;
+    const input = JSON.parse(work.input) as Json;
+    let resumed = work.resumed;
+    for (;;) {
+      work.attempt++;
+      try {
+        this.options.crash("in_activity");
+        const value = await definition.run(input, this.context(work, signal, resumed));
+        if (signal.aborted) return null;
+        return { id, ok: true, value };
+      } catch (error) {
+        if (signal.aborted) return null;
+        const message = error instanceof Error ? error.message : String(error);
+        if (error instanceof Terminal) {
+          const failure = { id, ok: false, code: error.code, message } as const;
+          return error.details === undefined ? failure : { ...failure, details: error.details };
+        }
+        this.options.report("activity_failed", { activity: work.name, id, attempt: work.attempt, error: message });
+        if (work.attempt >= definition.retry.attempts) return { id, ok: false, code: "attempts_exhausted", message };
+        await this.rememberAttempt(work);
+        await this.pause(backoff(definition, work.attempt, error, this.options.random()), signal);
+        if (signal.aborted) return null;
+        resumed = true;
+      }
+    }
+  }
+
+  private context(work: Work, signal: AbortSignal, resumed: boolean): ActivityContext {
+    const { actor } = work;
+    return {
+      id: work.id,
+      actor,
+      attempt: work.attempt,
+      resumed,
+      signal,
+      ask: (type, body, deadlineMs = defaultAskDeadlineMs) => this.options.ask(actor, type, body, deadlineMs),
+      tell: (type, body) => this.options.tell(actor, type, body),
+    };
+  }
+
+  private async rememberAttempt(work: Work): Promise<void> {
+    const { sql } = this.options;
+    // Only bounds repeats across crashes; without it the count merely starts anew.
+    await sql`update runtime_activities set attempt = ${work.attempt} where id = ${work.id}`.catch(() => {});
+  }
+
+  private pause(ms: number, signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(finish, ms);
+      function finish() {
+        clearTimeout(timer);
+        signal.removeEventListener("abort", finish);
+        resolve();
+      }
+      signal.addEventListener("abort", finish);
+    });
+  }
+
+  private expire(): void {
+    const now = this.options.now();
+    for (const [name, queue] of this.queues) {
+      const limit = this.definitions.get(name)?.queueTimeoutMs;
+      if (limit === undefined || queue.size === 0) continue;
+      for (const work of queue.extract((one) => !one.abandoned && now - one.queuedAt > limit)) {
+        const message = `no free slot within ${Math.round(limit / 1000)} s`;
+        void this.insist(() =>
+          this.options.conclude(work.actor, work.replyType, { id: work.id, ok: false, code: "queue_timeout", message }),
+        );
+      }
+    }
+  }
+
+  private async forget(id: string): Promise<void> {
+    await this.insist(async () => {
+      await this.options.sql`delete from runtime_activities where id = ${id}`;
+    });
+  }
+
+  /** Repeats until it works; gives up when the node leaves, since the row then speaks for itself. */
+  private async insist(act: () => Promise<void>): Promise<boolean> {
+    for (let wait = 50; ; wait = Math.min(2000, wait * 2)) {
+      try {
+        await act();
+        return true;
+      } catch {
+        if (this.draining) return false;
+        await Bun.sleep(wait);
+      }
+    }
+  }
+}
+
+const longestPauseMs = 60_000;
+
+/** Full jitter, doubling per attempt; a stated delay is a lower bound. */
+function backoff(definition: ActivityDefinition, attempt: number, error: unknown, random: number): number {
+  const ceiling = Math.min(longestPauseMs, definition.retry.firstDelayMs * 2 ** (attempt - 1));
+  const jittered = ceiling * (0.5 + random / 2);
+  return error instanceof Retryable && error.afterMs !== null ? Math.max(error.afterMs, jittered) : jittered;
+}

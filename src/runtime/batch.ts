@@ -1,0 +1,247 @@
+/**
+ * What one batch of messages amounts to: filled turn by turn, handed to the journal as a commit, and
+ * afterwards the list of what is left to do outside.
+ */
+import type { Effect, Json } from "../../actors/actor.ts";
+import type { Answer } from "./ask.ts";
+import { type Envelope, messageId } from "./envelope.ts";
+import type { ActivityRow, Commit, DeadLetterRow, LogRow, PartitionProgress } from "./journal.ts";
+import type { Delivery } from "./mailbox.ts";
+import { type OutboxRow, remoteAnswer, toOutbox } from "./outbox.ts";
+import type { Change, LogEntry, Projection, Statement } from "./port.ts";
+import type { Resident, TurnResult } from "./turn.ts";
+
+/** A partition as its owner keeps it between commits. */
+export interface Held {
+  readonly partition: number;
+  readonly epoch: number;
+  mailboxOffset: string;
+  /** Last sequence number taken per source, with the time for sources that are nodes. */
+  sources: Map<string, [sequence: number, at: number]>;
+  outboxSequence: number;
+  /** Outbox rows up to here are carried out. */
+  published: number;
+  /** Outbox rows up to here are deleted as well. */
+  cleared: number;
+}
+
+/** New log entries of one actor, for live tails. */
+export interface TailNews {
+  readonly partition: number;
+  readonly kind: string;
+  readonly key: string;
+  readonly entries: LogEntry[];
+  ended: boolean;
+}
+
+export interface LocalReply {
+  readonly call: string;
+  readonly answer: Answer;
+}
+
+/** The log that live tails follow. */
+export const tailedLog = "events";
+
+const forgetNodesAfterMs = 60 * 60 * 1000;
+const manySources = 48;
+
+export class Batch {
+  readonly outbox: OutboxRow[] = [];
+  readonly activities: ActivityRow[] = [];
+  readonly abandoned: string[] = [];
+  readonly settled: string[] = [];
+  readonly replies: LocalReply[] = [];
+  readonly news = new Map<string, TailNews>();
+  readonly touched = new Set<Held>();
+  turns = 0;
+  private readonly before = new Map<Resident, Json>();
+  private logs: LogRow[] = [];
+  private readonly ended = new Map<string, { kind: string; key: string }>();
+  private readonly deadLetters: DeadLetterRow[] = [];
+
+  constructor(
+    private readonly node: string,
+    private readonly clock: { now(): number; newId(): string },
+    private readonly isHostBound: (activity: string) => boolean,
+  ) {}
+
+  /** Marks the entry as taken, and says whether it is new: a repeat changes nothing. */
+  take(held: Held, delivery: Delivery): boolean {
+    this.touched.add(held);
+    held.mailboxOffset = delivery.id;
+    const { envelope } = delivery;
+    if (envelope === null) return true;
+    const seen = held.sources.get(envelope.source);
+    if (seen !== undefined && envelope.sequence <= seen[0]) return false;
+    held.sources.set(envelope.source, [envelope.sequence, this.clock.now()]);
+    return true;
+  }
+
+  /** Remembers the actor as it was before its first turn in this batch. */
+  remember(resident: Resident): void {
+    if (!this.before.has(resident)) this.before.set(resident, resident.state);
+  }
+
+  done(held: Held, resident: Resident, envelope: Envelope, turn: Extract<TurnResult, { result: "done" }>): void {
+    this.turns++;
+    if (envelope.activity !== null) this.settled.push(envelope.activity);
+    for (const effect of turn.effects) this.effect(held, resident, effect);
+    if (turn.reply !== undefined) this.answer(held, envelope, { value: turn.reply });
+    if (resident.state === null) this.end(resident);
+  }
+
+  /** The sender is told that there is no such actor; nothing else happens. */
+  foreign(held: Held, envelope: Envelope): void {
+    this.answer(held, envelope, { rejected: "no such actor" });
+  }
+
+  deadLetter(held: Held, delivery: Delivery, error: string, attempts: number): void {
+    const { envelope } = delivery;
+    this.deadLetters.push({
+      id: this.clock.newId(),
+      partition: held.partition,
+      kind: envelope?.kind ?? "",
+      key: envelope?.key ?? "",
+      tenant: envelope?.tenant ?? "",
+      messageId: envelope === null ? delivery.id : messageId(envelope),
+      type: envelope?.type ?? "",
+      body: JSON.stringify(envelope === null ? delivery.raw : envelope.body),
+      error: error.replaceAll("\0", "").slice(0, 4000),
+      attempts,
+    });
+    if (envelope === null) return;
+    // The work is over for the runtime: repeating it would only fail here again.
+    if (envelope.activity !== null) this.settled.push(envelope.activity);
+    this.answer(held, envelope, { rejected: error });
+  }
+
+  get deadLetterCount(): number {
+    return this.deadLetters.length;
+  }
+
+  toCommit(projections: ReadonlyMap<string, Projection>): Commit {
+    const actors = [];
+    const changes = new Map<string, Change[]>();
+    for (const [resident, before] of this.before) {
+      const { kind, key, tenant, partition } = resident;
+      if (before === null && resident.state === null) continue;
+      if (resident.state !== null) {
+        resident.version++;
+        actors.push({
+          kind,
+          key,
+          tenant,
+          partition,
+          version: resident.version,
+          logs: JSON.stringify(resident.logs),
+          state: JSON.stringify(resident.state),
+        });
+      }
+      if (projections.has(kind)) {
+        const list = changes.get(kind) ?? [];
+        if (list.length === 0) changes.set(kind, list);
+        list.push({ key, tenant, before, after: resident.state });
+      }
+    }
+    const statements: Statement[] = [];
+    for (const [kind, list] of changes) statements.push(...(projections.get(kind) as Projection).project(list));
+    return {
+      partitions: [...this.touched].map((held) => this.progress(held)),
+      actors,
+      ended: [...this.ended.values()],
+      logs: this.logs,
+      outbox: this.outbox,
+      activities: this.activities,
+      settled: this.settled,
+      abandoned: this.abandoned,
+      deadLetters: this.deadLetters,
+      projections: statements,
+    };
+  }
+
+  private progress(held: Held): PartitionProgress {
+    const now = this.clock.now();
+    if (held.sources.size > manySources) {
+      for (const [source, [, at]] of held.sources) {
+        if (source.startsWith("n") && now - at > forgetNodesAfterMs) held.sources.delete(source);
+      }
+    }
+    return {
+      partition: held.partition,
+      epoch: held.epoch,
+      mailboxOffset: held.mailboxOffset,
+      sources: JSON.stringify([...held.sources]),
+      outboxSequence: held.outboxSequence,
+      published: held.published > held.cleared ? held.published : 0,
+    };
+  }
+
+  private effect(held: Held, resident: Resident, effect: Effect): void {
+    switch (effect.effect) {
+      case "emit":
+        this.emit(resident, effect.log ?? tailedLog, effect.entry);
+        return;
+      case "perform":
+        this.activities.push({
+          id: effect.id,
+          kind: resident.kind,
+          key: resident.key,
+          tenant: resident.tenant,
+          name: effect.activity,
+          input: JSON.stringify(effect.input),
+          replyType: effect.then,
+          hostBound: this.isHostBound(effect.activity),
+        });
+        return;
+      case "abandon":
+        this.abandoned.push(effect.id);
+        return;
+      case "reply":
+        if (effect.to.node === this.node) {
+          this.replies.push({ call: effect.to.call, answer: { value: effect.value } });
+          return;
+        }
+        if (effect.to.until < this.clock.now()) return;
+    }
+    const row = toOutbox(effect, resident);
+    if (row !== null) this.outbox.push({ partition: held.partition, seq: ++held.outboxSequence, effect: row });
+  }
+
+  private emit(resident: Resident, log: string, entry: Json): void {
+    const { kind, key, partition } = resident;
+    const seq = (resident.logs[log] ?? 0) + 1;
+    resident.logs[log] = seq;
+    const at = this.clock.now();
+    this.logs.push({ kind, key, log, seq, at, entry: JSON.stringify(entry) });
+    if (log !== tailedLog) return;
+    const name = `${kind}/${key}`;
+    let news = this.news.get(name);
+    if (news === undefined) {
+      news = { partition, kind, key, entries: [], ended: false };
+      this.news.set(name, news);
+    }
+    news.entries.push({ seq, at, entry });
+  }
+
+  /** The actor is gone with everything it wrote, this batch's log entries included. */
+  private end(resident: Resident): void {
+    const { kind, key, partition } = resident;
+    const name = `${kind}/${key}`;
+    this.logs = this.logs.filter((row) => row.kind !== kind || row.key !== key);
+    resident.logs = {};
+    this.ended.set(name, { kind, key });
+    const news = this.news.get(name) ?? { partition, kind, key, entries: [], ended: true };
+    news.ended = true;
+    this.news.set(name, news);
+  }
+
+  private answer(held: Held, envelope: Envelope, answer: Answer): void {
+    const { replyTo } = envelope;
+    if (replyTo === null) return;
+    if (replyTo.node === this.node) this.replies.push({ call: replyTo.call, answer });
+    else if (replyTo.until >= this.clock.now()) {
+      const effect = remoteAnswer(replyTo.node, replyTo.call, answer);
+      this.outbox.push({ partition: held.partition, seq: ++held.outboxSequence, effect });
+    }
+  }
+}

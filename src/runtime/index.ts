@@ -1,0 +1,291 @@
+/**
+ * The durable actor runtime: puts mailboxes, leases, lanes, outbox, activities, timers and tails together.
+ * What it guarantees, and how, is in README.md beside this file.
+ */
+import type { Json, Outcome } from "../../actors/actor.ts";
+import { isDatabaseUnavailable, type Sql } from "../store/postgres.ts";
+import { openPatientRedis, openRedis } from "../store/redis.ts";
+import { ActivityRunner } from "./activity.ts";
+import { type Answer, Calls } from "./ask.ts";
+import { DeadLetters } from "./dead-letter.ts";
+import type { Envelope } from "./envelope.ts";
+import { Journal } from "./journal.ts";
+import { type CrashPoint, Lane } from "./lane.ts";
+import { Leases } from "./lease.ts";
+import { type Delivery, keepIdsAbove, MailboxReader, MailboxWriter, trimTo } from "./mailbox.ts";
+import { Outbox, type TimerJob } from "./outbox.ts";
+import { Ownership } from "./ownership.ts";
+import { partitionOf, runtimeKeys } from "./partition.ts";
+import {
+  type ActivityDefinition,
+  type Address,
+  type AnyActorDefinition,
+  type Projection,
+  type Runtime,
+  RuntimeUnavailable,
+} from "./port.ts";
+import { readLog, Tails } from "./tail.ts";
+import { flushPendingTells, storePendingTells } from "./pending-tell.ts";
+import { Timers } from "./timer.ts";
+import { Turns } from "./turn.ts";
+
+export type { CrashPoint } from "./lane.ts";
+export * from "./port.ts";
+
+export interface RuntimeOptions {
+  /** Migrated; the pool must have room for one connection per lane besides everything else. */
+  readonly sql: Sql;
+  readonly redisUrl: string;
+  /** Starts every key in Redis. */
+  readonly prefix: string;
+  /** Nodes that share running sandboxes share this name. */
+  readonly host: string;
+  readonly actors: readonly AnyActorDefinition[];
+  readonly activities: readonly ActivityDefinition[];
+  readonly projections: readonly Projection[];
+  readonly partitions: number;
+  readonly leaseTtlMs: number;
+  /** Messages a partition's mailbox may hold. */
+  readonly mailboxLimit: number;
+  /** Actors kept in memory. */
+  readonly residents: number;
+  /** An actor idle this long leaves memory, ms. */
+  readonly idleMs: number;
+  /** Host-bound work of a host that stays away this long is resumed elsewhere, ms. */
+  readonly orphanAfterMs: number;
+  readonly clock: { now(): number; newId(): string };
+  readonly random: () => number;
+  readonly log: (event: string, facts: Record<string, unknown>) => void;
+  /** For fault tests: called at each named point. */
+  readonly crash?: (point: CrashPoint) => void;
+}
+
+/** Lanes per node: one computes while another waits for PostgreSQL; more only split batches. */
+const laneCount = 2;
+const batchSize = 512;
+const readCount = 256;
+const bufferLimit = 2048;
+const defaultAskDeadlineMs = 30_000;
+
+/** Starts a node of the runtime; it takes its share of the partitions before this resolves. */
+export async function startRuntime(options: RuntimeOptions): Promise<Runtime> {
+  const { sql, clock, partitions, host } = options;
+  const crash = options.crash ?? (() => {});
+  const keys = runtimeKeys(options.prefix);
+  const node = clock.newId();
+  const commands = openRedis(options.redisUrl);
+  const blocking = openPatientRedis(options.redisUrl);
+  const subscriber = openPatientRedis(options.redisUrl);
+  const jobs = openPatientRedis(options.redisUrl);
+  const worker = openPatientRedis(options.redisUrl);
+
+  const calls = new Calls(node);
+  const writer = new MailboxWriter({ redis: commands, keys, limit: options.mailboxLimit, now: clock.now });
+  const source = `n${node}`;
+  let sequence = 0;
+  let draining = false;
+
+  async function send(to: Address, message: Pick<Envelope, "type" | "body" | "replyTo" | "activity">): Promise<void> {
+    const envelope: Envelope = { source, sequence: ++sequence, kind: to.kind, key: to.key, tenant: to.tenant, ...message };
+    await writer.send(partitionOf(to.kind, to.key, partitions), envelope);
+    crash("after_append");
+  }
+
+  const tell = (to: Address, type: string, body: Json) => send(to, { type, body, replyTo: null, activity: null });
+
+  function ask(to: Address, type: string, body: Json, deadlineMs = defaultAskDeadlineMs): Promise<Json> {
+    const { replyTo, answer } = calls.open(deadlineMs, clock.now());
+    send(to, { type, body, replyTo, activity: null }).catch((error: Error) => calls.fail(replyTo.call, error));
+    return answer;
+  }
+
+  const timers = new Timers({
+    connection: jobs,
+    blocking: worker,
+    prefix: `${options.prefix}:bull`,
+    now: clock.now,
+    fire: (timer: TimerJob) => tell(timer, timer.type, timer.body),
+  });
+  const outbox = new Outbox({ redis: commands, keys, partitions, jobs: timers });
+  const tails = new Tails({ sql, subscriber, commands, keys, node, partitions });
+  const leases = new Leases({ sql, node, host, partitions, ttlMs: options.leaseTtlMs });
+  const turns = new Turns(options.actors, clock);
+  const projections = new Map(options.projections.map((projection) => [projection.kind, projection]));
+  const runner = new ActivityRunner({
+    sql,
+    node,
+    host,
+    definitions: options.activities,
+    now: clock.now,
+    random: options.random,
+    orphanAfterMs: options.orphanAfterMs,
+    ask,
+    tell,
+    conclude: (to: Address, type: string, outcome: Outcome) =>
+      send(to, { type, body: outcome as unknown as Json, replyTo: null, activity: outcome.id }),
+    broadcastAbandon: (id) => {
+      commands.publish(keys.abandoned, id).catch(() => {});
+    },
+    report: options.log,
+    crash,
+  });
+
+  const lanes: Lane[] = Array.from(
+    { length: Math.min(laneCount, partitions) },
+    () =>
+      new Lane({
+        node,
+        sql,
+        journal: new Journal(sql, node, host),
+        leases,
+        outbox,
+        turns,
+        projections,
+        clock,
+        batchSize,
+        bufferLimit,
+        residents: options.residents,
+        idleMs: options.idleMs,
+        isHostBound: runner.isHostBound,
+        follow: (partition, offset) => reader.follow(partition, offset),
+        unfollow: (partition) => reader.unfollow(partition),
+        wakeReader: () => reader.wake(),
+        trim: (partition, offset) => {
+          trimTo(commands, keys.mailbox(partition), offset).catch(() => {});
+        },
+        keepIdsAbove: (partition, offset) => keepIdsAbove(commands, keys.mailbox(partition), offset),
+        reply: ({ call, answer }) => calls.settle(call, answer),
+        announce: (news) => tails.announce(news),
+        refreshTails: (owned) => tails.announceTakeover(owned),
+        perform: (rows) => runner.perform(rows),
+        abandon: (ids) => runner.abandon(ids),
+        lost: () => ownership.nudge(),
+        report: options.log,
+        crash,
+      }),
+  );
+  const laneOf = (partition: number) => lanes[partition % lanes.length] as Lane;
+  const reader = new MailboxReader({
+    redis: blocking,
+    commands,
+    keys,
+    node,
+    count: readCount,
+    hasRoom: (partition) => laneOf(partition).hasRoom(partition),
+    deliver: (deliveries: readonly Delivery[]) => {
+      for (const delivery of deliveries) laneOf(delivery.partition).deliver(delivery);
+    },
+  });
+  const pendingTells = { sql, send: tell };
+  const ownership = new Ownership({
+    leases,
+    lanes,
+    redis: commands,
+    keys,
+    node,
+    ttlMs: options.leaseTtlMs,
+    crash,
+    report: options.log,
+    onLook: async (live) => {
+      await runner.sweep(live);
+      await flushPendingTells(pendingTells, 2000);
+    },
+  });
+
+  subscriber.on("message", (channel: string, text: string) => {
+    if (channel === keys.leases && text !== node) ownership.nudge();
+    else if (channel === keys.abandoned) runner.abandonHere(text);
+    else if (channel === keys.replies(node)) {
+      const [call, answer] = JSON.parse(text) as [string, Answer];
+      calls.settle(call, answer);
+    }
+  });
+  await subscriber.subscribe(keys.leases, keys.abandoned, keys.replies(node));
+
+  for (const lane of lanes) lane.start();
+  reader.start();
+  await ownership.start();
+  timers.start();
+
+  const deadLetters = new DeadLetters(sql, tell);
+
+  return {
+    nodeId: node,
+    tell: (to, type, body) => (draining ? Promise.reject(leaving()) : tell(to, type, body)),
+    ask: (to, type, body, deadlineMs) => (draining ? Promise.reject(leaving()) : ask(to, type, body, deadlineMs)),
+    async tellWithin(tx, messages) {
+      await storePendingTells(tx, messages, clock.newId);
+      // Not yet committed; soon after it will be, and the regular look finds whatever this one misses.
+      setTimeout(() => void flushPendingTells(pendingTells, 0).catch(() => {}), 20);
+    },
+    async read({ kind, key, tenant }) {
+      const [row] = await sql<{ version: string; state: string }[]>`
+        select version, state from runtime_actors where kind = ${kind} and key = ${key} and tenant = ${tenant}`;
+      return row === undefined ? null : { key, tenant, version: Number(row.version), state: JSON.parse(row.state) as Json };
+    },
+    async readMany(kind, tenant, wanted) {
+      const rows = await sql<{ key: string; version: string; state: string }[]>`
+        select key, version, state from runtime_actors where kind = ${kind} and key = any(${[...wanted]}) and tenant = ${tenant}`;
+      return rows.map(({ key, version, state }) => ({ key, tenant, version: Number(version), state: JSON.parse(state) as Json }));
+    },
+    log: ({ kind, key }, log, after, limit) => readLog(sql, kind, key, log, after, limit),
+    tail: (at, after, listener) => tails.follow(at, after, listener),
+    deadLetters: {
+      list: (filter) => deadLetters.list(filter),
+      inspect: (id) => deadLetters.inspect(id),
+      replay: (id) => deadLetters.replay(id),
+    },
+    async status() {
+      const [database, redis] = await Promise.all([
+        sql`select 1`.then(
+          () => true,
+          (error: unknown) => !isDatabaseUnavailable(error),
+        ),
+        commands.ping().then(
+          () => true,
+          () => false,
+        ),
+      ]);
+      const now = Date.now();
+      const stuck = lanes.some((lane) => lane.busySince !== null && now - lane.busySince > options.leaseTtlMs);
+      const held = lanes.reduce((sum, lane) => sum + lane.held.size, 0);
+      return {
+        database,
+        redis,
+        partitions: held,
+        consuming: !stuck && now - reader.lastReadAt < 5000 && now - ownership.allOwnedAt < options.leaseTtlMs * 2,
+        draining,
+      };
+    },
+    counts() {
+      const sum = (value: (lane: Lane) => number) => lanes.reduce((total, lane) => total + value(lane), 0);
+      const { running, waiting } = runner.counts();
+      return {
+        turns: sum((lane) => lane.counts.turns),
+        commits: sum((lane) => lane.counts.commits),
+        deadLetters: sum((lane) => lane.counts.deadLetters),
+        backlog: sum((lane) => lane.backlog),
+        residents: sum((lane) => lane.residents),
+        activitiesRunning: running,
+        activitiesWaiting: waiting,
+        tails: tails.size,
+      };
+    },
+    async drain() {
+      if (draining) return;
+      draining = true;
+      await timers.stop();
+      await runner.drain();
+      await ownership.stop();
+      await reader.stop();
+      for (const lane of lanes) await lane.stop();
+      await ownership.leave();
+      calls.close();
+      for (const connection of [commands, subscriber, jobs, worker]) connection.disconnect();
+    },
+  };
+}
+
+function leaving(): RuntimeUnavailable {
+  return new RuntimeUnavailable("This node is shutting down");
+}

@@ -1,0 +1,382 @@
+/**
+ * A lane works through the messages of its share of this node's partitions: read, turn, commit,
+ * carry out, again. Within a lane everything is in order; a node runs a few lanes so that one computes while
+ * another waits for PostgreSQL.
+ *
+ * When a commit fails the lane trusts nothing it holds in memory: it takes its partitions again under
+ * a new epoch, which also ends a commit still under way, and starts over from what is committed.
+ */
+import { isDatabaseUnavailable, type Sql } from "../store/postgres.ts";
+import type { ActivityRow, Journal } from "./journal.ts";
+import { loadBatch, PartitionLost } from "./journal.ts";
+import { Batch, type Held, type LocalReply, type TailNews } from "./batch.ts";
+import type { Leases, OwnedPartition } from "./lease.ts";
+import { compareStreamIds, type Delivery } from "./mailbox.ts";
+import type { Outbox } from "./outbox.ts";
+import { clearOutbox, loadOutbox } from "./outbox.ts";
+import type { Projection } from "./port.ts";
+import type { Resident, Turns } from "./turn.ts";
+
+/** Where fault tests may kill the process. */
+export type CrashPoint = "after_append" | "after_commit" | "after_publish" | "at_handover" | "in_activity";
+
+export interface LaneOptions {
+  readonly node: string;
+  readonly sql: Sql;
+  readonly journal: Journal;
+  readonly leases: Leases;
+  readonly outbox: Outbox;
+  readonly turns: Turns;
+  readonly projections: ReadonlyMap<string, Projection>;
+  readonly clock: { now(): number; newId(): string };
+  readonly batchSize: number;
+  /** Messages the lane buffers per partition before its stream is left alone. */
+  readonly bufferLimit: number;
+  /** Actors kept in memory, and how long an idle one stays, ms. */
+  readonly residents: number;
+  readonly idleMs: number;
+  isHostBound(activity: string): boolean;
+  /** Reading begins after `offset`. */
+  follow(partition: number, offset: string): void;
+  unfollow(partition: number): void;
+  wakeReader(): void;
+  trim(partition: number, offset: string): void;
+  keepIdsAbove(partition: number, offset: string): Promise<void>;
+  reply(reply: LocalReply): void;
+  announce(news: readonly TailNews[]): void;
+  /** Tails of these partitions may have missed entries: have them look again. */
+  refreshTails(partitions: readonly number[]): void;
+  perform(rows: readonly ActivityRow[]): void;
+  abandon(ids: readonly string[]): void;
+  lost(partitions: readonly number[]): void;
+  report(what: "commit_failed" | "dead_letter", facts: Record<string, unknown>): void;
+  crash(point: CrashPoint): void;
+}
+
+export class Lane {
+  readonly held = new Map<number, Held>();
+  private readonly cache = new Map<string, Resident>();
+  private inbox: Delivery[] = [];
+  private readonly buffered = new Map<number, number>();
+  private readonly controls: (() => Promise<void>)[] = [];
+  private wakeUp: (() => void) | null = null;
+  private stopping = false;
+  private running: Promise<void> | null = null;
+  /** Messages to take one by one after a batch that PostgreSQL would not store. */
+  private careful = 0;
+  /** Messages whose turn cannot be stored, by partition and entry id. */
+  private readonly unstorable = new Map<string, string>();
+  private sweptAt = 0;
+  /** Since when the batch under way is worked on; null when idle. */
+  busySince: number | null = null;
+  readonly counts = { turns: 0, commits: 0, deadLetters: 0 };
+
+  constructor(private readonly options: LaneOptions) {}
+
+  start(): void {
+    this.running = this.loop();
+  }
+
+  /** Finishes the batch under way and ends. */
+  async stop(): Promise<void> {
+    this.stopping = true;
+    this.wakeUp?.();
+    await this.running;
+  }
+
+  hasRoom(partition: number): boolean {
+    return (this.buffered.get(partition) ?? 0) < this.options.bufferLimit;
+  }
+
+  get backlog(): number {
+    return this.inbox.length;
+  }
+
+  deliver(delivery: Delivery): void {
+    if (!this.held.has(delivery.partition)) return;
+    this.inbox.push(delivery);
+    this.buffered.set(delivery.partition, (this.buffered.get(delivery.partition) ?? 0) + 1);
+    this.wakeUp?.();
+  }
+
+  /** Takes over partitions: first what their former owner left undone, then their mailboxes. */
+  attach(owned: readonly OwnedPartition[]): Promise<void> {
+    return this.control(async () => {
+      await this.restart(owned);
+    });
+  }
+
+  /** Gives partitions up between two batches; whoever owns them next starts from what is committed. */
+  detach(partitions: readonly number[]): Promise<void> {
+    return this.control(async () => {
+      this.drop(partitions);
+    });
+  }
+
+  private control(act: () => Promise<void>): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.controls.push(() => act().then(resolve, reject));
+      this.wakeUp?.();
+    });
+  }
+
+  private async loop(): Promise<void> {
+    while (!this.stopping) {
+      const control = this.controls.shift();
+      if (control !== undefined) {
+        await control();
+        continue;
+      }
+      if (this.inbox.length === 0) {
+        this.sweep();
+        await new Promise<void>((resolve) => {
+          this.wakeUp = resolve;
+        });
+        this.wakeUp = null;
+        continue;
+      }
+      const deliveries = this.next();
+      this.busySince = this.options.clock.now();
+      await this.process(deliveries);
+      this.busySince = null;
+    }
+    for (const control of this.controls.splice(0)) await control();
+    this.options.journal.close();
+  }
+
+  private next(): Delivery[] {
+    const size = this.careful > 0 ? 1 : this.options.batchSize;
+    if (this.careful > 0) this.careful--;
+    const taken = this.inbox.length <= size ? this.inbox : this.inbox.slice(0, size);
+    this.inbox = this.inbox.length <= size ? [] : this.inbox.slice(size);
+    let roomAgain = false;
+    for (const { partition } of taken) {
+      const count = this.buffered.get(partition) ?? 0;
+      if (count === this.options.bufferLimit) roomAgain = true;
+      this.buffered.set(partition, Math.max(0, count - 1));
+    }
+    if (roomAgain) this.options.wakeReader();
+    return taken;
+  }
+
+  private async process(deliveries: readonly Delivery[]): Promise<void> {
+    const { options } = this;
+    const batch = new Batch(options.node, options.clock, options.isHostBound);
+    try {
+      const live = await this.load(deliveries);
+      for (const delivery of deliveries) this.turn(batch, delivery, live);
+      if (batch.touched.size === 0) return;
+      await options.journal.commit(batch.toCommit(options.projections));
+    } catch (error) {
+      await this.recover(batch, deliveries, error);
+      return;
+    }
+    await this.carryOut(batch);
+  }
+
+  /** Brings the actors of the batch into memory; answers which awaited outcomes are still wanted. */
+  private async load(deliveries: readonly Delivery[]): Promise<ReadonlySet<string>> {
+    const missing = new Map<string, { kind: string; key: string; partition: number; tenant: string }>();
+    const activities: string[] = [];
+    for (const { envelope, partition } of deliveries) {
+      if (envelope === null) continue;
+      const { kind, key, tenant, activity } = envelope;
+      if (activity !== null) activities.push(activity);
+      const name = `${kind}/${key}`;
+      if (!this.cache.has(name)) missing.set(name, { kind, key, partition, tenant });
+    }
+    if (missing.size === 0 && activities.length === 0) return noActivities;
+    const { rows, live } = await loadBatch(this.options.sql, [...missing.values()], activities);
+    for (const row of rows) {
+      this.cache.set(`${row.kind}/${row.key}`, {
+        kind: row.kind,
+        key: row.key,
+        tenant: row.tenant,
+        partition: row.partition,
+        version: Number(row.version),
+        logs: JSON.parse(row.logs),
+        state: JSON.parse(row.state),
+        usedAt: 0,
+      });
+      missing.delete(`${row.kind}/${row.key}`);
+    }
+    for (const [name, { kind, key, partition, tenant }] of missing) {
+      this.cache.set(name, { kind, key, partition, tenant, version: 0, logs: {}, state: null, usedAt: 0 });
+    }
+    return live;
+  }
+
+  private turn(batch: Batch, delivery: Delivery, live: ReadonlySet<string>): void {
+    const held = this.held.get(delivery.partition);
+    if (held === undefined) return;
+    if (!batch.take(held, delivery)) return;
+    const { envelope } = delivery;
+    if (envelope === null) {
+      this.deadLetter(batch, held, delivery, "unreadable mailbox entry", 1);
+      return;
+    }
+    // Given up, or its outcome was already taken in from another attempt.
+    if (envelope.activity !== null && (!live.has(envelope.activity) || batch.settled.includes(envelope.activity))) return;
+    const unstorable = this.unstorable.get(`${delivery.partition}/${delivery.id}`);
+    if (unstorable !== undefined) {
+      this.deadLetter(batch, held, delivery, unstorable, 2);
+      return;
+    }
+    const resident = this.cache.get(`${envelope.kind}/${envelope.key}`) as Resident;
+    if (resident.usedAt === 0 && resident.state !== null) {
+      const fault = this.options.turns.stateFault(envelope.kind, resident.state);
+      if (fault !== null) {
+        this.deadLetter(batch, held, delivery, `stored state: ${fault}`, 1);
+        return;
+      }
+    }
+    resident.usedAt = this.options.clock.now();
+    batch.remember(resident);
+    const result = this.options.turns.run(resident, envelope);
+    if (result.result === "done") batch.done(held, resident, envelope, result);
+    else if (result.result === "foreign") batch.foreign(held, envelope);
+    else this.deadLetter(batch, held, delivery, result.error, result.attempts);
+  }
+
+  private deadLetter(batch: Batch, held: Held, delivery: Delivery, error: string, attempts: number): void {
+    batch.deadLetter(held, delivery, error, attempts);
+    const { envelope } = delivery;
+    this.options.report("dead_letter", { kind: envelope?.kind, key: envelope?.key, type: envelope?.type, error });
+  }
+
+  /** What follows a commit. From here on a crash loses nothing: the next owner does the rest. */
+  private async carryOut(batch: Batch): Promise<void> {
+    const { options } = this;
+    this.counts.turns += batch.turns;
+    this.counts.commits++;
+    this.counts.deadLetters += batch.deadLetterCount;
+    options.crash("after_commit");
+    for (const held of batch.touched) if (held.published > held.cleared) held.cleared = held.published;
+    for (const reply of batch.replies) options.reply(reply);
+    if (batch.news.size > 0) options.announce([...batch.news.values()]);
+    if (batch.activities.length > 0) options.perform(batch.activities);
+    if (batch.abandoned.length > 0) options.abandon(batch.abandoned);
+    if (batch.outbox.length > 0) {
+      if (!(await this.insist(() => options.outbox.publish(batch.outbox)))) return;
+      for (const held of batch.touched) held.published = held.outboxSequence;
+    }
+    options.crash("after_publish");
+    for (const held of batch.touched) options.trim(held.partition, held.mailboxOffset);
+    if (this.cache.size > options.residents) this.evict();
+  }
+
+  /** Repeats until it works, or the lane is told to stop: the outbox keeps what is left for the next owner. */
+  private async insist(act: () => Promise<void>): Promise<boolean> {
+    for (let pause = 50; ; pause = Math.min(1000, pause * 2)) {
+      try {
+        await act();
+        return true;
+      } catch {
+        if (this.stopping) return false;
+        await Bun.sleep(pause);
+      }
+    }
+  }
+
+  private async recover(batch: Batch, deliveries: readonly Delivery[], error: unknown): Promise<void> {
+    const partitions = [...new Set(deliveries.map((delivery) => delivery.partition))].filter((one) => this.held.has(one));
+    this.options.report("commit_failed", { error: error instanceof Error ? error.message : String(error), partitions });
+    const storable = error instanceof PartitionLost || isDatabaseUnavailable(error);
+    if (!storable) {
+      const [only] = deliveries;
+      if (deliveries.length === 1 && only !== undefined) {
+        this.unstorable.set(`${only.partition}/${only.id}`, `cannot be stored: ${(error as Error).message}`);
+      }
+      this.careful = deliveries.length + 1;
+    }
+    // Everything held may be in doubt, not only this batch's partitions: they share the actors' cache.
+    const all = [...this.held.keys()];
+    for (let pause = 50; !this.stopping; pause = Math.min(1000, pause * 2)) {
+      try {
+        const owned = await this.options.leases.retake(all);
+        const committed = this.wasCommitted(batch, owned);
+        this.drop(all);
+        await this.restart(owned);
+        if (committed) for (const reply of batch.replies) this.options.reply(reply);
+        const kept = new Set(owned.map((one) => one.partition));
+        const gone = all.filter((one) => !kept.has(one));
+        if (gone.length > 0) this.options.lost(gone);
+        return;
+      } catch {
+        await Bun.sleep(pause);
+      }
+    }
+  }
+
+  /** A batch is committed as a whole, so one of its partitions tells for all. */
+  private wasCommitted(batch: Batch, owned: readonly OwnedPartition[]): boolean {
+    const now = new Map(owned.map((one) => [one.partition, one]));
+    for (const held of batch.touched) {
+      const row = now.get(held.partition);
+      if (row !== undefined) return compareStreamIds(row.mailboxOffset, held.mailboxOffset) >= 0;
+    }
+    return false;
+  }
+
+  private async restart(owned: readonly OwnedPartition[]): Promise<void> {
+    if (owned.length === 0) return;
+    const partitions = owned.map((one) => one.partition);
+    const left = await loadOutbox(this.options.sql, partitions);
+    await this.options.outbox.publish(left);
+    await Promise.all(owned.map((one) => this.options.keepIdsAbove(one.partition, one.mailboxOffset)));
+    for (const one of owned) {
+      this.held.set(one.partition, {
+        partition: one.partition,
+        epoch: one.epoch,
+        mailboxOffset: one.mailboxOffset,
+        sources: new Map(JSON.parse(one.sources) as [string, [number, number]][]),
+        outboxSequence: one.outboxSequence,
+        published: one.outboxSequence,
+        cleared: 0,
+      });
+      this.options.follow(one.partition, one.mailboxOffset);
+    }
+    this.options.refreshTails(partitions);
+  }
+
+  private drop(partitions: readonly number[]): void {
+    const gone = new Set(partitions);
+    for (const partition of partitions) {
+      this.held.delete(partition);
+      this.buffered.delete(partition);
+      this.options.unfollow(partition);
+    }
+    this.inbox = this.inbox.filter((delivery) => !gone.has(delivery.partition));
+    for (const [name, resident] of this.cache) if (gone.has(resident.partition)) this.cache.delete(name);
+  }
+
+  /** Puts idle actors out of memory; they cost only their row then. */
+  private sweep(): void {
+    const now = this.options.clock.now();
+    if (now - this.sweptAt < 1000) return;
+    this.sweptAt = now;
+    for (const [name, resident] of this.cache) if (now - resident.usedAt > this.options.idleMs) this.cache.delete(name);
+  }
+
+  private evict(): void {
+    const byAge = [...this.cache].sort(([, left], [, right]) => left.usedAt - right.usedAt);
+    for (const [name] of byAge.slice(0, byAge.length >> 1)) this.cache.delete(name);
+  }
+
+  get residents(): number {
+    return this.cache.size;
+  }
+
+  /** Called now and then, so that idle actors leave memory and spent effects the outbox where no message arrives. */
+  async tick(): Promise<void> {
+    if (this.busySince !== null) return;
+    this.sweep();
+    const spent = [...this.held.values()].filter((held) => held.published > held.cleared);
+    if (spent.length === 0) return;
+    const marks = spent.map((held) => [held, held.published] as const);
+    await clearOutbox(this.options.sql, marks.map(([held, published]) => ({ partition: held.partition, seq: published })));
+    for (const [held, published] of marks) held.cleared = Math.max(held.cleared, published);
+  }
+}
+
+const noActivities: ReadonlySet<string> = new Set();

@@ -1,0 +1,90 @@
+/**
+ * Timers and jobs on BullMQ. A timer is a delayed job that becomes a message when it fires; whether it still
+ * matters is the actor's business, so a timer that fires twice, or after it was cancelled, does no harm.
+ */
+import { type ConnectionOptions, Queue, Worker } from "bullmq";
+import type { Redis } from "ioredis";
+import type { Json } from "../../actors/actor.ts";
+import type { JobPort, TimerJob } from "./outbox.ts";
+
+const queueName = "timers";
+
+/** BullMQ uses `:` in its own keys and refuses it in job ids. */
+function timerId(kind: string, key: string, timer: string): string {
+  return `${kind}~${key}~${timer}`.replaceAll("%", "%25").replaceAll(":", "%3A");
+}
+
+export interface TimersOptions {
+  readonly connection: Redis;
+  /** A connection of its own: the worker blocks on it. */
+  readonly blocking: Redis;
+  readonly prefix: string;
+  readonly now: () => number;
+  /** Delivers a fired timer; a rejection makes BullMQ try again later. */
+  fire(timer: TimerJob): Promise<void>;
+}
+
+export class Timers implements JobPort {
+  private readonly queue: Queue;
+  private readonly queues = new Map<string, Queue>();
+  private worker: Worker | null = null;
+
+  constructor(private readonly options: TimersOptions) {
+    this.queue = this.open(queueName);
+  }
+
+  start(): void {
+    this.worker = new Worker(queueName, (job) => this.options.fire(job.data as TimerJob), {
+      connection: this.options.blocking as ConnectionOptions,
+      prefix: this.options.prefix,
+      concurrency: 64,
+      removeOnComplete: { count: 0 },
+    });
+    this.worker.on("error", () => {});
+  }
+
+  async schedule(timer: TimerJob): Promise<void> {
+    await this.queue.add("timer", timer, {
+      jobId: timerId(timer.kind, timer.key, timer.timer),
+      delay: Math.max(0, timer.at - this.options.now()),
+    });
+  }
+
+  async cancel(kind: string, key: string, timer: string): Promise<void> {
+    // A job that is just firing is locked and stays; the actor will take no notice of it.
+    await this.queue.remove(timerId(kind, key, timer)).catch((error: Error) => {
+      if (!/locked/i.test(error.message)) throw error;
+    });
+  }
+
+  async enqueue(queue: string, id: string, data: Json): Promise<void> {
+    let target = this.queues.get(queue);
+    if (target === undefined) {
+      target = this.open(queue);
+      this.queues.set(queue, target);
+    }
+    // Kept a while after completion, so that the same effect carried out again finds its id taken.
+    await target.add(queue, data, { jobId: id.replaceAll(":", "%3A"), removeOnComplete: { age: 3600 } });
+  }
+
+  /** Stops taking timers; those under way are finished. */
+  async stop(): Promise<void> {
+    await this.worker?.close();
+    await Promise.all([this.queue, ...this.queues.values()].map((queue) => queue.close()));
+  }
+
+  private open(name: string): Queue {
+    const queue = new Queue(name, {
+      connection: this.options.connection as ConnectionOptions,
+      prefix: this.options.prefix,
+      defaultJobOptions: {
+        attempts: 1000,
+        backoff: { type: "fixed", delay: 1000 },
+        removeOnComplete: true,
+        removeOnFail: 1000,
+      },
+    });
+    queue.on("error", () => {});
+    return queue;
+  }
+}

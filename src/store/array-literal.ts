@@ -1,0 +1,22 @@
+/**
+ * Array parameters as PostgreSQL array literals, to be cast in the statement (`$1::text[]`). Many times
+ * faster than the driver's general serializer, which matters for batches of hundreds of rows.
+ */
+
+/** Strings must not hold U+0000, which PostgreSQL's text cannot. */
+export function texts(values: readonly string[]): string {
+  let literal = "{";
+  for (let index = 0; index < values.length; index++) {
+    if (index > 0) literal += ",";
+    literal += `"${(values[index] as string).replace(/["\\]/g, "\\$&")}"`;
+  }
+  return `${literal}}`;
+}
+
+export function numbers(values: readonly number[]): string {
+  return `{${values.join(",")}}`;
+}
+
+export function booleans(values: readonly boolean[]): string {
+  return `{${values.map((value) => (value ? "t" : "f")).join(",")}}`;
+}

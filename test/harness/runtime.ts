@@ -1,0 +1,53 @@
+/** Starts runtime nodes for tests on given stores. */
+import { uuidv7 } from "../../src/runtime/id.ts";
+import { type ActivityDefinition, type Runtime, type RuntimeOptions, startRuntime } from "../../src/runtime/index.ts";
+import { openPostgres, type Sql } from "../../src/store/postgres.ts";
+import { counter } from "./counter.ts";
+
+export interface StoreAddress {
+  readonly databaseUrl: string;
+  readonly schema: string;
+  readonly redisUrl: string;
+  readonly prefix: string;
+}
+
+export interface TestNode {
+  readonly runtime: Runtime;
+  readonly sql: Sql;
+  stop(): Promise<void>;
+}
+
+export const clock = { now: () => Date.now(), newId: () => uuidv7() };
+
+/** A node with the counter actor, short leases, and whatever else is asked for. */
+export async function startTestNode(stores: StoreAddress, options: Partial<RuntimeOptions> = {}): Promise<TestNode> {
+  const sql = openPostgres({ url: stores.databaseUrl, schema: stores.schema, poolSize: 6 });
+  const activities: readonly ActivityDefinition[] = options.activities ?? [];
+  const runtime = await startRuntime({
+    sql,
+    redisUrl: stores.redisUrl,
+    prefix: stores.prefix,
+    host: "host-1",
+    actors: [counter],
+    projections: [],
+    partitions: 8,
+    leaseTtlMs: 1500,
+    mailboxLimit: 100_000,
+    residents: 10_000,
+    idleMs: 60_000,
+    orphanAfterMs: 3000,
+    clock,
+    random: Math.random,
+    log: () => {},
+    ...options,
+    activities,
+  });
+  return {
+    runtime,
+    sql,
+    async stop() {
+      await runtime.drain();
+      await sql.end({ timeout: 2 });
+    },
+  };
+}
