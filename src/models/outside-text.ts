@@ -1,0 +1,64 @@
+/**
+ * What comes from a model is outside text: it may hold NUL characters and lone surrogates, which no store
+ * takes, nest without end, or be no JSON at all.
+ */
+import type { ModelMessage, ToolCall } from "./port.ts";
+
+const deepest = 64;
+const shownOfMalformed = 1024;
+
+/** `text` without what stores refuse. */
+export function clean(text: string): string {
+  return text.replaceAll("\0", "\uFFFD").toWellFormed();
+}
+
+/** The arguments of a tool call from what the model wrote; nothing at all counts as `{}`. */
+export function toolArguments(written: string): Pick<ToolCall, "arguments" | "malformed"> {
+  if (written.trim() === "") return { arguments: {} };
+  try {
+    const value = cleanJson(JSON.parse(written), 0);
+    if (isObject(value)) return { arguments: value };
+  } catch {
+    // Told to the model by `malformed`.
+  }
+  return { arguments: {}, malformed: clean(written.slice(0, shownOfMalformed)) };
+}
+
+/** Ids that are present, clean and different from each other. */
+export function distinctIds(calls: readonly ToolCall[]): readonly ToolCall[] {
+  const seen = new Set<string>();
+  return calls.map((call, index) => {
+    let id = clean(call.id).slice(0, 200) || `call_${index}`;
+    while (seen.has(id)) id = `${id}_${index}`;
+    seen.add(id);
+    return id === call.id ? call : { ...call, id };
+  });
+}
+
+/** Size of a conversation in UTF-8 bytes, as far as the model reads it. */
+export function conversationBytes(messages: readonly ModelMessage[]): number {
+  let bytes = 0;
+  for (const message of messages) {
+    bytes += Buffer.byteLength(message.content);
+    if (message.role === "assistant" && message.tool_calls) bytes += toolCallBytes(message.tool_calls);
+  }
+  return bytes;
+}
+
+export function toolCallBytes(calls: readonly ToolCall[]): number {
+  let bytes = 0;
+  for (const call of calls) bytes += Buffer.byteLength(call.name) + Buffer.byteLength(JSON.stringify(call.arguments));
+  return bytes;
+}
+
+function cleanJson(value: unknown, depth: number): unknown {
+  if (depth > deepest) throw new RangeError("nested too deeply");
+  if (typeof value === "string") return clean(value);
+  if (Array.isArray(value)) return value.map((item) => cleanJson(item, depth + 1));
+  if (!isObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [clean(key), cleanJson(item, depth + 1)]));
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
