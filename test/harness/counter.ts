@@ -44,16 +44,25 @@ export const counter = defineActor({
     },
     note: (state, { text }) => {
       const was = state ?? empty;
-      return { state: { ...was, count: was.count + 1 }, reply: was.count + 1, effects: [{ effect: "emit", entry: { note: text } }] };
+      return {
+        state: { ...was, count: was.count + 1 },
+        reply: was.count + 1,
+        effects: [{ effect: "emit", entry: { note: text } }],
+      };
     },
     spread: (state, { to, label }) => ({
       state: state ?? empty,
       reply: to.length,
-      effects: to.map((key) => ({ effect: "tell", kind: "counter", key, message: { type: "add", body: { label } } }) as const),
+      effects: to.map(
+        (key) => ({ effect: "tell", kind: "counter", key, message: { type: "add", body: { label } } }) as const,
+      ),
     }),
     hold: (state, _body, context) => {
       const was = state ?? empty;
-      return { state: { ...was, waiting: context.replyTo === null ? was.waiting : [...was.waiting, context.replyTo] }, effects: [] };
+      return {
+        state: { ...was, waiting: context.replyTo === null ? was.waiting : [...was.waiting, context.replyTo] },
+        effects: [],
+      };
     },
     release: (state) => {
       const was = state ?? empty;
@@ -70,7 +79,10 @@ export const counter = defineActor({
     }),
     worked: (state, { id, ok }) => {
       const was = state ?? empty;
-      return { state: { ...was, outcomes: [...was.outcomes, `${id}:${ok}`] }, effects: [{ effect: "emit", entry: { worked: id, ok } }] };
+      return {
+        state: { ...was, outcomes: [...was.outcomes, `${id}:${ok}`] },
+        effects: [{ effect: "emit", entry: { worked: id, ok } }],
+      };
     },
     giveUp: (state, { id }) => ({ state: state ?? empty, reply: true, effects: [{ effect: "abandon", id }] }),
     wakeAt: (state, { timer, at }) => ({

@@ -1,0 +1,349 @@
+/**
+ * The service's configuration: one table, read once at the start.
+ *
+ * Nothing else reads the environment. A part of the service gets the values it needs handed over by
+ * `src/main.ts`. The table below is the documentation, too: `--help` prints it.
+ */
+import { type ConfigFile, readConfigFile, scalarAt } from "./config-file.ts";
+import { isPrivateAddress } from "./private-address.ts";
+import {
+  address,
+  anyText,
+  BadValue,
+  choice,
+  derivedText,
+  describeSettings,
+  flag,
+  identifier,
+  integer,
+  json,
+  origins,
+  port,
+  prefix,
+  type Setting,
+  secret,
+  text,
+  url,
+  webUrl,
+} from "./setting.ts";
+
+/** Every setting of the service. The key is its name in `Config`. */
+const table = {
+  mode: choice("SVC_MODE", {
+    meaning: "development brings its own stores, token issuer and scripted model; production has none of them",
+    of: ["production", "development"],
+    default: "production",
+  }),
+
+  // Listeners
+  host: derivedText("SVC_HOST", {
+    meaning: "address of the public listener",
+    ...address,
+    defaultText: "0.0.0.0; 127.0.0.1 in development",
+    fallback: (read) => (read("SVC_MODE") === "development" ? "127.0.0.1" : "0.0.0.0"),
+  }),
+  port: port("SVC_PORT", { meaning: "port of the public listener", default: 8080 }),
+  internalHost: text("SVC_INTERNAL_HOST", {
+    meaning: "address of the listener for agents",
+    ...address,
+    default: "127.0.0.1",
+  }),
+  internalPort: port("SVC_INTERNAL_PORT", { meaning: "port of the listener for agents", default: 8081 }),
+  metricsEnabled: flag("SVC_METRICS_ENABLED", { meaning: "serve Prometheus metrics", default: false }),
+  metricsHost: text("SVC_METRICS_HOST", {
+    meaning: "address of the metrics listener",
+    ...address,
+    default: "127.0.0.1",
+  }),
+  metricsPort: port("SVC_METRICS_PORT", { meaning: "port of the metrics listener", default: 9091 }),
+  publicUrl: derivedText("SVC_PUBLIC_URL", {
+    meaning: "where clients reach the public listener",
+    ...webUrl,
+    defaultText: "http://localhost:{SVC_PORT}",
+    fallback: (read) => `http://localhost:${read("SVC_PORT") ?? "8080"}`,
+  }),
+  corsOrigins: origins("SVC_CORS_ORIGINS", { meaning: "web origins whose pages may call the API" }),
+  drainSeconds: integer("SVC_DRAIN_SECONDS", {
+    meaning: "how long a stopping node may finish what it has begun",
+    unit: "s",
+    min: 1,
+    max: 600,
+    default: 20,
+  }),
+  logLevel: choice("SVC_LOG_LEVEL", {
+    meaning: "least severe log line that is written",
+    of: ["trace", "debug", "info", "warn", "error", "fatal", "silent"],
+    default: "info",
+  }),
+
+  // Stores
+  dataDir: text("SVC_DATA_DIR", {
+    meaning: "folder of workspaces, keys and the embedded stores; nodes that share it share the stores",
+    ...anyText,
+    default: ".svc",
+  }),
+  databaseUrl: url("DATABASE_URL", {
+    meaning: "PostgreSQL; required in production",
+    schemes: ["postgres", "postgresql"],
+    defaultText: "embedded in development",
+  }),
+  databaseSchema: text("SVC_DATABASE_SCHEMA", {
+    meaning: "schema that holds every table; made when absent",
+    ...identifier,
+    default: "svc",
+  }),
+  redisUrl: url("REDIS_URL", {
+    meaning: "Redis; required in production",
+    schemes: ["redis", "rediss"],
+    defaultText: "embedded in development",
+  }),
+  redisPrefix: text("SVC_REDIS_PREFIX", { meaning: "start of every Redis key", ...prefix, default: "svc" }),
+  databasePool: integer("SVC_DATABASE_POOL", {
+    meaning: "PostgreSQL connections of a node",
+    unit: "connections",
+    min: 4,
+    max: 200,
+    default: 12,
+  }),
+
+  // Identity
+  configFile: text("SVC_CONFIG_FILE", {
+    meaning: "YAML or JSON file with the sections auth, llm_providers and llm_selection",
+    pattern: anyText.pattern,
+    bounds: "a path",
+    default: "",
+  }),
+  authRealms: json("SVC_AUTH_REALMS", {
+    meaning: "realms whose tokens are accepted; replaces auth.realms of the file; one is required in production",
+    shape: "array",
+  }),
+  authLeewaySeconds: integer("SVC_AUTH_LEEWAY_SECONDS", {
+    meaning: "tolerated clock difference in tokens; auth.leeway_seconds in the file",
+    unit: "s",
+    min: 0,
+    max: 120,
+    default: 30,
+    filePath: ["auth", "leeway_seconds"],
+  }),
+  authJwksCacheTtlSeconds: integer("SVC_AUTH_JWKS_CACHE_TTL_SECONDS", {
+    meaning: "how long a realm's keys count as fresh; auth.jwks_cache_ttl_seconds in the file",
+    unit: "s",
+    min: 1,
+    max: 86_400,
+    default: 300,
+    filePath: ["auth", "jwks_cache_ttl_seconds"],
+  }),
+  devIssuerAlg: choice("SVC_DEV_ISSUER_ALG", {
+    meaning: "signature of the development issuer's tokens",
+    of: ["RS256", "ES256", "EdDSA"],
+    default: "RS256",
+  }),
+  devClients: json("SVC_DEV_CLIENTS", {
+    meaning: "clients of the development issuer",
+    shape: "array",
+    defaultText: "svc-dev and svc-service",
+  }),
+  devPassword: text("SVC_DEV_PASSWORD", {
+    meaning: "password of every person at the development issuer",
+    ...anyText,
+    default: "dev",
+  }),
+
+  // Durable actors
+  partitions: integer("SVC_PARTITIONS", {
+    meaning: "mailboxes that actors are spread over; fixed once the database is set up",
+    min: 1,
+    max: 1024,
+    default: 64,
+  }),
+  leaseTtlMs: integer("SVC_LEASE_TTL_MS", {
+    meaning: "a node silent for this long loses its partitions",
+    unit: "ms",
+    min: 500,
+    max: 60_000,
+    default: 5000,
+  }),
+  mailboxLimit: integer("SVC_MAILBOX_LIMIT", {
+    meaning: "waiting messages per partition; over it senders get 503",
+    unit: "messages",
+    min: 10,
+    max: 1_000_000,
+    default: 10_000,
+  }),
+  actorIdleSeconds: integer("SVC_ACTOR_IDLE_SECONDS", {
+    meaning: "an actor without messages for this long leaves memory",
+    unit: "s",
+    min: 1,
+    max: 86_400,
+    default: 300,
+  }),
+  actorCache: integer("SVC_ACTOR_CACHE", {
+    meaning: "actors a node keeps in memory at most",
+    unit: "actors",
+    min: 1,
+    max: 1_000_000,
+    default: 20_000,
+  }),
+
+  // Executions
+  maxInstances: integer("SVC_MAX_INSTANCES", {
+    meaning: "sandbox instances of a node at once; further executions wait",
+    unit: "instances",
+    min: 1,
+    max: 4096,
+    default: 32,
+  }),
+  maxExecutionSeconds: integer("SVC_MAX_EXECUTION_SECONDS", {
+    meaning: "longest an execution may take",
+    unit: "s",
+    min: 1,
+    max: 604_800,
+    default: 21_600,
+  }),
+  runtimeDefault: choice("SVC_RUNTIME_DEFAULT", {
+    meaning: "isolation of agents that name none",
+    of: ["process", "docker"],
+    default: "process",
+  }),
+  runtimeRegistry: text("SVC_RUNTIME_REGISTRY", {
+    meaning: "RuntimeRegistry document whose runtimes join the built-in ones or replace them",
+    pattern: anyText.pattern,
+    bounds: "a path",
+    default: "",
+  }),
+  executionRetentionDays: integer("SVC_EXECUTION_RETENTION_DAYS", {
+    meaning: "how long records and events of an ended execution are kept",
+    unit: "days",
+    min: 1,
+    max: 3650,
+    default: 90,
+  }),
+
+  // Dispatch gateway
+  loopMaxRounds: integer("SVC_LOOP_MAX_ROUNDS", {
+    meaning: "model turns of one inner loop",
+    unit: "turns",
+    min: 1,
+    max: 200,
+    default: 50,
+  }),
+  dispatchGraceSeconds: integer("SVC_DISPATCH_GRACE_SECONDS", {
+    meaning: "how long an agent may take to answer a dispatch beyond the command's own timeout",
+    unit: "s",
+    min: 1,
+    max: 3600,
+    default: 120,
+  }),
+  dispatchMaxBodyBytes: integer("SVC_DISPATCH_MAX_BODY_BYTES", {
+    meaning: "largest message an agent may send",
+    unit: "bytes",
+    min: 1024,
+    max: 268_435_456,
+    default: 16_777_216,
+  }),
+  dispatchAuth: choice("SVC_DISPATCH_AUTH", {
+    meaning: "trusted_network takes the execution from the message; only with a loopback or private SVC_INTERNAL_HOST",
+    of: ["required", "trusted_network"],
+    default: "required",
+  }),
+  toolParallelism: integer("SVC_TOOL_PARALLELISM", {
+    meaning: "tool calls of one model turn that run at once",
+    unit: "calls",
+    min: 1,
+    max: 128,
+    default: 8,
+  }),
+  toolMessageMaxBytes: integer("SVC_TOOL_MESSAGE_MAX_BYTES", {
+    meaning: "longest tool result a model is shown",
+    unit: "bytes",
+    min: 1024,
+    max: 16_777_216,
+    default: 65_536,
+  }),
+
+  // Models
+  openaiApiKey: secret("OPENAI_API_KEY", { meaning: "OpenAI; serves default when no provider is configured" }),
+  anthropicApiKey: secret("ANTHROPIC_API_KEY", { meaning: "Anthropic; likewise" }),
+  googleApiKey: secret("GOOGLE_GENERATIVE_AI_API_KEY", { meaning: "Google; likewise" }),
+  ollamaUrl: text("SVC_OLLAMA_URL", {
+    meaning: "an Ollama that answers here serves default when no provider is configured",
+    ...webUrl,
+    default: "http://127.0.0.1:11434",
+  }),
+} as const satisfies Record<string, Setting<unknown>>;
+
+type Table = typeof table;
+
+/** Every setting's value, and the sections of the configuration file as written. */
+export type Config = { readonly [K in keyof Table]: ReturnType<Table[K]["parse"]> } & {
+  readonly file: ConfigFile;
+  /** The environment, for `env:NAME` references that an operator writes into the configuration file. */
+  readonly environment: (name: string) => string | undefined;
+};
+
+/** Everything that is wrong with the configuration, in one message. */
+export class ConfigError extends Error {
+  override readonly name = "ConfigError";
+  constructor(readonly problems: readonly string[]) {
+    super(`The configuration is not usable:\n${problems.map((problem) => `  - ${problem}`).join("\n")}`);
+  }
+}
+
+/**
+ * Reads the environment and the file it names. An empty variable counts as not set.
+ * @throws ConfigError that lists every problem at once
+ */
+export function loadConfig(env: Readonly<Record<string, string | undefined>>): Config {
+  const problems: string[] = [];
+  const read = (name: string) => env[name]?.trim() || undefined;
+  const attempt = <T>(name: string, work: () => T): T | undefined => {
+    try {
+      return work();
+    } catch (error) {
+      if (!(error instanceof BadValue)) throw error;
+      problems.push(`${name} ${error.message}`);
+      return undefined;
+    }
+  };
+  const path = read(table.configFile.name);
+  const file = (path === undefined ? undefined : attempt(table.configFile.name, () => readConfigFile(path))) ?? {};
+  const entries = Object.entries<Setting<unknown>>(table).map(([key, setting]) => {
+    const written = read(setting.name) ?? (setting.filePath === null ? undefined : scalarAt(file, setting.filePath));
+    const value = attempt(setting.name, () =>
+      written === undefined ? setting.fallback(read) : setting.parse(written),
+    );
+    return [key, value] as const;
+  });
+  // Complete unless there are problems, and then it is not returned.
+  const config = { ...Object.fromEntries(entries), file, environment: read } as Config;
+  problems.push(...contradictions(config));
+  if (problems.length > 0) throw new ConfigError(problems);
+  return config;
+}
+
+/** What no single setting shows. Fields that were not readable are undefined here. */
+function contradictions(config: Partial<Config>): string[] {
+  const problems: string[] = [];
+  if (config.mode === "production") {
+    if (config.databaseUrl === null) problems.push("DATABASE_URL is required in production");
+    if (config.redisUrl === null) problems.push("REDIS_URL is required in production");
+    const realms = config.authRealms ?? config.file?.auth?.realms;
+    if (config.authRealms !== undefined && !(Array.isArray(realms) && realms.length > 0)) {
+      problems.push("SVC_AUTH_REALMS (or auth.realms in SVC_CONFIG_FILE) must name at least one realm in production");
+    }
+  }
+  const { internalHost } = config;
+  if (config.dispatchAuth === "trusted_network" && internalHost !== undefined && !isPrivateAddress(internalHost)) {
+    problems.push(
+      `SVC_DISPATCH_AUTH trusted_network needs a loopback or private SVC_INTERNAL_HOST, not ${internalHost}`,
+    );
+  }
+  const ports = [config.port, config.internalPort, ...(config.metricsEnabled === true ? [config.metricsPort] : [])];
+  if (new Set(ports).size < ports.length && !ports.includes(undefined)) {
+    problems.push("SVC_PORT, SVC_INTERNAL_PORT and SVC_METRICS_PORT must differ");
+  }
+  return problems;
+}
+
+/** The table as aligned text, for `--help`. */
+export const configTable = (): string => describeSettings(Object.values(table));

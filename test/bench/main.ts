@@ -1,0 +1,23 @@
+/**
+ * `bun run bench [name …] [--json]`: every speed the project claims, each beside a floor measured in the same run.
+ * Numbers of a shared machine wander; the ratios say more.
+ */
+import { startBenchStores } from "./stores.ts";
+import { printTable, type Row } from "./table.ts";
+import { benchTurns } from "./turns.ts";
+
+const benches = { turns: benchTurns };
+
+const asked = process.argv.slice(2).filter((word) => !word.startsWith("--"));
+const stores = await startBenchStores();
+const rows: Row[] = [];
+try {
+  for (const [name, bench] of Object.entries(benches)) {
+    if (asked.length === 0 || asked.includes(name)) rows.push(...(await bench(stores)));
+  }
+} finally {
+  await stores.stop();
+}
+if (process.argv.includes("--json")) console.log(JSON.stringify(rows, null, 2));
+else printTable(rows);
+process.exit(0);

@@ -1,0 +1,61 @@
+import { expect, test } from "bun:test";
+import { forbiddenImports, impureActors } from "./layers.ts";
+import { importsOf, readSources, type Source } from "./sources.ts";
+
+function source(path: string, text: string): Source {
+  return { path, text, imports: importsOf(text) };
+}
+
+test("imports go down the house only", async () => {
+  expect(forbiddenImports(await readSources("actors", "src"))).toEqual([]);
+});
+
+test("actors are pure", async () => {
+  expect(impureActors(await readSources("actors"))).toEqual([]);
+});
+
+test.each([
+  ["src/main.ts", "./agents/routes.ts", true],
+  ["src/main.ts", "./config.ts", true],
+  ["src/agents/routes.ts", "../executions/start.ts", true],
+  ["src/agents/routes.ts", "../http/route.ts", true],
+  ["src/agents/routes.ts", "../../actors/agent/manifest.ts", true],
+  ["src/agents/routes.ts", "../config.ts", false],
+  ["src/http/app.ts", "../identity/tokens.ts", true],
+  ["src/identity/tokens.ts", "../http/app.ts", false],
+  ["src/http/app.ts", "../agents/routes.ts", false],
+  ["src/models/port.ts", "../sandbox/port.ts", false],
+  ["src/runtime/lane.ts", "../store/postgres.ts", true],
+  ["src/store/redis.ts", "../runtime/lane.ts", false],
+  ["src/runtime/lane.ts", "../executions/start.ts", false],
+  ["src/store/embedded/daemon.ts", "../../secret.ts", true],
+  ["actors/execution/life.ts", "../actor.ts", true],
+  ["actors/execution/life.ts", "../../src/secret.ts", false],
+  ["src/secret.ts", "./main.ts", false],
+  ["src/agents/routes.ts", "../../test/harness/until.ts", false],
+  ["src/programs/bootstrap/main.ts", "../../agents/routes.ts", false],
+])("%s importing %s: %p", (path, specifier, allowed) => {
+  for (const statement of [
+    `import { x } from "${specifier}";`,
+    `import type { x } from "${specifier}";`,
+    `export * from "${specifier}";`,
+  ]) {
+    expect(forbiddenImports([source(path, statement)]).length === 0).toBe(allowed);
+  }
+});
+
+test.each([
+  ['import { readFileSync } from "node:fs";', "imports node:fs"],
+  ['import { Redis } from "ioredis";', "imports ioredis"],
+  ["const at = Date.now();", "reads the clock"],
+  ["const id = crypto.randomUUID();", "draws random numbers"],
+  ["await fetch(address);", "reaches outside"],
+])("%s in an actor is found", (text, reason) => {
+  expect(impureActors([source("actors/x.ts", text)])).toEqual([`actors/x.ts: ${reason}`]);
+});
+
+test("a comment about the clock is no clock", () => {
+  expect(
+    impureActors([source("actors/x.ts", "/** Never Date.now(): the context says. */\n// nor fetch(x)\n")]),
+  ).toEqual([]);
+});
