@@ -1,7 +1,8 @@
 /** The PostgreSQL connection pool. Every table lives in the schema named here; SQL never names one itself. */
-import postgres from "postgres";
+import type postgresTypes from "postgres";
+import { postgres } from "./driver.ts";
 
-export type Sql = postgres.Sql<Record<string, never>>;
+export type Sql = postgresTypes.Sql<Record<string, never>>;
 
 export interface PostgresOptions {
   readonly url: string;

@@ -45,6 +45,8 @@ const folders: Record<string, Layer> = {
 /** Files directly under `src`; any other one is a small value that everybody may use. */
 const files: Record<string, Layer> = {
   "main.ts": "main",
+  "node.ts": "main",
+  "banner.ts": "main",
   "config.ts": "config",
   "config-file.ts": "config",
   "setting.ts": "config",

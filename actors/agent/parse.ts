@@ -1,0 +1,92 @@
+/**
+ * From a request body to a manifest document, and nothing about what the document means.
+ *
+ * Bodies are YAML or JSON by their media type; JSON may wrap the manifest. Whatever is wrong here is
+ * syntax (400) or size (413); what a well-formed document gets wrong is found by `validateManifest`.
+ */
+import { stringify } from "yaml";
+import type { Json } from "../actor.ts";
+import { Problem } from "../problem.ts";
+import { manifestTextPaths } from "./text-paths.ts";
+import { malformed, maxDepth, readYaml, tooDeep } from "./yaml-document.ts";
+
+/** Bytes of a manifest. */
+export const maxManifestBytes = 1024 * 1024;
+
+const jsonType = "application/json";
+const yamlTypes = ["application/yaml", "application/x-yaml", "text/yaml", "text/x-yaml", "text/plain"];
+/** Media types a manifest may come under. */
+export const manifestMediaTypes: readonly string[] = [jsonType, ...yamlTypes];
+
+export interface ManifestSource {
+  /** Lower case, without parameters; null when the sender named none. */
+  readonly mediaType: string | null;
+  readonly text: string;
+}
+
+export interface ManifestDocument {
+  /** The document as it was sent, wrappers removed. */
+  readonly document: Json;
+  /** The text as it was sent when that was YAML. */
+  readonly yaml: string | null;
+}
+
+/** @throws Problem `malformed_body`, `body_too_large`, `unsupported_media_type`; nothing else */
+export function parseManifest({ mediaType, text }: ManifestSource): ManifestDocument {
+  if (mediaType !== null && !manifestMediaTypes.includes(mediaType)) {
+    throw new Problem("unsupported_media_type", "A manifest is sent as application/json or application/yaml");
+  }
+  if (Buffer.byteLength(text) > maxManifestBytes) throw tooLarge();
+  const isJson = mediaType === jsonType || (mediaType === null && text.trimStart().startsWith("{"));
+  return isJson ? fromJson(text) : fromYaml(text);
+}
+
+function fromYaml(text: string): ManifestDocument {
+  if (text.trim() === "") throw malformed("The manifest is empty");
+  try {
+    return { document: readYaml(text, manifestTextPaths), yaml: text };
+  } catch (error) {
+    if (error instanceof Problem) throw error;
+    // The library gives up by throwing on some input; that is the sender's fault too.
+    throw malformed("Not valid YAML");
+  }
+}
+
+function fromJson(text: string): ManifestDocument {
+  let body: Json;
+  try {
+    body = JSON.parse(text);
+  } catch {
+    throw malformed("Not valid JSON");
+  }
+  checkDepth(body, 1);
+  const inner = unwrap(body);
+  if (typeof inner === "string") return fromYaml(inner);
+  return { document: inner, yaml: null };
+}
+
+/** A manifest has `apiVersion`; a wrapper has the manifest. */
+function unwrap(body: Json): Json {
+  if (!isObject(body) || Object.hasOwn(body, "apiVersion")) return body;
+  const wrapped = Object.hasOwn(body, "manifest") ? body.manifest : body.manifest_yaml;
+  return isObject(wrapped) || typeof wrapped === "string" ? wrapped : body;
+}
+
+function checkDepth(value: Json, depth: number): void {
+  if (value === null || typeof value !== "object") return;
+  if (depth > maxDepth) throw tooDeep();
+  for (const child of Object.values(value)) checkDepth(child ?? null, depth + 1);
+}
+
+/** The document as YAML text that reads back as the same document. */
+export function renderYaml(document: Json): string {
+  return stringify(document, { aliasDuplicateObjects: false, lineWidth: 0 });
+}
+
+export function isObject(value: unknown): value is { readonly [key: string]: Json } {
+  return value !== null && typeof value === "object" && !Array.isArray(value);
+}
+
+function tooLarge(): Problem {
+  return new Problem("body_too_large", "A manifest may have at most 1 MiB");
+}

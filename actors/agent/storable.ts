@@ -1,0 +1,30 @@
+/** Values no store of ours can hold: text with NUL or half a surrogate pair, numbers that are not finite. */
+import type { Json } from "../actor.ts";
+import type { Findings } from "./findings.ts";
+
+/** Adds an issue for every one of them, wherever in the document it is. */
+export function checkStorable(document: Json, findings: Findings, path: readonly string[] = []): void {
+  const fault = faultOf(document);
+  if (fault !== null) findings.issue(shownPath(path), fault);
+  if (document === null || typeof document !== "object") return;
+  for (const [key, child] of Object.entries(document)) {
+    const below = [...path, key];
+    if (!isStorable(key)) findings.issue(shownPath(below), "has a name with NUL or broken Unicode");
+    checkStorable(child ?? null, findings, below);
+  }
+}
+
+function faultOf(value: Json): string | null {
+  if (typeof value === "string" && !isStorable(value)) return "may not hold NUL or broken Unicode";
+  return typeof value === "number" && !Number.isFinite(value) ? "must be a finite number" : null;
+}
+
+export function isStorable(text: string): boolean {
+  return text.isWellFormed() && !text.includes("\0");
+}
+
+function shownPath(path: readonly string[]): string {
+  return path
+    .map((key) => (key.length > 80 ? `${key.slice(0, 80)}…` : key).replaceAll("\0", "␀").toWellFormed())
+    .join(".");
+}

@@ -1,0 +1,57 @@
+/**
+ * Where a manifest holds text. YAML reads an unquoted `3.10` as a number; at these places what the
+ * author wrote is meant, so the source text is kept.
+ */
+export type TextPaths = typeof text | { readonly [key: string]: TextPaths };
+
+const text = Symbol("text");
+const texts = { "*": text } as const;
+
+/** `*` stands for any key and any position. */
+export const manifestTextPaths: TextPaths = {
+  apiVersion: text,
+  kind: text,
+  metadata: { name: text, version: text, description: text, tags: texts, labels: texts, annotations: texts },
+  spec: {
+    runtime: { language: text, version: text, image: text, image_pull_policy: text, isolation: text, model: text },
+    task: { instruction: text, prompt_template: text, agentskills: texts },
+    context: { "*": { type: text, content: text, path: text, url: text, description: text } },
+    execution: {
+      mode: text,
+      validation: {
+        "*": {
+          type: text,
+          pattern: text,
+          target: text,
+          flags: text,
+          target_path: text,
+          criteria: text,
+          judge_agent: text,
+          regex: text,
+        },
+      },
+    },
+    security: {
+      network: { mode: text, allowlist: texts, denylist: texts },
+      filesystem: { read: texts, write: texts },
+    },
+    schedule: { type: text, cron: text, timezone: text },
+    tools: { "*": text },
+    env: texts,
+    environment: texts,
+    advanced: { startup_script: text, bootstrap_path: text },
+    security_context: text,
+  },
+  environment: texts,
+};
+
+/** The paths below `key`, or null where nothing below is text. */
+export function textPathsBelow(paths: TextPaths | null, key: string): TextPaths | null {
+  if (paths === null || paths === text) return null;
+  if (Object.hasOwn(paths, key)) return paths[key] ?? null;
+  return paths["*"] ?? null;
+}
+
+export function isTextPath(paths: TextPaths | null): boolean {
+  return paths === text;
+}

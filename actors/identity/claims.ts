@@ -1,0 +1,156 @@
+/** From the claims of a verified token to the identity they speak of. */
+import { Problem } from "../problem.ts";
+import {
+  type Identity,
+  type IdentityKind,
+  type Membership,
+  type Role,
+  roles,
+  systemTenant,
+  type Tier,
+  tiers,
+} from "./identity.ts";
+import { effectiveScopes, type ScopeMode } from "./scopes.ts";
+import { consumerTenant, isTenantSlug } from "./tenant.ts";
+
+export type Claims = Readonly<Record<string, unknown>>;
+
+/** What a realm says about reading its tokens. */
+export interface ClaimRules {
+  /** Slug of the realm; of a tenant realm `tenant-<tenant slug>`. */
+  readonly realm: string;
+  readonly kind: "system" | "consumer" | "tenant";
+  /** Where the claims stand, dotted paths allowed; the first present wins. */
+  readonly claims: {
+    readonly tier: readonly string[];
+    readonly role: readonly string[];
+    readonly tenant: readonly string[];
+  };
+  readonly scopeMode: ScopeMode;
+  /** Clients known to be machines. */
+  readonly machineClients: ReadonlySet<string>;
+  /** What a tenant user is without a claim that says so. */
+  readonly defaultMembership: Membership;
+  sha256Hex(text: string): string;
+}
+
+/** @throws Problem 401 `invalid_role`, `invalid_tier`, `invalid_tenant_slug`, `identity_not_recognized` */
+export function identityFromClaims(subject: string, claims: Claims, rules: ClaimRules): Identity {
+  const tier = tierClaim(firstClaim(claims, rules.claims.tier));
+  const tenant = tenantClaim(firstClaim(claims, rules.claims.tenant));
+  const role = roleClaim(firstClaim(claims, rules.claims.role));
+  const machine = rules.kind === "system" && isMachine(subject, claims, rules.machineClients);
+  if (rules.kind === "system" && !machine && role.platform === null) {
+    throw new Problem("identity_not_recognized", "The caller is not known here");
+  }
+  const kind = kindOf(rules.kind, machine);
+  const facts = {
+    kind,
+    role: rules.kind === "system" ? role.platform : null,
+    membership: kind === "tenant_user" ? (role.membership ?? rules.defaultMembership) : null,
+  };
+  return {
+    ...facts,
+    userId: subject,
+    realm: rules.realm,
+    tier: kind === "consumer" ? tier : null,
+    homeTenant: homeTenant(kind, subject, tenant, rules),
+    clientId: machine ? machineClient(claims) : null,
+    email: text(claims.email),
+    scopes: effectiveScopes(facts, scopeWords(claims), rules.scopeMode),
+  };
+}
+
+function kindOf(realm: ClaimRules["kind"], machine: boolean): IdentityKind {
+  if (realm === "consumer") return "consumer";
+  if (realm === "tenant") return "tenant_user";
+  return machine ? "service_account" : "operator";
+}
+
+function homeTenant(kind: IdentityKind, subject: string, claimed: string | null, rules: ClaimRules): string {
+  if (kind === "tenant_user") return rules.realm.slice("tenant-".length);
+  if (kind !== "consumer") return systemTenant;
+  if (claimed === systemTenant)
+    throw new Problem("invalid_tenant_slug", "The token names a tenant it may not", {}, {}, 401);
+  return claimed ?? consumerTenant(subject, rules.sha256Hex);
+}
+
+const serviceAccountPrefix = "service-account-";
+
+function isMachine(subject: string, claims: Claims, machineClients: ReadonlySet<string>): boolean {
+  const azp = text(claims.azp);
+  return (
+    (text(claims.preferred_username)?.startsWith(serviceAccountPrefix) ?? false) ||
+    claims.gty === "client-credentials" ||
+    subject === text(claims.client_id) ||
+    subject === azp ||
+    (azp !== null && machineClients.has(azp))
+  );
+}
+
+function machineClient(claims: Claims): string | null {
+  const named = text(claims.client_id) ?? text(claims.azp);
+  const username = text(claims.preferred_username);
+  return named ?? (username?.startsWith(serviceAccountPrefix) ? username.slice(serviceAccountPrefix.length) : null);
+}
+
+/** The strongest recognised value of a role claim; one lone unrecognised word is refused. */
+function roleClaim(claim: unknown): { platform: Role | null; membership: Membership | null } {
+  if (claim === undefined || claim === null || claim === "") return { platform: null, membership: null };
+  const words = Array.isArray(claim) ? claim.filter((word) => typeof word === "string") : [claim];
+  let platform: Role | null = null;
+  let membership: Membership | null = null;
+  for (const word of words) {
+    const plain = typeof word === "string" ? word : "";
+    const role = roles.find((known) => plain === known || plain === `svc:${known}` || plain === `aegis:${known}`);
+    const member = (["owner", "admin", "member"] as const).find((known) => plain === `tenant:${known}`);
+    if (role && (platform === null || roles.indexOf(role) > roles.indexOf(platform))) platform = role;
+    if (member && (membership === null || memberships.indexOf(member) > memberships.indexOf(membership)))
+      membership = member;
+    if (!role && !member && !Array.isArray(claim))
+      throw new Problem("invalid_role", "The token carries an unknown role");
+  }
+  return { platform, membership };
+}
+
+const memberships: readonly Membership[] = ["member", "admin", "owner"];
+
+function tierClaim(claim: unknown): Tier | null {
+  if (claim === undefined || claim === null || claim === "") return null;
+  const tier = typeof claim === "string" ? tiers.find((known) => known === claim.toLowerCase()) : undefined;
+  if (!tier) throw new Problem("invalid_tier", "The token carries an unknown tier");
+  return tier;
+}
+
+function tenantClaim(claim: unknown): string | null {
+  if (claim === undefined || claim === null || claim === "") return null;
+  if (typeof claim !== "string" || !isTenantSlug(claim)) {
+    throw new Problem("invalid_tenant_slug", "The token carries no valid tenant name", {}, {}, 401);
+  }
+  return claim;
+}
+
+function scopeWords(claims: Claims): string[] {
+  const words = typeof claims.scope === "string" ? claims.scope.split(" ") : [];
+  const list = Array.isArray(claims.scp) ? claims.scp : typeof claims.scp === "string" ? claims.scp.split(" ") : [];
+  return [...words, ...list.filter((word): word is string => typeof word === "string")];
+}
+
+function firstClaim(claims: Claims, paths: readonly string[]): unknown {
+  for (const path of paths) {
+    const value = Object.hasOwn(claims, path) ? claims[path] : at(claims, path.split("."));
+    if (value !== undefined && value !== null) return value;
+  }
+  return undefined;
+}
+
+function at(value: unknown, path: readonly string[]): unknown {
+  let here = value;
+  for (const step of path) {
+    if (typeof here !== "object" || here === null || !Object.hasOwn(here, step)) return undefined;
+    here = (here as Record<string, unknown>)[step];
+  }
+  return here;
+}
+
+const text = (value: unknown): string | null => (typeof value === "string" && value !== "" ? value : null);

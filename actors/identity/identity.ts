@@ -1,0 +1,43 @@
+/** Who is calling: the facts every decision about permission and tenancy is made from. */
+
+export const roles = ["readonly", "operator", "admin"] as const;
+/** Roles of the platform's own people and machines, weakest first. */
+export type Role = (typeof roles)[number];
+
+export const tiers = ["free", "pro", "business", "enterprise"] as const;
+export type Tier = (typeof tiers)[number];
+
+export type IdentityKind = "consumer" | "operator" | "service_account" | "tenant_user";
+
+/** What a tenant user may do inside that tenant. */
+export type Membership = "owner" | "admin" | "member";
+
+export interface Identity {
+  readonly kind: IdentityKind;
+  /** The token's `sub`; written on every record the caller makes. */
+  readonly userId: string;
+  /** Slug of the realm that vouches for the caller. */
+  readonly realm: string;
+  /** Only operators and service accounts hold one. */
+  readonly role: Role | null;
+  /** Only tenant users hold one. */
+  readonly membership: Membership | null;
+  /** Tier claim of a consumer-realm token. */
+  readonly tier: Tier | null;
+  /** Where the caller acts when no header says otherwise. */
+  readonly homeTenant: string;
+  /** The OAuth client of a machine; null for people. */
+  readonly clientId: string | null;
+  readonly email: string | null;
+  /** Effective scopes, implied ones included. */
+  readonly scopes: ReadonlySet<string>;
+}
+
+/** The tenant of the platform itself. */
+export const systemTenant = "svc-system";
+
+/** Whether the caller may create and change what every tenant sees. */
+export function isGlobalPublisher(identity: Identity, effectiveTenant: string): boolean {
+  if (identity.role === "admin" || identity.role === "operator") return true;
+  return identity.kind === "service_account" && effectiveTenant === systemTenant;
+}

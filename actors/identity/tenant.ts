@@ -1,0 +1,81 @@
+/** Tenants: how their names are formed and which one a request acts in. */
+import { Problem } from "../problem.ts";
+import { type Identity, systemTenant } from "./identity.ts";
+
+export type TenantKind = "system" | "consumer" | "team" | "enterprise";
+export type TenantStatus = "active" | "suspended" | "deleted";
+
+const slugPattern = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
+const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+
+/** 1–63 of a–z, 0–9 and hyphen, no hyphen at either end. */
+export const isTenantSlug = (text: string): boolean => slugPattern.test(text);
+
+export function tenantKind(slug: string): TenantKind {
+  if (slug === systemTenant) return "system";
+  if (slug.startsWith("u-")) return "consumer";
+  return slug.startsWith("t-") && uuidPattern.test(slug.slice(2)) ? "team" : "enterprise";
+}
+
+/**
+ * The tenant a consumer owns.
+ * @param sha256Hex of the subject, for subjects that make no slug
+ */
+export function consumerTenant(subject: string, sha256Hex: (text: string) => string): string {
+  const slug = `u-${subject.replaceAll("-", "").toLowerCase()}`;
+  return isTenantSlug(slug) ? slug : `u-${sha256Hex(subject).slice(0, 32)}`;
+}
+
+export interface TenantHeaders {
+  /** `X-Tenant-Id` */
+  readonly delegated: string | null;
+  /** `X-Svc-Tenant` */
+  readonly switched: string | null;
+  /** `X-Svc-Team` */
+  readonly team: string | null;
+}
+
+/** What resolution found. The caller still has to look the tenant up. */
+export interface TenantChoice {
+  readonly slug: string;
+  /**
+   * `home` and `delegated` tenants come into being at first use; a `switched` one must exist;
+   * a `team` one also needs the caller's membership.
+   */
+  readonly by: "home" | "delegated" | "switched" | "team";
+}
+
+/**
+ * The effective tenant of a request.
+ * @param mayDelegate whether the service account's client is allowed to act in a tenant
+ * @throws Problem 400 `invalid_tenant_slug`, 403 `tenant_delegation_forbidden`
+ */
+export function chooseTenant(
+  identity: Identity,
+  headers: TenantHeaders,
+  mayDelegate: (clientId: string | null, slug: string) => boolean,
+): TenantChoice {
+  if (identity.kind === "operator" && identity.role === "admin" && headers.switched) {
+    return { slug: wellFormed(headers.switched), by: "switched" };
+  }
+  if (identity.kind === "service_account" && headers.delegated) {
+    const slug = wellFormed(headers.delegated);
+    if (slug !== identity.homeTenant && !mayDelegate(identity.clientId, slug)) {
+      throw new Problem("tenant_delegation_forbidden", "This client may not act in that tenant");
+    }
+    return { slug, by: slug === identity.homeTenant ? "home" : "delegated" };
+  }
+  if ((identity.kind === "consumer" || identity.kind === "tenant_user") && headers.team) {
+    const id = headers.team.toLowerCase().replace(/^t-/, "");
+    if (!uuidPattern.test(id)) throw malformed();
+    return { slug: `t-${id}`, by: "team" };
+  }
+  return { slug: identity.homeTenant, by: tenantKind(identity.homeTenant) === "team" ? "team" : "home" };
+}
+
+function wellFormed(slug: string): string {
+  if (!isTenantSlug(slug)) throw malformed();
+  return slug;
+}
+
+const malformed = () => new Problem("invalid_tenant_slug", "This is no tenant name");

@@ -1,0 +1,143 @@
+/**
+ * The closed family of failures that a caller may be told about.
+ *
+ * A `Problem` is raised by the domain and mapped to the wire in one place (`src/http/problem.ts`).
+ * Anything else that is thrown is a bug and reaches callers only as `internal_error` with the request id.
+ */
+
+/** Every code with the status it becomes. `test/pins` freezes this table. */
+export const problems = {
+  // syntax
+  malformed_body: 400,
+  invalid_id: 400,
+  invalid_agent_id: 400,
+  invalid_execution_id: 400,
+  invalid_tenant_slug: 400,
+  // identity
+  missing_authorization: 401,
+  invalid_authorization_header: 401,
+  invalid_token: 401,
+  token_expired: 401,
+  invalid_role: 401,
+  invalid_tier: 401,
+  identity_not_recognized: 401,
+  invalid_api_key: 401,
+  // development issuer
+  invalid_request: 400,
+  unsupported_grant_type: 400,
+  invalid_grant: 400,
+  invalid_client: 401,
+  realm_not_found: 404,
+  // the plan does not allow it
+  quota_exceeded: 402,
+  // permission
+  insufficient_scope: 403,
+  operator_required: 403,
+  user_identity_required: 403,
+  tenant_suspended: 403,
+  tenant_deleted: 403,
+  tenant_protected: 403,
+  tenant_delegation_forbidden: 403,
+  not_a_team_member: 403,
+  global_scope_forbidden: 403,
+  // unknown or foreign
+  not_found: 404,
+  tenant_not_found: 404,
+  agent_not_found: 404,
+  agent_version_not_found: 404,
+  execution_not_found: 404,
+  iteration_not_found: 404,
+  dead_letter_not_found: 404,
+  // framework
+  method_not_allowed: 405,
+  body_too_large: 413,
+  unsupported_media_type: 415,
+  // conflict
+  agent_version_exists: 409,
+  agent_paused: 409,
+  agent_archived: 409,
+  execution_already_terminal: 409,
+  // well-formed but invalid
+  validation_failed: 422,
+  invalid_manifest: 422,
+  unsupported_field: 422,
+  unsupported_api_version: 422,
+  unsupported_runtime: 422,
+  unsupported_isolation: 422,
+  unqualified_image: 422,
+  image_not_allowed: 422,
+  reserved_env: 422,
+  invalid_schema: 422,
+  idempotency_key_reused: 422,
+  input_validation_failed: 422,
+  unknown_model_alias: 422,
+  unknown_tool: 422,
+  runtime_unavailable: 422,
+  unknown_security_context: 422,
+  // limits
+  rate_limited: 429,
+  too_many_streams: 429,
+  // dispatch gateway
+  agent_mismatch: 403,
+  dispatch_not_found: 404,
+  execution_not_running: 409,
+  iteration_not_current: 409,
+  loop_not_active: 409,
+  dispatch_result_conflict: 409,
+  tool_round_limit: 409,
+  dispatch_expired: 410,
+  unknown_message_type: 422,
+  upstream_rate_limit: 429,
+  upstream_authentication: 502,
+  upstream_model_not_found: 502,
+  upstream_invalid_input: 502,
+  upstream_provider: 502,
+  upstream_network: 502,
+  upstream_unavailable: 503,
+  upstream_timeout: 504,
+  // ours
+  internal_error: 500,
+  execution_start_failed: 500,
+  not_configured: 501,
+  service_unavailable: 503,
+  mailbox_full: 503,
+  identity_provider_unavailable: 503,
+  timed_out: 504,
+} as const satisfies Record<string, number>;
+
+export type ProblemCode = keyof typeof problems;
+
+/** One finding in a request that is well-formed but invalid. `path` is dotted, rooted at the document. */
+export interface Issue {
+  readonly path: string;
+  readonly message: string;
+  readonly code: string;
+  /** What would have been right, where that is a short list. */
+  readonly available?: readonly string[];
+}
+
+export class Problem extends Error {
+  override readonly name = "Problem";
+
+  /**
+   * @param code    stable, from the table above
+   * @param message for people; never carries secrets, SQL, host paths or stack traces
+   * @param extras  further members of the error body, such as `issues`
+   * @param headers response headers, such as `Retry-After`
+   * @param status  only for the code that the contract gives two: `invalid_tenant_slug` is 401 inside a token
+   */
+  constructor(
+    readonly code: ProblemCode,
+    message: string,
+    readonly extras: Readonly<Record<string, unknown>> = {},
+    readonly headers: Readonly<Record<string, string>> = {},
+    readonly status: number = problems[code],
+  ) {
+    super(message);
+  }
+}
+
+/** A 422 with its list of findings. */
+export function invalid(code: ProblemCode, message: string, issues: readonly Issue[]): Problem {
+  return new Problem(code, message, { issues });
+}

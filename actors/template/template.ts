@@ -1,0 +1,217 @@
+/**
+ * Templates of manifests and workflows: Handlebars' syntax, interpreted.
+ *
+ * Templates are written by tenants, so nothing is compiled to code, values have only their own members,
+ * and depth, work and output are bounded.
+ */
+import Handlebars from "handlebars";
+import { helpers, isTrue, member, print, type Value } from "./helpers.ts";
+
+/** A template that is not understood, or that asks for too much. */
+export class TemplateError extends Error {
+  override readonly name = "TemplateError";
+}
+
+export interface Template {
+  /** @throws TemplateError when it takes too long or yields more than `maxBytes` */
+  render(variables: { readonly [name: string]: Value }, maxBytes: number): string;
+  /** Whether any path of the template begins with one of these names. */
+  mentions(names: readonly string[]): boolean;
+}
+
+const deepest = 32;
+const mostSteps = 200_000;
+const blocks = new Set(["if", "unless", "each", "with"]);
+
+type Program = hbs.AST.Program;
+type Expression = hbs.AST.Expression;
+
+/** Compiled templates by source: the same few are rendered again and again. */
+const compiled = new Map<string, Template>();
+const keptTemplates = 200;
+
+/** @throws TemplateError */
+export function compile(source: string): Template {
+  const known = compiled.get(source);
+  if (known !== undefined) return known;
+  const program = parse(source);
+  const roots = new Set<string>();
+  check(program, 0, roots);
+  const template: Template = {
+    render: (variables, maxBytes) => new Rendering(variables, maxBytes).run(program),
+    mentions: (names) => names.some((name) => roots.has(name)),
+  };
+  if (compiled.size >= keptTemplates) compiled.delete(compiled.keys().next().value ?? "");
+  compiled.set(source, template);
+  return template;
+}
+
+function parse(source: string): Program {
+  try {
+    return Handlebars.parse(source);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message.split("\n", 1)[0] : "";
+    throw new TemplateError(`The template cannot be read: ${reason}`);
+  }
+}
+
+/** Refuses what is not offered, before anything is rendered. */
+function check(program: Program | undefined, depth: number, roots: Set<string>): void {
+  if (depth > deepest) throw new TemplateError("The template nests too deeply");
+  for (const statement of program?.body ?? []) {
+    if (isA<hbs.AST.MustacheStatement>(statement, "MustacheStatement")) checkCall(statement, depth, roots);
+    else if (isA<hbs.AST.BlockStatement>(statement, "BlockStatement")) {
+      const name = statement.path.original;
+      if (!blocks.has(name)) throw new TemplateError(`There is no block ${name}`);
+      if (statement.params.length !== 1) throw new TemplateError(`The block ${name} takes one value`);
+      for (const param of statement.params) checkExpression(param, depth + 1, roots);
+      check(statement.program, depth + 1, roots);
+      check(statement.inverse, depth + 1, roots);
+    } else if (statement.type !== "ContentStatement" && statement.type !== "CommentStatement") {
+      throw new TemplateError("Partials and decorators are not offered");
+    }
+  }
+}
+
+function checkCall(call: hbs.AST.MustacheStatement | hbs.AST.SubExpression, depth: number, roots: Set<string>): void {
+  if (call.params.length === 0) {
+    checkExpression(call.path as Expression, depth, roots);
+    return;
+  }
+  const name = (call.path as hbs.AST.PathExpression).original;
+  if (!Object.hasOwn(helpers, name)) throw new TemplateError(`There is no helper ${name}`);
+  for (const param of call.params) checkExpression(param, depth + 1, roots);
+}
+
+function checkExpression(expression: Expression, depth: number, roots: Set<string>): void {
+  if (depth > deepest) throw new TemplateError("The template nests too deeply");
+  if (isA<hbs.AST.SubExpression>(expression, "SubExpression")) checkCall(expression, depth, roots);
+  if (isA<hbs.AST.PathExpression>(expression, "PathExpression") && expression.parts[0] !== undefined) {
+    roots.add(String(expression.parts[0]));
+  }
+}
+
+function isA<T extends hbs.AST.Node>(node: hbs.AST.Node, type: string): node is T {
+  return node.type === type;
+}
+
+/** What names mean at one place of the template. */
+interface Scope {
+  readonly self: Value;
+  readonly parent: Scope | null;
+  /** `@index`, `@key`, `@first`, `@last`, and block parameters. */
+  readonly data: { readonly [name: string]: Value };
+  readonly named: { readonly [name: string]: Value };
+}
+
+class Rendering {
+  private readonly parts: string[] = [];
+  private length = 0;
+  private steps = 0;
+
+  constructor(
+    private readonly variables: { readonly [name: string]: Value },
+    private readonly maxBytes: number,
+  ) {}
+
+  run(program: Program): string {
+    this.body(program, { self: this.variables, parent: null, data: {}, named: {} });
+    const text = this.parts.join("");
+    if (new TextEncoder().encode(text).length > this.maxBytes) this.tooLarge();
+    return text;
+  }
+
+  private tooLarge(): never {
+    throw new TemplateError(`The rendered text is larger than ${this.maxBytes} bytes`);
+  }
+
+  private write(text: string): void {
+    this.length += text.length;
+    if (this.length > this.maxBytes) this.tooLarge();
+    this.parts.push(text);
+  }
+
+  private body(program: Program | undefined, scope: Scope): void {
+    for (const statement of program?.body ?? []) {
+      this.steps += 1;
+      if (this.steps > mostSteps) throw new TemplateError("The template takes too long");
+      if (isA<hbs.AST.ContentStatement>(statement, "ContentStatement")) this.write(statement.value);
+      else if (isA<hbs.AST.MustacheStatement>(statement, "MustacheStatement"))
+        this.write(print(this.call(statement, scope)));
+      else if (isA<hbs.AST.BlockStatement>(statement, "BlockStatement")) this.block(statement, scope);
+    }
+  }
+
+  private block(block: hbs.AST.BlockStatement, scope: Scope): void {
+    const value = block.params[0] === undefined ? undefined : this.value(block.params[0], scope);
+    const name = block.path.original;
+    const entered = name === "unless" ? !isTrue(value) : isTrue(value);
+    if (!entered) {
+      this.body(block.inverse, scope);
+      return;
+    }
+    if (name === "each") {
+      this.each(block, value, scope);
+      return;
+    }
+    if (name !== "with") {
+      this.body(block.program, scope);
+      return;
+    }
+    const [alias] = block.program.blockParams ?? [];
+    const named = alias === undefined ? scope.named : { ...scope.named, [alias]: value };
+    this.body(block.program, { self: value, parent: scope, data: scope.data, named });
+  }
+
+  private each(block: hbs.AST.BlockStatement, list: Value, scope: Scope): void {
+    if (list === null || typeof list !== "object") {
+      this.body(block.inverse, scope);
+      return;
+    }
+    const entries = Object.entries(list) as [string, Value][];
+    if (entries.length === 0) {
+      this.body(block.inverse, scope);
+      return;
+    }
+    const [alias, place] = block.program.blockParams ?? [];
+    entries.forEach(([name, self], index) => {
+      const key = Array.isArray(list) ? index : name;
+      const data = { index, key, first: index === 0, last: index === entries.length - 1 };
+      const named = {
+        ...(alias === undefined ? {} : { [alias]: self }),
+        ...(place === undefined ? {} : { [place]: key }),
+      };
+      this.body(block.program, { self, parent: scope, data, named: { ...scope.named, ...named } });
+    });
+  }
+
+  private call(call: hbs.AST.MustacheStatement | hbs.AST.SubExpression, scope: Scope): Value {
+    if (call.params.length === 0) return this.value(call.path as Expression, scope);
+    const helper = helpers[(call.path as hbs.AST.PathExpression).original];
+    return helper?.(call.params.map((param) => this.value(param, scope)));
+  }
+
+  private value(expression: Expression, scope: Scope): Value {
+    if (isA<hbs.AST.SubExpression>(expression, "SubExpression")) return this.call(expression, scope);
+    if (isA<hbs.AST.PathExpression>(expression, "PathExpression")) return this.path(expression, scope);
+    return (expression as Expression & { value?: Value }).value;
+  }
+
+  private path({ parts, depth, data }: hbs.AST.PathExpression, scope: Scope): Value {
+    let at: Scope | null = scope;
+    for (let up = 0; up < depth && at !== null; up++) at = at.parent;
+    if (at === null) return undefined;
+    const [first, ...rest] = parts.map(String);
+    if (first === undefined) return at.self;
+    let value: Value = at.self;
+    let names: string[] = [first, ...rest];
+    if (data) {
+      value = first === "root" ? this.variables : at.data[first];
+      names = rest;
+    } else if (depth === 0 && Object.hasOwn(at.named, first)) {
+      value = at.named[first];
+      names = rest;
+    }
+    return names.reduce<Value>(member, value);
+  }
+}

@@ -1,0 +1,139 @@
+/** The routes of agents, runtimes and models. */
+import { Type } from "@sinclair/typebox";
+import { manifestMediaTypes, maxManifestBytes } from "../../actors/agent/parse.ts";
+import type { Runtime } from "../../actors/agent/runtimes.ts";
+import { AnyJson } from "../../actors/json.ts";
+import { listSchema, pageOf, pagingQuery } from "../http/paging.ts";
+import { defineRoute, type Route, rawBody, uuidParam } from "../http/route.ts";
+import type { Models } from "../models/port.ts";
+import { preferredText } from "./accept.ts";
+import type { Agents } from "./agents.ts";
+import {
+  AgentDeleted,
+  AgentDetail,
+  AgentElement,
+  AgentFilter,
+  Deployed,
+  DeployQuery,
+  DryRun,
+  ModelList,
+  RuntimeList,
+  VersionList,
+} from "./schema.ts";
+
+const agentId = Type.Object({ id: uuidParam("invalid_agent_id", "Invalid agent ID") });
+const Version = Type.Optional(Type.String({ maxLength: 64 }));
+
+export function agentRoutes(agents: Agents): readonly Route[] {
+  return [
+    defineRoute({
+      method: "POST",
+      path: "/v1/agents",
+      summary: "Deploy a manifest as a new agent, a new version or a new revision",
+      scope: "agent:deploy",
+      query: DeployQuery,
+      body: rawBody({ accepts: manifestMediaTypes, limit: maxManifestBytes, schema: AnyJson }),
+      responses: { 200: Type.Union([Deployed, DryRun]) },
+      handler: (call) => agents.deploy(call, { mediaType: call.body.mediaType, text: call.body.text() }, call.query),
+    }),
+    defineRoute({
+      method: "GET",
+      path: "/v1/agents",
+      summary: "The tenant's agents and the global ones, by name",
+      scope: "agent:list",
+      query: Type.Composite([AgentFilter, Type.Object(pagingQuery)]),
+      responses: { 200: listSchema("agents", AgentElement) },
+      handler: (call) => agents.list(call.tenant, call.query, pageOf(call.query, 2)),
+    }),
+    defineRoute({
+      method: "GET",
+      path: "/v1/agents/lookup/:name",
+      summary: "One agent by its name; the tenant's own shadows a global one",
+      scope: "agent:read",
+      params: Type.Object({ name: Type.String() }),
+      responses: { 200: AgentDetail },
+      handler: (call) => agents.detail(call, { name: call.params.name }, null),
+    }),
+    defineRoute({
+      method: "GET",
+      path: "/v1/agents/:id",
+      summary: "One agent with its manifest; the manifest alone when the reader prefers YAML",
+      scope: "agent:read",
+      params: agentId,
+      query: Type.Object({ version: Version }),
+      responses: { 200: AgentDetail },
+      handler: async (call) => {
+        const detail = await agents.detail(call, { id: call.params.id }, call.query.version ?? null);
+        const text = preferredText(call.request.headers.get("accept"));
+        if (text === null) return detail;
+        return new Response(detail.manifest_yaml, { headers: { "Content-Type": `${text}; charset=utf-8` } });
+      },
+    }),
+    defineRoute({
+      method: "DELETE",
+      path: "/v1/agents/:id",
+      summary: "Delete an agent; its unfinished executions are cancelled, all records of executions remain",
+      scope: "agent:delete",
+      params: agentId,
+      responses: { 200: AgentDeleted },
+      handler: async (call) => {
+        const { id } = call.params;
+        await agents.remove(call, id);
+        return { status: "deleted", success: true, id, agent_id: id };
+      },
+    }),
+    defineRoute({
+      method: "GET",
+      path: "/v1/agents/:id/versions",
+      summary: "Every version deployed of an agent, newest first",
+      scope: "agent:read",
+      params: agentId,
+      query: Type.Object({
+        limit: pagingQuery.limit,
+        offset: pagingQuery.offset,
+        revisions: Type.Boolean({ default: false }),
+      }),
+      responses: { 200: VersionList },
+      handler: async (call) => {
+        const versions = await agents.versions(call, call.params.id, call.query.revisions, pageOf(call.query, 0));
+        return { versions, items: versions, count: versions.length };
+      },
+    }),
+  ];
+}
+
+/** What manifests may name: the runtimes and the model aliases of this node. */
+export function catalogueRoutes(runtimes: readonly Runtime[], models: Pick<Models, "aliases">): readonly Route[] {
+  return [
+    defineRoute({
+      method: "GET",
+      path: "/v1/runtimes",
+      summary: "The runtimes a manifest may name by language and version",
+      scope: "agent:read",
+      query: Type.Object({ language: Type.Optional(Type.String()) }),
+      responses: { 200: RuntimeList },
+      handler: ({ query }) => {
+        const items = runtimes
+          .filter((runtime) => query.language === undefined || runtime.language === query.language)
+          .map(({ bootstrapEnv: _, ...shown }) => shown);
+        return { items, count: items.length };
+      },
+    }),
+    defineRoute({
+      method: "GET",
+      path: "/v1/models",
+      summary: "The model aliases a manifest may name",
+      scope: "agent:read",
+      responses: { 200: ModelList },
+      handler: () => {
+        const items = models.aliases().map(({ alias, capabilities, context_window, max_output_tokens }) => ({
+          alias,
+          capabilities,
+          context_window,
+          max_output_tokens,
+        }));
+        return { items, count: items.length };
+      },
+    }),
+  ];
+}

@@ -1,0 +1,237 @@
+/**
+ * Routes become an application.
+ *
+ * Elysia routes and listens; the pipeline is ours, because the contract authenticates before a body is
+ * looked at. Every handler given to Elysia therefore takes only request, params and server: Elysia reads
+ * no body, query, header or cookie that a handler does not ask for.
+ */
+import { Elysia } from "elysia";
+import { Problem } from "../../actors/problem.ts";
+import type { Authenticator } from "../identity/authenticate.ts";
+import { type Logger, recordedUrl } from "./log.ts";
+import type { Metrics } from "./metrics.ts";
+import { pipeline } from "./pipeline.ts";
+import { asProblem, internalError, problemResponse } from "./problem.ts";
+import type { Incoming, Listener, Route } from "./route.ts";
+
+export interface AppOptions {
+  readonly routes: readonly Route[];
+  /** Null on a listener whose routes are all public or prove callers themselves. */
+  readonly authenticator: Authenticator | null;
+  readonly logger: Logger;
+  readonly metrics: Metrics | null;
+  /** Origins a browser may call from; `*` = any. */
+  readonly corsOrigins: readonly string[];
+  /** Milliseconds within which a request body must have arrived; default 30 s. */
+  readonly bodyDeadlineMs?: number;
+}
+
+export interface App {
+  readonly elysia: Elysia;
+  /** Answers one request without a listener. */
+  handle(request: Request): Promise<Response>;
+  /** Tells streams that this node leaves. */
+  beginStop(): void;
+}
+
+/** @throws when two routes share method and path */
+export function createApp(options: AppOptions): App {
+  const leaving = new AbortController();
+  const cors = createCors(options.corsOrigins);
+  const allowedAt = methodTable(options.routes);
+  const bodyDeadlineMs = options.bodyDeadlineMs ?? 30_000;
+
+  /** Wraps one way of answering with everything that holds for every answer. */
+  function answering(path: string, sse: boolean, answer: (incoming: Incoming, params: Params) => Promise<Response>) {
+    return async (request: Request, params: Params, server: Listener | null): Promise<Response> => {
+      const began = performance.now();
+      const incoming = new LazyIncoming(request, requestIdOf(request.headers), server, leaving.signal);
+      let response: Response;
+      try {
+        response = await answer(incoming, params);
+      } catch (error) {
+        response = refuse(error, incoming);
+      }
+      response = withHeaders(response, incoming, cors, sse);
+      if (request.method === "HEAD") response = headOnly(response);
+      record(request, path, response.status, began, incoming.requestId);
+      return response;
+    };
+  }
+
+  function refuse(error: unknown, { requestId, request }: Incoming): Response {
+    const problem = asProblem(error);
+    if (problem === null) {
+      options.logger.error(
+        { request_id: requestId, method: request.method, url: recordedUrl(request.url), err: error },
+        "request failed",
+      );
+    } else if (problem.status >= 500) {
+      options.logger.warn(
+        { request_id: requestId, code: problem.code, cause: error === problem ? undefined : String(error) },
+        "request refused",
+      );
+    }
+    return problemResponse(problem ?? internalError(), requestId);
+  }
+
+  function record(request: Request, path: string, status: number, began: number, requestId: string): void {
+    const ms = performance.now() - began;
+    options.metrics?.request(knownMethod(request.method), path, status, ms / 1000);
+    options.logger.info(
+      {
+        request_id: requestId,
+        method: request.method,
+        url: recordedUrl(request.url),
+        status,
+        ms: Math.round(ms * 10) / 10,
+      },
+      "request",
+    );
+  }
+
+  // One router for `handle` and for the listener, so that both answer alike.
+  // Without `standardHostname: false` Elysia looks for the path from the 12th character on, wherever a short Host ends.
+  const elysia = new Elysia({
+    systemRouter: false,
+    nativeStaticResponse: false,
+    handler: { standardHostname: false },
+  });
+  for (const route of options.routes) {
+    const run = answering(route.path, route.sse, pipeline(route, options.authenticator, bodyDeadlineMs));
+    const methods = route.method === "GET" ? ["GET", "HEAD"] : [route.method];
+    for (const method of methods) {
+      elysia.route(method, route.path, ({ request, params, server }) => run(request, params, server), {
+        parse: "none",
+      });
+    }
+  }
+  const unmatched = answering("unmatched", false, async ({ request, url }) => {
+    const allowed = allowedAt(url.pathname);
+    if (allowed.length === 0) throw new Problem("not_found", "There is nothing here");
+    const preflight = request.method === "OPTIONS" ? cors.preflight(request.headers, allowed) : null;
+    if (preflight) return preflight;
+    const message = `${request.method} is not allowed here`;
+    throw new Problem("method_not_allowed", message, {}, { Allow: allowed.join(", ") });
+  });
+  elysia.all("/", ({ request, server }) => unmatched(request, {}, server), { parse: "none" });
+  elysia.all("/*", ({ request, server }) => unmatched(request, {}, server), { parse: "none" });
+  elysia.onError(({ error, request, server }) =>
+    answering("unmatched", false, () => Promise.reject(error))(request, {}, server),
+  );
+
+  return {
+    elysia: elysia as unknown as Elysia,
+    handle: (request) => Promise.resolve(elysia.handle(request)),
+    beginStop: () => leaving.abort(),
+  };
+}
+
+type Params = Readonly<Record<string, string>>;
+
+/** Url and signal are made when somebody asks for them. */
+class LazyIncoming implements Incoming {
+  private parsed: URL | null = null;
+  constructor(
+    readonly request: Request,
+    readonly requestId: string,
+    readonly server: Listener | null,
+    readonly stopping: AbortSignal,
+  ) {}
+  get url(): URL {
+    this.parsed ??= new URL(this.request.url);
+    return this.parsed;
+  }
+  get signal(): AbortSignal {
+    return this.request.signal;
+  }
+}
+
+function requestIdOf(headers: Headers): string {
+  const inbound = headers.get("x-request-id");
+  return inbound !== null && /^[A-Za-z0-9._-]{1,128}$/.test(inbound) ? inbound : Bun.randomUUIDv7();
+}
+
+function withHeaders(response: Response, { request, requestId }: Incoming, cors: Cors, sse: boolean): Response {
+  // A fetched response has immutable headers; ours are not fetched, but a handler may pass one on.
+  const open = response.url === "" ? response : new Response(response.body, response);
+  open.headers.set("X-Request-Id", requestId);
+  if (sse) {
+    open.headers.set("Cache-Control", "no-store");
+    open.headers.set("Referrer-Policy", "no-referrer");
+  }
+  cors.apply(request.headers, open.headers);
+  return open;
+}
+
+/** The head of an answer; a stream behind it is ended. */
+function headOnly(response: Response): Response {
+  void response.body?.cancel().catch(() => {});
+  return new Response(null, { status: response.status, headers: response.headers });
+}
+
+const methods = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
+/** Method names are the caller's text; only the usual ones become label values. */
+const knownMethod = (method: string): string => (methods.has(method) ? method : "OTHER");
+
+/** Which methods a path answers to, for `Allow`. */
+function methodTable(routes: readonly Route[]): (path: string) => string[] {
+  const byPath = new Map<string, string[]>();
+  for (const { method, path } of routes) {
+    const known = byPath.get(path) ?? [];
+    if (known.includes(method)) throw new Error(`Two routes answer ${method} ${path}`);
+    byPath.set(path, [...known, ...(method === "GET" ? ["GET", "HEAD"] : [method])]);
+  }
+  const patterns = [...byPath].map(([path, allowed]) => ({ pattern: pathPattern(path), allowed }));
+  return (path) => [...new Set(patterns.flatMap(({ pattern, allowed }) => (pattern.test(path) ? allowed : [])))];
+}
+
+function pathPattern(path: string): RegExp {
+  const parts = path.split("/").map((part) => {
+    if (part === "*") return ".*";
+    return part.startsWith(":") ? "[^/]+" : part.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
+  });
+  return new RegExp(`^${parts.join("/")}$`);
+}
+
+interface Cors {
+  apply(request: Headers, response: Headers): void;
+  /** The answer to a browser's preliminary question; null when it was none we grant. */
+  preflight(request: Headers, allowed: readonly string[]): Response | null;
+}
+
+const exposedHeaders =
+  "X-Request-Id, Location, ETag, Retry-After, Idempotent-Replay, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, " +
+  "RateLimit-Policy, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset";
+const acceptedHeaders =
+  "Authorization, Content-Type, Accept, Idempotency-Key, X-Request-Id, X-Tenant-Id, X-Svc-Tenant, X-Svc-Team, Last-Event-ID";
+
+function createCors(origins: readonly string[]): Cors {
+  const any = origins.includes("*");
+  const granted = (headers: Headers): string | null => {
+    const origin = headers.get("origin");
+    if (origin === null) return null;
+    return any ? "*" : origins.includes(origin) ? origin : null;
+  };
+  return {
+    apply(request, response) {
+      if (origins.length === 0) return;
+      if (!any) response.append("Vary", "Origin");
+      const origin = granted(request);
+      if (origin === null) return;
+      response.set("Access-Control-Allow-Origin", origin);
+      response.set("Access-Control-Expose-Headers", exposedHeaders);
+    },
+    preflight(request, allowed) {
+      if (granted(request) === null || !request.has("access-control-request-method")) return null;
+      return new Response(null, {
+        status: 204,
+        headers: {
+          "Access-Control-Allow-Methods": allowed.join(", "),
+          "Access-Control-Allow-Headers": acceptedHeaders,
+          "Access-Control-Max-Age": "600",
+        },
+      });
+    },
+  };
+}

@@ -1,0 +1,141 @@
+/** Reading request bodies: bounded in size and in time, whatever the headers claim. */
+import { Problem } from "../../actors/problem.ts";
+import type { BodyRule, RawContent } from "./route.ts";
+
+export interface BodyInput {
+  readonly value: unknown;
+  readonly bytes: Uint8Array;
+}
+
+const nothing = new Uint8Array(0);
+/** Nesting past this is no document anybody means, and recursion over it would not end well. */
+const maxDepth = 256;
+
+/**
+ * Reads and decodes a body as its route's rule says.
+ * @param deadlineMs the whole body must have arrived by then
+ * @throws Problem 400 `malformed_body`, 413 `body_too_large`, 415 `unsupported_media_type`
+ */
+export async function readBody(request: Request, rule: BodyRule, deadlineMs: number): Promise<BodyInput> {
+  const mediaType = mediaTypeOf(request.headers.get("content-type"));
+  const announced = announcedLength(request);
+  if (announced !== null && announced > 0) requireMediaType(mediaType, rule);
+  const bytes = announced === 0 ? nothing : await readBytes(request, announced, rule.limit, deadlineMs);
+  if (bytes.byteLength > 0) requireMediaType(mediaType, rule);
+  if (rule.kind === "raw") return { value: rawContent(bytes, mediaType), bytes };
+  if (bytes.byteLength === 0 && rule.optional) return { value: {}, bytes };
+  return { value: parseJson(bytes), bytes };
+}
+
+/** The media type in lower case without parameters; null when there is none. */
+function mediaTypeOf(header: string | null): string | null {
+  const type = header?.split(";", 1)[0]?.trim().toLowerCase();
+  return type === undefined || type === "" ? null : type;
+}
+
+/** The body's length as the request tells it; null when it does not. */
+function announcedLength(request: Request): number | null {
+  const header = request.headers.get("content-length");
+  if (header === null) return request.body === null ? 0 : null;
+  return /^\d+$/.test(header) ? Number(header) : null;
+}
+
+function requireMediaType(mediaType: string | null, rule: BodyRule): void {
+  const fits =
+    mediaType === null ||
+    (rule.kind === "json"
+      ? /^application\/(?:[\w.-]+\+)?json$/.test(mediaType)
+      : (rule.accepts?.includes(mediaType) ?? true));
+  if (fits) return;
+  const wanted = rule.kind === "json" ? "application/json" : (rule.accepts ?? []).join(", ");
+  throw new Problem("unsupported_media_type", `The Content-Type must be ${wanted}`, {}, hangUp);
+}
+
+/** After a refusal the rest of the body is not waited for. */
+const hangUp = { Connection: "close" };
+
+const tooLarge = (limit: number) =>
+  new Problem("body_too_large", `The body is larger than ${limit} bytes`, { limit_bytes: limit }, hangUp);
+
+async function readBytes(
+  request: Request,
+  announced: number | null,
+  limit: number,
+  deadlineMs: number,
+): Promise<Uint8Array> {
+  if (announced !== null && announced > limit) throw tooLarge(limit);
+  if (!request.body) return nothing;
+  let timer: Timer | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(
+      () => reject(new Problem("malformed_body", "The body did not arrive in time", {}, hangUp)),
+      deadlineMs,
+    );
+  });
+  // With a length announced the HTTP parser lets no more through; otherwise pieces are counted as they come.
+  const reading = announced === null ? readCounting(request.body, limit) : request.arrayBuffer();
+  try {
+    return new Uint8Array(await Promise.race([reading, late]));
+  } catch (error) {
+    if (error instanceof Problem) throw error;
+    throw new Problem("malformed_body", "The body broke off", {}, hangUp);
+  } finally {
+    clearTimeout(timer);
+    reading.catch(() => {});
+  }
+}
+
+async function readCounting(body: ReadableStream<Uint8Array>, limit: number): Promise<Uint8Array> {
+  const pieces: Uint8Array[] = [];
+  let size = 0;
+  for await (const piece of body) {
+    size += piece.byteLength;
+    if (size > limit) throw tooLarge(limit);
+    pieces.push(piece);
+  }
+  return pieces.length === 1 && pieces[0] ? pieces[0] : Buffer.concat(pieces, size);
+}
+
+const utf8 = new TextDecoder("utf-8", { fatal: true });
+
+function decode(bytes: Uint8Array): string {
+  try {
+    return utf8.decode(bytes);
+  } catch {
+    throw new Problem("malformed_body", "The body is not UTF-8 text");
+  }
+}
+
+function rawContent(bytes: Uint8Array, mediaType: string | null): RawContent {
+  return { bytes, mediaType, text: () => decode(bytes) };
+}
+
+function parseJson(bytes: Uint8Array): unknown {
+  if (bytes.byteLength === 0) throw new Problem("malformed_body", "A JSON body is needed");
+  if (depthOf(bytes) > maxDepth) throw new Problem("malformed_body", "The body is nested too deeply");
+  const text = decode(bytes);
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new Problem("malformed_body", "The body is not valid JSON");
+  }
+}
+
+/** Deepest nesting of objects and arrays, read off the bytes so that nothing recursive meets a hostile document. */
+function depthOf(bytes: Uint8Array): number {
+  let depth = 0;
+  let deepest = 0;
+  let inString = false;
+  for (let i = 0; i < bytes.length; i++) {
+    const byte = bytes[i];
+    if (inString) {
+      if (byte === 0x5c) i++;
+      else if (byte === 0x22) inString = false;
+    } else if (byte === 0x22) inString = true;
+    else if (byte === 0x7b || byte === 0x5b) {
+      depth++;
+      if (depth > deepest) deepest = depth;
+    } else if (byte === 0x7d || byte === 0x5d) depth--;
+  }
+  return deepest;
+}

@@ -1,0 +1,167 @@
+/**
+ * `Idempotency-Key`: a POST repeated under the same key does its work once and is answered alike.
+ *
+ * The key's row names the piece of work it stands for before the work begins. A request holds the row
+ * while it works. If its process dies, the hold runs out, and the next request with that key
+ * repeats the very same piece of work, which recognises itself by its id.
+ */
+import { createHash } from "node:crypto";
+import { invalid, Problem } from "../../actors/problem.ts";
+import type { Sql } from "../store/postgres.ts";
+import { type Call, Reply } from "./route.ts";
+
+/** How long a hold lasts without renewal. A crashed request blocks its key no longer than this. */
+const holdMs = 10_000;
+const renewEveryMs = 3000;
+/** How long a second request waits for the first before it is told to come again. */
+const patienceMs = 100_000;
+const keptHours = 24;
+
+interface Row {
+  readonly fingerprint: string;
+  readonly work_id: string;
+  readonly mine: boolean;
+  /** Nobody held this key before. */
+  readonly fresh: boolean;
+  readonly status: number | null;
+  readonly headers: Record<string, string> | null;
+  readonly body: string | null;
+}
+
+type RepeatableCall = Pick<Call, "request" | "tenant" | "path" | "url" | "bytes" | "signal">;
+
+/**
+ * Runs `work` under the request's `Idempotency-Key`, or just runs it when there is none.
+ * A `work` that throws leaves no answer behind. After a refusal (a `Problem` below 500) the key is free again;
+ * after anything else the next request with the key repeats the same piece of work, which may have begun.
+ * @param work gets the id of the piece of work (a UUIDv7); with the same id it must not happen twice
+ * @throws Problem 422 `idempotency_key_reused`, 503 when the first request does not come to an end
+ */
+export async function idempotent(
+  call: RepeatableCall,
+  sql: Sql,
+  work: (workId: string) => Promise<Reply>,
+): Promise<Reply> {
+  const key = call.request.headers.get("idempotency-key");
+  if (key === null) return work(Bun.randomUUIDv7());
+  const slot = new Slot(sql, call.tenant, `${call.request.method} ${call.path}`, checkedKey(key), fingerprintOf(call));
+  const waitedFrom = Date.now();
+  for (let pauseMs = 20; ; pauseMs = Math.min(500, pauseMs * 1.5)) {
+    const row = await slot.take();
+    if (row.fingerprint !== slot.fingerprint) {
+      throw new Problem("idempotency_key_reused", "This Idempotency-Key was used for another request");
+    }
+    if (row.status !== null) return replay(row);
+    if (row.mine) return slot.fill(row, work);
+    if (call.signal.aborted || Date.now() - waitedFrom > patienceMs) {
+      const message = "The first request with this Idempotency-Key is still under way";
+      throw new Problem("service_unavailable", message, {}, { "Retry-After": "5" });
+    }
+    await Bun.sleep(pauseMs);
+  }
+}
+
+function checkedKey(key: string): string {
+  if (/^[\x21-\x7e]{1,255}$/.test(key)) return key;
+  throw invalid("validation_failed", "The request is invalid", [
+    { path: "Idempotency-Key", message: "must be 1–255 printable ASCII characters", code: "invalid" },
+  ]);
+}
+
+/** What makes two requests the same: where they go, what they ask, what they carry. */
+function fingerprintOf({ url, bytes }: RepeatableCall): string {
+  const hash = createHash("sha256").update(url.pathname + url.search);
+  return hash.update("\n").update(bytes).digest("base64url");
+}
+
+function replay({ status, headers, body }: Row): Reply {
+  return new Reply(status ?? 200, body === null ? undefined : JSON.parse(body), {
+    ...headers,
+    "Idempotent-Replay": "true",
+  });
+}
+
+/** One key's row, as one request sees it. */
+class Slot {
+  private readonly holder = crypto.randomUUID();
+  constructor(
+    private readonly sql: Sql,
+    private readonly tenant: string,
+    private readonly route: string,
+    private readonly key: string,
+    readonly fingerprint: string,
+  ) {}
+
+  /** Takes the row if it is new, old, or held by nobody; says what is in it either way. */
+  async take(): Promise<Row> {
+    const { sql, holder } = this;
+    // A row past its 24 hours starts over, as if it had never been.
+    const [taken] = await sql<Row[]>`
+      insert into idempotency_keys as k (tenant, route, key, fingerprint, work_id, holder, held_until)
+      values (${this.tenant}, ${this.route}, ${this.key}, ${this.fingerprint}, ${Bun.randomUUIDv7()}, ${holder},
+        now() + ${holdMs} * interval '1 millisecond')
+      on conflict (tenant, route, key) do update set
+        holder = excluded.holder,
+        held_until = excluded.held_until,
+        fingerprint = excluded.fingerprint,
+        work_id = case when k.created_at < now() - ${keptHours} * interval '1 hour' then excluded.work_id else k.work_id end,
+        created_at = case when k.created_at < now() - ${keptHours} * interval '1 hour' then now() else k.created_at end,
+        status = null, headers = null, body = null
+      where k.created_at < now() - ${keptHours} * interval '1 hour'
+        or (k.status is null and k.fingerprint = excluded.fingerprint and (k.held_until is null or k.held_until < now()))
+      returning fingerprint, work_id, true as mine, xmax = 0 as fresh, status, headers, body`;
+    if (taken) return taken;
+    const [found] = await sql<Row[]>`
+      select fingerprint, work_id, false as mine, false as fresh, status, headers, body from idempotency_keys
+      where tenant = ${this.tenant} and route = ${this.route} and key = ${this.key}`;
+    return found ?? this.take();
+  }
+
+  /** Does the work while holding the row, and keeps its answer. */
+  async fill(row: Row, work: (workId: string) => Promise<Reply>): Promise<Reply> {
+    const renewal = setInterval(() => void this.renew().catch(() => {}), renewEveryMs);
+    try {
+      const reply = await work(row.work_id);
+      await this.keep(reply);
+      return reply;
+    } catch (error) {
+      const nothingBegan = row.fresh && error instanceof Problem && error.status < 500;
+      await (nothingBegan ? this.forget() : this.letGo()).catch(() => {});
+      throw error;
+    } finally {
+      clearInterval(renewal);
+    }
+  }
+
+  private renew() {
+    return this.sql`
+      update idempotency_keys set held_until = now() + ${holdMs} * interval '1 millisecond'
+      where tenant = ${this.tenant} and route = ${this.route} and key = ${this.key} and holder = ${this.holder}`;
+  }
+
+  private keep({ status, headers, body }: Reply) {
+    const text = body === undefined ? null : JSON.stringify(body);
+    return this.sql`
+      update idempotency_keys
+      set status = ${status}, headers = ${JSON.stringify(headers)}::text::jsonb, body = ${text}, holder = null, held_until = null
+      where tenant = ${this.tenant} and route = ${this.route} and key = ${this.key} and holder = ${this.holder}`;
+  }
+
+  private forget() {
+    return this.sql`
+      delete from idempotency_keys
+      where tenant = ${this.tenant} and route = ${this.route} and key = ${this.key} and holder = ${this.holder}`;
+  }
+
+  private letGo() {
+    return this.sql`
+      update idempotency_keys set holder = null, held_until = null
+      where tenant = ${this.tenant} and route = ${this.route} and key = ${this.key} and holder = ${this.holder}`;
+  }
+}
+
+/** Removes keys past their 24 hours; run it now and then. @returns how many there were */
+export async function sweepIdempotencyKeys(sql: Sql): Promise<number> {
+  const gone = await sql`delete from idempotency_keys where created_at < now() - ${keptHours} * interval '1 hour'`;
+  return gone.count;
+}

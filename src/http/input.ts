@@ -1,0 +1,133 @@
+/** Checking what came in against a route's schemas, with every finding told at once. */
+import { KindGuard, type TObject, type TSchema } from "@sinclair/typebox";
+import { type TypeCheck, TypeCompiler, type ValueError } from "@sinclair/typebox/compiler";
+import { Value } from "@sinclair/typebox/value";
+import { type Issue, invalid, Problem, type ProblemCode } from "../../actors/problem.ts";
+
+/** Findings told per request; a thousand bad labels need no thousand lines. */
+const maxIssues = 100;
+
+/** @throws Problem 422 `validation_failed` */
+export type Checker = (value: unknown) => unknown;
+
+/** Prepares a schema for bodies: optional nulls count as absent, defaults are filled in. */
+export function bodyChecker(schema: TSchema): Checker {
+  const check = TypeCompiler.Compile(schema);
+  const hasDefaults = JSON.stringify(schema).includes('"default":');
+  return (value) => {
+    const present = withoutNulls(schema, value);
+    const filled = hasDefaults ? Value.Default(schema, present) : present;
+    if (!check.Check(filled)) throw invalidInput(check, filled);
+    return filled;
+  };
+}
+
+/** Prepares the schema of a query string: texts become what the schema asks for. */
+export function queryChecker(schema: TObject): (query: URLSearchParams) => unknown {
+  const check = TypeCompiler.Compile(schema);
+  const properties = Object.entries(schema.properties);
+  return (query) => {
+    const given = properties.flatMap(([name, property]) => {
+      const value = queryValue(property, name, query.getAll(name));
+      return value === undefined ? [] : [[name, value] as const];
+    });
+    const filled = Value.Default(schema, Object.fromEntries(given));
+    if (!check.Check(filled)) throw invalidInput(check, filled);
+    return filled;
+  };
+}
+
+/** A member of the query as its schema wants it; undefined when it is not given. */
+function queryValue(schema: TSchema, name: string, texts: readonly string[]): unknown {
+  if (texts.some((text) => text.includes("\0"))) throw nulInQuery(name);
+  if (texts[0] === undefined) return undefined;
+  return KindGuard.IsArray(schema) ? texts.map((text) => fromText(schema.items, text)) : fromText(schema, texts[0]);
+}
+
+/** Prepares the schema of path parameters: a mismatch is 400 with the code the schema names. */
+export function paramsChecker(schema: TObject): (params: Readonly<Record<string, string>>) => Record<string, unknown> {
+  const parts = Object.entries(schema.properties).map(([name, property]) => ({
+    name,
+    property,
+    check: TypeCompiler.Compile(property),
+    isUuid: property.format === "uuid",
+  }));
+  return (params) => {
+    const checked: Record<string, unknown> = {};
+    for (const { name, property, check, isUuid } of parts) {
+      const value = fromText(property, name === "*" ? decodedRest(params[name] ?? "") : (params[name] ?? ""));
+      if (!check.Check(value) || (typeof value === "string" && value.includes("\0"))) {
+        const code = (property["x-code"] as ProblemCode | undefined) ?? "invalid_id";
+        throw new Problem(code, (property["x-message"] as string | undefined) ?? "Invalid ID");
+      }
+      checked[name] = isUuid ? String(value).toLowerCase() : value;
+    }
+    return checked;
+  };
+}
+
+/** The router decodes single segments, but leaves the rest of a path as it was sent. */
+function decodedRest(path: string): string {
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    throw new Problem("invalid_id", "The path is not well encoded");
+  }
+}
+
+/** A query or path text as the schema wants it; what does not convert stays text and fails the check. */
+function fromText(schema: TSchema, text: string): unknown {
+  if (KindGuard.IsInteger(schema) || KindGuard.IsNumber(schema)) {
+    if (text === "") return undefined;
+    const written = KindGuard.IsInteger(schema) ? /^-?\d{1,16}$/ : /^-?\d{1,16}(\.\d{1,16})?$/;
+    return written.test(text) ? Number(text) : text;
+  }
+  if (KindGuard.IsBoolean(schema)) {
+    if (text === "") return undefined;
+    if (text === "true" || text === "1") return true;
+    return text === "false" || text === "0" ? false : text;
+  }
+  return text;
+}
+
+/** Takes `null` for an optional member as its absence, at every depth the schema describes. */
+function withoutNulls(schema: TSchema, value: unknown): unknown {
+  if (KindGuard.IsArray(schema) && Array.isArray(value)) {
+    for (const item of value) withoutNulls(schema.items, item);
+  } else if (KindGuard.IsObject(schema) && typeof value === "object" && value !== null && !Array.isArray(value)) {
+    const members = value as Record<string, unknown>;
+    const required = new Set(schema.required ?? []);
+    for (const [name, property] of Object.entries(schema.properties)) {
+      if (!Object.hasOwn(members, name)) continue;
+      if (members[name] === null && !required.has(name) && !Value.Check(property, null)) delete members[name];
+      else withoutNulls(property, members[name]);
+    }
+  }
+  return value;
+}
+
+function nulInQuery(name: string): Problem {
+  return invalid("validation_failed", "The query is invalid", [
+    { path: name, message: "contains a NUL character", code: "invalid" },
+  ]);
+}
+
+function invalidInput(check: TypeCheck<TSchema>, value: unknown): Problem {
+  const issues = new Map<string, Issue>();
+  for (const error of check.Errors(value)) {
+    const path = error.path.slice(1).replaceAll("/", ".").replaceAll("~1", "/").replaceAll("~0", "~");
+    // The first finding at a place is the telling one; the rest follow from it.
+    if (!issues.has(path)) issues.set(path, { path, message: explain(error), code: "invalid" });
+    if (issues.size >= maxIssues) break;
+  }
+  return invalid("validation_failed", "The request is invalid", [...issues.values()]);
+}
+
+function explain(error: ValueError): string {
+  if (error.message === "Expected required property") return "is required";
+  const { anyOf } = error.schema as { anyOf?: readonly TSchema[] };
+  if (anyOf?.every((option) => KindGuard.IsLiteral(option))) {
+    return `must be one of ${anyOf.map((option) => JSON.stringify(option.const)).join(", ")}`;
+  }
+  return error.message.charAt(0).toLowerCase() + error.message.slice(1);
+}

@@ -1,0 +1,84 @@
+/** Lists: how a page is asked for and how it is answered. */
+import { type Static, type TSchema, Type } from "@sinclair/typebox";
+import { invalid } from "../../actors/problem.ts";
+
+/** Members for a list route's query: `Type.Object({ ...pagingQuery, status: … })`. */
+export const pagingQuery = {
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 500, description: "Items per page; 50 when absent" })),
+  offset: Type.Optional(
+    Type.Integer({ minimum: 0, maximum: 1_000_000_000, description: "Items to skip; not with cursor" }),
+  ),
+  cursor: Type.Optional(Type.String({ maxLength: 2048, description: "`next_cursor` of the page before" })),
+};
+const PagingQuery = Type.Partial(Type.Object(pagingQuery));
+
+/** Which part of a list a request asks for. */
+export interface Page {
+  readonly limit: number;
+  readonly offset: number;
+  /** Sort key of the last item already seen; null = from the start. */
+  readonly after: readonly string[] | null;
+}
+
+/**
+ * Reads the paging members of a query. A request with none of them gets up to 500 items, because many
+ * client methods cannot page.
+ * @param keys members of the list's sort key
+ * @throws Problem 422 for a cursor that is none of this list's
+ */
+export function pageOf({ limit, offset, cursor }: Static<typeof PagingQuery>, keys: number): Page {
+  const asksNothing = limit === undefined && offset === undefined && cursor === undefined;
+  return {
+    limit: limit ?? (asksNothing ? 500 : 50),
+    offset: cursor === undefined ? (offset ?? 0) : 0,
+    after: cursor === undefined || cursor === "" ? null : readCursor(cursor, keys),
+  };
+}
+
+/**
+ * The answer to a list request.
+ * @param alias the plural that clients read beside `items`
+ * @param rows  up to `limit + 1` items: one more than asked for says that there is a next page
+ * @param keyOf sort key of an item
+ */
+export function listOf<Item>(
+  alias: string,
+  rows: readonly Item[],
+  { limit }: Page,
+  keyOf: (item: Item) => readonly string[],
+): Record<string, unknown> {
+  const items = rows.slice(0, limit);
+  const last = rows.length > limit ? items.at(-1) : undefined;
+  return {
+    items,
+    count: items.length,
+    next_cursor: last === undefined ? null : writeCursor(keyOf(last)),
+    [alias]: items,
+  };
+}
+
+/** The schema of such an answer. */
+export function listSchema(alias: string, item: TSchema): TSchema {
+  return Type.Object({
+    items: Type.Array(item),
+    count: Type.Integer(),
+    next_cursor: Type.Union([Type.String(), Type.Null()]),
+    [alias]: Type.Array(item),
+  });
+}
+
+const writeCursor = (key: readonly string[]): string => Buffer.from(JSON.stringify(key)).toString("base64url");
+
+function readCursor(cursor: string, keys: number): readonly string[] {
+  try {
+    const key: unknown = JSON.parse(Buffer.from(cursor, "base64url").toString());
+    if (Array.isArray(key) && key.length === keys && key.every(isCursorPart)) return key;
+  } catch {
+    // told below
+  }
+  throw invalid("validation_failed", "The request is invalid", [
+    { path: "cursor", message: "is not a cursor of this list", code: "invalid" },
+  ]);
+}
+
+const isCursorPart = (part: unknown): boolean => typeof part === "string" && !part.includes("\0");

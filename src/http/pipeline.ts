@@ -1,0 +1,103 @@
+/**
+ * One request through one route, in the contract's order: authentication, tenant, scope, configured,
+ * parsing and validation, handler. A later step never runs before an earlier one passed.
+ */
+import type { Identity } from "../../actors/identity/identity.ts";
+import { Problem } from "../../actors/problem.ts";
+import type { Authenticator } from "../identity/authenticate.ts";
+import { readBody } from "./body.ts";
+import { bodyChecker, paramsChecker, queryChecker } from "./input.ts";
+import { type Call, type Incoming, Reply, type Route, type ScopeRule } from "./route.ts";
+
+/** Makes the function that runs a route; what can be prepared is prepared once. */
+export function pipeline(route: Route, authenticator: Authenticator | null, bodyDeadlineMs: number) {
+  const params = route.params && paramsChecker(route.params);
+  const query = route.query && queryChecker(route.query);
+  const body = route.body?.kind === "json" ? bodyChecker(route.body.schema) : (value: unknown) => value;
+
+  async function caller(incoming: Incoming): Promise<Pick<Call, "identity" | "tenant"> | { proof: unknown }> {
+    const { request } = incoming;
+    if (route.public) return { proof: await route.prove?.(incoming) };
+    if (!authenticator) throw new Error(`${route.path} asks for a bearer token on a listener that reads none`);
+    const address = incoming.server?.requestIP(request)?.address ?? null;
+    const identity = await authenticator.identify(request, route.sse, address);
+    const tenant = await authenticator.resolveTenant(identity, request.headers, request.method);
+    if (route.scope !== null) requireScope(identity, route.scope);
+    return { identity, tenant };
+  }
+
+  return async function run(incoming: Incoming, rawParams: Readonly<Record<string, string>>): Promise<Response> {
+    const known = await caller(incoming);
+    const missing = route.configured?.();
+    if (missing) throw missing;
+    const checkedParams = params ? params(rawParams) : {};
+    const checkedQuery = query ? query(incoming.url.searchParams) : {};
+    const input = route.body ? await readBody(incoming.request, route.body, bodyDeadlineMs) : noBody;
+    if (route.patience !== null) incoming.server?.timeout(incoming.request, Math.min(255, route.patience + 10));
+    const answer = await route.handle(
+      new RouteCall(incoming, route.path, checkedParams, checkedQuery, body(input.value), input.bytes, known),
+    );
+    return toResponse(answer);
+  };
+}
+
+const noBody = { value: undefined, bytes: new Uint8Array(0) };
+
+/** Url and signal stay behind getters: most handlers need neither, and both cost. */
+class RouteCall implements Call {
+  readonly identity: Identity;
+  readonly tenant: string;
+  readonly proof: unknown;
+  constructor(
+    private readonly incoming: Incoming,
+    readonly path: string,
+    readonly params: unknown,
+    readonly query: unknown,
+    readonly body: unknown,
+    readonly bytes: Uint8Array,
+    known: Partial<Pick<Call, "identity" | "tenant"> & { proof: unknown }>,
+  ) {
+    // A public route's handler has no such members in its type.
+    this.identity = known.identity as Identity;
+    this.tenant = known.tenant as string;
+    this.proof = known.proof;
+  }
+  get request() {
+    return this.incoming.request;
+  }
+  get url() {
+    return this.incoming.url;
+  }
+  get requestId() {
+    return this.incoming.requestId;
+  }
+  get server() {
+    return this.incoming.server;
+  }
+  get signal() {
+    return this.incoming.signal;
+  }
+  get stopping() {
+    return this.incoming.stopping;
+  }
+}
+
+/** @throws Problem 403 `insufficient_scope` naming what is missing */
+function requireScope(identity: Identity, rule: ScopeRule): void {
+  if (typeof rule === "string") {
+    if (identity.scopes.has(rule)) return;
+    throw new Problem("insufficient_scope", `This operation needs the scope ${rule}`, { required: rule });
+  }
+  if (rule.anyOf.some((scope) => identity.scopes.has(scope))) return;
+  throw new Problem("insufficient_scope", `This operation needs one of the scopes ${rule.anyOf.join(", ")}`, {
+    required: rule.anyOf[0] ?? "",
+    required_any: rule.anyOf.join(" "),
+  });
+}
+
+function toResponse(answer: unknown): Response {
+  if (answer instanceof Response) return answer;
+  const { status, body, headers } = answer instanceof Reply ? answer : new Reply(200, answer);
+  if (body === undefined) return new Response(null, { status: status === 200 ? 204 : status, headers: { ...headers } });
+  return new Response(JSON.stringify(body), { status, headers: { "Content-Type": "application/json", ...headers } });
+}

@@ -1,0 +1,51 @@
+/** The one place where failures become answers. */
+import { Problem } from "../../actors/problem.ts";
+import { AskTimeout, MailboxFull, RuntimeUnavailable } from "../runtime/port.ts";
+import { isDatabaseUnavailable } from "../store/postgres.ts";
+import { isRedisUnavailable } from "../store/redis.ts";
+
+/** What a failure is called towards the caller; null for a bug, which is only logged. */
+export function asProblem(error: unknown): Problem | null {
+  if (error instanceof Problem) return error;
+  if (error instanceof MailboxFull) {
+    return new Problem("mailbox_full", "Too much is waiting already", {}, retryAfter(error.retryAfterSeconds));
+  }
+  if (error instanceof AskTimeout) return new Problem("timed_out", "The answer did not come in time");
+  if (error instanceof RuntimeUnavailable || isDatabaseUnavailable(error) || isRedisUnavailable(error)) {
+    return new Problem("service_unavailable", "The service cannot do this now", {}, retryAfter(1));
+  }
+  return isUnstorableText(error)
+    ? new Problem("validation_failed", "The request holds text that cannot be stored", {
+        issues: [{ path: "", message: "contains a NUL character or a lone surrogate", code: "invalid" }],
+      })
+    : null;
+}
+
+const retryAfter = (seconds: number) => ({ "Retry-After": String(Math.max(1, Math.ceil(seconds))) });
+
+/** PostgreSQL's refusals of NUL and of lone surrogates: the caller's doing wherever a closer check is missing. */
+function isUnstorableText(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const code = (error as Error & { code?: unknown }).code;
+  return code === "22021" || code === "22P05" || (code === "22P02" && /type json/.test(error.message));
+}
+
+/** The wire form of a problem. */
+export function problemResponse(problem: Problem, requestId: string): Response {
+  const headers = new Headers({ "Content-Type": "application/json", ...challenge(problem), ...problem.headers });
+  const body = { error: problem.message, code: problem.code, request_id: requestId, ...problem.extras };
+  return new Response(JSON.stringify(body), { status: problem.status, headers });
+}
+
+export const internalError = () => new Problem("internal_error", "Something went wrong on our side");
+
+/** How a 401, or a 403 for want of a scope, tells the client what to bring. */
+function challenge(problem: Problem): Record<string, string> {
+  if (problem.code === "insufficient_scope") {
+    const scope = String(problem.extras.required_any ?? problem.extras.required ?? "");
+    return { "WWW-Authenticate": `Bearer error="insufficient_scope", scope="${scope}"` };
+  }
+  if (problem.status !== 401) return {};
+  const presented = problem.code !== "missing_authorization" && problem.code !== "invalid_authorization_header";
+  return { "WWW-Authenticate": presented ? 'Bearer error="invalid_token"' : "Bearer" };
+}

@@ -1,0 +1,265 @@
+/**
+ * How a feature declares a route: data plus a thin handler.
+ *
+ *     export const getAgent = defineRoute({
+ *       method: "GET",
+ *       path: "/v1/agents/:id",
+ *       summary: "One agent with its manifest",
+ *       scope: "agent:read",
+ *       params: Type.Object({ id: uuidParam("invalid_agent_id", "Invalid agent ID") }),
+ *       query: Type.Object({ version: Type.Optional(Type.String()) }),
+ *       responses: { 200: AgentDetail },
+ *       handler: async (call) => agents.detail(call.tenant, call.params.id, call.query.version),
+ *     });
+ *
+ * `createApp` runs every route through one pipeline in the contract's order: request id, route and
+ * method, authentication, tenant, scope, configured, parsing and validation, handler. A handler
+ * therefore starts with a known caller, an active tenant and typed input; what it still owes are the
+ * records. It returns
+ *   - a JSON value: 200;
+ *   - `reply(status, body, headers)`: any other status, or headers;
+ *   - a `Response`: streams and bytes;
+ * and throws `Problem` for every refusal (never builds an error body itself).
+ *
+ * Validation of JSON bodies and queries: unknown members are kept out of the way (ignored), `null` for
+ * an optional member counts as absent, `default`s are filled in, query values are converted to the
+ * declared integer, number, boolean or array. Findings become 422 `validation_failed` with `issues`.
+ */
+import { FormatRegistry, type Static, type TObject, type TSchema, type TString, Type } from "@sinclair/typebox";
+import type { Identity } from "../../actors/identity/identity.ts";
+import type { Problem, ProblemCode } from "../../actors/problem.ts";
+
+export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+
+/** The part of Bun's server a handler may need. */
+export interface Listener {
+  /** Seconds of silence after which this request's connection is cut; 0 = never. Streams raise it and keep alive. */
+  timeout(request: Request, seconds: number): void;
+  requestIP(request: Request): { readonly address: string } | null;
+}
+
+/** What is known of a request before its body is read. */
+export interface Incoming {
+  readonly request: Request;
+  readonly url: URL;
+  readonly requestId: string;
+  /** Null when the app is driven without a listener. */
+  readonly server: Listener | null;
+  /** Aborted when the client goes away. */
+  readonly signal: AbortSignal;
+  /** Aborted when this node begins to leave: streams end then, and their clients resume elsewhere. */
+  readonly stopping: AbortSignal;
+}
+
+/** A call as every handler sees it. */
+export interface OpenCall<Params, Query, Body> extends Incoming {
+  /** The declared path, such as `/v1/agents/:id`. */
+  readonly path: string;
+  readonly params: Params;
+  readonly query: Query;
+  readonly body: Body;
+  /** The body as it arrived, for signatures and for telling repeats. Empty when there was none. */
+  readonly bytes: Uint8Array;
+}
+
+/** A call by somebody known. */
+export interface Call<Params = unknown, Query = unknown, Body = unknown> extends OpenCall<Params, Query, Body> {
+  readonly identity: Identity;
+  /** The effective tenant's slug; every record this call touches belongs to it. */
+  readonly tenant: string;
+}
+
+/** A call to a public route with the proof its own `prove` step found. */
+export interface PublicCall<Params, Query, Body, Proof> extends OpenCall<Params, Query, Body> {
+  readonly proof: Proof;
+}
+
+/** An answer other than a plain 200. A `body` of undefined sends none. */
+export class Reply {
+  constructor(
+    readonly status: number,
+    readonly body?: unknown,
+    readonly headers: Readonly<Record<string, string>> = {},
+  ) {}
+}
+
+export function reply(status: number, body?: unknown, headers: Readonly<Record<string, string>> = {}): Reply {
+  return new Reply(status, body, headers);
+}
+
+/** 1 MiB: the bound of a body whose route states none. */
+const defaultBodyLimit = 1024 * 1024;
+
+export interface JsonBody<S extends TSchema = TSchema> {
+  readonly kind: "json";
+  readonly schema: S;
+  /** An absent or empty body counts as `{}`, whatever its Content-Type. */
+  readonly optional: boolean;
+  /** Bytes; over it 413. */
+  readonly limit: number;
+}
+
+/** A body of JSON, checked against its schema before the handler runs. */
+export function jsonBody<S extends TSchema>(
+  schema: S,
+  options: { readonly optional?: boolean; readonly limit?: number } = {},
+): JsonBody<S> {
+  return { kind: "json", schema, optional: options.optional ?? false, limit: options.limit ?? defaultBodyLimit };
+}
+
+export interface RawBody {
+  readonly kind: "raw";
+  /** Media types let through, lower case without parameters; null = any. Others, unless absent, are 415. */
+  readonly accepts: readonly string[] | null;
+  readonly limit: number;
+  /** Shown in the API document. */
+  readonly schema: TSchema | null;
+}
+
+/** A body handed over as it came: the handler decodes it. */
+export interface RawContent {
+  readonly bytes: Uint8Array;
+  /** Lower case, without parameters; null when the request names none. */
+  readonly mediaType: string | null;
+  /** The bytes as UTF-8 (a leading byte-order mark removed). Throws 400 `malformed_body` for anything else. */
+  text(): string;
+}
+
+export function rawBody(
+  options: { readonly accepts?: readonly string[]; readonly limit?: number; readonly schema?: TSchema } = {},
+): RawBody {
+  return {
+    kind: "raw",
+    accepts: options.accepts ?? null,
+    limit: options.limit ?? defaultBodyLimit,
+    schema: options.schema ?? null,
+  };
+}
+
+export type BodyRule = JsonBody | RawBody;
+export type BodyOf<B> = B extends JsonBody<infer S> ? Static<S> : B extends RawBody ? RawContent : undefined;
+
+/** A scope, or several of which one is enough. */
+export type ScopeRule = string | { readonly anyOf: readonly string[] };
+
+export type Answer = unknown | Reply | Response;
+
+interface Declaration<P extends TObject, Q extends TObject, B extends BodyRule | undefined> {
+  readonly method: Method;
+  /** Elysia style: `/v1/agents/:id`, `/v1/executions/:id/files/*`. */
+  readonly path: string;
+  readonly summary: string;
+  /** Section of the API document; the first path segment after `/v1/` when absent. */
+  readonly tag?: string;
+  /** Keeps the route out of the API document. */
+  readonly hidden?: true;
+  readonly params?: P;
+  readonly query?: Q;
+  readonly body?: B;
+  /** Status → schema of the answer, for the API document. */
+  readonly responses?: Readonly<Record<number, TSchema>>;
+  /** Step 6 of the pipeline: the problem to answer with while the feature is not configured. */
+  readonly configured?: () => Problem | null;
+  /** Seconds the handler may take before it answers, at most 240; 30 when absent. The connection is kept that long. */
+  readonly patience?: number;
+}
+
+export interface RouteDeclaration<P extends TObject, Q extends TObject, B extends BodyRule | undefined>
+  extends Declaration<P, Q, B> {
+  readonly scope?: ScopeRule;
+  /** Answers `text/event-stream`: accepts `?token=` and is never cached. */
+  readonly sse?: true;
+  handler(call: Call<Static<P>, Static<Q>, BodyOf<B>>): Answer | Promise<Answer>;
+}
+
+export interface PublicRouteDeclaration<P extends TObject, Q extends TObject, B extends BodyRule | undefined, Proof>
+  extends Declaration<P, Q, B> {
+  /** Takes the place of authentication where a route has a proof of its own (a signed link, an execution token). */
+  prove?(incoming: Incoming): Proof | Promise<Proof>;
+  handler(call: PublicCall<Static<P>, Static<Q>, BodyOf<B>, Proof>): Answer | Promise<Answer>;
+}
+
+/** A declared route with its types folded away, as the app takes it. */
+export interface Route {
+  readonly method: Method;
+  readonly path: string;
+  readonly summary: string;
+  readonly tag: string;
+  readonly hidden: boolean;
+  readonly public: boolean;
+  readonly sse: boolean;
+  readonly scope: ScopeRule | null;
+  readonly params: TObject | null;
+  readonly query: TObject | null;
+  readonly body: BodyRule | null;
+  readonly responses: Readonly<Record<number, TSchema>>;
+  readonly configured: (() => Problem | null) | null;
+  readonly patience: number | null;
+  readonly prove: ((incoming: Incoming) => unknown) | null;
+  handle(call: Call & { readonly proof: unknown }): Answer | Promise<Answer>;
+}
+
+/** A route for callers with a bearer token. */
+export function defineRoute<
+  P extends TObject = TObject<Record<never, never>>,
+  Q extends TObject = TObject<Record<never, never>>,
+  B extends BodyRule | undefined = undefined,
+>(declaration: RouteDeclaration<P, Q, B>): Route {
+  return {
+    ...shared(declaration),
+    public: false,
+    sse: declaration.sse ?? false,
+    scope: declaration.scope ?? null,
+    prove: null,
+    handle: (call) => declaration.handler(call as Call<Static<P>, Static<Q>, BodyOf<B>>),
+  };
+}
+
+/** A route of the exempt list: no bearer token is asked for or read. */
+export function definePublicRoute<
+  P extends TObject = TObject<Record<never, never>>,
+  Q extends TObject = TObject<Record<never, never>>,
+  B extends BodyRule | undefined = undefined,
+  Proof = undefined,
+>(declaration: PublicRouteDeclaration<P, Q, B, Proof>): Route {
+  return {
+    ...shared(declaration),
+    public: true,
+    sse: false,
+    scope: null,
+    prove: declaration.prove ? (incoming) => declaration.prove?.(incoming) : null,
+    handle: (call) => declaration.handler(call as PublicCall<Static<P>, Static<Q>, BodyOf<B>, Proof>),
+  };
+}
+
+function shared(declaration: Declaration<TObject, TObject, BodyRule | undefined>) {
+  return {
+    method: declaration.method,
+    path: declaration.path,
+    summary: declaration.summary,
+    tag: declaration.tag ?? declaration.path.split("/").find((part) => part !== "" && part !== "v1") ?? "service",
+    hidden: declaration.hidden ?? false,
+    params: declaration.params ?? null,
+    query: declaration.query ?? null,
+    body: declaration.body ?? null,
+    responses: declaration.responses ?? {},
+    configured: declaration.configured ?? null,
+    patience: declaration.patience ?? null,
+  };
+}
+
+const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+/** Whether the text has the form of a UUID, of any version. */
+export const isUuid = (text: string): boolean => uuidPattern.test(text);
+FormatRegistry.Set("uuid", isUuid);
+
+/** A UUID in a body or a query. */
+export const Uuid = Type.String({ format: "uuid" });
+
+/**
+ * A UUID in a path. The handler gets it in lower case; anything else is 400 with `code`.
+ * Path parameters of other shapes may be declared by any string schema; a mismatch is 400 `invalid_id`.
+ */
+export function uuidParam(code: ProblemCode = "invalid_id", message = "Invalid ID"): TString {
+  return Type.String({ format: "uuid", "x-code": code, "x-message": message });
+}

@@ -1,0 +1,33 @@
+/** Failed authentications per client address: past 300 a minute they are answered 429. */
+import { Problem } from "../../actors/problem.ts";
+
+export interface FailureLimit {
+  /**
+   * Counts one failure.
+   * @throws Problem 429 `rate_limited` once the address has used its minute up
+   */
+  count(address: string): void;
+}
+
+const windowMs = 60_000;
+const maxAddresses = 50_000;
+
+export function createFailureLimit(now: () => number, perMinute = 300): FailureLimit {
+  const windows = new Map<string, { readonly since: number; failures: number }>();
+  return {
+    count(address) {
+      const at = now();
+      const current = windows.get(address);
+      const window = current && at - current.since < windowMs ? current : { since: at, failures: 0 };
+      window.failures++;
+      if (window !== current) {
+        windows.delete(address);
+        if (windows.size >= maxAddresses) windows.delete(windows.keys().next().value ?? "");
+        windows.set(address, window);
+      }
+      if (window.failures <= perMinute) return;
+      const wait = Math.max(1, Math.ceil((window.since + windowMs - at) / 1000));
+      throw new Problem("rate_limited", "Too many failed authentications", {}, { "Retry-After": String(wait) });
+    },
+  };
+}

@@ -1,0 +1,99 @@
+/** Identity put together: who may call this node, and in which tenant they act. */
+import type { Sql } from "../store/postgres.ts";
+import { type Authenticator, createAuthenticator } from "./authenticate.ts";
+import { createDevelopmentIssuer, type DevelopmentIssuer, readDevelopmentClients } from "./development-issuer.ts";
+import { createFailureLimit } from "./failures.ts";
+import { createRealms } from "./realms.ts";
+import { type AuthSettings, readAuthSettings, type SettingsReading, type TokenAlgorithm } from "./settings.ts";
+import { createTenants, type Tenants } from "./tenants.ts";
+import { createTokenVerifier } from "./tokens.ts";
+
+/** What identity takes from the configuration. */
+export interface IdentityConfig {
+  readonly mode: "development" | "production";
+  /** The configuration file's sections. */
+  readonly file: { readonly auth?: unknown };
+  readonly authRealms: unknown;
+  readonly authLeewaySeconds: number;
+  readonly authJwksCacheTtlSeconds: number;
+  readonly publicUrl: string;
+  readonly devIssuerAlg: TokenAlgorithm;
+  readonly devClients: unknown;
+  readonly devPassword: string;
+}
+
+/** The `auth` section with the environment laid over it, and everything that is wrong with it. */
+export function readIdentity({ mode, file, authRealms, ...config }: IdentityConfig): SettingsReading {
+  const section = {
+    ...(typeof file.auth === "object" ? file.auth : {}),
+    ...(authRealms === null ? {} : { realms: authRealms }),
+    leeway_seconds: config.authLeewaySeconds,
+    jwks_cache_ttl_seconds: config.authJwksCacheTtlSeconds,
+  };
+  const { settings, problems } = readAuthSettings(section, mode === "development");
+  const clients = readDevelopmentClients(config.devClients);
+  if (clients !== null) return { settings, problems };
+  return { settings: null, problems: [...problems, "SVC_DEV_CLIENTS must list {client_id, client_secret, role?}"] };
+}
+
+export interface Identification {
+  readonly authenticator: Authenticator;
+  readonly tenants: Tenants;
+  /** Rejects while the keys of some configured realm cannot be had; null when none is configured. */
+  readonly probe: (() => Promise<void>) | null;
+}
+
+/** Everything identity needs, with the development issuer in development mode. */
+export async function openIdentity(
+  settings: AuthSettings,
+  config: IdentityConfig,
+  sql: Sql,
+  now: () => number,
+): Promise<Identification & { readonly issuer: DevelopmentIssuer | null }> {
+  const development = config.mode === "development";
+  const issuer = development
+    ? await createDevelopmentIssuer({
+        sql,
+        publicUrl: config.publicUrl,
+        algorithm: config.devIssuerAlg,
+        clients: readDevelopmentClients(config.devClients) ?? [],
+        password: config.devPassword,
+        now,
+      })
+    : null;
+  return { issuer, ...createIdentification({ sql, settings, issuer, limitFailures: !development, now }) };
+}
+
+export interface IdentificationOptions {
+  readonly sql: Sql;
+  readonly settings: AuthSettings;
+  /** Null outside development mode. */
+  readonly issuer: Pick<DevelopmentIssuer, "realms"> | null;
+  /** Whether failed authentications are limited per address. */
+  readonly limitFailures: boolean;
+  /** Unix milliseconds. */
+  readonly now: () => number;
+}
+
+export function createIdentification({
+  sql,
+  settings,
+  issuer,
+  limitFailures,
+  now,
+}: IdentificationOptions): Identification {
+  const tenants = createTenants(sql, now);
+  const realms = createRealms({
+    settings,
+    development: issuer?.realms ?? null,
+    tenantExists: async (slug) => (await tenants.status(slug)) !== null,
+    now,
+  });
+  const tokens = createTokenVerifier({ realms, leewaySeconds: settings.leeway_seconds, now });
+  const failures = limitFailures ? createFailureLimit(now) : null;
+  return {
+    authenticator: createAuthenticator({ tokens, tenants, settings, failures }),
+    tenants,
+    probe: settings.realms.length > 0 ? realms.probe : null,
+  };
+}

@@ -1,0 +1,132 @@
+/** The `auth` section of the configuration: which realms are believed, and how their tokens are read. */
+import { type Static, Type } from "@sinclair/typebox";
+import { Value } from "@sinclair/typebox/value";
+import { isTenantSlug } from "../../actors/identity/tenant.ts";
+
+const ClaimPaths = Type.Array(Type.String({ minLength: 1 }), { minItems: 1 });
+
+export const tokenAlgorithms = ["RS256", "ES256", "EdDSA"] as const;
+export type TokenAlgorithm = (typeof tokenAlgorithms)[number];
+const Algorithms = Type.Array(Type.Union(tokenAlgorithms.map((name) => Type.Literal(name))), {
+  minItems: 1,
+  default: [...tokenAlgorithms],
+});
+
+const RealmSettings = Type.Object({
+  slug: Type.String({ minLength: 1 }),
+  kind: Type.Union([Type.Literal("system"), Type.Literal("consumer"), Type.Literal("tenant")]),
+  /** Compared to the token's `iss` byte for byte. */
+  issuer_url: Type.String({ minLength: 1 }),
+  /** Default `{issuer_url}/protocol/openid-connect/certs`. */
+  jwks_uri: Type.Optional(Type.String({ minLength: 1 })),
+  audience: Type.Union([Type.String({ minLength: 1 }), Type.Array(Type.String({ minLength: 1 }), { minItems: 1 })]),
+  algorithms: Algorithms,
+  claims: Type.Object(
+    {
+      tier: Type.Intersect([ClaimPaths], { default: ["svc_tier", "zaru_tier"] }),
+      role: Type.Intersect([ClaimPaths], { default: ["svc_role", "aegis_role"] }),
+      tenant: Type.Intersect([ClaimPaths], { default: ["tenant_id"] }),
+    },
+    { default: {} },
+  ),
+  scope_mode: Type.Union([Type.Literal("union"), Type.Literal("restrict")], { default: "union" }),
+});
+export type RealmSettings = Static<typeof RealmSettings>;
+
+export const AuthSettings = Type.Object({
+  realms: Type.Array(RealmSettings, { default: [] }),
+  /** Serves tenants created at run time; `{slug}` stands in `slug`, `issuer_url` and `jwks_uri`. */
+  tenant_realm_template: Type.Optional(RealmSettings),
+  leeway_seconds: Type.Integer({ minimum: 0, maximum: 120, default: 30 }),
+  jwks_cache_ttl_seconds: Type.Integer({ minimum: 1, maximum: 86400, default: 300 }),
+  service_accounts: Type.Array(
+    Type.Object({
+      client_id: Type.String({ minLength: 1 }),
+      /** Tenants the client may act in; `*` = any. */
+      tenants: Type.Array(Type.String(), { default: ["*"] }),
+      /** The client is a machine even when its tokens look like a person's. */
+      machine_only: Type.Boolean({ default: false }),
+    }),
+    { default: [] },
+  ),
+  tenant_default_role: Type.Union([Type.Literal("owner"), Type.Literal("admin"), Type.Literal("member")], {
+    default: "admin",
+  }),
+  delegation: Type.Object({ autoprovision: Type.Boolean({ default: true }) }, { default: {} }),
+});
+export type AuthSettings = Static<typeof AuthSettings>;
+
+export interface SettingsReading {
+  /** Null when there are problems. */
+  readonly settings: AuthSettings | null;
+  /** For people, each naming its field; empty when all is well. */
+  readonly problems: readonly string[];
+}
+
+/**
+ * Reads the `auth` section, from a file or from `SVC_AUTH_…`.
+ * @param development allows plain http to any host, and a start without realms
+ */
+export function readAuthSettings(raw: unknown, development: boolean): SettingsReading {
+  const filled = Value.Default(AuthSettings, structuredClone(raw ?? {}));
+  const shape = [...Value.Errors(AuthSettings, filled)].map((e) => `auth${e.path.replaceAll("/", ".")}: ${e.message}`);
+  if (shape.length > 0) return { settings: null, problems: shape };
+  const settings = filled as AuthSettings;
+  const problems = settings.realms.flatMap((realm, index) => realmProblems(realm, `auth.realms.${index}`, development));
+  const template = settings.tenant_realm_template;
+  if (template) problems.push(...templateProblems(template, development));
+  for (const kind of ["system", "consumer"]) {
+    if (settings.realms.filter((realm) => realm.kind === kind).length > 1)
+      problems.push(`auth.realms: more than one ${kind} realm`);
+  }
+  for (const field of ["slug", "issuer_url"] as const) {
+    const seen = settings.realms.map((realm) => realm[field]);
+    if (new Set(seen).size < seen.length) problems.push(`auth.realms: two realms share one ${field}`);
+  }
+  if (settings.realms.length === 0 && !development)
+    problems.push("auth.realms: no realm is configured (SVC_AUTH_REALMS)");
+  return { settings: problems.length === 0 ? settings : null, problems };
+}
+
+/** Where a realm publishes its keys. */
+export const jwksUri = (realm: RealmSettings): string =>
+  realm.jwks_uri ?? `${realm.issuer_url}/protocol/openid-connect/certs`;
+
+/** The tenant a tenant realm is for. */
+const realmTenant = (slug: string): string => slug.slice("tenant-".length);
+
+/** Whether a slug can name the realm of a tenant's own users. */
+export function isTenantRealm(slug: string): boolean {
+  const tenant = realmTenant(slug);
+  return slug.startsWith("tenant-") && isTenantSlug(tenant) && tenant !== "svc-system";
+}
+
+function realmProblems(realm: RealmSettings, at: string, development: boolean): string[] {
+  const problems: string[] = [];
+  if (realm.kind === "tenant" && !isTenantRealm(realm.slug)) {
+    problems.push(`${at}.slug: a tenant realm is called tenant-<tenant slug>`);
+  }
+  if (!URL.canParse(realm.issuer_url)) problems.push(`${at}.issuer_url: not a URL`);
+  const uri = URL.canParse(jwksUri(realm)) ? new URL(jwksUri(realm)) : null;
+  if (!uri || !/^https?:$/.test(uri.protocol)) problems.push(`${at}.jwks_uri: not an http(s) URL`);
+  else if (uri.protocol !== "https:" && !development && !isLoopback(uri.hostname)) {
+    problems.push(`${at}.jwks_uri: must be https`);
+  }
+  return problems;
+}
+
+function templateProblems(template: RealmSettings, development: boolean): string[] {
+  const at = "auth.tenant_realm_template";
+  if (!template.issuer_url.includes("{slug}")) return [`${at}.issuer_url: lacks {slug}`];
+  if (template.kind !== "tenant") return [`${at}.kind: must be tenant`];
+  return realmProblems(instantiate(template, "example"), at, development);
+}
+
+/** The template as one tenant's realm. */
+export function instantiate(template: RealmSettings, tenant: string): RealmSettings {
+  const fill = (text: string) => text.replaceAll("{slug}", tenant);
+  const realm = { ...template, slug: `tenant-${tenant}`, issuer_url: fill(template.issuer_url) };
+  return template.jwks_uri ? { ...realm, jwks_uri: fill(template.jwks_uri) } : realm;
+}
+
+const isLoopback = (host: string): boolean => host === "localhost" || host === "[::1]" || /^127\./.test(host);

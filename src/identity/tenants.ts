@@ -1,0 +1,44 @@
+/** The tenants' rows: who exists and in what state. */
+import { type TenantStatus, tenantKind } from "../../actors/identity/tenant.ts";
+import type { Sql } from "../store/postgres.ts";
+
+export interface Tenants {
+  /** The state of a tenant, at most 3 s old; null when it does not exist. */
+  status(slug: string): Promise<TenantStatus | null>;
+  /** The same, creating the tenant when it does not exist. */
+  ensure(slug: string): Promise<TenantStatus>;
+}
+
+/** State changes are promised to reach every node within 5 s. */
+const freshMs = 3000;
+const maxRemembered = 10_000;
+
+export function createTenants(sql: Sql, now: () => number = Date.now): Tenants {
+  const remembered = new Map<string, { readonly status: TenantStatus; readonly at: number }>();
+
+  async function load(slug: string): Promise<TenantStatus | null> {
+    const [row] = await sql<{ status: TenantStatus }[]>`select status from tenants where slug = ${slug}`;
+    return row?.status ?? null;
+  }
+  function remember(slug: string, status: TenantStatus): TenantStatus {
+    remembered.delete(slug);
+    if (remembered.size >= maxRemembered) remembered.delete(remembered.keys().next().value ?? "");
+    remembered.set(slug, { status, at: now() });
+    return status;
+  }
+  async function status(slug: string): Promise<TenantStatus | null> {
+    const known = remembered.get(slug);
+    if (known && now() - known.at < freshMs) return known.status;
+    const found = await load(slug);
+    return found === null ? null : remember(slug, found);
+  }
+  async function ensure(slug: string): Promise<TenantStatus> {
+    const known = await status(slug);
+    if (known !== null) return known;
+    await sql`
+      insert into tenants (slug, kind, display_name) values (${slug}, ${tenantKind(slug)}, ${slug})
+      on conflict (slug) do nothing`;
+    return remember(slug, (await load(slug)) ?? "active");
+  }
+  return { status, ensure };
+}

@@ -1,0 +1,106 @@
+/** Access tokens of the identity providers: from the compact text to the identity, or a refusal. */
+import { createHash } from "node:crypto";
+import { decodeJwt, decodeProtectedHeader, errors, jwtVerify } from "jose";
+import { identityFromClaims } from "../../actors/identity/claims.ts";
+import type { Identity } from "../../actors/identity/identity.ts";
+import { Problem } from "../../actors/problem.ts";
+import { isTokenAlgorithm, type VerificationKey } from "./keys.ts";
+import type { Realm, Realms } from "./realms.ts";
+
+export interface TokenVerifier {
+  /** @throws Problem 401 or 503 as the contract's table of failures says */
+  verify(token: string): Promise<Identity>;
+}
+
+export interface TokenVerifierOptions {
+  readonly realms: Realms;
+  readonly leewaySeconds: number;
+  readonly now: () => number;
+}
+
+interface Verified {
+  readonly identity: Identity;
+  readonly realm: Realm;
+  readonly key: VerificationKey;
+  /** Unix milliseconds. */
+  readonly until: number;
+}
+
+/** Verified tokens remembered, so that a busy client costs no signature check per request. */
+const maxRemembered = 10_000;
+
+export function createTokenVerifier(options: TokenVerifierOptions): TokenVerifier {
+  // Under a digest: tokens themselves are not kept. In order of use, so that the first is the least used.
+  const remembered = new Map<string, Verified>();
+  return {
+    async verify(token) {
+      const digest = createHash("sha256").update(token).digest("base64url");
+      const known = remembered.get(digest);
+      if (known) {
+        remembered.delete(digest);
+        // A key that the realm withdrew takes its tokens with it.
+        if (options.now() < known.until && known.realm.keys.holds(known.key)) {
+          remembered.set(digest, known);
+          return known.identity;
+        }
+      }
+      const verified = await verifyAnew(token, options);
+      if (remembered.size >= maxRemembered) remembered.delete(remembered.keys().next().value ?? "");
+      remembered.set(digest, verified);
+      return verified.identity;
+    },
+  };
+}
+
+async function verifyAnew(token: string, { realms, leewaySeconds, now }: TokenVerifierOptions): Promise<Verified> {
+  const { kid, algorithm, issuer } = readUnverified(token);
+  const realm = await realms.byIssuer(issuer);
+  if (!realm?.algorithms.includes(algorithm)) throw invalidToken();
+  const key = await realm.keys.find(kid, algorithm);
+  if (!key) throw invalidToken();
+
+  const { payload } = await jwtVerify(token, key.key, {
+    algorithms: [algorithm],
+    issuer: realm.issuer,
+    audience: [...realm.audience],
+    clockTolerance: leewaySeconds,
+    currentDate: new Date(now()),
+    requiredClaims: ["exp", "iat", "sub"],
+  }).catch((error: unknown) => {
+    throw error instanceof errors.JWTExpired
+      ? new Problem("token_expired", "The token has expired")
+      : error instanceof errors.JOSEError
+        ? invalidToken()
+        : error;
+  });
+  const { sub, iat, exp } = payload;
+  if (typeof sub !== "string" || sub.length < 1 || sub.length > 255 || sub.includes("\0")) throw invalidToken();
+  if (typeof iat !== "number" || iat > now() / 1000 + leewaySeconds) throw invalidToken();
+  return {
+    identity: identityFromClaims(sub, payload, realm.rules),
+    realm,
+    key,
+    until: ((exp ?? 0) + leewaySeconds) * 1000,
+  };
+}
+
+/** What picks the realm and the key; nothing here is believed yet. */
+function readUnverified(token: string) {
+  if (!/^[\w-]+\.[\w-]+\.[\w-]+$/.test(token)) throw invalidToken();
+  let header: ReturnType<typeof decodeProtectedHeader>;
+  let issuer: unknown;
+  try {
+    header = decodeProtectedHeader(token);
+    issuer = decodeJwt(token).iss;
+  } catch {
+    throw invalidToken();
+  }
+  const { alg, kid, crit, typ } = header;
+  if (!isTokenAlgorithm(alg) || typeof kid !== "string" || kid === "" || crit !== undefined) throw invalidToken();
+  if (typ !== undefined && !(typeof typ === "string" && /^(jwt|at\+jwt)$/i.test(typ))) throw invalidToken();
+  if (typeof issuer !== "string") throw invalidToken();
+  return { kid, algorithm: alg, issuer };
+}
+
+/** One answer for whatever is wrong: which check failed is nobody's business. */
+export const invalidToken = () => new Problem("invalid_token", "The token is not valid");

@@ -1,0 +1,548 @@
+/** What a manifest may say: every bound, code, warning and default (agents-executions 1.2, 2, 3, 37, 41). */
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import type { Json } from "../../../actors/actor.ts";
+import { validateManifest } from "../../../actors/agent/manifest.ts";
+import type { NodeOffer } from "../../../actors/agent/spec.ts";
+import type { Issue } from "../../../actors/problem.ts";
+import { manifest, manifestWith, offer } from "./offer.ts";
+
+function verdictOf(document: Json, over: Partial<NodeOffer> = {}) {
+  const verdict = validateManifest(document, { ...offer, ...over });
+  if (verdict.ok) return { code: null, issues: [], warnings: verdict.warnings, spec: verdict.spec };
+  return { code: verdict.problem.code, issues: verdict.problem.extras.issues as Issue[], warnings: [], spec: null };
+}
+
+function specOf(document: Json, over: Partial<NodeOffer> = {}) {
+  const { spec, issues } = verdictOf(document, over);
+  expect(issues).toEqual([]);
+  if (spec === null) throw new Error("refused");
+  return spec;
+}
+
+test("a manifest that says little gets every default", () => {
+  expect(specOf(manifest())).toEqual({
+    metadata: {
+      name: "greeter",
+      version: "1.0.0",
+      description: null,
+      tags: [],
+      labels: {},
+      annotations: {},
+      agent_type: "standard",
+    },
+    runtime: {
+      language: "python",
+      version: "3.12",
+      image: "python:3.12-slim",
+      image_pull_policy: "IfNotPresent",
+      isolation: "inherit",
+      model: "default",
+      temperature: null,
+      bootstrap_env: {},
+    },
+    task: { instruction: "Say hello.", prompt_template: null, input_data: null, agentskills: [] },
+    execution: {
+      mode: "one-shot",
+      max_iterations: 1,
+      iteration_timeout_ms: 600_000,
+      llm_timeout_ms: 300_000,
+      validators: [],
+    },
+    resources: { cpu_millicores: 1000, memory_bytes: 512 * 2 ** 20, disk_bytes: 2 ** 30, timeout_ms: 1_800_000 },
+    network: null,
+    filesystem: { read: [], write: [], read_only: false },
+    tools: [],
+    env: {},
+    input_schema: null,
+    security_context: null,
+    startup_script: null,
+    bootstrap_path: null,
+  });
+});
+
+describe("one fault, one issue", () => {
+  const faults: readonly (readonly [path: string, value: Json, code?: string, at?: string])[] = [
+    ["apiVersion", null],
+    ["apiVersion", "svc.dev/v2", "unsupported_api_version"],
+    ["apiVersion", 1],
+    ["kind", null],
+    ["kind", "Workflow"],
+    ["metadata", null],
+    ["metadata", []],
+    ["metadata.name", null],
+    ["metadata.name", ""],
+    ["metadata.name", "Upper"],
+    ["metadata.name", "-edge"],
+    ["metadata.name", "edge-"],
+    ["metadata.name", "a".repeat(64)],
+    ["metadata.name", 7],
+    ["metadata.version", null],
+    ["metadata.version", "v 1"],
+    ["metadata.version", ".1"],
+    ["metadata.version", "1".repeat(65)],
+    ["metadata.version", 1.2],
+    ["metadata.description", "x".repeat(4097)],
+    ["metadata.tags", "a"],
+    ["metadata.tags", Array(33).fill("t")],
+    ["metadata.tags", ["x".repeat(65)], "invalid", "metadata.tags.0"],
+    ["metadata.labels", { a: 1 }, "invalid", "metadata.labels.a"],
+    ["metadata.labels", { a: "x".repeat(257) }, "invalid", "metadata.labels.a"],
+    ["metadata.labels", { ["k".repeat(64)]: "v" }, "invalid", `metadata.labels.${"k".repeat(64)}`],
+    ["metadata.labels", Object.fromEntries(Array.from({ length: 65 }, (_, i) => [`k${i}`, "v"]))],
+    ["metadata.labels", Object.fromEntries(Array.from({ length: 10_000 }, (_, i) => [`k${i}`, "v"]))],
+    ["metadata.annotations", { a: "x".repeat(4097) }, "invalid", "metadata.annotations.a"],
+    ["spec", null],
+    ["spec.runtime", null],
+    ["spec.runtime", {}],
+    ["spec.runtime.version", null, "invalid", "spec.runtime.version"],
+    ["spec.runtime.language", null, "invalid", "spec.runtime.language"],
+    ["spec.runtime.version", "2.7", "unsupported_runtime"],
+    ["spec.runtime.language", "cobol", "unsupported_runtime"],
+    ["spec.runtime.image", "python:3.12", "unqualified_image"],
+    ["spec.runtime.image", "Bad/Image"],
+    ["spec.runtime.image", "a/b:tag with space"],
+    ["spec.runtime.image_pull_policy", "Sometimes"],
+    ["spec.runtime.isolation", "chroot"],
+    ["spec.runtime.isolation", "firecracker", "unsupported_isolation"],
+    ["spec.runtime.isolation", "docker", "unsupported_isolation"],
+    ["spec.runtime.model", "m".repeat(65)],
+    ["spec.runtime.temperature", 2.1],
+    ["spec.runtime.temperature", "1"],
+    ["spec.task", null],
+    ["spec.task.instruction", null],
+    ["spec.task.instruction", " \n\t"],
+    ["spec.task.instruction", "x".repeat(100_001)],
+    ["spec.execution.mode", "loop"],
+    ["spec.execution.max_iterations", 0],
+    ["spec.execution.max_iterations", 21],
+    ["spec.execution.max_iterations", 1.5],
+    ["spec.execution.max_retries", 21],
+    ["spec.execution.iteration_timeout", "soon"],
+    ["spec.execution.iteration_timeout", "0s"],
+    ["spec.execution.iteration_timeout", "31m"],
+    ["spec.execution.llm_timeout_seconds", 0],
+    ["spec.execution.llm_timeout_seconds", 3601],
+    ["spec.execution.memory", "yes"],
+    ["spec.execution.validation", "strict"],
+    ["spec.execution.validation", Array(17).fill({ type: "exit_code" })],
+    ["spec.execution.validation", [{}], "invalid", "spec.execution.validation.0.type"],
+    ["spec.execution.validation", [{ type: "vibes" }], "invalid", "spec.execution.validation.0.type"],
+    [
+      "spec.execution.validation",
+      [{ type: "exit_code", expected: 256 }],
+      "invalid",
+      "spec.execution.validation.0.expected",
+    ],
+    [
+      "spec.execution.validation",
+      [{ type: "exit_code", min_score: 2 }],
+      "invalid",
+      "spec.execution.validation.0.min_score",
+    ],
+    ["spec.execution.validation", [{ type: "json_schema" }], "invalid", "spec.execution.validation.0.schema"],
+    [
+      "spec.execution.validation",
+      [{ type: "json_schema", schema: { type: "objekt" } }],
+      "invalid_schema",
+      "spec.execution.validation.0.schema",
+    ],
+    [
+      "spec.execution.validation",
+      [{ type: "json_schema", schema: { $ref: "https://x.example/s" } }],
+      "invalid_schema",
+      "spec.execution.validation.0.schema",
+    ],
+    [
+      "spec.execution.validation",
+      [{ type: "json_schema", schema: { $schema: "http://json-schema.org/draft-04/schema#" } }],
+      "invalid_schema",
+      "spec.execution.validation.0.schema",
+    ],
+    [
+      "spec.execution.validation",
+      [{ type: "json_schema", schema: { description: "x".repeat(65_536) } }],
+      "invalid_schema",
+      "spec.execution.validation.0.schema",
+    ],
+    [
+      "spec.execution.validation",
+      Array(5).fill({ type: "json_schema", schema: { description: "x".repeat(30_000) } }),
+      "invalid_schema",
+    ],
+    ["spec.execution.validation", [{ type: "regex" }], "invalid", "spec.execution.validation.0.pattern"],
+    ["spec.execution.validation", [{ type: "regex", pattern: "(" }], "invalid", "spec.execution.validation.0.pattern"],
+    [
+      "spec.execution.validation",
+      [{ type: "regex", pattern: "a", flags: "g" }],
+      "invalid",
+      "spec.execution.validation.0.flags",
+    ],
+    [
+      "spec.execution.validation",
+      [{ type: "regex", pattern: "a", flags: "ii" }],
+      "invalid",
+      "spec.execution.validation.0.flags",
+    ],
+    [
+      "spec.execution.validation",
+      [{ type: "regex", pattern: "a", target: "both" }],
+      "invalid",
+      "spec.execution.validation.0.target",
+    ],
+    [
+      "spec.execution.validation",
+      [{ type: "exit_code", script: "x.sh" }],
+      "unsupported_field",
+      "spec.execution.validation.0.script",
+    ],
+    ["spec.execution.validation", { output: {} }, "invalid", "spec.execution.validation.output"],
+    [
+      "spec.execution.validation",
+      { output: { schema_path: "x", regex: "a" } },
+      "unsupported_field",
+      "spec.execution.validation.output.schema_path",
+    ],
+    [
+      "spec.execution.validation",
+      { system: { exit_code: "0" } },
+      "invalid",
+      "spec.execution.validation.system.exit_code",
+    ],
+    ["spec.security.network", { mode: "bridge" }, "invalid", "spec.security.network.mode"],
+    ["spec.security.filesystem", { read: ["relative"] }, "invalid", "spec.security.filesystem.read.0"],
+    ["spec.security.resources.cpu", 49],
+    ["spec.security.resources.cpu", 64_001],
+    ["spec.security.resources.cpu", "fast"],
+    ["spec.security.resources.memory", "lots"],
+    ["spec.security.resources.memory", "15Mi"],
+    ["spec.security.resources.memory", "257Gi"],
+    ["spec.security.resources.disk", "2Ti"],
+    ["spec.security.resources.timeout", "never"],
+    ["spec.security.resources.timeout", "6h1s"],
+    ["spec.security.resources.timeout", 0],
+    ["spec.tools", "fs.read"],
+    ["spec.tools", Array(129).fill("fs.read")],
+    ["spec.tools", [7], "invalid", "spec.tools.0"],
+    ["spec.tools", ["fs .read"], "invalid", "spec.tools.0"],
+    ["spec.tools", ["fs.*.x"], "invalid", "spec.tools.0"],
+    ["spec.tools", [{ skip_judge: true }], "invalid", "spec.tools.0.name"],
+    ["spec.env", { "1A": "x" }, "invalid", "spec.env.1A"],
+    ["spec.env", { A: 1 }, "invalid", "spec.env.A"],
+    ["spec.env", Object.fromEntries(Array.from({ length: 129 }, (_, i) => [`K${i}`, "v"]))],
+    ["spec.env", { A: "x".repeat(65_537) }, "invalid", "spec.env.A"],
+    ...["SVC_X", "AEGIS_X", "LD_PRELOAD", "PATH", "HOME", "HTTP_PROXY", "https_proxy", "No_Proxy", "ALL_PROXY"].map(
+      (name) => ["spec.env", { [name]: "x" }, "reserved_env", `spec.env.${name}`] as const,
+    ),
+    ["spec.environment", { PATH: "x" }, "reserved_env", "spec.environment.PATH"],
+    ["environment", { PATH: "x" }, "reserved_env", "environment.PATH"],
+    ["spec.advanced.warm_pool_size", 11],
+    ["spec.advanced.bootstrap_path", "relative"],
+    ["spec.input_schema", { type: "objekt" }, "invalid_schema"],
+    ["metadata.description", "a\0b"],
+    ["metadata.description", "\ud800"],
+    ["spec.task.instruction", "a\0b"],
+    ["metadata.labels", { "a\0b": "v" }, "invalid", "metadata.labels.a␀b"],
+    ["anything.at.all", ["\0"], "invalid", "anything.at.all.0"],
+    ["spec.security.resources.cpu", Number.NaN],
+  ];
+  test.each(faults)("%s = %j", (path, value, code = "invalid", at = path) => {
+    const verdict = verdictOf(manifestWith(path, value));
+    expect(verdict.issues.map((issue) => [issue.path, issue.code])).toContainEqual([at, code]);
+    // NaN and NUL also fail where they stand.
+    expect(verdict.issues.length).toBeLessThanOrEqual(
+      JSON.stringify(value)?.includes("u0000") || Number.isNaN(value) ? 2 : 1,
+    );
+    expect(verdict.code).toBe(code === "invalid" ? "invalid_manifest" : (code as never));
+  });
+
+  test.each([[null], ["text"], [3], [[]], [true]])("a document that is %p", (document) => {
+    expect(verdictOf(document)).toMatchObject({ code: "invalid_manifest", issues: [{ path: "", code: "invalid" }] });
+  });
+});
+
+test("all faults are found at once, each with its own code", () => {
+  const document = manifestWith("spec.security.resources.memory", "lots");
+  const spec = document.spec as { [key: string]: Json };
+  spec.runtime = { language: "python", version: "3.12", isolation: "firecracker" };
+  (document.metadata as { [key: string]: Json }).name = "NO";
+  const { code, issues } = verdictOf(document);
+  expect(code).toBe("invalid_manifest");
+  expect(issues.map((issue) => [issue.path, issue.code])).toEqual([
+    ["metadata.name", "invalid"],
+    ["spec.runtime.isolation", "unsupported_isolation"],
+    ["spec.security.resources.memory", "invalid"],
+  ]);
+});
+
+test("one code shared by every issue becomes the code of the answer", () => {
+  const document = manifestWith("spec.env", { PATH: "a", HOME: "b" });
+  expect(verdictOf(document)).toMatchObject({ code: "reserved_env", issues: [{}, {}] });
+});
+
+test("an unknown runtime comes with the known ones", () => {
+  expect(verdictOf(manifestWith("spec.runtime.version", "1.0")).issues[0]?.available).toEqual([
+    "python 3.9",
+    "python 3.10",
+    "python 3.11",
+    "python 3.12",
+    "python 3.13",
+  ]);
+});
+
+test("answers stay small however much is wrong", () => {
+  const document = manifestWith("spec.env", { A: "x" });
+  document.annotations = Object.fromEntries(Array.from({ length: 50_000 }, (_, i) => [`k${i}`, "\0"]));
+  expect(verdictOf(document).issues.length).toBeLessThanOrEqual(200);
+});
+
+describe("not supported yet: refused, never ignored", () => {
+  const rows: readonly (readonly [path: string, value: Json, at?: string])[] = [
+    ["metadata.labels", { role: "judge" }, "metadata.labels.role"],
+    ["spec.task.prompt_template", "{{instruction}}"],
+    ["spec.task.input_data", 0],
+    ["spec.task.agentskills", ["a"]],
+    ["spec.context", [{ type: "text", content: "x" }]],
+    [
+      "spec.execution.validation",
+      [{ type: "semantic", judge_agent: "j", criteria: "c" }],
+      "spec.execution.validation.0.type",
+    ],
+    [
+      "spec.execution.validation",
+      [{ type: "multi_judge", judges: ["j"], criteria: "c" }],
+      "spec.execution.validation.0.type",
+    ],
+    [
+      "spec.execution.validation",
+      { semantic: { judge_agent: "j", prompt: "p" } },
+      "spec.execution.validation.semantic",
+    ],
+    ["spec.execution.tool_validation", [{ type: "semantic" }]],
+    ["spec.execution.delivery", { destinations: [{ name: "d" }] }, "spec.execution.delivery.destinations"],
+    ["spec.security.network", { mode: "allow" }],
+    ["spec.security.network", { mode: "deny", allowlist: ["a.example"] }],
+    ["spec.security.network", {}],
+    ["spec.security.filesystem", { read: ["/workspace"] }, "spec.security.filesystem.read"],
+    ["spec.security.filesystem", { write: ["/workspace"] }, "spec.security.filesystem.write"],
+    ["spec.security.filesystem", { read_only: true }, "spec.security.filesystem.read_only"],
+    ["spec.schedule", { type: "cron", cron: "* * * * *" }],
+    ["spec.schedule", { type: "interval", seconds: 60 }],
+    ["spec.tools", ["cmd.run", "mcp:github"], "spec.tools.1"],
+    ["spec.tools", [{ name: "mcp:github" }], "spec.tools.0.name"],
+    ["spec.env", { KEY: "secret://a/b#c" }, "spec.env.KEY"],
+    ["spec.env", { KEY: "secret:a/b" }, "spec.env.KEY"],
+    ["spec.environment", { KEY: "credential://github" }, "spec.environment.KEY"],
+    ["environment", { KEY: "secret://a" }, "environment.KEY"],
+    ["spec.volumes", [{ name: "v", mount_path: "/workspace/v" }]],
+    ["spec.advanced.warm_pool_size", 1],
+    ["spec.advanced.swarm_enabled", true],
+    ["spec.advanced.startup_script", "echo"],
+    ["spec.advanced.bootstrap_path", "/usr/bin/agent"],
+    ["spec.input_schema", { type: "object" }],
+    ["spec.security_context", "build"],
+    ["spec.output_handler", { type: "webhook", url: "https://x.example" }],
+  ];
+  test.each(rows)("%s = %j", (path, value, at = path) => {
+    expect(verdictOf(manifestWith(path, value))).toMatchObject({
+      code: "unsupported_field",
+      issues: [{ path: at, code: "unsupported_field" }],
+    });
+  });
+
+  const harmless: readonly (readonly [path: string, value: Json])[] = [
+    ["metadata.labels", { role: "worker" }],
+    ["spec.task.agentskills", []],
+    ["spec.context", []],
+    ["spec.execution.tool_validation", []],
+    ["spec.execution.delivery", { destinations: [] }],
+    ["spec.security.network", { mode: "none", allowlist: ["a.example"] }],
+    ["spec.security.filesystem", { read: [], write: [], read_only: false }],
+    ["spec.schedule", { type: "manual" }],
+    ["spec.schedule", { type: "cron", cron: "* * * * *", enabled: false }],
+    ["spec.volumes", []],
+    ["spec.advanced", { warm_pool_size: 0, swarm_enabled: false }],
+    ["spec.tools", [{ name: "cmd.run", skip_judge: true }]],
+  ];
+  test.each(harmless)("but its default is fine: %s = %j", (path, value) => {
+    expect(verdictOf(manifestWith(path, value))).toMatchObject({ code: null, warnings: [] });
+  });
+});
+
+describe("warnings", () => {
+  const rows: readonly (readonly [path: string, value: Json, code: string, at?: string])[] = [
+    ["metadata.version", "latest", "not_semver"],
+    ["metadata.version", "01.2.3", "not_semver"],
+    [
+      "spec.runtime",
+      { language: "python", version: "3.12", image: "a/b" },
+      "image_overrides_language",
+      "spec.runtime.image",
+    ],
+    ["spec.runtime", { image: "ghcr.io/a/b:1" }, "image_ignored", "spec.runtime.image"],
+    ["spec.runtime.version", "3.9", "deprecated_runtime"],
+    ["spec.runtime.model", "unheard-of", "unknown_model_alias"],
+    [
+      "spec.execution",
+      { mode: "one-shot", max_iterations: 3 },
+      "max_iterations_ignored",
+      "spec.execution.max_iterations",
+    ],
+    ["spec.execution.memory", true, "reserved_field"],
+    ["spec.advanced.health_check", {}, "reserved_field"],
+    ["spec.tools", ["web.fetch"], "unknown_tool", "spec.tools.0"],
+    ["spec.tools", ["edge.*"], "unknown_tool", "spec.tools.0"],
+    ["colour", "red", "unknown_field"],
+    ["spec.colour", "red", "unknown_field"],
+    ["spec.security.resources.colour", "red", "unknown_field"],
+    [
+      "spec.execution.validation",
+      [{ type: "exit_code", colour: 1 }],
+      "unknown_field",
+      "spec.execution.validation.0.colour",
+    ],
+  ];
+  test.each(rows)("%s = %j", (path, value, code, at = path) => {
+    const { warnings, issues } = verdictOf(manifestWith(path, value));
+    expect(issues).toEqual([]);
+    expect(warnings.map((warning) => [warning.path, warning.code])).toContainEqual([at, code]);
+  });
+});
+
+describe("images", () => {
+  const docker = { isolations: ["docker" as const], defaultIsolation: "docker" as const };
+  test("are used where there are containers", () => {
+    const { spec, warnings } = verdictOf(manifestWith("spec.runtime", { image: "ghcr.io/acme/agent:1.2" }), docker);
+    expect(warnings).toEqual([]);
+    expect(spec?.runtime).toMatchObject({ image: "ghcr.io/acme/agent:1.2", language: null });
+  });
+  test.each([
+    ["ghcr.io/a/b", true],
+    ["localhost:5000/a/b", false],
+    ["acme/agent", false],
+    ["docker.io/library/python:3.12", false],
+    [`ghcr.io/a/b@sha256:${"a".repeat(64)}`, true],
+  ])("%s by registry", (image, allowed) => {
+    const verdict = verdictOf(manifestWith("spec.runtime", { image }), { ...docker, imageRegistries: ["ghcr.io"] });
+    expect(verdict.code).toBe(allowed ? null : "image_not_allowed");
+  });
+});
+
+describe("iterations", () => {
+  test.each([
+    [{}, "one-shot", 1],
+    [{ mode: "iterative" }, "iterative", 5],
+    [{ max_iterations: 3 }, "iterative", 3],
+    [{ max_iterations: 1 }, "one-shot", 1],
+    [{ max_retries: 4 }, "iterative", 4],
+    [{ max_iterations: 2, max_retries: 4 }, "iterative", 2],
+    [{ mode: "one-shot", max_iterations: 3 }, "one-shot", 1],
+    [{ mode: "iterative", max_iterations: 1 }, "iterative", 1],
+  ])("%j", (execution, mode, max) => {
+    expect(specOf(manifestWith("spec.execution", execution)).execution).toMatchObject({ mode, max_iterations: max });
+  });
+
+  test("an iteration is given no longer than the whole execution", () => {
+    expect(specOf(manifestWith("spec.security.resources.timeout", "2m")).execution.iteration_timeout_ms).toBe(120_000);
+  });
+});
+
+describe("validators", () => {
+  const validators = (validation: Json) =>
+    specOf(manifestWith("spec.execution.validation", validation)).execution.validators;
+  test("list form with defaults", () => {
+    expect(
+      validators([
+        { type: "exit_code" },
+        { type: "json_schema", schema: true },
+        { type: "regex", pattern: "a", flags: "im" },
+      ]),
+    ).toEqual([
+      { type: "exit_code", expected: 0, min_score: 0.7, min_confidence: 0 },
+      { type: "json_schema", schema: true, target_path: null, min_score: 1, min_confidence: 0 },
+      { type: "regex", pattern: "a", target: "stdout", flags: "im", min_score: 1, min_confidence: 0 },
+    ]);
+  });
+  test("object form", () => {
+    expect(validators({ system: { exit_code: 3 }, output: { schema: { type: "object" }, regex: "x" } })).toEqual([
+      { type: "exit_code", expected: 3, min_score: 0.7, min_confidence: 0 },
+      { type: "json_schema", schema: { type: "object" }, target_path: null, min_score: 1, min_confidence: 0 },
+      { type: "regex", pattern: "x", target: "stdout", flags: "", min_score: 1, min_confidence: 0 },
+    ]);
+  });
+  test("draft-07 by $schema", () => {
+    const schema = {
+      $schema: "http://json-schema.org/draft-07/schema#",
+      definitions: { a: { type: "string" } },
+      $ref: "#/definitions/a",
+    };
+    expect(validators([{ type: "json_schema", schema }])).toHaveLength(1);
+  });
+});
+
+test("the environment merges, earlier spellings win", () => {
+  const document = manifestWith("spec.env", { A: "1" });
+  (document.spec as { [key: string]: Json }).environment = { A: "2", B: "2" };
+  document.environment = { A: "3", B: "3", C: "3", __proto__x: "3" };
+  expect(specOf(document).env).toEqual({ A: "1", B: "2", C: "3", __proto__x: "3" });
+});
+
+test("tools are granted under one spelling", () => {
+  expect(specOf(manifestWith("spec.tools", ["fs.*", { name: "aegis.agent.list", skip_judge: true }])).tools).toEqual([
+    { name: "fs.*", skip_judge: false },
+    { name: "svc.agent.list", skip_judge: true },
+  ]);
+});
+
+test("labels decide the type of agent", () => {
+  expect(specOf(manifestWith("metadata.labels", { role: "worker" })).metadata.agent_type).toBe("worker");
+});
+
+test("no document makes the reading throw, and none passes with an issue", () => {
+  const key = fc.constantFrom(
+    "apiVersion",
+    "kind",
+    "metadata",
+    "spec",
+    "runtime",
+    "task",
+    "execution",
+    "validation",
+    "security",
+    "resources",
+    "tools",
+    "env",
+    "labels",
+    "name",
+    "version",
+    "type",
+    "schema",
+    "advanced",
+    "__proto__",
+    "constructor",
+    "network",
+  );
+  // Only documents may hold it: assigning below it would change every object of the test.
+  const place = key.filter((name) => name !== "__proto__" && name !== "constructor");
+  const { document } = fc.letrec<{ document: Json }>((tie) => ({
+    document: fc.oneof(
+      { depthSize: "medium" },
+      fc.constantFrom<Json>(null, true, 0, 1.5, "", "x", "5m", "regex", "json_schema"),
+      fc.array(tie("document"), { maxLength: 3 }),
+      fc.array(fc.tuple(key, tie("document")), { maxLength: 6 }).map((pairs) => Object.fromEntries(pairs)),
+    ),
+  }));
+  fc.assert(
+    fc.property(document, place, place, (value, section, member) => {
+      for (const candidate of [
+        value,
+        manifestWith(`spec.${section}`, value),
+        manifestWith(`spec.${section}.${member}`, value),
+      ]) {
+        const verdict = verdictOf(candidate);
+        expect(verdict.spec === null).toBe(verdict.issues.length > 0);
+      }
+    }),
+    { numRuns: 500 },
+  );
+});

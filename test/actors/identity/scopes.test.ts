@@ -1,0 +1,97 @@
+import { expect, test } from "bun:test";
+import { allScopes, effectiveScopes, type ScopeColumn, scopesOfColumn } from "../../../actors/identity/scopes.ts";
+
+// The contract's table (auth-tenancy §5.2), as it stands there.
+const columns: readonly ScopeColumn[] = ["A", "O", "S", "R", "T", "M", "C"];
+const contract = `
+agent:read, list, logs · workflow:read, list, logs, validate · execution:read, list, stream, logs · swarm:read, list | ✔ | ✔ | ✔ | ✔ | ✔ | ✔ | ✔
+agent:deploy, delete, generate, execute · workflow:deploy, delete, generate, run, signal, cancel · execution:cancel, remove · swarm:cancel | ✔ | ✔ | ✔ | – | ✔ | ✔ | ✔
+approval:read, list | ✔ | ✔ | ✔ | ✔ | ✔ | ✔ | ✔
+approval:approve, reject | ✔ | ✔ | ✔ | – | ✔ | ✔ | ✔
+stimulus:read, list | ✔ | ✔ | ✔ | ✔ | ✔ | ✔ | ✔
+stimulus:ingest | ✔ | ✔ | ✔ | – | ✔ | ✔ | ✔
+stimulus:manage | ✔ | ✔ | ✔ | – | ✔ | – | ✔
+volume:read | ✔ | ✔ | ✔ | ✔ | ✔ | ✔ | ✔
+volume:write | ✔ | ✔ | ✔ | – | ✔ | ✔ | ✔
+credential:read, list | ✔ | ✔ | ✔ | ✔ | ✔ | ✔ | ✔
+credential:create, delete, rotate, grant | ✔ | ✔ | ✔ | – | ✔ | ✔ | ✔
+secret:read, list, write, delete, rotate | ✔ | ✔ | ✔ | – | ✔ | – | –
+key:read, list, create, revoke | ✔ | ✔ | ✔ | ✔ | ✔ | ✔ | ✔
+billing:read | ✔ | ✔ | ✔ | ✔ | ✔ | – | ✔
+billing:write | ✔ | – | ✔ | – | ✔ | – | ✔
+colony:read | ✔ | ✔ | ✔ | ✔ | ✔ | ✔ | ✔
+colony:write | ✔ | – | ✔ | – | ✔ | – | ✔
+seal:read · security_context:read · tool_server:read | ✔ | ✔ | ✔ | ✔ | ✔ | ✔ | ✔
+seal:manage · security_context:write · tool_server:write | ✔ | ✔ | ✔ | – | ✔ | – | ✔
+cortex:read · observability:read · usage:read | ✔ | ✔ | ✔ | ✔ | ✔ | ✔ | ✔
+audit:read | ✔ | ✔ | – | ✔ | ✔ | – | ✔
+aegis.edge.hosts.read · aegis.edge.fleet.read | ✔ | ✔ | ✔ | ✔ | ✔ | ✔ | ✔
+aegis.edge.enroll · aegis.edge.hosts.write · aegis.edge.groups.write · aegis.edge.fleet.manage | ✔ | ✔ | ✔ | – | ✔ | – | ✔
+node:read, list | ✔ | ✔ | ✔ | ✔ | – | – | –
+tenant:read, list · ratelimit:read | ✔ | ✔ | – | ✔ | – | – | –
+tenant:onboard, provision · ratelimit:write | ✔ | – | – | – | – | – | –
+node:register, deregister, drain, shutdown · stack:read, up, down, restart, update, uninstall | ✔ | – | – | – | – | – | –`;
+
+const rows = contract
+  .trim()
+  .split("\n")
+  .map((line) => {
+    const [names = "", ...marks] = line.split(" | ");
+    const scopes = names.split(" · ").flatMap((group) => {
+      const [first = "", ...rest] = group.split(", ");
+      return [first, ...rest.map((name) => `${first.split(":")[0]}:${name}`)];
+    });
+    return { scopes, holders: columns.filter((_, index) => marks[index] === "✔") };
+  });
+
+test("the table names every scope of the contract and no other", () => {
+  expect([...allScopes].sort()).toEqual(rows.flatMap(({ scopes }) => scopes).sort());
+});
+
+test.each(columns.map((column) => [column]))("column %s holds what the contract says", (column) => {
+  const expected = rows.filter(({ holders }) => holders.includes(column)).flatMap(({ scopes }) => scopes);
+  expect([...scopesOfColumn(column)].sort()).toEqual(expected.sort());
+});
+
+const consumer = { kind: "consumer", role: null, membership: null } as const;
+const readonly = { kind: "operator", role: "readonly", membership: null } as const;
+
+test("a claim adds under union, but never platform scopes to a consumer", () => {
+  const scopes = effectiveScopes(consumer, ["secret:read", "tenant:provision", "openid", "node:read"], "union");
+  expect(scopes.has("secret:read")).toBe(true);
+  expect(scopes.has("tenant:provision")).toBe(false);
+  expect(scopes.has("node:read")).toBe(false);
+  expect(scopes.has("openid")).toBe(false);
+  expect(effectiveScopes(readonly, ["tenant:provision"], "union").has("tenant:provision")).toBe(true);
+});
+
+test("wildcards expand within what the holder may have", () => {
+  expect(effectiveScopes(readonly, ["agent:*"], "union").has("agent:deploy")).toBe(true);
+  expect([...effectiveScopes(consumer, ["*"], "union")].filter((scope) => scope.startsWith("tenant:"))).toEqual([]);
+  expect([...effectiveScopes(consumer, ["svc.edge.*"], "restrict")].sort()).toEqual([
+    "aegis.edge.enroll",
+    "aegis.edge.fleet.manage",
+    "aegis.edge.fleet.read",
+    "aegis.edge.groups.write",
+    "aegis.edge.hosts.read",
+    "aegis.edge.hosts.write",
+  ]);
+});
+
+test("under restrict a claim narrows, unless it names nothing known", () => {
+  expect([...effectiveScopes(consumer, ["agent:list", "openid", "secret:read"], "restrict")]).toEqual(["agent:list"]);
+  expect(effectiveScopes(consumer, ["openid", "email"], "restrict")).toEqual(scopesOfColumn("C"));
+});
+
+test("what a scope implies comes with it, secrets excepted", () => {
+  const held = effectiveScopes(
+    consumer,
+    ["volume:write", "aegis.edge.fleet.manage", "svc.edge.hosts.write"],
+    "restrict",
+  );
+  expect(held.has("volume:read")).toBe(true);
+  expect(held.has("aegis.edge.fleet.read")).toBe(true);
+  expect(held.has("aegis.edge.hosts.read")).toBe(true);
+  const service = { kind: "service_account", role: null, membership: null } as const;
+  expect([...effectiveScopes(service, ["secret:write"], "restrict")]).toEqual(["secret:write"]);
+});

@@ -1,0 +1,168 @@
+/** `Idempotency-Key`: once per key, whatever is repeated, in parallel, or dies half-way. */
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { Type } from "@sinclair/typebox";
+import { Problem } from "../../actors/problem.ts";
+import { idempotent, sweepIdempotencyKeys } from "../../src/http/idempotency.ts";
+import { defineRoute, jsonBody, type Route, reply } from "../../src/http/route.ts";
+import type { Authenticator } from "../../src/identity/authenticate.ts";
+import { freshStores, type TestStores } from "../harness/stores.ts";
+import { until } from "../harness/until.ts";
+import { type OpenApp, openApp } from "./open-app.ts";
+
+let stores: TestStores;
+let app: OpenApp;
+/** Work ids in the order in which work was done. */
+let done: string[] = [];
+let next: () => Promise<unknown> = async () => {};
+
+const authenticator: Authenticator = {
+  identify: async () => ({ scopes: new Set() }) as never,
+  resolveTenant: async (_, headers) => headers.get("x-tenant-id") ?? "acme",
+};
+const start = (path: string): Route =>
+  defineRoute({
+    method: "POST",
+    path,
+    summary: "Starts work",
+    body: jsonBody(Type.Object({ n: Type.Integer() })),
+    handler: (call) =>
+      idempotent(call, stores.sql, async (workId) => {
+        done.push(workId);
+        await next();
+        return reply(202, { id: workId, n: call.body.n, text: "a\0b" }, { Location: `/work/${workId}` });
+      }),
+  });
+
+beforeAll(async () => {
+  stores = await freshStores();
+  app = openApp({ routes: [start("/v1/work"), start("/v1/things/:id/work")], authenticator });
+});
+afterAll(async () => {
+  await app?.stop();
+  await stores?.dispose();
+});
+
+interface Asking {
+  readonly key?: string;
+  readonly body?: string;
+  readonly path?: string;
+  readonly tenant?: string;
+}
+async function post({ key, body = '{"n":1}', path = "/v1/work", tenant = "acme" }: Asking) {
+  const headers = {
+    "content-type": "application/json",
+    "x-tenant-id": tenant,
+    ...(key === undefined ? {} : { "idempotency-key": key }),
+  };
+  const response = await fetch(app.url + path, { method: "POST", headers, body });
+  return {
+    status: response.status,
+    body: (await response.json()) as Record<string, unknown>,
+    replay: response.headers.get("idempotent-replay"),
+    location: response.headers.get("location"),
+  };
+}
+const fresh = () => {
+  done = [];
+  next = async () => {};
+  return crypto.randomUUID();
+};
+
+test("the same request again gets the first answer again", async () => {
+  const key = fresh();
+  const first = await post({ key });
+  const second = await post({ key });
+  expect(second).toEqual({ ...first, replay: "true" });
+  expect([first.status, first.replay, first.location]).toEqual([202, null, `/work/${done[0]}`]);
+  expect(done.length).toBe(1);
+});
+
+test("without a key every request works", async () => {
+  fresh();
+  await post({});
+  await post({});
+  expect(new Set(done).size).toBe(2);
+});
+
+test("another body, query or path under the same key is refused; another tenant or route is another key", async () => {
+  const key = fresh();
+  await post({ key });
+  for (const other of [{ body: '{"n":2}' }, { path: "/v1/work?x=1" }]) {
+    const answer = await post({ key, ...other });
+    expect([answer.status, answer.body.code]).toEqual([422, "idempotency_key_reused"]);
+  }
+  expect(done.length).toBe(1);
+  await post({ key, tenant: "other" });
+  await post({ key, path: "/v1/things/1/work" });
+  expect(done.length).toBe(3);
+  expect((await post({ key, path: "/v1/things/2/work" })).status).toBe(422);
+});
+
+test("twenty at once do the work once", async () => {
+  const key = fresh();
+  next = () => Bun.sleep(50);
+  const answers = await Promise.all(Array.from({ length: 20 }, () => post({ key })));
+  expect(done.length).toBe(1);
+  expect(new Set(answers.map(({ body }) => body.id))).toEqual(new Set(done));
+  expect(answers.filter(({ replay }) => replay === null).length).toBe(1);
+});
+
+test("the second waits for the first, and another body is refused at once meanwhile", async () => {
+  const key = fresh();
+  let finish = () => {};
+  next = () => new Promise<void>((resolve) => (finish = resolve));
+  const first = post({ key });
+  await until(() => done.length === 1);
+  const second = post({ key });
+  expect((await post({ key, body: '{"n":3}' })).body.code).toBe("idempotency_key_reused");
+  finish();
+  expect((await second).body).toEqual((await first).body);
+});
+
+test("a refusal frees the key", async () => {
+  const key = fresh();
+  next = () => Promise.reject(new Problem("agent_not_found", "Agent not found"));
+  expect((await post({ key })).status).toBe(404);
+  next = async () => {};
+  expect((await post({ key, body: '{"n":5}' })).status).toBe(202);
+});
+
+test("after a failure of ours the same piece of work is repeated", async () => {
+  const key = fresh();
+  next = () => Promise.reject(new Error("broken"));
+  expect((await post({ key })).status).toBe(500);
+  next = async () => {};
+  expect((await post({ key, body: '{"n":5}' })).body.code).toBe("idempotency_key_reused");
+  expect((await post({ key })).status).toBe(202);
+  expect(done.length).toBe(2);
+  expect(done[1]).toBe(done[0]!);
+});
+
+test("a process that died with the key in hand blocks it only until its hold runs out", async () => {
+  const key = fresh();
+  // What a crash leaves: a row that is held, and nobody who renews it.
+  next = () => Promise.reject(new Error("broken"));
+  await post({ key });
+  await stores.sql`update idempotency_keys set holder = ${crypto.randomUUID()}, held_until = now() + interval '300 ms' where key = ${key}`;
+  next = async () => {};
+  const answers = await Promise.all([post({ key }), post({ key })]);
+  expect(answers.map(({ status }) => status)).toEqual([202, 202]);
+  expect(done.length).toBe(2);
+  expect(done[1]).toBe(done[0]!);
+});
+
+test("a key lives 24 hours", async () => {
+  const key = fresh();
+  await post({ key });
+  await stores.sql`update idempotency_keys set created_at = now() - interval '25 hours' where key = ${key}`;
+  expect((await post({ key, body: '{"n":9}' })).replay).toBeNull();
+  expect(new Set(done).size).toBe(2);
+  await stores.sql`update idempotency_keys set created_at = now() - interval '25 hours' where key = ${key}`;
+  expect(await sweepIdempotencyKeys(stores.sql)).toBe(1);
+});
+
+test.each(["", "a b", "x".repeat(256), "é"])("the key %p is refused", async (key) => {
+  fresh();
+  const answer = await post({ key });
+  expect([answer.status, answer.body.code, done.length]).toEqual([422, "validation_failed", 0]);
+});
