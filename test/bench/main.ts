@@ -4,9 +4,13 @@
  */
 import { startBenchStores } from "./stores.ts";
 import { printTable, type Row } from "./table.ts";
+import { benchDispatch } from "./dispatch.ts";
+import { benchMemory } from "./memory.ts";
+import { benchStarts } from "./starts.ts";
+import { benchStreams } from "./streams.ts";
 import { benchTurns } from "./turns.ts";
 
-const benches = { turns: benchTurns };
+const benches = { turns: benchTurns, starts: benchStarts, dispatch: benchDispatch, streams: benchStreams, memory: benchMemory };
 
 const asked = process.argv.slice(2).filter((word) => !word.startsWith("--"));
 const stores = await startBenchStores();

@@ -1,0 +1,35 @@
+/**
+ * A whole node whose sandbox does nothing: an instance "runs" for ever, so that what is measured is
+ * svc itself. Settings come from the environment as for the real program.
+ */
+import { loadConfig } from "../../src/config.ts";
+import { startNode } from "../../src/node.ts";
+import type { Sandbox } from "../../src/sandbox/port.ts";
+
+const never = new Promise<never>(() => {});
+
+const stub: Sandbox = {
+  describe: () => ({ isolation: "process", sandbox: "none", egressEnforced: false, unenforcedLimits: [] }),
+  // Whoever plays the agent needs to know who it is.
+  launch: async ({ executionId, environment }) => {
+    console.log(JSON.stringify({ launched: executionId, token: environment.SVC_EXECUTION_TOKEN }));
+  },
+  inspect: async () => "gone",
+  follow: async (_instance, { signal }) => {
+    const cut = new Promise<never>((_, reject) => {
+      signal.addEventListener("abort", () => reject(new Error(String(signal.reason))));
+    });
+    return Promise.race([never, cut]);
+  },
+  terminate: async () => {},
+  remove: async () => {},
+  list: async () => [],
+  workspace: async () => "/nonexistent",
+  workspaces: async () => [],
+  removeWorkspace: async () => {},
+};
+
+const parts = process.argv.includes("--real-sandbox") ? {} : { sandbox: stub };
+const node = await startNode(loadConfig(process.env), () => {}, parts);
+console.log(JSON.stringify({ port: node.port, internalPort: node.internalPort }));
+process.on("SIGTERM", () => void node.stop().then(() => process.exit(0)));

@@ -1,0 +1,126 @@
+/** A node as a process of its own for a bench, and how to talk to it. */
+import { join } from "node:path";
+import type { BenchStores } from "./stores.ts";
+
+export interface BenchService {
+  readonly url: string;
+  readonly internalUrl: string;
+  readonly pid: number;
+  /** A development token; for another tenant than the system's with `X-Tenant-Id`. */
+  readonly token: string;
+  post(path: string, body: unknown, headers?: Record<string, string>): Promise<Response>;
+  /** The token an execution's (stubbed) instance was launched with, once it is. */
+  tokenOf(executionId: string): Promise<string>;
+  stop(): Promise<void>;
+}
+
+export async function startBenchService(stores: BenchStores, name: string, args: readonly string[] = []): Promise<BenchService> {
+  const child = Bun.spawn([process.execPath, join(import.meta.dir, "node.ts"), ...args], {
+    stdout: "pipe",
+    stderr: "inherit",
+    env: {
+      PATH: process.env.PATH ?? "",
+      SVC_MODE: "development",
+      SVC_LOG_LEVEL: "warn",
+      DATABASE_URL: stores.databaseUrl,
+      REDIS_URL: stores.redisUrl,
+      SVC_DATABASE_SCHEMA: name,
+      SVC_REDIS_PREFIX: name,
+      SVC_DATA_DIR: join(stores.dataDir, name),
+      SVC_PORT: "0",
+      SVC_INTERNAL_PORT: "0",
+      SVC_PUBLIC_URL: "http://bench.test",
+      SVC_LOOP_MAX_ROUNDS: "200",
+    },
+  });
+  const lines = new Lines(child.stdout);
+  const { port, internalPort } = await lines.find((line) => "port" in line);
+  const url = `http://127.0.0.1:${port}`;
+  const form = new URLSearchParams({
+    grant_type: "client_credentials",
+    client_id: "svc-dev",
+    client_secret: "svc-dev-secret",
+    expires_in: "86400",
+  });
+  const granted = await fetch(`${url}/realms/svc-system/protocol/openid-connect/token`, { method: "POST", body: form });
+  const { access_token: token } = (await granted.json()) as { access_token: string };
+  return {
+    url,
+    internalUrl: `http://127.0.0.1:${internalPort}`,
+    pid: child.pid,
+    token,
+    post: (path, body, headers = {}) =>
+      fetch(url + path, {
+        method: "POST",
+        headers: { Authorization: `Bearer ${token}`, "Content-Type": "application/json", ...headers },
+        body: typeof body === "string" ? body : JSON.stringify(body),
+      }),
+    async tokenOf(executionId) {
+      const { token: executionToken } = await lines.find((line) => line.launched === executionId);
+      return String(executionToken);
+    },
+    async stop() {
+      child.kill("SIGTERM");
+      await child.exited;
+    },
+  };
+}
+
+/** What the node says on its standard output: one JSON object a line. */
+class Lines {
+  private readonly seen: Record<string, unknown>[] = [];
+  private wake: (() => void) | null = null;
+  private ended = false;
+
+  constructor(stream: ReadableStream<Uint8Array>) {
+    void this.read(stream);
+  }
+
+  async find(matches: (line: Record<string, unknown>) => boolean): Promise<Record<string, unknown>> {
+    for (;;) {
+      const index = this.seen.findIndex(matches);
+      if (index >= 0) return this.seen.splice(index, 1)[0] ?? {};
+      if (this.ended) throw new Error("the node ended");
+      await new Promise<void>((resolve) => {
+        this.wake = resolve;
+      });
+    }
+  }
+
+  private async read(stream: ReadableStream<Uint8Array>): Promise<void> {
+    const decoder = new TextDecoder();
+    let rest = "";
+    for await (const chunk of stream) {
+      const lines = (rest + decoder.decode(chunk, { stream: true })).split("\n");
+      rest = lines.pop() ?? "";
+      this.seen.push(...lines.filter((line) => line.startsWith("{")).map((line) => JSON.parse(line)));
+      this.wake?.();
+    }
+    this.ended = true;
+    this.wake?.();
+  }
+}
+
+/** An agent that exists only to be started. */
+export async function deployBenchAgent(service: BenchService, name: string, instruction = "Stand still."): Promise<string> {
+  const manifest = {
+    apiVersion: "svc.dev/v1",
+    kind: "Agent",
+    metadata: { name, version: "1.0.0" },
+    spec: {
+      runtime: { language: "python", version: "3.11" },
+      task: { instruction },
+      tools: ["cmd.run", "fs.*"],
+      security: { resources: { timeout: "1h" } },
+    },
+  };
+  const answer = await service.post("/v1/agents?force=true", manifest);
+  if (!answer.ok) throw new Error(`deploy: ${answer.status} ${await answer.text()}`);
+  return ((await answer.json()) as { agent_id: string }).agent_id;
+}
+
+/** Resident memory of a process, MiB. */
+export async function residentMiB(pid: number): Promise<number> {
+  const status = await Bun.file(`/proc/${pid}/status`).text();
+  return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1024;
+}
