@@ -1,0 +1,193 @@
+/**
+ * The slow or outside work an execution asks for, with what goes in and what comes back.
+ *
+ * Each outcome returns as the message named in `then`. Ids are unique per piece of work; the actor
+ * drops outcomes whose id it no longer waits for.
+ */
+import { type Static, type TSchema, Type } from "@sinclair/typebox";
+import { AnyJson, JsonObject } from "../json.ts";
+
+/** The two forms of an `Outcome` whose value has a known shape. */
+const outcomeOf = <T extends TSchema>(value: T) =>
+  Type.Union([
+    Type.Object({ id: Type.String(), ok: Type.Literal(true), value }),
+    Type.Object({
+      id: Type.String(),
+      ok: Type.Literal(false),
+      code: Type.String(),
+      message: Type.String(),
+      details: Type.Optional(AnyJson),
+    }),
+  ]);
+
+/**
+ * `iteration.run` → `instance_ended`. Hold a node slot, ask `picked_up`, launch, follow, clean up.
+ * Host bound. Fails with `queue_timeout` when no slot came free; other codes become the fault
+ * (`image_pull_failed`, `startup_script_failed`, `volume_error`, …, unknown ones `runtime_error`).
+ */
+export const IterationRun = Type.Object({
+  execution_id: Type.String(),
+  iteration: Type.Integer({ minimum: 1 }),
+  /** Counts from 1; above 1 after an instance was lost. */
+  attempt: Type.Integer({ minimum: 1 }),
+  instance_id: Type.String(),
+  /** An earlier instance of this execution that must be gone before this one starts. */
+  replaces: Type.Union([Type.String(), Type.Null()]),
+});
+export type IterationRun = Static<typeof IterationRun>;
+
+export const InstanceEnd = Type.Object({
+  reason: Type.Union([
+    Type.Literal("exited"),
+    Type.Literal("terminated"),
+    Type.Literal("out_of_memory"),
+    Type.Literal("disk_exceeded"),
+    Type.Literal("lost"),
+  ]),
+  exit_code: Type.Union([Type.Integer(), Type.Null()]),
+  stdout: Type.String(),
+  stdout_truncated: Type.Boolean(),
+  stderr: Type.String(),
+});
+export type InstanceEnd = Static<typeof InstanceEnd>;
+export const InstanceEnded = outcomeOf(InstanceEnd);
+export type InstanceEnded = Static<typeof InstanceEnded>;
+
+/**
+ * `iteration.validate` → `validated`. Load the plan, measure its validators in order and stop after
+ * the first that does not pass (`passes` of verdict.ts).
+ */
+export const IterationValidate = Type.Object({
+  execution_id: Type.String(),
+  iteration: Type.Integer(),
+  output: Type.String(),
+  /** Without the bootstrap's own lines. */
+  stderr: Type.String(),
+  exit_code: Type.Integer(),
+});
+export type IterationValidate = Static<typeof IterationValidate>;
+
+/** What one validator found. Whether that passes is decided by the actor. */
+export const Measurement = Type.Object({
+  score: Type.Number(),
+  confidence: Type.Number(),
+  feedback: Type.Union([Type.String(), Type.Null()]),
+  details: AnyJson,
+});
+export type Measurement = Static<typeof Measurement>;
+export const Validated = outcomeOf(
+  // The output travels along so that the state need not hold it meanwhile.
+  Type.Object({ output: Type.String(), measurements: Type.Array(Measurement) }),
+);
+export type Validated = Static<typeof Validated>;
+
+/**
+ * `model.call` → `model_outcome`. Load entries `from`..`upto` of `log`, put `system` before the
+ * conversation they hold (`conversationOf`), call the model. A `ModelError` becomes a terminal
+ * failure of code `model_error` with `ModelFailure` as details.
+ */
+export const ModelCallInput = Type.Object({
+  execution_id: Type.String(),
+  agent_name: Type.String(),
+  iteration: Type.Integer(),
+  log: Type.String(),
+  from: Type.Integer(),
+  upto: Type.Integer(),
+  system: Type.String(),
+  alias: Type.String(),
+  temperature: Type.Union([Type.Number(), Type.Null()]),
+  /** Catalogue names; empty for the last call of a loop out of rounds. */
+  tools: Type.Array(Type.String()),
+  budget_ms: Type.Integer(),
+});
+export type ModelCallInput = Static<typeof ModelCallInput>;
+
+/** A call as the model wrote it; the actor resolves the name. */
+export const ToolCall = Type.Object({
+  id: Type.String(),
+  name: Type.String(),
+  arguments: JsonObject,
+  /** What the model wrote where its arguments were no JSON object; such a call is never run. */
+  malformed: Type.Optional(Type.String()),
+});
+export type ToolCall = Static<typeof ToolCall>;
+
+export const ModelAnswer = Type.Object({
+  provider: Type.String(),
+  model: Type.String(),
+  content: Type.String(),
+  tool_calls: Type.Array(ToolCall),
+  finish_reason: Type.Union([
+    Type.Literal("stop"),
+    Type.Literal("length"),
+    Type.Literal("content_filter"),
+    Type.Literal("tool_calls"),
+  ]),
+  usage: Type.Object({ input_tokens: Type.Number(), output_tokens: Type.Number() }),
+  cost_usd: Type.Number(),
+  /** What the model had not seen before this call, as text (`newsOf` of conversation.ts). */
+  prompt: Type.String(),
+});
+export type ModelAnswer = Static<typeof ModelAnswer>;
+
+export const ModelFailure = Type.Object({
+  error_class: Type.String(),
+  provider: Type.String(),
+  model: Type.String(),
+  attempts: Type.Integer(),
+  elapsed_ms: Type.Number(),
+  fallback_attempted: Type.Boolean(),
+  retry_after_seconds: Type.Optional(Type.Number()),
+});
+export type ModelFailure = Static<typeof ModelFailure>;
+export const ModelOutcome = outcomeOf(ModelAnswer);
+export type ModelOutcome = Static<typeof ModelOutcome>;
+
+/**
+ * `tool.call` → `tool_outcome`. Run one fs or server tool. The arguments are those of call
+ * `call_id` in the assistant message at entry `seq` of `log`. When resumed after a crash and not
+ * `repeatable`, answer `failed` with code `interrupted` instead of running again.
+ */
+export const ToolCallInput = Type.Object({
+  execution_id: Type.String(),
+  iteration: Type.Integer(),
+  instance_id: Type.String(),
+  log: Type.String(),
+  seq: Type.Integer(),
+  call_id: Type.String(),
+  tool: Type.String(),
+  repeatable: Type.Boolean(),
+});
+export type ToolCallInput = Static<typeof ToolCallInput>;
+
+/** The outcome of the tool port, as it is. The actor words the tool message. */
+export const ToolAnswer = Type.Union([
+  Type.Object({ status: Type.Literal("succeeded"), result: JsonObject }),
+  Type.Object({
+    status: Type.Literal("failed"),
+    code: Type.String(),
+    message: Type.String(),
+    details: Type.Optional(AnyJson),
+  }),
+  Type.Object({
+    status: Type.Literal("refused"),
+    error_code: Type.Integer(),
+    code: Type.String(),
+    violation_type: Type.String(),
+    message: Type.String(),
+    attempted: Type.String(),
+    /** Seconds to wait, for 2005 and 2008. */
+    retry_after_seconds: Type.Optional(Type.Number()),
+  }),
+]);
+export type ToolAnswer = Static<typeof ToolAnswer>;
+export const ToolOutcome = outcomeOf(ToolAnswer);
+export type ToolOutcome = Static<typeof ToolOutcome>;
+
+/** `workspace.remove` → `workspace_removed`. The execution was erased: take its workspace away. */
+export const WorkspaceRemove = Type.Object({
+  execution_id: Type.String(),
+  /** The instance that may still be ending. */
+  instance_id: Type.Union([Type.String(), Type.Null()]),
+});
+export type WorkspaceRemove = Static<typeof WorkspaceRemove>;

@@ -1,0 +1,62 @@
+/** The four ways an execution ends. Each has one terminal event, and nothing comes after it. */
+import { giveUpIteration } from "./instance.ts";
+import type { Life } from "./life.ts";
+import type { Status } from "./messages.ts";
+import { type Ending, iterationsBegun } from "./state.ts";
+
+const summaryLength = 200;
+
+/** The start of a text, at most 200 characters of it. */
+export function shortened(text: string): string {
+  return text.slice(0, summaryLength).replace(/[\uD800-\uDBFF]$/, "");
+}
+
+export function complete(life: Life, output: string): void {
+  end(life, "completed", { summary: shortened(output) });
+  life.emit("execution_completed", {
+    final_output: output,
+    total_iterations: iterationsBegun(life.state),
+    completed_at: life.at,
+  });
+}
+
+export function fail(life: Life, code: string, reason: string): void {
+  end(life, "failed", { summary: shortened(reason), error: reason, error_code: code });
+  life.emit("execution_failed", {
+    reason,
+    error_code: code,
+    total_iterations: iterationsBegun(life.state),
+    failed_at: life.at,
+  });
+}
+
+export function cancel(life: Life, reason: string | null): void {
+  end(life, "cancelled", { reason });
+  life.emit("execution_cancelled", { reason, cancelled_at: life.at });
+}
+
+export function timeOut(life: Life): void {
+  const seconds = life.state.header.timeout_ms / 1000;
+  const error = `The execution took longer than ${seconds} s`;
+  end(life, "timed_out", { summary: error, error, error_code: "execution_timeout" });
+  life.emit("execution_timed_out", {
+    timeout_seconds: seconds,
+    total_iterations: iterationsBegun(life.state),
+    timed_out_at: life.at,
+  });
+}
+
+function end(life: Life, status: Status, ending: Partial<Ending>): void {
+  const { state } = life;
+  giveUpIteration(life);
+  if (state.deadline_at !== null) life.cancelTimer("deadline");
+  state.status = status;
+  state.ending = {
+    at: life.context.now,
+    summary: "",
+    error: null,
+    error_code: null,
+    reason: null,
+    ...ending,
+  };
+}

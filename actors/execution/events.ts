@@ -1,0 +1,146 @@
+/**
+ * The events of an execution, as stored and as streamed.
+ *
+ * A stored event is an object with one key, its name. Members that start with `_` are for the record
+ * alone and never leave on a stream. Later features add their event here and nowhere else.
+ */
+import { type Static, type TProperties, Type } from "@sinclair/typebox";
+import type { Json } from "../actor.ts";
+import { AnyJson, JsonObject } from "../json.ts";
+import { ToolCall } from "./activities.ts";
+import { ValidationResult } from "./verdict.ts";
+
+const Text = Type.String();
+const TextOrNull = Type.Union([Text, Type.Null()]);
+const Count = Type.Number();
+const Exit = Type.Union([Type.Integer(), Type.Null()]);
+const Fault = Type.Object({ code: Text, message: Text, details: AnyJson });
+export type Fault = Static<typeof Fault>;
+
+export const CallStatus = Type.Union([Type.Literal("succeeded"), Type.Literal("failed"), Type.Literal("refused")]);
+export type CallStatus = Static<typeof CallStatus>;
+
+const body = <P extends TProperties>(fields: P) => Type.Object(fields);
+/** For everything that happens within an iteration. */
+const within = <P extends TProperties>(fields: P) => Type.Object({ iteration_number: Type.Integer(), ...fields });
+
+/** Every event with its further fields; `execution_id` and `agent_id` stand in each body besides. */
+export const eventFields = {
+  execution_started: body({ started_at: Text }),
+  iteration_started: within({ action: Text, started_at: Text }),
+  iteration_completed: within({ output: Text, completed_at: Text, _stderr: Text, _exit_code: Exit }),
+  iteration_rejected: within({
+    validator: Text,
+    score: Count,
+    confidence: Count,
+    feedback: TextOrNull,
+    rejected_at: Text,
+  }),
+  iteration_failed: within({ error: Fault, failed_at: Text, _stderr: Text, _exit_code: Exit }),
+  iteration_restarted: within({ attempt: Type.Integer(), reason: Text, restarted_at: Text }),
+  refinement_applied: within({ feedback: Text, code_diff: JsonObject, applied_at: Text }),
+  console_output: within({
+    stream: Type.Union([Type.Literal("stdout"), Type.Literal("stderr")]),
+    content: Text,
+    timestamp: Text,
+    /** On the last one stored, when there was more. */
+    truncated: Type.Optional(Type.Literal(true)),
+  }),
+  llm_interaction: within({
+    provider: Text,
+    model: Text,
+    input_tokens: Count,
+    output_tokens: Count,
+    prompt: TextOrNull,
+    response: TextOrNull,
+    timestamp: Text,
+    _tool_calls: Type.Array(ToolCall),
+  }),
+  llm_call_failed: within({
+    provider: Text,
+    model: Text,
+    error_class: Text,
+    message: Text,
+    attempts: Count,
+    elapsed_ms: Count,
+    fallback_attempted: Type.Boolean(),
+    timestamp: Text,
+  }),
+  tool_call_started: within({ tool_name: Text, call_id: Text, started_at: Text, _dispatched: Type.Boolean() }),
+  tool_call_completed: within({
+    tool_name: Text,
+    call_id: Text,
+    status: CallStatus,
+    duration_ms: Count,
+    completed_at: Text,
+    _result: AnyJson,
+    _error: TextOrNull,
+  }),
+  policy_violation: within({ tool_name: Text, violation_type: Text, details: AnyJson, blocked_at: Text }),
+  instance_spawned: within({ instance_id: Text, spawned_at: Text }),
+  instance_terminated: within({ instance_id: Text, terminated_at: Text, exit_code: Exit }),
+  gradient_validation_performed: within({
+    validator: Text,
+    score: Count,
+    confidence: Count,
+    validated_at: Text,
+    _result: ValidationResult,
+  }),
+  execution_completed: body({ final_output: Text, total_iterations: Count, completed_at: Text }),
+  execution_failed: body({ reason: Text, error_code: Text, total_iterations: Count, failed_at: Text }),
+  execution_cancelled: body({ reason: TextOrNull, cancelled_at: Text }),
+  execution_timed_out: body({ timeout_seconds: Count, total_iterations: Count, timed_out_at: Text }),
+};
+
+export type EventName = keyof typeof eventFields;
+export type EventFields<N extends EventName> = Static<(typeof eventFields)[N]>;
+
+/** An event as the reader of a log gets it. */
+export type StoredEvent = {
+  readonly [N in EventName]: { readonly name: N; readonly fields: EventFields<N> };
+}[EventName];
+
+const terminalEvents: readonly EventName[] = [
+  "execution_completed",
+  "execution_failed",
+  "execution_cancelled",
+  "execution_timed_out",
+];
+
+/** Builds the stored form of an event. */
+export function eventOf<N extends EventName>(
+  name: N,
+  subject: { readonly execution_id: string; readonly agent_id: string },
+  fields: EventFields<N>,
+): Json {
+  return { [name]: { ...subject, ...(fields as { readonly [member: string]: Json }) } };
+}
+
+/** The name of a stored event; "" for what is none. */
+export function eventName(entry: Json): string {
+  return entry !== null && typeof entry === "object" ? (Object.keys(entry)[0] ?? "") : "";
+}
+
+/** Reads a stored event back; null for one this version does not know. */
+export function readEvent(entry: Json): StoredEvent | null {
+  const name = eventName(entry);
+  if (!Object.hasOwn(eventFields, name)) return null;
+  // Only `eventOf` writes the log, so the name vouches for the fields.
+  return { name, fields: (entry as Record<string, unknown>)[name] } as StoredEvent;
+}
+
+export function isTerminal(entry: Json): boolean {
+  return (terminalEvents as readonly string[]).includes(eventName(entry));
+}
+
+/** An event as a stream carries it. `prompts`: the reader may see prompts and responses. */
+export function wireEvent(entry: Json, prompts: boolean): Json {
+  const name = eventName(entry);
+  const stored = (entry as { readonly [name: string]: { readonly [member: string]: Json } })[name] ?? {};
+  const members = Object.entries(stored)
+    .filter(([member]) => !member.startsWith("_"))
+    .map(([member, value]) =>
+      !prompts && (member === "prompt" || member === "response") ? [member, null] : [member, value],
+    );
+  return { [name]: Object.fromEntries(members) };
+}

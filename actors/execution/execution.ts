@@ -1,0 +1,219 @@
+/**
+ * The life of an execution.
+ *
+ *   ─start─▶ pending ─picked_up─▶ running ─┬─▶ completed
+ *               │                          ├─▶ failed
+ *               └── start_timeout, cancel ─┼─▶ cancelled
+ *                                          └─▶ timed_out
+ *
+ * It is worked at in iterations (`iteration.ts`), each in a sandbox instance of its own, whose
+ * bootstrap talks with the model through a loop (`gateway.ts`, `loop.ts`, `tool-calls.ts`). Once it
+ * has ended (`ending.ts`) it only answers questions.
+ */
+import { type Context, defineActor, type Turn } from "../actor.ts";
+import { noteConsole } from "./console.ts";
+import { cancel, shortened, timeOut } from "./ending.ts";
+import { dispatchResult, generate } from "./gateway.ts";
+import { freshIteration, instancePickedUp, iterationTimer, runId, runInstance, validateId } from "./instance.ts";
+import { faultInFlight, instanceEnded, validated, warnOnce } from "./iteration.ts";
+import { iso, Life, unchanged } from "./life.ts";
+import { heardModel, heardTool } from "./loop.ts";
+import { type CancelReply, type EraseReply, messages, type PickedUpReply, type StartReply } from "./messages.ts";
+import { type Header, PLAN_LOG, type Plan } from "./plan.ts";
+import { ExecutionState, isOver } from "./state.ts";
+import { ruleOf } from "./verdict.ts";
+
+type State = ExecutionState | null;
+type Result = Turn<ExecutionState>;
+
+export const EXECUTION = "execution";
+
+export const execution = defineActor({
+  kind: EXECUTION,
+  state: ExecutionState,
+  messages,
+  receive: {
+    start(state, { header, plan }, context) {
+      if (state !== null) return unchanged(state, startReply(state, context));
+      const life = new Life(firstState(header, plan, context), context);
+      life.note(PLAN_LOG, plan);
+      runInstance(life, null);
+      return life.turn(startReply(life.state, context));
+    },
+
+    picked_up(state, { instance_id, runtime, warnings }, context) {
+      if (state === null || !isCurrent(state, instance_id)) return unchanged(state, { proceed: false });
+      if (state.iteration.phase === "running") return unchanged(state, pickedUpReply(state));
+      const life = new Life(state, context);
+      if (life.state.status === "pending") begin(life);
+      life.state.header.runtime = runtime;
+      for (const { code, message } of warnings) warnOnce(life, code, message);
+      instancePickedUp(life);
+      return life.turn(pickedUpReply(life.state));
+    },
+
+    instance_spawned(state, { instance_id }, context) {
+      if (state === null || !isRunning(state, instance_id) || state.iteration.spawned) return unchanged(state);
+      const life = new Life(state, context);
+      life.iteration.spawned = true;
+      life.emit("instance_spawned", {
+        iteration_number: life.iteration.number,
+        instance_id,
+        spawned_at: life.at,
+      });
+      return life.turn();
+    },
+
+    console(state, chunk, context) {
+      if (state === null || !isRunning(state, chunk.instance_id)) return unchanged(state);
+      const life = new Life(state, context);
+      noteConsole(life, chunk);
+      return life.turn();
+    },
+
+    generate,
+    dispatch_result: dispatchResult,
+
+    instance_ended(state, outcome, context) {
+      if (state === null || outcome.id !== runId(state.iteration.instance_id)) return unchanged(state);
+      if (!isCurrent(state, state.iteration.instance_id)) return unchanged(state);
+      return within(state, context, (life) => instanceEnded(life, outcome));
+    },
+
+    validated(state, outcome, context) {
+      const awaited = state?.iteration.phase === "validating" && outcome.id === validateId(state.iteration.instance_id);
+      if (state === null || !awaited) return unchanged(state);
+      return within(state, context, (life) => validated(life, outcome));
+    },
+
+    model_outcome(state, outcome, context) {
+      if (state?.iteration.loop?.model_call !== outcome.id) return unchanged(state);
+      return within(state, context, (life) => {
+        const { loop } = life.iteration;
+        if (loop !== null) heardModel(life, loop, outcome);
+      });
+    },
+
+    tool_outcome(state, outcome, context) {
+      return within(state, context, (life) => {
+        const { loop } = life.iteration;
+        const call = loop?.calls.find(({ activity, started_at }) => activity === outcome.id && started_at !== null);
+        if (loop !== null && call !== undefined && call.command === null) heardTool(life, loop, call, outcome);
+      });
+    },
+
+    workspace_removed: (state) => unchanged(state),
+
+    deadline(state, _, context) {
+      if (state?.status !== "running" || state.deadline_at === null) return unchanged(state);
+      const { deadline_at } = state;
+      return within(state, context, (life) => {
+        if (context.now < deadline_at) life.schedule("deadline", deadline_at, "deadline", {});
+        else timeOut(life);
+      });
+    },
+
+    iteration_deadline(state, { instance_id }, context) {
+      if (state === null || !isRunning(state, instance_id)) return unchanged(state);
+      const { deadline_at } = state.iteration;
+      if (deadline_at === null) return unchanged(state);
+      return within(state, context, (life) => {
+        if (context.now < deadline_at) {
+          return life.schedule(iterationTimer(instance_id), deadline_at, "iteration_deadline", { instance_id });
+        }
+        const seconds = state.header.iteration_timeout_ms / 1000;
+        faultInFlight(life, { code: "iteration_timeout", message: `The iteration took longer than ${seconds} s` });
+      });
+    },
+
+    dispatch_lost(state, { dispatch_id }, context) {
+      const waiting = state?.iteration.loop?.calls.some((call) => call.dispatch_id === dispatch_id) ?? false;
+      if (!waiting) return unchanged(state);
+      return within(state, context, (life) =>
+        faultInFlight(life, { code: "bootstrap_lost", message: "The bootstrap did not report the end of a command" }),
+      );
+    },
+
+    cancel(state, { reason }, context) {
+      if (state === null) return unchanged(null, { outcome: "unknown" } satisfies CancelReply);
+      if (isOver(state)) return unchanged(state, cancelReply(state, context));
+      const life = new Life(state, context);
+      cancel(life, reason);
+      return life.turn(cancelReply(life.state, context));
+    },
+
+    erase(state, _, context) {
+      if (state === null) return unchanged(null, { outcome: "unknown" } satisfies EraseReply);
+      const life = new Life(state, context);
+      if (!isOver(state)) cancel(life, "deleted");
+      const input = { execution_id: context.key, instance_id: state.iteration.instance_id };
+      life.perform("workspace.remove", `workspace:${context.key}`, input, "workspace_removed");
+      return life.farewell({ outcome: "erased" } satisfies EraseReply);
+    },
+  },
+});
+
+/** Runs one step of a running execution; what comes after the end is ignored. */
+function within(state: State, context: Context, step: (life: Life) => void): Result {
+  if (state === null || isOver(state)) return unchanged(state);
+  const life = new Life(state, context);
+  step(life);
+  return life.turn();
+}
+
+function firstState(header: Header, plan: Plan, context: Context): ExecutionState {
+  return {
+    header,
+    status: "pending",
+    created_at: context.now,
+    started_at: null,
+    deadline_at: null,
+    ending: null,
+    temperature: plan.model.temperature,
+    tools: plan.tools,
+    rules: plan.validators.map(ruleOf),
+    usage: { llm_calls: 0, input_tokens: 0, output_tokens: 0, tool_calls: 0, cost_usd: 0 },
+    iteration: freshIteration(1, shortened(plan.instruction), context.newId()),
+  };
+}
+
+/** The first instance has its slot: the time of the whole execution begins. */
+function begin(life: Life): void {
+  const { state } = life;
+  const { now } = life.context;
+  state.status = "running";
+  state.started_at = now;
+  state.deadline_at = now + state.header.timeout_ms;
+  life.emit("execution_started", { started_at: life.at });
+  life.schedule("deadline", state.deadline_at, "deadline", {});
+}
+
+/** Whether the instance is the one the execution waits for or works with. */
+function isCurrent(state: ExecutionState, instanceId: string): boolean {
+  const { phase, instance_id } = state.iteration;
+  return !isOver(state) && instance_id === instanceId && (phase === "waiting" || phase === "running");
+}
+function isRunning(state: ExecutionState, instanceId: string): boolean {
+  return isCurrent(state, instanceId) && state.iteration.phase === "running";
+}
+
+function startReply(state: ExecutionState, context: Context): StartReply {
+  return { accepted: true, execution_id: context.key, status: "pending", created_at: iso(state.created_at) };
+}
+
+function pickedUpReply({ iteration, deadline_at }: ExecutionState): PickedUpReply {
+  const { number, attempt, console } = iteration;
+  return {
+    proceed: true,
+    iteration: number,
+    attempt,
+    deadline_at: deadline_at ?? 0,
+    console: { stdout: console.stdout, stderr: console.stderr },
+  };
+}
+
+function cancelReply({ status, ending }: ExecutionState, context: Context): CancelReply {
+  if (status !== "cancelled" || ending === null) return { outcome: "already_terminal", status };
+  const { reason, at } = ending;
+  return { outcome: "cancelled", execution_id: context.key, reason, cancelled_at: iso(at) };
+}

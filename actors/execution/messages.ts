@@ -1,0 +1,197 @@
+/** Everything an execution can be told or asked, and what it answers. */
+import { type Static, Type } from "@sinclair/typebox";
+import { AnyJson } from "../json.ts";
+import { InstanceEnded, ModelOutcome, ToolCall, ToolOutcome, Validated } from "./activities.ts";
+import { Header, Plan, RuntimeFacts, Warning } from "./plan.ts";
+
+const Instance = Type.Object({ instance_id: Type.String() });
+
+/** One message of a conversation on the wire and in the loop log; tool names are catalogue names. */
+export const ChatMessage = Type.Object({
+  role: Type.Union([Type.Literal("system"), Type.Literal("user"), Type.Literal("assistant"), Type.Literal("tool")]),
+  content: Type.String(),
+  tool_call_id: Type.Optional(Type.String()),
+  tool_calls: Type.Optional(Type.Array(ToolCall)),
+});
+export type ChatMessage = Static<typeof ChatMessage>;
+
+/** What every gateway message says about its sender and for telling repeats apart. */
+const Sender = {
+  /** From the execution token; null when the gateway trusts its network. */
+  instance_id: Type.Union([Type.String(), Type.Null()]),
+  /** Digest of the body, so that a repeat is recognised without keeping the body. */
+  body_hash: Type.String(),
+  idempotency_key: Type.Union([Type.String(), Type.Null()]),
+};
+
+export const Generate = Type.Object({
+  ...Sender,
+  /** "" when the sender left it out. */
+  agent_id: Type.String(),
+  iteration_number: Type.Integer(),
+  model_alias: Type.String(),
+  prompt: Type.String(),
+  messages: Type.Array(ChatMessage),
+});
+export type Generate = Static<typeof Generate>;
+
+export const DispatchResult = Type.Object({
+  ...Sender,
+  dispatch_id: Type.String(),
+  exit_code: Type.Integer(),
+  stdout: Type.String(),
+  stderr: Type.String(),
+  duration_ms: Type.Number(),
+  truncated: Type.Boolean(),
+  timed_out: Type.Optional(Type.Boolean()),
+  signal: Type.Optional(Type.String()),
+  stdout_bytes: Type.Optional(Type.Integer()),
+  stderr_bytes: Type.Optional(Type.Integer()),
+});
+export type DispatchResult = Static<typeof DispatchResult>;
+
+export const messages = {
+  /** ask → StartReply. The same again gets the same reply. */
+  start: Type.Object({ header: Header, plan: Plan }),
+  /** ask, by `iteration.run` once it holds a slot → PickedUpReply. Repeatable. */
+  picked_up: Type.Object({ instance_id: Type.String(), runtime: RuntimeFacts, warnings: Type.Array(Warning) }),
+  /** tell, by `iteration.run` after launch. Repeatable. */
+  instance_spawned: Instance,
+  /** tell, by `iteration.run`: output in stream order; `offset` and `bytes` count bytes of the stream. */
+  console: Type.Object({
+    instance_id: Type.String(),
+    stream: Type.Union([Type.Literal("stdout"), Type.Literal("stderr")]),
+    offset: Type.Integer({ minimum: 0 }),
+    bytes: Type.Integer({ minimum: 0 }),
+    content: Type.String(),
+  }),
+  /** ask, by the gateway → GatewayAnswer, often deferred. */
+  generate: Generate,
+  /** ask, by the gateway → GatewayAnswer, often deferred. */
+  dispatch_result: DispatchResult,
+  /** Outcomes of activities. */
+  instance_ended: InstanceEnded,
+  validated: Validated,
+  model_outcome: ModelOutcome,
+  tool_outcome: ToolOutcome,
+  workspace_removed: AnyJson,
+  /** Timers. */
+  deadline: Type.Object({}),
+  iteration_deadline: Instance,
+  dispatch_lost: Type.Object({ dispatch_id: Type.String() }),
+  /** ask → CancelReply. */
+  cancel: Type.Object({ reason: Type.Union([Type.String(), Type.Null()]) }),
+  /** ask → EraseReply. */
+  erase: Type.Object({}),
+};
+
+export const Status = Type.Union([
+  Type.Literal("pending"),
+  Type.Literal("running"),
+  Type.Literal("completed"),
+  Type.Literal("failed"),
+  Type.Literal("cancelled"),
+  Type.Literal("timed_out"),
+]);
+export type Status = Static<typeof Status>;
+
+export const StartReply = Type.Object({
+  accepted: Type.Literal(true),
+  execution_id: Type.String(),
+  status: Status,
+  /** ISO 8601. */
+  created_at: Type.String(),
+});
+export type StartReply = Static<typeof StartReply>;
+
+export const PickedUpReply = Type.Union([
+  Type.Object({ proceed: Type.Literal(false) }),
+  Type.Object({
+    proceed: Type.Literal(true),
+    iteration: Type.Integer(),
+    attempt: Type.Integer(),
+    /** Unix ms at which the whole execution times out. */
+    deadline_at: Type.Integer(),
+    /** Bytes of output the execution already has, for `FollowOptions.from`. */
+    console: Type.Object({ stdout: Type.Integer(), stderr: Type.Integer() }),
+  }),
+]);
+export type PickedUpReply = Static<typeof PickedUpReply>;
+
+/** The command a bootstrap is to run: the gateway's reply as it is. */
+export const Dispatch = Type.Object({
+  type: Type.Literal("dispatch"),
+  dispatch_id: Type.String(),
+  action: Type.Literal("exec"),
+  command: Type.String(),
+  args: Type.Array(Type.String()),
+  cwd: Type.String(),
+  env_additions: Type.Record(Type.String(), Type.String()),
+  timeout_secs: Type.Integer(),
+  max_output_bytes: Type.Integer(),
+  iteration_number: Type.Integer(),
+});
+export type Dispatch = Static<typeof Dispatch>;
+
+/** The end of a loop; on the wire it gains `conversation` (`conversationOf` the log). */
+export const Final = Type.Object({
+  type: Type.Literal("final"),
+  content: Type.String(),
+  tool_calls_executed: Type.Integer(),
+  finish_reason: Type.Union([
+    Type.Literal("stop"),
+    Type.Literal("length"),
+    Type.Literal("content_filter"),
+    Type.Literal("round_limit"),
+  ]),
+  model: Type.String(),
+  usage: Type.Object({
+    input_tokens: Type.Number(),
+    output_tokens: Type.Number(),
+    total_tokens: Type.Number(),
+  }),
+});
+export type Final = Static<typeof Final>;
+
+/** Where a stored reply lies: entry `seq` of `log`, its conversation from entry `from` on. */
+const Place = { log: Type.String(), from: Type.Integer(), seq: Type.Integer() };
+
+export const GatewayAnswer = Type.Union([
+  Type.Object({ status: Type.Literal("reply"), reply: Dispatch }),
+  Type.Object({ status: Type.Literal("final"), final: Final, ...Place }),
+  /** The reply this message got before: a `dispatch` or `final` entry. `Idempotent-Replay: true`. */
+  Type.Object({ status: Type.Literal("replay"), ...Place }),
+  Type.Object({
+    status: Type.Literal("refused"),
+    http: Type.Integer(),
+    code: Type.String(),
+    message: Type.String(),
+    retry_after: Type.Optional(Type.Number()),
+  }),
+]);
+export type GatewayAnswer = Static<typeof GatewayAnswer>;
+
+export const CancelReply = Type.Union([
+  Type.Object({
+    outcome: Type.Literal("cancelled"),
+    execution_id: Type.String(),
+    reason: Type.Union([Type.String(), Type.Null()]),
+    cancelled_at: Type.String(),
+  }),
+  /** 409 `execution_already_terminal` */
+  Type.Object({ outcome: Type.Literal("already_terminal"), status: Status }),
+  /** 404 */
+  Type.Object({ outcome: Type.Literal("unknown") }),
+]);
+export type CancelReply = Static<typeof CancelReply>;
+
+export const EraseReply = Type.Object({ outcome: Type.Union([Type.Literal("erased"), Type.Literal("unknown")]) });
+export type EraseReply = Static<typeof EraseReply>;
+
+/** One entry of the loop log. `dispatch` and `final` are stored replies, the rest is the conversation. */
+export const LoopEntry = Type.Union([
+  Type.Object({ entry: Type.Literal("message"), message: ChatMessage }),
+  Type.Object({ entry: Type.Literal("dispatch"), dispatch: Dispatch }),
+  Type.Object({ entry: Type.Literal("final"), final: Final }),
+]);
+export type LoopEntry = Static<typeof LoopEntry>;

@@ -1,0 +1,164 @@
+/**
+ * What an execution remembers between two messages.
+ *
+ * Every turn rewrites it, so bulk stays out: the plan, the conversation and the output live in logs
+ * and events. Times are Unix milliseconds.
+ */
+import { type Static, type TSchema, Type } from "@sinclair/typebox";
+import { ToolEntry } from "../tool/catalog.ts";
+import { Command } from "./command.ts";
+import { Status } from "./messages.ts";
+import { Header } from "./plan.ts";
+import { Rule } from "./verdict.ts";
+
+const Nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
+const Text = Type.String();
+const Int = Type.Integer();
+
+const ReplyTo = Type.Object({ node: Text, call: Text, until: Type.Number() });
+
+/** A tool call of the current model reply that has no tool message yet. */
+export const PendingCall = Type.Object({
+  call_id: Text,
+  tool: Text,
+  read_only: Type.Boolean(),
+  /** Null while it waits for its turn. */
+  started_at: Nullable(Int),
+  /** Of a service tool: the activity that runs it. */
+  activity: Text,
+  /** Entry of the loop log that holds its arguments. */
+  seq: Int,
+  /** Of cmd.run: what the bootstrap is to do. */
+  command: Nullable(Command),
+  /** Of cmd.run once dispatched. */
+  dispatch_id: Nullable(Text),
+});
+export type PendingCall = Static<typeof PendingCall>;
+
+export const LoopPhase = Type.Union([
+  Type.Literal("generating"),
+  Type.Literal("running_tools"),
+  Type.Literal("awaiting_result"),
+  Type.Literal("ended"),
+  Type.Literal("failed"),
+  Type.Literal("superseded"),
+  Type.Literal("expired"),
+]);
+export type LoopPhase = Static<typeof LoopPhase>;
+
+/** The exchange that one `generate` opened. */
+export const Loop = Type.Object({
+  id: Text,
+  phase: LoopPhase,
+  body_hash: Text,
+  idempotency_key: Nullable(Text),
+  alias: Text,
+  ended_at: Nullable(Int),
+  /** First entry of its conversation in the loop log. */
+  from: Int,
+  /** The stored reply to the `generate` itself. */
+  reply: Nullable(Int),
+  /** Model replies whose tool calls were run. */
+  rounds: Int,
+  /** Out of rounds: the model is being asked once more, without tools. */
+  last_call: Type.Boolean(),
+  /** Calls to the model so far; numbers their activities. */
+  model_calls: Int,
+  /** The model call under way. */
+  model_call: Nullable(Text),
+  /** Calls that ran. */
+  executed: Int,
+  usage: Type.Object({ input_tokens: Type.Number(), output_tokens: Type.Number() }),
+  calls: Type.Array(PendingCall),
+  /** The dispatch whose result is being worked on; null while it is the `generate`. */
+  answering: Nullable(Text),
+  waiters: Type.Array(ReplyTo),
+});
+export type Loop = Static<typeof Loop>;
+
+/** A command that was sent to the bootstrap, so that repeats of its result can be told. */
+const SentDispatch = Type.Object({
+  id: Text,
+  loop: Text,
+  /** First entry of that loop's conversation. */
+  from: Int,
+  /** Digest of the result's body; null while there is none. */
+  result: Nullable(Text),
+  key: Nullable(Text),
+  /** The stored reply to the result. */
+  reply: Nullable(Int),
+});
+
+const IterationPhase = Type.Union([
+  /** For a node slot. */
+  Type.Literal("waiting"),
+  Type.Literal("running"),
+  Type.Literal("validating"),
+  Type.Literal("over"),
+]);
+
+export const Iteration = Type.Object({
+  number: Int,
+  attempt: Int,
+  phase: IterationPhase,
+  instance_id: Text,
+  action: Text,
+  spawned: Type.Boolean(),
+  /** Of its first attempt. */
+  started_at: Nullable(Int),
+  /** When its own time is up; null when the execution's deadline comes first. */
+  deadline_at: Nullable(Int),
+  exit_code: Nullable(Int),
+  /** Bytes of output seen per stream, bytes stored as events, and whether the bound was met. */
+  console: Type.Object({ stdout: Int, stderr: Int, stored: Int, full: Type.Boolean() }),
+  /** Entries of the instance's loop log. */
+  logged: Int,
+  loop: Nullable(Loop),
+  dispatches: Type.Array(SentDispatch),
+  /** Set while the last reply to the gateway was a model error. */
+  model_fault: Nullable(Type.Object({ error_class: Text, message: Text })),
+});
+export type Iteration = Static<typeof Iteration>;
+
+/** How it ended, as short as lists need it. The output itself is in the terminal event. */
+export const Ending = Type.Object({
+  at: Int,
+  /** At most 200 characters of the output. */
+  summary: Text,
+  error: Nullable(Text),
+  error_code: Nullable(Text),
+  /** Of a cancellation. */
+  reason: Nullable(Text),
+});
+export type Ending = Static<typeof Ending>;
+
+export const ExecutionState = Type.Object({
+  header: Header,
+  status: Status,
+  created_at: Int,
+  started_at: Nullable(Int),
+  deadline_at: Nullable(Int),
+  ending: Nullable(Ending),
+  /** Of the plan: what the actor decides by. */
+  temperature: Nullable(Type.Number()),
+  tools: Type.Array(ToolEntry),
+  rules: Type.Array(Rule),
+  usage: Type.Object({
+    llm_calls: Int,
+    input_tokens: Type.Number(),
+    output_tokens: Type.Number(),
+    tool_calls: Int,
+    cost_usd: Type.Number(),
+  }),
+  iteration: Iteration,
+});
+export type ExecutionState = Static<typeof ExecutionState>;
+
+export function isOver(state: ExecutionState): boolean {
+  return state.status !== "pending" && state.status !== "running";
+}
+
+/** Iterations that were begun. */
+export function iterationsBegun(state: ExecutionState): number {
+  return state.iteration.started_at === null ? state.iteration.number - 1 : state.iteration.number;
+}

@@ -1,0 +1,69 @@
+/**
+ * The tools an agent may be given, seen from the inside: how they are named, where they run and which
+ * of them only look.
+ *
+ * The execution actor decides by `ToolEntry` alone, and gets its entries with the plan. So tools that
+ * are known only to the outer ring (tool servers, management tools) join by being put into the plan.
+ */
+import { type Static, Type } from "@sinclair/typebox";
+
+export const ToolEntry = Type.Object({
+  /** Dotted; management tools under `svc.`, except `aegis.workflow.wait`. */
+  name: Type.String(),
+  /** `instance`: dispatched to the agent's bootstrap. `service`: an activity of ours. */
+  runs: Type.Union([Type.Literal("instance"), Type.Literal("service")]),
+  /** Looks without changing anything: may run beside others, and again after a crash. */
+  read_only: Type.Boolean(),
+});
+export type ToolEntry = Static<typeof ToolEntry>;
+
+const tool = (name: string, runs: ToolEntry["runs"], read_only: boolean): ToolEntry => ({ name, runs, read_only });
+
+export const CMD_RUN = "cmd.run";
+
+/** What every node offers. */
+export const builtinTools: readonly ToolEntry[] = [
+  tool(CMD_RUN, "instance", false),
+  tool("fs.read", "service", true),
+  tool("fs.write", "service", false),
+  tool("fs.list", "service", true),
+  tool("fs.create_dir", "service", false),
+  tool("fs.delete", "service", false),
+  tool("fs.edit", "service", false),
+  tool("fs.multi_edit", "service", false),
+  tool("fs.grep", "service", true),
+  tool("fs.glob", "service", true),
+];
+
+/** One spelling for names and patterns that may start with `aegis.` or `svc.`. */
+export function canonicalName(name: string): string {
+  return name.startsWith("aegis.") ? `svc.${name.slice("aegis.".length)}` : name;
+}
+
+/** Whether a manifest or policy pattern (`*`, `prefix.*`, exact) covers a tool. The dot is part of the match. */
+export function patternCovers(pattern: string, name: string): boolean {
+  if (pattern === "*") return true;
+  const wanted = canonicalName(pattern);
+  const given = canonicalName(name);
+  return wanted.endsWith(".*") ? given.startsWith(wanted.slice(0, -1)) : given === wanted;
+}
+
+/**
+ * The tools that a list of patterns opens, in catalogue order.
+ * @returns `unmatched`: the patterns that cover nothing (`unknown_tool`)
+ */
+export function selectTools(
+  patterns: readonly string[],
+  catalog: readonly ToolEntry[] = builtinTools,
+): { readonly tools: ToolEntry[]; readonly unmatched: string[] } {
+  return {
+    tools: catalog.filter(({ name }) => patterns.some((pattern) => patternCovers(pattern, name))),
+    unmatched: patterns.filter((pattern) => !catalog.some(({ name }) => patternCovers(pattern, name))),
+  };
+}
+
+/** The entry a model means by a name, if it is among the effective tools. */
+export function findTool(tools: readonly ToolEntry[], name: string): ToolEntry | undefined {
+  const wanted = canonicalName(name);
+  return tools.find((entry) => canonicalName(entry.name) === wanted);
+}
