@@ -81,4 +81,6 @@ export interface Sandbox {
   /** Host directory behind `/workspace`, made if absent. */
   workspace(executionId: string): Promise<string>;
   removeWorkspace(executionId: string): Promise<void>;
+  /** Executions whose workspace this host holds, for the orphan sweep. */
+  workspaces(): Promise<readonly string[]>;
 }

@@ -1,0 +1,86 @@
+/**
+ * The bootstrap: the program that an instance runs. It puts the prompt to the gateway, runs the commands
+ * that come back, and prints the final answer. Bundled to one file; see `src/programs/bundle.ts`.
+ *
+ * Standard output carries the final answer and nothing else; diagnostics go to standard error.
+ */
+
+import { writeSync } from "node:fs";
+import { type ExchangeOutcome, exchange } from "./exchange.ts";
+import { exec, killRunningCommand } from "./exec.ts";
+import { BadInput, type BootstrapInput, commandEnvironment, readInput } from "./input.ts";
+import { listen } from "./relay.ts";
+import { createTransport } from "./transport.ts";
+
+const exitCodes = { final: 0, fault: 1, badInput: 2, unauthorized: 3, refused: 4, unavailable: 5 } as const;
+
+function say(level: "ERROR" | "WARN" | "DEBUG", message: string): void {
+  // `process.stderr` costs more to load than the rest of the program.
+  writeSync(2, `[BOOTSTRAP ${level}] ${message}\n`);
+}
+
+async function run(): Promise<number> {
+  const input = await readInput(
+    process.env,
+    process.argv[2],
+    (path) => Bun.file(path).text(),
+    () => Bun.stdin.text(),
+    (message) => say("WARN", message),
+  );
+  const relay = startRelay(input);
+  const environment = commandEnvironment(process.env);
+  const outcome = await exchange(input, {
+    send: createTransport({ url: input.orchestratorUrl, token: input.token, sockets: input.gatewaySockets }),
+    exec: async (request) => {
+      await relay;
+      return exec(request, environment, input.workspace);
+    },
+    sleep: Bun.sleep,
+    now: () => performance.now(),
+    random: Math.random,
+    report: (message) => {
+      if (input.debug) say("DEBUG", message);
+    },
+  });
+  return conclude(outcome);
+}
+
+/** Programs may use the orchestrator's address once this is done; the first question need not wait for it. */
+async function startRelay(input: BootstrapInput): Promise<void> {
+  if (!input.relay || input.gatewaySockets === null) return;
+  await Bun.sleep(0);
+  const listening = await listen(input.orchestratorUrl, input.gatewaySockets);
+  if (!listening) say("WARN", "the orchestrator's address cannot be made to answer here");
+}
+
+async function conclude(outcome: ExchangeOutcome): Promise<number> {
+  switch (outcome.kind) {
+    case "final":
+      await Bun.write(Bun.stdout, `${outcome.content}\n`);
+      return exitCodes.final;
+    case "refused":
+      say("ERROR", `refused: ${outcome.status} ${outcome.code}`);
+      return outcome.status === 401 || outcome.status === 403 ? exitCodes.unauthorized : exitCodes.refused;
+    case "unavailable":
+      say("ERROR", `gave up: ${outcome.reason}`);
+      return exitCodes.unavailable;
+  }
+}
+
+for (const [signal, code] of [
+  ["SIGTERM", 143],
+  ["SIGINT", 130],
+] as const) {
+  process.on(signal, () => {
+    killRunningCommand();
+    process.exit(code);
+  });
+}
+
+run().then(
+  (code) => process.exit(code),
+  (error: unknown) => {
+    say("ERROR", error instanceof Error ? error.message : "unexpected fault");
+    process.exit(error instanceof BadInput ? exitCodes.badInput : exitCodes.fault);
+  },
+);

@@ -1,0 +1,42 @@
+/**
+ * Makes the orchestrator's address answer inside a network namespace of its own, for programs that know
+ * nothing of the gateway's unix sockets: bytes go from that loopback port to whichever socket accepts.
+ */
+import type { connect, Socket } from "node:net";
+import { listSockets } from "./transport.ts";
+
+/** @returns false where the address is not a loopback one or cannot be had */
+export async function listen(url: URL, sockets: string): Promise<boolean> {
+  const host = url.hostname.replace(/^\[|\]$/g, "");
+  if (url.protocol !== "http:" || !/^(127\.\d+\.\d+\.\d+|::1|localhost)$/.test(host)) return false;
+  // Loaded here, not at the start: it would delay the first question.
+  const net = await import("node:net");
+  const server = net.createServer({ allowHalfOpen: true, pauseOnConnect: true }, (client) =>
+    join(client, listSockets(sockets), net.connect),
+  );
+  server.unref();
+  return new Promise((resolve) => {
+    server.once("error", () => resolve(false));
+    server.listen(Number(url.port || 80), host === "localhost" ? "127.0.0.1" : host, () => resolve(true));
+  });
+}
+
+/** Connects a client to the first socket that accepts. */
+function join(client: Socket, candidates: readonly string[], open: typeof connect): void {
+  const [path, ...others] = candidates;
+  if (path === undefined) {
+    client.destroy();
+    return;
+  }
+  const upstream = open({ path, allowHalfOpen: true });
+  const failed = () => join(client, others, open);
+  upstream.once("error", failed);
+  upstream.once("connect", () => {
+    upstream.off("error", failed);
+    upstream.on("error", () => client.destroy());
+    client.on("error", () => upstream.destroy());
+    client.pipe(upstream);
+    upstream.pipe(client);
+    client.resume();
+  });
+}

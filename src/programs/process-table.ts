@@ -1,0 +1,103 @@
+/** What the kernel tells of running processes. Linux reads /proc; elsewhere only signals by group are possible. */
+import { readdirSync, readFileSync } from "node:fs";
+
+/** A process that cannot be mistaken for a later one with the same number. */
+export interface ProcessIdentity {
+  readonly pid: number;
+  /** Start time and boot, as the kernel tells them. */
+  readonly born: string;
+}
+
+export interface ProcessRow {
+  readonly pid: number;
+  readonly parent: number;
+  readonly group: number;
+  readonly residentBytes: number;
+}
+
+const pageBytes = 4_096;
+
+/** Names a live process for later; null when there is none. */
+export function identify(pid: number): ProcessIdentity | null {
+  const born = birth(pid);
+  return born === null ? null : { pid, born };
+}
+
+export function isAlive(identity: ProcessIdentity): boolean {
+  return birth(identity.pid) === identity.born;
+}
+
+/** Boot and start time of a process; null when it is gone or only waits to be reaped. */
+function birth(pid: number): string | null {
+  if (process.platform !== "linux") return signal(pid, 0) ? "unknown" : null;
+  const fields = statFields(pid);
+  const [state, start] = [fields?.[0], fields?.[19]];
+  return state === undefined || start === undefined || state === "Z" || state === "X" ? null : `${boot()}:${start}`;
+}
+
+let bootId: string | undefined;
+function boot(): string {
+  bootId ??= readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim();
+  return bootId;
+}
+
+/** Fields of /proc/<pid>/stat from the third (state) on. */
+function statFields(pid: number): string[] | null {
+  try {
+    const line = readFileSync(`/proc/${pid}/stat`, "utf8");
+    return line.slice(line.lastIndexOf(")") + 2).split(" ");
+  } catch {
+    return null;
+  }
+}
+
+/** Every process of the machine that still runs. */
+export function processes(): ProcessRow[] {
+  if (process.platform !== "linux") return [];
+  const rows: ProcessRow[] = [];
+  for (const name of readdirSync("/proc")) {
+    const pid = Number(name);
+    const fields = Number.isInteger(pid) ? statFields(pid) : null;
+    if (fields === null || fields[0] === "Z") continue;
+    rows.push({
+      pid,
+      parent: Number(fields[1]),
+      group: Number(fields[2]),
+      residentBytes: Number(fields[21]) * pageBytes,
+    });
+  }
+  return rows;
+}
+
+/** The processes below `root`, itself included. */
+export function tree(root: number, rows: readonly ProcessRow[] = processes()): ProcessRow[] {
+  const byParent = Map.groupBy(rows, (row) => row.parent);
+  const found = rows.filter((row) => row.pid === root);
+  for (const row of found) found.push(...(byParent.get(row.pid) ?? []));
+  return found;
+}
+
+/** Processes whose environment holds this exact entry: finds children that left their tree and group. */
+export function carrying(entry: string): number[] {
+  return processes()
+    .map((row) => row.pid)
+    .filter((pid) => pid !== process.pid && environmentOf(pid).includes(entry));
+}
+
+function environmentOf(pid: number): string[] {
+  try {
+    return readFileSync(`/proc/${pid}/environ`, "utf8").split("\0");
+  } catch {
+    return [];
+  }
+}
+
+/** Signals a process, or a group when negative; false when there is none. */
+export function signal(pid: number, name: NodeJS.Signals | 0): boolean {
+  try {
+    process.kill(pid, name);
+    return true;
+  } catch (error) {
+    return error instanceof Error && "code" in error && error.code === "EPERM";
+  }
+}

@@ -1,0 +1,140 @@
+/** Reading along: an instance's output as it grows, then its end. Works for any node, any number of times. */
+import { type FSWatcher, watch } from "node:fs";
+import { join } from "node:path";
+import type { FollowOptions, InstanceExit, OutputStream } from "../port.ts";
+import { type ExitRecord, readJson } from "./layout.ts";
+import { readOn, shownStderr, shownStdout } from "./segments.ts";
+
+const chunkBytes = 65_536;
+/** Files are watched; this is for file systems that do not tell, and for a supervisor that died. */
+const pollMs = 500;
+const streams: readonly OutputStream[] = ["stdout", "stderr"];
+
+/**
+ * @param alive asked from time to time; false once the instance can never write an exit any more
+ * @throws the signal's reason when aborted
+ */
+export async function followFiles(
+  directory: string,
+  options: FollowOptions,
+  alive: () => Promise<boolean>,
+): Promise<InstanceExit> {
+  const readers = streams.map((stream) => new Reader(directory, stream, options));
+  const changes = new Changes(directory, options.signal);
+  try {
+    while (true) {
+      options.signal.throwIfAborted();
+      const exit = await readExit(directory);
+      const gone = exit === null && !(await alive()) && (await readExit(directory)) === null;
+      let read = 0;
+      for (const reader of readers) read += reader.advance();
+      if (exit !== null || gone) {
+        if (read > 0) continue;
+        for (const reader of readers) reader.finish();
+        return describeExit(directory, exit ?? { reason: "lost", exitCode: null });
+      }
+      if (read === 0) await changes.next();
+    }
+  } finally {
+    changes.close();
+  }
+}
+
+export async function readExit(directory: string): Promise<ExitRecord | null> {
+  return readJson<ExitRecord>(join(directory, "exit.json"));
+}
+
+function describeExit(directory: string, exit: ExitRecord): InstanceExit {
+  const { stdout, truncated } = shownStdout(directory);
+  return {
+    reason: exit.reason,
+    exitCode: exit.exitCode,
+    stdout,
+    stdoutTruncated: truncated,
+    stderr: shownStderr(directory),
+  };
+}
+
+/** Hands one stream on in pieces that end between characters. */
+class Reader {
+  #offset: number;
+
+  constructor(
+    readonly directory: string,
+    readonly stream: OutputStream,
+    readonly options: FollowOptions,
+  ) {
+    this.#offset = options.from[stream];
+  }
+
+  /** Reports what is new; returns how many bytes that was. */
+  advance(): number {
+    return this.#report(false);
+  }
+
+  /** Reports the rest, a broken last character included. */
+  finish(): void {
+    while (this.#report(true) > 0);
+  }
+
+  #report(final: boolean): number {
+    const piece = readOn(this.directory, this.stream, this.#offset, chunkBytes);
+    if (piece === null) return 0;
+    const whole = final ? piece.bytes.length : completeLength(piece.bytes);
+    if (whole === 0) return 0;
+    this.#offset = piece.offset + whole;
+    const content = new TextDecoder("utf-8", { ignoreBOM: true }).decode(piece.bytes.subarray(0, whole));
+    this.options.onOutput({ stream: this.stream, offset: piece.offset, content, bytes: whole });
+    return whole;
+  }
+}
+
+/** Length without a character that has only begun. */
+function completeLength(bytes: Uint8Array): number {
+  for (let back = 1; back <= Math.min(4, bytes.length); back += 1) {
+    const byte = bytes[bytes.length - back] ?? 0;
+    if ((byte & 0xc0) === 0x80) continue;
+    const needed = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : byte >= 0xc0 ? 2 : 1;
+    return needed > back ? bytes.length - back : bytes.length;
+  }
+  return bytes.length;
+}
+
+/** Wakes when something in the directory changed, at the latest after the poll interval. */
+class Changes {
+  readonly #watcher: FSWatcher | null = null;
+  #changed = false;
+  #wake: () => void = () => {};
+
+  constructor(
+    directory: string,
+    readonly signal: AbortSignal,
+  ) {
+    const notice = () => {
+      this.#changed = true;
+      this.#wake();
+    };
+    try {
+      this.#watcher = watch(directory, notice);
+      this.#watcher.on("error", () => {});
+    } catch {}
+    signal.addEventListener("abort", notice, { once: true });
+  }
+
+  async next(): Promise<void> {
+    if (!this.#changed) {
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, pollMs);
+        this.#wake = () => {
+          clearTimeout(timer);
+          resolve();
+        };
+      });
+    }
+    this.#changed = false;
+  }
+
+  close(): void {
+    this.#watcher?.close();
+  }
+}

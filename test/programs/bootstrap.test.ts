@@ -1,0 +1,274 @@
+import { describe, expect, test } from "bun:test";
+import { join } from "node:path";
+import fc from "fast-check";
+import { type ExchangeParts, exchange, judge } from "../../src/programs/bootstrap/exchange.ts";
+import { type BootstrapInput, describeHistory } from "../../src/programs/bootstrap/input.ts";
+import type { Reply } from "../../src/programs/bootstrap/transport.ts";
+import { scratch } from "../harness/scratch.ts";
+import { until } from "../harness/until.ts";
+import { processesWith } from "../sandbox/conformance.ts";
+import {
+  type BootstrapOptions,
+  dispatch,
+  fakeGateway,
+  final,
+  refusal,
+  type Script,
+  startBootstrap,
+} from "./fake-gateway.ts";
+
+/** Runs the real program against a script. */
+async function converse(script: Script, options: BootstrapOptions = {}, path = "") {
+  const gateway = fakeGateway(script);
+  const end = await (await startBootstrap(gateway.url + path, options)).end;
+  await gateway.stop();
+  return { ...end, seen: gateway.seen };
+}
+
+describe("bootstrap: input", () => {
+  test("sends generate with the token and prints the final answer and one newline", async () => {
+    const { code, stdout, stderr, seen } = await converse(() => final("All good.\n"), {
+      env: { SVC_AGENT_ID: "ag", SVC_ITERATION: "3" },
+    });
+    expect({ code, stdout, stderr }).toEqual({ code: 0, stdout: "All good.\n\n", stderr: "" });
+    expect(seen).toHaveLength(1);
+    expect(seen[0]).toMatchObject({ path: "/v1/dispatch-gateway", authorization: "Bearer tok-5ecret" });
+    expect(seen[0]?.body).toEqual({
+      type: "generate",
+      execution_id: "5b1e8a52-0d7e-4c3e-9a64-2f1b6c7d8e90",
+      agent_id: "ag",
+      iteration_number: 3,
+      model_alias: "default",
+      prompt: "do it",
+      messages: [],
+    });
+  });
+
+  test("keeps the address's path", async () => {
+    const { seen } = await converse(() => final(""), {}, "/x/token/");
+    expect(seen[0]?.path).toBe("/x/token/v1/dispatch-gateway");
+  });
+
+  test("prompt by file, by standard input, and neither", async () => {
+    const file = join(scratch("prompt"), "p");
+    await Bun.write(file, "from file");
+    const byFile = await converse(() => final(""), {
+      prompt: null,
+      env: { SVC_PROMPT_FILE: file },
+      stdin: "from stdin",
+    });
+    expect(byFile.seen[0]?.body.prompt).toBe("from file");
+    const byStdin = await converse(() => final(""), { prompt: null, stdin: "from stdin" });
+    expect(byStdin.seen[0]?.body.prompt).toBe("from stdin");
+    const none = await converse(() => final(""), { prompt: null });
+    expect(none).toMatchObject({ code: 2, stdout: "", seen: [] });
+    expect(none.stderr).toStartWith("[BOOTSTRAP ");
+  });
+
+  test.each(["SVC_EXECUTION_ID", "SVC_MODEL_ALIAS", "SVC_ORCHESTRATOR_URL"])("without %s: 2", async (name) => {
+    const { code, stderr } = await converse(() => final(""), { omit: [name] });
+    expect(code).toBe(2);
+    expect(stderr).toContain(name);
+  });
+
+  test("earlier attempts stand before the prompt; broken history is ignored with a warning", async () => {
+    const history = JSON.stringify([{ iteration: 1, output: "bad", error: "e1", feedback: "try harder" }]);
+    const { seen } = await converse(() => final(""), { env: { SVC_ITERATION_HISTORY: history } });
+    const prompt = String(seen[0]?.body.prompt);
+    for (const part of ["Attempt 1", "bad", "e1", "try harder"]) expect(prompt).toContain(part);
+    expect(prompt).toEndWith("\n\ndo it");
+    const broken = await converse(() => final("ok"), { env: { SVC_ITERATION_HISTORY: "{nope" } });
+    expect(broken).toMatchObject({ code: 0, stdout: "ok\n" });
+    expect(broken.seen[0]?.body.prompt).toBe("do it");
+    expect(broken.stderr).toContain("[BOOTSTRAP WARN]");
+  });
+
+  test("history keeps the newest within 64 KiB", () => {
+    const attempts = Array.from({ length: 30 }, (_, i) => ({
+      iteration: i + 1,
+      output: `${i + 1}:${"x".repeat(4_000)}`,
+    }));
+    const text = describeHistory(JSON.stringify(attempts), () => {});
+    expect(Buffer.byteLength(text)).toBeLessThan(66_000);
+    expect(text).toContain("30:xxx");
+    expect(text).not.toContain(" 1:xxx");
+    fc.assert(fc.property(fc.json(), (json) => void describeHistory(json, () => {})));
+  });
+});
+
+describe("bootstrap: exchange", () => {
+  test("several dispatches in turn, each answered under its id", async () => {
+    const ids = [crypto.randomUUID(), crypto.randomUUID()];
+    const { code, stdout, seen } = await converse((_, n) =>
+      n < 2 ? dispatch({ dispatch_id: ids[n], command: "echo", args: [`run ${n}`] }) : final("done"),
+    );
+    expect({ code, stdout }).toEqual({ code: 0, stdout: "done\n" });
+    expect(seen.slice(1).map(({ body }) => [body.dispatch_id, body.stdout])).toEqual([
+      [ids[0], "run 0\n"],
+      [ids[1], "run 1\n"],
+    ]);
+  });
+
+  test("a bad directory does not end the loop", async () => {
+    const { seen } = await converse((_, n) =>
+      n === 0 ? dispatch({ command: "ls", cwd: "/workspace/none" }) : final("on"),
+    );
+    expect(seen[1]?.body).toMatchObject({ exit_code: -1 });
+  });
+
+  const exits: [number, string, number][] = [
+    [401, "invalid_token", 3],
+    [403, "agent_mismatch", 3],
+    [404, "execution_not_found", 4],
+    [409, "loop_not_active", 4],
+    [410, "dispatch_expired", 4],
+    [422, "unknown_model_alias", 4],
+    [502, "upstream_provider", 4],
+    [502, "upstream_authentication", 4],
+  ];
+  test.each(exits)("%i %s ends with %i and is not repeated", async (status, code, exit) => {
+    const result = await converse(() => refusal(status, code));
+    expect(result).toMatchObject({ code: exit, stdout: "" });
+    expect(result.seen).toHaveLength(1);
+    expect(result.stderr).toContain(code);
+    expect(result.stderr).not.toContain("tok-5ecret");
+  });
+
+  test("retriable refusals and unreadable replies are repeated with the same bytes", async () => {
+    const failures = [
+      refusal(429, "upstream_rate_limit", { "retry-after": "1" }),
+      new Response("garbage"),
+      refusal(503, "upstream_unavailable"),
+    ];
+    const started = performance.now();
+    const { code, stdout, seen } = await converse((_, n) => failures[n] ?? final("at last"));
+    expect({ code, stdout }).toEqual({ code: 0, stdout: "at last\n" });
+    expect(new Set(seen.map((s) => s.text)).size).toBe(1);
+    expect(performance.now() - started).toBeGreaterThan(1_000);
+  }, 15_000);
+
+  test("a gateway that goes down while a command runs is found again when it is back", async () => {
+    const first = fakeGateway(() => dispatch({ command: "sh", args: ["-c", "sleep 0.5; echo survived"] }));
+    const port = Number(new URL(first.url).port);
+    const run = await startBootstrap(first.url);
+    await until(() => first.seen.length === 1, { what: "the question" });
+    await Bun.sleep(100);
+    await first.stop();
+    await Bun.sleep(900);
+    const second = fakeGateway(() => final("back"), { port });
+    expect(await run.end).toMatchObject({ code: 0, stdout: "back\n" });
+    expect(second.seen[0]?.body).toMatchObject({ type: "dispatch_result", stdout: "survived\n" });
+    await second.stop();
+  }, 30_000);
+
+  test("with sockets, whichever node answers will do", async () => {
+    const sockets = scratch("gw");
+    const dead = fakeGateway(() => final(""), { unix: join(sockets, "dead.sock") });
+    const first = fakeGateway(() => dispatch({ command: "sh", args: ["-c", "sleep 0.5"] }), {
+      unix: join(sockets, "a.sock"),
+    });
+    await dead.stop();
+    const run = await startBootstrap("http://127.0.0.1:9", { env: { SVC_GATEWAY_SOCKETS: sockets } });
+    await until(() => first.seen.length === 1, { what: "the question" });
+    await Bun.sleep(100);
+    await first.stop();
+    const second = fakeGateway(() => final("taken over"), { unix: join(sockets, "b.sock") });
+    expect(await run.end).toMatchObject({ code: 0, stdout: "taken over\n" });
+    await second.stop();
+  }, 20_000);
+
+  test("SIGTERM kills the command's group and ends with 143, SIGINT with 130", async () => {
+    for (const [signal, code] of [
+      ["SIGTERM", 143],
+      ["SIGINT", 130],
+    ] as const) {
+      const tag = `34${Math.floor(Math.random() * 1e6)}`;
+      const gateway = fakeGateway(() => dispatch({ command: "sh", args: ["-c", `sleep ${tag} & wait`] }));
+      const run = await startBootstrap(gateway.url);
+      await until(() => processesWith(`sleep ${tag}`).length > 1, { what: "the command" });
+      run.kill(signal);
+      expect(await run.end).toMatchObject({ code, stdout: "" });
+      await until(() => processesWith(`sleep ${tag}`).length === 0, { what: "nothing left" });
+      await gateway.stop();
+    }
+  });
+});
+
+describe("bootstrap: retry rules", () => {
+  const input = {
+    executionId: "e",
+    agentId: "",
+    modelAlias: "m",
+    iteration: 1,
+    llmTimeoutMs: 1_000,
+    prompt: "p",
+  } as BootstrapInput;
+
+  /** Runs the exchange with replies by script on a clock of its own. */
+  async function rehearse(replies: (n: number) => Reply, random = 0.999) {
+    const waits: number[] = [];
+    const bodies: string[] = [];
+    let now = 0;
+    const parts: ExchangeParts = {
+      send: async (body, timeoutMs) => {
+        expect(timeoutMs).toBe(31_000);
+        bodies.push(body);
+        return replies(bodies.length - 1);
+      },
+      exec: () => Promise.reject(new Error("nothing to run")),
+      sleep: async (ms) => {
+        waits.push(Math.round(ms));
+        now += ms;
+      },
+      now: () => now,
+      random: () => random,
+      report: () => {},
+    };
+    return { outcome: await exchange(input, parts), waits, sent: bodies.length };
+  }
+  const answered = (status: number, body: object, retryAfterMs: number | null = null): Reply => ({
+    kind: "answered",
+    status,
+    retryAfterMs,
+    body,
+  });
+  const unreachable: Reply = { kind: "unreachable", reason: "ECONNREFUSED" };
+
+  test("eight retries, full jitter doubling from 0.5 s to 30 s", async () => {
+    const { outcome, waits, sent } = await rehearse(() => unreachable, 1);
+    expect(outcome.kind).toBe("unavailable");
+    expect(sent).toBe(9);
+    expect(waits).toEqual([500, 1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000]);
+  });
+
+  test("Retry-After is honoured, and one beyond the 300 s window ends it", async () => {
+    const { waits } = await rehearse((n) =>
+      n === 0 ? answered(429, { code: "upstream_rate_limit" }, 20_000) : answered(200, final("x")),
+    );
+    expect(waits).toEqual([20_000]);
+    const late = await rehearse(() => answered(429, { code: "llm_quota_exceeded" }, 301_000));
+    expect(late).toMatchObject({ outcome: { kind: "unavailable" }, waits: [], sent: 1 });
+  });
+
+  test("timeouts join the work again without counting", async () => {
+    const { outcome, waits, sent } = await rehearse((n) =>
+      n < 40 ? { kind: "timed_out" } : answered(200, final("x")),
+    );
+    expect(outcome).toEqual({ kind: "final", content: "x" });
+    expect({ waits, sent }).toEqual({ waits: [], sent: 41 });
+  });
+
+  const verdicts: [number, string, string][] = [
+    [502, "upstream_network", "retry"],
+    [502, "upstream_invalid_input", "refused"],
+    [429, "llm_quota_exceeded", "retry"],
+    [503, "mailbox_full", "retry"],
+    [504, "upstream_timeout", "retry"],
+    [500, "internal_error", "refused"],
+    [413, "body_too_large", "refused"],
+    [200, "-", "retry"],
+  ];
+  test.each(verdicts)("%i %s is %s", (status, code, kind) => {
+    expect(judge(answered(status, { code })).kind).toBe(kind as "retry");
+  });
+});
