@@ -338,7 +338,10 @@ function contradictions(config: Partial<Config>): string[] {
       `SVC_DISPATCH_AUTH trusted_network needs a loopback or private SVC_INTERNAL_HOST, not ${internalHost}`,
     );
   }
-  const ports = [config.port, config.internalPort, ...(config.metricsEnabled === true ? [config.metricsPort] : [])];
+  // 0 asks for any free port, so two of them never meet.
+  const ports = [config.port, config.internalPort, ...(config.metricsEnabled === true ? [config.metricsPort] : [])].filter(
+    (port) => port !== 0,
+  );
   if (new Set(ports).size < ports.length && !ports.includes(undefined)) {
     problems.push("SVC_PORT, SVC_INTERNAL_PORT and SVC_METRICS_PORT must differ");
   }

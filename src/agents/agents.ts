@@ -77,7 +77,7 @@ export function createAgents(options: AgentsOptions) {
     return new Problem("agent_version_not_found", "Agent version not found");
   }
 
-  async function specOf(tenant: string, row: AgentRow): Promise<AgentSpec> {
+  async function specOf(tenant: string, row: Pick<AgentRow, "version_id">): Promise<AgentSpec> {
     const cached = specs.get(row.version_id);
     if (cached !== null) return cached;
     const stored = await records.spec(tenant, row.version_id);

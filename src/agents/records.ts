@@ -3,6 +3,8 @@ import type { Fragment, PendingQuery, Row } from "postgres";
 import type { Json } from "../../actors/actor.ts";
 import type { AgentSpec, Metadata } from "../../actors/agent/spec.ts";
 import type { Page } from "../http/paging.ts";
+import { texts } from "../store/array-literal.ts";
+import { gather } from "../store/gather.ts";
 import type { Sql } from "../store/postgres.ts";
 import type { AgentFilter, AgentScope, AgentStatus } from "./schema.ts";
 
@@ -42,6 +44,19 @@ export interface VersionRow {
   readonly manifest_yaml: string;
 }
 
+/** As much of an agent as a start needs to know. */
+export type RunnableRow = Pick<
+  AgentRow,
+  "agent_id" | "tenant" | "scope" | "name" | "status" | "version_id" | "version" | "revision"
+>;
+
+interface Runnable {
+  readonly tenant: string;
+  readonly agentId: string;
+}
+
+const runnableName = ({ tenant, agentId }: Runnable): string => `${tenant} ${agentId.toLowerCase()}`;
+
 /** How an agent is named in a request. */
 export type AgentKey = { readonly id: string } | { readonly name: string };
 
@@ -51,6 +66,8 @@ export function agentRecords(sql: Sql) {
   const columns = sql`
     a.agent_id, a.tenant, a.name, a.scope, a.status, a.created_at, a.updated_at,
     v.version_id, v.version, v.revision, v.agent_type, v.metadata, v.input_schema, v.deployed_at`;
+
+  const runnable = sql`a.agent_id, a.tenant, a.scope, a.name, a.status, v.version_id, v.version, v.revision`;
 
   /** The current version, or the latest revision of the one named. */
   const versionJoin = (version: string | null): Fragment =>
@@ -66,6 +83,19 @@ export function agentRecords(sql: Sql) {
     return (await query)[0] ?? null;
   }
 
+  /** Starts come in bursts: those of one moment share a query. */
+  const findCurrent = gather<Runnable, RunnableRow>(
+    async (keys) => {
+      const rows = await sql<(RunnableRow & { asker: string })[]>`
+        select u.tenant as asker, ${runnable}
+        from unnest(${texts(keys.map((key) => key.tenant))}::text[], ${texts(keys.map((key) => key.agentId))}::uuid[]) as u (tenant, agent_id)
+        join agents a on a.agent_id = u.agent_id and a.deleted_at is null and (a.tenant = u.tenant or a.scope = 'global')
+        join agent_versions v on v.version_id = a.current_version_id`;
+      return new Map(rows.map((row) => [runnableName({ tenant: row.asker, agentId: row.agent_id }), row]));
+    },
+    runnableName,
+  );
+
   return {
     /** An agent's own tenant shadows the global one of the same name. */
     find(tenant: string, key: AgentKey, version: string | null): Promise<AgentDocumentRow | null> {
@@ -76,9 +106,10 @@ export function agentRecords(sql: Sql) {
     },
 
     /** Which version a start would run; the specification itself is read by `spec`. */
-    findForExecution(tenant: string, agentId: string, version: string | null): Promise<AgentRow | null> {
-      return first(sql<AgentRow[]>`
-        select ${columns} from agents a ${versionJoin(version)} where ${visible(tenant)} and a.agent_id = ${agentId}`);
+    findForExecution(tenant: string, agentId: string, version: string | null): Promise<RunnableRow | null> {
+      if (version === null) return findCurrent({ tenant, agentId });
+      return first(sql<RunnableRow[]>`
+        select ${runnable} from agents a ${versionJoin(version)} where ${visible(tenant)} and a.agent_id = ${agentId}`);
     },
 
     async exists(tenant: string, key: AgentKey): Promise<boolean> {

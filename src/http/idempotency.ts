@@ -34,16 +34,17 @@ type RepeatableCall = Pick<Call, "request" | "tenant" | "path" | "url" | "bytes"
  * Runs `work` under the request's `Idempotency-Key`, or just runs it when there is none.
  * A `work` that throws leaves no answer behind. After a refusal (a `Problem` below 500) the key is free again;
  * after anything else the next request with the key repeats the same piece of work, which may have begun.
- * @param work gets the id of the piece of work (a UUIDv7); with the same id it must not happen twice
+ * @param work gets the id of the piece of work (a UUIDv7); with the same id it must not happen twice. `fresh`
+ *   says that nobody else can have been given that id
  * @throws Problem 422 `idempotency_key_reused`, 503 when the first request does not come to an end
  */
 export async function idempotent(
   call: RepeatableCall,
   sql: Sql,
-  work: (workId: string) => Promise<Reply>,
+  work: (workId: string, fresh: boolean) => Promise<Reply>,
 ): Promise<Reply> {
   const key = call.request.headers.get("idempotency-key");
-  if (key === null) return work(Bun.randomUUIDv7());
+  if (key === null) return work(Bun.randomUUIDv7(), true);
   const slot = new Slot(sql, call.tenant, `${call.request.method} ${call.path}`, checkedKey(key), fingerprintOf(call));
   const waitedFrom = Date.now();
   for (let pauseMs = 20; ; pauseMs = Math.min(500, pauseMs * 1.5)) {
@@ -118,10 +119,10 @@ class Slot {
   }
 
   /** Does the work while holding the row, and keeps its answer. */
-  async fill(row: Row, work: (workId: string) => Promise<Reply>): Promise<Reply> {
+  async fill(row: Row, work: (workId: string, fresh: boolean) => Promise<Reply>): Promise<Reply> {
     const renewal = setInterval(() => void this.renew().catch(() => {}), renewEveryMs);
     try {
-      const reply = await work(row.work_id);
+      const reply = await work(row.work_id, false);
       await this.keep(reply);
       return reply;
     } catch (error) {

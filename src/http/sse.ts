@@ -34,8 +34,19 @@ interface DirectController {
   end(): unknown;
 }
 
-/** An open stream, as its source sees it. */
+/** Whoever keeps count of the streams. */
+interface Keeper {
+  enter(stream: EventStream): void;
+  leave(stream: EventStream): void;
+}
+
+/**
+ * An open stream, as its source sees it. It is also what Bun reads from: thousands may be open, so one
+ * object is all that each of them costs here.
+ */
 export class EventStream {
+  /** Marks Bun's own kind of source. */
+  readonly type = "direct";
   /** Called once when the stream ends, for whatever reason. */
   onClose: (() => void) | null = null;
   readonly openedAt = Date.now();
@@ -45,13 +56,35 @@ export class EventStream {
   #started = false;
   #unsent = 0;
   #drained: Promise<void> | null = null;
-  readonly #controller: DirectController;
-  readonly #finish: (cutBy?: Error) => void;
+  #controller: DirectController | null = null;
+  #settle: PromiseWithResolvers<void> | null = null;
+  #source: ((stream: EventStream) => Promise<void>) | null;
+  readonly #keeper: Keeper;
 
-  /** @param finish ends the connection; at once when an error is given */
-  constructor(controller: DirectController, finish: (cutBy?: Error) => void) {
+  constructor(
+    readonly tenant: string,
+    source: (stream: EventStream) => Promise<void>,
+    keeper: Keeper,
+  ) {
+    this.#source = source;
+    this.#keeper = keeper;
+  }
+
+  /** Called by Bun when the head of the answer is out. What it returns settles when the body is over. */
+  pull(controller: DirectController): Promise<void> {
+    const source = this.#source;
+    this.#source = null;
     this.#controller = controller;
-    this.#finish = finish;
+    const settle = Promise.withResolvers<void>();
+    this.#settle = settle;
+    this.#keeper.enter(this);
+    source?.(this).catch((error: unknown) => this.cut(error instanceof Error ? error.message : "failed"));
+    return settle.promise;
+  }
+
+  /** Called by Bun when the reader is gone. */
+  cancel(): void {
+    this.#close();
   }
 
   get closed(): boolean {
@@ -81,7 +114,7 @@ export class EventStream {
   /** Ends the stream after what was written. Repeatable. */
   end(): void {
     if (this.#closed) return;
-    this.#controller.end();
+    this.#controller?.end();
     this.#close();
   }
 
@@ -90,21 +123,22 @@ export class EventStream {
     this.#close(new Error(reason));
   }
 
-  /** The reader is gone. Repeatable. */
-  release(): void {
-    this.#close();
-  }
-
   #close(cutBy?: Error): void {
     if (this.#closed) return;
     this.#closed = true;
     this.onClose?.();
     this.onClose = null;
-    this.#finish(cutBy);
+    this.#source = null;
+    // A stream that was never pulled was never counted.
+    if (this.#settle === null) return;
+    this.#keeper.leave(this);
+    // A rejection makes Bun cut the connection; otherwise the body ends.
+    if (cutBy) this.#settle.reject(cutBy);
+    else this.#settle.resolve();
   }
 
   #write(text: string): void {
-    if (this.#closed) return;
+    if (this.#closed || this.#controller === null) return;
     const written = this.#controller.write(text);
     this.#controller.flush();
     if (typeof written === "number") return;
@@ -131,6 +165,14 @@ export class EventStreams {
   readonly #tenants = new Map<string, number>();
   #timer: ReturnType<typeof setInterval> | null = null;
   #stopping: AbortSignal | null = null;
+  readonly #keeper: Keeper = {
+    enter: (stream) => {
+      this.#open.add(stream);
+      this.#tenants.set(stream.tenant, (this.#tenants.get(stream.tenant) ?? 0) + 1);
+      this.#timer ??= setInterval(() => this.#tick(), keepAliveMs);
+    },
+    leave: (stream) => this.#leave(stream),
+  };
 
   get size(): number {
     return this.#open.size;
@@ -152,34 +194,16 @@ export class EventStreams {
     }
     server?.timeout(request, idleSeconds);
     this.#obey(stopping);
-    let stream: EventStream | null = null;
-    const pull = (controller: DirectController) =>
-      // Settles when the connection ends: Bun takes that as the end of the body, a rejection as a cut.
-      new Promise<void>((resolve, reject) => {
-        stream = new EventStream(controller, (cutBy) => {
-          if (stream) this.#leave(stream, tenant);
-          if (cutBy) reject(cutBy);
-          else resolve();
-        });
-        this.#enter(stream, tenant);
-        source(stream).catch((error: unknown) => stream?.cut(error instanceof Error ? error.message : "failed"));
-      });
+    const stream = new EventStream(tenant, source, this.#keeper);
     // Bun's own kind of source, which the standard's types do not know.
-    const direct = { type: "direct", pull, cancel: () => stream?.release() } as unknown as UnderlyingDefaultSource;
-    return new Response(new ReadableStream(direct), { headers });
+    return new Response(new ReadableStream(stream as unknown as UnderlyingDefaultSource), { headers });
   }
 
-  #enter(stream: EventStream, tenant: string): void {
-    this.#open.add(stream);
-    this.#tenants.set(tenant, (this.#tenants.get(tenant) ?? 0) + 1);
-    this.#timer ??= setInterval(() => this.#tick(), keepAliveMs);
-  }
-
-  #leave(stream: EventStream, tenant: string): void {
+  #leave(stream: EventStream): void {
     this.#open.delete(stream);
-    const left = (this.#tenants.get(tenant) ?? 1) - 1;
-    if (left > 0) this.#tenants.set(tenant, left);
-    else this.#tenants.delete(tenant);
+    const left = (this.#tenants.get(stream.tenant) ?? 1) - 1;
+    if (left > 0) this.#tenants.set(stream.tenant, left);
+    else this.#tenants.delete(stream.tenant);
     if (this.#open.size > 0 || this.#timer === null) return;
     clearInterval(this.#timer);
     this.#timer = null;

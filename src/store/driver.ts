@@ -1,8 +1,9 @@
 /**
- * The `postgres` driver with three faults of 3.4.9 mended while it is loaded. Without this a node does
- * not survive the loss of its database: a write to a connection that has just closed ends the process
- * (porsager/postgres#1208, #1154), a write that was buffered when a connection closed makes that place in the pool unusable
- * for ever, and a transaction whose connection closed goes on over whatever connection took its place.
+ * The `postgres` driver with four faults of 3.4.9 mended while it is loaded. Without this a node does not
+ * survive the loss of its database: a write to a connection that has just closed ends the process
+ * (porsager/postgres#1208, #1154); a write still buffered when a connection closes makes that place in
+ * the pool unusable for ever; the last error of a closed connection fails the first query of its successor;
+ * and a transaction whose connection closed goes on over whatever connection took its place.
  *
  * Import the driver's value only from here; its types may come from the package.
  */
@@ -22,6 +23,7 @@ const mends: Readonly<Record<string, readonly Mend[]>> = {
     if (socket === null) {
       chunk = nextWriteTimer = null
       error(Errors.connection('CONNECTION_CLOSED', options))
+      query = null
       return true
     }
 `,
@@ -29,6 +31,10 @@ const mends: Readonly<Record<string, readonly Mend[]>> = {
     {
       faulty: "incomings = null\n    clearImmediate(nextWriteTimer)\n",
       mended: "incomings = null\n    clearImmediate(nextWriteTimer)\n    chunk = nextWriteTimer = null\n",
+    },
+    {
+      faulty: "closedTime = performance.now()\n",
+      mended: "query = results = errorResponse = null\n    result = new Result()\n    closedTime = performance.now()\n",
     },
   ],
   "index.js": [

@@ -40,12 +40,13 @@ const connectionFailures = new Set([
 ]);
 
 /**
- * Whether an error says "the database is not there now" and nothing about the statement:
- * SQLSTATE class 08 (connection), 53 (resources), 57P (shutdown, crash, starting up), 40 (rolled back by the server).
+ * Whether an error says "the database cannot do this now" and nothing about the statement: SQLSTATE class 08
+ * (connection), 25 (idle too long, read-only), 28 and 3D (no access), 40 (rolled back by the server), 53
+ * (resources), 55 (in use), 57 (shutdown, crash, starting up, cancelled), 58 (system) and XX (internal).
  */
 export function isDatabaseUnavailable(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const code = (error as Error & { code?: unknown }).code;
   if (typeof code !== "string") return false;
-  return connectionFailures.has(code) || /^(08|53|57P|40)/.test(code);
+  return connectionFailures.has(code) || /^(08|25|28|3D|40|53|55|57|58|XX)/.test(code);
 }

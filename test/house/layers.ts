@@ -77,7 +77,7 @@ function mayImport(importer: string, imported: string): boolean {
   // Into tests, notes, scripts: nothing that ships depends on them.
   if (to === null) return imported === "package.json";
   const sameRoom =
-    from.room === to.room || (from.layer === to.layer && ["feature", "base", "config"].includes(from.layer));
+    from.room === to.room || (from.layer === to.layer && ["feature", "base", "config", "main"].includes(from.layer));
   return sameRoom || below[from.layer].includes(to.layer);
 }
 

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, wr
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import postgres from "postgres";
+import { postgres } from "../../../src/store/driver.ts";
 import { identify, isAlive } from "../../../src/store/embedded/process-identity.ts";
 import { type JoinedStores, joinStores } from "../../../src/store/embedded/stores.ts";
 import { openRedis } from "../../../src/store/redis.ts";

@@ -1,0 +1,57 @@
+/** What an instance finds in its environment, and the prompt it is started with. */
+import type { Json } from "../../actors/actor.ts";
+import { historyVariable } from "../../actors/execution/history.ts";
+import type { Header, Plan } from "../../actors/execution/plan.ts";
+
+export interface InstanceFacts {
+  readonly executionId: string;
+  readonly tenant: string;
+  readonly iteration: number;
+  /** Entries of the log `history`, oldest first. */
+  readonly history: readonly Json[];
+  readonly token: string;
+  /** Address of the internal listener, without a path. */
+  readonly gatewayUrl: string;
+}
+
+/**
+ * The instance's whole environment: nothing of the service's own is in it. `SVC_WORKSPACE`,
+ * `SVC_PROMPT_FILE` and the gateway's sockets are added by the sandbox, which knows where they are.
+ */
+export function instanceEnvironment(header: Header, plan: Plan, facts: InstanceFacts): Record<string, string> {
+  const ours: Record<string, string> = {
+    AGENT_ID: header.agent_id,
+    EXECUTION_ID: facts.executionId,
+    MODEL_ALIAS: plan.model.alias,
+    // The token is in the path as well, for programs that send no header.
+    ORCHESTRATOR_URL: `${facts.gatewayUrl}/x/${facts.token}`,
+    EXECUTION_TOKEN: facts.token,
+    TENANT_ID: facts.tenant,
+    ITERATION: String(facts.iteration),
+    ITERATION_HISTORY: historyVariable(facts.history, plan.prompt_template),
+    AGENT_INSTRUCTION: plan.instruction,
+    PROMPT_TEMPLATE: plan.prompt_template ?? "",
+    LLM_TIMEOUT_SECONDS: String(Math.ceil(header.llm_timeout_ms / 1000)),
+    SECURITY_CONTEXT: header.security_context ?? "",
+  };
+  const environment: Record<string, string> = { ...plan.env };
+  for (const [name, value] of Object.entries(ours)) {
+    environment[`SVC_${name}`] = value;
+    environment[`AEGIS_${name}`] = value;
+  }
+  return environment;
+}
+
+/** The contract's default prompt: blank-line separated instruction, context, intent and input. */
+export function promptOf(header: Pick<Header, "intent">, plan: Plan): string {
+  const parts = [plan.instruction];
+  if (plan.context !== "") parts.push(plan.context);
+  if (header.intent !== null) parts.push(`Intent: ${header.intent}`);
+  parts.push(`Input: ${textOf(plan.input)}`);
+  return parts.join("\n\n");
+}
+
+/** Objects print as JSON, strings as they are. */
+function textOf(value: Json): string {
+  return typeof value === "string" ? value : JSON.stringify(value);
+}

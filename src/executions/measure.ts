@@ -1,0 +1,97 @@
+/** What a deterministic validator finds in an iteration's result. Pure; runs in a guarded process. */
+import { Ajv, type ErrorObject } from "ajv";
+import { Ajv2020 } from "ajv/dist/2020.js";
+import addFormats from "ajv-formats";
+import type { Json } from "../../actors/actor.ts";
+
+/** Issues that are written into the feedback; a model does not profit from more. */
+const maxIssues = 20;
+
+export type MeasureJob =
+  | { readonly type: "regex"; readonly pattern: string; readonly flags: string; readonly text: string }
+  | {
+      readonly type: "json_schema";
+      readonly schema: Json;
+      readonly target_path: string | null;
+      readonly output: string;
+    };
+
+export interface Finding {
+  readonly score: 0 | 1;
+  readonly feedback: string | null;
+  readonly details: Json;
+}
+
+export function measure(job: MeasureJob): Finding {
+  return job.type === "regex" ? matches(job) : conforms(job);
+}
+
+function matches({ pattern, flags, text }: MeasureJob & { type: "regex" }): Finding {
+  let compiled: RegExp;
+  try {
+    compiled = new RegExp(pattern, flags);
+  } catch {
+    return failed("the pattern is not a regular expression", { reason: "invalid_pattern" });
+  }
+  const matched = compiled.test(text);
+  return matched ? passed({ matched }) : failed(`no match for /${pattern}/${flags}`, { matched });
+}
+
+function conforms({ schema, target_path, output }: MeasureJob & { type: "json_schema" }): Finding {
+  let value: unknown;
+  try {
+    value = JSON.parse(withoutFence(output));
+  } catch {
+    return failed("output: is not JSON", { issues: [{ path: "output", message: "is not JSON" }] });
+  }
+  const root = target_path === null ? "output" : `output.${target_path}`;
+  for (const step of target_path === null ? [] : target_path.split(".")) {
+    const holder = typeof value === "object" && value !== null && Object.hasOwn(value, step) ? value : null;
+    if (holder === null) return failed(`${root}: is missing`, { issues: [{ path: root, message: "is missing" }] });
+    value = (holder as Record<string, unknown>)[step];
+  }
+  const issues = check(schema, value, root);
+  if (issues.length === 0) return passed({ issues: [] });
+  return failed(issues.map((issue) => `${issue.path}: ${issue.message}`).join("\n"), { issues });
+}
+
+/** The text without one surrounding code fence. */
+function withoutFence(text: string): string {
+  const fenced = /^\s*```[^\n`]*\n([\s\S]*?)\n?```\s*$/.exec(text);
+  return fenced?.[1] ?? text;
+}
+
+type Issue = { readonly path: string; readonly message: string };
+
+function check(schema: Json, value: unknown, root: string): readonly Issue[] {
+  const draft7 =
+    typeof schema === "object" && schema !== null && String(Reflect.get(schema, "$schema")).includes("draft-07");
+  const options = { allErrors: true, strict: false, validateFormats: true, logger: false } as const;
+  const ajv = draft7 ? new Ajv(options) : new Ajv2020(options);
+  // The default export is the plugin itself; its types describe the CommonJS namespace.
+  (addFormats as unknown as (target: Ajv) => void)(ajv);
+  try {
+    const validate = ajv.compile(schema as Record<string, unknown>);
+    if (validate(value)) return [];
+    return (validate.errors ?? []).slice(0, maxIssues).map((error) => worded(error, root));
+  } catch (error) {
+    return [{ path: root, message: `the schema is not usable: ${error instanceof Error ? error.message : "unknown"}` }];
+  }
+}
+
+function worded(error: ErrorObject, root: string): Issue {
+  const path = root + error.instancePath.replaceAll("/", ".").replaceAll("~1", "/").replaceAll("~0", "~");
+  switch (error.keyword) {
+    case "required":
+      return { path, message: `required property ${error.params.missingProperty} is missing` };
+    case "additionalProperties":
+      return { path, message: `property ${error.params.additionalProperty} is not allowed` };
+    case "enum":
+      return { path, message: `must be one of ${JSON.stringify(error.params.allowedValues)}` };
+    default:
+      return { path, message: error.message ?? "does not conform" };
+  }
+}
+
+const passed = (details: Json): Finding => ({ score: 1, feedback: null, details });
+const failed = (feedback: string, details: Json): Finding => ({ score: 0, feedback, details });

@@ -1,0 +1,28 @@
+/** The plans of executions: written once at the start, read by every activity of the execution. */
+import { Value } from "@sinclair/typebox/value";
+import { PLAN_LOG, Plan } from "../../actors/execution/plan.ts";
+import type { Address, Runtime } from "../runtime/port.ts";
+
+/** Plans kept in memory; an execution reads its own several times in short order. */
+const capacity = 64;
+
+export interface Plans {
+  /** @throws Error when the execution has no plan: it was erased, or never started */
+  of(execution: Address): Promise<Plan>;
+}
+
+export function createPlans(runtime: Pick<Runtime, "log">): Plans {
+  const kept = new Map<string, Plan>();
+  return {
+    of: async (execution) => {
+      const known = kept.get(execution.key);
+      if (known) return known;
+      const [first] = await runtime.log(execution, PLAN_LOG, 0, 1);
+      if (!first) throw new Error(`execution ${execution.key} has no plan`);
+      const plan = Value.Parse(Plan, first.entry);
+      if (kept.size >= capacity) kept.delete(kept.keys().next().value ?? "");
+      kept.set(execution.key, plan);
+      return plan;
+    },
+  };
+}

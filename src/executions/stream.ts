@@ -1,0 +1,81 @@
+/** An execution's events as a stream: what is stored, then what happens, without gap or repeat. */
+import { eventName, isTerminal, wireEvent } from "../../actors/execution/events.ts";
+import type { EventStream } from "../http/sse.ts";
+import type { Address, LogEntry, Runtime } from "../runtime/port.ts";
+
+/** Stored events read at once; a slow reader of a long backlog makes the next page wait. */
+const pageSize = 200;
+
+export interface StreamWishes {
+  /** Events with a higher id are sent. */
+  readonly after: number;
+  /** False: what is stored, then the end. */
+  readonly follow: boolean;
+  /** Names to send; terminal events always pass. Null = all. */
+  readonly names: ReadonlySet<string> | null;
+  /** Whether the reader may see prompts and responses. */
+  readonly prompts: boolean;
+  readonly flat: boolean;
+}
+
+/** Writes an execution's events until the terminal one, the end of the backlog, or the reader's leave. */
+export async function streamExecution(
+  runtime: Pick<Runtime, "log" | "tail">,
+  execution: Address,
+  wishes: StreamWishes,
+  stream: EventStream,
+): Promise<void> {
+  let after = wishes.after;
+  for (;;) {
+    const page = await runtime.log(execution, "events", after, pageSize);
+    send(stream, page, wishes);
+    await stream.drained();
+    if (stream.closed) return;
+    after = page.at(-1)?.seq ?? after;
+    if (page.length < pageSize) break;
+  }
+  if (!wishes.follow) {
+    stream.end();
+    return;
+  }
+  // Nothing was sent yet: let the client see that the stream is open.
+  stream.comment("open");
+  stream.onClose = runtime.tail(execution, after, (entries, ended) => {
+    send(stream, entries, wishes);
+    if (ended) stream.end();
+  });
+  if (stream.closed) stream.onClose?.();
+}
+
+function send(stream: EventStream, entries: readonly LogEntry[], wishes: StreamWishes): void {
+  for (const entry of entries) {
+    const last = isTerminal(entry.entry);
+    if (last || wishes.names === null || wishes.names.has(eventName(entry.entry))) {
+      stream.send(entry.seq, textOf(entry, wishes));
+    }
+    if (last) {
+      stream.end();
+      return;
+    }
+  }
+}
+
+/** The text of an entry in its usual form, shared by all who follow the same execution. */
+const usual = new WeakMap<LogEntry, string>();
+
+function textOf(entry: LogEntry, { prompts, flat }: StreamWishes): string {
+  if (prompts || flat) return JSON.stringify(flat ? flatEvent(entry, prompts) : wireEvent(entry.entry, prompts));
+  let text = usual.get(entry);
+  if (text === undefined) {
+    text = JSON.stringify(wireEvent(entry.entry, false));
+    usual.set(entry, text);
+  }
+  return text;
+}
+
+/** For clients that read `type`. */
+function flatEvent({ seq, at, entry }: LogEntry, prompts: boolean): Record<string, unknown> {
+  const name = eventName(entry);
+  const data = (wireEvent(entry, prompts) as Record<string, Record<string, unknown>>)[name];
+  return { ...data, type: name, event_type: name, sequence: seq, timestamp: new Date(at).toISOString(), data };
+}

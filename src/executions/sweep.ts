@@ -1,0 +1,120 @@
+/**
+ * What crashes leave behind, found and taken away: instances that no execution wants any more, workspaces
+ * past their time, records past their retention.
+ *
+ * Runs at boot and every five minutes on every node; each step may be repeated, and by several nodes at once.
+ */
+import { EXECUTION } from "../../actors/execution/execution.ts";
+import { type ExecutionState, isOver } from "../../actors/execution/state.ts";
+import { isUuid } from "../http/route.ts";
+import type { Runtime } from "../runtime/port.ts";
+import type { Sandbox } from "../sandbox/port.ts";
+import { endInstance } from "./iteration-run.ts";
+import type { ExecutionRecords, SweepRow } from "./records.ts";
+
+export interface SweepOptions {
+  readonly runtime: Pick<Runtime, "readMany" | "tell">;
+  readonly records: ExecutionRecords;
+  readonly sandbox: Sandbox;
+  /** SVC_EXECUTION_RETENTION_DAYS */
+  readonly retentionDays: number;
+  readonly now: () => number;
+  readonly report: (event: string, facts: Record<string, unknown>) => void;
+}
+
+const everyMs = 300_000;
+/** A workspace outlives its execution by this long. */
+const workspaceMs = 24 * 3600 * 1000;
+const dayMs = 24 * 3600 * 1000;
+/** Records erased per sweep; the next one takes more. */
+const eraseAtOnce = 500;
+const lookUpAtOnce = 1000;
+
+/** Sweeps now and then. @returns a function that ends it, after a sweep under way */
+export function startSweeping(options: SweepOptions): () => Promise<void> {
+  let under: Promise<void> = Promise.resolve();
+  let busy = false;
+  const round = () => {
+    if (busy) return;
+    busy = true;
+    under = sweep(options)
+      .catch((error: unknown) => options.report("sweep_failed", { error: String(error) }))
+      .finally(() => {
+        busy = false;
+      });
+  };
+  round();
+  const timer = setInterval(round, everyMs);
+  return () => {
+    clearInterval(timer);
+    return under;
+  };
+}
+
+/** One round. @throws when a store is away; what was not done is done next time */
+async function sweep(options: SweepOptions): Promise<void> {
+  await sweepInstances(options);
+  await sweepWorkspaces(options);
+  await eraseOld(options);
+}
+
+async function sweepInstances({ sandbox, records, runtime, report }: SweepOptions): Promise<void> {
+  const held = await sandbox.list();
+  const wanted = await wantedInstances(
+    records,
+    runtime,
+    held.map(({ executionId }) => executionId),
+  );
+  for (const { instanceId, executionId } of held) {
+    if (wanted.has(instanceId)) continue;
+    report("orphan_removed", { instance_id: instanceId, execution_id: executionId });
+    await endInstance(sandbox, instanceId);
+  }
+}
+
+/** Instances that the given executions still work with, or whose end they may not have heard yet. */
+async function wantedInstances(
+  records: ExecutionRecords,
+  runtime: SweepOptions["runtime"],
+  executionIds: readonly string[],
+): Promise<ReadonlySet<string>> {
+  const byTenant = Map.groupBy(await lookUp(records, executionIds), ({ tenant }) => tenant);
+  const wanted = new Set<string>();
+  for (const [tenant, rows] of byTenant) {
+    const ids = rows.filter(({ ended_at }) => ended_at === null).map(({ execution_id }) => execution_id);
+    for (const { state } of await runtime.readMany(EXECUTION, tenant, ids)) {
+      const execution = state as unknown as ExecutionState;
+      if (!isOver(execution)) wanted.add(execution.iteration.instance_id);
+    }
+  }
+  return wanted;
+}
+
+async function sweepWorkspaces({ sandbox, records, now, report }: SweepOptions): Promise<void> {
+  const held = await sandbox.workspaces();
+  const known = new Map((await lookUp(records, held)).map((row) => [row.execution_id, row]));
+  for (const executionId of held.filter(isUuid)) {
+    const ended = known.get(executionId)?.ended_at;
+    const isKept = known.has(executionId) && (ended === null || now() - (ended?.getTime() ?? 0) < workspaceMs);
+    if (isKept) continue;
+    report("workspace_removed", { execution_id: executionId });
+    await sandbox.removeWorkspace(executionId);
+  }
+}
+
+async function eraseOld({ runtime, records, retentionDays, now, report }: SweepOptions): Promise<void> {
+  const old = await records.endedBefore(new Date(now() - retentionDays * dayMs), eraseAtOnce);
+  for (const { execution_id, tenant } of old) {
+    await runtime.tell({ kind: EXECUTION, key: execution_id, tenant }, "erase", {});
+  }
+  if (old.length > 0) report("records_erased", { count: old.length });
+}
+
+async function lookUp(records: ExecutionRecords, executionIds: readonly string[]): Promise<SweepRow[]> {
+  const ids = [...new Set(executionIds)].filter(isUuid);
+  const rows: SweepRow[] = [];
+  for (let start = 0; start < ids.length; start += lookUpAtOnce) {
+    rows.push(...(await records.known(ids.slice(start, start + lookUpAtOnce))));
+  }
+  return rows;
+}

@@ -1,0 +1,63 @@
+/** Execution tokens: by them a sandbox instance says which execution it works for. One per instance. */
+import { decodeProtectedHeader, jwtVerify, SignJWT } from "jose";
+import { Problem } from "../../actors/problem.ts";
+import type { ExecutionClaims } from "../executions/iteration-run.ts";
+import type { GatewayKeys } from "./keys.ts";
+
+const audience = "svc-internal";
+const issuer = "svc";
+/** A token outlives the execution's deadline, so that a late result still gets an answer. */
+const marginSeconds = 300;
+
+/** Whom a message speaks for. */
+export interface ExecutionIdentity {
+  readonly executionId: string;
+  readonly tenant: string;
+  readonly instanceId: string;
+}
+
+export interface ExecutionTokens {
+  mint(claims: ExecutionClaims): Promise<string>;
+  /** @throws Problem 401 `invalid_token`, whatever is wrong with it */
+  verify(token: string): Promise<ExecutionIdentity>;
+}
+
+/** @param now Unix milliseconds */
+export function createExecutionTokens(keys: GatewayKeys, now: () => number): ExecutionTokens {
+  return {
+    mint: async ({ executionId, agentId, tenant, instanceId, deadlineAt }) => {
+      const { kid, key } = await keys.current();
+      return new SignJWT({ exec_id: executionId, tenant_id: tenant, inst: instanceId })
+        .setProtectedHeader({ alg: "EdDSA", kid, typ: "JWT" })
+        .setIssuer(issuer)
+        .setSubject(agentId)
+        .setAudience(audience)
+        .setIssuedAt(Math.floor(now() / 1000))
+        .setExpirationTime(Math.ceil(deadlineAt / 1000) + marginSeconds)
+        .setJti(crypto.randomUUID())
+        .sign(key);
+    },
+    verify: async (token) => {
+      const key = await keyOf(keys, token);
+      if (!key) throw invalidToken();
+      const options = { algorithms: ["EdDSA"], audience, issuer, currentDate: new Date(now()) };
+      const verified = await jwtVerify(token, key, options).catch(() => null);
+      const { exec_id, tenant_id, inst } = verified?.payload ?? {};
+      if (typeof exec_id !== "string" || typeof tenant_id !== "string" || typeof inst !== "string")
+        throw invalidToken();
+      return { executionId: exec_id, tenant: tenant_id, instanceId: inst };
+    },
+  };
+}
+
+async function keyOf(keys: GatewayKeys, token: string) {
+  let kid: string | undefined;
+  try {
+    ({ kid } = decodeProtectedHeader(token));
+  } catch {
+    return null;
+  }
+  return kid === undefined ? null : keys.find(kid);
+}
+
+export const invalidToken = (): Problem => new Problem("invalid_token", "The execution token is not valid");

@@ -1,0 +1,33 @@
+/** Starts a node, and stops it when asked to. `--help` prints every setting. */
+import { banner } from "./banner.ts";
+import { ConfigError, configTable, loadConfig } from "./config.ts";
+import { startNode } from "./node.ts";
+
+if (process.argv.includes("--help")) {
+  console.log(`Durable execution of AI agents. Settings come from the environment:\n\n${configTable()}`);
+  process.exit(0);
+}
+
+try {
+  const config = loadConfig(process.env);
+  const node = await startNode(config, (line) => console.log(line));
+  console.log(banner(config, node));
+
+  let asked = false;
+  const leave = () => {
+    if (asked) process.exit(130);
+    asked = true;
+    // Whatever is not done by then is taken over by other nodes, or resumed at the next start.
+    setTimeout(() => process.exit(0), config.drainSeconds * 1000);
+    void node.stop().then(() => process.exit(0));
+  };
+  process.on("SIGTERM", leave);
+  process.on("SIGINT", leave);
+} catch (error) {
+  console.error(error instanceof ConfigError ? error.message : `The service could not start: ${explain(error)}`);
+  process.exit(1);
+}
+
+function explain(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}

@@ -1,0 +1,72 @@
+/**
+ * The command line: deploys an agent, runs it, and follows what happens, whatever happens to the service
+ * meanwhile.
+ *
+ *   npm run -s agent -- run <manifest> [input]    deploy, start, follow to the end
+ *   npm run -s agent -- follow <execution id>     follow to the end
+ *   npm run -s agent -- token                     a development token
+ *
+ * SVC_URL (default http://localhost:8080) says where the service is. SVC_TOKEN is used when set; without it
+ * the development issuer is asked.
+ */
+import { readFileSync } from "node:fs";
+import { Client, Refused } from "./client.ts";
+import { follow } from "./follow.ts";
+
+const usage = `usage:
+  npm run -s agent -- run <manifest> [input]
+  npm run -s agent -- follow <execution id>
+  npm run -s agent -- token`;
+
+async function main([command, subject, input = ""]: readonly string[]): Promise<number> {
+  const client = new Client(process.env.SVC_URL ?? "http://localhost:8080", process.env.SVC_TOKEN ?? null);
+  if (command === "token") {
+    console.log(await client.token(3600));
+    return 0;
+  }
+  if (command === "follow" && subject) return follow(client, subject, print);
+  if (command !== "run" || !subject) {
+    console.error(usage);
+    return 2;
+  }
+  const agentId = await deploy(client, readFileSync(subject, "utf8"));
+  const key = crypto.randomUUID();
+  const started = await client.json("POST", "/v1/executions", { agent_id: agentId, input }, { "Idempotency-Key": key });
+  const executionId = String(started.execution_id);
+  console.log(`execution ${executionId}`);
+  return follow(client, executionId, print);
+}
+
+/** Stores the manifest unless this very version is there already. */
+async function deploy(client: Client, manifest: string): Promise<string> {
+  try {
+    const deployed = await client.text("POST", "/v1/agents", manifest, "application/yaml");
+    console.log(`deployed ${deployed.name} ${deployed.version}`);
+    return String(deployed.agent_id);
+  } catch (error) {
+    if (error instanceof Refused && error.body.code === "agent_version_exists") return String(error.body.agent_id);
+    throw error;
+  }
+}
+
+/** One line per event: its name, and what is worth reading of it. */
+function print(id: number, name: string, body: Readonly<Record<string, unknown>>): void {
+  const { execution_id: _, agent_id: __, ...rest } = body;
+  const told = Object.entries(rest)
+    .filter(([member, value]) => value !== null && !member.endsWith("_at") && member !== "timestamp")
+    .map(([member, value]) => `${member}=${shown(value)}`);
+  console.log(`${String(id).padStart(4)}  ${name.padEnd(24)} ${told.join(" ")}`);
+}
+
+/** On one line, and not too long. */
+function shown(value: unknown): string {
+  const text = (typeof value === "string" ? value : JSON.stringify(value)).trim().replace(/\s+/g, " ");
+  return text.length > 160 ? `${text.slice(0, 159)}…` : text;
+}
+
+try {
+  process.exit(await main(process.argv.slice(2)));
+} catch (error) {
+  console.error(error instanceof Error ? error.message : String(error));
+  process.exit(1);
+}

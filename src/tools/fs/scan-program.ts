@@ -1,0 +1,35 @@
+/** The process that walks trees for the `fs.*` tools; see `guarded.ts` for why it is one of its own. */
+import { serveGuarded } from "../guarded.ts";
+import { outcomeOf, type ToolOutcome } from "../port.ts";
+import { Mount } from "./mount.ts";
+import type { FsArguments } from "./schema.ts";
+import { deleteTree, glob, grep, list } from "./tree.ts";
+
+export interface ScanJob {
+  readonly host: string;
+  readonly call:
+    | { readonly tool: "fs.list"; readonly given: FsArguments<"fs.list"> }
+    | { readonly tool: "fs.glob"; readonly given: FsArguments<"fs.glob"> }
+    | { readonly tool: "fs.grep"; readonly given: FsArguments<"fs.grep"> }
+    | { readonly tool: "fs.delete"; readonly given: FsArguments<"fs.delete"> };
+}
+
+function scan({ host, call }: ScanJob): ToolOutcome {
+  try {
+    using mount = new Mount(host);
+    switch (call.tool) {
+      case "fs.list":
+        return { status: "succeeded", result: list(mount, call.given) };
+      case "fs.glob":
+        return { status: "succeeded", result: glob(mount, call.given) };
+      case "fs.grep":
+        return { status: "succeeded", result: grep(mount, call.given) };
+      case "fs.delete":
+        return { status: "succeeded", result: deleteTree(mount, call.given) };
+    }
+  } catch (error) {
+    return outcomeOf(error);
+  }
+}
+
+await serveGuarded(scan);

@@ -1,0 +1,119 @@
+/** Event streams apart from what they carry: slow readers, vanished ones, a node that leaves. */
+import { afterEach, expect, test } from "bun:test";
+import { connect, type Socket } from "node:net";
+import { type EventStream, EventStreams } from "../../src/http/sse.ts";
+import { until } from "../harness/until.ts";
+
+const chunk = "x".repeat(64 * 1024);
+let server: ReturnType<typeof Bun.serve> | null = null;
+afterEach(() => server?.stop(true));
+
+/** A listener with one stream per request; the source keeps what it was given. */
+function open(source: (stream: EventStream) => Promise<void>) {
+  const streams = new EventStreams();
+  const leaving = new AbortController();
+  server = Bun.serve({
+    port: 0,
+    development: false,
+    hostname: "127.0.0.1",
+    fetch: (request, listener) =>
+      streams.open({ request, server: listener, stopping: leaving.signal }, new URL(request.url).pathname, source),
+  });
+  return { streams, leaving, port: server.port ?? 0 };
+}
+
+function client(port: number): Promise<Socket> {
+  return new Promise((resolve) => {
+    const socket = connect(port, "127.0.0.1", () => {
+      socket.write("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
+      resolve(socket);
+    });
+    socket.on("error", () => {});
+  });
+}
+
+test("who stops reading is cut off once more than 1 MiB waits", async () => {
+  let sent = 0;
+  let cut = false;
+  const { streams, port } = open(async (stream) => {
+    stream.onClose = () => {
+      cut = true;
+    };
+    for (let id = 1; id <= 500 && !stream.closed; id++) {
+      stream.send(id, chunk);
+      sent += chunk.length;
+      await Bun.sleep(0);
+    }
+  });
+  const socket = await client(port);
+  socket.pause();
+  let closed = false;
+  socket.on("close", () => {
+    closed = true;
+  });
+  await until(() => cut, { what: "the cut" });
+  // What the kernel holds for both sides came first.
+  expect(sent).toBeGreaterThan(1024 * 1024);
+  expect(sent).toBeLessThan(20 * 1024 * 1024);
+  expect(streams.size).toBe(0);
+  socket.resume();
+  await until(() => closed, { what: "the connection to close" });
+});
+
+test("who keeps reading gets everything, however much", async () => {
+  const { port } = open(async (stream) => {
+    for (let id = 1; id <= 300; id++) {
+      stream.send(id, chunk);
+      await stream.drained();
+    }
+    stream.end();
+  });
+  const text = await (await fetch(`http://127.0.0.1:${port}/`)).text();
+  expect([...text.matchAll(/^id: /gm)].length).toBe(300);
+});
+
+test("a reader that vanishes is noticed, and its source told", async () => {
+  let told = 0;
+  const { streams, port } = open(async (stream) => {
+    stream.onClose = () => {
+      told += 1;
+    };
+    stream.comment("open");
+  });
+  const sockets = await Promise.all(Array.from({ length: 20 }, () => client(port)));
+  await until(() => streams.size === 20, { what: "all streams to open" });
+  for (const socket of sockets) socket.destroy();
+  await until(() => streams.size === 0 && told === 20, { what: "all streams to be released" });
+});
+
+test("streams end when the node leaves", async () => {
+  const { leaving, port } = open(async (stream) => stream.send(1, "{}"));
+  const response = await fetch(`http://127.0.0.1:${port}/`);
+  leaving.abort();
+  expect(await response.text()).toBe("retry: 3000\nid: 1\ndata: {}\n\n");
+});
+
+test("a source that fails cuts the connection instead of ending the stream", async () => {
+  const { streams, port } = open(async (stream) => {
+    stream.send(1, "{}");
+    await Bun.sleep(20);
+    throw new Error("the store is away");
+  });
+  const outcome = await fetch(`http://127.0.0.1:${port}/`).then(
+    (response) => response.text().catch(() => "broken"),
+    () => "broken",
+  );
+  expect(outcome).toBe("broken");
+  expect(streams.size).toBe(0);
+});
+
+test("two hundred per tenant", async () => {
+  const { streams, port } = open(async (stream) => stream.comment("open"));
+  const sockets: Socket[] = [];
+  for (let count = 0; count < 200; count++) sockets.push(await client(port));
+  await until(() => streams.size === 200, { what: "two hundred streams" });
+  const call = { request: new Request("http://x/"), server: null, stopping: new AbortController().signal };
+  expect(() => streams.open(call, "/", async () => {})).toThrow("At most 200");
+  expect(streams.open(call, "/other", async () => {})).toBeInstanceOf(Response);
+  for (const socket of sockets) socket.destroy();
+});
