@@ -2,6 +2,7 @@
 import { banner } from "./banner.ts";
 import { ConfigError, configTable, loadConfig } from "./config.ts";
 import { startNode } from "./node.ts";
+import { StartFailure } from "./start-failure.ts";
 
 if (process.argv.includes("--help")) {
   console.log(`Durable execution of AI agents. Settings come from the environment:\n\n${configTable()}`);
@@ -24,10 +25,11 @@ try {
   process.on("SIGTERM", leave);
   process.on("SIGINT", leave);
 } catch (error) {
-  console.error(error instanceof ConfigError ? error.message : `The service could not start: ${explain(error)}`);
+  console.error(error instanceof ConfigError ? error.message : `The service cannot start: ${explain(error)}`);
   process.exit(1);
 }
 
 function explain(error: unknown): string {
+  if (error instanceof StartFailure) return error.message;
   return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }

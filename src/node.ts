@@ -32,6 +32,7 @@ import { healthRoutes } from "./http/health.ts";
 import { sweepIdempotencyKeys } from "./http/idempotency.ts";
 import { listen } from "./http/listen.ts";
 import { createLogger } from "./http/log.ts";
+import { readableLines } from "./http/log-lines.ts";
 import { createMetrics, serveMetrics } from "./http/metrics.ts";
 import { EventStreams } from "./http/sse.ts";
 import { openIdentity, readIdentity } from "./identity/open.ts";
@@ -40,9 +41,11 @@ import type { Models } from "./models/port.ts";
 import { type Runtime, startRuntime } from "./runtime/index.ts";
 import type { Sandbox } from "./sandbox/port.ts";
 import { createProcessSandbox } from "./sandbox/process/process-sandbox.ts";
+import { openPort } from "./start-failure.ts";
 import { joinStores } from "./store/embedded/stores.ts";
 import { migrate } from "./store/migrate.ts";
 import { openPostgres } from "./store/postgres.ts";
+import { reachStores } from "./store/reach.ts";
 import { createFsTools } from "./tools/fs/provider.ts";
 import { createToolbox } from "./tools/toolbox.ts";
 
@@ -52,6 +55,8 @@ const version = "0.1.0";
 const orphanAfterMs = 60_000;
 /** The gateway's callers come again by themselves; they are not waited for longer than this, ms. */
 const gatewayGraceMs = 500;
+/** How long a starting node waits for its stores, ms. */
+const storePatienceMs = 10_000;
 const sweepKeysEveryMs = 3600_000;
 
 export interface Node {
@@ -96,7 +101,10 @@ export async function startNode(
     if (!opened.ok) throw new ConfigError(opened.issues.map(({ path, message }) => `${path}: ${message}`));
     const { models } = opened;
 
-    const logger = createLogger(config.logLevel, `${hostname()}/${process.pid}`);
+    const logger = createLogger(
+      config.logLevel,
+      development ? readableLines((text) => process.stdout.write(text)) : undefined,
+    );
     if (opened.warning) logger.warn({ reason: opened.warning }, "models");
     await mkdir(dataDir, { recursive: true });
     const stores = await joinStores({
@@ -110,6 +118,7 @@ export async function startNode(
     if (databaseUrl === null || redisUrl === null) throw new Error("unreachable: both stores are given or joined");
     const sql = openPostgres({ url: databaseUrl, schema: config.databaseSchema, poolSize: config.databasePool });
     undo.push(() => sql.end({ timeout: 5 }));
+    await reachStores({ sql, databaseUrl, redisUrl, patienceMs: storePatienceMs });
     await migrate(sql, config.databaseSchema);
 
     const sandbox =
@@ -251,18 +260,21 @@ export async function startNode(
 
     const sockets = join(dataDir, "gateway");
     await removeDeadSockets(sockets);
-    const internal = listenInternally(internalApp, {
-      hostname: config.internalHost,
-      port: config.internalPort,
-      socket: join(sockets, `${runtime.nodeId}.sock`),
-      maxBodyBytes: config.dispatchMaxBodyBytes,
-    });
+    const internal = openPort("SVC_INTERNAL", config.internalHost, config.internalPort, () =>
+      listenInternally(internalApp, {
+        hostname: config.internalHost,
+        port: config.internalPort,
+        socket: join(sockets, `${runtime.nodeId}.sock`),
+        maxBodyBytes: config.dispatchMaxBodyBytes,
+      }),
+    );
     undo.push(() => internal.stop(gatewayGraceMs));
     gatewayUrl.resolve(`http://${reachable(config.internalHost)}:${internal.port}`);
     const stopSweeping = startSweeping({
       runtime,
       records,
       sandbox,
+      leftBehind: { agents, cancelOfAgent: executions.cancelOfAgent },
       retentionDays: config.executionRetentionDays,
       now,
       report: (event, facts) => logger.info(facts, event),
@@ -272,14 +284,19 @@ export async function startNode(
     undo.push(() => clearInterval(keySweep));
     void agents.resumeDeletions().catch((error: unknown) => logger.warn({ error: String(error) }, "deletions"));
     if (config.metricsEnabled) {
-      const served = serveMetrics(metrics, config.metricsHost, config.metricsPort);
+      const { metricsHost, metricsPort } = config;
+      const served = openPort("SVC_METRICS", metricsHost, metricsPort, () =>
+        serveMetrics(metrics, metricsHost, metricsPort),
+      );
       undo.push(() => served.stop());
     }
-    const listening = listen(app, { hostname: config.host, port: config.port });
+    const listening = openPort("SVC", config.host, config.port, () =>
+      listen(app, { hostname: config.host, port: config.port }),
+    );
     undo.push(() => listening.stop((config.drainSeconds * 1000) / 2));
     const card = await leaveCard(dataDir, { node: runtime.nodeId, port: listening.port, internal_port: internal.port });
     undo.push(() => rm(card, { force: true }));
-    logger.info({ node: runtime.nodeId, port: listening.port, internal_port: internal.port }, "ready");
+    logger.info({ node_id: runtime.nodeId, port: listening.port, internal_port: internal.port }, "ready");
 
     let stopped: Promise<void> | null = null;
     return {

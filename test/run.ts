@@ -9,6 +9,8 @@ import { joinTestStores } from "./harness/stores.ts";
 
 /** Test processes: as many as the machines this runs on have cores. */
 const processes = 2;
+/** Real stores on a busy machine: a slow test is not a failed one. */
+const testTimeoutMs = 30_000;
 
 interface Counts {
   readonly passed: number;
@@ -35,6 +37,7 @@ async function run(args: readonly string[]): Promise<number> {
         process.execPath,
         "test",
         `--parallel=${processes}`,
+        `--timeout=${testTimeoutMs}`,
         "--reporter=junit",
         `--reporter-outfile=${report}`,
         ...args,

@@ -1,5 +1,5 @@
 /** JSON Schemas written by strangers: 2020-12, or draft-07 by `$schema`, with references inside the schema only. */
-import { Ajv } from "ajv";
+import { Ajv, type ValidateFunction } from "ajv";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
 import type { Json } from "../actor.ts";
@@ -13,8 +13,11 @@ const drafts: ReadonlyMap<string, typeof Ajv | typeof Ajv2020> = new Map([
   ["http://json-schema.org/draft-07/schema", Ajv],
 ]);
 
-/** @throws Error whose message says what is wrong with the schema */
-function compileSchema(schema: Json): void {
+/**
+ * The schema as a check that collects every error.
+ * @throws Error whose message says what is wrong with the schema
+ */
+export function compileSchema(schema: Json): ValidateFunction {
   if (!isObject(schema) && typeof schema !== "boolean") throw new Error("must be an object or a boolean");
   if (JSON.stringify(schema).length > maxSchemaCharacters) throw new Error("may have at most 64 KiB");
   const foreign = foreignReference(schema);
@@ -26,7 +29,7 @@ function compileSchema(schema: Json): void {
   // A fresh instance each time: schemas of strangers must not meet by `$id`.
   const ajv = new Draft({ strict: false, allErrors: true, logger: false });
   addFormats.default(ajv);
-  ajv.compile(schema);
+  return ajv.compile(schema);
 }
 
 /** What is wrong with a schema, or null. */

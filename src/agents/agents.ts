@@ -156,6 +156,12 @@ export function createAgents(options: AgentsOptions) {
       await finishDeletion(agent.tenant, agentId);
     },
 
+    /** Of the given agents, those that are deleted. */
+    async gone(agentIds: readonly string[]): Promise<string[]> {
+      const present = await records.present(agentIds);
+      return agentIds.filter((agentId) => !present.has(agentId));
+    },
+
     /** Ends deletions that a crash cut short. Called at start; harmless at any time and on several nodes at once. */
     async resumeDeletions(): Promise<void> {
       for (const { tenant, agent_id } of await records.markedDeleted()) await finishDeletion(tenant, agent_id);

@@ -170,6 +170,13 @@ export function agentRecords(sql: Sql) {
       await sql`delete from agents where tenant = ${tenant} and agent_id = ${agentId} and deleted_at is not null`;
     },
 
+    /** Of the given agents, whosever they are, those that are there. */
+    async present(agentIds: readonly string[]): Promise<ReadonlySet<string>> {
+      const rows = await sql<{ agent_id: string }[]>`
+        select agent_id from agents where agent_id = any(${texts(agentIds)}::uuid[]) and deleted_at is null`;
+      return new Set(rows.map((row) => row.agent_id));
+    },
+
     /** Of every tenant: agents whose deletion was begun and not ended. */
     markedDeleted() {
       return sql<{ tenant: string; agent_id: string }[]>`

@@ -1,4 +1,4 @@
-/** What an instance finds in its environment, and the prompt it is started with. */
+/** What an instance finds in its environment. */
 import type { Json } from "../../actors/actor.ts";
 import { historyVariable } from "../../actors/execution/history.ts";
 import type { Header, Plan } from "../../actors/execution/plan.ts";
@@ -40,18 +40,4 @@ export function instanceEnvironment(header: Header, plan: Plan, facts: InstanceF
     environment[`AEGIS_${name}`] = value;
   }
   return environment;
-}
-
-/** The contract's default prompt: blank-line separated instruction, context, intent and input. */
-export function promptOf(header: Pick<Header, "intent">, plan: Plan): string {
-  const parts = [plan.instruction];
-  if (plan.context !== "") parts.push(plan.context);
-  if (header.intent !== null) parts.push(`Intent: ${header.intent}`);
-  parts.push(`Input: ${textOf(plan.input)}`);
-  return parts.join("\n\n");
-}
-
-/** Objects print as JSON, strings as they are. */
-function textOf(value: Json): string {
-  return typeof value === "string" ? value : JSON.stringify(value);
 }

@@ -13,8 +13,10 @@ import {
 } from "../../actors/execution/record.ts";
 import { type ExecutionState, isOver } from "../../actors/execution/state.ts";
 import { invalid, Problem } from "../../actors/problem.ts";
+import type { Agents } from "../agents/agents.ts";
 import { listOf, type Page } from "../http/paging.ts";
 import { type Address, MessageRejected, type Runtime } from "../runtime/port.ts";
+import { StartWatch } from "./left-behind.ts";
 import { readLog } from "./loop-activities.ts";
 import type { Plans } from "./plans.ts";
 import type { ExecutionRecords, ListFilter } from "./records.ts";
@@ -22,6 +24,7 @@ import type { ExecutionFilter, Started } from "./schema.ts";
 import { prepareStart, type StartOptions, type StartRequest } from "./start.ts";
 
 export interface ExecutionsOptions extends StartOptions {
+  readonly agents: Pick<Agents, "resolveForExecution" | "gone">;
   readonly runtime: Runtime;
   readonly records: ExecutionRecords;
   readonly plans: Plans;
@@ -73,6 +76,15 @@ export function createExecutions(options: ExecutionsOptions) {
     return record.output;
   }
 
+  /** Cancels every execution of the agent that has not ended. Repeatable. */
+  async function cancelOfAgent(agentId: string, reason: string): Promise<void> {
+    const unfinished = await records.unfinishedOf(agentId);
+    await Promise.all(
+      unfinished.map((row) => runtime.tell(address(row.tenant, row.execution_id), "cancel", { reason })),
+    );
+  }
+  const watch = new StartWatch({ agents: options.agents, cancelOfAgent });
+
   return {
     /** @throws Problem 404 `execution_not_found` */
     find,
@@ -91,6 +103,7 @@ export function createExecutions(options: ExecutionsOptions) {
           throw new Problem("execution_start_failed", "The execution could not be started");
         throw error;
       });
+      watch.note(header.agent_id);
       const { status, created_at } = Value.Parse(StartReply, reply);
       const { agent_id, agent_version } = header;
       return { execution_id: executionId, id: executionId, agent_id, agent_version, status, output: null, created_at };
@@ -152,13 +165,7 @@ export function createExecutions(options: ExecutionsOptions) {
     /** For `agents`: executions the tenant ran of each. */
     countByAgent: records.countByAgent,
 
-    /** For `agents`: cancels every execution of the agent that has not ended. Repeatable. */
-    async cancelOfAgent(agentId: string, reason: string): Promise<void> {
-      const unfinished = await records.unfinishedOf(agentId);
-      await Promise.all(
-        unfinished.map((row) => runtime.tell(address(row.tenant, row.execution_id), "cancel", { reason })),
-      );
-    },
+    cancelOfAgent,
   };
 }
 

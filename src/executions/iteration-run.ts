@@ -3,11 +3,12 @@ import { Value } from "@sinclair/typebox/value";
 import { type InstanceEnd, IterationRun } from "../../actors/execution/activities.ts";
 import { PickedUpReply } from "../../actors/execution/messages.ts";
 import { HISTORY_LOG, type RuntimeFacts, type Warning } from "../../actors/execution/plan.ts";
+import { renderPrompt } from "../../actors/execution/prompt.ts";
 import type { ExecutionState } from "../../actors/execution/state.ts";
 import type { AbortReason, ActivityContext, ActivityDefinition, Runtime } from "../runtime/port.ts";
 import type { InstanceExit, Sandbox } from "../sandbox/port.ts";
 import { ConsoleFeed } from "./console.ts";
-import { instanceEnvironment, promptOf } from "./environment.ts";
+import { instanceEnvironment } from "./environment.ts";
 import type { Plans } from "./plans.ts";
 
 export interface IterationRunOptions {
@@ -117,7 +118,8 @@ async function launch(
   deadlineAt: number,
 ): Promise<void> {
   const plan = await plans.of(actor);
-  const history = await runtime.log(actor, HISTORY_LOG, 0, historyPage);
+  const entries = await runtime.log(actor, HISTORY_LOG, 0, historyPage);
+  const history = entries.map(({ entry }) => entry);
   const token = await options.mintToken({
     executionId: work.execution_id,
     agentId: header.agent_id,
@@ -133,11 +135,16 @@ async function launch(
       executionId: work.execution_id,
       tenant: actor.tenant,
       iteration: work.iteration,
-      history: history.map(({ entry }) => entry),
+      history,
       token,
       gatewayUrl: await options.gatewayUrl,
     }),
-    prompt: promptOf(header, plan),
+    prompt: renderPrompt(plan, {
+      intent: header.intent,
+      iteration: work.iteration,
+      maxIterations: header.max_iterations,
+      history,
+    }),
     limits: {
       cpuMillicores: plan.resources.cpu_millicores,
       memoryBytes: plan.resources.memory_bytes,

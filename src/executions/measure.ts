@@ -1,8 +1,7 @@
 /** What a deterministic validator finds in an iteration's result. Pure; runs in a guarded process. */
-import { Ajv, type ErrorObject } from "ajv";
-import { Ajv2020 } from "ajv/dist/2020.js";
-import addFormats from "ajv-formats";
+import type { ErrorObject } from "ajv";
 import type { Json } from "../../actors/actor.ts";
+import { compileSchema } from "../../actors/agent/json-schema.ts";
 
 /** Issues that are written into the feedback; a model does not profit from more. */
 const maxIssues = 20;
@@ -64,14 +63,8 @@ function withoutFence(text: string): string {
 type Issue = { readonly path: string; readonly message: string };
 
 function check(schema: Json, value: unknown, root: string): readonly Issue[] {
-  const draft7 =
-    typeof schema === "object" && schema !== null && String(Reflect.get(schema, "$schema")).includes("draft-07");
-  const options = { allErrors: true, strict: false, validateFormats: true, logger: false } as const;
-  const ajv = draft7 ? new Ajv(options) : new Ajv2020(options);
-  // The default export is the plugin itself; its types describe the CommonJS namespace.
-  (addFormats as unknown as (target: Ajv) => void)(ajv);
   try {
-    const validate = ajv.compile(schema as Record<string, unknown>);
+    const validate = compileSchema(schema);
     if (validate(value)) return [];
     return (validate.errors ?? []).slice(0, maxIssues).map((error) => worded(error, root));
   } catch (error) {

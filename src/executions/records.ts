@@ -64,6 +64,12 @@ export function executionRecords(sql: Sql) {
         select execution_id, tenant from executions where agent_id = ${agentId} and ended_at is null`;
     },
 
+    /** Agents that have executions which have not ended, of any tenant. */
+    async agentsAtWork(): Promise<string[]> {
+      const rows = await sql<{ agent_id: string }[]>`select distinct agent_id from executions where ended_at is null`;
+      return rows.map((row) => row.agent_id);
+    },
+
     /** Of the given ids, those that exist, of any tenant: for what this host holds. */
     known(executionIds: readonly string[]): Promise<SweepRow[]> {
       return sql<SweepRow[]>`

@@ -11,6 +11,8 @@ import { maxInputBytes, type StartBody, type StartQuery } from "./schema.ts";
 
 /** The security context of every execution until tenants can name others. */
 const defaultSecurityContext = "svc-agent-runtime";
+/** Characters; as in manifests. */
+const maxLabelKey = 63;
 /** Processes an instance may hold at once. */
 const maxProcesses = 512;
 
@@ -132,6 +134,9 @@ function checkBody(body: StartBody): Json {
   }
   if (body.intent !== undefined && !isStorable(body.intent)) throw refused("validation_failed", "intent", unusableText);
   const labels = Object.entries(body.labels ?? {});
+  if (labels.some(([key]) => key.length > maxLabelKey)) {
+    throw refused("validation_failed", "labels", `keys may have at most ${maxLabelKey} characters`);
+  }
   if (labels.some(([key, value]) => key === "" || !isStorable(key) || !isStorable(value))) {
     throw refused("validation_failed", "labels", "keys may not be empty; no NUL or broken Unicode");
   }

@@ -3,7 +3,7 @@ import { eventName, isTerminal, wireEvent } from "../../actors/execution/events.
 import type { EventStream } from "../http/sse.ts";
 import type { Address, LogEntry, Runtime } from "../runtime/port.ts";
 
-/** Stored events read at once; a slow reader of a long backlog makes the next page wait. */
+/** Stored events read at once. */
 const pageSize = 200;
 
 export interface StreamWishes {
@@ -28,9 +28,12 @@ export async function streamExecution(
   let after = wishes.after;
   for (;;) {
     const page = await runtime.log(execution, "events", after, pageSize);
-    send(stream, page, wishes);
-    await stream.drained();
-    if (stream.closed) return;
+    // One by one: a slow reader must get on with its backlog, however large the events are.
+    for (const entry of page) {
+      send(stream, [entry], wishes);
+      await stream.drained();
+      if (stream.closed) return;
+    }
     after = page.at(-1)?.seq ?? after;
     if (page.length < pageSize) break;
   }

@@ -1,6 +1,6 @@
 /**
  * What crashes leave behind, found and taken away: instances that no execution wants any more, workspaces
- * past their time, records past their retention.
+ * past their time, executions of deleted agents, records past their retention.
  *
  * Runs at boot and every five minutes on every node; each step may be repeated, and by several nodes at once.
  */
@@ -10,12 +10,14 @@ import { isUuid } from "../http/route.ts";
 import type { Runtime } from "../runtime/port.ts";
 import type { Sandbox } from "../sandbox/port.ts";
 import { endInstance } from "./iteration-run.ts";
+import { cancelLeftBehind, type LeftBehindOptions } from "./left-behind.ts";
 import type { ExecutionRecords, SweepRow } from "./records.ts";
 
 export interface SweepOptions {
   readonly runtime: Pick<Runtime, "readMany" | "tell">;
   readonly records: ExecutionRecords;
   readonly sandbox: Sandbox;
+  readonly leftBehind: LeftBehindOptions;
   /** SVC_EXECUTION_RETENTION_DAYS */
   readonly retentionDays: number;
   readonly now: () => number;
@@ -55,6 +57,7 @@ export function startSweeping(options: SweepOptions): () => Promise<void> {
 async function sweep(options: SweepOptions): Promise<void> {
   await sweepInstances(options);
   await sweepWorkspaces(options);
+  await sweepLeftBehind(options);
   await eraseOld(options);
 }
 
@@ -100,6 +103,12 @@ async function sweepWorkspaces({ sandbox, records, now, report }: SweepOptions):
     report("workspace_removed", { execution_id: executionId });
     await sandbox.removeWorkspace(executionId);
   }
+}
+
+/** Deletions of agents that a crash cut short, or that a start overtook. */
+async function sweepLeftBehind({ records, leftBehind, report }: SweepOptions): Promise<void> {
+  const count = await cancelLeftBehind(leftBehind, await records.agentsAtWork());
+  if (count > 0) report("left_behind_cancelled", { agents: count });
 }
 
 async function eraseOld({ runtime, records, retentionDays, now, report }: SweepOptions): Promise<void> {

@@ -2,8 +2,8 @@
  * Server-sent events: what every stream of this node shares, whatever it carries.
  *
  * One timer keeps all streams alive (a comment every 15 s) and watches over them: a stream older than
- * 24 h is closed, a reader that takes nothing for two minutes is cut off. A slow reader is cut off once
- * more than 1 MiB waits for it; clients resume by id, so nothing is lost.
+ * 24 h is closed, a reader that takes nothing for two minutes is cut off. A slow reader is cut off when
+ * more is to be sent while over 1 MiB waits for it; clients resume by id, so nothing is lost.
  *
  * Built on Bun's direct streams: measured here, an idle one costs 8 KB where a queueing one costs 12,
  * and `write` tells by a promise that the socket does not keep up.
@@ -139,6 +139,11 @@ export class EventStream {
 
   #write(text: string): void {
     if (this.#closed || this.#controller === null) return;
+    // Judged before the next one, not after it: one event alone may be larger, and must have its chance to arrive.
+    if (this.#unsent > unsentLimit) {
+      this.cut("the reader is too slow");
+      return;
+    }
     const written = this.#controller.write(text);
     this.#controller.flush();
     if (typeof written === "number") return;
@@ -147,7 +152,6 @@ export class EventStream {
     const settle = () => this.#settled(drained);
     const drained: Promise<void> = written.then(settle, settle);
     this.#drained = drained;
-    if (this.#unsent > unsentLimit) this.cut("the reader is too slow");
   }
 
   #settled(drained: Promise<void>): void {

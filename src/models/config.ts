@@ -5,10 +5,10 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import type { Issue } from "../../actors/problem.ts";
+import { Secret } from "../secret.ts";
 import type { ServedModel } from "./attempt.ts";
 import { endpointOf, isPrivateEndpoint, type VendorType } from "./endpoint.ts";
 import { type Rule, readRules, rulesOfText } from "./script-rules.ts";
-import { Secret } from "./secret.ts";
 
 const strict = { additionalProperties: false };
 const nonNegative = Type.Number({ minimum: 0 });

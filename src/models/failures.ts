@@ -1,8 +1,9 @@
 /** From what went wrong at a vendor to the class that decides about retries, and to a message that tells no secret. */
+
+import type { Secret } from "../secret.ts";
 import { AttemptError } from "./attempt.ts";
 import { clean } from "./outside-text.ts";
 import type { ModelErrorClass } from "./port.ts";
-import type { Secret } from "./secret.ts";
 
 const longestMessage = 500;
 

@@ -4,13 +4,13 @@
  * here. Each package is loaded when a provider of its type is first asked.
  */
 import { APICallError, InvalidResponseDataError } from "ai";
+import type { Secret } from "../secret.ts";
 import { type Attempt, AttemptError, type AttemptReply, type Provider } from "./attempt.ts";
 import type { VendorProviderConfig } from "./config.ts";
 import { namesOf, toPrompt, toTools, type VendorCall, type VendorModel } from "./conversation.ts";
 import { classOfStatus, classOfWord, failure, retryAfterMs } from "./failures.ts";
 import { clean, distinctIds, toolArguments } from "./outside-text.ts";
 import type { ModelErrorClass, ToolCall } from "./port.ts";
-import type { Secret } from "./secret.ts";
 import { ConnectionFailure, ReplyTooLarge, transport } from "./transport.ts";
 
 type VendorPart =

@@ -8,27 +8,10 @@
 import type { Json, Outcome } from "../../actors/actor.ts";
 import { texts } from "../store/array-literal.ts";
 import type { Sql } from "../store/postgres.ts";
+import { runAttempts } from "./attempts.ts";
+import { FairQueue, type Work } from "./fair-queue.ts";
 import type { ActivityRow } from "./journal.ts";
-import {
-  type AbortReason,
-  type ActivityContext,
-  type ActivityDefinition,
-  type Address,
-  Retryable,
-  Terminal,
-} from "./port.ts";
-
-interface Work {
-  readonly id: string;
-  readonly actor: Address;
-  readonly name: string;
-  readonly input: string;
-  readonly replyType: string;
-  readonly resumed: boolean;
-  readonly abandoned: boolean;
-  attempt: number;
-  readonly queuedAt: number;
-}
+import type { AbortReason, ActivityContext, ActivityDefinition, Address } from "./port.ts";
 
 interface Running {
   readonly work: Work;
@@ -36,46 +19,16 @@ interface Running {
   readonly done: Promise<void>;
 }
 
-/** Waiting work of one activity: taken in turn by tenant, so that one tenant's thousand never starve another's one. */
-class FairQueue {
-  private readonly tenants = new Map<string, Work[]>();
-  size = 0;
-
-  push(work: Work): void {
-    const line = this.tenants.get(work.actor.tenant);
-    if (line === undefined) this.tenants.set(work.actor.tenant, [work]);
-    else line.push(work);
-    this.size++;
-  }
-
-  shift(): Work | undefined {
-    const first = this.tenants.entries().next();
-    if (first.done === true) return undefined;
-    const [tenant, line] = first.value;
-    const work = line.shift();
-    // To the back of the round, or out of it.
-    this.tenants.delete(tenant);
-    if (line.length > 0) this.tenants.set(tenant, line);
-    this.size--;
-    return work;
-  }
-
-  /** Takes out whatever matches. */
-  extract(matches: (work: Work) => boolean): Work[] {
-    const out: Work[] = [];
-    for (const [tenant, line] of this.tenants) {
-      const kept = line.filter((work) => {
-        if (!matches(work)) return true;
-        out.push(work);
-        return false;
-      });
-      if (kept.length === line.length) continue;
-      if (kept.length === 0) this.tenants.delete(tenant);
-      else this.tenants.set(tenant, kept);
-    }
-    this.size -= out.length;
-    return out;
-  }
+interface AdoptedRow {
+  readonly id: string;
+  readonly kind: string;
+  readonly key: string;
+  readonly tenant: string;
+  readonly name: string;
+  readonly input: string;
+  readonly reply_type: string;
+  readonly attempt: number;
+  readonly abandoned: boolean;
 }
 
 export interface ActivityRunnerOptions {
@@ -104,6 +57,11 @@ export class ActivityRunner {
   private readonly queues = new Map<string, FairQueue>();
   private readonly running = new Map<string, Running>();
   private readonly runningByName = new Map<string, number>();
+  /** Work whose outcome is on its way to the actor; its row goes when the actor takes it in. */
+  private readonly concluded = new Set<string>();
+  /** Rows of this node that the last look found and that nobody here knows of. */
+  private unknown = new Set<string>();
+  private sweeps = 0;
   private draining = false;
 
   constructor(private readonly options: ActivityRunnerOptions) {
@@ -116,6 +74,7 @@ export class ActivityRunner {
   perform(rows: readonly ActivityRow[]): void {
     const now = this.options.now();
     for (const row of rows) {
+      if (this.knows(row.id)) continue;
       this.enqueue({
         id: row.id,
         actor: { kind: row.kind, key: row.key, tenant: row.tenant },
@@ -144,9 +103,11 @@ export class ActivityRunner {
       return true;
     }
     for (const queue of this.queues.values()) {
-      const [work] = queue.extract((one) => one.id === id);
+      const work = queue.take(id);
       if (work === undefined) continue;
-      if (work.resumed) {
+      if (work.abandoned) {
+        this.enqueue(work);
+      } else if (work.resumed) {
         // An earlier attempt may have left something running outside: let the activity clean it up.
         this.enqueue({ ...work, abandoned: true });
         this.fill();
@@ -164,9 +125,7 @@ export class ActivityRunner {
     this.expire();
     if (this.draining) return;
     const { sql, node, host, orphanAfterMs } = this.options;
-    const rows = await sql<
-      { id: string; kind: string; key: string; tenant: string; name: string; input: string; reply_type: string; attempt: number; abandoned: boolean }[]
-    >`
+    const rows = await sql<AdoptedRow[]>`
       update runtime_activities set node = ${node}, host = ${host}, released_at = null
       where id in (
         select a.id from runtime_activities a left join runtime_nodes n on n.id = a.node
@@ -177,9 +136,16 @@ export class ActivityRunner {
                 and not exists (select 1 from runtime_nodes h where h.host = a.host and h.id = any(${texts(live)}::text[]))))
         order by a.created_at limit 200 for update of a skip locked)
       returning id, kind, key, tenant, name, input, reply_type, attempt, abandoned`;
+    this.resume(rows);
+    // Its price grows with the work that waits, so a long line is compared less often.
+    this.sweeps++;
+    if (this.sweeps % Math.ceil(this.counts().waiting / 500 + 1) === 0) await this.reconcile();
+  }
+
+  private resume(rows: readonly AdoptedRow[]): void {
     const now = this.options.now();
     for (const row of rows) {
-      if (this.running.has(row.id)) continue;
+      if (this.knows(row.id)) continue;
       this.enqueue({
         id: row.id,
         actor: { kind: row.kind, key: row.key, tenant: row.tenant },
@@ -193,15 +159,54 @@ export class ActivityRunner {
       });
     }
     this.fill();
-    await this.reconcile();
   }
 
-  /** Work that was given up while this node could not hear of it. */
+  /** Whether this node has to do with it: waiting, running, or on its way to the actor. */
+  private knows(id: string): boolean {
+    if (this.running.has(id) || this.concluded.has(id)) return true;
+    for (const queue of this.queues.values()) if (queue.has(id)) return true;
+    return false;
+  }
+
+  private known(): Set<string> {
+    const known = new Set([...this.running.keys(), ...this.concluded]);
+    for (const queue of this.queues.values()) for (const id of queue.ids()) known.add(id);
+    return known;
+  }
+
+  /**
+   * Compares what runs here with what the table says, after the table could not be heard: work given up
+   * meanwhile is stopped, work that another node took over is left to it, and work that was written down for
+   * this node in a commit whose end it never learnt is begun.
+   */
   private async reconcile(): Promise<void> {
-    if (this.running.size === 0) return;
-    const rows = await this.options.sql<{ id: string }[]>`
-      select id from runtime_activities where node = ${this.options.node} and abandoned`;
-    for (const { id } of rows) this.running.get(id)?.controller.abort("abandoned" satisfies AbortReason);
+    const { sql, node } = this.options;
+    const before = this.known();
+    const rows = await sql<{ id: string; abandoned: boolean }[]>`
+      select id, abandoned from runtime_activities where node = ${node}`;
+    const mine = new Set(rows.map(({ id }) => id));
+    for (const id of before) if (!mine.has(id)) this.leaveToOthers(id);
+    const unknown = new Set<string>();
+    for (const { id, abandoned } of rows) {
+      if (!this.knows(id) && !before.has(id)) unknown.add(id);
+      else if (abandoned && !this.concluded.has(id)) this.abandonHere(id);
+    }
+    // Found twice in a row: not just committed and about to be begun here.
+    const lost = [...unknown].filter((id) => this.unknown.has(id));
+    this.unknown = unknown;
+    if (lost.length === 0) return;
+    this.resume(
+      await sql<AdoptedRow[]>`
+        select id, kind, key, tenant, name, input, reply_type, attempt, abandoned
+        from runtime_activities where node = ${node} and id = any(${texts(lost)}::text[])`,
+    );
+  }
+
+  /** Its row is gone, or another node's. */
+  private leaveToOthers(id: string): void {
+    this.concluded.delete(id);
+    this.running.get(id)?.controller.abort("draining" satisfies AbortReason);
+    for (const queue of this.queues.values()) queue.take(id);
   }
 
   counts(): { running: number; waiting: number } {
@@ -252,50 +257,40 @@ export class ActivityRunner {
     this.running.set(work.id, { work, controller, done });
   }
 
-  private async carryThrough(work: Work, definition: ActivityDefinition | undefined, signal: AbortSignal): Promise<void> {
+  private async carryThrough(
+    work: Work,
+    definition: ActivityDefinition | undefined,
+    signal: AbortSignal,
+  ): Promise<void> {
     let outcome: Outcome | null;
     try {
       outcome =
         definition === undefined
           ? { id: work.id, ok: false, code: "unknown_activity", message: `no activity ${work.name}` }
-          : await this.attempts(work, definition, signal);
+          : await runAttempts(work, definition, signal, {
+              context: (resumed) => this.context(work, signal, resumed),
+              begins: () => this.options.crash("in_activity"),
+              failed: async (error) => {
+                this.options.report("activity_failed", {
+                  activity: work.name,
+                  id: work.id,
+                  attempt: work.attempt,
+                  error,
+                });
+                await this.rememberAttempt(work);
+              },
+              random: this.options.random,
+            });
     } catch {
       outcome = null;
     }
     if (outcome !== null && !(signal.aborted && signal.reason === "abandoned")) {
+      this.concluded.add(work.id);
       if (await this.insist(() => this.options.conclude(work.actor, work.replyType, outcome))) return;
+      this.concluded.delete(work.id);
     }
     // Draining leaves the row to another node; given-up work is done with.
     if (signal.aborted && signal.reason === "abandoned") await this.forget(work.id);
-  }
-
-  /** The outcome, or null when the work was cut off. */
-  private async attempts(work: Work, definition: ActivityDefinition, signal: AbortSignal): Promise<Outcome | null> {
-    const { id } = work;
-    const input = JSON.parse(work.input) as Json;
-    let resumed = work.resumed;
-    for (;;) {
-      work.attempt++;
-      try {
-        this.options.crash("in_activity");
-        const value = await definition.run(input, this.context(work, signal, resumed));
-        if (signal.aborted) return null;
-        return { id, ok: true, value };
-      } catch (error) {
-        if (signal.aborted) return null;
-        const message = error instanceof Error ? error.message : String(error);
-        if (error instanceof Terminal) {
-          const failure = { id, ok: false, code: error.code, message } as const;
-          return error.details === undefined ? failure : { ...failure, details: error.details };
-        }
-        this.options.report("activity_failed", { activity: work.name, id, attempt: work.attempt, error: message });
-        if (work.attempt >= definition.retry.attempts) return { id, ok: false, code: "attempts_exhausted", message };
-        await this.rememberAttempt(work);
-        await this.pause(backoff(definition, work.attempt, error, this.options.random()), signal);
-        if (signal.aborted) return null;
-        resumed = true;
-      }
-    }
   }
 
   private context(work: Work, signal: AbortSignal, resumed: boolean): ActivityContext {
@@ -317,18 +312,6 @@ export class ActivityRunner {
     await sql`update runtime_activities set attempt = ${work.attempt} where id = ${work.id}`.catch(() => {});
   }
 
-  private pause(ms: number, signal: AbortSignal): Promise<void> {
-    return new Promise((resolve) => {
-      const timer = setTimeout(finish, ms);
-      function finish() {
-        clearTimeout(timer);
-        signal.removeEventListener("abort", finish);
-        resolve();
-      }
-      signal.addEventListener("abort", finish);
-    });
-  }
-
   private expire(): void {
     const now = this.options.now();
     for (const [name, queue] of this.queues) {
@@ -336,6 +319,7 @@ export class ActivityRunner {
       if (limit === undefined || queue.size === 0) continue;
       for (const work of queue.extract((one) => !one.abandoned && now - one.queuedAt > limit)) {
         const message = `no free slot within ${Math.round(limit / 1000)} s`;
+        this.concluded.add(work.id);
         void this.insist(() =>
           this.options.conclude(work.actor, work.replyType, { id: work.id, ok: false, code: "queue_timeout", message }),
         );
@@ -361,13 +345,4 @@ export class ActivityRunner {
       }
     }
   }
-}
-
-const longestPauseMs = 60_000;
-
-/** Full jitter, doubling per attempt; a stated delay is a lower bound. */
-function backoff(definition: ActivityDefinition, attempt: number, error: unknown, random: number): number {
-  const ceiling = Math.min(longestPauseMs, definition.retry.firstDelayMs * 2 ** (attempt - 1));
-  const jittered = ceiling * (0.5 + random / 2);
-  return error instanceof Retryable && error.afterMs !== null ? Math.max(error.afterMs, jittered) : jittered;
 }

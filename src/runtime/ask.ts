@@ -3,7 +3,7 @@ import type { Json, ReplyTo } from "../../actors/actor.ts";
 import { AskTimeout, MessageRejected, RuntimeUnavailable } from "./port.ts";
 
 /** What comes back: a value, or why there is none. */
-export type Answer = { readonly value: Json } | { readonly rejected: string };
+export type Answer = { readonly value: Json } | { readonly rejected: string } | { readonly unavailable: string };
 
 interface Waiting {
   resolve(value: Json): void;
@@ -37,7 +37,8 @@ export class Calls {
     this.waiting.delete(call);
     clearTimeout(waiting.timer);
     if ("value" in answer) waiting.resolve(answer.value);
-    else waiting.reject(new MessageRejected(answer.rejected));
+    else if ("rejected" in answer) waiting.reject(new MessageRejected(answer.rejected));
+    else waiting.reject(new RuntimeUnavailable(answer.unavailable));
   }
 
   /** The message never left: nobody will answer. */

@@ -45,6 +45,12 @@ export const tailedLog = "events";
 const forgetNodesAfterMs = 60 * 60 * 1000;
 const manySources = 48;
 
+/** Whether this partition has taken the message, or a later one of the same source, before. */
+export function isRepeat(held: Held, envelope: Envelope): boolean {
+  const seen = held.sources.get(envelope.source);
+  return seen !== undefined && envelope.sequence <= seen[0];
+}
+
 export class Batch {
   readonly outbox: OutboxRow[] = [];
   readonly activities: ActivityRow[] = [];
@@ -53,6 +59,8 @@ export class Batch {
   readonly replies: LocalReply[] = [];
   readonly news = new Map<string, TailNews>();
   readonly touched = new Set<Held>();
+  /** Those whose mailbox moved on. */
+  readonly advanced = new Set<Held>();
   turns = 0;
   private readonly before = new Map<Resident, Json>();
   private logs: LogRow[] = [];
@@ -68,13 +76,27 @@ export class Batch {
   /** Marks the entry as taken, and says whether it is new: a repeat changes nothing. */
   take(held: Held, delivery: Delivery): boolean {
     this.touched.add(held);
-    held.mailboxOffset = delivery.id;
-    const { envelope } = delivery;
+    const { envelope, id } = delivery;
+    if (id === null) return true;
+    this.advanced.add(held);
+    held.mailboxOffset = id;
     if (envelope === null) return true;
-    const seen = held.sources.get(envelope.source);
-    if (seen !== undefined && envelope.sequence <= seen[0]) return false;
+    if (isRepeat(held, envelope)) return false;
     held.sources.set(envelope.source, [envelope.sequence, this.clock.now()]);
     return true;
+  }
+
+  /**
+   * Whether the actor still waits for this outcome. Work that was given up is over once its outcome is
+   * here; work that is no longer known had its outcome taken in from another attempt.
+   * @param live the activities under way, and whether they are wanted
+   */
+  awaits(activity: string, live: ReadonlyMap<string, boolean>): boolean {
+    const wanted = live.get(activity);
+    if (wanted === undefined || this.settled.includes(activity)) return false;
+    if (wanted && !this.abandoned.includes(activity)) return true;
+    this.settled.push(activity);
+    return false;
   }
 
   /** Remembers the actor as it was before its first turn in this batch. */
@@ -103,7 +125,7 @@ export class Batch {
       kind: envelope?.kind ?? "",
       key: envelope?.key ?? "",
       tenant: envelope?.tenant ?? "",
-      messageId: envelope === null ? delivery.id : messageId(envelope),
+      messageId: envelope === null ? String(delivery.id) : messageId(envelope),
       type: envelope?.type ?? "",
       body: JSON.stringify(envelope === null ? delivery.raw : envelope.body),
       error: error.replaceAll("\0", "").slice(0, 4000),
@@ -194,7 +216,7 @@ export class Batch {
         });
         return;
       case "abandon":
-        this.abandoned.push(effect.id);
+        this.abandon(effect.id);
         return;
       case "reply":
         if (effect.to.node === this.node) {
@@ -205,6 +227,13 @@ export class Batch {
     }
     const row = toOutbox(effect, resident);
     if (row !== null) this.outbox.push({ partition: held.partition, seq: ++held.outboxSequence, effect: row });
+  }
+
+  /** Work asked for in this very batch is not even begun. */
+  private abandon(id: string): void {
+    const index = this.activities.findIndex((row) => row.id === id);
+    if (index < 0) this.abandoned.push(id);
+    else this.activities.splice(index, 1);
   }
 
   private emit(resident: Resident, log: string, entry: Json): void {

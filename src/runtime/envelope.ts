@@ -19,9 +19,11 @@ export interface Envelope {
   readonly replyTo: ReplyTo | null;
   /** Set when the message is the outcome of this activity. */
   readonly activity: string | null;
+  /** The key was minted for this very message, so the actor cannot exist yet. */
+  readonly fresh: boolean;
 }
 
-type Wire = [string, number, string, string, string, string, [string, string, number] | 0, string | 0, Json];
+type Wire = [string, number, string, string, string, string, [string, string, number] | 0, string | 0, 0 | 1, Json];
 
 export function encodeEnvelope(envelope: Envelope): string {
   const { replyTo } = envelope;
@@ -34,15 +36,28 @@ export function encodeEnvelope(envelope: Envelope): string {
     envelope.type,
     replyTo === null ? 0 : [replyTo.node, replyTo.call, replyTo.until],
     envelope.activity ?? 0,
+    envelope.fresh ? 1 : 0,
     envelope.body,
   ];
   return JSON.stringify(wire);
 }
 
+/**
+ * What is wrong with the words that name an actor and a message, or null. They go into text columns and are
+ * compared there, so they must be what PostgreSQL's UTF-8 can hold: no U+0000, no lone surrogates.
+ */
+export function addressFault(...words: readonly unknown[]): string | null {
+  for (const word of words) {
+    if (typeof word !== "string") return "a name is not a string";
+    if (word.includes("\0") || !word.isWellFormed()) return "a name holds characters that cannot be stored";
+  }
+  return null;
+}
+
 /** @throws when the text is not an envelope; only this runtime writes mailboxes, so that means damage */
 export function decodeEnvelope(text: string): Envelope {
-  const [source, sequence, kind, key, tenant, type, replyTo, activity, body] = JSON.parse(text) as Wire;
-  if (typeof source !== "string" || typeof sequence !== "number" || typeof kind !== "string" || typeof key !== "string") {
+  const [source, sequence, kind, key, tenant, type, replyTo, activity, fresh, body] = JSON.parse(text) as Wire;
+  if (typeof sequence !== "number" || addressFault(source, kind, key, tenant, type, activity || "") !== null) {
     throw new Error("not an envelope");
   }
   return {
@@ -55,6 +70,7 @@ export function decodeEnvelope(text: string): Envelope {
     body,
     replyTo: replyTo === 0 ? null : { node: replyTo[0], call: replyTo[1], until: replyTo[2] },
     activity: activity === 0 ? null : activity,
+    fresh: fresh === 1,
   };
 }
 

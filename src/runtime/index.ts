@@ -8,28 +8,31 @@ import { openPatientRedis, openRedis } from "../store/redis.ts";
 import { ActivityRunner } from "./activity.ts";
 import { type Answer, Calls } from "./ask.ts";
 import { DeadLetters } from "./dead-letter.ts";
-import type { Envelope } from "./envelope.ts";
+import { addressFault, type Envelope } from "./envelope.ts";
 import { Journal } from "./journal.ts";
-import { type CrashPoint, Lane } from "./lane.ts";
+import { Lane } from "./lane.ts";
+import type { CrashPoint } from "./lane-options.ts";
 import { Leases } from "./lease.ts";
 import { type Delivery, keepIdsAbove, MailboxReader, MailboxWriter, trimTo } from "./mailbox.ts";
 import { Outbox, type TimerJob } from "./outbox.ts";
 import { Ownership } from "./ownership.ts";
 import { partitionOf, runtimeKeys } from "./partition.ts";
+import { within } from "./patience.ts";
+import { flushPendingTells, storePendingTells } from "./pending-tell.ts";
 import {
   type ActivityDefinition,
   type Address,
   type AnyActorDefinition,
+  MessageRejected,
   type Projection,
   type Runtime,
   RuntimeUnavailable,
 } from "./port.ts";
 import { readLog, Tails } from "./tail.ts";
-import { flushPendingTells, storePendingTells } from "./pending-tell.ts";
 import { Timers } from "./timer.ts";
 import { Turns } from "./turn.ts";
 
-export type { CrashPoint } from "./lane.ts";
+export type { CrashPoint } from "./lane-options.ts";
 export * from "./port.ts";
 
 export interface RuntimeOptions {
@@ -61,7 +64,7 @@ export interface RuntimeOptions {
 }
 
 /** Lanes per node: one computes while another waits for PostgreSQL; more only split batches. */
-const laneCount = 2;
+const laneCount = 1;
 const batchSize = 512;
 const readCount = 256;
 const bufferLimit = 2048;
@@ -85,17 +88,46 @@ export async function startRuntime(options: RuntimeOptions): Promise<Runtime> {
   let sequence = 0;
   let draining = false;
 
-  async function send(to: Address, message: Pick<Envelope, "type" | "body" | "replyTo" | "activity">): Promise<void> {
-    const envelope: Envelope = { source, sequence: ++sequence, kind: to.kind, key: to.key, tenant: to.tenant, ...message };
+  async function send(
+    to: Address,
+    message: Pick<Envelope, "type" | "body" | "replyTo" | "activity" | "fresh">,
+  ): Promise<void> {
+    const fault = addressFault(to.kind, to.key, to.tenant, message.type);
+    if (fault !== null) throw new MessageRejected(fault);
+    const envelope: Envelope = {
+      source,
+      sequence: ++sequence,
+      kind: to.kind,
+      key: to.key,
+      tenant: to.tenant,
+      ...message,
+    };
     await writer.send(partitionOf(to.kind, to.key, partitions), envelope);
     crash("after_append");
   }
 
-  const tell = (to: Address, type: string, body: Json) => send(to, { type, body, replyTo: null, activity: null });
+  const tell = (to: Address, type: string, body: Json) =>
+    send(to, { type, body, replyTo: null, activity: null, fresh: false });
 
-  function ask(to: Address, type: string, body: Json, deadlineMs = defaultAskDeadlineMs): Promise<Json> {
+  function ask(to: Address, type: string, body: Json, deadlineMs = defaultAskDeadlineMs, fresh = false): Promise<Json> {
     const { replyTo, answer } = calls.open(deadlineMs, clock.now());
-    send(to, { type, body, replyTo, activity: null }).catch((error: Error) => calls.fail(replyTo.call, error));
+    send(to, { type, body, replyTo, activity: null, fresh }).catch((error: Error) => calls.fail(replyTo.call, error));
+    return answer;
+  }
+
+  /**
+   * A new actor has no earlier messages to keep in order with, and until it is answered nothing was accepted.
+   * So where its partition is held here, the message needs no mailbox.
+   */
+  function askNew(to: Address, type: string, body: Json, deadlineMs = defaultAskDeadlineMs): Promise<Json> {
+    const { kind, key, tenant } = to;
+    const partition = partitionOf(kind, key, partitions);
+    const lane = laneOf(partition);
+    const fault = addressFault(kind, key, tenant, type);
+    if (fault !== null || !lane.held.has(partition) || !lane.hasRoom(partition)) return ask(to, type, body, deadlineMs, true);
+    const { replyTo, answer } = calls.open(deadlineMs, clock.now());
+    const envelope = { source, sequence: ++sequence, kind, key, tenant, type, body, replyTo, activity: null, fresh: true };
+    lane.deliver({ partition, id: null, envelope, raw: "" });
     return answer;
   }
 
@@ -122,7 +154,7 @@ export async function startRuntime(options: RuntimeOptions): Promise<Runtime> {
     ask,
     tell,
     conclude: (to: Address, type: string, outcome: Outcome) =>
-      send(to, { type, body: outcome as unknown as Json, replyTo: null, activity: outcome.id }),
+      send(to, { type, body: outcome as unknown as Json, replyTo: null, activity: outcome.id, fresh: false }),
     broadcastAbandon: (id) => {
       commands.publish(keys.abandoned, id).catch(() => {});
     },
@@ -136,7 +168,7 @@ export async function startRuntime(options: RuntimeOptions): Promise<Runtime> {
       new Lane({
         node,
         sql,
-        journal: new Journal(sql, node, host),
+        journal: new Journal(sql, node, host, options.leaseTtlMs),
         leases,
         outbox,
         turns,
@@ -208,11 +240,31 @@ export async function startRuntime(options: RuntimeOptions): Promise<Runtime> {
   timers.start();
 
   const deadLetters = new DeadLetters(sql, tell);
+  let drained: Promise<void> | null = null;
+
+  /** Hands everything over. What cannot be handed over, because a store is away, the others take when the lease is over. */
+  async function leave(): Promise<void> {
+    draining = true;
+    const step = async (what: string, patienceMs: number, act: () => Promise<unknown>) => {
+      if (!(await within(patienceMs, act))) options.log("handover_incomplete", { step: what });
+    };
+    await step("timers", options.leaseTtlMs, () => timers.stop());
+    await step("activities", activityPatienceMs, () => runner.drain());
+    await step("partitions", options.leaseTtlMs, () => ownership.stop());
+    await step("mailboxes", options.leaseTtlMs, () => reader.stop());
+    await step("turns", options.leaseTtlMs, () => Promise.all(lanes.map((lane) => lane.stop())));
+    await step("lease", options.leaseTtlMs, () => ownership.leave());
+    calls.close();
+    tails.close();
+    for (const connection of [commands, subscriber, jobs, worker]) connection.disconnect();
+  }
 
   return {
     nodeId: node,
     tell: (to, type, body) => (draining ? Promise.reject(leaving()) : tell(to, type, body)),
     ask: (to, type, body, deadlineMs) => (draining ? Promise.reject(leaving()) : ask(to, type, body, deadlineMs)),
+    askNew: (to, type, body, deadlineMs) =>
+      draining ? Promise.reject(leaving()) : askNew(to, type, body, deadlineMs),
     async tellWithin(tx, messages) {
       await storePendingTells(tx, messages, clock.newId);
       // Not yet committed; soon after it will be, and the regular look finds whatever this one misses.
@@ -221,12 +273,19 @@ export async function startRuntime(options: RuntimeOptions): Promise<Runtime> {
     async read({ kind, key, tenant }) {
       const [row] = await sql<{ version: string; state: string }[]>`
         select version, state from runtime_actors where kind = ${kind} and key = ${key} and tenant = ${tenant}`;
-      return row === undefined ? null : { key, tenant, version: Number(row.version), state: JSON.parse(row.state) as Json };
+      return row === undefined
+        ? null
+        : { key, tenant, version: Number(row.version), state: JSON.parse(row.state) as Json };
     },
     async readMany(kind, tenant, wanted) {
       const rows = await sql<{ key: string; version: string; state: string }[]>`
         select key, version, state from runtime_actors where kind = ${kind} and key = any(${[...wanted]}) and tenant = ${tenant}`;
-      return rows.map(({ key, version, state }) => ({ key, tenant, version: Number(version), state: JSON.parse(state) as Json }));
+      return rows.map(({ key, version, state }) => ({
+        key,
+        tenant,
+        version: Number(version),
+        state: JSON.parse(state) as Json,
+      }));
     },
     log: ({ kind, key }, log, after, limit) => readLog(sql, kind, key, log, after, limit),
     tail: (at, after, listener) => tails.follow(at, after, listener),
@@ -237,14 +296,12 @@ export async function startRuntime(options: RuntimeOptions): Promise<Runtime> {
     },
     async status() {
       const [database, redis] = await Promise.all([
-        sql`select 1`.then(
-          () => true,
-          (error: unknown) => !isDatabaseUnavailable(error),
+        within(statusPatienceMs, () =>
+          sql`select 1`.catch((error: unknown) => {
+            if (isDatabaseUnavailable(error)) throw error;
+          }),
         ),
-        commands.ping().then(
-          () => true,
-          () => false,
-        ),
+        within(statusPatienceMs, () => commands.ping()),
       ]);
       const now = Date.now();
       const stuck = lanes.some((lane) => lane.busySince !== null && now - lane.busySince > options.leaseTtlMs);
@@ -271,20 +328,17 @@ export async function startRuntime(options: RuntimeOptions): Promise<Runtime> {
         tails: tails.size,
       };
     },
-    async drain() {
-      if (draining) return;
-      draining = true;
-      await timers.stop();
-      await runner.drain();
-      await ownership.stop();
-      await reader.stop();
-      for (const lane of lanes) await lane.stop();
-      await ownership.leave();
-      calls.close();
-      for (const connection of [commands, subscriber, jobs, worker]) connection.disconnect();
+    drain() {
+      drained ??= leave();
+      return drained;
     },
   };
 }
+
+/** A store that takes longer than this to answer is as good as away, ms. */
+const statusPatienceMs = 1000;
+/** How long a leaving node waits for its activities to let go, ms. */
+const activityPatienceMs = 10_000;
 
 function leaving(): RuntimeUnavailable {
   return new RuntimeUnavailable("This node is shutting down");

@@ -1,10 +1,10 @@
 /**
  * The journal: everything a batch of turns changed, committed in one transaction or not at all.
  *
- * The statements of a commit are sent without waiting for each other, so it costs one round trip and one
- * flush of PostgreSQL's log however many turns it holds.
+ * A commit is one statement of many parts, so it costs one round trip and one flush of PostgreSQL's log
+ * however many turns it holds, and it holds no lock while this node is not looking.
  */
-import type { ReservedSql } from "postgres";
+import type { ISql } from "postgres";
 import { booleans, numbers, texts } from "../store/array-literal.ts";
 import type { Sql } from "../store/postgres.ts";
 import type { Statement } from "./port.ts";
@@ -87,159 +87,153 @@ export class PartitionLost extends Error {
   override readonly name = "PartitionLost";
 }
 
-const sqlTexts = {
-  fence: `with moved as (
-      update runtime_partitions p
-      set mailbox_offset = u.mailbox_offset, sources = u.sources, outbox_seq = u.outbox_seq
-      from unnest($1::int[], $2::bigint[], $3::text[], $4::text[], $5::bigint[])
-        as u (partition, epoch, mailbox_offset, sources, outbox_seq)
-      where p.partition = u.partition and p.epoch = u.epoch and p.owner = $6
-      returning 1)
-    select runtime_require_ownership((select count(*) from moved) = $7::int)`,
-  published: `delete from runtime_outbox o using unnest($1::int[], $2::bigint[]) as u (partition, seq)
-    where o.partition = u.partition and o.seq <= u.seq`,
-  actors: `insert into runtime_actors (kind, key, tenant, partition, version, logs, state)
-    select * from unnest($1::text[], $2::text[], $3::text[], $4::int[], $5::bigint[], $6::text[], $7::text[])
-    on conflict (kind, key) do update
-      set tenant = excluded.tenant, version = excluded.version, logs = excluded.logs, state = excluded.state, updated_at = now()`,
-  endedActors: `delete from runtime_actors a using unnest($1::text[], $2::text[]) as u (kind, key)
-    where a.kind = u.kind and a.key = u.key`,
-  endedLogs: `delete from runtime_logs a using unnest($1::text[], $2::text[]) as u (kind, key)
-    where a.kind = u.kind and a.key = u.key`,
-  logs: `insert into runtime_logs (kind, key, log, seq, at, entry)
-    select * from unnest($1::text[], $2::text[], $3::text[], $4::bigint[], $5::bigint[], $6::text[])`,
-  outbox: `insert into runtime_outbox (partition, seq, effect)
-    select * from unnest($1::int[], $2::bigint[], $3::text[])`,
-  activities: `insert into runtime_activities (id, kind, key, tenant, name, input, reply_type, host_bound, node, host)
-    select u.*, $9, $10 from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::bool[]) as u
-    on conflict (id) do nothing`,
-  settled: `delete from runtime_activities where id = any($1::text[])`,
-  abandoned: `update runtime_activities set abandoned = true where id = any($1::text[])`,
-  deadLetters: `insert into runtime_dead_letters (id, partition, kind, key, tenant, message_id, type, body, error, attempts)
-    select * from unnest($1::uuid[], $2::int[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[], $10::int[])`,
-};
+/**
+ * The parts of a commit: one statement, so that it crosses to PostgreSQL in one piece and is a
+ * transaction by itself. Empty arrays add nothing; what features derive joins as further parts.
+ */
+const commitParts = `
+with moved as (
+  update runtime_partitions p
+  set mailbox_offset = u.mailbox_offset, sources = u.sources, outbox_seq = u.outbox_seq
+  from unnest($1::int[], $2::bigint[], $3::text[], $4::text[], $5::bigint[])
+    as u (partition, epoch, mailbox_offset, sources, outbox_seq)
+  where p.partition = u.partition and p.epoch = u.epoch and p.owner = $6
+  returning 1
+), carried_out as (
+  delete from runtime_outbox o using unnest($1::int[], $7::bigint[]) as u (partition, seq)
+  where o.partition = u.partition and o.seq <= u.seq
+), actors as (
+  insert into runtime_actors (kind, key, tenant, partition, version, logs, state)
+  select * from unnest($8::text[], $9::text[], $10::text[], $11::int[], $12::bigint[], $13::text[], $14::text[])
+  on conflict (kind, key) do update
+    set tenant = excluded.tenant, version = excluded.version, logs = excluded.logs, state = excluded.state, updated_at = now()
+), logs as (
+  insert into runtime_logs (kind, key, log, seq, at, entry)
+  select * from unnest($15::text[], $16::text[], $17::text[], $18::bigint[], $19::bigint[], $20::text[])
+), effects as (
+  insert into runtime_outbox (partition, seq, effect)
+  select * from unnest($21::int[], $22::bigint[], $23::text[])
+), settled as (
+  delete from runtime_activities where id = any($24::text[])
+), activities as (
+  insert into runtime_activities (id, kind, key, tenant, name, input, reply_type, host_bound, node, host)
+  select u.*, $6, $25
+  from unnest($26::text[], $27::text[], $28::text[], $29::text[], $30::text[], $31::text[], $32::text[], $33::bool[]) as u
+  on conflict (id) do nothing
+), given_up as (
+  update runtime_activities set abandoned = true where id = any($34::text[])
+)`;
+/** Judged last; undoes everything when it fails. */
+const fence = "select runtime_require_ownership((select count(*) from moved) = cardinality($1::int[]))";
+
+const endStatements = [
+  `delete from runtime_actors a using unnest($1::text[], $2::text[]) as u (kind, key)
+   where a.kind = u.kind and a.key = u.key`,
+  `delete from runtime_logs a using unnest($1::text[], $2::text[]) as u (kind, key)
+   where a.kind = u.kind and a.key = u.key`,
+];
+
+const deadLetterStatement = `
+insert into runtime_dead_letters (id, partition, kind, key, tenant, message_id, type, body, error, attempts)
+select * from unnest($1::uuid[], $2::int[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[], $10::int[])`;
 
 const prepared = { prepare: true } as const;
 
 export class Journal {
-  private connection: ReservedSql | null = null;
-
   constructor(
     private readonly sql: Sql,
     private readonly node: string,
     private readonly host: string,
+    /** How long a commit that stands still may keep others from its partitions, ms. */
+    private readonly patienceMs: number,
   ) {}
 
   /**
-   * Commits a batch.
+   * Commits a batch, over a connection that it takes from the pool for this one transaction: one that is
+   * kept for longer can close unnoticed and be opened again for somebody else's queries.
    * @throws PartitionLost when a partition has another owner; anything else may or may not have
    *   committed when `isDatabaseUnavailable` holds for it, and has not committed otherwise
    */
   async commit(batch: Commit): Promise<void> {
-    this.connection ??= await this.sql.reserve();
-    const connection = this.connection;
-    const pending: Promise<unknown>[] = [];
-    const run = (text: string, parameters: unknown[]) => {
-      pending.push(connection.unsafe(text, parameters as never[], prepared).execute() as unknown as Promise<unknown>);
-    };
-    run("begin", []);
-    this.statements(batch, run);
-    run("commit", []);
-    const settled = await Promise.allSettled(pending);
-    const failures = settled.filter((one): one is PromiseRejectedResult => one.status === "rejected");
-    const first = failures[0];
-    if (first === undefined) return;
-    const error = first.reason as Error & { code?: string };
-    // The failed transaction is closed by our own COMMIT, which PostgreSQL turned into a rollback. A
-    // connection that broke cannot be told from one that is merely out of step: start over with another.
-    this.drop();
-    if (error.code === "SVF01") throw new PartitionLost("a partition of the batch has another owner");
-    throw error;
-  }
-
-  close(): void {
-    this.drop();
-  }
-
-  private drop(): void {
-    const connection = this.connection;
-    this.connection = null;
+    const rare = this.rareStatements(batch);
+    const statement = this.commitStatement(batch);
     try {
-      connection?.release();
-    } catch {
-      // Releasing a connection that is already closed is what we want anyway.
+      if (rare.length === 0) await this.run(this.sql, statement);
+      else await this.commitTogether([...rare, statement]);
+    } catch (error) {
+      if ((error as { code?: unknown }).code === "SVF01")
+        throw new PartitionLost("a partition of the batch has another owner");
+      throw error;
     }
   }
 
-  private statements(batch: Commit, run: (text: string, parameters: unknown[]) => void): void {
-    const { partitions, actors, ended, logs, outbox, activities, settled, abandoned, deadLetters } = batch;
-    run(sqlTexts.fence, [
+  private async commitTogether(statements: readonly Statement[]): Promise<void> {
+    await this.sql.begin(async (tx) => {
+      // A node that stops in the middle would otherwise hold its rows for as long as its socket is open.
+      const patience = tx.unsafe(`set local idle_in_transaction_session_timeout = ${this.patienceMs}`).execute();
+      await Promise.all([patience, ...statements.map((statement) => this.run(tx, statement))]);
+    });
+  }
+
+  private run(sql: ISql, { text, parameters }: Statement): Promise<unknown> {
+    return sql.unsafe(text, parameters.map((value) => asText(sql, value)) as never[], prepared).execute();
+  }
+
+  private commitStatement(batch: Commit): Statement {
+    const { partitions, actors, logs, outbox, activities, settled, abandoned } = batch;
+    const parameters: unknown[] = [
       numbers(partitions.map((row) => row.partition)),
       numbers(partitions.map((row) => row.epoch)),
       texts(partitions.map((row) => row.mailboxOffset)),
       texts(partitions.map((row) => row.sources)),
       numbers(partitions.map((row) => row.outboxSequence)),
       this.node,
-      partitions.length,
-    ]);
-    const published = partitions.filter((row) => row.published > 0);
-    if (published.length > 0) {
-      run(sqlTexts.published, [
-        numbers(published.map((row) => row.partition)),
-        numbers(published.map((row) => row.published)),
-      ]);
-    }
+      numbers(partitions.map((row) => row.published)),
+      texts(actors.map((row) => row.kind)),
+      texts(actors.map((row) => row.key)),
+      texts(actors.map((row) => row.tenant)),
+      numbers(actors.map((row) => row.partition)),
+      numbers(actors.map((row) => row.version)),
+      texts(actors.map((row) => row.logs)),
+      texts(actors.map((row) => row.state)),
+      texts(logs.map((row) => row.kind)),
+      texts(logs.map((row) => row.key)),
+      texts(logs.map((row) => row.log)),
+      numbers(logs.map((row) => row.seq)),
+      numbers(logs.map((row) => row.at)),
+      texts(logs.map((row) => row.entry)),
+      numbers(outbox.map((row) => row.partition)),
+      numbers(outbox.map((row) => row.seq)),
+      texts(outbox.map((row) => row.effect)),
+      texts(settled),
+      this.host,
+      texts(activities.map((row) => row.id)),
+      texts(activities.map((row) => row.kind)),
+      texts(activities.map((row) => row.key)),
+      texts(activities.map((row) => row.tenant)),
+      texts(activities.map((row) => row.name)),
+      texts(activities.map((row) => row.input)),
+      texts(activities.map((row) => row.replyType)),
+      booleans(activities.map((row) => row.hostBound)),
+      texts(abandoned),
+    ];
+    const features = batch.projections.map((projection, index) => {
+      const first = parameters.length;
+      parameters.push(...projection.parameters);
+      // Parameters are numbered through; the text stays the same for the same kinds of news, and so does its plan.
+      return `, feature_${index} as (${projection.text.replace(/\$(\d+)/g, (_, number) => `$${first + Number(number)}`)})`;
+    });
+    return { text: `${commitParts}${features.join("")}\n${fence}`, parameters };
+  }
+
+  private rareStatements({ ended, deadLetters }: Commit): Statement[] {
+    const statements: Statement[] = [];
     if (ended.length > 0) {
-      const which = [texts(ended.map((row) => row.kind)), texts(ended.map((row) => row.key))];
-      run(sqlTexts.endedActors, which);
-      run(sqlTexts.endedLogs, which);
+      const parameters = [texts(ended.map((row) => row.kind)), texts(ended.map((row) => row.key))];
+      statements.push(...endStatements.map((text) => ({ text, parameters })));
     }
-    if (actors.length > 0) {
-      run(sqlTexts.actors, [
-        texts(actors.map((row) => row.kind)),
-        texts(actors.map((row) => row.key)),
-        texts(actors.map((row) => row.tenant)),
-        numbers(actors.map((row) => row.partition)),
-        numbers(actors.map((row) => row.version)),
-        texts(actors.map((row) => row.logs)),
-        texts(actors.map((row) => row.state)),
-      ]);
-    }
-    if (logs.length > 0) {
-      run(sqlTexts.logs, [
-        texts(logs.map((row) => row.kind)),
-        texts(logs.map((row) => row.key)),
-        texts(logs.map((row) => row.log)),
-        numbers(logs.map((row) => row.seq)),
-        numbers(logs.map((row) => row.at)),
-        texts(logs.map((row) => row.entry)),
-      ]);
-    }
-    if (outbox.length > 0) {
-      run(sqlTexts.outbox, [
-        numbers(outbox.map((row) => row.partition)),
-        numbers(outbox.map((row) => row.seq)),
-        texts(outbox.map((row) => row.effect)),
-      ]);
-    }
-    if (settled.length > 0) run(sqlTexts.settled, [texts(settled)]);
-    if (activities.length > 0) {
-      run(sqlTexts.activities, [
-        texts(activities.map((row) => row.id)),
-        texts(activities.map((row) => row.kind)),
-        texts(activities.map((row) => row.key)),
-        texts(activities.map((row) => row.tenant)),
-        texts(activities.map((row) => row.name)),
-        texts(activities.map((row) => row.input)),
-        texts(activities.map((row) => row.replyType)),
-        booleans(activities.map((row) => row.hostBound)),
-        this.node,
-        this.host,
-      ]);
-    }
-    if (abandoned.length > 0) run(sqlTexts.abandoned, [texts(abandoned)]);
     if (deadLetters.length > 0) {
-      run(sqlTexts.deadLetters, [
+      const parameters = [
         texts(deadLetters.map((row) => row.id)),
         numbers(deadLetters.map((row) => row.partition)),
         texts(deadLetters.map((row) => row.kind)),
@@ -250,13 +244,29 @@ export class Journal {
         texts(deadLetters.map((row) => row.body)),
         texts(deadLetters.map((row) => row.error)),
         numbers(deadLetters.map((row) => row.attempts)),
-      ]);
+      ];
+      statements.push({ text: deadLetterStatement, parameters });
     }
-    for (const statement of batch.projections) run(statement.text, [...statement.parameters]);
+    return statements;
   }
 }
 
-interface StoredRow {
+/** PostgreSQL's type for "to be told from the context". */
+const unknownType = 705;
+
+/**
+ * A parameter as text that PostgreSQL reads as whatever the statement needs. The driver's own serializers can throw
+ * in the middle of a pipeline, and what is under way on the connection then no longer matches the answers.
+ * @throws TypeError, RangeError for what has no text; nothing was sent then
+ */
+function asText(sql: ISql, value: unknown): unknown {
+  if (value === null) return null;
+  const text = value instanceof Date ? value.toISOString() : typeof value === "object" ? JSON.stringify(value) : value;
+  if (!["string", "number", "boolean", "bigint"].includes(typeof text)) throw new TypeError("a parameter has no value");
+  return sql.typed(String(text) as never, unknownType);
+}
+
+export interface StoredRow {
   kind: string;
   key: string;
   tenant: string;
@@ -266,12 +276,12 @@ interface StoredRow {
   state: string;
 }
 
-/** Reads the actors named, and which of the activities named are still under way. */
+/** Reads the actors named, and which of the activities named are still under way: true unless given up. */
 export async function loadBatch(
   sql: Sql,
   actors: readonly { readonly kind: string; readonly key: string }[],
   activities: readonly string[],
-): Promise<{ rows: StoredRow[]; live: Set<string> }> {
+): Promise<{ rows: StoredRow[]; live: Map<string, boolean> }> {
   const [rows, live] = await Promise.all([
     actors.length === 0
       ? []
@@ -283,7 +293,11 @@ export async function loadBatch(
         ),
     activities.length === 0
       ? []
-      : sql.unsafe<{ id: string }[]>("select id from runtime_activities where id = any($1::text[])", [texts(activities)], prepared),
+      : sql.unsafe<{ id: string; abandoned: boolean }[]>(
+          "select id, abandoned from runtime_activities where id = any($1::text[])",
+          [texts(activities)],
+          prepared,
+        ),
   ]);
-  return { rows: [...rows], live: new Set([...live].map((row) => row.id)) };
+  return { rows: [...rows], live: new Map([...live].map((row) => [row.id, !row.abandoned])) };
 }

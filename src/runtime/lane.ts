@@ -6,56 +6,19 @@
  * When a commit fails the lane trusts nothing it holds in memory: it takes its partitions again under
  * a new epoch, which also ends a commit still under way, and starts over from what is committed.
  */
-import { isDatabaseUnavailable, type Sql } from "../store/postgres.ts";
-import type { ActivityRow, Journal } from "./journal.ts";
+import { isDatabaseUnavailable } from "../store/postgres.ts";
+import { Batch, type Held, isRepeat } from "./batch.ts";
 import { loadBatch, PartitionLost } from "./journal.ts";
-import { Batch, type Held, type LocalReply, type TailNews } from "./batch.ts";
-import type { Leases, OwnedPartition } from "./lease.ts";
+import type { LaneOptions } from "./lane-options.ts";
+import type { OwnedPartition } from "./lease.ts";
 import { compareStreamIds, type Delivery } from "./mailbox.ts";
-import type { Outbox } from "./outbox.ts";
 import { clearOutbox, loadOutbox } from "./outbox.ts";
-import type { Projection } from "./port.ts";
-import type { Resident, Turns } from "./turn.ts";
-
-/** Where fault tests may kill the process. */
-export type CrashPoint = "after_append" | "after_commit" | "after_publish" | "at_handover" | "in_activity";
-
-export interface LaneOptions {
-  readonly node: string;
-  readonly sql: Sql;
-  readonly journal: Journal;
-  readonly leases: Leases;
-  readonly outbox: Outbox;
-  readonly turns: Turns;
-  readonly projections: ReadonlyMap<string, Projection>;
-  readonly clock: { now(): number; newId(): string };
-  readonly batchSize: number;
-  /** Messages the lane buffers per partition before its stream is left alone. */
-  readonly bufferLimit: number;
-  /** Actors kept in memory, and how long an idle one stays, ms. */
-  readonly residents: number;
-  readonly idleMs: number;
-  isHostBound(activity: string): boolean;
-  /** Reading begins after `offset`. */
-  follow(partition: number, offset: string): void;
-  unfollow(partition: number): void;
-  wakeReader(): void;
-  trim(partition: number, offset: string): void;
-  keepIdsAbove(partition: number, offset: string): Promise<void>;
-  reply(reply: LocalReply): void;
-  announce(news: readonly TailNews[]): void;
-  /** Tails of these partitions may have missed entries: have them look again. */
-  refreshTails(partitions: readonly number[]): void;
-  perform(rows: readonly ActivityRow[]): void;
-  abandon(ids: readonly string[]): void;
-  lost(partitions: readonly number[]): void;
-  report(what: "commit_failed" | "dead_letter", facts: Record<string, unknown>): void;
-  crash(point: CrashPoint): void;
-}
+import { Residents } from "./residents.ts";
+import type { Resident } from "./turn.ts";
 
 export class Lane {
   readonly held = new Map<number, Held>();
-  private readonly cache = new Map<string, Resident>();
+  private readonly cache: Residents;
   private inbox: Delivery[] = [];
   private readonly buffered = new Map<number, number>();
   private readonly controls: (() => Promise<void>)[] = [];
@@ -66,12 +29,13 @@ export class Lane {
   private careful = 0;
   /** Messages whose turn cannot be stored, by partition and entry id. */
   private readonly unstorable = new Map<string, string>();
-  private sweptAt = 0;
   /** Since when the batch under way is worked on; null when idle. */
   busySince: number | null = null;
   readonly counts = { turns: 0, commits: 0, deadLetters: 0 };
 
-  constructor(private readonly options: LaneOptions) {}
+  constructor(private readonly options: LaneOptions) {
+    this.cache = new Residents(options);
+  }
 
   start(): void {
     this.running = this.loop();
@@ -128,11 +92,13 @@ export class Lane {
         continue;
       }
       if (this.inbox.length === 0) {
-        this.sweep();
+        this.cache.sweep();
         await new Promise<void>((resolve) => {
           this.wakeUp = resolve;
         });
         this.wakeUp = null;
+        // Messages come in bursts: let the rest of this one arrive, so that it shares a commit.
+        await new Promise<void>((resolve) => setImmediate(resolve));
         continue;
       }
       const deliveries = this.next();
@@ -141,7 +107,6 @@ export class Lane {
       this.busySince = null;
     }
     for (const control of this.controls.splice(0)) await control();
-    this.options.journal.close();
   }
 
   private next(): Delivery[] {
@@ -175,38 +140,32 @@ export class Lane {
   }
 
   /** Brings the actors of the batch into memory; answers which awaited outcomes are still wanted. */
-  private async load(deliveries: readonly Delivery[]): Promise<ReadonlySet<string>> {
-    const missing = new Map<string, { kind: string; key: string; partition: number; tenant: string }>();
+  private async load(deliveries: readonly Delivery[]): Promise<ReadonlyMap<string, boolean>> {
+    const missing = new Map<string, { kind: string; key: string; partition: number; tenant: string; fresh: boolean }>();
     const activities: string[] = [];
     for (const { envelope, partition } of deliveries) {
-      if (envelope === null) continue;
-      const { kind, key, tenant, activity } = envelope;
+      const held = this.held.get(partition);
+      // A repeat is not run; and that its actor was new once says nothing about now.
+      if (envelope === null || held === undefined || isRepeat(held, envelope)) continue;
+      const { kind, key, tenant, activity, fresh } = envelope;
       if (activity !== null) activities.push(activity);
       const name = `${kind}/${key}`;
-      if (!this.cache.has(name)) missing.set(name, { kind, key, partition, tenant });
+      if (!this.cache.has(name) && !missing.has(name)) missing.set(name, { kind, key, partition, tenant, fresh });
     }
-    if (missing.size === 0 && activities.length === 0) return noActivities;
-    const { rows, live } = await loadBatch(this.options.sql, [...missing.values()], activities);
+    const stored = [...missing.values()].filter((one) => !one.fresh);
+    const { rows, live } =
+      stored.length === 0 && activities.length === 0
+        ? nothingStored
+        : await loadBatch(this.options.sql, stored, activities);
     for (const row of rows) {
-      this.cache.set(`${row.kind}/${row.key}`, {
-        kind: row.kind,
-        key: row.key,
-        tenant: row.tenant,
-        partition: row.partition,
-        version: Number(row.version),
-        logs: JSON.parse(row.logs),
-        state: JSON.parse(row.state),
-        usedAt: 0,
-      });
+      this.cache.admit(row);
       missing.delete(`${row.kind}/${row.key}`);
     }
-    for (const [name, { kind, key, partition, tenant }] of missing) {
-      this.cache.set(name, { kind, key, partition, tenant, version: 0, logs: {}, state: null, usedAt: 0 });
-    }
+    for (const one of missing.values()) this.cache.admitAbsent(one);
     return live;
   }
 
-  private turn(batch: Batch, delivery: Delivery, live: ReadonlySet<string>): void {
+  private turn(batch: Batch, delivery: Delivery, live: ReadonlyMap<string, boolean>): void {
     const held = this.held.get(delivery.partition);
     if (held === undefined) return;
     if (!batch.take(held, delivery)) return;
@@ -215,8 +174,7 @@ export class Lane {
       this.deadLetter(batch, held, delivery, "unreadable mailbox entry", 1);
       return;
     }
-    // Given up, or its outcome was already taken in from another attempt.
-    if (envelope.activity !== null && (!live.has(envelope.activity) || batch.settled.includes(envelope.activity))) return;
+    if (envelope.activity !== null && !batch.awaits(envelope.activity, live)) return;
     const unstorable = this.unstorable.get(`${delivery.partition}/${delivery.id}`);
     if (unstorable !== undefined) {
       this.deadLetter(batch, held, delivery, unstorable, 2);
@@ -261,8 +219,9 @@ export class Lane {
       for (const held of batch.touched) held.published = held.outboxSequence;
     }
     options.crash("after_publish");
-    for (const held of batch.touched) options.trim(held.partition, held.mailboxOffset);
-    if (this.cache.size > options.residents) this.evict();
+    for (const held of batch.advanced) options.trim(held.partition, held.mailboxOffset);
+    this.unstorable.clear();
+    this.cache.evict();
   }
 
   /** Repeats until it works, or the lane is told to stop: the outbox keeps what is left for the next owner. */
@@ -279,7 +238,9 @@ export class Lane {
   }
 
   private async recover(batch: Batch, deliveries: readonly Delivery[], error: unknown): Promise<void> {
-    const partitions = [...new Set(deliveries.map((delivery) => delivery.partition))].filter((one) => this.held.has(one));
+    const partitions = [...new Set(deliveries.map((delivery) => delivery.partition))].filter((one) =>
+      this.held.has(one),
+    );
     this.options.report("commit_failed", { error: error instanceof Error ? error.message : String(error), partitions });
     const storable = error instanceof PartitionLost || isDatabaseUnavailable(error);
     if (!storable) {
@@ -295,9 +256,10 @@ export class Lane {
       try {
         const owned = await this.options.leases.retake(all);
         const committed = this.wasCommitted(batch, owned);
+        if (committed) for (const reply of batch.replies) this.options.reply(reply);
+        this.refuse(deliveries);
         this.drop(all);
         await this.restart(owned);
-        if (committed) for (const reply of batch.replies) this.options.reply(reply);
         const kept = new Set(owned.map((one) => one.partition));
         const gone = all.filter((one) => !kept.has(one));
         if (gone.length > 0) this.options.lost(gone);
@@ -311,7 +273,7 @@ export class Lane {
   /** A batch is committed as a whole, so one of its partitions tells for all. */
   private wasCommitted(batch: Batch, owned: readonly OwnedPartition[]): boolean {
     const now = new Map(owned.map((one) => [one.partition, one]));
-    for (const held of batch.touched) {
+    for (const held of batch.advanced) {
       const row = now.get(held.partition);
       if (row !== undefined) return compareStreamIds(row.mailboxOffset, held.mailboxOffset) >= 0;
     }
@@ -346,21 +308,17 @@ export class Lane {
       this.buffered.delete(partition);
       this.options.unfollow(partition);
     }
+    this.refuse(this.inbox.filter((delivery) => gone.has(delivery.partition)));
     this.inbox = this.inbox.filter((delivery) => !gone.has(delivery.partition));
-    for (const [name, resident] of this.cache) if (gone.has(resident.partition)) this.cache.delete(name);
+    this.cache.drop(gone);
   }
 
-  /** Puts idle actors out of memory; they cost only their row then. */
-  private sweep(): void {
-    const now = this.options.clock.now();
-    if (now - this.sweptAt < 1000) return;
-    this.sweptAt = now;
-    for (const [name, resident] of this.cache) if (now - resident.usedAt > this.options.idleMs) this.cache.delete(name);
-  }
-
-  private evict(): void {
-    const byAge = [...this.cache].sort(([, left], [, right]) => left.usedAt - right.usedAt);
-    for (const [name] of byAge.slice(0, byAge.length >> 1)) this.cache.delete(name);
+  /** Messages that stand in no mailbox will not be read again: whoever waits for their answer is told so. */
+  private refuse(deliveries: readonly Delivery[]): void {
+    for (const { id, envelope } of deliveries) {
+      if (id !== null || envelope === null || envelope.replyTo === null) continue;
+      this.options.reply({ call: envelope.replyTo.call, answer: { unavailable: "The actor moved or its store is away" } });
+    }
   }
 
   get residents(): number {
@@ -370,13 +328,16 @@ export class Lane {
   /** Called now and then, so that idle actors leave memory and spent effects the outbox where no message arrives. */
   async tick(): Promise<void> {
     if (this.busySince !== null) return;
-    this.sweep();
+    this.cache.sweep();
     const spent = [...this.held.values()].filter((held) => held.published > held.cleared);
     if (spent.length === 0) return;
     const marks = spent.map((held) => [held, held.published] as const);
-    await clearOutbox(this.options.sql, marks.map(([held, published]) => ({ partition: held.partition, seq: published })));
+    await clearOutbox(
+      this.options.sql,
+      marks.map(([held, published]) => ({ partition: held.partition, seq: published })),
+    );
     for (const [held, published] of marks) held.cleared = Math.max(held.cleared, published);
   }
 }
 
-const noActivities: ReadonlySet<string> = new Set();
+const nothingStored: Awaited<ReturnType<typeof loadBatch>> = { rows: [], live: new Map() };

@@ -70,9 +70,13 @@ export class Leases {
     const { sql, partitions } = this.options;
     await sql`
       insert into runtime_partitions (partition) select generate_series(0, ${partitions - 1}) on conflict do nothing`;
-    const [{ count } = { count: 0 }] = await sql<{ count: number }[]>`select count(*)::int as count from runtime_partitions`;
+    const [{ count } = { count: 0 }] = await sql<
+      { count: number }[]
+    >`select count(*)::int as count from runtime_partitions`;
     if (count !== partitions) {
-      throw new Error(`This database was set up with ${count} partitions; the number cannot be changed to ${partitions}`);
+      throw new Error(
+        `This database was set up with ${count} partitions; the number cannot be changed to ${partitions}`,
+      );
     }
     await this.beat();
   }
@@ -107,7 +111,9 @@ export class Leases {
     const live = nodes.filter(
       (row) => row.alive && !(this.scope !== "" && row.pid_scope === this.scope && processIsGone(row.pid)),
     );
-    const rows = await sql<{ partition: number; owner: string | null }[]>`select partition, owner from runtime_partitions`;
+    const rows = await sql<
+      { partition: number; owner: string | null }[]
+    >`select partition, owner from runtime_partitions`;
     return {
       live: live.map((row) => row.id),
       willing: live.filter((row) => !row.draining).map((row) => row.id),

@@ -58,7 +58,8 @@ export class MailboxWriter {
 /** One mailbox entry as read. `envelope` is null when the entry is damaged beyond reading. */
 export interface Delivery {
   readonly partition: number;
-  readonly id: string;
+  /** Null for a message that was handed over in memory and never stood in a mailbox. */
+  readonly id: string | null;
   readonly envelope: Envelope | null;
   readonly raw: string;
 }
@@ -111,10 +112,10 @@ export class MailboxReader {
   wake(): void {
     const { commands, keys, node } = this.options;
     const key = keys.wake(node);
-    commands.xadd(key, "MAXLEN", "~", 16, "*", "w", "1").then(
-      () => commands.expire(key, 3600),
-      () => {},
-    );
+    commands
+      .xadd(key, "MAXLEN", "~", 16, "*", "w", "1")
+      .then(() => commands.expire(key, 3600))
+      .catch(() => {});
   }
 
   async stop(): Promise<void> {
@@ -138,26 +139,27 @@ export class MailboxReader {
         const reply = await redis.xread("COUNT", count, "BLOCK", 1000, "STREAMS", ...names, ...positions);
         this.lastReadAt = Date.now();
         if (reply === null) continue;
-        const deliveries: Delivery[] = [];
-        for (const [name, entries] of reply) {
-          const last = entries.at(-1);
-          if (last === undefined) continue;
-          if (name === wakeKey) {
-            this.wakePosition = last[0];
-            continue;
-          }
-          const followed = byKey.get(name);
-          // Given up while the read was on its way: the next owner reads these.
-          if (followed === undefined || this.followed.get(followed.partition) !== followed) continue;
-          followed.position = last[0];
-          for (const [id, fields] of entries) deliveries.push(toDelivery(followed.partition, id, fields[1] ?? ""));
-        }
+        const deliveries = reply.flatMap(([name, entries]) => this.take(byKey.get(name), entries));
         if (deliveries.length > 0) this.options.deliver(deliveries);
       } catch {
         if (this.stopped) return;
         await Bun.sleep(100);
       }
     }
+  }
+
+  /** Moves past what was read of one stream; `followed` is undefined for the stream that only wakes. */
+  private take(followed: Followed | undefined, entries: readonly (readonly [string, readonly string[]])[]): Delivery[] {
+    const last = entries.at(-1);
+    if (last === undefined) return [];
+    if (followed === undefined) {
+      this.wakePosition = last[0];
+      return [];
+    }
+    // Given up while the read was on its way: the next owner reads these.
+    if (this.followed.get(followed.partition) !== followed) return [];
+    followed.position = last[0];
+    return entries.map(([id, fields]) => toDelivery(followed.partition, id, fields[1] ?? ""));
   }
 }
 

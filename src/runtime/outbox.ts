@@ -10,7 +10,7 @@ import type { Effect, Json } from "../../actors/actor.ts";
 import { numbers } from "../store/array-literal.ts";
 import type { Sql } from "../store/postgres.ts";
 import type { Answer } from "./ask.ts";
-import { encodeEnvelope } from "./envelope.ts";
+import { addressFault, encodeEnvelope } from "./envelope.ts";
 import { type Keys, partitionOf } from "./partition.ts";
 
 export interface OutboxRow {
@@ -28,13 +28,29 @@ export interface Origin {
 
 type Wire =
   | readonly ["tell", kind: string, key: string, tenant: string, type: string, body: Json]
-  | readonly ["schedule", kind: string, key: string, tenant: string, timer: string, at: number, type: string, body: Json]
+  | readonly [
+      "schedule",
+      kind: string,
+      key: string,
+      tenant: string,
+      timer: string,
+      at: number,
+      type: string,
+      body: Json,
+    ]
   | readonly ["cancel", kind: string, key: string, timer: string]
   | readonly ["enqueue", queue: string, id: string, data: Json]
   | readonly ["reply", node: string, call: string, answer: Answer];
 
-/** The outbox form of an effect, or null for effects that do not pass through the outbox. */
+/**
+ * The outbox form of an effect, or null for effects that do not pass through the outbox.
+ * @throws TypeError when the receiver's name cannot be stored: the turn then is not storable either
+ */
 export function toOutbox(effect: Effect, origin: Origin): string | null {
+  if (effect.effect === "tell") {
+    const fault = addressFault(effect.kind, effect.key, effect.message.type);
+    if (fault !== null) throw new TypeError(fault);
+  }
   const wire = toWire(effect, origin);
   return wire === null ? null : JSON.stringify(wire);
 }
@@ -117,6 +133,7 @@ export class Outbox {
             body,
             replyTo: null,
             activity: null,
+            fresh: false,
           });
           const group = tells.get(target);
           if (group === undefined) tells.set(target, [text]);

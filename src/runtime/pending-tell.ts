@@ -15,7 +15,10 @@ export async function storePendingTells(
   await tx`insert into runtime_pending_tells ${tx(rows, "id", "kind", "key", "tenant", "type", "body")}`;
 }
 
-/** Sends stored messages older than `minAgeMs`. A crash in the middle sends some of them again. */
+/**
+ * Sends stored messages older than `minAgeMs`. A crash in the middle sends some of them again; one that is not
+ * accepted now stays for later and leaves the others alone.
+ */
 export async function flushPendingTells(
   { sql, send }: { sql: Sql; send: (to: Address, type: string, body: Json) => Promise<void> },
   minAgeMs: number,
@@ -27,9 +30,10 @@ export async function flushPendingTells(
         where created_at <= now() - ${`${minAgeMs} milliseconds`}::interval
         order by created_at limit 200 for update skip locked`;
       if (rows.length === 0) return 0;
-      await Promise.all(rows.map((row) => send(row, row.type, JSON.parse(row.body) as Json)));
-      await tx`delete from runtime_pending_tells where id = any(${texts(rows.map((row) => row.id))}::uuid[])`;
-      return rows.length;
+      const sends = await Promise.allSettled(rows.map((row) => send(row, row.type, JSON.parse(row.body) as Json)));
+      const sent = rows.filter((_, index) => sends[index]?.status === "fulfilled");
+      await tx`delete from runtime_pending_tells where id = any(${texts(sent.map((row) => row.id))}::uuid[])`;
+      return sent.length;
     });
     if (count < 200) return;
   }

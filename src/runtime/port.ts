@@ -108,7 +108,8 @@ export interface Projection {
   readonly kind: string;
   /**
    * Called once per commit with every changed actor of the kind.
-   * @returns statements with positional parameters, run in order inside the transaction
+   * @returns INSERT, UPDATE or DELETE statements with positional parameters; they become parts of the one
+   *   statement that commits the turn, so they do not see each other's rows and must not start with WITH
    */
   project(changes: readonly Change[]): readonly Statement[];
 }
@@ -177,6 +178,11 @@ export interface Runtime {
    * @throws AskTimeout, MailboxFull, RuntimeUnavailable, MessageRejected
    */
   ask(to: Address, type: string, body: Json, deadlineMs?: number): Promise<Json>;
+  /**
+   * Asks an actor whose key was minted for this very message and is known to nobody else: the runtime
+   * does not look for a stored state. Never use it for a key that an earlier attempt may have sent.
+   */
+  askNew(to: Address, type: string, body: Json, deadlineMs?: number): Promise<Json>;
   /**
    * Sends messages together with somebody else's transaction: they leave if, and only if, it commits.
    * An actor may get one twice after a crash.

@@ -25,6 +25,8 @@ interface Follower {
   reading: boolean;
   /** Something arrived meanwhile: read once more. */
   stale: boolean;
+  /** The actor was erased while stored entries were being read: what to deliver after them. */
+  last: readonly LogEntry[] | null;
   closed: boolean;
   readonly listener: TailListener;
 }
@@ -40,7 +42,13 @@ export interface TailsOptions {
 }
 
 type Notice =
-  | readonly [node: string, kind: string, key: string, ended: 0 | 1, entries: readonly (readonly [number, number, LogEntry["entry"]])[]]
+  | readonly [
+      node: string,
+      kind: string,
+      key: string,
+      ended: 0 | 1,
+      entries: readonly (readonly [number, number, LogEntry["entry"]])[],
+    ]
   /** The partition has a new owner: the last notices of the former one may never have been sent. */
   | readonly [node: string];
 
@@ -48,30 +56,50 @@ export class Tails {
   private readonly followers = new Map<string, Set<Follower>>();
   private readonly perPartition = new Map<number, number>();
   private readonly channels = new Map<string, number>();
+  /** Settles once a partition's channel is being heard. */
+  private readonly subscribed = new Map<number, Promise<unknown>>();
+  /** Partitions with news that other nodes were not told of. */
+  private readonly untold = new Set<number>();
+  private closed = false;
 
   constructor(private readonly options: TailsOptions) {
     options.subscriber.on("message", (channel: string, text: string) => this.hear(channel, text));
-    // Whatever was published while the connection was away is only in PostgreSQL.
-    options.subscriber.on("ready", () => this.refresh([...this.perPartition.keys()]));
+    options.subscriber.on("ready", () => void this.catchUp());
+    options.commands.on("ready", () => {
+      const partitions = [...this.untold];
+      this.untold.clear();
+      if (partitions.length > 0) this.announceTakeover(partitions);
+    });
+  }
+
+  /** Whatever was published while the subscriber's connection was away is only in PostgreSQL. */
+  private async catchUp(): Promise<void> {
+    const channels = [...this.channels.keys()];
+    if (channels.length === 0) return;
+    // Once this is answered, everything published from now on is heard.
+    const heard = await this.options.subscriber.subscribe(...channels).catch(() => null);
+    if (heard !== null) this.refresh([...this.perPartition.keys()]);
   }
 
   /** Follows a log from entry `after` on. @returns a function that ends it */
   follow({ kind, key }: Address, after: number, listener: TailListener): () => void {
     const name = `${kind}/${key}`;
     const partition = partitionOf(kind, key, this.options.partitions);
-    const follower: Follower = { kind, key, next: after + 1, reading: false, stale: false, closed: false, listener };
+    const follower: Follower = {
+      kind,
+      key,
+      next: after + 1,
+      reading: false,
+      stale: false,
+      last: null,
+      closed: false,
+      listener,
+    };
     const group = this.followers.get(name);
     if (group === undefined) this.followers.set(name, new Set([follower]));
     else group.add(follower);
     void this.join(partition).then(() => this.read(follower));
-    return () => {
-      if (follower.closed) return;
-      follower.closed = true;
-      const rest = this.followers.get(name);
-      rest?.delete(follower);
-      if (rest?.size === 0) this.followers.delete(name);
-      this.part(partition);
-    };
+    return () => this.leave(follower);
   }
 
   /** Spreads what this node committed: to its own followers directly, to other nodes by pub/sub. */
@@ -79,8 +107,14 @@ export class Tails {
     const { commands, keys, node } = this.options;
     for (const { partition, kind, key, entries, ended } of news) {
       this.offer(`${kind}/${key}`, entries, ended);
-      const notice: Notice = [node, kind, key, ended ? 1 : 0, entries.map(({ seq, at, entry }) => [seq, at, entry] as const)];
-      commands.publish(keys.tail(partition), JSON.stringify(notice)).catch(() => {});
+      const notice: Notice = [
+        node,
+        kind,
+        key,
+        ended ? 1 : 0,
+        entries.map(({ seq, at, entry }) => [seq, at, entry] as const),
+      ];
+      commands.publish(keys.tail(partition), JSON.stringify(notice)).catch(() => this.untold.add(partition));
     }
   }
 
@@ -88,7 +122,9 @@ export class Tails {
   announceTakeover(partitions: readonly number[]): void {
     const { commands, keys, node } = this.options;
     for (const partition of partitions) {
-      commands.publish(keys.tail(partition), JSON.stringify([node] satisfies Notice)).catch(() => {});
+      commands
+        .publish(keys.tail(partition), JSON.stringify([node] satisfies Notice))
+        .catch(() => this.untold.add(partition));
     }
     this.refresh(partitions);
   }
@@ -99,13 +135,25 @@ export class Tails {
     return count;
   }
 
+  /** Ends every follower: nothing is delivered any more. */
+  close(): void {
+    this.closed = true;
+    for (const group of this.followers.values()) for (const follower of group) follower.closed = true;
+    this.followers.clear();
+  }
+
   private async join(partition: number): Promise<void> {
     const count = this.perPartition.get(partition) ?? 0;
     this.perPartition.set(partition, count + 1);
-    if (count > 0) return;
-    const channel = this.options.keys.tail(partition);
-    this.channels.set(channel, partition);
-    await this.options.subscriber.subscribe(channel).catch(() => {});
+    if (count === 0) {
+      const channel = this.options.keys.tail(partition);
+      this.channels.set(channel, partition);
+      this.subscribed.set(
+        partition,
+        this.options.subscriber.subscribe(channel).catch(() => {}),
+      );
+    }
+    await this.subscribed.get(partition);
   }
 
   private part(partition: number): void {
@@ -115,6 +163,7 @@ export class Tails {
       return;
     }
     this.perPartition.delete(partition);
+    this.subscribed.delete(partition);
     const channel = this.options.keys.tail(partition);
     this.channels.delete(channel);
     this.options.subscriber.unsubscribe(channel).catch(() => {});
@@ -132,15 +181,20 @@ export class Tails {
     const [, kind, key, ended, entries] = notice;
     const name = `${kind}/${key}`;
     if (!this.followers.has(name)) return;
-    this.offer(name, entries.map(([seq, at, entry]) => ({ seq, at, entry })), ended === 1);
+    this.offer(
+      name,
+      entries.map(([seq, at, entry]) => ({ seq, at, entry })),
+      ended === 1,
+    );
   }
 
   private offer(name: string, entries: readonly LogEntry[], ended: boolean): void {
     const group = this.followers.get(name);
     if (group === undefined) return;
     for (const follower of [...group]) {
-      if (follower.reading && !ended) {
-        follower.stale = true;
+      if (follower.reading) {
+        if (ended) follower.last = entries;
+        else follower.stale = true;
         continue;
       }
       const fresh = entries.filter((entry) => entry.seq >= follower.next);
@@ -154,7 +208,18 @@ export class Tails {
   private deliver(follower: Follower, entries: readonly LogEntry[], ended: boolean): void {
     const last = entries.at(-1);
     if (last !== undefined) follower.next = last.seq + 1;
+    if (ended) this.leave(follower);
     follower.listener(entries, ended);
+  }
+
+  private leave(follower: Follower): void {
+    if (follower.closed) return;
+    follower.closed = true;
+    const name = `${follower.kind}/${follower.key}`;
+    const rest = this.followers.get(name);
+    rest?.delete(follower);
+    if (rest?.size === 0) this.followers.delete(name);
+    this.part(partitionOf(follower.kind, follower.key, this.options.partitions));
   }
 
   /** Catches a follower up with what is stored. */
@@ -168,14 +233,31 @@ export class Tails {
     try {
       for (;;) {
         follower.stale = false;
-        const entries = await readLog(this.options.sql, follower.kind, follower.key, tailedLog, follower.next - 1, pageSize);
+        const entries = await readLog(
+          this.options.sql,
+          follower.kind,
+          follower.key,
+          tailedLog,
+          follower.next - 1,
+          pageSize,
+        );
         if (follower.closed) return;
         if (entries.length > 0) this.deliver(follower, entries, false);
-        if (follower.closed || (entries.length < pageSize && !follower.stale)) return;
+        if (follower.closed) return;
+        const { last } = follower;
+        if (last !== null) {
+          this.deliver(
+            follower,
+            last.filter((entry) => entry.seq >= follower.next),
+            true,
+          );
+          return;
+        }
+        if (entries.length < pageSize && !follower.stale) return;
       }
     } catch {
       // The database is away. Try again until it is back or the follower has gone.
-      setTimeout(() => void this.read(follower), 500);
+      if (!follower.closed) setTimeout(() => void this.read(follower), 500);
     } finally {
       follower.reading = false;
     }
@@ -191,23 +273,31 @@ export class Tails {
         if (concerned.has(partitionOf(follower.kind, follower.key, this.options.partitions))) all.push(follower);
       }
     }
-    for (let start = 0; start < all.length; start += refreshSize) void this.check(all.slice(start, start + refreshSize));
+    for (let start = 0; start < all.length; start += refreshSize)
+      void this.check(all.slice(start, start + refreshSize));
   }
 
   private async check(followers: readonly Follower[]): Promise<void> {
     try {
       const rows = await this.options.sql<{ kind: string; key: string; last: string }[]>`
-        select l.kind, l.key, max(l.seq)::text as last
+        select a.kind, a.key, coalesce(max(l.seq), 0)::text as last
         from (select distinct * from unnest(${texts(followers.map((one) => one.kind))}::text[], ${texts(followers.map((one) => one.key))}::text[]) as d (kind, key)) u
-        join runtime_logs l on l.kind = u.kind and l.key = u.key and l.log = ${tailedLog}
-        group by l.kind, l.key`;
-      const last = new Map(rows.map((row) => [`${row.kind}/${row.key}`, Number(row.last)]));
+        join runtime_actors a on a.kind = u.kind and a.key = u.key
+        left join runtime_logs l on l.kind = u.kind and l.key = u.key and l.log = ${tailedLog}
+        group by a.kind, a.key`;
+      const lasts = new Map(rows.map((row) => [`${row.kind}/${row.key}`, Number(row.last)]));
       for (const follower of followers) {
-        if (follower.reading) follower.stale = true;
-        else if ((last.get(`${follower.kind}/${follower.key}`) ?? 0) >= follower.next) void this.read(follower);
+        const last = lasts.get(`${follower.kind}/${follower.key}`);
+        // It had entries and is not there any more: it was erased, and the notice of that was lost.
+        const erased = last === undefined && follower.next > 1;
+        if (follower.reading) {
+          if (erased) follower.last ??= [];
+          else follower.stale = true;
+        } else if (erased && !follower.closed) this.deliver(follower, [], true);
+        else if ((last ?? 0) >= follower.next) void this.read(follower);
       }
     } catch {
-      setTimeout(() => void this.check(followers.filter((one) => !one.closed)), 500);
+      if (!this.closed) setTimeout(() => void this.check(followers.filter((one) => !one.closed)), 500);
     }
   }
 }
@@ -225,5 +315,9 @@ export async function readLog(
     select seq, at, entry from runtime_logs
     where kind = ${kind} and key = ${key} and log = ${log} and seq > ${after}
     order by seq limit ${limit}`;
-  return rows.map((row) => ({ seq: Number(row.seq), at: Number(row.at), entry: JSON.parse(row.entry) as LogEntry["entry"] }));
+  return rows.map((row) => ({
+    seq: Number(row.seq),
+    at: Number(row.at),
+    entry: JSON.parse(row.entry) as LogEntry["entry"],
+  }));
 }

@@ -3,7 +3,7 @@
  * here touches a store, and a failed turn leaves its actor as it was.
  */
 import type { TSchema } from "@sinclair/typebox";
-import { TypeCompiler, type TypeCheck } from "@sinclair/typebox/compiler";
+import { type TypeCheck, TypeCompiler } from "@sinclair/typebox/compiler";
 import type { Effect, Json, ReplyTo, Turn } from "../../actors/actor.ts";
 import { type Envelope, messageId } from "./envelope.ts";
 import type { AnyActorDefinition } from "./port.ts";
@@ -52,7 +52,10 @@ export class Turns {
         {
           state: TypeCompiler.Compile(definition.state as TSchema),
           messages: new Map(
-            Object.entries(definition.messages).map(([type, schema]) => [type, TypeCompiler.Compile(schema as TSchema)]),
+            Object.entries(definition.messages).map(([type, schema]) => [
+              type,
+              TypeCompiler.Compile(schema as TSchema),
+            ]),
           ),
           receive: new Map(Object.entries(definition.receive) as [string, Handler][]),
         },
@@ -98,7 +101,11 @@ export class Turns {
         return { result: "done", effects: turn.effects, reply: turn.reply };
       } catch (error) {
         if (attempt >= handlerAttempts) {
-          return { result: "failed", error: error instanceof Error ? `${error.name}: ${error.message}` : String(error), attempts: attempt };
+          return {
+            result: "failed",
+            error: error instanceof Error ? `${error.name}: ${error.message}` : String(error),
+            attempts: attempt,
+          };
         }
       }
     }

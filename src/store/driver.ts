@@ -45,7 +45,8 @@ const mends: Readonly<Record<string, readonly Mend[]>> = {
     { faulty: "let savepoints = 0\n", mended: "let savepoints = 0\n      , gone = null\n" },
     {
       faulty: "q.catch(e => uncaughtError || (uncaughtError = e))\n",
-      mended: "q.catch(e => uncaughtError || (uncaughtError = e))\n        if (gone)\n          return q.reject(gone)\n",
+      mended:
+        "q.catch(e => uncaughtError || (uncaughtError = e))\n        if (gone)\n          return q.reject(gone)\n",
     },
   ],
 };
@@ -59,7 +60,8 @@ plugin({
       const name = path.endsWith("connection.js") ? "connection.js" : "index.js";
       let contents = await Bun.file(path).text();
       for (const { faulty, mended } of mends[name] ?? []) {
-        if (contents.split(faulty).length !== 2) throw new Error(`the postgres driver has changed: mends do not fit ${name}`);
+        if (contents.split(faulty).length !== 2)
+          throw new Error(`the postgres driver has changed: mends do not fit ${name}`);
         contents = contents.replace(faulty, () => mended);
       }
       mendedFiles.add(name);

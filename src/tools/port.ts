@@ -14,8 +14,6 @@ export interface ToolDescriptor {
   readonly description: string;
   /** JSON Schema of the arguments object. */
   readonly inputSchema: Record<string, unknown>;
-  /** Repeating it changes nothing: such calls run side by side and are rerun after a crash. */
-  readonly readOnly: boolean;
 }
 
 export interface ToolRequest {

@@ -81,7 +81,7 @@ export async function openHouse() {
   const app = createApp({
     routes: [...agentRoutes(agents), ...catalogueRoutes(offer.runtimes, models)],
     authenticator,
-    logger: createLogger("silent", "test"),
+    logger: createLogger("silent"),
     metrics: null,
     corsOrigins: [],
   });

@@ -1,11 +1,8 @@
 /** Executions end to end: a real node, real processes, the scripted model. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { calls, manifest, say, shell } from "../harness/manifests.ts";
 import { until } from "../harness/until.ts";
 import { Setting } from "./setting.ts";
-
-// The preload sets it for the first file of a run only.
-setDefaultTimeout(30_000);
 
 let at: Setting;
 beforeAll(async () => {
@@ -45,6 +42,7 @@ describe("the start", () => {
       422,
       "validation_failed",
     ],
+    ["a long name of a label", { labels: { ["k".repeat(64)]: "v" } }, 422, "validation_failed"],
     ["overrides", { context_overrides: { a: 1 } }, 422, "unsupported_field"],
     ["attachments", { attachments: [{}] }, 422, "unsupported_field"],
     ["another context", { security_context: "build" }, 422, "unknown_security_context"],
@@ -386,5 +384,20 @@ describe("records", () => {
     await Setting.seen(await at.follow(executionId), "tool_call_started");
     expect((await at.node.call("DELETE", `/v1/agents/${answer.body.agent_id}`)).status).toBe(200);
     expect(await at.ended(executionId)).toMatchObject({ status: "cancelled" });
+  });
+
+  test("agents-executions 14: a start that a deletion overtakes is cancelled, too", async () => {
+    for (let round = 0; round < 5; round++) {
+      const agentId = await at.deploy({ script: [shell("sleep 60")] });
+      const [deleted, ...starts] = await Promise.all([
+        at.node.call("DELETE", `/v1/agents/${agentId}`),
+        ...Array.from({ length: 5 }, () => at.start(agentId)),
+      ]);
+      expect(deleted.status).toBe(200);
+      for (const { status, body } of starts) {
+        expect([200, 404]).toContain(status);
+        if (status === 200) expect(await at.ended(body.execution_id)).toMatchObject({ status: "cancelled" });
+      }
+    }
   });
 });

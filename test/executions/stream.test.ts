@@ -1,12 +1,9 @@
 /** The event stream of an execution: resuming, filters, silence, slow and vanished readers. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { connect, type Socket } from "node:net";
 import { say, shell } from "../harness/manifests.ts";
 import { until } from "../harness/until.ts";
 import { Setting } from "./setting.ts";
-
-// The preload sets it for the first file of a run only.
-setDefaultTimeout(30_000);
 
 let at: Setting;
 beforeAll(async () => {

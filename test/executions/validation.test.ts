@@ -1,10 +1,7 @@
 /** What validators measure, one at a time (agents-executions 20, 21 and the hostile ones). */
-import { expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import type { Validator } from "../../actors/execution/plan.ts";
 import { measureOne } from "../../src/executions/validation.ts";
-
-// The preload sets it for the first file of a run only.
-setDefaultTimeout(30_000);
 
 const passing = { min_score: 1, min_confidence: 0 };
 const signal = new AbortController().signal;

@@ -2,14 +2,11 @@
  * The dispatch gateway as a bootstrap meets it (seal 25-31). The execution's own bootstrap is kept busy by a
  * long command; the test speaks in its place, with a token signed by the node's own key.
  */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { createGatewayKeys } from "../../src/gateway/keys.ts";
 import { createExecutionTokens, type ExecutionTokens } from "../../src/gateway/token.ts";
 import { Setting } from "../executions/setting.ts";
 import { calls, say, shell } from "../harness/manifests.ts";
-
-// The preload sets it for the first file of a run only.
-setDefaultTimeout(30_000);
 
 let at: Setting;
 let tokens: ExecutionTokens;

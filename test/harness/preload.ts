@@ -3,7 +3,7 @@ import { afterAll, setDefaultTimeout } from "bun:test";
 import { removeScratch } from "./scratch.ts";
 import { leaveTestStores } from "./stores.ts";
 
-// Real stores on a busy machine: a slow test is not a failed one.
+// For one file run by hand: Bun forgets it after the first, and has no setting for it. `test/run.ts` says it by option.
 setDefaultTimeout(30_000);
 
 afterAll(leaveTestStores);

@@ -33,7 +33,7 @@ export function openApp(options: OpenAppOptions): OpenApp {
   const app = createApp({
     routes: options.routes,
     authenticator: options.authenticator ?? null,
-    logger: createLogger("info", "test", { write: (line) => void log.push(line) }),
+    logger: createLogger("info", { write: (line) => void log.push(line) }),
     metrics: options.metrics ?? null,
     corsOrigins: options.corsOrigins ?? [],
     bodyDeadlineMs: options.bodyDeadlineMs ?? 10_000,

@@ -72,6 +72,26 @@ test("who keeps reading gets everything, however much", async () => {
   expect([...text.matchAll(/^id: /gm)].length).toBe(300);
 });
 
+test("one event larger than what may wait reaches a slow reader", async () => {
+  const large = "y".repeat(12 * 1024 * 1024);
+  const { port } = open(async (stream) => {
+    for (const id of [1, 2]) {
+      stream.send(id, large);
+      await stream.drained();
+    }
+    stream.end();
+  });
+  const socket = await client(port);
+  let received = 0;
+  socket.on("data", (data) => {
+    received += data.length;
+    socket.pause();
+    setTimeout(() => socket.resume(), 1);
+  });
+  await until(() => received > 2 * large.length, { timeoutMs: 30_000, what: "both events" });
+  socket.destroy();
+});
+
 test("a reader that vanishes is noticed, and its source told", async () => {
   let told = 0;
   const { streams, port } = open(async (stream) => {

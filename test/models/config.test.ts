@@ -3,7 +3,7 @@ import { inspect } from "node:util";
 import { readModelsConfig } from "../../src/models/config.ts";
 import { isPrivateEndpoint } from "../../src/models/endpoint.ts";
 import { openModels } from "../../src/models/index.ts";
-import { Secret } from "../../src/models/secret.ts";
+import { Secret } from "../../src/secret.ts";
 import { startVendor } from "../harness/vendor.ts";
 import { aCall, configOf } from "./setting.ts";
 

@@ -67,6 +67,21 @@ for (const bubblewrap of [true, false]) {
       });
     });
 
+    test.skipIf(!bubblewrap)("no process in the sandbox shows a command the token", async () => {
+      await withBench(async (bench) => {
+        const look = "id -u; cat /proc/[0-9]*/environ /proc/[0-9]*/cmdline 2>/dev/null | tr '\\0' '\\n'; ls /proc/2/fd";
+        const gateway = socketGateway(bench.dataDir, "a", (_, n) =>
+          n === 0 ? dispatch({ command: "sh", args: ["-c", look] }) : final("fin"),
+        );
+        const { exit } = await runToEnd(bench.sandbox, specFor("go"));
+        expect(exit).toMatchObject({ exitCode: 0, stdout: "fin\n", stderr: "" });
+        expect(gateway.seen[1]?.body.stdout).toStartWith("1000\n");
+        expect(gateway.seen[1]?.body.stderr).toContain("Permission denied");
+        expect(gateway.seen[1]?.text).not.toContain("tok-5ecret");
+        await gateway.stop();
+      });
+    });
+
     test("a prompt of 300 KB and one with NUL arrive whole", async () => {
       await withBench(async (bench) => {
         const gateway = socketGateway(bench.dataDir, "a", () => final("ok"));

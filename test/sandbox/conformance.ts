@@ -199,6 +199,20 @@ export function sandboxConformance(name: string, make: () => Promise<Bench>): vo
       });
     });
 
+    test("asked by many at once, a program is asked and ends at once", async () => {
+      const spec = specOf("trap 'exit 143' TERM; echo up; while :; do sleep 0.01; done");
+      await sandbox.launch(spec);
+      await untilOutput(sandbox, spec.instanceId);
+      const started = performance.now();
+      const ask = async (_: unknown, nth: number) => {
+        await Bun.sleep(nth / 2);
+        await sandbox.terminate(spec.instanceId, 5_000);
+      };
+      await Promise.all(Array.from({ length: 30 }, ask));
+      expect(performance.now() - started).toBeLessThan(3_000);
+      expect((await runToEnd(sandbox, spec)).exit).toMatchObject({ reason: "terminated", exitCode: 143 });
+    });
+
     test("a program that ignores SIGTERM is killed after the grace, with its daemonised children", async () => {
       const tag = `31${Math.floor(Math.random() * 1e6)}`;
       const spec = specOf(

@@ -1,5 +1,5 @@
 /** The fs.* tools on a real directory: results, failure codes, and no way out (seal 14, 21). */
-import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import {
   chownSync,
   existsSync,
@@ -15,11 +15,9 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { builtinTools } from "../../actors/tool/catalog.ts";
 import { createFsTools } from "../../src/tools/fs/provider.ts";
 import type { ToolOutcome } from "../../src/tools/port.ts";
-
-// The preload sets it for the first file of a run only.
-setDefaultTimeout(30_000);
 
 let host: string;
 let outside: string;
@@ -54,6 +52,11 @@ async function code(name: string, given: Record<string, unknown>): Promise<strin
   const outcome = await call(name, given);
   return outcome.status === "succeeded" ? "succeeded" : outcome.code;
 }
+
+test("what is offered is what the catalogue says runs here", () => {
+  const names = builtinTools.filter(({ runs }) => runs === "service").map(({ name }) => name);
+  expect(tools.tools().map(({ name }) => name)).toEqual(names);
+});
 
 describe("read and write", () => {
   test("what is written is read, with exactly the contract's keys", async () => {

@@ -8,8 +8,8 @@ import { accessSync, constants, statSync } from "node:fs";
 import { constants as systemConstants } from "node:os";
 import { delimiter, join, resolve } from "node:path";
 import { type TrimmedOutput, trimEnds, trimOutput } from "../../../actors/execution/trim.ts";
+import { processes } from "../../process-table.ts";
 import { childOutput } from "../pipes.ts";
-import { processes } from "../process-table.ts";
 import { OutputCapture } from "./capture.ts";
 
 const killAfterMs = 5_000;

@@ -10,6 +10,7 @@ import { type ExchangeOutcome, exchange } from "./exchange.ts";
 import { exec, killRunningCommand } from "./exec.ts";
 import { BadInput, type BootstrapInput, commandEnvironment, readInput } from "./input.ts";
 import { listen } from "./relay.ts";
+import { seclude } from "./seclude.ts";
 import { createTransport } from "./transport.ts";
 
 const exitCodes = { final: 0, fault: 1, badInput: 2, unauthorized: 3, refused: 4, unavailable: 5 } as const;
@@ -27,12 +28,12 @@ async function run(): Promise<number> {
     () => Bun.stdin.text(),
     (message) => say("WARN", message),
   );
-  const relay = startRelay(input);
+  const ready = prepareForCommands(input);
   const environment = commandEnvironment(process.env);
   const outcome = await exchange(input, {
     send: createTransport({ url: input.orchestratorUrl, token: input.token, sockets: input.gatewaySockets }),
     exec: async (request) => {
-      await relay;
+      await ready;
       return exec(request, environment, input.workspace);
     },
     sleep: Bun.sleep,
@@ -45,10 +46,14 @@ async function run(): Promise<number> {
   return conclude(outcome);
 }
 
-/** Programs may use the orchestrator's address once this is done; the first question need not wait for it. */
-async function startRelay(input: BootstrapInput): Promise<void> {
+/**
+ * Inside a sandbox of its own: commands may use the orchestrator's address once this is done, and see nothing of
+ * the bootstrap's environment. The first question need not wait for it.
+ */
+async function prepareForCommands(input: BootstrapInput): Promise<void> {
   if (!input.relay || input.gatewaySockets === null) return;
   await Bun.sleep(0);
+  if (!(await seclude())) say("WARN", "commands can read the environment of the bootstrap");
   const listening = await listen(input.orchestratorUrl, input.gatewaySockets);
   if (!listening) say("WARN", "the orchestrator's address cannot be made to answer here");
 }

@@ -1,7 +1,7 @@
 /** Ending an instance from any node: by its supervisor where that lives, else by hand. */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { isAlive, signal } from "../../programs/process-table.ts";
+import { isAlive, signal } from "../../process-table.ts";
 import { readExit } from "./follow.ts";
 import {
   type EndWish,

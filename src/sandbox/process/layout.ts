@@ -14,7 +14,7 @@
  */
 import { mkdirSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { ProcessIdentity } from "../../programs/process-table.ts";
+import type { ProcessIdentity } from "../../process-table.ts";
 import type { ExitReason, InstanceLimits } from "../port.ts";
 import type { CgroupParents } from "./cgroup.ts";
 

@@ -5,8 +5,8 @@
 import { existsSync } from "node:fs";
 import { chown, lstat, mkdir, readdir, rename, rm, stat } from "node:fs/promises";
 import { join, resolve } from "node:path";
+import { isAlive } from "../../process-table.ts";
 import { bundleBootstrap, bundleProgram } from "../../programs/bundle.ts";
-import { isAlive } from "../../programs/process-table.ts";
 import type { InstanceExit, InstanceSpec, Sandbox, SandboxDescription } from "../port.ts";
 import { agentOwner, type Bubblewrap, findBubblewrap, trustedPath } from "./bubblewrap.ts";
 import { type CgroupParents, findCgroups } from "./cgroup.ts";

@@ -1,5 +1,5 @@
 /** Ending whatever an instance still has running, and waiting until nothing of it is left. */
-import { carrying, signal, tree } from "../../programs/process-table.ts";
+import { carrying, signal, tree } from "../../process-table.ts";
 import { members, removeGroup } from "./cgroup.ts";
 
 const patienceMs = 5_000;

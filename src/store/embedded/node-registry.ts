@@ -1,7 +1,7 @@
 /** Which nodes use the stores of a data directory: one file each, named after the process. */
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { identify, isAlive, type ProcessIdentity } from "./process-identity.ts";
+import { identify, isAlive, type ProcessIdentity } from "../../process-table.ts";
 
 /** Enters this process; a process that joins twice has two entries. Returns the entry's file. */
 export function enterNode(folder: string): string {
@@ -32,9 +32,9 @@ export function countNodes(folder: string): number {
 function readIdentity(file: string): ProcessIdentity | null {
   try {
     const value: unknown = JSON.parse(readFileSync(file, "utf8"));
-    if (typeof value !== "object" || value === null || !("pid" in value) || !("startedAt" in value)) return null;
-    return typeof value.pid === "number" && typeof value.startedAt === "string"
-      ? { pid: value.pid, startedAt: value.startedAt }
+    if (typeof value !== "object" || value === null || !("pid" in value) || !("born" in value)) return null;
+    return typeof value.pid === "number" && typeof value.born === "string"
+      ? { pid: value.pid, born: value.born }
       : null;
   } catch {
     return null;

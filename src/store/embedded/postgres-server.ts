@@ -1,10 +1,10 @@
 /** The embedded PostgreSQL: makes its cluster once, describes how it runs. */
 import { chownSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { commandLine, identify } from "../../process-table.ts";
 import { postgres } from "../driver.ts";
 import type { DaemonSpec } from "./daemon.ts";
 import { type Account, locatePostgres, type PostgresBinaries, postgresAccount, runAs } from "./postgres-binaries.ts";
-import { commandLine, identify } from "./process-identity.ts";
 
 export interface PostgresServerOptions {
   /** Folder of all stores of the data directory. */
@@ -53,6 +53,8 @@ function serverSettings({ durable, maxConnections }: PostgresServerOptions): Rec
     fsync: safety,
     synchronous_commit: safety,
     full_page_writes: safety,
+    // Compiling a plan takes longer than any statement of ours runs.
+    jit: "off",
     timezone: "UTC",
     log_min_messages: "warning",
     log_checkpoints: "off",

@@ -25,6 +25,8 @@ create table runtime_partitions (
   outbox_seq     bigint not null default 0
 ) with (fillfactor = 20);
 
+-- States are rewritten with every turn: kept in the row as they are, up to a page, rather than compressed
+-- and moved aside from 2 kB on.
 create table runtime_actors (
   kind       text not null,
   key        text not null,
@@ -36,7 +38,7 @@ create table runtime_actors (
   state      text not null,
   updated_at timestamptz not null default now(),
   primary key (kind, key)
-) with (fillfactor = 70);
+) with (fillfactor = 70, toast_tuple_target = 8160);
 
 create table runtime_logs (
   kind  text not null,
@@ -46,7 +48,7 @@ create table runtime_logs (
   at    bigint not null,
   entry text not null,
   primary key (kind, key, log, seq)
-);
+) with (toast_tuple_target = 8160);
 
 -- Effects that are committed but perhaps not carried out yet; in order per partition.
 create table runtime_outbox (
@@ -86,7 +88,6 @@ create table runtime_activities (
   released_at timestamptz
 );
 create index runtime_activities_node on runtime_activities (node);
-create index runtime_activities_actor on runtime_activities (kind, key);
 
 create table runtime_dead_letters (
   id          uuid primary key,

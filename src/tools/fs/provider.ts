@@ -15,7 +15,7 @@ const walkBudgetMs = 20_000;
 export function createFsTools(workspace: (executionId: string) => Promise<string>): ToolProvider {
   const tools = (Object.keys(fsArguments) as FsTool[]).map((name) => ({
     name,
-    ...fsDescriptions[name],
+    description: fsDescriptions[name],
     inputSchema: JSON.parse(JSON.stringify(fsArguments[name])) as Record<string, unknown>,
   }));
   return {
@@ -33,32 +33,11 @@ export function createFsTools(workspace: (executionId: string) => Promise<string
 async function run(host: string, { name, arguments: given, signal }: ToolRequest): Promise<ToolOutcome> {
   switch (name as FsTool) {
     case "fs.list":
-      return scan(
-        {
-          host,
-          call: { tool: "fs.list", given: checkArguments("fs.list", given) },
-        },
-        walkBudgetMs,
-        signal,
-      );
+      return scan({ host, call: { tool: "fs.list", given: checkArguments("fs.list", given) } }, walkBudgetMs, signal);
     case "fs.glob":
-      return scan(
-        {
-          host,
-          call: { tool: "fs.glob", given: checkArguments("fs.glob", given) },
-        },
-        walkBudgetMs,
-        signal,
-      );
+      return scan({ host, call: { tool: "fs.glob", given: checkArguments("fs.glob", given) } }, walkBudgetMs, signal);
     case "fs.grep":
-      return scan(
-        {
-          host,
-          call: { tool: "fs.grep", given: checkArguments("fs.grep", given) },
-        },
-        grepBudgetMs,
-        signal,
-      );
+      return scan({ host, call: { tool: "fs.grep", given: checkArguments("fs.grep", given) } }, grepBudgetMs, signal);
     case "fs.delete": {
       const checked = checkArguments("fs.delete", given);
       if (checked.recursive) return scan({ host, call: { tool: "fs.delete", given: checked } }, walkBudgetMs, signal);

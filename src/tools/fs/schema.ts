@@ -93,37 +93,17 @@ export const fsArguments = {
 export type FsTool = keyof typeof fsArguments;
 export type FsArguments<T extends FsTool> = Static<(typeof fsArguments)[T]>;
 
-export const fsDescriptions: Readonly<Record<FsTool, { readonly description: string; readonly readOnly: boolean }>> = {
-  "fs.read": {
-    description: "Read a file. Binary content comes as base64.",
-    readOnly: true,
-  },
-  "fs.write": {
-    description: "Write a file: replace it, append to it, or create it only if absent.",
-    readOnly: false,
-  },
-  "fs.list": { description: "List a directory.", readOnly: true },
-  "fs.create_dir": {
-    description: "Create a directory and its parents.",
-    readOnly: false,
-  },
-  "fs.delete": {
-    description: "Delete a file or a directory.",
-    readOnly: false,
-  },
-  "fs.edit": {
-    description: "Replace one occurrence of a text in a file, or all of them.",
-    readOnly: false,
-  },
-  "fs.multi_edit": {
-    description: "Apply several replacements to one file, all or none.",
-    readOnly: false,
-  },
-  "fs.grep": {
-    description: "Search files for lines that match a regular expression.",
-    readOnly: true,
-  },
-  "fs.glob": { description: "Find files by a glob pattern.", readOnly: true },
+/** What models are told of each; which of them only look says the catalogue. */
+export const fsDescriptions: Readonly<Record<FsTool, string>> = {
+  "fs.read": "Read a file. Binary content comes as base64.",
+  "fs.write": "Write a file: replace it, append to it, or create it only if absent.",
+  "fs.list": "List a directory.",
+  "fs.create_dir": "Create a directory and its parents.",
+  "fs.delete": "Delete a file or a directory.",
+  "fs.edit": "Replace one occurrence of a text in a file, or all of them.",
+  "fs.multi_edit": "Apply several replacements to one file, all or none.",
+  "fs.grep": "Search files for lines that match a regular expression.",
+  "fs.glob": "Find files by a glob pattern.",
 };
 
 /**

@@ -3,8 +3,8 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, wr
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { identify } from "../../../src/process-table.ts";
 import { postgres } from "../../../src/store/driver.ts";
-import { identify, isAlive } from "../../../src/store/embedded/process-identity.ts";
 import { type JoinedStores, joinStores } from "../../../src/store/embedded/stores.ts";
 import { openRedis } from "../../../src/store/redis.ts";
 import { until } from "../../harness/until.ts";
@@ -191,7 +191,7 @@ describe("leftovers", () => {
   test("entries of dead nodes, cut-off entries and cut-off pid files count for nothing", async () => {
     const folder = join(dataDir, "nodes");
     mkdirSync(folder, { recursive: true });
-    writeFileSync(join(folder, "1-recycled"), JSON.stringify({ pid: process.pid, startedAt: "long ago" }));
+    writeFileSync(join(folder, "1-recycled"), JSON.stringify({ pid: process.pid, born: "long ago" }));
     writeFileSync(join(folder, "2-cut-off"), '{"pid":');
     writeFileSync(join(stores, "postgres.pid"), "");
     writeFileSync(join(stores, "redis.port"), "abc");
@@ -230,14 +230,6 @@ test("durable where it counts, closed to strangers", async () => {
   await expect(
     redisCommand({ redisUrl: joined.redisUrl?.replace(/:[^:@]+@/, ":guess@") ?? null }, "GET", "x"),
   ).rejects.toThrow();
-});
-
-test("a process is told from the next one with its pid", () => {
-  const here = identify(process.pid);
-  expect(here).not.toBeNull();
-  expect(isAlive({ pid: process.pid, startedAt: here?.startedAt ?? "" })).toBe(true);
-  expect(isAlive({ pid: process.pid, startedAt: "0" })).toBe(false);
-  expect(identify(2 ** 22 + 1)).toBeNull();
 });
 
 function squat(port: number): Promise<() => void> {

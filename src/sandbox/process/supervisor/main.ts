@@ -7,8 +7,8 @@
  */
 import { closeSync, openSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { identify, processes, signal, tree } from "../../../process-table.ts";
 import { childOutput } from "../../../programs/pipes.ts";
-import { identify, processes, signal, tree } from "../../../programs/process-table.ts";
 import type { ExitReason } from "../../port.ts";
 import { InstanceCgroup } from "../cgroup.ts";
 import {
@@ -36,7 +36,7 @@ class Instance {
   #child: Bun.Subprocess | null = null;
   /** Set by whoever ends the instance before its time. */
   #verdict: ExitReason | null = null;
-  #wishes = 0;
+  #asked = false;
   readonly #cgroup: InstanceCgroup | null;
 
   constructor(readonly plan: LaunchPlan) {
@@ -54,6 +54,8 @@ class Instance {
   async run(): Promise<void> {
     process.on("SIGTERM", () => void this.#end());
     await this.#register();
+    // Asked to end before it began.
+    if (this.#asked) return leave({ reason: "terminated", exitCode: null });
     const outputs = [childOutput(this.plan.owner), childOutput(this.plan.owner)] as const;
     const stdin = openSync(this.plan.stdin ?? "/dev/null", "r");
     const start = this.#startFile();
@@ -107,11 +109,12 @@ class Instance {
 
   /** Asks the instance to end; after the grace it is killed. A second wish with a shorter grace counts. */
   async #end(): Promise<void> {
-    this.#wishes += 1;
-    const { graceMs } = (await readJson<EndWish>(join(directory, "end.json"))) ?? { graceMs: defaultGraceMs };
-    if (this.#wishes === 1) this.#askToEnd();
-    setTimeout(() => this.#kill("terminated"), graceMs);
     this.#verdict ??= "terminated";
+    // Before anything is waited for: two wishes at once are still one question.
+    if (!this.#asked) this.#askToEnd();
+    this.#asked = true;
+    const { graceMs } = (await readJson<EndWish>(join(directory, "end.json"))) ?? { graceMs: defaultGraceMs };
+    setTimeout(() => this.#kill("terminated"), graceMs);
   }
 
   /** SIGTERM to the program's group; inside bubblewrap that is the grandchild, behind its two own processes. */

@@ -1,10 +1,10 @@
-/** What the kernel tells of running processes. Linux reads /proc; elsewhere only signals by group are possible. */
+/** What the kernel tells of running processes. Linux reads /proc; elsewhere `ps` tells of single ones only. */
 import { readdirSync, readFileSync } from "node:fs";
 
 /** A process that cannot be mistaken for a later one with the same number. */
 export interface ProcessIdentity {
   readonly pid: number;
-  /** Start time and boot, as the kernel tells them. */
+  /** Opaque: when it began, and in which boot. */
   readonly born: string;
 }
 
@@ -29,7 +29,7 @@ export function isAlive(identity: ProcessIdentity): boolean {
 
 /** Boot and start time of a process; null when it is gone or only waits to be reaped. */
 function birth(pid: number): string | null {
-  if (process.platform !== "linux") return signal(pid, 0) ? "unknown" : null;
+  if (process.platform !== "linux") return ps(pid, "lstart=") || null;
   const fields = statFields(pid);
   const [state, start] = [fields?.[0], fields?.[19]];
   return state === undefined || start === undefined || state === "Z" || state === "X" ? null : `${boot()}:${start}`;
@@ -41,7 +41,7 @@ function boot(): string {
   return bootId;
 }
 
-/** Fields of /proc/<pid>/stat from the third (state) on. */
+/** Fields of /proc/<pid>/stat from the third (state) on; the name before them may hold anything. */
 function statFields(pid: number): string[] | null {
   try {
     const line = readFileSync(`/proc/${pid}/stat`, "utf8");
@@ -90,6 +90,21 @@ function environmentOf(pid: number): string[] {
   } catch {
     return [];
   }
+}
+
+/** The command line of a process with its arguments, empty when it is gone. */
+export function commandLine(pid: number): string {
+  if (process.platform !== "linux") return ps(pid, "command=");
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll("\0", " ");
+  } catch {
+    return "";
+  }
+}
+
+function ps(pid: number, column: string): string {
+  const result = Bun.spawnSync(["ps", "-o", column, "-p", String(pid)], { stderr: "ignore" });
+  return result.stdout.toString().trim();
 }
 
 /** Signals a process, or a group when negative; false when there is none. */

@@ -1,0 +1,87 @@
+/**
+ * One runtime node as a process of its own, for tests that kill it: counters, two activities, and
+ * a crash point. Its settings are the first argument, its orders come over IPC; SIGTERM drains it.
+ */
+import type { ActivityDefinition, CrashPoint, Runtime } from "../../src/runtime/index.ts";
+import { openRedis } from "../../src/store/redis.ts";
+import { startTestNode } from "../harness/runtime.ts";
+import { type FromNode, gateKey, type NodeSettings, type Numbered, type Request, runsKey, tenant } from "./protocol.ts";
+
+const settings = JSON.parse(process.argv[2] ?? "") as NodeSettings;
+const redis = openRedis(settings.stores.redisUrl);
+const { prefix } = settings.stores;
+
+function say(message: FromNode): void {
+  process.send?.(message);
+}
+
+let passed = 0;
+function crash(point: CrashPoint): void {
+  if (point !== settings.crash?.point) return;
+  passed++;
+  if (passed === settings.crash.nth) process.kill(process.pid, "SIGKILL");
+}
+
+const activities: readonly ActivityDefinition[] = [
+  {
+    name: "echo",
+    concurrency: 8,
+    retry: { attempts: 5, firstDelayMs: 50 },
+    run: (input) => Promise.resolve(input),
+  },
+  {
+    // Work that takes as long as the test wants; leaves a trace of each attempt.
+    name: "gated",
+    concurrency: 8,
+    retry: { attempts: 5, firstDelayMs: 50 },
+    async run(input, { id, attempt, resumed, signal }) {
+      await redis.rpush(runsKey(prefix, id), `${runtime?.nodeId} ${attempt} ${resumed}`);
+      while (!signal.aborted && (await redis.exists(gateKey(prefix))) === 0) await Bun.sleep(20);
+      return input;
+    },
+  },
+];
+
+let runtime: Runtime | null = null;
+const { stores, crash: _crash, ...options } = settings;
+const node = await startTestNode(stores, { ...options, activities, crash });
+runtime = node.runtime;
+
+function obey(request: Request) {
+  switch (request.verb) {
+    case "tell":
+      return node.runtime.tell({ kind: "counter", key: request.key, tenant }, request.type, request.body);
+    case "ask":
+      return node.runtime.ask(
+        { kind: "counter", key: request.key, tenant },
+        request.type,
+        request.body,
+        request.deadlineMs,
+      );
+    case "status":
+      return node.runtime.status();
+    case "counts":
+      return Promise.resolve(node.runtime.counts());
+  }
+}
+
+process.on("message", ({ id, request }: Numbered) => {
+  obey(request).then(
+    (value) => say({ id, value: value === undefined ? null : value }),
+    (error: Error) => say({ id, failure: { name: error.name, message: error.message } }),
+  );
+});
+
+process.on("SIGTERM", () => {
+  node.stop().then(
+    () => process.exit(0),
+    (error: unknown) => {
+      console.error(error);
+      process.exit(1);
+    },
+  );
+});
+// The test is gone: nobody would stop this node any more.
+process.on("disconnect", () => process.exit(2));
+
+say({ ready: node.runtime.nodeId });

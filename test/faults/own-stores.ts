@@ -1,0 +1,68 @@
+/** PostgreSQL and Redis of one test's own, to be killed and started again. */
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { exclusively } from "../../src/store/embedded/exclusive.ts";
+import { joinStores } from "../../src/store/embedded/stores.ts";
+import { migrate } from "../../src/store/migrate.ts";
+import { openPostgres, type Sql } from "../../src/store/postgres.ts";
+import { openRedis } from "../../src/store/redis.ts";
+import type { StoreAddress } from "../harness/runtime.ts";
+
+export class OwnStores {
+  private readonly joined: { leave(): Promise<void> }[] = [];
+  private schemas = 0;
+
+  private constructor(
+    private readonly dataDir: string,
+    private readonly databaseUrl: string,
+    private readonly redisUrl: string,
+  ) {}
+
+  /** Starts both, durable as in production, in a folder of their own. */
+  static async start(): Promise<OwnStores> {
+    const dataDir = mkdtempSync(join(tmpdir(), "svc-faults-"));
+    const joined = await joinStores({ dataDir });
+    const { databaseUrl, redisUrl } = joined;
+    if (databaseUrl === null || redisUrl === null) throw new Error("both stores were wanted");
+    const stores = new OwnStores(dataDir, databaseUrl, redisUrl);
+    stores.joined.push(joined);
+    return stores;
+  }
+
+  /** A migrated schema and a prefix that nobody else uses. */
+  async fresh(): Promise<StoreAddress & { readonly sql: Sql }> {
+    const name = `faults_${++this.schemas}`;
+    const sql = openPostgres({ url: this.databaseUrl, schema: name, poolSize: 4 });
+    await migrate(sql, name);
+    return { databaseUrl: this.databaseUrl, redisUrl: this.redisUrl, schema: name, prefix: name, sql };
+  }
+
+  /** Stops PostgreSQL (SIGINT is its fast shutdown), has `meanwhile` done, and starts it again. */
+  async withoutPostgres(signal: "SIGINT" | "SIGKILL", meanwhile: () => Promise<void>): Promise<void> {
+    const pid = Number(readFileSync(join(this.dataDir, "stores/postgres/postmaster.pid"), "utf8").split("\n")[0]);
+    await this.outage(pid, signal, meanwhile);
+  }
+
+  /** kill -9 of Redis, `meanwhile`, and Redis again. */
+  async withoutRedis(meanwhile: () => Promise<void>): Promise<void> {
+    const redis = openRedis(this.redisUrl);
+    const pid = Number(/process_id:(\d+)/.exec(await redis.info("server"))?.[1]);
+    redis.disconnect();
+    await this.outage(pid, "SIGKILL", meanwhile);
+  }
+
+  private async outage(pid: number, signal: NodeJS.Signals, meanwhile: () => Promise<void>): Promise<void> {
+    // Under the lock nobody revives the store before it is time.
+    await exclusively(join(this.dataDir, "stores/lock"), 10_000, async () => {
+      process.kill(pid, signal);
+      await meanwhile();
+    });
+    this.joined.push(await joinStores({ dataDir: this.dataDir }));
+  }
+
+  async dispose(): Promise<void> {
+    for (const one of this.joined) await one.leave();
+    rmSync(this.dataDir, { recursive: true, force: true });
+  }
+}

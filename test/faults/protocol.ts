@@ -1,0 +1,53 @@
+/** What a test says to a node of its cluster, and what the node answers, over Bun's IPC. */
+import type { Json } from "../../actors/actor.ts";
+import type { CrashPoint, RuntimeCounts, RuntimeStatus } from "../../src/runtime/index.ts";
+import type { StoreAddress } from "../harness/runtime.ts";
+
+export interface NodeSettings {
+  readonly stores: StoreAddress;
+  readonly host: string;
+  readonly partitions: number;
+  readonly leaseTtlMs: number;
+  readonly mailboxLimit: number;
+  /** Kills its own process with SIGKILL when it passes this point for the nth time. */
+  readonly crash: { readonly point: CrashPoint; readonly nth: number } | null;
+}
+
+export type Request =
+  | {
+      readonly verb: "tell" | "ask";
+      readonly key: string;
+      readonly type: string;
+      readonly body: Json;
+      readonly deadlineMs?: number;
+    }
+  | { readonly verb: "status" }
+  | { readonly verb: "counts" };
+
+export interface Numbered {
+  readonly id: number;
+  readonly request: Request;
+}
+
+export interface Failure {
+  readonly name: string;
+  readonly message: string;
+}
+
+export type FromNode =
+  | { readonly ready: string }
+  | { readonly id: number; readonly value: Json | RuntimeStatus | RuntimeCounts | undefined }
+  | { readonly id: number; readonly failure: Failure };
+
+/** The tenant of every actor of these tests. */
+export const tenant = "acme";
+
+/** The Redis list in which every attempt of an activity leaves `<node> <attempt> <resumed>`. */
+export function runsKey(prefix: string, activity: string): string {
+  return `${prefix}:runs:${activity}`;
+}
+
+/** The Redis key that lets the waiting activities of these tests finish. */
+export function gateKey(prefix: string): string {
+  return `${prefix}:gate`;
+}

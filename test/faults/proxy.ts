@@ -1,0 +1,103 @@
+/** A TCP proxy between a node and a store: what the network may do to them, on demand. */
+import { connect, createServer, type Server, type Socket } from "node:net";
+import { until } from "../harness/until.ts";
+
+interface Link {
+  readonly client: Socket;
+  readonly store: Socket;
+  /** What each side sent while held back. */
+  readonly toStore: Buffer[];
+  readonly toClient: Buffer[];
+}
+
+export class StoreProxy {
+  private readonly links = new Set<Link>();
+  private holding = false;
+  private muted = false;
+  private swallowed = 0;
+
+  private constructor(
+    private readonly server: Server,
+    /** The store's address by way of this proxy. */
+    readonly url: string,
+  ) {}
+
+  /** A proxy to the store at `url`. */
+  static async to(url: string): Promise<StoreProxy> {
+    const target = new URL(url);
+    const server = createServer();
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const address = server.address();
+    if (address === null || typeof address === "string") throw new Error("a TCP server has a port");
+    const through = new URL(url);
+    through.port = String(address.port);
+    const proxy = new StoreProxy(server, through.href);
+    server.on("connection", (client) => proxy.link(client, Number(target.port)));
+    return proxy;
+  }
+
+  private link(client: Socket, port: number): void {
+    const store = connect(port, "127.0.0.1");
+    const link: Link = { client, store, toStore: [], toClient: [] };
+    this.links.add(link);
+    client.on("data", (chunk: Buffer) => {
+      if (this.holding) link.toStore.push(chunk);
+      else store.write(chunk);
+    });
+    store.on("data", (chunk: Buffer) => {
+      if (this.muted) this.swallowed += chunk.length;
+      else if (this.holding) link.toClient.push(chunk);
+      else client.write(chunk);
+    });
+    const close = () => {
+      client.destroy();
+      store.destroy();
+      this.links.delete(link);
+    };
+    for (const socket of [client, store]) {
+      socket.on("error", close);
+      socket.on("close", close);
+    }
+  }
+
+  /** From now on what node and store send each other waits here. */
+  hold(): void {
+    this.holding = true;
+  }
+
+  /** Whether something that the node sent and that waits here contains this text. */
+  holds(text: string): boolean {
+    return [...this.links].some(({ toStore }) => Buffer.concat(toStore).includes(text));
+  }
+
+  /** What waited goes on its way. */
+  release(): void {
+    this.holding = false;
+    for (const { client, store, toStore, toClient } of this.links) {
+      for (const chunk of toStore.splice(0)) store.write(chunk);
+      for (const chunk of toClient.splice(0)) client.write(chunk);
+    }
+  }
+
+  /** Breaks every connection. */
+  cut(): void {
+    for (const { client, store } of [...this.links]) {
+      client.destroy();
+      store.destroy();
+    }
+  }
+
+  /** The store acts on what is under way, but its answers never arrive; then the connections break. */
+  async cutBeforeAnswer(): Promise<void> {
+    this.swallowed = 0;
+    this.muted = true;
+    await until(() => this.swallowed > 0, { what: "the store to answer" });
+    this.cut();
+    this.muted = false;
+  }
+
+  close(): void {
+    this.cut();
+    this.server.close();
+  }
+}

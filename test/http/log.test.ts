@@ -1,0 +1,19 @@
+/** What of a request's address may be written down. */
+import { expect, test } from "bun:test";
+import { recordedUrl } from "../../src/http/log.ts";
+
+const jwt = "eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJ4In0.c2lnbmF0dXJl";
+
+test.each([
+  ["/v1/agents?limit=5", "/v1/agents?limit=5"],
+  ["", "/"],
+  [`/v1/executions/1/stream?token=${jwt}&from=3`, "/v1/executions/1/stream?token=REDACTED&from=3"],
+  ["/callback?state=a&code=b", "/callback?state=REDACTED&code=REDACTED"],
+  [`/x/${jwt}/v1/dispatch-gateway`, "/x/REDACTED/v1/dispatch-gateway"],
+  ["/x/anything", "/x/REDACTED"],
+  [`/v1/agents/${jwt}`, "/v1/agents/REDACTED"],
+  [`//x/${jwt}/v1`, "//x/REDACTED/v1"],
+  ["/v1/agents/lookup/eyJ-is-a-name", "/v1/agents/lookup/eyJ-is-a-name"],
+])("%s", (path, shown) => {
+  expect(recordedUrl(`http://localhost:8080${path}`)).toBe(shown);
+});

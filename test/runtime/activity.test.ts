@@ -1,0 +1,259 @@
+/** Activities: outcomes, repeats, giving up, waiting in line, and whose work it is after a crash. */
+import { expect, test } from "bun:test";
+import {
+  type ActivityContext,
+  type ActivityDefinition,
+  Retryable,
+  type Runtime,
+  Terminal,
+} from "../../src/runtime/index.ts";
+import { until } from "../harness/until.ts";
+import { at, gate, Stage, stateOf } from "./stage.ts";
+
+const stage = new Stage();
+
+function activity(
+  name: string,
+  run: ActivityDefinition["run"],
+  options: Partial<ActivityDefinition> = {},
+): ActivityDefinition {
+  return { name, concurrency: 4, retry: { attempts: 3, firstDelayMs: 20 }, run, ...options };
+}
+
+const perform = (runtime: Runtime, key: string, name: string, id: string, tenant = "acme") =>
+  runtime.ask(at(key, tenant), "work", { activity: name, id, input: id });
+
+async function outcome(runtime: Runtime, key: string): Promise<string> {
+  return await until(async () => (await stateOf(runtime, key))?.outcomes.at(-1), { what: `the outcome for ${key}` });
+}
+
+const remaining = async () =>
+  (await stage.stores.sql<{ id: string }[]>`select id from runtime_activities order by id`).map(({ id }) => id);
+
+/** A row as a node that died left it: it ran there, on that host. */
+async function leftBehind(
+  id: string,
+  name: string,
+  options: { host?: string; hostBound?: boolean; abandoned?: boolean } = {},
+): Promise<void> {
+  await stage.stores.sql`
+    insert into runtime_activities (id, kind, key, tenant, name, input, reply_type, node, host, host_bound, abandoned)
+    values (${id}, 'counter', 'a', 'acme', ${name}, '"left"', 'worked', 'dead node', ${options.host ?? "host-1"},
+      ${options.hostBound ?? false}, ${options.abandoned ?? false})`;
+}
+
+test("the error's type decides about repeats", async () => {
+  const attempts: Record<string, [at: number, attempt: number, resumed: boolean][]> = {};
+  const noting = (name: string, run: (context: ActivityContext) => void) =>
+    activity(name, async (_input, context) => {
+      attempts[name] = [...(attempts[name] ?? []), [performance.now(), context.attempt, context.resumed]];
+      run(context);
+      return "done";
+    });
+  const { runtime } = await stage.node({
+    activities: [
+      noting("fine", () => {}),
+      noting("terminal", () => {
+        throw new Terminal("broken", "cannot help");
+      }),
+      noting("later", ({ attempt }) => {
+        if (attempt === 1) throw new Retryable("come back", 150);
+      }),
+      noting("always", () => {
+        throw new Error("bad luck");
+      }),
+    ],
+  });
+  for (const name of ["fine", "terminal", "later", "always", "missing"])
+    await perform(runtime, name, name, `id-${name}`);
+  expect(await outcome(runtime, "fine")).toBe("id-fine:true");
+  expect(await outcome(runtime, "terminal")).toBe("id-terminal:false");
+  expect(await outcome(runtime, "later")).toBe("id-later:true");
+  expect(await outcome(runtime, "always")).toBe("id-always:false");
+  expect(await outcome(runtime, "missing")).toBe("id-missing:false");
+  expect(attempts.fine).toHaveLength(1);
+  expect(attempts.terminal).toHaveLength(1);
+  expect(attempts.later?.map(([, attempt, resumed]) => [attempt, resumed])).toEqual([
+    [1, false],
+    [2, true],
+  ]);
+  expect((attempts.later?.[1]?.[0] ?? 0) - (attempts.later?.[0]?.[0] ?? 0)).toBeGreaterThanOrEqual(149);
+  expect(attempts.always?.map(([, attempt]) => attempt)).toEqual([1, 2, 3]);
+  // Doubling with jitter: at least half of 20 and of 40 ms.
+  expect((attempts.always?.[2]?.[0] ?? 0) - (attempts.always?.[0]?.[0] ?? 0)).toBeGreaterThanOrEqual(29);
+  await until(async () => (await remaining()).length === 0, { what: "no row to remain" });
+});
+
+test("an activity talks to its actor while it runs", async () => {
+  const { runtime } = await stage.node({
+    activities: [
+      activity("talk", async (_input, { ask, tell, actor }) => {
+        await tell("add", { label: `told by ${actor.key}` });
+        return await ask("add", { label: "asked" });
+      }),
+    ],
+  });
+  await perform(runtime, "a", "talk", "id");
+  expect(await outcome(runtime, "a")).toBe("id:true");
+  expect((await stateOf(runtime, "a"))?.seen).toEqual(["told by a", "asked"]);
+});
+
+test("work given up while it runs is told so; its outcome is not taken in", async () => {
+  const reasons: unknown[] = [];
+  const { runtime } = await stage.node({
+    activities: [
+      activity(
+        "long",
+        (_input, { signal }) =>
+          new Promise((resolve) => {
+            signal.addEventListener("abort", () => {
+              reasons.push(signal.reason);
+              resolve("late");
+            });
+          }),
+      ),
+    ],
+  });
+  await perform(runtime, "a", "long", "id");
+  await until(() => runtime.counts().activitiesRunning === 1);
+  await runtime.ask(at("a"), "giveUp", { id: "id" });
+  await until(() => reasons.length > 0 && runtime.counts().activitiesRunning === 0, { what: "the work to end" });
+  await until(async () => (await remaining()).length === 0, { what: "no row to remain" });
+  expect(reasons).toEqual(["abandoned"]);
+  expect((await stateOf(runtime, "a"))?.outcomes).toEqual([]);
+});
+
+test("work given up in line never begins", async () => {
+  const began: string[] = [];
+  const door = gate();
+  const { runtime } = await stage.node({
+    activities: [
+      activity(
+        "one",
+        async (input) => {
+          began.push(String(input));
+          await door.passed;
+          return null;
+        },
+        { concurrency: 1 },
+      ),
+    ],
+  });
+  for (const id of ["w1", "w2", "w3"]) await perform(runtime, id, "one", id);
+  await until(() => runtime.counts().activitiesWaiting === 2);
+  await runtime.ask(at("w2"), "giveUp", { id: "w2" });
+  await until(() => runtime.counts().activitiesWaiting === 1);
+  door.open(undefined);
+  expect(await outcome(runtime, "w3")).toBe("w3:true");
+  expect(began).toEqual(["w1", "w3"]);
+  expect((await stateOf(runtime, "w2"))?.outcomes).toEqual([]);
+  await until(async () => (await remaining()).length === 0, { what: "no row to remain" });
+});
+
+test("work given up after its node died is cleaned up by whoever adopts it", async () => {
+  const calls: [aborted: boolean, reason: unknown, resumed: boolean][] = [];
+  const cleaning = activity("cleaning", async (_input, { signal, resumed }) => {
+    calls.push([signal.aborted, signal.reason, resumed]);
+    return "ignored";
+  });
+  await leftBehind("left", "cleaning", { abandoned: true });
+  const { runtime } = await stage.node({ activities: [cleaning] });
+  await until(async () => (await remaining()).length === 0, { what: "the row to go" });
+  expect(calls).toEqual([[true, "abandoned", true]]);
+  expect(await stateOf(runtime, "a")).toBeNull();
+});
+
+test("waiting too long for a slot fails the work with queue_timeout", async () => {
+  const door = gate();
+  const { runtime } = await stage.node({
+    activities: [activity("narrow", async () => (await door.passed) ?? null, { concurrency: 1, queueTimeoutMs: 100 })],
+  });
+  await perform(runtime, "a", "narrow", "first");
+  await perform(runtime, "b", "narrow", "second");
+  expect(await outcome(runtime, "b")).toBe("second:false");
+  door.open(undefined);
+  expect(await outcome(runtime, "a")).toBe("first:true");
+});
+
+test("slots go to the tenants in turn", async () => {
+  const order: string[] = [];
+  const door = gate();
+  const { runtime } = await stage.node({
+    activities: [
+      activity(
+        "fair",
+        async (_input, { actor }) => {
+          order.push(actor.tenant);
+          if (order.length === 1) await door.passed;
+          return null;
+        },
+        { concurrency: 1 },
+      ),
+    ],
+  });
+  for (let index = 0; index < 6; index++) await perform(runtime, `big-${index}`, "fair", `big-${index}`, "big");
+  for (const tenant of ["small", "tiny"]) await perform(runtime, tenant, "fair", tenant, tenant);
+  await until(() => runtime.counts().activitiesWaiting === 7);
+  door.open(undefined);
+  await until(() => order.length === 8);
+  expect(order.slice(0, 5)).toEqual(["big", "big", "small", "tiny", "big"]);
+});
+
+test("work bound to a host waits for that host, and goes elsewhere only when it stays away", async () => {
+  const ran: string[] = [];
+  const bound = activity(
+    "bound",
+    async (_input, { id }) => {
+      ran.push(id);
+      return null;
+    },
+    { hostBound: true },
+  );
+  await leftBehind("here", "bound", { host: "host-1", hostBound: true });
+  await leftBehind("there", "bound", { host: "host-2", hostBound: true });
+  await leftBehind("anywhere", "bound", { host: "host-2" });
+  const { runtime } = await stage.node({ activities: [bound], orphanAfterMs: 60_000 });
+  await until(() => ran.length === 2, { what: "the work of this host" });
+  expect(ran.sort()).toEqual(["anywhere", "here"]);
+  // Several looks later it is still untouched.
+  await runtime.ask(at("t"), "wakeAt", { timer: "t", at: Date.now() + 700 });
+  await until(async () => (await stateOf(runtime, "t"))?.seen.length, { what: "some looks at the table" });
+  expect(await remaining()).toEqual(["there"]);
+  await stage.stores.sql`update runtime_activities set created_at = now() - interval '61 seconds'`;
+  await until(() => ran.includes("there"), { what: "the orphaned work" });
+});
+
+test("work written down for a node that never learnt of it is begun; work another node took over is left to it", async () => {
+  const ran: string[] = [];
+  const reasons: unknown[] = [];
+  const { runtime } = await stage.node({
+    activities: [
+      activity("plain", async (_input, { id }) => {
+        ran.push(id);
+        return null;
+      }),
+      activity(
+        "held",
+        (_input, { signal }) =>
+          new Promise((resolve) => {
+            signal.addEventListener("abort", () => {
+              reasons.push(signal.reason);
+              resolve(null);
+            });
+          }),
+      ),
+    ],
+  });
+  await leftBehind("unheard", "plain");
+  await stage.stores.sql`update runtime_activities set node = ${runtime.nodeId} where id = 'unheard'`;
+  await until(() => ran.includes("unheard"), { what: "the work to begin" });
+  await perform(runtime, "b", "held", "taken");
+  await until(() => runtime.counts().activitiesRunning === 1);
+  await stage.stores
+    .sql`insert into runtime_nodes (id, host, pid_scope, pid, heartbeat_at) values ('other', 'host-1', '', 1, now() + interval '1 minute')`;
+  await stage.stores.sql`update runtime_activities set node = 'other' where id = 'taken'`;
+  await until(() => reasons.length > 0, { what: "the work to be left to the other node" });
+  expect(reasons).toEqual(["draining"]);
+  expect(await remaining()).toEqual(["taken"]);
+  expect(ran).toEqual(["unheard"]);
+});

@@ -1,0 +1,93 @@
+/** ask and tell (G1, G5): across nodes, deadlines, deferred replies, tenants, order. */
+import { expect, test } from "bun:test";
+import { AskTimeout, MessageRejected, RuntimeUnavailable } from "../../src/runtime/index.ts";
+import { until } from "../harness/until.ts";
+import { at, manyKeys, Stage, stateOf } from "./stage.ts";
+
+const stage = new Stage();
+
+test("ask reaches every actor from either node", async () => {
+  const nodes = await stage.pair();
+  for (const { runtime } of nodes) await Promise.all(manyKeys.map((key) => runtime.ask(at(key), "add", {})));
+  const replies = await Promise.all(manyKeys.map((key) => nodes[0].runtime.ask(at(key), "add", {})));
+  expect(replies).toEqual(manyKeys.map(() => 3));
+});
+
+test("messages of one sender to one actor keep their order", async () => {
+  const [{ runtime }] = await stage.pair();
+  const labels = Array.from({ length: 300 }, (_, index) => String(index));
+  await Promise.all(
+    labels.flatMap((label) => manyKeys.slice(0, 4).map((key) => runtime.tell(at(key), "add", { label }))),
+  );
+  for (const key of manyKeys.slice(0, 4)) {
+    expect((await runtime.ask(at(key), "get", {})) as object).toMatchObject({ seen: labels });
+  }
+});
+
+test("no answer in time is a typed timeout, and the late reply is dropped", async () => {
+  const [{ runtime }, other] = await stage.pair();
+  for (const key of manyKeys.slice(0, 4)) {
+    await expect(runtime.ask(at(key), "hold", {}, 50)).rejects.toBeInstanceOf(AskTimeout);
+    expect(await other.runtime.ask(at(key), "release", {})).toBe(1);
+  }
+  expect(await runtime.ask(at("key-0"), "add", {})).toBe(1);
+});
+
+test("a deferred reply finds its caller, on the actor's node and on the other", async () => {
+  const nodes = await stage.pair();
+  for (const key of manyKeys.slice(0, 4)) {
+    const held = nodes.map(({ runtime }) => runtime.ask(at(key), "hold", {}));
+    await until(
+      async () => ((await nodes[0].runtime.read(at(key)))?.state as { waiting?: unknown[] })?.waiting?.length === 2,
+    );
+    expect(await nodes[1].runtime.ask(at(key), "release", {})).toBe(2);
+    expect(await Promise.all(held)).toEqual(["released", "released"]);
+  }
+});
+
+test("the actor of another tenant is unknown, and nothing happens to it", async () => {
+  const [{ runtime }] = await stage.pair();
+  for (const key of manyKeys.slice(0, 4)) {
+    await runtime.ask(at(key), "add", { label: "ours" });
+    await expect(runtime.ask(at(key, "umbrella"), "get", {})).rejects.toThrow("no such actor");
+    await runtime.tell(at(key, "umbrella"), "add", { label: "theirs" });
+    expect(await runtime.read(at(key, "umbrella"))).toBeNull();
+    expect(await runtime.readMany("counter", "umbrella", [key])).toEqual([]);
+    expect(await runtime.ask(at(key), "get", {})).toMatchObject({ seen: ["ours"] });
+  }
+  expect(await runtime.deadLetters.list({})).toEqual([]);
+});
+
+test("names that cannot be stored are refused at the door", async () => {
+  const { runtime } = await stage.node();
+  for (const address of [at("a\0b"), at("a", "t\0"), { ...at("a"), kind: "\0" }, at("\ud800")]) {
+    await expect(runtime.ask(address, "get", {})).rejects.toBeInstanceOf(MessageRejected);
+    await expect(runtime.tell(address, "get", {})).rejects.toBeInstanceOf(MessageRejected);
+  }
+  await expect(runtime.tell(at("a"), "g\0t", {})).rejects.toBeInstanceOf(MessageRejected);
+});
+
+test("tells from actor to actor arrive exactly once", async () => {
+  const [{ runtime }, other] = await stage.pair();
+  const labels = Array.from({ length: 40 }, (_, index) => `l${index}`);
+  await Promise.all(
+    labels.map((label, index) =>
+      (index % 2 === 0 ? runtime : other.runtime).tell(at(`hub-${index % 3}`), "spread", { to: [...manyKeys], label }),
+    ),
+  );
+  for (const key of manyKeys) {
+    await until(async () => ((await stateOf(runtime, key))?.seen.length ?? 0) >= labels.length, { what: "all labels" });
+    expect([...((await stateOf(runtime, key))?.seen ?? [])].sort()).toEqual([...labels].sort());
+  }
+});
+
+test("a draining node takes nothing any more", async () => {
+  const node = await stage.node();
+  const held = node.runtime.ask(at("a"), "hold", {});
+  held.catch(() => {});
+  await until(async () => (await node.runtime.read(at("a"))) !== null);
+  await stage.stop(node);
+  await expect(held).rejects.toBeInstanceOf(RuntimeUnavailable);
+  await expect(node.runtime.ask(at("a"), "get", {})).rejects.toBeInstanceOf(RuntimeUnavailable);
+  await expect(node.runtime.tell(at("a"), "get", {})).rejects.toBeInstanceOf(RuntimeUnavailable);
+});

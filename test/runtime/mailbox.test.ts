@@ -1,0 +1,124 @@
+/** Mailboxes and memory: back-pressure, passivation (G6), damage, an emptied Redis. */
+import { expect, test } from "bun:test";
+import { encodeEnvelope } from "../../src/runtime/envelope.ts";
+import { MailboxFull } from "../../src/runtime/index.ts";
+import { runtimeKeys } from "../../src/runtime/partition.ts";
+import { openRedis } from "../../src/store/redis.ts";
+import { until } from "../harness/until.ts";
+import { at, Stage, stateOf } from "./stage.ts";
+
+const stage = new Stage();
+
+test("idle actors leave memory and come back with their state", async () => {
+  const { runtime } = await stage.node({ idleMs: 100 });
+  const keys = Array.from({ length: 50 }, (_, index) => `idle-${index}`);
+  await Promise.all(keys.map((key) => runtime.ask(at(key), "add", { label: key })));
+  await until(() => runtime.counts().residents === 0, { what: "every actor to leave memory" });
+  for (const key of keys) expect(await runtime.ask(at(key), "add", {})).toBe(2);
+});
+
+test("more actors than memory may hold work all the same", async () => {
+  const { runtime } = await stage.node({ residents: 10 });
+  const keys = Array.from({ length: 100 }, (_, index) => `many-${index}`);
+  for (let round = 1; round <= 3; round++) {
+    const replies = await Promise.all(keys.map((key) => runtime.ask(at(key), "add", {})));
+    expect(replies).toEqual(keys.map(() => round));
+  }
+});
+
+test("a full mailbox refuses with a time to come back, loses nothing, and recovers", async () => {
+  const { runtime, sql } = await stage.node({ mailboxLimit: 20, partitions: 1 });
+  await runtime.ask(at("a"), "add", {});
+  let accepted = 1;
+  let refusal: unknown = null;
+  // The partition's row is locked: nothing can be committed, so the mailbox fills.
+  await sql.begin(async (tx) => {
+    await tx`select 1 from runtime_partitions for update`;
+    await until(
+      async () => {
+        try {
+          await runtime.tell(at("a"), "add", {});
+          accepted++;
+        } catch (error) {
+          refusal = error;
+        }
+        return refusal;
+      },
+      { what: "a refusal", everyMs: 1 },
+    );
+  });
+  expect(refusal).toBeInstanceOf(MailboxFull);
+  expect((refusal as MailboxFull).retryAfterSeconds).toBe(1);
+  await until(() => runtime.tell(at("a"), "add", {}).then(() => true), { what: "the mailbox to have room" });
+  await until(async () => (await stateOf(runtime, "a"))?.count === accepted + 1, {
+    what: "everything accepted to be counted",
+  });
+});
+
+test("a damaged entry becomes a dead letter and blocks nothing", async () => {
+  const { runtime } = await stage.node({ partitions: 1 });
+  const redis = openRedis(stage.stores.redisUrl);
+  const mailbox = runtimeKeys(stage.stores.prefix).mailbox(0);
+  const wire = (key: string) => JSON.stringify(["nx", 1, "counter", key, "acme", "get", 0, 0, 0, {}]);
+  const damaged = ["not json", "{}", "[]", "null", '["x"]', wire("nul\0key"), wire("\ud800")];
+  for (const text of damaged) await redis.xadd(mailbox, "*", "m", text);
+  await redis.xadd(mailbox, "*", "other", "field");
+  expect(await runtime.ask(at("a"), "add", {})).toBe(1);
+  const letters = await runtime.deadLetters.list({});
+  expect(letters.map(({ error }) => error)).toEqual(
+    [...damaged, 1].map(() => "unreadable mailbox entry").slice(0, letters.length),
+  );
+  expect(letters.length).toBeGreaterThanOrEqual(damaged.length);
+  expect(await runtime.deadLetters.replay(letters[0]?.id ?? "")).toBe(false);
+  redis.disconnect();
+});
+
+test("an emptied Redis whose clock is behind still hands out ids that are read", async () => {
+  const first = await stage.node({ partitions: 1 });
+  expect(await first.runtime.ask(at("a"), "add", {})).toBe(1);
+  await stage.stop(first);
+  const redis = openRedis(stage.stores.redisUrl);
+  await redis.del(runtimeKeys(stage.stores.prefix).mailbox(0));
+  // As if the partition had come an hour further than the clock of the new Redis.
+  await stage.stores.sql`update runtime_partitions set mailbox_offset = ${`${Date.now() + 3_600_000}-7`}`;
+  const { runtime } = await stage.node({ partitions: 1 });
+  expect(await runtime.ask(at("a"), "add", {}, 5000)).toBe(2);
+  expect(await runtime.ask(at("a"), "add", {}, 5000)).toBe(3);
+  redis.disconnect();
+});
+
+test("a mailbox holds nothing once its messages are committed", async () => {
+  const { runtime } = await stage.node({ partitions: 1 });
+  const redis = openRedis(stage.stores.redisUrl);
+  for (let index = 0; index < 20; index++) await runtime.ask(at("a"), "add", {});
+  await until(async () => (await redis.xlen(runtimeKeys(stage.stores.prefix).mailbox(0))) === 0, {
+    what: "an empty mailbox",
+  });
+  redis.disconnect();
+});
+
+test("a repeat of the message that made an actor does not make it again", async () => {
+  const redis = openRedis(stage.stores.redisUrl);
+  const mailbox = runtimeKeys(stage.stores.prefix).mailbox(0);
+  const first = encodeEnvelope({
+    source: "nsender",
+    sequence: 1,
+    kind: "counter",
+    key: "a",
+    tenant: "acme",
+    type: "add",
+    body: { label: "made" },
+    replyTo: null,
+    activity: null,
+    fresh: true,
+  });
+  const maker = await stage.node({ partitions: 1 });
+  await redis.xadd(mailbox, "*", "m", first);
+  await until(async () => (await stateOf(maker.runtime, "a")) !== null, { what: "the actor" });
+  await stage.stop(maker);
+  const { runtime } = await stage.node({ partitions: 1 });
+  await redis.xadd(mailbox, "*", "m", first);
+  expect(await runtime.ask(at("a"), "add", { label: "next" })).toBe(2);
+  expect((await stateOf(runtime, "a"))?.seen).toEqual(["made", "next"]);
+  redis.disconnect();
+});

@@ -1,0 +1,75 @@
+/** Fresh stores and in-process nodes for one test file, put away after each test. */
+import { afterEach, beforeEach } from "bun:test";
+import type { Json } from "../../actors/actor.ts";
+import type { Address, Runtime, RuntimeOptions } from "../../src/runtime/index.ts";
+import { startTestNode, type TestNode } from "../harness/runtime.ts";
+import { freshStores, type TestStores } from "../harness/stores.ts";
+import { until } from "../harness/until.ts";
+
+export interface CounterState {
+  readonly count: number;
+  readonly seen: readonly string[];
+  readonly outcomes: readonly string[];
+}
+
+/** The counter of this name, of the tenant that these tests use. */
+export function at(key: string, tenant = "acme"): Address {
+  return { kind: "counter", key, tenant };
+}
+
+/** What is committed of a counter. */
+export async function stateOf(runtime: Runtime, key: string): Promise<CounterState | null> {
+  return ((await runtime.read(at(key)))?.state ?? null) as CounterState | null;
+}
+
+export class Stage {
+  stores!: TestStores;
+  private nodes: TestNode[] = [];
+
+  constructor() {
+    beforeEach(async () => {
+      this.stores = await freshStores();
+    });
+    afterEach(async () => {
+      await Promise.all(this.nodes.splice(0).map((node) => node.stop()));
+      await this.stores.dispose();
+    });
+  }
+
+  async node(options: Partial<RuntimeOptions> = {}): Promise<TestNode> {
+    const node = await startTestNode(this.stores, options);
+    this.nodes.push(node);
+    return node;
+  }
+
+  /** Two nodes that hold four of the eight partitions each. */
+  async pair(options: Partial<RuntimeOptions> = {}): Promise<[TestNode, TestNode]> {
+    const first = await this.node(options);
+    const second = await this.node(options);
+    await until(
+      async () =>
+        (await Promise.all([first, second].map(({ runtime }) => runtime.status()))).every(
+          (one) => one.partitions === 4,
+        ),
+      {
+        what: "two fair shares",
+      },
+    );
+    return [first, second];
+  }
+
+  /** Stops a node before the test ends. */
+  async stop(node: TestNode): Promise<void> {
+    this.nodes = this.nodes.filter((one) => one !== node);
+    await node.stop();
+  }
+}
+
+/** Keys enough that every node of a test owns some of them. */
+export const manyKeys: readonly string[] = Array.from({ length: 16 }, (_, index) => `key-${index}`);
+
+/** A promise that the test settles by hand. */
+export function gate<T extends Json | undefined = undefined>(): { readonly passed: Promise<T>; open(value: T): void } {
+  const { promise, resolve } = Promise.withResolvers<T>();
+  return { passed: promise, open: resolve };
+}

@@ -1,0 +1,137 @@
+/** Live tails: stored entries, then live ones, in order, none lost, none twice. */
+import { expect, test } from "bun:test";
+import type { LogEntry, Runtime } from "../../src/runtime/index.ts";
+import { openRedis } from "../../src/store/redis.ts";
+import { StoreProxy } from "../faults/proxy.ts";
+import { until } from "../harness/until.ts";
+import { at, manyKeys, Stage } from "./stage.ts";
+
+const stage = new Stage();
+
+interface Followed {
+  readonly entries: LogEntry[];
+  ended: number;
+  stop(): void;
+}
+
+function follow(runtime: Runtime, key: string, after = 0): Followed {
+  const followed: Followed = { entries: [], ended: 0, stop: () => {} };
+  followed.stop = runtime.tail(at(key), after, (entries, ended) => {
+    if (followed.ended > 0) throw new Error("nothing may follow the end");
+    followed.entries.push(...entries);
+    if (ended) followed.ended++;
+  });
+  return followed;
+}
+
+const notes = (count: number, from = 1) =>
+  Array.from({ length: count }, (_, index) => ({ seq: from + index, entry: { note: String(from + index) } }));
+
+async function note(runtime: Runtime, key: string, count: number, from = 1): Promise<void> {
+  await Promise.all(notes(count, from).map(({ entry }) => runtime.tell(at(key), "note", { text: entry.note })));
+}
+
+/** Exactly the entries from `from` to `last`. */
+async function complete(followed: Followed, last: number, from = 1): Promise<void> {
+  await until(() => followed.entries.at(-1)?.seq === last, { what: `entry ${last}` });
+  expect(followed.entries.map(({ seq, entry }) => ({ seq, entry }))).toEqual(notes(last - from + 1, from) as never);
+}
+
+test("backlog first, then live entries, on the actor's node and on the other, from any place", async () => {
+  const nodes = await stage.pair();
+  for (const key of manyKeys.slice(0, 3)) {
+    await note(nodes[0].runtime, key, 700);
+    await until(async () => (await nodes[0].runtime.log(at(key), "events", 699, 1)).length === 1);
+    const all = nodes.map(({ runtime }) => follow(runtime, key));
+    const some = nodes.map(({ runtime }) => follow(runtime, key, 650));
+    await note(nodes[0].runtime, key, 100, 701);
+    for (const followed of all) await complete(followed, 800);
+    for (const followed of some) await complete(followed, 800, 651);
+    for (const { stop } of [...all, ...some]) stop();
+  }
+  expect(nodes.map(({ runtime }) => runtime.counts().tails)).toEqual([0, 0]);
+});
+
+test("followers that start in the middle of the stream miss nothing", async () => {
+  const nodes = await stage.pair();
+  const followers: Followed[] = [];
+  const writing = (async () => {
+    for (let first = 1; first <= 600; first += 20) {
+      await note(nodes[0].runtime, "a", 20, first);
+      for (const { runtime } of nodes) followers.push(follow(runtime, "a"), follow(runtime, "a"));
+    }
+  })();
+  await writing;
+  for (const followed of followers) await complete(followed, 600);
+});
+
+test("two followers of one partition at the same moment both hear what is committed right then", async () => {
+  const nodes = await stage.pair();
+  for (let round = 0; round < 30; round++) {
+    const key = `round-${round}`;
+    const followers = nodes.flatMap(({ runtime }) => [follow(runtime, key), follow(runtime, key)]);
+    await nodes[round % 2]?.runtime.ask(at(key), "note", { text: "1" });
+    for (const followed of followers) await complete(followed, 1);
+    for (const { stop } of followers) stop();
+  }
+});
+
+test("a follower goes on when the partition changes hands", async () => {
+  const watcher = await stage.node();
+  const other = await stage.node();
+  await until(async () => (await other.runtime.status()).partitions === 4);
+  const followers = manyKeys.map((key) => follow(watcher.runtime, key));
+  await Promise.all(manyKeys.map((key) => note(watcher.runtime, key, 30)));
+  await stage.stop(other);
+  await Promise.all(manyKeys.map((key) => note(watcher.runtime, key, 30, 31)));
+  await stage.node();
+  await Promise.all(manyKeys.map((key) => note(watcher.runtime, key, 30, 61)));
+  for (const followed of followers) await complete(followed, 90);
+});
+
+test("an actor that ends tells its followers, its last entries first", async () => {
+  const nodes = await stage.pair();
+  for (const key of manyKeys.slice(0, 4)) {
+    const followers = nodes.map(({ runtime }) => follow(runtime, key));
+    await Promise.all([note(nodes[0].runtime, key, 3), nodes[0].runtime.ask(at(key), "end", {})]);
+    for (const followed of followers) await until(() => followed.ended === 1, { what: "the end" });
+    expect(await nodes[0].runtime.read(at(key))).toBeNull();
+    expect(await nodes[0].runtime.log(at(key), "events", 0, 10)).toEqual([]);
+  }
+  expect(nodes.map(({ runtime }) => runtime.counts().tails)).toEqual([0, 0]);
+});
+
+test("an end whose notice was lost is noticed at the takeover", async () => {
+  const { runtime } = await stage.node({ partitions: 1 });
+  const followed = follow(runtime, "a");
+  await runtime.ask(at("a"), "note", { text: "1" });
+  await complete(followed, 1);
+  // As a node leaves it that died between commit and notice.
+  await stage.stores.sql`delete from runtime_actors`;
+  await stage.stores.sql`delete from runtime_logs`;
+  const redis = openRedis(stage.stores.redisUrl);
+  await redis.publish(`${stage.stores.prefix}:tail:0`, JSON.stringify(["somebody"]));
+  await until(() => followed.ended === 1, { what: "the end" });
+  redis.disconnect();
+});
+
+test("followers whose node loses Redis for a moment hear everything", async () => {
+  const writer = await stage.node();
+  const proxy = await StoreProxy.to(stage.stores.redisUrl);
+  const own = stage.stores;
+  stage.stores = { ...own, redisUrl: proxy.url };
+  const reader = await stage.node();
+  stage.stores = own;
+  await until(async () => (await reader.runtime.status()).partitions === 4);
+  const followers = manyKeys.map((key) => follow(reader.runtime, key));
+  let written = 0;
+  for (let round = 0; round < 5; round++) {
+    const asked = Promise.all(manyKeys.map((key) => note(writer.runtime, key, 10, written + 1)));
+    proxy.cut();
+    await asked;
+    written += 10;
+  }
+  for (const followed of followers) await complete(followed, written);
+  await stage.stop(reader);
+  proxy.close();
+});

@@ -1,0 +1,91 @@
+/** Timers and jobs (G4). */
+
+import { expect, test } from "bun:test";
+import { Type } from "@sinclair/typebox";
+import { Queue } from "bullmq";
+import { defineActor } from "../../actors/actor.ts";
+import { openPatientRedis } from "../../src/store/redis.ts";
+import { until } from "../harness/until.ts";
+import { at, Stage, stateOf } from "./stage.ts";
+
+const stage = new Stage();
+const woken = async (runtime: Parameters<typeof stateOf>[0], key: string) =>
+  ((await stateOf(runtime, key))?.seen ?? []).filter((label) => label.startsWith("woken:"));
+
+test("a timer fires once, after its node is gone, on the next one", async () => {
+  const first = await stage.node();
+  await first.runtime.ask(at("a"), "wakeAt", { timer: "t", at: Date.now() + 400 });
+  await stage.stop(first);
+  const { runtime } = await stage.node();
+  await until(async () => (await woken(runtime, "a")).length > 0, { what: "the timer" });
+  await runtime.ask(at("b"), "wakeAt", { timer: "later", at: Date.now() + 200 });
+  await until(async () => (await woken(runtime, "b")).length > 0, { what: "a later timer" });
+  expect(await woken(runtime, "a")).toEqual(["woken:t"]);
+});
+
+test("a cancelled timer stays silent; one scheduled anew under its name fires at the new time", async () => {
+  const { runtime } = await stage.node();
+  await runtime.ask(at("a"), "wakeAt", { timer: "x:1%", at: Date.now() + 300 });
+  await runtime.ask(at("a"), "dontWake", { timer: "x:1%" });
+  await runtime.ask(at("a"), "wakeAt", { timer: "y", at: Date.now() + 3_600_000 });
+  await runtime.ask(at("a"), "dontWake", { timer: "y" });
+  await runtime.ask(at("a"), "wakeAt", { timer: "y", at: Date.now() + 500 });
+  await runtime.ask(at("a"), "dontWake", { timer: "never there" });
+  await until(async () => (await woken(runtime, "a")).includes("woken:y"), { what: "the timer scheduled anew" });
+  expect(await woken(runtime, "a")).toEqual(["woken:y"]);
+});
+
+test("scheduling a name that is waiting does nothing", async () => {
+  const { runtime } = await stage.node();
+  await runtime.ask(at("a"), "wakeAt", { timer: "t", at: Date.now() + 200 });
+  await runtime.ask(at("a"), "wakeAt", { timer: "t", at: Date.now() + 250 });
+  await runtime.ask(at("a"), "wakeAt", { timer: "end", at: Date.now() + 500 });
+  await until(async () => (await woken(runtime, "a")).includes("woken:end"), { what: "the last timer" });
+  expect(await woken(runtime, "a")).toEqual(["woken:t", "woken:end"]);
+});
+
+const ticker = defineActor({
+  kind: "ticker",
+  state: Type.Object({ ticks: Type.Integer() }),
+  messages: { tick: Type.Object({}), enqueue: Type.Object({ queue: Type.String(), id: Type.String() }) },
+  receive: {
+    // The same name again in the very turn of the timer.
+    tick: (state, _body, context) => ({
+      state: { ticks: (state?.ticks ?? 0) + 1 },
+      effects:
+        (state?.ticks ?? 0) < 9
+          ? [{ effect: "schedule", timer: "tick", at: context.now + 20, message: { type: "tick", body: {} } }]
+          : [],
+    }),
+    enqueue: (state, { queue, id }) => ({
+      state: state ?? { ticks: 0 },
+      reply: true,
+      effects: [{ effect: "enqueue", queue, id, data: { id } }],
+    }),
+  },
+});
+const clock = { kind: "ticker", key: "clock", tenant: "acme" };
+
+test("a timer that schedules itself anew when it fires keeps ticking", async () => {
+  const { runtime } = await stage.node({ actors: [ticker] });
+  await runtime.tell(clock, "tick", {});
+  await until(async () => ((await runtime.read(clock))?.state as { ticks: number } | undefined)?.ticks === 10, {
+    what: "ten ticks",
+  });
+});
+
+test("a job is put on its queue once, however often its effect is carried out", async () => {
+  const { runtime } = await stage.node({ actors: [ticker] });
+  const connection = openPatientRedis(stage.stores.redisUrl);
+  const queue = new Queue("mail", { connection: connection as never, prefix: `${stage.stores.prefix}:bull` });
+  await runtime.ask(clock, "enqueue", { queue: "mail", id: "job:1" });
+  await runtime.ask(clock, "enqueue", { queue: "mail", id: "job:1" });
+  await runtime.ask(clock, "enqueue", { queue: "mail", id: "job:2" });
+  await until(async () => (await queue.getWaitingCount()) >= 2, { what: "the jobs" });
+  expect((await queue.getWaiting()).map((job) => job.data).sort((a, b) => a.id.localeCompare(b.id))).toEqual([
+    { id: "job:1" },
+    { id: "job:2" },
+  ]);
+  await queue.close();
+  connection.disconnect();
+});
