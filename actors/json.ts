@@ -10,7 +10,8 @@ export function copyOf<T>(value: T): T {
   for (const key of Object.keys(value)) {
     const member = (value as Record<string, unknown>)[key];
     // Assigning `__proto__` would not make a member.
-    if (key === "__proto__") Object.defineProperty(copy, key, { value: copyOf(member), enumerable: true, writable: true, configurable: true });
+    if (key === "__proto__")
+      Object.defineProperty(copy, key, { value: copyOf(member), enumerable: true, writable: true, configurable: true });
     else copy[key] = copyOf(member);
   }
   return copy as T;

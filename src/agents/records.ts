@@ -84,17 +84,14 @@ export function agentRecords(sql: Sql) {
   }
 
   /** Starts come in bursts: those of one moment share a query. */
-  const findCurrent = gather<Runnable, RunnableRow>(
-    async (keys) => {
-      const rows = await sql<(RunnableRow & { asker: string })[]>`
+  const findCurrent = gather<Runnable, RunnableRow>(async (keys) => {
+    const rows = await sql<(RunnableRow & { asker: string })[]>`
         select u.tenant as asker, ${runnable}
         from unnest(${texts(keys.map((key) => key.tenant))}::text[], ${texts(keys.map((key) => key.agentId))}::uuid[]) as u (tenant, agent_id)
         join agents a on a.agent_id = u.agent_id and a.deleted_at is null and (a.tenant = u.tenant or a.scope = 'global')
         join agent_versions v on v.version_id = a.current_version_id`;
-      return new Map(rows.map((row) => [runnableName({ tenant: row.asker, agentId: row.agent_id }), row]));
-    },
-    runnableName,
-  );
+    return new Map(rows.map((row) => [runnableName({ tenant: row.asker, agentId: row.agent_id }), row]));
+  }, runnableName);
 
   return {
     /** An agent's own tenant shadows the global one of the same name. */

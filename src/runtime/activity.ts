@@ -9,8 +9,10 @@ import type { Json, Outcome } from "../../actors/actor.ts";
 import { texts } from "../store/array-literal.ts";
 import type { Sql } from "../store/postgres.ts";
 import { runAttempts } from "./attempts.ts";
+import { Conclusions } from "./conclusions.ts";
 import { FairQueue, type Work } from "./fair-queue.ts";
 import type { ActivityRow } from "./journal.ts";
+import { insist } from "./patience.ts";
 import type { AbortReason, ActivityContext, ActivityDefinition, Address } from "./port.ts";
 
 interface Running {
@@ -57,8 +59,7 @@ export class ActivityRunner {
   private readonly queues = new Map<string, FairQueue>();
   private readonly running = new Map<string, Running>();
   private readonly runningByName = new Map<string, number>();
-  /** Work whose outcome is on its way to the actor; its row goes when the actor takes it in. */
-  private readonly concluded = new Set<string>();
+  private readonly concluded: Conclusions;
   /** Rows of this node that the last look found and that nobody here knows of. */
   private unknown = new Set<string>();
   private sweeps = 0;
@@ -66,6 +67,7 @@ export class ActivityRunner {
 
   constructor(private readonly options: ActivityRunnerOptions) {
     this.definitions = new Map(options.definitions.map((definition) => [definition.name, definition]));
+    this.concluded = new Conclusions(options, () => this.draining);
   }
 
   isHostBound = (name: string): boolean => this.definitions.get(name)?.hostBound === true;
@@ -169,7 +171,7 @@ export class ActivityRunner {
   }
 
   private known(): Set<string> {
-    const known = new Set([...this.running.keys(), ...this.concluded]);
+    const known = new Set([...this.running.keys(), ...this.concluded.ids()]);
     for (const queue of this.queues.values()) for (const id of queue.ids()) known.add(id);
     return known;
   }
@@ -189,7 +191,8 @@ export class ActivityRunner {
     const unknown = new Set<string>();
     for (const { id, abandoned } of rows) {
       if (!this.knows(id) && !before.has(id)) unknown.add(id);
-      else if (abandoned && !this.concluded.has(id)) this.abandonHere(id);
+      else if (this.concluded.has(id)) this.concluded.sendAgain(id);
+      else if (abandoned) this.abandonHere(id);
     }
     // Found twice in a row: not just committed and about to be begun here.
     const lost = [...unknown].filter((id) => this.unknown.has(id));
@@ -285,8 +288,7 @@ export class ActivityRunner {
       outcome = null;
     }
     if (outcome !== null && !(signal.aborted && signal.reason === "abandoned")) {
-      this.concluded.add(work.id);
-      if (await this.insist(() => this.options.conclude(work.actor, work.replyType, outcome))) return;
+      if (await this.concluded.send(work, outcome)) return;
       this.concluded.delete(work.id);
     }
     // Draining leaves the row to another node; given-up work is done with.
@@ -319,30 +321,17 @@ export class ActivityRunner {
       if (limit === undefined || queue.size === 0) continue;
       for (const work of queue.extract((one) => !one.abandoned && now - one.queuedAt > limit)) {
         const message = `no free slot within ${Math.round(limit / 1000)} s`;
-        this.concluded.add(work.id);
-        void this.insist(() =>
-          this.options.conclude(work.actor, work.replyType, { id: work.id, ok: false, code: "queue_timeout", message }),
-        );
+        void this.concluded.send(work, { id: work.id, ok: false, code: "queue_timeout", message });
       }
     }
   }
 
   private async forget(id: string): Promise<void> {
-    await this.insist(async () => {
-      await this.options.sql`delete from runtime_activities where id = ${id}`;
-    });
-  }
-
-  /** Repeats until it works; gives up when the node leaves, since the row then speaks for itself. */
-  private async insist(act: () => Promise<void>): Promise<boolean> {
-    for (let wait = 50; ; wait = Math.min(2000, wait * 2)) {
-      try {
-        await act();
-        return true;
-      } catch {
-        if (this.draining) return false;
-        await Bun.sleep(wait);
-      }
-    }
+    await insist(
+      async () => {
+        await this.options.sql`delete from runtime_activities where id = ${id}`;
+      },
+      () => this.draining,
+    );
   }
 }

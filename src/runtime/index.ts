@@ -124,9 +124,21 @@ export async function startRuntime(options: RuntimeOptions): Promise<Runtime> {
     const partition = partitionOf(kind, key, partitions);
     const lane = laneOf(partition);
     const fault = addressFault(kind, key, tenant, type);
-    if (fault !== null || !lane.held.has(partition) || !lane.hasRoom(partition)) return ask(to, type, body, deadlineMs, true);
+    if (fault !== null || !lane.held.has(partition) || !lane.hasRoom(partition))
+      return ask(to, type, body, deadlineMs, true);
     const { replyTo, answer } = calls.open(deadlineMs, clock.now());
-    const envelope = { source, sequence: ++sequence, kind, key, tenant, type, body, replyTo, activity: null, fresh: true };
+    const envelope = {
+      source,
+      sequence: ++sequence,
+      kind,
+      key,
+      tenant,
+      type,
+      body,
+      replyTo,
+      activity: null,
+      fresh: true,
+    };
     lane.deliver({ partition, id: null, envelope, raw: "" });
     return answer;
   }
@@ -263,8 +275,7 @@ export async function startRuntime(options: RuntimeOptions): Promise<Runtime> {
     nodeId: node,
     tell: (to, type, body) => (draining ? Promise.reject(leaving()) : tell(to, type, body)),
     ask: (to, type, body, deadlineMs) => (draining ? Promise.reject(leaving()) : ask(to, type, body, deadlineMs)),
-    askNew: (to, type, body, deadlineMs) =>
-      draining ? Promise.reject(leaving()) : askNew(to, type, body, deadlineMs),
+    askNew: (to, type, body, deadlineMs) => (draining ? Promise.reject(leaving()) : askNew(to, type, body, deadlineMs)),
     async tellWithin(tx, messages) {
       await storePendingTells(tx, messages, clock.newId);
       // Not yet committed; soon after it will be, and the regular look finds whatever this one misses.

@@ -13,6 +13,7 @@ import type { LaneOptions } from "./lane-options.ts";
 import type { OwnedPartition } from "./lease.ts";
 import { compareStreamIds, type Delivery } from "./mailbox.ts";
 import { clearOutbox, loadOutbox } from "./outbox.ts";
+import { insist } from "./patience.ts";
 import { Residents } from "./residents.ts";
 import type { Resident } from "./turn.ts";
 
@@ -27,6 +28,8 @@ export class Lane {
   private running: Promise<void> | null = null;
   /** Messages to take one by one after a batch that PostgreSQL would not store. */
   private careful = 0;
+  /** The effects on their way out. */
+  private publishing: Promise<void> = Promise.resolve();
   /** Messages whose turn cannot be stored, by partition and entry id. */
   private readonly unstorable = new Map<string, string>();
   /** Since when the batch under way is worked on; null when idle. */
@@ -107,6 +110,7 @@ export class Lane {
       this.busySince = null;
     }
     for (const control of this.controls.splice(0)) await control();
+    await this.publishing;
   }
 
   private next(): Delivery[] {
@@ -214,27 +218,28 @@ export class Lane {
     if (batch.news.size > 0) options.announce([...batch.news.values()]);
     if (batch.activities.length > 0) options.perform(batch.activities);
     if (batch.abandoned.length > 0) options.abandon(batch.abandoned);
-    if (batch.outbox.length > 0) {
-      if (!(await this.insist(() => options.outbox.publish(batch.outbox)))) return;
-      for (const held of batch.touched) held.published = held.outboxSequence;
-    }
-    options.crash("after_publish");
+    if (batch.outbox.length > 0) await this.publish(batch);
     for (const held of batch.advanced) options.trim(held.partition, held.mailboxOffset);
     this.unstorable.clear();
     this.cache.evict();
   }
 
-  /** Repeats until it works, or the lane is told to stop: the outbox keeps what is left for the next owner. */
-  private async insist(act: () => Promise<void>): Promise<boolean> {
-    for (let pause = 50; ; pause = Math.min(1000, pause * 2)) {
-      try {
-        await act();
-        return true;
-      } catch {
-        if (this.stopping) return false;
-        await Bun.sleep(pause);
-      }
-    }
+  /**
+   * Carries out the batch's effects while the next batch is worked on; resolves when those of the batch
+   * before are out, so that effects keep their order and never pile up.
+   */
+  private async publish(batch: Batch): Promise<void> {
+    const marks = [...batch.touched].map((held) => [held, held.outboxSequence] as const);
+    await this.publishing;
+    const carriedOut = insist(
+      () => this.options.outbox.publish(batch.outbox),
+      () => this.stopping,
+    );
+    this.publishing = carriedOut.then((out) => {
+      if (!out) return;
+      for (const [held, sequence] of marks) held.published = sequence;
+      this.options.crash("after_publish");
+    });
   }
 
   private async recover(batch: Batch, deliveries: readonly Delivery[], error: unknown): Promise<void> {
@@ -317,7 +322,10 @@ export class Lane {
   private refuse(deliveries: readonly Delivery[]): void {
     for (const { id, envelope } of deliveries) {
       if (id !== null || envelope === null || envelope.replyTo === null) continue;
-      this.options.reply({ call: envelope.replyTo.call, answer: { unavailable: "The actor moved or its store is away" } });
+      this.options.reply({
+        call: envelope.replyTo.call,
+        answer: { unavailable: "The actor moved or its store is away" },
+      });
     }
   }
 

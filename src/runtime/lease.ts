@@ -78,6 +78,8 @@ export class Leases {
         `This database was set up with ${count} partitions; the number cannot be changed to ${partitions}`,
       );
     }
+    // Left behind by nodes that were killed; nothing asks after them so late.
+    await sql`delete from runtime_nodes where heartbeat_at < now() - interval '1 day'`;
     await this.beat();
   }
 

@@ -2,15 +2,22 @@
  * `bun run bench [name …] [--json]`: every speed the project claims, each beside a floor measured in the same run.
  * Numbers of a shared machine wander; the ratios say more.
  */
-import { startBenchStores } from "./stores.ts";
-import { printTable, type Row } from "./table.ts";
+
 import { benchDispatch } from "./dispatch.ts";
 import { benchMemory } from "./memory.ts";
 import { benchStarts } from "./starts.ts";
+import { startBenchStores } from "./stores.ts";
 import { benchStreams } from "./streams.ts";
+import { printTable, type Row } from "./table.ts";
 import { benchTurns } from "./turns.ts";
 
-const benches = { turns: benchTurns, starts: benchStarts, dispatch: benchDispatch, streams: benchStreams, memory: benchMemory };
+const benches = {
+  turns: benchTurns,
+  starts: benchStarts,
+  dispatch: benchDispatch,
+  streams: benchStreams,
+  memory: benchMemory,
+};
 
 const asked = process.argv.slice(2).filter((word) => !word.startsWith("--"));
 const stores = await startBenchStores();

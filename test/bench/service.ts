@@ -14,7 +14,11 @@ export interface BenchService {
   stop(): Promise<void>;
 }
 
-export async function startBenchService(stores: BenchStores, name: string, args: readonly string[] = []): Promise<BenchService> {
+export async function startBenchService(
+  stores: BenchStores,
+  name: string,
+  args: readonly string[] = [],
+): Promise<BenchService> {
   const child = Bun.spawn([process.execPath, join(import.meta.dir, "node.ts"), ...args], {
     stdout: "pipe",
     stderr: "inherit",
@@ -102,7 +106,11 @@ class Lines {
 }
 
 /** An agent that exists only to be started. */
-export async function deployBenchAgent(service: BenchService, name: string, instruction = "Stand still."): Promise<string> {
+export async function deployBenchAgent(
+  service: BenchService,
+  name: string,
+  instruction = "Stand still.",
+): Promise<string> {
   const manifest = {
     apiVersion: "svc.dev/v1",
     kind: "Agent",

@@ -25,7 +25,8 @@ export async function benchStreams(stores: BenchStores): Promise<Row[]> {
     for (const reader of open) reader.close();
     await Bun.sleep(1000);
     const delivery: number[] = [];
-    for (let round = 0; round < events; round++) delivery.push(...(await deliver(service, tenants.slice(0, readers / perTenant))));
+    for (let round = 0; round < events; round++)
+      delivery.push(...(await deliver(service, tenants.slice(0, readers / perTenant))));
     const bare = await floor();
     return [
       {
@@ -83,14 +84,16 @@ async function openAll(service: BenchService, places: readonly Place[], each: nu
   const wanted = places.flatMap((place) => Array.from({ length: each }, () => place));
   const out: Reader[] = [];
   for (let start = 0; start < wanted.length; start += 100) {
-    const some = wanted.slice(start, start + 100).map(({ tenant, executionId }) =>
-      openReader(hostname, Number(port), [
-        `GET /v1/executions/${executionId}/stream HTTP/1.1`,
-        "Host: bench.test",
-        `Authorization: Bearer ${service.token}`,
-        `X-Tenant-Id: ${tenant}`,
-      ]),
-    );
+    const some = wanted
+      .slice(start, start + 100)
+      .map(({ tenant, executionId }) =>
+        openReader(hostname, Number(port), [
+          `GET /v1/executions/${executionId}/stream HTTP/1.1`,
+          "Host: bench.test",
+          `Authorization: Bearer ${service.token}`,
+          `X-Tenant-Id: ${tenant}`,
+        ]),
+      );
     out.push(...(await Promise.all(some)));
   }
   return out;
@@ -147,7 +150,9 @@ async function floor(): Promise<{ kib: number; deliveryP99: number }> {
   const open = async (count: number) => {
     const out: Reader[] = [];
     for (let start = 0; start < count; start += 100) {
-      const some = Array.from({ length: 100 }, () => openReader("127.0.0.1", port, ["GET / HTTP/1.1", "Host: bench.test"]));
+      const some = Array.from({ length: 100 }, () =>
+        openReader("127.0.0.1", port, ["GET / HTTP/1.1", "Host: bench.test"]),
+      );
       out.push(...(await Promise.all(some)));
     }
     return out;

@@ -22,9 +22,13 @@ export function printTable(rows: readonly Row[]): void {
     `${row.note}; floor: ${row.floorIs}`,
   ]);
   const header = ["", "svc", "floor", "svc/floor", "goal", ""];
-  const widths = header.map((text, column) => Math.max(text.length, ...cells.map((line) => (line[column] ?? "").length)));
+  const widths = header.map((text, column) =>
+    Math.max(text.length, ...cells.map((line) => (line[column] ?? "").length)),
+  );
   for (const line of [header, ...cells]) {
-    console.log(line.map((text, column) => (column === line.length - 1 ? text : text.padEnd(widths[column] ?? 0))).join("  "));
+    console.log(
+      line.map((text, column) => (column === line.length - 1 ? text : text.padEnd(widths[column] ?? 0))).join("  "),
+    );
   }
 }
 

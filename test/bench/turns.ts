@@ -19,8 +19,24 @@ export async function benchTurns(stores: BenchStores): Promise<Row[]> {
     const floorIs = "XADD of the same messages, then one upsert per actor and batch of 512, no runtime";
     const note = `300-byte messages, ask and answer, 2,000 in flight, ${durability}`;
     return [
-      { name: "durable turns, 2,000 actors", unit: "/s", value: many, floor: floorMany, floorIs, goal: ">= 12,000", note },
-      { name: "durable turns, one hot actor", unit: "/s", value: hot, floor: floorHot, floorIs, goal: ">= 6,000", note },
+      {
+        name: "durable turns, 2,000 actors",
+        unit: "/s",
+        value: many,
+        floor: floorMany,
+        floorIs,
+        goal: ">= 12,000",
+        note,
+      },
+      {
+        name: "durable turns, one hot actor",
+        unit: "/s",
+        value: hot,
+        floor: floorHot,
+        floorIs,
+        goal: ">= 6,000",
+        note,
+      },
     ];
   } finally {
     await node.stop();

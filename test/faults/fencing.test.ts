@@ -68,6 +68,28 @@ test("a commit that reaches PostgreSQL after the partition was taken over is ref
   expect(await committed()).toEqual(["first", "late", "after", "last"]);
 });
 
+test("a commit that arrives after its own node started over is refused", async () => {
+  const database = await proxyTo(stores.databaseUrl);
+  const node = await cluster.start({ stores: { ...stores, databaseUrl: database.url } });
+  expect(await node.ask("a", "add", { label: "first" })).toBe(1);
+  database.hold();
+  await node.tell("a", "add", { label: "second" });
+  await until(() => database.holds("second"), { what: "the commit to be on its way" });
+  await database.strand();
+  expect(await node.ask("a", "add", { label: "third" })).toBe(3);
+  database.release();
+  expect(await node.ask("b", "add", { label: "other" })).toBe(1);
+  await until(
+    async () =>
+      (
+        await stores.sql`select 1 from pg_stat_activity where query like '%runtime_partitions%' and state = 'active' and pid <> pg_backend_pid()`
+      ).length === 0,
+    { what: "the late commit to be over" },
+  );
+  const [row] = await stores.sql<{ state: string }[]>`select state from runtime_actors where key = 'a'`;
+  expect(JSON.parse(row?.state ?? "null")).toMatchObject({ seen: ["first", "second", "third"] });
+});
+
 test("commits whose answer is lost count once", async () => {
   const database = await proxyTo(stores.databaseUrl);
   const node = await cluster.start({ stores: { ...stores, databaseUrl: database.url } });

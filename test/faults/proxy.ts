@@ -14,6 +14,8 @@ export class StoreProxy {
   private readonly links = new Set<Link>();
   private holding = false;
   private muted = false;
+  private refusing = false;
+  private stranding = false;
   private swallowed = 0;
 
   private constructor(
@@ -37,6 +39,10 @@ export class StoreProxy {
   }
 
   private link(client: Socket, port: number): void {
+    if (this.refusing) {
+      client.destroy();
+      return;
+    }
     const store = connect(port, "127.0.0.1");
     const link: Link = { client, store, toStore: [], toClient: [] };
     this.links.add(link);
@@ -51,6 +57,7 @@ export class StoreProxy {
     });
     const close = () => {
       client.destroy();
+      if (this.stranding) return;
       store.destroy();
       this.links.delete(link);
     };
@@ -77,6 +84,27 @@ export class StoreProxy {
       for (const chunk of toStore.splice(0)) store.write(chunk);
       for (const chunk of toClient.splice(0)) client.write(chunk);
     }
+  }
+
+  /** The node loses its connections, but what it had sent is still on its way until `release`. */
+  async strand(): Promise<void> {
+    this.stranding = true;
+    const stranded = [...this.links];
+    this.links.clear();
+    this.holding = false;
+    await Promise.all(stranded.map(({ client }) => new Promise((resolve) => client.once("close", resolve).destroy())));
+    this.stranding = false;
+    for (const link of stranded) this.links.add(link);
+  }
+
+  /** Breaks every connection and lets none come until `accept`. */
+  refuse(): void {
+    this.refusing = true;
+    this.cut();
+  }
+
+  accept(): void {
+    this.refusing = false;
   }
 
   /** Breaks every connection. */

@@ -1,5 +1,6 @@
 /** Activities: outcomes, repeats, giving up, waiting in line, and whose work it is after a crash. */
 import { expect, test } from "bun:test";
+import { encodeEnvelope } from "../../src/runtime/envelope.ts";
 import {
   type ActivityContext,
   type ActivityDefinition,
@@ -7,6 +8,8 @@ import {
   type Runtime,
   Terminal,
 } from "../../src/runtime/index.ts";
+import { runtimeKeys } from "../../src/runtime/partition.ts";
+import { openRedis } from "../../src/store/redis.ts";
 import { until } from "../harness/until.ts";
 import { at, gate, Stage, stateOf } from "./stage.ts";
 
@@ -161,6 +164,34 @@ test("work given up after its node died is cleaned up by whoever adopts it", asy
   await until(async () => (await remaining()).length === 0, { what: "the row to go" });
   expect(calls).toEqual([[true, "abandoned", true]]);
   expect(await stateOf(runtime, "a")).toBeNull();
+});
+
+test("an outcome that comes after its work was given up is not taken in, and ends the work", async () => {
+  const { runtime } = await stage.node({ partitions: 1 });
+  const redis = openRedis(stage.stores.redisUrl);
+  const outcome = (id: string) =>
+    redis.xadd(
+      runtimeKeys(stage.stores.prefix).mailbox(0),
+      "*",
+      "m",
+      encodeEnvelope({
+        source: `n${id}`,
+        sequence: 1,
+        ...at("a"),
+        type: "worked",
+        body: { id, ok: true },
+        replyTo: null,
+        activity: id,
+        fresh: false,
+      }),
+    );
+  await leftBehind("given up", "elsewhere", { abandoned: true });
+  await leftBehind("wanted", "elsewhere");
+  for (const id of ["given up", "wanted", "unknown"]) await outcome(id);
+  await runtime.ask(at("a"), "add", {});
+  expect((await stateOf(runtime, "a"))?.outcomes).toEqual(["wanted:true"]);
+  expect(await remaining()).toEqual([]);
+  redis.disconnect();
 });
 
 test("waiting too long for a slot fails the work with queue_timeout", async () => {

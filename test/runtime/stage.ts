@@ -36,8 +36,9 @@ export class Stage {
     });
   }
 
-  async node(options: Partial<RuntimeOptions> = {}): Promise<TestNode> {
-    const node = await startTestNode(this.stores, options);
+  /** Starts a node; `way` is for one that reaches a store by way of something else. */
+  async node(options: Partial<RuntimeOptions> = {}, way: { readonly redisUrl?: string } = {}): Promise<TestNode> {
+    const node = await startTestNode({ ...this.stores, ...way }, options);
     this.nodes.push(node);
     return node;
   }

@@ -1,0 +1,47 @@
+/** askNew: actors whose key was minted for the very message, which where possible skips the mailbox. */
+import { expect, test } from "bun:test";
+import { RuntimeUnavailable } from "../../src/runtime/index.ts";
+import { at, Stage, stateOf } from "./stage.ts";
+
+const stage = new Stage();
+const fresh = (count: number) => Array.from({ length: count }, () => crypto.randomUUID());
+
+test("new actors are made wherever their partition is held, each once and in the store", async () => {
+  const nodes = await stage.pair();
+  const keys = fresh(64);
+  const replies = await Promise.all(
+    keys.map((key, index) => (nodes[index % 2] ?? nodes[0]).runtime.askNew(at(key), "add", { label: key })),
+  );
+  expect(replies).toEqual(keys.map(() => 1));
+  for (const key of keys) expect((await stateOf(nodes[0].runtime, key))?.seen).toEqual([key]);
+});
+
+test("messages that follow find the actor as it was left", async () => {
+  const { runtime } = await stage.node();
+  const keys = fresh(16);
+  await Promise.all(keys.map((key) => runtime.askNew(at(key), "add", {})));
+  expect(await Promise.all(keys.map((key) => runtime.ask(at(key), "add", {})))).toEqual(keys.map(() => 2));
+});
+
+test("a commit that is refused leaves nothing behind, and the caller is told at once", async () => {
+  const { runtime } = await stage.node({ leaseTtlMs: 60_000 });
+  const keys = fresh(24);
+  // As if another node had taken every partition: none of ours may commit.
+  await stage.stores.sql`update runtime_partitions set epoch = epoch + 1`;
+  const outcomes = await Promise.allSettled(keys.map((key) => runtime.askNew(at(key), "add", {}, 20_000)));
+  for (const [index, outcome] of outcomes.entries()) {
+    const stored = await stateOf(runtime, keys[index] ?? "");
+    if (outcome.status === "fulfilled") expect(stored?.count).toBe(1);
+    else {
+      expect(outcome.reason).toBeInstanceOf(RuntimeUnavailable);
+      expect(stored).toBeNull();
+    }
+  }
+  expect(outcomes.some(({ status }) => status === "rejected")).toBe(true);
+  expect(await runtime.askNew(at(crypto.randomUUID()), "add", {})).toBe(1);
+});
+
+test("an address that cannot be stored is refused, not lost", async () => {
+  const { runtime } = await stage.node();
+  await expect(runtime.askNew(at("nul\0key"), "add", {})).rejects.toThrow();
+});
