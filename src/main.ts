@@ -4,8 +4,12 @@ import { ConfigError, configTable, loadConfig } from "./config.ts";
 import { startNode } from "./node.ts";
 import { StartFailure } from "./start-failure.ts";
 
+const programs = `Beside it, with the same settings:
+  npm run -s agent                  runs an agent and follows it
+  npm run -s dead-letters -- --help messages that failed for good: look at them, send them again`;
+
 if (process.argv.includes("--help")) {
-  console.log(`Durable execution of AI agents. Settings come from the environment:\n\n${configTable()}`);
+  console.log(`Durable execution of AI agents. Settings come from the environment:\n\n${configTable()}\n\n${programs}`);
   process.exit(0);
 }
 

@@ -265,7 +265,6 @@ export async function startNode(
         hostname: config.internalHost,
         port: config.internalPort,
         socket: join(sockets, `${runtime.nodeId}.sock`),
-        maxBodyBytes: config.dispatchMaxBodyBytes,
       }),
     );
     undo.push(() => internal.stop(gatewayGraceMs));

@@ -43,17 +43,34 @@ export async function streamExecution(
   }
   // Nothing was sent yet: let the client see that the stream is open.
   stream.comment("open");
-  stream.onClose = runtime.tail(execution, after, (entries, ended) => {
+  const from = after === wishes.after ? await knownPoint(runtime, execution, after) : after;
+  if (stream.closed) return;
+  stream.onClose = runtime.tail(execution, from, (entries, ended) => {
     send(stream, entries, wishes);
     if (ended) stream.end();
   });
   if (stream.closed) stream.onClose?.();
 }
 
+/**
+ * The place to follow from. A reader may name an id that was never given: it gets nothing up to that id, but
+ * the end must find it.
+ */
+async function knownPoint(runtime: Pick<Runtime, "log">, execution: Address, after: number): Promise<number> {
+  if (after === 0 || (await runtime.log(execution, "events", after - 1, 1)).length > 0) return after;
+  let last = 0;
+  for (;;) {
+    const page = await runtime.log(execution, "events", last, pageSize);
+    last = page.at(-1)?.seq ?? last;
+    if (page.length < pageSize) return Math.min(last, after);
+  }
+}
+
 function send(stream: EventStream, entries: readonly LogEntry[], wishes: StreamWishes): void {
   for (const entry of entries) {
     const last = isTerminal(entry.entry);
-    if (last || wishes.names === null || wishes.names.has(eventName(entry.entry))) {
+    const wished = last || wishes.names === null || wishes.names.has(eventName(entry.entry));
+    if (wished && entry.seq > wishes.after) {
       stream.send(entry.seq, textOf(entry, wishes));
     }
     if (last) {

@@ -14,8 +14,6 @@ export interface InternalListenerOptions {
   readonly port: number;
   /** Path of the unix socket, or null for none. */
   readonly socket: string | null;
-  /** Largest body; a little more is let in, so that the refusal can be told. */
-  readonly maxBodyBytes: number;
 }
 
 export interface InternalListener {
@@ -24,6 +22,8 @@ export interface InternalListener {
   stop(graceMs: number): Promise<void>;
 }
 
+/** The route bounds its bodies while it reads them; Bun's own refusal would have no JSON body. */
+const maxBodyBytes = 1024 ** 4;
 /** Seconds a connection may be idle between requests. Waiting for a model is not idle: see `serve`. */
 const idleSeconds = 30;
 
@@ -32,7 +32,7 @@ export function listenInternally(app: App, options: InternalListenerOptions): In
   const common = {
     fetch: serve(app),
     idleTimeout: idleSeconds,
-    maxRequestBodySize: options.maxBodyBytes * 2,
+    maxRequestBodySize: maxBodyBytes,
     development: false,
   };
   const tcp = Bun.serve({ ...common, hostname: options.hostname, port: options.port });

@@ -3,7 +3,8 @@
  *
  * One timer keeps all streams alive (a comment every 15 s) and watches over them: a stream older than
  * 24 h is closed, a reader that takes nothing for two minutes is cut off. A slow reader is cut off when
- * more is to be sent while over 1 MiB waits for it; clients resume by id, so nothing is lost.
+ * more is to be sent while over 1 MiB waits for it; clients resume by id, so nothing is lost. A reader whose
+ * machine vanished goes when the kernel gives up repeating a keep-alive (Linux: `tcp_retries2`, about 15 min).
  *
  * Built on Bun's direct streams: measured here, an idle one costs 8 KB where a queueing one costs 12,
  * and `write` tells by a promise that the socket does not keep up.
@@ -17,6 +18,7 @@ const longestMs = 24 * 3600 * 1000;
 const unsentLimit = 1024 * 1024;
 /** How long a reader may take nothing while something waits for it. */
 const stallMs = 120_000;
+/** Streams that a tenant may have open on one node: every node counts its own. */
 const perTenant = 200;
 /** Seconds of silence after which Bun cuts the connection; reached only when keep-alives fail. */
 const idleSeconds = 120;
@@ -193,7 +195,7 @@ export class EventStreams {
     source: (stream: EventStream) => Promise<void>,
   ): Response {
     if ((this.#tenants.get(tenant) ?? 0) >= perTenant) {
-      const message = `At most ${perTenant} streams may be open at once`;
+      const message = `At most ${perTenant} streams may be open at once on a node`;
       throw new Problem("too_many_streams", message, { limit: perTenant }, { "Retry-After": "5" });
     }
     server?.timeout(request, idleSeconds);

@@ -1,4 +1,4 @@
-/** Failed authentications per client address: past 300 a minute they are answered 429. */
+/** Failed authentications per client address, as one node counts them: past 300 a minute they are answered 429. */
 import { Problem } from "../../actors/problem.ts";
 
 export interface FailureLimit {

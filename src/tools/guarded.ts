@@ -13,7 +13,7 @@ export class BudgetExceeded extends Error {
   override readonly name = "BudgetExceeded";
 }
 
-/** Children that run at once; further work waits its turn, so that budgets mean something. */
+/** Children of this node that run at once; further work waits its turn, so that budgets mean something. */
 const slots = {
   free: Math.max(2, availableParallelism()),
   waiting: [] as (() => void)[],

@@ -44,6 +44,16 @@ describe("the stream", () => {
     expect(await resume("?from=100000")).toEqual([]);
   });
 
+  test("who names an id that was never given hears nothing, and the stream still closes after the end", async () => {
+    const executionId = await at.launch({ script: [shell("sleep 1"), say("x")] });
+    const lost = await at.follow(executionId, "", { "Last-Event-ID": "9999" });
+    const near = await at.follow(executionId, "?from=9");
+    await at.ended(executionId);
+    await until(() => lost.ended && near.ended, { timeoutMs: 5_000, what: "both streams to close" });
+    expect(lost.ids).toEqual([]);
+    expect(near.ids).toEqual((await at.events(executionId)).map(({ id }) => id).filter((id) => id > 9));
+  });
+
   test("agents-executions 29: connections that break again and again miss nothing and repeat nothing", async () => {
     const executionId = await at.launch({ script: [...Array.from({ length: 8 }, () => shell("sleep 0.1")), say("x")] });
     const ids: number[] = [];

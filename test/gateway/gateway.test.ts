@@ -184,11 +184,16 @@ describe("messages", () => {
     return kept;
   };
 
-  test("more than 16 MiB is 413, another media type 415", async () => {
+  test.each([17, 40])("%d MiB are 413, told in JSON", async (mebibytes) => {
     const own = await shared();
     const bearer = { Authorization: `Bearer ${own.token}` };
-    const large = JSON.stringify({ type: "generate", prompt: "x".repeat(17 * 1024 * 1024) });
+    const large = JSON.stringify({ type: "generate", prompt: "x".repeat(mebibytes * 1024 * 1024) });
     expect(await post(gateway, large, bearer)).toMatchObject({ status: 413, body: { code: "body_too_large" } });
+  });
+
+  test("another media type is 415", async () => {
+    const own = await shared();
+    const bearer = { Authorization: `Bearer ${own.token}` };
     expect(await post(gateway, "{}", { ...bearer, "Content-Type": "text/plain" })).toMatchObject({ status: 415 });
   });
 

@@ -17,7 +17,7 @@ export interface TestNode {
   stop(): Promise<void>;
 }
 
-export const clock = { now: () => Date.now(), newId: () => uuidv7() };
+const clock = { now: () => Date.now(), newId: () => uuidv7() };
 
 /** A node with the counter actor, short leases, and whatever else is asked for. */
 export async function startTestNode(stores: StoreAddress, options: Partial<RuntimeOptions> = {}): Promise<TestNode> {

@@ -19,7 +19,7 @@ export interface TestStores {
 }
 
 /** Where test stores live; tests that start nodes of their own must use another data directory. */
-const testDataDir = join(import.meta.dir, "../../.svc/test");
+export const testDataDir = join(import.meta.dir, "../../.svc/test");
 
 /** The stores shared by every test process. They stop with the last process that leaves. */
 export function joinTestStores(): Promise<JoinedStores> {

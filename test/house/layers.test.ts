@@ -34,6 +34,9 @@ test.each([
   ["src/secret.ts", "./main.ts", false],
   ["src/agents/routes.ts", "../../test/harness/until.ts", false],
   ["src/programs/bootstrap/main.ts", "../../agents/routes.ts", false],
+  ["src/programs/dead-letters/main.ts", "../../config.ts", true],
+  ["src/programs/dead-letters/main.ts", "../../runtime/port.ts", true],
+  ["src/sandbox/process/end.ts", "../../programs/dead-letters/main.ts", false],
 ])("%s importing %s: %p", (path, specifier, allowed) => {
   for (const statement of [
     `import { x } from "${specifier}";`,

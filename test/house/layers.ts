@@ -52,10 +52,14 @@ const files: Record<string, Layer> = {
   "setting.ts": "config",
 };
 
+/** Programs for operators are wired from every part, like `main.ts`. */
+const wired = ["src/programs/dead-letters/main.ts"];
+
 function placeOf(path: string): { layer: Layer; room: string } | null {
   const [tree, room = "", deeper] = path.split("/");
   if (tree === "actors") return { layer: "actors", room: "actors" };
   if (tree !== "src") return null;
+  if (wired.includes(path)) return { layer: "main", room: "main.ts" };
   if (deeper === undefined) return { layer: files[room] ?? "base", room };
   return { layer: folders[room] ?? "feature", room };
 }

@@ -173,6 +173,18 @@ export function sandboxConformance(name: string, make: () => Promise<Bench>): vo
       expect(readFileSync(join(await sandbox.workspace(spec.executionId), "runs"), "utf8")).toBe("x\n");
     });
 
+    test("a workspace nested thousands deep is removed at once", async () => {
+      const executionId = crypto.randomUUID();
+      const workspace = await sandbox.workspace(executionId);
+      const name = "d".repeat(50);
+      const nest = `for (1..4000) { mkdir "${name}" and chdir "${name}" or exit 1 } chmod 0, ".";`;
+      expect(Bun.spawnSync(["perl", "-e", nest], { cwd: workspace }).exitCode).toBe(0);
+      const began = performance.now();
+      await sandbox.removeWorkspace(executionId);
+      expect(existsSync(workspace)).toBe(false);
+      expect(performance.now() - began).toBeLessThan(5_000);
+    }, 60_000);
+
     test("the workspace outlives instances and is writable on both sides", async () => {
       const spec = specOf("echo from-agent > made; mkdir d; cat given");
       const workspace = await sandbox.workspace(spec.executionId);

@@ -1,0 +1,105 @@
+/**
+ * Dead letters for operators: messages whose turn failed for good, to look at and to send again.
+ *
+ * Runs beside the nodes, with their settings; in a development data directory it joins the embedded stores.
+ */
+import { resolve } from "node:path";
+import { type Config, ConfigError, loadConfig } from "../../config.ts";
+import type { DeadLetters } from "../../runtime/dead-letter.ts";
+import { openDeadLetters } from "../../runtime/dead-letter-desk.ts";
+import type { DeadLetter } from "../../runtime/port.ts";
+import { StartFailure } from "../../start-failure.ts";
+import { joinStores } from "../../store/embedded/stores.ts";
+import { openPostgres } from "../../store/postgres.ts";
+import { reachStores } from "../../store/reach.ts";
+import { openRedis } from "../../store/redis.ts";
+
+const usage = `Dead letters: messages whose turn failed for good. Nothing waits for them; they are kept to be looked at.
+
+usage:
+  npm run -s dead-letters -- list           the newest hundred: id, when, actor, tenant, message, why
+  npm run -s dead-letters -- show <id>      everything about one, the message's body included
+  npm run -s dead-letters -- replay <id>    sends the message again, once; if it fails again, that is a new letter
+
+The settings are those of the service (DATABASE_URL, REDIS_URL, SVC_DATA_DIR, ...). SVC_MODE is development when
+it is not set, and then the embedded stores of SVC_DATA_DIR are joined, or started for as long as this takes.`;
+
+const listed = 100;
+const patienceMs = 10_000;
+
+async function run([command, id = ""]: readonly string[], letters: DeadLetters): Promise<number> {
+  if (command === "list") {
+    const found = await letters.list({ limit: listed });
+    for (const letter of found) console.log(lineOf(letter));
+    if (found.length === 0) console.log("no dead letters");
+    return 0;
+  }
+  const letter = await letters.inspect(id);
+  if (letter === null) return refuse(`There is no dead letter ${id}`);
+  if (command === "show") {
+    console.log(JSON.stringify(letter, null, 2));
+    return 0;
+  }
+  if (letter.replayed_at !== null) return refuse(`It was sent again already, at ${letter.replayed_at}`);
+  if (!(await letters.replay(id))) return refuse("It cannot be sent again: its mailbox entry was damaged");
+  console.log(`sent again to ${letter.kind} ${letter.key}: ${letter.type}`);
+  return 0;
+}
+
+function lineOf({ id, created_at, kind, key, tenant, type, error, replayed_at }: DeadLetter): string {
+  const reason = error.split("\n", 1)[0] ?? "";
+  const replayed = replayed_at === null ? "" : `  (sent again ${replayed_at})`;
+  return `${id}  ${created_at}  ${kind} ${key}  ${tenant}  ${type}  ${reason}${replayed}`;
+}
+
+function refuse(why: string): number {
+  console.error(why);
+  return 1;
+}
+
+/** Opens what the service's own settings name, and leaves it as it was. */
+async function withLetters(config: Config, act: (letters: DeadLetters) => Promise<number>): Promise<number> {
+  const stores = await joinStores({
+    dataDir: resolve(config.dataDir),
+    want: { postgres: config.databaseUrl === null, redis: config.redisUrl === null },
+    log: (line) => console.error(line),
+  });
+  const databaseUrl = config.databaseUrl ?? stores.databaseUrl ?? "";
+  const redisUrl = config.redisUrl ?? stores.redisUrl ?? "";
+  const sql = openPostgres({ url: databaseUrl, schema: config.databaseSchema, poolSize: 2 });
+  const redis = openRedis(redisUrl);
+  try {
+    await reachStores({ sql, databaseUrl, redisUrl, patienceMs });
+    const { redisPrefix: prefix, mailboxLimit } = config;
+    const letters = await openDeadLetters({
+      sql,
+      redis,
+      prefix,
+      mailboxLimit,
+      now: Date.now,
+      newId: () => Bun.randomUUIDv7(),
+    });
+    if (letters === null) return refuse(`No node has set up the schema ${config.databaseSchema} of this database`);
+    return await act(letters);
+  } finally {
+    redis.disconnect();
+    await sql.end({ timeout: 2 });
+    await stores.leave();
+  }
+}
+
+const args = process.argv.slice(2);
+const [command, id] = args;
+const known = command === "list" ? args.length === 1 : (command === "show" || command === "replay") && id !== undefined;
+if (args.includes("--help") || !known) {
+  (args.includes("--help") ? console.log : console.error)(usage);
+  process.exit(args.includes("--help") ? 0 : 2);
+}
+
+try {
+  process.exit(await withLetters(loadConfig(process.env), (letters) => run(args, letters)));
+} catch (error) {
+  const expected = error instanceof ConfigError || error instanceof StartFailure;
+  console.error(expected ? error.message : error);
+  process.exit(1);
+}

@@ -1,0 +1,22 @@
+/** A listener with event streams in a process of its own. Says on standard output where it is and how many are open. */
+import { EventStreams } from "../../src/http/sse.ts";
+
+const streams = new EventStreams();
+const leaving = new AbortController();
+const server = Bun.serve({
+  hostname: process.argv[2] ?? "127.0.0.1",
+  port: 0,
+  development: false,
+  fetch: (request, listener) =>
+    streams.open({ request, server: listener, stopping: leaving.signal }, "acme", async (stream) =>
+      stream.comment("open"),
+    ),
+});
+console.log(`port ${server.port}`);
+
+let told = 0;
+setInterval(() => {
+  if (streams.size === told) return;
+  told = streams.size;
+  console.log(`open ${told}`);
+}, 20);
