@@ -78,7 +78,13 @@ export type Effect =
 /** What became of a piece of work. `code` is stable; `terminal` failures are not worth a repeat. */
 export type Outcome =
   | { readonly id: string; readonly ok: true; readonly value: Json }
-  | { readonly id: string; readonly ok: false; readonly code: string; readonly message: string; readonly details?: Json };
+  | {
+      readonly id: string;
+      readonly ok: false;
+      readonly code: string;
+      readonly message: string;
+      readonly details?: Json;
+    };
 
 /** The answer to one message. A `state` of null ends the actor: its row and its logs are erased. */
 export interface Turn<State> {
@@ -104,6 +110,8 @@ export interface ActorDefinition<S extends TSchema = TSchema, M extends Messages
 }
 
 /** Declares an actor kind; the handlers' types follow from the schemas. */
-export function defineActor<S extends TSchema, M extends Messages>(definition: ActorDefinition<S, M>): ActorDefinition<S, M> {
+export function defineActor<S extends TSchema, M extends Messages>(
+  definition: ActorDefinition<S, M>,
+): ActorDefinition<S, M> {
   return definition;
 }

@@ -339,9 +339,11 @@ function contradictions(config: Partial<Config>): string[] {
     );
   }
   // 0 asks for any free port, so two of them never meet.
-  const ports = [config.port, config.internalPort, ...(config.metricsEnabled === true ? [config.metricsPort] : [])].filter(
-    (port) => port !== 0,
-  );
+  const ports = [
+    config.port,
+    config.internalPort,
+    ...(config.metricsEnabled === true ? [config.metricsPort] : []),
+  ].filter((port) => port !== 0);
   if (new Set(ports).size < ports.length && !ports.includes(undefined)) {
     problems.push("SVC_PORT, SVC_INTERNAL_PORT and SVC_METRICS_PORT must differ");
   }

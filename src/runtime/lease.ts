@@ -33,7 +33,7 @@ export interface LeaseTable {
 }
 
 /** Where process ids mean the same thing as here: same boot, same pid namespace. Empty when that can't be told. */
-export function pidScope(): string {
+function pidScope(): string {
   try {
     const boot = readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim();
     return `${boot} ${readlinkSync("/proc/self/ns/pid")}`;

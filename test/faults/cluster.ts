@@ -6,7 +6,7 @@ import type { StoreAddress } from "../harness/runtime.ts";
 import type { Failure, FromNode, NodeSettings, Request } from "./protocol.ts";
 
 /** A node answered with an error, or died before it answered. */
-export class NodeFailure extends Error {
+class NodeFailure extends Error {
   override readonly name: string;
   constructor({ name, message }: Failure) {
     super(message);
