@@ -55,7 +55,10 @@ interface Server {
   timeout(request: Request, seconds: number): void;
 }
 
-/** An answer may take as long as a model does; the body's own deadline guards the time before. */
+/**
+ * An answer may take as long as a model does. The body's own deadline guards the time before it, the listener's
+ * idle bound the time after.
+ */
 function serve(app: App) {
   return (request: Request, server: Server): Promise<Response> => {
     server.timeout(request, 0);
@@ -66,7 +69,9 @@ function serve(app: App) {
 function listenOnSocket(path: string, common: { fetch(request: Request, server: Server): Promise<Response> }) {
   mkdirSync(dirname(path), { recursive: true });
   rmSync(path, { force: true });
-  const server = within(dirname(path), () => Bun.serve({ ...common, unix: `./${basename(path)}` }));
+  // Bun does not lift the idle bound of single requests here; and a local peer that is gone never stays half-open.
+  const patient: typeof common = Object.assign({}, common);
+  const server = within(dirname(path), () => Bun.serve({ ...patient, unix: `./${basename(path)}` }));
   // Agents run as another user; tokens guard what is behind it.
   chmodSync(path, 0o666);
   return server;

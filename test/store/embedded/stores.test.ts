@@ -105,7 +105,7 @@ test("the first node starts them, the last one out stops them", async () => {
   await first.leave();
   expect(await query<{ one: number }>(second.urls, "select 1 as one")).toMatchObject([{ one: 1 }]);
   await second.leave();
-  expect(allGone(pids)).toBe(true);
+  await until(() => allGone(pids), { what: "the end of the stores" });
 });
 
 test("nodes that start at the same moment share one pair of stores", async () => {
@@ -132,7 +132,7 @@ test("they survive kill -9 of the node that started them; the next node joins, a
   expect(next.urls).toEqual({ ...owner.urls, started: false });
   expect(await query<{ id: number }>(next.urls, "select id from kept")).toMatchObject([{ id: 1 }]);
   await next.leave();
-  expect(allGone(pids)).toBe(true);
+  await until(() => allGone(pids), { what: "the end of the stores" });
 });
 
 test("killed stores start again with everything that was acknowledged", async () => {
@@ -198,7 +198,7 @@ describe("leftovers", () => {
     const joined = await joinHere();
     const pids = storePids();
     await joined.leave();
-    expect(allGone(pids)).toBe(true);
+    await until(() => allGone(pids), { what: "the end of the stores" });
     expect(readdirSync(folder)).toEqual([]);
   });
 
