@@ -62,7 +62,7 @@ interface Server {
 function serve(app: App) {
   return (request: Request, server: Server): Promise<Response> => {
     server.timeout(request, 0);
-    return app.handle(withoutPathToken(request));
+    return app.handle(withoutPathToken(request)).finally(() => server.timeout(request, idleSeconds));
   };
 }
 
@@ -70,7 +70,7 @@ function listenOnSocket(path: string, common: { fetch(request: Request, server: 
   mkdirSync(dirname(path), { recursive: true });
   rmSync(path, { force: true });
   // Bun does not lift the idle bound of single requests here; and a local peer that is gone never stays half-open.
-  const patient: typeof common = Object.assign({}, common);
+  const patient: typeof common = Object.assign({}, common, { idleTimeout: 0 });
   const server = within(dirname(path), () => Bun.serve({ ...patient, unix: `./${basename(path)}` }));
   // Agents run as another user; tokens guard what is behind it.
   chmodSync(path, 0o666);

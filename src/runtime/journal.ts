@@ -5,7 +5,7 @@
  * however many turns it holds, and it holds no lock while this node is not looking.
  */
 import type { ISql } from "postgres";
-import { booleans, numbers, texts } from "../store/array-literal.ts";
+import { booleans, jsonTexts, numbers, texts } from "../store/array-literal.ts";
 import type { Sql } from "../store/postgres.ts";
 import type { Statement } from "./port.ts";
 
@@ -185,7 +185,7 @@ export class Journal {
       numbers(partitions.map((row) => row.partition)),
       numbers(partitions.map((row) => row.epoch)),
       texts(partitions.map((row) => row.mailboxOffset)),
-      texts(partitions.map((row) => row.sources)),
+      jsonTexts(partitions.map((row) => row.sources)),
       numbers(partitions.map((row) => row.outboxSequence)),
       this.node,
       numbers(partitions.map((row) => row.published)),
@@ -194,17 +194,17 @@ export class Journal {
       texts(actors.map((row) => row.tenant)),
       numbers(actors.map((row) => row.partition)),
       numbers(actors.map((row) => row.version)),
-      texts(actors.map((row) => row.logs)),
-      texts(actors.map((row) => row.state)),
+      jsonTexts(actors.map((row) => row.logs)),
+      jsonTexts(actors.map((row) => row.state)),
       texts(logs.map((row) => row.kind)),
       texts(logs.map((row) => row.key)),
       texts(logs.map((row) => row.log)),
       numbers(logs.map((row) => row.seq)),
       numbers(logs.map((row) => row.at)),
-      texts(logs.map((row) => row.entry)),
+      jsonTexts(logs.map((row) => row.entry)),
       numbers(outbox.map((row) => row.partition)),
       numbers(outbox.map((row) => row.seq)),
-      texts(outbox.map((row) => row.effect)),
+      jsonTexts(outbox.map((row) => row.effect)),
       texts(settled),
       this.host,
       texts(activities.map((row) => row.id)),
@@ -212,7 +212,7 @@ export class Journal {
       texts(activities.map((row) => row.key)),
       texts(activities.map((row) => row.tenant)),
       texts(activities.map((row) => row.name)),
-      texts(activities.map((row) => row.input)),
+      jsonTexts(activities.map((row) => row.input)),
       texts(activities.map((row) => row.replyType)),
       booleans(activities.map((row) => row.hostBound)),
       texts(abandoned),
@@ -241,7 +241,7 @@ export class Journal {
         texts(deadLetters.map((row) => row.tenant)),
         texts(deadLetters.map((row) => row.messageId)),
         texts(deadLetters.map((row) => row.type)),
-        texts(deadLetters.map((row) => row.body)),
+        jsonTexts(deadLetters.map((row) => row.body)),
         texts(deadLetters.map((row) => row.error)),
         numbers(deadLetters.map((row) => row.attempts)),
       ];

@@ -5,8 +5,9 @@ import { percentile, pumped, type Row } from "./table.ts";
 
 const script = [{ tool_calls: [{ name: "cmd.run", arguments: { command: "true", args: [] } }] }];
 const prompt = `Run one command after another.\n\n\`\`\`svc-script\n${JSON.stringify(script)}\n\`\`\`\n`;
-const executions = 4;
-const cycles = 150;
+const executions = 12;
+// As many as a loop makes at the most with default settings.
+const cycles = 49;
 
 export async function benchDispatch(stores: BenchStores): Promise<Row[]> {
   const service = await startBenchService(stores, "dispatch");
@@ -49,7 +50,7 @@ async function loop(service: BenchService, agentId: string): Promise<number[]> {
     dispatchId = await send({ type: "dispatch_result", dispatch_id: dispatchId, exit_code: 0, stdout: "ok\n" });
   });
   await service.post(`/v1/executions/${execution_id}/cancel`, {});
-  return samples.slice(10);
+  return samples.slice(5);
 }
 
 async function floor({ sql }: BenchStores): Promise<number> {
