@@ -18,6 +18,7 @@ import { createPlans } from "./executions/plans.ts";
 import { executionsProjection } from "./executions/projection.ts";
 import { executionRecords } from "./executions/records.ts";
 import { executionRoutes } from "./executions/routes.ts";
+import { registerExecutionSeries } from "./executions/series.ts";
 import { startSweeping } from "./executions/sweep.ts";
 import { validateActivity } from "./executions/validation.ts";
 import { workspaceRemoveActivity } from "./executions/workspace.ts";
@@ -213,6 +214,7 @@ export async function startNode(
 
     const identity = await openIdentity(identitySettings, config, sql, now);
     const metrics = createMetrics({ id: runtime.nodeId, version });
+    registerExecutionSeries(metrics.registry, records, runtime);
     let draining = false;
     const health = healthRoutes({
       database: async () => sql`select 1`,

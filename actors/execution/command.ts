@@ -13,6 +13,8 @@ export const Command = Type.Object({
   /** Names of the additions that were not let through. */
   dropped_env: Type.Array(Type.String()),
   /** For the model, when something was not done as asked. */
+  /** False when the timeout is only the default. */
+  timeout_asked: Type.Boolean(),
   notice: Type.Union([Type.String(), Type.Null()]),
 });
 export type Command = Static<typeof Command>;
@@ -47,6 +49,7 @@ export function readCommand(given: Readonly<Record<string, unknown>>): Command |
     cwd: value.cwd.startsWith("/") ? value.cwd : `/workspace/${value.cwd}`,
     env_additions: kept,
     timeout_secs: value.timeout_secs,
+    timeout_asked: present.timeout_secs !== undefined,
     max_output_bytes: value.max_output_bytes,
     dropped_env: dropped,
     notice: null,
@@ -108,9 +111,10 @@ function filterEnvironment(given: Readonly<Record<string, string>>): {
   return { kept: Object.fromEntries(kept), dropped: Object.keys(given).filter(isDropped) };
 }
 
-/** Lowers the timeout to the time that is left, and says so. */
+/** Lowers the timeout to the time that is left, and says so to a model that asked for more. */
 export function within(command: Command, leftMs: number): Command {
   const left = Math.max(1, Math.floor(leftMs / 1000));
   if (command.timeout_secs <= left) return command;
-  return { ...command, timeout_secs: left, notice: `timeout_secs was lowered to ${left}: no more time is left` };
+  const notice = command.timeout_asked ? `timeout_secs was lowered to ${left}: no more time is left` : null;
+  return { ...command, timeout_secs: left, notice };
 }

@@ -13,6 +13,9 @@ import type { ExecutionState, Iteration, Loop } from "./state.ts";
 
 type State = ExecutionState | null;
 
+/** Conversation one iteration may bring in all: every `generate` is stored, and code in an agent may send any number. */
+const heardPerIteration = 64 * 1024 * 1024;
+
 /** How long a finished `generate` can be replayed. */
 const finishedReplayMs = 300_000;
 
@@ -34,8 +37,13 @@ export function generate(state: State, message: Generate, context: Context): Tur
     return unchanged(state, refusals.iterationNotCurrent);
   }
   const life = new Life(state, context);
-  if (repeated && isActive(loop)) joinLoop(life);
-  else openLoop(life, message);
+  if (repeated && isActive(loop)) {
+    joinLoop(life);
+    return life.turn();
+  }
+  life.iteration.heard += lengthOf(message);
+  if (life.iteration.heard > heardPerIteration) return unchanged(state, refusals.conversationTooLarge);
+  openLoop(life, message);
   return life.turn();
 }
 
@@ -59,6 +67,10 @@ export function dispatchResult(state: State, message: DispatchResult, context: C
   if (repeated) joinLoop(life);
   else takeResult(life, message);
   return life.turn();
+}
+
+function lengthOf({ prompt, messages }: Generate): number {
+  return messages.reduce((sum, message) => sum + JSON.stringify(message).length, prompt.length);
 }
 
 function takeResult(life: Life, message: DispatchResult): void {

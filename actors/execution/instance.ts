@@ -21,6 +21,8 @@ export function freshIteration(number: number, action: string, instanceId: strin
     deadline_at: null,
     exit_code: null,
     console: { stdout: 0, stderr: 0, stored: 0, full: false },
+    heard: 0,
+    recorded: 0,
     logged: 0,
     loop: null,
     dispatches: [],

@@ -18,6 +18,7 @@ export const refusals = {
   formerInstance: refuse(401, "invalid_token", "The sandbox instance of this token has ended"),
   agentMismatch: refuse(403, "agent_mismatch", "The execution belongs to another agent"),
   iterationNotCurrent: refuse(409, "iteration_not_current", "That iteration is not the running one"),
+  conversationTooLarge: refuse(413, "body_too_large", "This iteration has sent as much conversation as it may"),
   loopNotActive: refuse(409, "loop_not_active", "The loop of this message is not active"),
   dispatchNotFound: refuse(404, "dispatch_not_found", "Dispatch not found"),
   dispatchExpired: refuse(410, "dispatch_expired", "The dispatch was given up"),

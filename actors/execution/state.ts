@@ -111,6 +111,10 @@ export const Iteration = Type.Object({
   exit_code: Nullable(Int),
   /** Bytes of output seen per stream, bytes stored as events, and whether the bound was met. */
   console: Type.Object({ stdout: Int, stderr: Int, stored: Int, full: Type.Boolean() }),
+  /** Characters of conversation that `generate` messages brought. */
+  heard: Int,
+  /** Characters of tool results kept for the record. */
+  recorded: Int,
   /** Entries of the instance's loop log. */
   logged: Int,
   loop: Nullable(Loop),

@@ -17,8 +17,11 @@ import { trimOutput, trimText } from "./trim.ts";
 
 type Result = { readonly [member: string]: Json };
 
-/** Longest result kept for the record. */
+/** Longest result kept for the record, and all of an iteration's together: a record has to fit into one answer. */
 const keptResultBytes = 1_048_576;
+const keptPerIteration = 4_194_304;
+/** What is kept of a result when the iteration has used up its share. */
+const alwaysKeptBytes = 2048;
 /** Answered dispatches kept for telling repeats: more than a loop can make in its rounds, usually. */
 const keptDispatches = 512;
 
@@ -279,7 +282,9 @@ function answerCall(
 
 function noteCompleted(life: Life, call: EndedCall, status: CallStatus, result: Result, error: string | null): void {
   const text = JSON.stringify(result);
-  const tooLong = text.length > keptResultBytes;
+  const left = Math.max(alwaysKeptBytes, keptPerIteration - life.iteration.recorded);
+  const room = Math.min(keptResultBytes, left);
+  life.iteration.recorded += Math.min(text.length, room);
   life.emit("tool_call_completed", {
     iteration_number: life.iteration.number,
     tool_name: call.tool,
@@ -287,7 +292,7 @@ function noteCompleted(life: Life, call: EndedCall, status: CallStatus, result: 
     status,
     duration_ms: life.context.now - (call.started_at ?? life.context.now),
     completed_at: life.at,
-    _result: tooLong ? { trimmed: trimText(text, keptResultBytes) } : result,
+    _result: text.length > room ? { trimmed: trimText(text, room) } : result,
     _error: error,
   });
 }

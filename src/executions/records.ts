@@ -64,6 +64,12 @@ export function executionRecords(sql: Sql) {
         select execution_id, tenant from executions where agent_id = ${agentId} and ended_at is null`;
     },
 
+    /** How many executions have not ended, by status, of all tenants together. */
+    async countUnfinished(): Promise<{ status: string; count: number }[]> {
+      return sql<{ status: string; count: number }[]>`
+        select status, count(*)::int as count from executions where ended_at is null group by status`;
+    },
+
     /** Agents that have executions which have not ended, of any tenant. */
     async agentsAtWork(): Promise<string[]> {
       const rows = await sql<{ agent_id: string }[]>`select distinct agent_id from executions where ended_at is null`;

@@ -74,6 +74,7 @@ describe("arguments", () => {
       cwd: "/workspace",
       env_additions: {},
       timeout_secs: 600,
+      timeout_asked: false,
       max_output_bytes: 1_048_576,
       dropped_env: [],
       notice: null,

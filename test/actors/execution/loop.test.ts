@@ -239,11 +239,42 @@ describe("cmd.run", () => {
     expect(JSON.parse(step?.result_json ?? "")).toMatchObject({ duration_ms: 12, stdout_bytes: 3, truncated: false });
   });
 
-  test("the timeout is lowered to the time left, and the model is told", () => {
-    const { story, dispatch, asked } = dispatched({ iteration_timeout_ms: 30_000 });
+  test.each([
+    [{ command: "x", args: [], timeout_secs: 600 }, "timeout_secs was lowered to 30: no more time is left"],
+    [{ command: "x", args: [] }, undefined],
+  ])("the timeout is lowered to the time left, and a model that asked for more is told", (given, notice) => {
+    const story = running({ iteration_timeout_ms: 30_000 });
+    const asked = story.generate();
+    story.modelSays({ calls: [{ name: "cmd.run", arguments: given }] });
     expect(story.answer(asked)).toMatchObject({ reply: { timeout_secs: 30 } });
-    story.result(dispatch);
-    expect(JSON.parse(story.conversation().at(-1)?.content ?? "").notice).toContain("30");
+    story.result(story.dispatchOf(asked));
+    expect(JSON.parse(story.conversation().at(-1)?.content ?? "").notice).toBe(notice);
+  });
+
+  test("an iteration brings a bounded amount of conversation, however many messages it sends", () => {
+    const story = running();
+    const large = "y".repeat(15_000_000);
+    for (let count = 0; count < 4; count++) {
+      story.generate(`${large}${count}`);
+      story.modelSays({ content: "ok" });
+    }
+    expect(story.answer(story.generate(`${large}4`))).toMatchObject({ status: "refused", http: 413 });
+    story.generate("a short one still fits");
+    story.modelSays({ content: "ok" });
+  });
+
+  test("an iteration's results are kept for the record up to a share, then only their ends", () => {
+    const story = running();
+    let asked = story.generate();
+    const output = "x".repeat(1_000_000);
+    for (let round = 0; round < 12; round++) {
+      story.modelSays({ calls: [{ name: "cmd.run", arguments: { command: "x", args: [] } }] });
+      asked = story.result(story.dispatchOf(asked), { stdout: `${output}end` });
+    }
+    const kept = story.record().iterations[0]?.trajectory.map((step) => step.result_json ?? "") ?? [];
+    expect(kept.length).toBe(12);
+    expect(kept.join("").length).toBeLessThan(5_000_000);
+    expect(kept.every((text) => text.includes("end"))).toBe(true);
   });
 
   test("output above the cap is trimmed again", () => {
