@@ -32,6 +32,8 @@ export const PendingCall = Type.Object({
   command: Nullable(Command),
   /** Of cmd.run once dispatched. */
   dispatch_id: Nullable(Text),
+  /** Whether a timer watches over the dispatch. */
+  watched: Type.Boolean(),
 });
 export type PendingCall = Static<typeof PendingCall>;
 

@@ -68,6 +68,7 @@ export function takeCalls(life: Life, loop: Loop, content: string, calls: readon
       seq,
       command,
       dispatch_id: null,
+      watched: false,
     });
   }
 }
@@ -151,9 +152,12 @@ function dispatch(life: Life, loop: Loop, call: PendingCall, wanted: NonNullable
   const overdueAt = now + command.timeout_secs * 1000 + state.header.bounds.dispatch_grace_ms;
   // When the iteration ends sooner, its own timer does the work.
   if (overdueAt < endsAt) {
-    life.schedule(`dispatch:${reply.dispatch_id}`, overdueAt, "dispatch_lost", { dispatch_id: reply.dispatch_id });
+    call.watched = true;
+    life.schedule(dispatchTimer(reply.dispatch_id), overdueAt, "dispatch_lost", { dispatch_id: reply.dispatch_id });
   }
 }
+
+const dispatchTimer = (dispatchId: string): string => `dispatch:${dispatchId}`;
 
 /** Answers the call of a command that the bootstrap has run. */
 export function commandEnded(life: Life, loop: Loop, call: PendingCall, result: DispatchResult): void {
@@ -180,7 +184,7 @@ export function commandEnded(life: Life, loop: Loop, call: PendingCall, result: 
     stdout_bytes: result.stdout_bytes ?? output.stdout_bytes,
     stderr_bytes: result.stderr_bytes ?? output.stderr_bytes,
   };
-  life.cancelTimer(`dispatch:${result.dispatch_id}`);
+  if (call.watched) life.cancelTimer(dispatchTimer(result.dispatch_id));
   const error = ran ? null : timed_out ? "The command timed out" : "The command could not be run";
   answerCall(life, loop, call, ran ? "succeeded" : "failed", facts, error, whole);
 }
@@ -213,7 +217,7 @@ export function interruptCalls(life: Life, loop: Loop): void {
   for (const call of loop.calls) {
     if (call.started_at === null) continue;
     if (call.dispatch_id === null) life.abandon(call.activity);
-    else life.cancelTimer(`dispatch:${call.dispatch_id}`);
+    else if (call.watched) life.cancelTimer(dispatchTimer(call.dispatch_id));
     const message = "The call was interrupted";
     noteCompleted(life, call, "failed", failure(call.tool, "interrupted", message), message);
   }
