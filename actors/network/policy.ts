@@ -1,0 +1,112 @@
+/**
+ * Where an agent may connect to (`spec.security.network`):
+ *
+ *   mode                    lists                effect
+ *   none, or no section     any                  nowhere
+ *   deny                    allowlist            only what it names
+ *   allow                   allowlist non-empty  only what it names
+ *   allow                   allowlist empty      any public host by its name, ports 80 and 443
+ *
+ * The denylist always subtracts, an entry without a port on every port.
+ */
+import { type Address, type AddressClass, classOf } from "./address.ts";
+import { type Host, readHost } from "./host.ts";
+import { type HostPattern, namesAddress, namesHost, parseHostPattern } from "./pattern.ts";
+
+/** The section as a manifest holds it. */
+export interface NetworkRules {
+  readonly mode: "none" | "deny" | "allow";
+  readonly allowlist: readonly string[];
+  readonly denylist: readonly string[];
+}
+
+/** A section made ready for deciding. */
+export interface NetworkPolicy {
+  /** `listed`: what `allowed` names and no more. */
+  readonly reach: "nothing" | "listed" | "public";
+  readonly allowed: readonly HostPattern[];
+  readonly denied: readonly HostPattern[];
+}
+
+/** Why a connection is refused; the `reason` of `egress_blocked`. */
+export type Refusal =
+  | "no_network"
+  | "invalid_host"
+  | "denylisted"
+  | "not_allowlisted"
+  | "port_not_allowed"
+  | "address_not_listed"
+  | `${Exclude<AddressClass, "public">}_address`;
+
+export type Decision =
+  /** `anyProtocol`: the port is written in the list, so that more than HTTP and TLS may be spoken. */
+  | { readonly allowed: true; readonly host: Host; readonly anyProtocol: boolean }
+  | { readonly allowed: false; readonly reason: Refusal };
+
+const usualPorts: readonly number[] = [80, 443];
+
+/** Reads a section once for many decisions. An unreadable entry allows nothing; in the denylist it closes everything. */
+export function policyOf(rules: NetworkRules | null): NetworkPolicy {
+  const allowed = read(rules?.allowlist ?? []);
+  const denied = read(rules?.denylist ?? []);
+  if (rules === null || rules.mode === "none" || denied.includes(null)) {
+    return { reach: "nothing", allowed: [], denied: [] };
+  }
+  const open = rules.mode === "allow" && rules.allowlist.length === 0;
+  return { reach: open ? "public" : "listed", allowed: allowed.filter(isRead), denied: denied.filter(isRead) };
+}
+
+/**
+ * Whether a connection may be tried. Where the host is a name, `addressRefusal` decides about each of its addresses.
+ * @param host as the request names it: ASCII, IPv6 in brackets
+ */
+export function decide(policy: NetworkPolicy, host: string, port: number): Decision {
+  if (policy.reach === "nothing") return { allowed: false, reason: "no_network" };
+  const target = readHost(host);
+  if (target === null) return { allowed: false, reason: "invalid_host" };
+  if (policy.denied.some((pattern) => subtracts(pattern, port) && namesHost(pattern, target))) {
+    return { allowed: false, reason: "denylisted" };
+  }
+  const naming = policy.allowed.filter((pattern) => namesHost(pattern, target));
+  if (policy.reach === "listed" || naming.length > 0) {
+    if (naming.length === 0) return { allowed: false, reason: "not_allowlisted" };
+    if (!naming.some((pattern) => opens(pattern, port))) return { allowed: false, reason: "port_not_allowed" };
+    return { allowed: true, host: target, anyProtocol: naming.some((pattern) => pattern.port === port) };
+  }
+  // A bare address would be a way around every name of the denylist.
+  if (target.kind === "address") return { allowed: false, reason: "address_not_listed" };
+  if (!usualPorts.includes(port)) return { allowed: false, reason: "port_not_allowed" };
+  return { allowed: true, host: target, anyProtocol: false };
+}
+
+/**
+ * Why a connection must not go to an address, or null. An address that is not public has to be listed by address
+ * both by the manifest and by the node.
+ * @param policy null for what the service itself calls: the node's list decides alone
+ * @param nodeAllowPrivate the node's `egress.allow_private`
+ */
+export function addressRefusal(
+  address: Address,
+  port: number,
+  policy: NetworkPolicy | null,
+  nodeAllowPrivate: readonly HostPattern[],
+): Refusal | null {
+  const denied = policy?.denied.some((pattern) => subtracts(pattern, port) && namesAddress(pattern, address)) ?? false;
+  if (denied) return "denylisted";
+  const kind = classOf(address);
+  if (kind === "public") return null;
+  const listed =
+    (policy?.allowed.some((pattern) => opens(pattern, port) && namesAddress(pattern, address)) ?? true) &&
+    nodeAllowPrivate.some((pattern) => subtracts(pattern, port) && namesAddress(pattern, address));
+  return listed ? null : `${kind}_address`;
+}
+
+/** Whether an entry of an allowlist opens the port. */
+const opens = (pattern: HostPattern, port: number): boolean =>
+  pattern.port === null ? usualPorts.includes(port) : pattern.port === port;
+
+/** Whether an entry that takes every port where it names none is about this one. */
+const subtracts = (pattern: HostPattern, port: number): boolean => pattern.port === null || pattern.port === port;
+
+const read = (entries: readonly string[]): readonly (HostPattern | null)[] => entries.map(parseHostPattern);
+const isRead = (pattern: HostPattern | null): pattern is HostPattern => pattern !== null;
