@@ -40,6 +40,7 @@ export const problems = {
   tenant_delegation_forbidden: 403,
   not_a_team_member: 403,
   global_scope_forbidden: 403,
+  security_context_forbidden: 403,
   // unknown or foreign
   not_found: 404,
   tenant_not_found: 404,
@@ -47,16 +48,26 @@ export const problems = {
   agent_version_not_found: 404,
   execution_not_found: 404,
   iteration_not_found: 404,
+  path_not_found: 404,
+  volume_not_found: 404,
   dead_letter_not_found: 404,
   // framework
   method_not_allowed: 405,
   body_too_large: 413,
+  file_too_large: 413,
   unsupported_media_type: 415,
+  range_not_satisfiable: 416,
   // conflict
   agent_version_exists: 409,
   agent_paused: 409,
   agent_archived: 409,
+  already_current: 409,
+  agent_name_conflict: 409,
   execution_already_terminal: 409,
+  destination_exists: 409,
+  volume_attached: 409,
+  volume_label_taken: 409,
+  workspace_expired: 410,
   // well-formed but invalid
   validation_failed: 422,
   invalid_manifest: 422,
@@ -68,12 +79,31 @@ export const problems = {
   image_not_allowed: 422,
   reserved_env: 422,
   invalid_schema: 422,
+  bootstrap_path_forbidden: 422,
+  unsupported_volume_type: 422,
+  volume_type_forbidden: 422,
+  open_egress_forbidden: 422,
+  invalid_host_pattern: 422,
+  unsupported_output_handler: 422,
+  unsupported_destination: 422,
+  immutable_field: 422,
+  invalid_template: 422,
   idempotency_key_reused: 422,
   input_validation_failed: 422,
   unknown_model_alias: 422,
   unknown_tool: 422,
   runtime_unavailable: 422,
   unknown_security_context: 422,
+  invalid_attachment: 422,
+  attachments_not_declared: 422,
+  invalid_path: 422,
+  is_a_directory: 422,
+  invalid_volume: 422,
+  missing_file: 422,
+  judge_not_found: 422,
+  reserved_override_key: 422,
+  template_error: 422,
+  depth_exceeded: 422,
   // limits
   rate_limited: 429,
   too_many_streams: 429,
@@ -100,6 +130,7 @@ export const problems = {
   execution_start_failed: 500,
   not_configured: 501,
   service_unavailable: 503,
+  limiter_unavailable: 503,
   mailbox_full: 503,
   identity_provider_unavailable: 503,
   timed_out: 504,
@@ -124,7 +155,8 @@ export class Problem extends Error {
    * @param message for people; never carries secrets, SQL, host paths or stack traces
    * @param extras  further members of the error body, such as `issues`
    * @param headers response headers, such as `Retry-After`
-   * @param status  only for the code that the contract gives two: `invalid_tenant_slug` is 401 inside a token
+   * @param status  only for codes that the contract gives two: `invalid_tenant_slug` is 401 inside a token,
+   *   `quota_exceeded` 429 where waiting helps
    */
   constructor(
     readonly code: ProblemCode,

@@ -1,7 +1,5 @@
 /** The agent's own environment, which may be written in three places. */
-import type { Json } from "../actor.ts";
 import type { Fields } from "./fields.ts";
-import { isObject } from "./parse.ts";
 
 const maxVariables = 128;
 const bounds = {
@@ -30,23 +28,4 @@ function read(fields: Fields, key: string): Readonly<Record<string, string>> {
     if (!isFree) fields.issue(path, "is set by the service", "reserved_env");
     return isFree;
   });
-}
-
-const mask = "********";
-
-/** The document with every environment value hidden, for callers who may not deploy. */
-export function maskEnvironment(document: Json): Json {
-  if (!isObject(document)) return document;
-  const { spec } = document;
-  return {
-    ...document,
-    ...masked(document, "environment"),
-    ...(isObject(spec) ? { spec: { ...spec, ...masked(spec, "env"), ...masked(spec, "environment") } } : {}),
-  };
-}
-
-function masked(holder: { readonly [key: string]: Json }, key: string): { readonly [key: string]: Json } {
-  const values = holder[key];
-  if (!isObject(values)) return {};
-  return { [key]: Object.fromEntries(Object.keys(values).map((name) => [name, mask])) };
 }

@@ -103,11 +103,11 @@ export class Fields {
     return value >= min && value <= max ? value : this.issue(key, `must be from ${min} to ${max}`);
   }
 
-  flag(key: string): boolean {
+  flag(key: string, absent = false): boolean {
     const value = this.raw(key);
-    if (value === null || typeof value === "boolean") return value ?? false;
+    if (value === null || typeof value === "boolean") return value ?? absent;
     this.issue(key, "must be true or false");
-    return false;
+    return absent;
   }
 
   /** The elements of a member array; null when there is none. Over the bound it is one issue and no elements. */
@@ -123,6 +123,16 @@ export class Fields {
       const fault = typeof value === "string" ? textFault(value, bounds) : "must be a string";
       if (fault !== null) this.issue(`${key}.${index}`, fault);
       return fault === null;
+    });
+  }
+
+  /** The elements of a member array that are objects; the others are issues. */
+  sections(key: string, max: number): readonly Fields[] {
+    return (this.list(key, max) ?? []).flatMap((value, index) => {
+      const path = this.at(`${key}.${index}`);
+      if (isObject(value)) return [new Fields(value, path, this.findings)];
+      this.findings.issue(path, "must be an object");
+      return [];
     });
   }
 
@@ -179,7 +189,7 @@ export class Fields {
   /** Says about every member nobody asked for that it has no effect. */
   close(): void {
     for (const key of Object.keys(this.members)) {
-      if (!this.known.has(key)) this.warn(key, "unknown_field", "This field is not known and has no effect");
+      if (!this.known.has(key)) this.warn(key, "unknown_field", "This field is not known here and has no effect");
     }
   }
 }

@@ -7,12 +7,20 @@ export interface Warning {
   readonly message: string;
 }
 
+/** An agent that the manifest names as a judge. */
+export interface JudgeReference {
+  readonly path: string;
+  readonly name: string;
+}
+
 /** Beyond this the list is cut: an answer must stay far smaller than what provoked it. */
 const maxListed = 200;
 
 export class Findings {
   readonly issues: Issue[] = [];
   readonly warnings: Warning[] = [];
+  /** In the order of the document; who they are is found out where agents are stored. */
+  readonly judges: JudgeReference[] = [];
 
   /** `invalid` is the code of every ordinary fault. */
   issue(path: string, message: string, code = "invalid", extras: { available?: readonly string[] } = {}): void {
@@ -21,6 +29,10 @@ export class Findings {
 
   warn(path: string, code: string, message: string): void {
     if (this.warnings.length < maxListed) this.warnings.push({ path, code, message });
+  }
+
+  judge(path: string, name: string): void {
+    this.judges.push({ path, name });
   }
 
   /** Whether something is wrong with the value at the path or below it. */

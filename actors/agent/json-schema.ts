@@ -14,10 +14,11 @@ const drafts: ReadonlyMap<string, typeof Ajv | typeof Ajv2020> = new Map([
 ]);
 
 /**
- * The schema as a check that collects every error.
+ * The schema as a check.
+ * @param errors whether it goes on after the first one it finds
  * @throws Error whose message says what is wrong with the schema
  */
-export function compileSchema(schema: Json): ValidateFunction {
+export function compileSchema(schema: Json, errors: "all" | "first" = "all"): ValidateFunction {
   if (!isObject(schema) && typeof schema !== "boolean") throw new Error("must be an object or a boolean");
   if (JSON.stringify(schema).length > maxSchemaCharacters) throw new Error("may have at most 64 KiB");
   const foreign = foreignReference(schema);
@@ -27,7 +28,7 @@ export function compileSchema(schema: Json): ValidateFunction {
   const Draft = named === null ? Ajv2020 : drafts.get(named);
   if (Draft === undefined) throw new Error("$schema must be that of 2020-12 or draft-07");
   // A fresh instance each time: schemas of strangers must not meet by `$id`.
-  const ajv = new Draft({ strict: false, allErrors: true, logger: false });
+  const ajv = new Draft({ strict: false, allErrors: errors === "all", logger: false });
   addFormats.default(ajv);
   return ajv.compile(schema);
 }

@@ -1,10 +1,14 @@
-/** `spec.execution` and `spec.security`: how often, how long, how much, and what the agent may touch. */
+/** `spec.execution` and `spec.security.resources`: how often, how long and how much. */
+import { readDeliveries } from "./delivery.ts";
 import type { Fields } from "./fields.ts";
+import { readToolJudges } from "./judges.ts";
 import { readBytes, readDuration, readMillicores } from "./quantities.ts";
-import type { ExecutionSpec, FilesystemSpec, NetworkSpec, NodeOffer, ResourceSpec } from "./spec.ts";
+import type { ExecutionSpec, NodeOffer, ResourceSpec } from "./spec.ts";
 import { readValidators } from "./validation.ts";
 
 const second = 1000;
+/** Of a token budget: more than any execution could use. */
+const maxTokens = 1_000_000_000;
 const Mi = 2 ** 20;
 const Gi = 2 ** 30;
 const Ti = 2 ** 40;
@@ -25,10 +29,12 @@ export function readExecution(spec: Fields, timeoutMs: number): ExecutionSpec {
     ...iterations,
     iteration_timeout_ms: iterationTimeout ?? Math.min(600 * second, timeoutMs),
     llm_timeout_ms: (fields.integer("llm_timeout_seconds", { min: 1, max: 3600 }) ?? 300) * second,
+    max_tokens: fields.integer("max_tokens", { min: 1, max: maxTokens }),
     validators: readValidators(fields),
+    tool_judges: readToolJudges(fields),
+    deliveries: readDeliveries(fields),
   };
   if (fields.flag("memory")) fields.warn("memory", "reserved_field", "This field is reserved and has no effect yet");
-  fields.elsewhere("tool_validation", "delivery");
   fields.close();
   return read;
 }
@@ -64,30 +70,6 @@ export function readResources(security: Fields, offer: NodeOffer): ResourceSpec 
         { min: second, max: ceiling },
         `1 s to this node's ceiling of ${offer.maxExecutionSeconds} s`,
       ) ?? Math.min(1800 * second, ceiling),
-  };
-  fields.close();
-  return read;
-}
-
-export function readNetwork(security: Fields): NetworkSpec | null {
-  const fields = security.section("network");
-  const read = {
-    mode: fields.choice("mode", ["none", "deny", "allow"]) ?? "allow",
-    allowlist: fields.texts("allowlist", 1024, { min: 1, max: 300 }),
-    denylist: fields.texts("denylist", 1024, { min: 1, max: 300 }),
-  };
-  fields.close();
-  return security.has("network") ? read : null;
-}
-
-const pattern = { min: 1, max: 4096, pattern: /^\//, form: "an absolute path" };
-
-export function readFilesystem(security: Fields): FilesystemSpec {
-  const fields = security.section("filesystem");
-  const read = {
-    read: fields.texts("read", 256, pattern),
-    write: fields.texts("write", 256, pattern),
-    read_only: fields.flag("read_only"),
   };
   fields.close();
   return read;

@@ -1,33 +1,54 @@
 /** Judges a manifest document as a whole and resolves it into what an execution needs. */
 import type { Json } from "../actor.ts";
+import { isSecurityContext } from "../identity/security-context.ts";
 import type { Problem } from "../problem.ts";
+import { readAdvanced, readInputSchema } from "./advanced.ts";
+import { readContext } from "./context.ts";
+import { readOutputHandler } from "./delivery.ts";
 import { readEnvironment } from "./environment.ts";
 import { Fields } from "./fields.ts";
-import { Findings, type Warning } from "./findings.ts";
-import { schemaFault } from "./json-schema.ts";
-import { readExecution, readFilesystem, readNetwork, readResources } from "./limits.ts";
+import { Findings, type JudgeReference, type Warning } from "./findings.ts";
+import { readExecution, readResources } from "./limits.ts";
 import { readMetadata } from "./metadata.ts";
 import { refuseNotYet } from "./not-yet.ts";
 import { readRuntime } from "./runtime.ts";
+import { readSchedule } from "./schedule.ts";
+import { readFilesystem, readNetwork } from "./security.ts";
 import type { AgentSpec, NodeOffer } from "./spec.ts";
 import { checkStorable } from "./storable.ts";
 import { readTask } from "./task.ts";
 import { readTools } from "./tools.ts";
+import { readVolumes } from "./volumes.ts";
 
 const apiVersions = ["svc.dev/v1", "100monkeys.ai/v1"];
 
 export type Verdict =
-  | { readonly ok: true; readonly spec: AgentSpec; readonly warnings: readonly Warning[] }
+  | {
+      readonly ok: true;
+      readonly spec: AgentSpec;
+      readonly warnings: readonly Warning[];
+      /** Whether they are there is for the caller to find out. */
+      readonly judges: readonly JudgeReference[];
+    }
   /** Every issue found, as the refusal it becomes. */
   | { readonly ok: false; readonly problem: Problem };
 
 /** Never throws for what the document holds. */
 export function validateManifest(document: Json, offer: NodeOffer): Verdict {
+  return verdict(document, offer, refuseNotYet);
+}
+
+/** What the contract makes of a manifest, whether or not this service can do it all. */
+export function resolveManifest(document: Json, offer: NodeOffer): Verdict {
+  return verdict(document, offer, () => {});
+}
+
+function verdict(document: Json, offer: NodeOffer, refuse: typeof refuseNotYet): Verdict {
   const findings = new Findings();
   const spec = readManifest(document, offer, findings);
-  refuseNotYet(document, findings);
+  refuse(document, findings);
   if (spec === null || findings.issues.length > 0) return { ok: false, problem: findings.problem() };
-  return { ok: true, spec, warnings: findings.warnings };
+  return { ok: true, spec, warnings: findings.warnings, judges: findings.judges };
 }
 
 /** Null only after an issue. */
@@ -46,6 +67,9 @@ function readManifest(document: Json, offer: NodeOffer, findings: Findings): Age
   const body = spec === null ? null : readSpec(root, spec, offer);
   root.elsewhere("environment");
   root.close();
+  for (const { path, name } of findings.judges) {
+    if (name === metadata?.name) findings.issue(path, "an agent cannot judge itself");
+  }
   return metadata === null || body === null ? null : { metadata, ...body };
 }
 
@@ -54,43 +78,31 @@ function readSpec(root: Fields, spec: Fields, offer: NodeOffer): Omit<AgentSpec,
   const task = readTask(spec);
   const security = spec.section("security");
   const resources = readResources(security, offer);
+  const volumes = readVolumes(spec);
+  const tools = readTools(spec, offer);
   const read = {
     resources,
     execution: readExecution(spec, resources.timeout_ms),
-    network: readNetwork(security),
-    filesystem: readFilesystem(security),
-    tools: readTools(spec, offer),
+    network: readNetwork(security, offer),
+    filesystem: readFilesystem(security, volumes),
+    tools,
     env: readEnvironment(root, spec),
-    input_schema: readInputSchema(spec),
-    security_context: spec.text("security_context", { min: 1, max: 128 }),
-    ...readAdvanced(spec),
+    input_schema: readInputSchema(spec, tools),
+    security_context: readSecurityContext(spec),
+    context: readContext(spec),
+    volumes,
+    schedule: readSchedule(spec),
+    output_handler: readOutputHandler(spec),
+    ...readAdvanced(spec, runtime, offer),
   };
   security.close();
-  spec.elsewhere("context", "schedule", "volumes", "output_handler");
   spec.close();
   return runtime === null || task === null ? null : { runtime, task, ...read };
 }
 
-function readInputSchema(spec: Fields): Json {
-  const schema = spec.raw("input_schema");
-  const fault = schema === null ? null : schemaFault(schema);
-  if (fault !== null) spec.issue("input_schema", fault, "invalid_schema");
-  return schema;
-}
-
-const absolutePath = { max: 4096, pattern: /^\/[^\0]+$/, form: "an absolute path" };
-
-function readAdvanced(spec: Fields): Pick<AgentSpec, "startup_script" | "bootstrap_path"> {
-  const fields = spec.section("advanced");
-  fields.integer("warm_pool_size", { min: 0, max: 10 });
-  fields.flag("swarm_enabled");
-  if (fields.has("health_check")) {
-    fields.warn("health_check", "reserved_field", "This field is reserved and has no effect yet");
-  }
-  const read = {
-    startup_script: fields.text("startup_script", { max: 64 * 1024 }),
-    bootstrap_path: fields.text("bootstrap_path", absolutePath),
-  };
-  fields.close();
-  return read;
+/** Who may use it is decided where it is known who deploys. */
+function readSecurityContext(spec: Fields): string | null {
+  const name = spec.text("security_context", { min: 1, max: 128 });
+  if (name === null || isSecurityContext(name)) return name;
+  return spec.issue("security_context", "there is no such security context", "unknown_security_context");
 }

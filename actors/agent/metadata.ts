@@ -2,7 +2,8 @@
 import type { Fields } from "./fields.ts";
 import type { Metadata } from "./spec.ts";
 
-const name = {
+/** How agents are named. */
+export const agentName = {
   min: 1,
   max: 63,
   pattern: /^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$/,
@@ -25,7 +26,7 @@ export function readMetadata(root: Fields): Metadata | null {
   const fields = root.requiredSection("metadata");
   if (fields === null) return null;
   const read = {
-    name: fields.requiredText("name", name) ?? "",
+    name: fields.requiredText("name", agentName) ?? "",
     version: fields.requiredText("version", version) ?? "",
     description: fields.text("description", { max: 4096 }),
     tags: fields.texts("tags", 32, { max: 64 }),

@@ -4,7 +4,6 @@
  */
 import type { Json } from "../actor.ts";
 import type { Findings } from "./findings.ts";
-import { isObject } from "./parse.ts";
 
 interface Row {
   /** `*` stands for every key and every position. */
@@ -13,53 +12,21 @@ interface Row {
   readonly matters: (value: Json) => boolean;
 }
 
-const written = (): boolean => true;
-const filled = (value: Json): boolean => !(Array.isArray(value) && value.length === 0);
-const on = (value: Json): boolean => value === true;
-const aboveZero = (value: Json): boolean => typeof value === "number" && value > 0;
-const oneOf =
-  (...options: readonly string[]) =>
-  (value: Json): boolean =>
-    typeof value === "string" && options.includes(value);
 const starting =
   (...prefixes: readonly string[]) =>
   (value: Json): boolean =>
     typeof value === "string" && prefixes.some((prefix) => value.startsWith(prefix));
-const opensNetwork = (value: Json): boolean => isObject(value) && value.mode !== "none";
-const runsByItself = (value: Json): boolean =>
-  !(isObject(value) && (value.type === "manual" || value.enabled === false));
-
-const judge = oneOf("semantic", "multi_judge");
 const reference = starting("secret:", "credential:");
 
 const rows: readonly Row[] = [
-  { path: "metadata.labels.role", matters: oneOf("judge") },
-  { path: "spec.task.prompt_template", matters: written },
-  { path: "spec.task.input_data", matters: written },
-  { path: "spec.task.agentskills", matters: filled },
-  { path: "spec.context", matters: filled },
-  { path: "spec.execution.validation.*.type", matters: judge },
-  { path: "spec.execution.validation.semantic", matters: written },
-  { path: "spec.execution.tool_validation", matters: filled },
-  { path: "spec.execution.delivery.destinations", matters: filled },
-  { path: "spec.security.network", matters: opensNetwork },
-  { path: "spec.security.filesystem.read", matters: filled },
-  { path: "spec.security.filesystem.write", matters: filled },
-  { path: "spec.security.filesystem.read_only", matters: on },
-  { path: "spec.schedule", matters: runsByItself },
+  { path: "spec.execution.delivery.destinations.*.secret", matters: reference },
+  { path: "spec.execution.delivery.destinations.*.headers.*", matters: reference },
+  { path: "spec.output_handler.headers.*", matters: reference },
   { path: "spec.tools.*", matters: starting("mcp:") },
   { path: "spec.tools.*.name", matters: starting("mcp:") },
   { path: "spec.env.*", matters: reference },
   { path: "spec.environment.*", matters: reference },
   { path: "environment.*", matters: reference },
-  { path: "spec.volumes", matters: filled },
-  { path: "spec.advanced.warm_pool_size", matters: aboveZero },
-  { path: "spec.advanced.swarm_enabled", matters: on },
-  { path: "spec.advanced.startup_script", matters: written },
-  { path: "spec.advanced.bootstrap_path", matters: written },
-  { path: "spec.input_schema", matters: written },
-  { path: "spec.security_context", matters: written },
-  { path: "spec.output_handler", matters: written },
 ];
 
 /** Adds an issue for every such field, unless the field has an issue of its own already. */

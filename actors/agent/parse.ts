@@ -7,7 +7,7 @@
 import { stringify } from "yaml";
 import type { Json } from "../actor.ts";
 import { Problem } from "../problem.ts";
-import { manifestTextPaths } from "./text-paths.ts";
+import { manifestTextPaths, type TextPaths } from "./text-paths.ts";
 import { malformed, maxDepth, readYaml, tooDeep } from "./yaml-document.ts";
 
 /** Bytes of a manifest. */
@@ -31,20 +31,26 @@ export interface ManifestDocument {
   readonly yaml: string | null;
 }
 
-/** @throws Problem `malformed_body`, `body_too_large`, `unsupported_media_type`; nothing else */
-export function parseManifest({ mediaType, text }: ManifestSource): ManifestDocument {
+/**
+ * @param textPaths where an unquoted scalar of YAML keeps its source text
+ * @throws Problem `malformed_body`, `body_too_large`, `unsupported_media_type`; nothing else
+ */
+export function parseManifest(
+  { mediaType, text }: ManifestSource,
+  textPaths: TextPaths = manifestTextPaths,
+): ManifestDocument {
   if (mediaType !== null && !manifestMediaTypes.includes(mediaType)) {
     throw new Problem("unsupported_media_type", "A manifest is sent as application/json or application/yaml");
   }
   if (Buffer.byteLength(text) > maxManifestBytes) throw tooLarge();
   const isJson = mediaType === jsonType || (mediaType === null && text.trimStart().startsWith("{"));
-  return isJson ? fromJson(text) : fromYaml(text);
+  return isJson ? fromJson(text, textPaths) : fromYaml(text, textPaths);
 }
 
-function fromYaml(text: string): ManifestDocument {
+function fromYaml(text: string, textPaths: TextPaths): ManifestDocument {
   if (text.trim() === "") throw malformed("The manifest is empty");
   try {
-    return { document: readYaml(text, manifestTextPaths), yaml: text };
+    return { document: readYaml(text, textPaths), yaml: text };
   } catch (error) {
     if (error instanceof Problem) throw error;
     // The library gives up by throwing on some input; that is the sender's fault too.
@@ -52,7 +58,7 @@ function fromYaml(text: string): ManifestDocument {
   }
 }
 
-function fromJson(text: string): ManifestDocument {
+function fromJson(text: string, textPaths: TextPaths): ManifestDocument {
   let body: Json;
   try {
     body = JSON.parse(text);
@@ -61,7 +67,7 @@ function fromJson(text: string): ManifestDocument {
   }
   checkDepth(body, 1);
   const inner = unwrap(body);
-  if (typeof inner === "string") return fromYaml(inner);
+  if (typeof inner === "string") return fromYaml(inner, textPaths);
   return { document: inner, yaml: null };
 }
 

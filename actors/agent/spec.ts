@@ -1,6 +1,6 @@
 /** An agent as it is run: a manifest with every default applied and every quantity in plain units. */
 import type { Json } from "../actor.ts";
-import type { Validator } from "../execution/plan.ts";
+import type { Delivery, JudgeValidator, OutputHandler, Validator } from "../execution/plan.ts";
 import type { Runtime } from "./runtimes.ts";
 
 export const isolations = ["inherit", "docker", "process", "firecracker"] as const;
@@ -47,7 +47,12 @@ export interface ExecutionSpec {
   readonly iteration_timeout_ms: number;
   /** Total budget of one model call with its retries. */
   readonly llm_timeout_ms: number;
+  /** Of the whole execution, prompts and replies together; null: any number. */
+  readonly max_tokens: number | null;
   readonly validators: readonly Validator[];
+  /** Judges that every tool call has to pass, in order. */
+  readonly tool_judges: readonly JudgeValidator[];
+  readonly deliveries: readonly Delivery[];
 }
 
 export interface ResourceSpec {
@@ -70,6 +75,32 @@ export interface FilesystemSpec {
   readonly read_only: boolean;
 }
 
+/** Something loaded when the run starts and put before the model as `{{context}}`. */
+export type ContextItem = { readonly description: string | null } & (
+  | { readonly type: "text"; readonly content: string }
+  /** Paths are the instance's: below a mount. */
+  | { readonly type: "file" | "directory"; readonly path: string }
+  | { readonly type: "url"; readonly url: string }
+);
+
+export interface VolumeSpec {
+  readonly name: string;
+  /** `/workspace` or below. */
+  readonly mount_path: string;
+  readonly storage_class: "ephemeral" | "persistent";
+  readonly access_mode: "read-only" | "read-write";
+  readonly size_limit_bytes: number;
+  /** Of an ephemeral volume: how long it outlives the run. */
+  readonly ttl_ms: number;
+  /** An existing volume; then the storage class says nothing. */
+  readonly source_volume_id: string | null;
+}
+
+export type ScheduleSpec =
+  /** Five fields, in the time zone. */
+  | { readonly type: "cron"; readonly cron: string; readonly timezone: string }
+  | { readonly type: "interval"; readonly every_ms: number };
+
 export interface ToolGrant {
   /** A name, `prefix.*`, `*` or `mcp:<server>`; `aegis.` is already spelled `svc.`. */
   readonly name: string;
@@ -90,6 +121,15 @@ export interface AgentSpec {
   readonly input_schema: Json;
   /** Null: the caller's default. */
   readonly security_context: string | null;
+  readonly context: readonly ContextItem[];
+  readonly volumes: readonly VolumeSpec[];
+  /** Null: nothing starts it by itself. */
+  readonly schedule: ScheduleSpec | null;
+  readonly output_handler: OutputHandler | null;
+  /** Instances kept ready. */
+  readonly warm_pool_size: number;
+  /** Children join one swarm and outlive their parent. */
+  readonly swarm: boolean;
   readonly startup_script: string | null;
   readonly bootstrap_path: string | null;
 }
@@ -107,5 +147,9 @@ export interface NodeOffer {
   readonly maxExecutionSeconds: number;
   /** Exact names of the tools an agent can use. */
   readonly tools: readonly string[];
+  /** A manifest may open every public host at once. */
+  readonly openEgress: boolean;
+  /** Programs of the host may take the bootstrap's place. */
+  readonly development: boolean;
   servesModel(alias: string): boolean;
 }

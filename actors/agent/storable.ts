@@ -23,6 +23,20 @@ export function isStorable(text: string): boolean {
   return text.isWellFormed() && !text.includes("\0");
 }
 
+/** Whether no text in it, names included, is one that stores refuse. */
+export function isStorableJson(value: Json): boolean {
+  const waiting: Json[] = [value];
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    if (typeof next === "string" && !isStorable(next)) return false;
+    if (next === null || typeof next !== "object") continue;
+    for (const [key, child] of Object.entries(next)) {
+      if (!isStorable(key)) return false;
+      waiting.push(child ?? null);
+    }
+  }
+  return true;
+}
+
 function shownPath(path: readonly string[]): string {
   return path
     .map((key) => (key.length > 80 ? `${key.slice(0, 80)}…` : key).replaceAll("\0", "␀").toWellFormed())

@@ -1,6 +1,7 @@
 /** `spec.task`: what the agent is told. */
 import type { Fields } from "./fields.ts";
 import type { TaskSpec } from "./spec.ts";
+import { readTemplate } from "./template-field.ts";
 
 const maxText = 100_000;
 
@@ -9,7 +10,7 @@ export function readTask(spec: Fields): TaskSpec | null {
   if (fields === null) return null;
   const read = {
     instruction: fields.requiredText("instruction", { max: maxText, pattern: /\S/, form: "more than blanks" }) ?? "",
-    prompt_template: fields.text("prompt_template", { max: maxText }),
+    prompt_template: readTemplate(fields, "prompt_template"),
     input_data: fields.raw("input_data"),
     agentskills: fields.texts("agentskills", 256, { max: 4096 }),
   };

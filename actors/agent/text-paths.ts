@@ -8,7 +8,7 @@ const text = Symbol("text");
 const texts = { "*": text } as const;
 
 /** `*` stands for any key and any position. */
-export const manifestTextPaths: TextPaths = {
+export const manifestTextPaths: Exclude<TextPaths, symbol> = {
   apiVersion: text,
   kind: text,
   metadata: { name: text, version: text, description: text, tags: texts, labels: texts, annotations: texts },
@@ -28,12 +28,40 @@ export const manifestTextPaths: TextPaths = {
           criteria: text,
           judge_agent: text,
           regex: text,
+          prompt: text,
+          consensus: text,
+          judges: { "*": text },
+        },
+      },
+      tool_validation: { "*": { type: text, judge_agent: text, criteria: text } },
+      delivery: {
+        destinations: {
+          "*": { name: text, type: text, condition: text, url: text, method: text, headers: texts, secret: text },
         },
       },
     },
     security: {
       network: { mode: text, allowlist: texts, denylist: texts },
       filesystem: { read: texts, write: texts },
+    },
+    volumes: {
+      "*": {
+        name: text,
+        mount_path: text,
+        storage_class: text,
+        access_mode: text,
+        type: text,
+        source: { volume_id: text },
+      },
+    },
+    output_handler: {
+      type: text,
+      agent_id: text,
+      input_template: text,
+      url: text,
+      method: text,
+      headers: texts,
+      body_template: text,
     },
     schedule: { type: text, cron: text, timezone: text },
     tools: { "*": text },
@@ -43,6 +71,15 @@ export const manifestTextPaths: TextPaths = {
     security_context: text,
   },
   environment: texts,
+};
+
+/** Patches name some fields of `metadata` without it. */
+export const patchTextPaths: TextPaths = {
+  ...manifestTextPaths,
+  description: text,
+  labels: texts,
+  annotations: texts,
+  tags: texts,
 };
 
 /** The paths below `key`, or null where nothing below is text. */

@@ -4,10 +4,11 @@ import type { Validator } from "../execution/plan.ts";
 import { Fields } from "./fields.ts";
 import type { Findings } from "./findings.ts";
 import { maxSchemaCharacters, schemaFault } from "./json-schema.ts";
+import { readMultiJudge, readOlderSemantic, readSemantic } from "./judges.ts";
 import { isObject } from "./parse.ts";
+import { readPassing } from "./passing.ts";
 
 const maxValidators = 16;
-const score = { min: 0, max: 1 };
 /** Characters of all schemas together: compiling takes time in proportion. */
 const maxSchemas = 2 * maxSchemaCharacters;
 const types = ["exit_code", "json_schema", "regex", "semantic", "multi_judge"] as const;
@@ -39,22 +40,27 @@ function fromElement(element: Json, path: string, findings: Findings): readonly 
       return closed(fields, jsonSchema(fields));
     case "regex":
       return closed(fields, regex(fields, "pattern"));
+    case "semantic":
+      return closed(fields, present(readSemantic(fields)));
+    case "multi_judge":
+      return closed(fields, present(readMultiJudge(fields)));
     default:
-      // Judges are refused as a whole (`not-yet.ts`); of an unknown type nothing can be said.
+      // Of an unknown type nothing can be said.
       return [];
   }
 }
 
-/** `{system: {exit_code}, output: {schema, regex}}`, the older spelling. */
+/** `{system: {exit_code}, output: {schema, regex}, semantic: {judge_agent, prompt}}`, the older spelling. */
 function fromObject(fields: Fields): readonly Validator[] {
   const system = fields.section("system");
   const output = fields.section("output");
-  for (const section of [fields, system, output]) refuseScripts(section);
-  fields.elsewhere("semantic");
+  const semantic = fields.section("semantic");
+  for (const section of [fields, system, output, semantic]) refuseScripts(section);
   const validators = [
     ...(fields.has("system") ? closed(system, exitCode(system, "exit_code")) : []),
     ...(output.has("schema") ? jsonSchema(output) : []),
     ...(output.has("regex") ? regex(output, "regex") : []),
+    ...(fields.has("semantic") ? closed(semantic, present(readOlderSemantic(semantic))) : []),
   ];
   if (fields.has("output") && !output.has("schema") && !output.has("regex")) {
     fields.issue("output", "needs a schema or a regex");
@@ -88,14 +94,6 @@ function regex(fields: Fields, key: string): readonly Validator[] {
   return [{ type: "regex", pattern: pattern ?? "", target, flags, ...passing }];
 }
 
-/** What a result must reach. Deterministic validators are always sure, so any confidence passes. */
-function readPassing(fields: Fields, minScore: number) {
-  return {
-    min_score: fields.number("min_score", score) ?? minScore,
-    min_confidence: fields.number("min_confidence", score) ?? 0,
-  };
-}
-
 function compiles(pattern: string, flags: string): boolean {
   try {
     new RegExp(pattern, flags);
@@ -114,4 +112,8 @@ function refuseScripts(fields: Fields): void {
 function closed(fields: Fields, validators: readonly Validator[]): readonly Validator[] {
   fields.close();
   return validators;
+}
+
+function present(validator: Validator | null): readonly Validator[] {
+  return validator === null ? [] : [validator];
 }

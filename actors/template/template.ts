@@ -6,6 +6,7 @@
  */
 import Handlebars from "handlebars";
 import { helpers, isTrue, member, print, type Value } from "./helpers.ts";
+import { nestsDeeper } from "./nesting.ts";
 
 /** A template that is not understood, or that asks for too much. */
 export class TemplateError extends Error {
@@ -21,6 +22,10 @@ export interface Template {
 
 const deepest = 32;
 const mostSteps = 200_000;
+/** Characters of its values that a helper looks through within one step. */
+const charactersPerStep = 100;
+/** Helpers that hand a value on without looking into it. */
+const freeHelpers = new Set(["default", "and", "or", "not"]);
 const blocks = new Set(["if", "unless", "each", "with"]);
 
 type Program = hbs.AST.Program;
@@ -47,6 +52,8 @@ export function compile(source: string): Template {
 }
 
 function parse(source: string): Program {
+  // A chain of `else` counts twice in the tree.
+  if (nestsDeeper(source, 2 * deepest)) throw tooDeep();
   try {
     return Handlebars.parse(source);
   } catch (error) {
@@ -55,9 +62,11 @@ function parse(source: string): Program {
   }
 }
 
+const tooDeep = (): TemplateError => new TemplateError("The template nests too deeply");
+
 /** Refuses what is not offered, before anything is rendered. */
 function check(program: Program | undefined, depth: number, roots: Set<string>): void {
-  if (depth > deepest) throw new TemplateError("The template nests too deeply");
+  if (depth > deepest) throw tooDeep();
   for (const statement of program?.body ?? []) {
     if (isA<hbs.AST.MustacheStatement>(statement, "MustacheStatement")) checkCall(statement, depth, roots);
     else if (isA<hbs.AST.BlockStatement>(statement, "BlockStatement")) {
@@ -84,7 +93,7 @@ function checkCall(call: hbs.AST.MustacheStatement | hbs.AST.SubExpression, dept
 }
 
 function checkExpression(expression: Expression, depth: number, roots: Set<string>): void {
-  if (depth > deepest) throw new TemplateError("The template nests too deeply");
+  if (depth > deepest) throw tooDeep();
   if (isA<hbs.AST.SubExpression>(expression, "SubExpression")) checkCall(expression, depth, roots);
   if (isA<hbs.AST.PathExpression>(expression, "PathExpression") && expression.parts[0] !== undefined) {
     roots.add(String(expression.parts[0]));
@@ -108,6 +117,8 @@ class Rendering {
   private readonly parts: string[] = [];
   private length = 0;
   private steps = 0;
+  /** Of lists and objects as JSON. */
+  private readonly sizes = new WeakMap<object, number>();
 
   constructor(
     private readonly variables: { readonly [name: string]: Value },
@@ -125,6 +136,11 @@ class Rendering {
     throw new TemplateError(`The rendered text is larger than ${this.maxBytes} bytes`);
   }
 
+  private spend(steps: number): void {
+    this.steps += steps;
+    if (this.steps > mostSteps) throw new TemplateError("The template takes too long");
+  }
+
   private write(text: string): void {
     this.length += text.length;
     if (this.length > this.maxBytes) this.tooLarge();
@@ -133,8 +149,7 @@ class Rendering {
 
   private body(program: Program | undefined, scope: Scope): void {
     for (const statement of program?.body ?? []) {
-      this.steps += 1;
-      if (this.steps > mostSteps) throw new TemplateError("The template takes too long");
+      this.spend(1);
       if (isA<hbs.AST.ContentStatement>(statement, "ContentStatement")) this.write(statement.value);
       else if (isA<hbs.AST.MustacheStatement>(statement, "MustacheStatement"))
         this.write(print(this.call(statement, scope)));
@@ -173,6 +188,7 @@ class Rendering {
       this.body(block.inverse, scope);
       return;
     }
+    this.spend(entries.length);
     const [alias, place] = block.program.blockParams ?? [];
     entries.forEach(([name, self], index) => {
       const key = Array.isArray(list) ? index : name;
@@ -187,8 +203,27 @@ class Rendering {
 
   private call(call: hbs.AST.MustacheStatement | hbs.AST.SubExpression, scope: Scope): Value {
     if (call.params.length === 0) return this.value(call.path as Expression, scope);
-    const helper = helpers[(call.path as hbs.AST.PathExpression).original];
-    return helper?.(call.params.map((param) => this.value(param, scope)));
+    const name = (call.path as hbs.AST.PathExpression).original;
+    const given = call.params.map((param) => this.value(param, scope));
+    this.charge(name, given);
+    return helpers[name]?.(given);
+  }
+
+  /** Makes a helper's work count by the size of what it looks through. */
+  private charge(name: string, given: readonly Value[]): void {
+    if (freeHelpers.has(name)) return;
+    const looksInside = !(name === "lookup" || (name === "length" && Array.isArray(given[0])));
+    for (const value of looksInside ? given : given.slice(1)) this.spend(this.sizeOf(value) / charactersPerStep);
+  }
+
+  private sizeOf(value: Value): number {
+    if (typeof value === "string") return value.length;
+    if (value === null || typeof value !== "object") return 0;
+    const known = this.sizes.get(value);
+    if (known !== undefined) return known;
+    const size = JSON.stringify(value).length;
+    this.sizes.set(value, size);
+    return size;
   }
 
   private value(expression: Expression, scope: Scope): Value {

@@ -14,12 +14,15 @@ export const ToolEntry = Type.Object({
   runs: Type.Union([Type.Literal("instance"), Type.Literal("service")]),
   /** Looks without changing anything: may run beside others, and again after a crash. */
   read_only: Type.Boolean(),
+  /** The agent's tool judges are not asked about its calls. */
+  skip_judge: Type.Optional(Type.Boolean()),
 });
 export type ToolEntry = Static<typeof ToolEntry>;
 
 const tool = (name: string, runs: ToolEntry["runs"], read_only: boolean): ToolEntry => ({ name, runs, read_only });
 
 export const CMD_RUN = "cmd.run";
+export const ATTACHMENT_READ = "svc.attachment.read";
 
 /** What every node offers. */
 export const builtinTools: readonly ToolEntry[] = [
@@ -33,6 +36,7 @@ export const builtinTools: readonly ToolEntry[] = [
   tool("fs.multi_edit", "service", false),
   tool("fs.grep", "service", true),
   tool("fs.glob", "service", true),
+  tool(ATTACHMENT_READ, "service", true),
 ];
 
 /** One spelling for names and patterns that may start with `aegis.` or `svc.`. */
@@ -60,6 +64,17 @@ export function selectTools(
     tools: catalog.filter(({ name }) => patterns.some((pattern) => patternCovers(pattern, name))),
     unmatched: patterns.filter((pattern) => !catalog.some(({ name }) => patternCovers(pattern, name))),
   };
+}
+
+/** The tools, those marked whose calls no judge is to be asked about: a grant that covers them says so. */
+export function sparedFromJudges(
+  tools: readonly ToolEntry[],
+  grants: readonly { readonly name: string; readonly skip_judge: boolean }[],
+): ToolEntry[] {
+  const sparing = grants.filter(({ skip_judge }) => skip_judge);
+  return tools.map((entry) =>
+    sparing.some(({ name }) => patternCovers(name, entry.name)) ? { ...entry, skip_judge: true } : entry,
+  );
 }
 
 /** The entry a model means by a name, if it is among the effective tools. */

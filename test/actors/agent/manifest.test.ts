@@ -47,7 +47,10 @@ test("a manifest that says little gets every default", () => {
       max_iterations: 1,
       iteration_timeout_ms: 600_000,
       llm_timeout_ms: 300_000,
+      max_tokens: null,
       validators: [],
+      tool_judges: [],
+      deliveries: [],
     },
     resources: { cpu_millicores: 1000, memory_bytes: 512 * 2 ** 20, disk_bytes: 2 ** 30, timeout_ms: 1_800_000 },
     network: null,
@@ -56,6 +59,12 @@ test("a manifest that says little gets every default", () => {
     env: {},
     input_schema: null,
     security_context: null,
+    context: [],
+    volumes: [],
+    schedule: null,
+    output_handler: null,
+    warm_pool_size: 0,
+    swarm: false,
     startup_script: null,
     bootstrap_path: null,
   });
@@ -298,56 +307,26 @@ test("answers stay small however much is wrong", () => {
 
 describe("not supported yet: refused, never ignored", () => {
   const rows: readonly (readonly [path: string, value: Json, at?: string])[] = [
-    ["metadata.labels", { role: "judge" }, "metadata.labels.role"],
-    ["spec.task.prompt_template", "{{instruction}}"],
-    ["spec.task.input_data", 0],
-    ["spec.task.agentskills", ["a"]],
-    ["spec.context", [{ type: "text", content: "x" }]],
-    [
-      "spec.execution.validation",
-      [{ type: "semantic", judge_agent: "j", criteria: "c" }],
-      "spec.execution.validation.0.type",
-    ],
-    [
-      "spec.execution.validation",
-      [{ type: "multi_judge", judges: ["j"], criteria: "c" }],
-      "spec.execution.validation.0.type",
-    ],
-    [
-      "spec.execution.validation",
-      { semantic: { judge_agent: "j", prompt: "p" } },
-      "spec.execution.validation.semantic",
-    ],
-    ["spec.execution.tool_validation", [{ type: "semantic" }]],
-    ["spec.execution.delivery", { destinations: [{ name: "d" }] }, "spec.execution.delivery.destinations"],
-    ["spec.security.network", { mode: "allow" }],
-    ["spec.security.network", { mode: "deny", allowlist: ["a.example"] }],
-    ["spec.security.network", {}],
-    ["spec.security.filesystem", { read: ["/workspace"] }, "spec.security.filesystem.read"],
-    ["spec.security.filesystem", { write: ["/workspace"] }, "spec.security.filesystem.write"],
-    ["spec.security.filesystem", { read_only: true }, "spec.security.filesystem.read_only"],
-    ["spec.schedule", { type: "cron", cron: "* * * * *" }],
-    ["spec.schedule", { type: "interval", seconds: 60 }],
     ["spec.tools", ["cmd.run", "mcp:github"], "spec.tools.1"],
     ["spec.tools", [{ name: "mcp:github" }], "spec.tools.0.name"],
     ["spec.env", { KEY: "secret://a/b#c" }, "spec.env.KEY"],
     ["spec.env", { KEY: "secret:a/b" }, "spec.env.KEY"],
     ["spec.environment", { KEY: "credential://github" }, "spec.environment.KEY"],
     ["environment", { KEY: "secret://a" }, "environment.KEY"],
-    ["spec.volumes", [{ name: "v", mount_path: "/workspace/v" }]],
-    ["spec.advanced.warm_pool_size", 1],
-    ["spec.advanced.swarm_enabled", true],
-    ["spec.advanced.startup_script", "echo"],
-    ["spec.advanced.bootstrap_path", "/usr/bin/agent"],
-    ["spec.input_schema", { type: "object" }],
-    ["spec.security_context", "build"],
-    ["spec.output_handler", { type: "webhook", url: "https://x.example" }],
+    [
+      "spec.output_handler",
+      { type: "webhook", url: "https://x.example", headers: { Authorization: "secret:a/b" } },
+      "spec.output_handler.headers.Authorization",
+    ],
+    [
+      "spec.execution.delivery",
+      { destinations: [{ type: "rest", url: "https://x.example", secret: "secret:a/b" }] },
+      "spec.execution.delivery.destinations.0.secret",
+    ],
   ];
   test.each(rows)("%s = %j", (path, value, at = path) => {
-    expect(verdictOf(manifestWith(path, value))).toMatchObject({
-      code: "unsupported_field",
-      issues: [{ path: at, code: "unsupported_field" }],
-    });
+    const { issues } = verdictOf(manifestWith(path, value));
+    expect(issues.map((issue) => [issue.path, issue.code])).toContainEqual([at, "unsupported_field"]);
   });
 
   const harmless: readonly (readonly [path: string, value: Json])[] = [

@@ -1,7 +1,9 @@
 /** A node's offer and a small good manifest, for tests of both. */
 import type { Json } from "../../../actors/actor.ts";
+import { resolveManifest } from "../../../actors/agent/manifest.ts";
 import { builtInRuntimes } from "../../../actors/agent/runtimes.ts";
-import type { NodeOffer } from "../../../actors/agent/spec.ts";
+import type { AgentSpec, NodeOffer } from "../../../actors/agent/spec.ts";
+import type { Issue } from "../../../actors/problem.ts";
 import { builtinTools } from "../../../actors/tool/catalog.ts";
 
 export const offer: NodeOffer = {
@@ -11,6 +13,8 @@ export const offer: NodeOffer = {
   imageRegistries: null,
   maxExecutionSeconds: 21_600,
   tools: builtinTools.map((tool) => tool.name),
+  openEgress: true,
+  development: false,
   servesModel: (alias) => alias === "default",
 };
 
@@ -38,4 +42,35 @@ export function manifestWith(path: string, value: Json): Tree {
   if (value === null) delete holder[last];
   else holder[last] = value;
   return root;
+}
+
+/** What a manifest comes to, as far as tests look at it. */
+export interface Reading {
+  /** Of the answer as a whole; null when the manifest is good. */
+  readonly code: string | null;
+  /** Path and code of each. */
+  readonly issues: readonly (readonly [path: string, code: string])[];
+  readonly warnings: readonly (readonly [path: string, code: string])[];
+  /** The names of the judges it relies on. */
+  readonly judges: readonly string[];
+  readonly spec: AgentSpec | null;
+}
+
+export function reading(document: Json, over: Partial<NodeOffer> = {}): Reading {
+  const verdict = resolveManifest(document, { ...offer, ...over });
+  if (!verdict.ok) {
+    const issues = verdict.problem.extras.issues as Issue[];
+    const { code } = verdict.problem;
+    return { code, issues: issues.map((one) => [one.path, one.code]), warnings: [], judges: [], spec: null };
+  }
+  const { spec, warnings, judges } = verdict;
+  const told = warnings.map((one) => [one.path, one.code] as const);
+  return { code: null, issues: [], warnings: told, judges: judges.map(({ name }) => name), spec };
+}
+
+/** @throws when the manifest is refused */
+export function specOf(document: Json, over: Partial<NodeOffer> = {}): AgentSpec {
+  const { spec, issues } = reading(document, over);
+  if (spec === null) throw new Error(`refused: ${JSON.stringify(issues)}`);
+  return spec;
 }

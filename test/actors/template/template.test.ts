@@ -94,3 +94,26 @@ test("any text either renders or is a template error", () => {
     { numRuns: 2000 },
   );
 });
+
+describe("a template that asks for much work", () => {
+  const many = Array.from({ length: 100_000 }, (_, index) => index);
+  const long = "x".repeat(1_000_000);
+  test.each<[string, string]>([
+    ["loops with nothing in them", "{{#each many}}{{#each @root.many}}{{/each}}{{/each}}"],
+    ["long texts, again and again", "{{#each many}}{{#if (length @root.long)}}{{/if}}{{/each}}"],
+    ["comparisons of large lists", "{{#each many}}{{#if (eq @root.many @root.same)}}{{/if}}{{/each}}"],
+    ["names that are large values", "{{#each many}}{{#if (lookup @root @root.many)}}{{/if}}{{/each}}"],
+  ])("%s: is refused soon", (_, source) => {
+    const begun = performance.now();
+    expect(() => compile(source).render({ many, long, same: [...many] }, 10 ** 9)).toThrow("too long");
+    expect(performance.now() - begun).toBeLessThan(3000);
+  });
+
+  test("looking things up in a large value costs little", () => {
+    const source = "{{#each few}}{{lookup @root.many this}},{{default @root.long 1}}{{length @root.many}}{{/each}}";
+    const few = Array.from({ length: 5 }, (_, index) => index);
+    expect(compile(source).render({ few, many, long: "" }, 10_000)).toBe(
+      "0,11000001,11000002,11000003,11000004,1100000",
+    );
+  });
+});

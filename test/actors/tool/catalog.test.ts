@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { builtinTools, findTool, patternCovers, selectTools } from "../../../actors/tool/catalog.ts";
+import { builtinTools, findTool, patternCovers, selectTools, sparedFromJudges } from "../../../actors/tool/catalog.ts";
 
 test.each<[string, string, boolean]>([
   ["*", "cmd.run", true],
@@ -26,4 +26,18 @@ test("both spellings find the same tool", () => {
   const tools = [{ name: "aegis.workflow.wait", runs: "service" as const, read_only: true }];
   expect(findTool(tools, "svc.workflow.wait")?.name).toBe("aegis.workflow.wait");
   expect(findTool([...builtinTools], "fs_read")).toBeUndefined();
+});
+
+test("a grant with skip_judge spares every tool that it covers, whatever other grants say", () => {
+  const { tools } = selectTools(["fs.*", "cmd.run"]);
+  const spared = (...grants: readonly [name: string, skip_judge: boolean][]) =>
+    sparedFromJudges(
+      tools,
+      grants.map(([name, skip_judge]) => ({ name, skip_judge })),
+    )
+      .filter(({ skip_judge }) => skip_judge === true)
+      .map(({ name }) => name);
+  expect(spared(["fs.*", false], ["fs.read", true], ["cmd.run", false])).toEqual(["fs.read"]);
+  expect(spared(["*", true]).length).toBe(tools.length);
+  expect(spared(["fs.*", false])).toEqual([]);
 });

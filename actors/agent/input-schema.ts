@@ -1,0 +1,86 @@
+/** What an agent's `input_schema` makes of an input (agents-executions 3.2). */
+import type { ValidateFunction } from "ajv";
+import type { Json } from "../actor.ts";
+import { isObject } from "./parse.ts";
+import { fillDefaults, TooManyDefaults } from "./schema-defaults.ts";
+import { issuesOf, type SchemaIssue } from "./schema-issues.ts";
+
+/** `input` is the value the agent gets: parsed where its text was JSON, defaults filled in. */
+export type InputVerdict =
+  | { readonly ok: true; readonly input: Json }
+  | { readonly ok: false; readonly issues: readonly SchemaIssue[] };
+
+/** Nesting of a text read as JSON; the same as of a request's body. */
+const maxDepth = 256;
+
+/** @param maxCharacters of JSON that defaults may add */
+export function judgeInput(schema: Json, validate: ValidateFunction, input: Json, maxCharacters: number): InputVerdict {
+  const asIs = conform(schema, validate, input, maxCharacters);
+  if (asIs.ok || typeof input !== "string") return asIs;
+  const parsed = readJson(input);
+  return parsed === undefined ? asIs : conform(schema, validate, parsed, maxCharacters);
+}
+
+function conform(schema: Json, validate: ValidateFunction, input: Json, maxCharacters: number): InputVerdict {
+  try {
+    const filled = fillDefaults(schema, input, maxCharacters);
+    const issues = issuesOf(validate, filled, "input");
+    return issues.length === 0 ? { ok: true, input: filled } : { ok: false, issues };
+  } catch (error) {
+    if (error instanceof TooManyDefaults) return { ok: false, issues: [{ path: "input", message: error.message }] };
+    // A schema that refers to itself, followed down a deep value.
+    if (error instanceof RangeError) return { ok: false, issues: [{ path: "input", message: "is nested too deeply" }] };
+    throw error;
+  }
+}
+
+function readJson(text: string): Json | undefined {
+  if (isTooDeep(text)) return undefined;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Told from the text: brackets inside strings count as well, which only ever refuses. */
+function isTooDeep(text: string): boolean {
+  let depth = 0;
+  for (let index = 0; index < text.length; index++) {
+    const unit = text.charCodeAt(index);
+    if (unit === 0x7b || unit === 0x5b) depth += 1;
+    else if (unit === 0x7d || unit === 0x5d) depth -= 1;
+    if (depth > maxDepth) return true;
+  }
+  return false;
+}
+
+/** Keywords whose price has no small bound: patterns, quadratic comparisons, and references, which multiply. */
+const costly = new Set([
+  "pattern",
+  "patternProperties",
+  "uniqueItems",
+  "$ref",
+  "$dynamicRef",
+  "$recursiveRef",
+  "unevaluatedItems",
+  "unevaluatedProperties",
+]);
+const plainFormats = new Set(["date", "date-time", "uuid"]);
+/** Below these stand names of the schema's author, not keywords. */
+const nameMaps = new Set(["properties", "$defs", "definitions", "dependentSchemas"]);
+
+/**
+ * Whether checking a value takes no longer than the sizes of schema and value multiplied say. Others may take for
+ * ever and have to be run where that harms nobody.
+ */
+export function isTame(schema: Json): boolean {
+  if (schema === null || typeof schema !== "object") return true;
+  if (Array.isArray(schema)) return schema.every(isTame);
+  return Object.entries(schema).every(([keyword, value = null]) => {
+    if (costly.has(keyword)) return false;
+    if (keyword === "format") return typeof value === "string" && plainFormats.has(value);
+    if (nameMaps.has(keyword) && isObject(value)) return Object.values(value).every((below = null) => isTame(below));
+    return isTame(value);
+  });
+}
