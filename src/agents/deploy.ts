@@ -1,10 +1,19 @@
 /** Storing a version: the one transaction in which a deploy is decided, so that deploys at once cannot both win. */
-import type { TransactionSql } from "postgres";
-import type { Json } from "../../actors/actor.ts";
-import type { AgentSpec } from "../../actors/agent/spec.ts";
+import { agentEvent } from "../../actors/agent/lifecycle.ts";
 import { Problem } from "../../actors/problem.ts";
 import type { Sql } from "../store/postgres.ts";
+import type { AgentEvents, Transaction } from "./events.ts";
+import { globalForbidden, versionExists } from "./refusals.ts";
 import type { AgentScope, AgentStatus } from "./schema.ts";
+import {
+  findVersion,
+  idByName,
+  insertVersion,
+  lockByName,
+  makeCurrent,
+  type NewVersion,
+  takeTurn,
+} from "./versions.ts";
 
 /** How many agents a tenant may have; null = any number. */
 export interface AgentQuota {
@@ -13,20 +22,23 @@ export interface AgentQuota {
 }
 
 export interface Deployment {
+  /** Whose the agent is or becomes. */
   readonly tenant: string;
-  readonly spec: AgentSpec;
-  /** The document exactly as deployed. */
-  readonly document: Json;
-  readonly yaml: string;
-  readonly deployedBy: string;
+  /** Of an agent that is new. */
+  readonly scope: AgentScope;
+  /** Of a new global agent: where it returns to. */
+  readonly origin: string | null;
+  readonly version: NewVersion;
+  /** The id of the agent, if it is new. */
+  readonly agentId: string;
+  /** The deployer may change what every tenant sees. */
+  readonly mayPublish: boolean;
   /** Store a new revision when the version is there already. */
   readonly force: boolean;
   /** Decide, and store nothing. */
   readonly dryRun: boolean;
   readonly quota: AgentQuota;
-  readonly at: Date;
-  /** For the agent, if it is new, and for the version row. */
-  readonly ids: { readonly agent: string; readonly version: string };
+  readonly events: AgentEvents;
 }
 
 export interface StoredVersion {
@@ -37,62 +49,60 @@ export interface StoredVersion {
   readonly revision: number;
 }
 
-type Transaction = TransactionSql<Record<string, never>>;
-interface Existing {
-  readonly agent_id: string;
-  readonly scope: AgentScope;
-  readonly status: AgentStatus;
-}
-
-/** A round comes to nothing only when the agent appears under our hands. */
+/** A round comes to nothing only when the agent appears or changes under our hands. */
 const maxRounds = 8;
 
-/** @throws Problem 409 `agent_version_exists`, 402 `quota_exceeded` */
-export async function storeVersion(sql: Sql, deployment: Deployment): Promise<StoredVersion> {
+/** @throws Problem 403 `global_scope_forbidden`, 409 `agent_version_exists`, 402 `quota_exceeded` */
+export function storeVersion(sql: Sql, deployment: Deployment): Promise<StoredVersion> {
+  return inRounds(() => sql.begin((transaction) => attempt(transaction, deployment)));
+}
+
+/**
+ * Repeats what comes to nothing because others were faster.
+ * @throws Problem 503 when they always are
+ */
+export async function inRounds<T>(attemptOnce: () => Promise<T | null>): Promise<T> {
   for (let round = 0; round < maxRounds; round++) {
-    const stored = await sql.begin((transaction) => attempt(transaction, deployment));
-    if (stored !== null) return stored;
+    const outcome = await attemptOnce();
+    if (outcome !== null) return outcome;
   }
   throw new Problem("service_unavailable", "This agent is being changed; try again", {}, { "Retry-After": "1" });
 }
 
 async function attempt(sql: Transaction, deployment: Deployment): Promise<StoredVersion | null> {
-  const { tenant, spec, dryRun } = deployment;
-  const [existing] = await sql<Existing[]>`
-    select agent_id, scope, status from agents
-    where tenant = ${tenant} and name = ${spec.metadata.name} and deleted_at is null
-    for update`;
-  if (existing === undefined) return create(sql, deployment);
-  const { version } = spec.metadata;
-  const [latest] = await sql<{ revision: number }[]>`
-    select revision from agent_versions where agent_id = ${existing.agent_id} and version = ${version}
-    order by revision desc limit 1`;
-  if (latest !== undefined && !deployment.force) throw versionExists(existing.agent_id, version);
+  const { tenant, version: fresh, dryRun } = deployment;
+  const { name, version } = fresh.spec.metadata;
+  const existing = await lockByName(sql, tenant, name);
+  if (existing === null) return create(sql, deployment);
+  if (existing.scope === "global" && !deployment.mayPublish) throw globalForbidden();
+  const { agent_id, scope, status } = existing;
+  const latest = await findVersion(sql, agent_id, version, null);
+  if (latest !== null && !deployment.force) throw versionExists(agent_id, version);
   const revision = (latest?.revision ?? 0) + 1;
   if (!dryRun) {
-    await insertVersion(sql, deployment, existing.agent_id, revision);
-    await sql`
-      update agents
-      set previous_version_id = current_version_id, current_version_id = ${deployment.ids.version}, updated_at = ${deployment.at}
-      where tenant = ${tenant} and agent_id = ${existing.agent_id}`;
+    await insertVersion(sql, existing, revision, fresh);
+    await makeCurrent(sql, agent_id, fresh.version_id, fresh.at);
+    const facts = { old_version: existing.version, new_version: version, revision, reason: "deploy" };
+    const event = agentEvent("agent_updated", { agent_id, name, version }, fresh.at, facts);
+    await deployment.events.note(sql, tenant, agent_id, event);
   }
-  return { action: latest === undefined ? "new_version" : "overwrite", ...existing, revision };
+  return { action: latest === null ? "new_version" : "overwrite", agent_id, scope, status, revision };
 }
 
 async function create(sql: Transaction, deployment: Deployment): Promise<StoredVersion | null> {
-  const { tenant, spec, ids, at, dryRun } = deployment;
-  // Creations of one tenant take turns: what is counted must still be true when the agent is there.
-  await sql`select pg_advisory_xact_lock(hashtextextended(${`agents ${tenant}`}, 0))`;
-  const [taken] = await sql`
-    select 1 from agents where tenant = ${tenant} and name = ${spec.metadata.name} and deleted_at is null`;
-  if (taken !== undefined) return null;
+  const { tenant, scope, origin, version: fresh, agentId, dryRun } = deployment;
+  const { name, version } = fresh.spec.metadata;
+  await takeTurn(sql, tenant);
+  if ((await idByName(sql, tenant, name)) !== null) return null;
   await checkQuota(sql, tenant, deployment.quota);
-  const created = { action: "create", agent_id: ids.agent, scope: "tenant", status: "active", revision: 1 } as const;
+  const created = { action: "create", agent_id: agentId, scope, status: "active", revision: 1 } as const;
   if (dryRun) return created;
   await sql`
-    insert into agents (agent_id, tenant, name, current_version_id, created_at, updated_at)
-    values (${ids.agent}, ${tenant}, ${spec.metadata.name}, ${ids.version}, ${at}, ${at})`;
-  await insertVersion(sql, deployment, ids.agent, 1);
+    insert into agents (agent_id, tenant, name, scope, origin_tenant, current_version_id, created_at, updated_at)
+    values (${agentId}, ${tenant}, ${name}, ${scope}, ${origin}, ${fresh.version_id}, ${fresh.at}, ${fresh.at})`;
+  await insertVersion(sql, { agent_id: agentId, tenant }, 1, fresh);
+  const event = agentEvent("agent_deployed", { agent_id: agentId, name, version }, fresh.at, { revision: 1, scope });
+  await deployment.events.note(sql, tenant, agentId, event);
   return created;
 }
 
@@ -103,32 +113,4 @@ async function checkQuota(sql: Transaction, tenant: string, { limit, tier }: Age
   const used = row?.used ?? 0;
   if (used < limit) return;
   throw new Problem("quota_exceeded", `The plan allows ${limit} agents`, { quota: "max_agents", limit, used, tier });
-}
-
-async function insertVersion(
-  sql: Transaction,
-  deployment: Deployment,
-  agentId: string,
-  revision: number,
-): Promise<void> {
-  const { tenant, spec, document, yaml, ids } = deployment;
-  const { metadata, input_schema } = spec;
-  await sql`
-    insert into agent_versions (version_id, agent_id, tenant, version, revision, agent_type, labels, metadata,
-      input_schema, document, manifest_yaml, spec, deployed_at, deployed_by)
-    values (${ids.version}, ${agentId}, ${tenant}, ${metadata.version}, ${revision}, ${metadata.agent_type},
-      ${JSON.stringify(metadata.labels)}::text::jsonb, ${JSON.stringify(metadata)}::text::json,
-      ${input_schema === null ? null : JSON.stringify(input_schema)}::text::json, ${JSON.stringify(document)}::text::json,
-      ${yaml}, ${JSON.stringify(spec)}::text::json, ${deployment.at}, ${deployment.deployedBy})`;
-}
-
-function versionExists(agentId: string, version: string): Problem {
-  return new Problem(
-    "agent_version_exists",
-    "This version of the agent exists; deploy it with force=true to replace it",
-    {
-      agent_id: agentId,
-      version,
-    },
-  );
 }

@@ -2,6 +2,7 @@
 import type { Fragment, PendingQuery, Row } from "postgres";
 import type { Json } from "../../actors/actor.ts";
 import type { AgentSpec, Metadata } from "../../actors/agent/spec.ts";
+import { completeSpec } from "../../actors/agent/stored-spec.ts";
 import type { Page } from "../http/paging.ts";
 import { texts } from "../store/array-literal.ts";
 import { gather } from "../store/gather.ts";
@@ -103,10 +104,11 @@ export function agentRecords(sql: Sql) {
     },
 
     /** Which version a start would run; the specification itself is read by `spec`. */
-    findForExecution(tenant: string, agentId: string, version: string | null): Promise<RunnableRow | null> {
-      if (version === null) return findCurrent({ tenant, agentId });
+    findForExecution(tenant: string, key: AgentKey, version: string | null): Promise<RunnableRow | null> {
+      if (version === null && "id" in key) return findCurrent({ tenant, agentId: key.id });
       return first(sql<RunnableRow[]>`
-        select ${runnable} from agents a ${versionJoin(version)} where ${visible(tenant)} and a.agent_id = ${agentId}`);
+        select ${runnable} from agents a ${versionJoin(version)} where ${visible(tenant)} and ${named(key)}
+        order by a.tenant = ${tenant} desc limit 1`);
     },
 
     async exists(tenant: string, key: AgentKey): Promise<boolean> {
@@ -118,7 +120,14 @@ export function agentRecords(sql: Sql) {
       const row = await first(sql<{ spec: string }[]>`
         select v.spec::text as spec from agent_versions v join agents a using (agent_id)
         where ${visible(tenant)} and v.version_id = ${versionId}`);
-      return row === null ? null : { spec: JSON.parse(row.spec), characters: row.spec.length };
+      return row === null ? null : { spec: completeSpec(JSON.parse(row.spec)), characters: row.spec.length };
+    },
+
+    /** Of the given names, those the tenant can reach an agent by. */
+    async knownNames(tenant: string, names: readonly string[]): Promise<ReadonlySet<string>> {
+      const rows = await sql<{ name: string }[]>`
+        select distinct a.name from agents a where ${visible(tenant)} and a.name = any(${texts(names)}::text[])`;
+      return new Set(rows.map((row) => row.name));
     },
 
     /** By name, then id; one row more than the page holds when more follow. */
@@ -153,14 +162,6 @@ export function agentRecords(sql: Sql) {
         where ${visible(tenant)} and a.agent_id = ${agentId} ${latest}
         order by v.deployed_at desc, v.version_id desc
         limit ${page.limit} offset ${page.offset}`;
-    },
-
-    /** Hides the agent from every reader and frees its name; false when it was not there. */
-    async markDeleted(tenant: string, agentId: string, at: Date): Promise<boolean> {
-      const marked = await sql`
-        update agents set deleted_at = ${at} where tenant = ${tenant} and agent_id = ${agentId} and deleted_at is null
-        returning agent_id`;
-      return marked.length > 0;
     },
 
     async erase(tenant: string, agentId: string): Promise<void> {

@@ -3,8 +3,9 @@ import { Type } from "@sinclair/typebox";
 import { manifestMediaTypes, maxManifestBytes } from "../../actors/agent/parse.ts";
 import type { Runtime } from "../../actors/agent/runtimes.ts";
 import { AnyJson } from "../../actors/json.ts";
+import { invalid } from "../../actors/problem.ts";
 import { listSchema, pageOf, pagingQuery } from "../http/paging.ts";
-import { defineRoute, type Route, rawBody, uuidParam } from "../http/route.ts";
+import { defineRoute, jsonBody, type Method, type Route, rawBody, uuidParam } from "../http/route.ts";
 import type { Models } from "../models/port.ts";
 import { preferredText } from "./accept.ts";
 import type { Agents } from "./agents.ts";
@@ -17,11 +18,17 @@ import {
   DeployQuery,
   DryRun,
   ModelList,
+  Patched,
+  PatchQuery,
+  RollbackWish,
   RuntimeList,
+  ScopeChanged,
+  ScopeWish,
   VersionList,
 } from "./schema.ts";
 
 const agentId = Type.Object({ id: uuidParam("invalid_agent_id", "Invalid agent ID") });
+const mergePatch = "application/merge-patch+json";
 const Version = Type.Optional(Type.String({ maxLength: 64 }));
 
 export function agentRoutes(agents: Agents): readonly Route[] {
@@ -70,6 +77,49 @@ export function agentRoutes(agents: Agents): readonly Route[] {
       },
     }),
     defineRoute({
+      method: "PATCH",
+      path: "/v1/agents/:id",
+      summary: "Change an agent by a whole manifest, a JSON merge patch of it, or single fields (merged likewise)",
+      scope: "agent:deploy",
+      params: agentId,
+      query: PatchQuery,
+      body: rawBody({ accepts: [...manifestMediaTypes, mergePatch], limit: maxManifestBytes, schema: AnyJson }),
+      responses: { 200: Type.Union([Patched, DryRun]) },
+      handler: (call) => {
+        const { mediaType } = call.body;
+        const source = { mediaType: mediaType === mergePatch ? "application/json" : mediaType, text: call.body.text() };
+        return agents.patch(call, call.params.id, source, call.query.dry_run);
+      },
+    }),
+    ...(["POST", "PATCH"] as const).map((method) => scopeRoute(agents, method)),
+    ...(["pause", "resume"] as const).map((verb) =>
+      defineRoute({
+        method: "POST",
+        path: `/v1/agents/:id/${verb}`,
+        summary:
+          verb === "pause"
+            ? "Start no more executions of an agent; running ones continue"
+            : "Let a paused or archived agent be executed again",
+        scope: "agent:deploy",
+        params: agentId,
+        responses: { 200: AgentDetail },
+        handler: (call) => agents.setStatus(call, call.params.id, verb === "pause" ? "paused" : "active"),
+      }),
+    ),
+    defineRoute({
+      method: "POST",
+      path: "/v1/agents/:id/rollback",
+      summary: "Make an older version current again; without a body the one that was current before",
+      scope: "agent:deploy",
+      params: agentId,
+      body: jsonBody(RollbackWish, { optional: true }),
+      responses: { 200: AgentDetail },
+      handler: (call) => {
+        const { version = null, revision = null } = call.body;
+        return agents.rollback(call, call.params.id, { version, revision });
+      },
+    }),
+    defineRoute({
       method: "DELETE",
       path: "/v1/agents/:id",
       summary: "Delete an agent; its unfinished executions are cancelled, all records of executions remain",
@@ -100,6 +150,25 @@ export function agentRoutes(agents: Agents): readonly Route[] {
       },
     }),
   ];
+}
+
+function scopeRoute(agents: Agents, method: Method): Route {
+  return defineRoute({
+    method,
+    path: "/v1/agents/:id/scope",
+    summary: "Open an agent to every tenant, or give it back to the one it came from",
+    scope: "agent:deploy",
+    params: agentId,
+    body: jsonBody(ScopeWish),
+    responses: { 200: ScopeChanged },
+    handler: (call) => {
+      const scope = call.body.scope ?? call.body.target_scope;
+      if (scope !== undefined) return agents.setScope(call, call.params.id, scope);
+      throw invalid("validation_failed", "The request is invalid", [
+        { path: "scope", message: "is required", code: "invalid" },
+      ]);
+    },
+  });
 }
 
 /** What manifests may name: the runtimes and the model aliases of this node. */

@@ -75,6 +75,37 @@ export const DryRun = Type.Object({
 });
 export type DryRun = Static<typeof DryRun>;
 
+export const PatchQuery = Type.Object({ dry_run: Type.Boolean({ default: false }) });
+
+export const Patched = Type.Composite([
+  AgentDetail,
+  Type.Object({ success: Type.Literal(true), warnings: Type.Array(ManifestWarning) }),
+]);
+export type Patched = Static<typeof Patched>;
+
+/** Published clients name the wish differently. */
+export const ScopeWish = Type.Object({
+  scope: Type.Optional(AgentScope),
+  target_scope: Type.Optional(AgentScope),
+});
+
+export const ScopeChanged = Type.Composite([
+  AgentDetail,
+  Type.Object({
+    success: Type.Literal(true),
+    previous_scope: AgentScope,
+    new_scope: AgentScope,
+    changed: Type.Boolean(),
+  }),
+]);
+export type ScopeChanged = Static<typeof ScopeChanged>;
+
+/** Nothing: the version that was current before. A revision alone: of the current version. */
+export const RollbackWish = Type.Object({
+  version: Type.Optional(Type.String({ minLength: 1, maxLength: 64 })),
+  revision: Type.Optional(Type.Integer({ minimum: 1, maximum: 2_147_483_647 })),
+});
+
 export const AgentFilter = Type.Object({
   scope: Type.Optional(AgentScope),
   /** False: the tenant's own agents only. */

@@ -1,5 +1,5 @@
 /** From records to what callers read. */
-import { maskEnvironment } from "../../actors/agent/environment.ts";
+import { masked } from "../../actors/agent/masking.ts";
 import { renderYaml } from "../../actors/agent/parse.ts";
 import type { AgentDocumentRow, AgentRow, VersionRow } from "./records.ts";
 import type { AgentDetail, AgentElement, VersionElement } from "./schema.ts";
@@ -28,7 +28,7 @@ export function agentElement(row: AgentRow, executionCount: number): AgentElemen
   };
 }
 
-/** @param open show the values of the agent's environment */
+/** @param open hide nothing: the reader may deploy */
 export function agentDetail(row: AgentDocumentRow, executionCount: number, open: boolean): AgentDetail {
   return { ...agentElement(row, executionCount), ...shownManifest(row, open) };
 }
@@ -55,6 +55,6 @@ function shownManifest(
   open: boolean,
 ) {
   if (open) return { manifest: document, manifest_yaml };
-  const masked = maskEnvironment(document);
-  return { manifest: masked, manifest_yaml: renderYaml(masked) };
+  const shown = masked(document);
+  return { manifest: shown, manifest_yaml: renderYaml(shown) };
 }

@@ -3,6 +3,7 @@ import type { Identity } from "../../actors/identity/identity.ts";
 import { agentQuota } from "../../actors/identity/quota.ts";
 import { Problem } from "../../actors/problem.ts";
 import { createAgents } from "../../src/agents/agents.ts";
+import { agentEvents } from "../../src/agents/events.ts";
 import { agentRoutes, catalogueRoutes } from "../../src/agents/routes.ts";
 import { createApp } from "../../src/http/app.ts";
 import { createLogger } from "../../src/http/log.ts";
@@ -62,6 +63,7 @@ export async function openHouse() {
   const stores = await freshStores();
   const counts = new Map<string, number>();
   const cancelled: string[] = [];
+  const told: string[] = [];
   let failCancel = false;
   const agents = createAgents({
     sql: stores.sql,
@@ -72,6 +74,12 @@ export async function openHouse() {
       if (failCancel) throw new Error("crashed here");
       cancelled.push(`${tenant} ${id} ${reason}`);
     },
+    events: agentEvents,
+    watchers: [
+      async ({ what, tenant, agentId }) => {
+        told.push(`${what} ${tenant} ${agentId}`);
+      },
+    ],
     now: Date.now,
     newId: () => Bun.randomUUIDv7(),
   });
@@ -107,6 +115,8 @@ export async function openHouse() {
     sql: stores.sql,
     counts,
     cancelled,
+    /** Every change the watchers heard of: what, whose, which. */
+    told,
     breakCancel: (broken: boolean) => {
       failCancel = broken;
     },
