@@ -8,6 +8,8 @@ import { join, resolve } from "node:path";
 
 const sources = {
   bootstrap: join(import.meta.dir, "bootstrap/main.ts"),
+  init: join(import.meta.dir, "init/main.ts"),
+  keeper: join(import.meta.dir, "../sandbox/docker/keeper/main.ts"),
   supervisor: join(import.meta.dir, "../sandbox/process/supervisor/main.ts"),
 } as const;
 

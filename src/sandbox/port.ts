@@ -13,6 +13,22 @@ export interface InstanceLimits {
   readonly processes: number;
 }
 
+/** A directory of this host inside an instance. */
+export interface InstanceMount {
+  /** Absolute host path of a directory, or of a file. */
+  readonly source: string;
+  /** `/workspace` or below. */
+  readonly target: string;
+  readonly readOnly: boolean;
+}
+
+/** What of the outside an instance may reach beside the gateway. */
+export interface InstanceEgress {
+  /** User and password that the egress proxy knows the execution by. */
+  readonly username: string;
+  readonly password: string;
+}
+
 export interface InstanceSpec {
   readonly instanceId: string;
   readonly executionId: string;
@@ -22,7 +38,41 @@ export interface InstanceSpec {
   /** Handed to the bootstrap as its first argument, or by file where it is too long for one. */
   readonly prompt: string;
   readonly limits: InstanceLimits;
+  /** Null where the runtime has none (`process`). */
+  readonly image: { readonly reference: string; readonly pullPolicy: "Always" | "IfNotPresent" | "Never" } | null;
+  /** Shortest targets first; one of them is `/workspace`. */
+  readonly mounts: readonly InstanceMount[];
+  /** The root file system is read-only and `/tmp` small. */
+  readonly readOnlyRoot: boolean;
+  /** Null: no way out at all. */
+  readonly egress: InstanceEgress | null;
+  /**
+   * Shell text run in `/workspace` before the bootstrap, 60 s at most; it never sees the execution token. When it
+   * fails the instance ends without running anything else, and `startupFailure` of its exit says why.
+   */
+  readonly startupScript: string | null;
+  /** A program inside the instance that replaces the bootstrap. */
+  readonly bootstrapPath: string | null;
+  /** Runs of the same key share instances kept ready; null: never one of those. */
+  readonly pool: { readonly key: string; readonly size: number } | null;
 }
+
+/** The instance cannot be started, for a reason the contract names. Repeating does not help. */
+export class LaunchFailure extends Error {
+  override readonly name = "LaunchFailure";
+  constructor(
+    readonly code: "image_pull_failed" | "startup_script_failed" | "volume_error" | "runtime_error",
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
+/** A stage of a launch that takes long. */
+export type LaunchNews =
+  | { readonly stage: "image_pull_started"; readonly image: string }
+  | { readonly stage: "image_pull_completed"; readonly image: string; readonly durationMs: number }
+  | { readonly stage: "image_pull_failed"; readonly image: string; readonly error: string };
 
 export type OutputStream = "stdout" | "stderr";
 
@@ -66,8 +116,11 @@ export interface FollowOptions {
 
 export interface Sandbox {
   describe(): SandboxDescription;
-  /** Starts the instance, or finds it already started: the same instance id never runs twice. */
-  launch(spec: InstanceSpec): Promise<void>;
+  /**
+   * Starts the instance, or finds it already started: the same instance id never runs twice.
+   * @throws LaunchFailure
+   */
+  launch(spec: InstanceSpec, report: (news: LaunchNews) => void): Promise<void>;
   /** What is known of an instance, whoever started it. */
   inspect(instanceId: string): Promise<"running" | "exited" | "gone">;
   /** Reports output until the instance ends. Rejects with the signal's reason when aborted; the instance runs on. */
@@ -78,9 +131,6 @@ export interface Sandbox {
   remove(instanceId: string): Promise<void>;
   /** Every instance this host holds, for the orphan sweep. */
   list(): Promise<readonly { readonly instanceId: string; readonly executionId: string }[]>;
-  /** Host directory behind `/workspace`, made if absent. */
-  workspace(executionId: string): Promise<string>;
-  removeWorkspace(executionId: string): Promise<void>;
-  /** Executions whose workspace this host holds, for the orphan sweep. */
-  workspaces(): Promise<readonly string[]>;
+  /** Destroys the instances kept ready, of one agent or of all. Absent where none ever are. */
+  drain?(agentId?: string): Promise<void>;
 }

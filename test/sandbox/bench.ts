@@ -1,5 +1,7 @@
 /** Process adapters over a data directory of their own, removed afterwards. */
+import { chownSync, mkdirSync } from "node:fs";
 import { rm } from "node:fs/promises";
+import { join } from "node:path";
 import { findBubblewrap } from "../../src/sandbox/process/bubblewrap.ts";
 import { Layout, prepareLayout } from "../../src/sandbox/process/layout.ts";
 import { createProcessSandbox, type ProcessSandboxOptions } from "../../src/sandbox/process/process-sandbox.ts";
@@ -23,10 +25,22 @@ export async function processBench(
     ...changes,
   };
   const sandbox = await createProcessSandbox(options);
+  const held = sandbox.describe().sandbox === "bubblewrap";
+  const layout = new Layout(dataDir);
+  const agents = (path: string) => {
+    mkdirSync(path, { recursive: true });
+    if (held && process.getuid?.() === 0) chownSync(path, 1_000, 1_000);
+    return path;
+  };
   return {
     dataDir,
     warnings,
     sandbox,
+    holds: { mounts: held, network: held },
+    workspace: (executionId) => agents(layout.workspace(executionId)),
+    volume: () => agents(join(dataDir, "volumes", crypto.randomUUID())),
+    gatewaySocket: (name) => join(layout.gateway, `${name}.sock`),
+    egressSocket: (name) => join(layout.egress, `${name}.sock`),
     another: () => createProcessSandbox(options),
     async dispose() {
       for (const { instanceId } of await sandbox.list()) await sandbox.remove(instanceId);

@@ -6,7 +6,7 @@ import { gatewaySocketDirectory } from "../../src/sandbox/process/layout.ts";
 import { until } from "../harness/until.ts";
 import { dispatch, fakeGateway, final, type Script } from "../programs/fake-gateway.ts";
 import { bubblewrapWorks, processBench } from "./bench.ts";
-import { runToEnd, specOf } from "./conformance.ts";
+import { type Bench, runToEnd, specOf } from "./conformance.ts";
 
 const works = await bubblewrapWorks();
 
@@ -34,9 +34,9 @@ const environment = (executionId: string) => ({
   SVC_EXECUTION_TOKEN: "tok-5ecret",
 });
 
-function specFor(prompt: string) {
+function specFor(bench: Pick<Bench, "workspace">, prompt: string) {
   const executionId = crypto.randomUUID();
-  return specOf(prompt, { executionId, environment: environment(executionId) });
+  return specOf(bench, prompt, { executionId, environment: environment(executionId) });
 }
 
 for (const bubblewrap of [true, false]) {
@@ -56,12 +56,12 @@ for (const bubblewrap of [true, false]) {
         const gateway = socketGateway(bench.dataDir, "a", (_, n) =>
           n === 0 ? dispatch({ command: "sh", args: ["-c", script] }) : final("fin"),
         );
-        const spec = specFor("go");
+        const spec = specFor(bench, "go");
         const { exit } = await runToEnd(bench.sandbox, spec);
         expect(exit).toMatchObject({ reason: "exited", exitCode: 0, stdout: "fin\n", stderr: "" });
         expect(gateway.seen[1]?.body.exit_code).toBe(0);
         expect(gateway.seen[1]?.text).not.toContain("tok-5ecret");
-        const workspace = await bench.sandbox.workspace(spec.executionId);
+        const workspace = bench.workspace(spec.executionId);
         expect(await Bun.file(join(workspace, "where")).text()).toBe(bubblewrap ? "/workspace\n" : `${workspace}\n`);
         await gateway.stop();
       });
@@ -73,7 +73,7 @@ for (const bubblewrap of [true, false]) {
         const gateway = socketGateway(bench.dataDir, "a", (_, n) =>
           n === 0 ? dispatch({ command: "sh", args: ["-c", look] }) : final("fin"),
         );
-        const { exit } = await runToEnd(bench.sandbox, specFor("go"));
+        const { exit } = await runToEnd(bench.sandbox, specFor(bench, "go"));
         expect(exit).toMatchObject({ exitCode: 0, stdout: "fin\n", stderr: "" });
         expect(gateway.seen[1]?.body.stdout).toStartWith("1000\n");
         expect(gateway.seen[1]?.body.stderr).toContain("Permission denied");
@@ -86,7 +86,8 @@ for (const bubblewrap of [true, false]) {
       await withBench(async (bench) => {
         const gateway = socketGateway(bench.dataDir, "a", () => final("ok"));
         const prompts = ["é".repeat(150_000), "a\0b"];
-        for (const prompt of prompts) expect((await runToEnd(bench.sandbox, specFor(prompt))).exit.exitCode).toBe(0);
+        for (const prompt of prompts)
+          expect((await runToEnd(bench.sandbox, specFor(bench, prompt))).exit.exitCode).toBe(0);
         expect(gateway.seen.map(({ body }) => body.prompt)).toEqual(prompts);
         await gateway.stop();
       });
@@ -97,12 +98,12 @@ for (const bubblewrap of [true, false]) {
         const first = socketGateway(bench.dataDir, "a", () =>
           dispatch({ command: "sh", args: ["-c", "while [ ! -e go ]; do sleep 0.05; done; echo went"] }),
         );
-        const spec = specFor("go");
+        const spec = specFor(bench, "go");
         const end = runToEnd(bench.sandbox, spec);
         await until(() => first.seen.length === 1, { what: "the question" });
         await first.stop();
         const second = socketGateway(bench.dataDir, "b", () => final("taken over"));
-        await Bun.write(join(await bench.sandbox.workspace(spec.executionId), "go"), "");
+        await Bun.write(join(bench.workspace(spec.executionId), "go"), "");
         expect((await end).exit).toMatchObject({ exitCode: 0, stdout: "taken over\n" });
         expect(second.seen[0]?.body).toMatchObject({ type: "dispatch_result", stdout: "went\n" });
         await second.stop();
@@ -112,7 +113,7 @@ for (const bubblewrap of [true, false]) {
     test("terminate lets the bootstrap end its command: 143", async () => {
       await withBench(async (bench) => {
         const gateway = socketGateway(bench.dataDir, "a", () => dispatch({ command: "sleep", args: ["3457"] }));
-        const spec = specFor("go");
+        const spec = specFor(bench, "go");
         const end = runToEnd(bench.sandbox, spec);
         await until(() => gateway.seen.length === 1, { what: "the question" });
         const started = performance.now();
@@ -126,8 +127,8 @@ for (const bubblewrap of [true, false]) {
     test("configuration left in the workspace does not reach the next bootstrap", async () => {
       await withBench(async (bench) => {
         const gateway = socketGateway(bench.dataDir, "a", () => final("clean"));
-        const spec = specFor("go");
-        const workspace = await bench.sandbox.workspace(spec.executionId);
+        const spec = specFor(bench, "go");
+        const workspace = bench.workspace(spec.executionId);
         for (const name of ["bunfig.toml", ".bunfig.toml"])
           await Bun.write(join(workspace, name), 'preload = ["/workspace/evil.ts"]\n');
         await Bun.write(join(workspace, "evil.ts"), "console.log('EVIL')");
@@ -154,7 +155,7 @@ describe.skipIf(!works)("programs that know nothing of the sockets (seal-tools-d
       };
       return n === 0 ? dispatch(dispatched) : final("fin");
     });
-    const { exit } = await runToEnd(bench.sandbox, specFor("go"));
+    const { exit } = await runToEnd(bench.sandbox, specFor(bench, "go"));
     expect(exit).toMatchObject({ exitCode: 0, stdout: "fin\n", stderr: "" });
     expect(gateway.seen[1]?.path).toBe("/x/tok/v1/dispatch-gateway");
     expect(gateway.seen[2]?.body).toMatchObject({ exit_code: 0, stdout: "200 2000013\n" });

@@ -3,11 +3,12 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { existsSync, mkdirSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { bundleProgram } from "../../src/programs/bundle.ts";
+import { fitsArgument, sandboxEnvironment } from "../../src/sandbox/inside.ts";
 import type { InstanceSpec } from "../../src/sandbox/port.ts";
 import { planLaunch } from "../../src/sandbox/process/launch.ts";
 import { Layout } from "../../src/sandbox/process/layout.ts";
 import { SandboxUnavailable } from "../../src/sandbox/process/process-sandbox.ts";
-import { fitsArgument, instanceEnvironment, startText } from "../../src/sandbox/process/start.ts";
+import { startText } from "../../src/sandbox/process/start.ts";
 import { processBench, shellProgram } from "./bench.ts";
 import { runToEnd, specOf } from "./conformance.ts";
 
@@ -23,7 +24,7 @@ function writtenOnly(spec: InstanceSpec): string {
   const { plan } = planLaunch(
     spec,
     layout,
-    { bun: process.execPath, bootstrap: "", program: shellProgram },
+    { bun: process.execPath, bootstrap: "", init: "", program: shellProgram },
     null,
     null,
   );
@@ -33,8 +34,8 @@ function writtenOnly(spec: InstanceSpec): string {
   return directory;
 }
 
-const marking = () => specOf("echo ran >> ran; echo out");
-const ran = async (spec: InstanceSpec) => existsSync(join(await bench.sandbox.workspace(spec.executionId), "ran"));
+const marking = () => specOf(bench, "echo ran >> ran; echo out");
+const ran = async (spec: InstanceSpec) => existsSync(join(bench.workspace(spec.executionId), "ran"));
 
 test("a launch cut off is taken up by the next one", async () => {
   const spec = marking();
@@ -66,8 +67,8 @@ test("ended before its start, it never starts", async () => {
 
 test("end wished for while it starts", async () => {
   for (let i = 0; i < 8; i += 1) {
-    const spec = specOf("sleep 30");
-    await bench.sandbox.launch(spec);
+    const spec = specOf(bench, "sleep 30");
+    await bench.sandbox.launch(spec, () => {});
     await Bun.sleep(i * 3);
     await bench.sandbox.terminate(spec.instanceId, 100);
     expect(await bench.sandbox.inspect(spec.instanceId)).toBe("exited");
@@ -81,9 +82,17 @@ test("a warning is given once where agents run without a sandbox, and refused wh
 });
 
 test("variables that the kernel cannot take are left out and named", () => {
-  const places = { workspace: "/w", gatewaySockets: "/g", promptFile: null, relay: false };
+  const places = {
+    workspace: "/w",
+    gatewaySockets: "/g",
+    egressSockets: null,
+    promptFile: null,
+    startupFile: null,
+    relay: false,
+    egress: null,
+  };
   const given = { GOOD: "1", LONG: "x".repeat(131_072), "A=B": "1", "": "1", NUL: "a\0b" };
-  const { environment, leftOut } = instanceEnvironment(given, places);
+  const { environment, leftOut } = sandboxEnvironment(given, places, {});
   expect(leftOut.toSorted()).toEqual(["", "A=B", "LONG", "NUL"]);
   expect(environment).toMatchObject({ GOOD: "1", SVC_WORKSPACE: "/w", AEGIS_WORKSPACE: "/w", HOME: "/w" });
   expect(fitsArgument("x".repeat(98_304))).toBe(true);

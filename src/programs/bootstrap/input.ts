@@ -14,8 +14,12 @@ export interface BootstrapInput {
   readonly workspace: string;
   /** Directory of the gateway's unix sockets, one per node; null when only TCP is offered. */
   readonly gatewaySockets: string | null;
+  /** Directory of the egress proxy's unix sockets; null when there is no way out beside the gateway. */
+  readonly egressSockets: string | null;
   /** True inside an own network namespace: the orchestrator's address must be made to answer there. */
   readonly relay: boolean;
+  /** Holds the startup script; null when there is none. */
+  readonly startupFile: string | null;
   readonly prompt: string;
 }
 
@@ -56,7 +60,9 @@ export async function readInput(
     debug: isTrue(environment.SVC_BOOTSTRAP_DEBUG),
     workspace: environment.SVC_WORKSPACE || "/workspace",
     gatewaySockets: environment.SVC_GATEWAY_SOCKETS || null,
+    egressSockets: environment.SVC_EGRESS_SOCKETS || null,
     relay: isTrue(environment.SVC_GATEWAY_RELAY),
+    startupFile: environment.SVC_STARTUP_FILE || null,
     prompt: history === "" ? task : `${history}\n\n${task}`,
   };
 }

@@ -6,10 +6,11 @@
  */
 
 import { writeSync } from "node:fs";
+import { killStartup, runStartup, startupFailedCode } from "../init/startup.ts";
 import { type ExchangeOutcome, exchange } from "./exchange.ts";
 import { exec, killRunningCommand } from "./exec.ts";
 import { BadInput, type BootstrapInput, commandEnvironment, readInput } from "./input.ts";
-import { listen } from "./relay.ts";
+import { serveRelays } from "./relay.ts";
 import { seclude } from "./seclude.ts";
 import { createTransport } from "./transport.ts";
 
@@ -30,6 +31,11 @@ async function run(): Promise<number> {
   );
   const ready = prepareForCommands(input);
   const environment = commandEnvironment(process.env);
+  if (input.startupFile !== null) {
+    await ready;
+    const done = await runStartup({ file: input.startupFile, environment, workspace: input.workspace });
+    if (!done) return startupFailedCode;
+  }
   const outcome = await exchange(input, {
     send: createTransport({ url: input.orchestratorUrl, token: input.token, sockets: input.gatewaySockets }),
     exec: async (request) => {
@@ -54,8 +60,8 @@ async function prepareForCommands(input: BootstrapInput): Promise<void> {
   if (!input.relay || input.gatewaySockets === null) return;
   await Bun.sleep(0);
   if (!(await seclude())) say("WARN", "commands can read the environment of the bootstrap");
-  const listening = await listen(input.orchestratorUrl, input.gatewaySockets);
-  if (!listening) say("WARN", "the orchestrator's address cannot be made to answer here");
+  const { orchestratorUrl, gatewaySockets, egressSockets } = input;
+  for (const wrong of await serveRelays({ orchestratorUrl, gatewaySockets, egressSockets })) say("WARN", wrong);
 }
 
 async function conclude(outcome: ExchangeOutcome): Promise<number> {
@@ -77,6 +83,7 @@ for (const [signal, code] of [
   ["SIGINT", 130],
 ] as const) {
   process.on(signal, () => {
+    killStartup();
     killRunningCommand();
     process.exit(code);
   });

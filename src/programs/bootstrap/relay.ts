@@ -1,12 +1,40 @@
 /**
- * Makes the orchestrator's address answer inside a network namespace of its own, for programs that know
- * nothing of the gateway's unix sockets: bytes go from that loopback port to whichever socket accepts.
+ * Makes loopback addresses answer inside a network namespace of its own, for programs that know nothing of the
+ * unix sockets that are the only way out: bytes go from the loopback port to whichever socket accepts.
  */
 import type { connect, Socket } from "node:net";
 import { listSockets } from "./transport.ts";
 
+/** Where the egress proxy answers inside an instance. */
+export const egressPort = 8082;
+
+export interface Relays {
+  /** The orchestrator's address, which has to be a loopback one. */
+  readonly orchestratorUrl: URL;
+  readonly gatewaySockets: string;
+  /** Null: there is no way out beside the gateway. */
+  readonly egressSockets: string | null;
+}
+
+/**
+ * Serves the gateway and, where there is one, the egress proxy. Neither keeps the program from ending.
+ * @returns what is wrong, one line each
+ */
+export async function serveRelays({ orchestratorUrl, gatewaySockets, egressSockets }: Relays): Promise<string[]> {
+  const served = [
+    serveAt(orchestratorUrl, gatewaySockets).then((done) =>
+      done ? [] : ["the orchestrator's address cannot be made to answer here"],
+    ),
+  ];
+  if (egressSockets !== null) {
+    const url = new URL(`http://127.0.0.1:${egressPort}`);
+    served.push(serveAt(url, egressSockets).then((done) => (done ? [] : ["the egress proxy cannot be reached"])));
+  }
+  return (await Promise.all(served)).flat();
+}
+
 /** @returns false where the address is not a loopback one or cannot be had */
-export async function listen(url: URL, sockets: string): Promise<boolean> {
+async function serveAt(url: URL, sockets: string): Promise<boolean> {
   const host = url.hostname.replace(/^\[|\]$/g, "");
   if (url.protocol !== "http:" || !/^(127\.\d+\.\d+\.\d+|::1|localhost)$/.test(host)) return false;
   // Loaded here, not at the start: it would delay the first question.

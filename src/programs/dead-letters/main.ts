@@ -4,7 +4,8 @@
  * Runs beside the nodes, with their settings; in a development data directory it joins the embedded stores.
  */
 import { resolve } from "node:path";
-import { type Config, ConfigError, loadConfig } from "../../config.ts";
+import type { Config } from "../../config.ts";
+import { ConfigError, loadConfig } from "../../load-config.ts";
 import type { DeadLetters } from "../../runtime/dead-letter.ts";
 import { openDeadLetters } from "../../runtime/dead-letter-desk.ts";
 import type { DeadLetter } from "../../runtime/port.ts";

@@ -9,18 +9,12 @@
  */
 import { lstatSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
-import type { InstanceLimits } from "../port.ts";
+import { inside, readOnlyTemporaryBytes } from "../inside.ts";
+import type { InstanceLimits, InstanceMount } from "../port.ts";
 import { type Layout, writeAtomically } from "./layout.ts";
+import { firstSourceFd } from "./sources.ts";
 
 const agentUser = 1_000;
-
-/** Where things are inside. */
-export const inside = {
-  workspace: "/workspace",
-  programs: "/run/svc",
-  gateway: "/run/svc/gateway",
-  prompt: "/run/svc/prompt",
-} as const;
 
 export type UserMode = "dropped" | "mapped";
 
@@ -28,12 +22,18 @@ export interface Bubblewrap {
   readonly path: string;
   readonly setpriv: string | null;
   readonly users: UserMode;
+  /** Whether it can mount what is already open; without, a mount goes by its path. */
+  readonly mountsOpened: boolean;
 }
 
 export interface BubblewrapRun {
   readonly limits: InstanceLimits;
-  /** Host directory behind `/workspace`. */
-  readonly workspace: string;
+  /** Shortest targets first. */
+  readonly mounts: readonly InstanceMount[];
+  /** Leaves `/tmp` small; everything else but the mounts is read-only anyway. */
+  readonly readOnlyRoot: boolean;
+  /** Whether the egress proxies' sockets are there. */
+  readonly egress: boolean;
   /** Read-only files: path inside → path on the host. */
   readonly files: Readonly<Record<string, string>>;
   /** Run inside, as the agent's user and with an empty environment. */
@@ -49,13 +49,19 @@ export async function findBubblewrap(layout: Layout): Promise<Bubblewrap | null>
   await writeIdentityFiles(layout);
   const users: UserMode = process.getuid?.() === 0 ? "dropped" : "mapped";
   if (users === "dropped" && setpriv === null) return null;
-  const bubblewrap: Bubblewrap = { path, setpriv, users };
+  const bubblewrap: Bubblewrap = { path, setpriv, users, mountsOpened: canMountOpened(path) };
   const limits: InstanceLimits = { cpuMillicores: 1_000, memoryBytes: 2 ** 26, diskBytes: 2 ** 26, processes: 64 };
-  const run = { limits, workspace: layout.workspaces, files: {}, argv: ["/usr/bin/id", "-u"] };
-  const args = bubblewrapArguments(bubblewrap, layout, run);
+  const mounts = [{ source: layout.workspaces, target: inside.workspace, readOnly: false }];
+  const run = { limits, mounts, readOnlyRoot: false, egress: false, files: {}, argv: ["/usr/bin/id", "-u"] };
+  const args = bubblewrapArguments({ ...bubblewrap, mountsOpened: false }, layout, run);
   const child = Bun.spawn([path, ...args], { env: { PATH: trustedPath }, stdio: ["ignore", "pipe", "ignore"] });
   const [answer, code] = await Promise.all([new Response(child.stdout).text(), child.exited]);
   return code === 0 && answer.trim() === String(agentUser) ? bubblewrap : null;
+}
+
+function canMountOpened(path: string): boolean {
+  const { stdout } = Bun.spawnSync([path, "--help"], { env: { PATH: trustedPath }, stderr: "ignore" });
+  return stdout.toString().includes("--ro-bind-fd");
 }
 
 /** Where the service looks for programs of its own; never the environment's PATH, never the agent's. */
@@ -66,9 +72,10 @@ export function agentOwner(bubblewrap: Bubblewrap | null): number | null {
   return bubblewrap?.users === "dropped" ? agentUser : null;
 }
 
-/** Everything after `bwrap` itself. */
+/** Everything after `bwrap` itself. With `mountsOpened` the sources of the mounts come as descriptors. */
 export function bubblewrapArguments(bubblewrap: Bubblewrap, layout: Layout, run: BubblewrapRun): string[] {
-  const temporary = String(Math.min(run.limits.memoryBytes, run.limits.diskBytes));
+  const { memoryBytes, diskBytes } = run.limits;
+  const temporary = String(Math.min(memoryBytes, diskBytes, ...(run.readOnlyRoot ? [readOnlyTemporaryBytes] : [])));
   const args = [
     ...["--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"],
     ...["--new-session", "--die-with-parent", "--hostname", "sandbox", "--clearenv", "--cap-drop", "ALL"],
@@ -85,8 +92,14 @@ export function bubblewrapArguments(bubblewrap: Bubblewrap, layout: Layout, run:
     ...["--perms", "1777", "--size", temporary, "--tmpfs", "/tmp"],
     ...["--perms", "0755", "--dir", inside.programs],
     ...["--ro-bind", layout.gateway, inside.gateway],
+    ...(run.egress ? ["--ro-bind", layout.egress, inside.egress] : []),
+    // Bubblewrap itself would make directories that only root can enter.
+    ...directoriesAbove(Object.keys(run.files)).flatMap((path) => ["--perms", "0755", "--dir", path]),
     ...Object.entries(run.files).flatMap(([path, source]) => ["--ro-bind", source, path]),
-    ...["--bind", run.workspace, inside.workspace],
+    ...run.mounts.flatMap(({ source, target, readOnly }, index) => {
+      const bind = readOnly ? "--ro-bind" : "--bind";
+      return bubblewrap.mountsOpened ? [`${bind}-fd`, String(firstSourceFd + index), target] : [bind, source, target];
+    }),
     ...["--remount-ro", "/", "--chdir", "/"],
     "--",
   ];
@@ -95,6 +108,16 @@ export function bubblewrapArguments(bubblewrap: Bubblewrap, layout: Layout, run:
     args.push("--inh-caps=-all", "--bounding-set=-all", "--no-new-privs", "--");
   }
   return [...args, ...run.argv];
+}
+
+/** The directories that have to be there, outer ones first. */
+function directoriesAbove(paths: readonly string[]): string[] {
+  const found = new Set<string>();
+  for (const path of paths) {
+    const names = path.split("/").slice(1, -1);
+    for (const index of names.keys()) found.add(`/${names.slice(0, index + 1).join("/")}`);
+  }
+  return [...found];
 }
 
 /** Of the host's configuration only what programs need to run and to check certificates. */

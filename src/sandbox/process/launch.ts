@@ -1,27 +1,37 @@
 /** From what the port is asked to what the supervisor is told. */
-import { join } from "node:path";
-import type { InstanceSpec } from "../port.ts";
-import { agentOwner, type Bubblewrap, bubblewrapArguments, inside } from "./bubblewrap.ts";
+import { existsSync } from "node:fs";
+import { basename, join } from "node:path";
+import { fitsArgument, inside, sandboxEnvironment } from "../inside.ts";
+import { type InstanceMount, type InstanceSpec, LaunchFailure } from "../port.ts";
+import { agentOwner, type Bubblewrap, bubblewrapArguments } from "./bubblewrap.ts";
 import type { CgroupParents } from "./cgroup.ts";
 import type { LaunchPlan, Layout } from "./layout.ts";
-import { fitsArgument, instanceEnvironment, startCommand, startText } from "./start.ts";
+import { settledPath } from "./sources.ts";
+import { startCommand, startText } from "./start.ts";
 
 /** Host paths of what instances run. */
 export interface ProgramFiles {
   readonly bun: string;
   readonly bootstrap: string;
+  readonly init: string;
   /** Run instead of the bootstrap. */
   readonly program?: readonly string[];
 }
 
 export interface PlannedLaunch {
   readonly plan: LaunchPlan;
-  /** True when the prompt has to be written to the instance's file `prompt`. */
-  readonly promptFile: boolean;
+  /** Files to write beside the plan: name → content. */
+  readonly files: Readonly<Record<string, string>>;
   /** Variables that could not be handed over. */
   readonly leftOut: readonly string[];
 }
 
+const defaults = { PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", LANG: "C.UTF-8" } as const;
+
+/** Top directories that an instance has of its own: a host program there would be hidden, or hide something. */
+const notTheHosts = ["/proc", "/dev", "/run/svc"];
+
+/** @throws LaunchFailure for what this host cannot give the instance */
 export function planLaunch(
   spec: InstanceSpec,
   layout: Layout,
@@ -29,51 +39,122 @@ export function planLaunch(
   bubblewrap: Bubblewrap | null,
   cgroups: CgroupParents | null,
 ): PlannedLaunch {
-  const workspace = layout.workspace(spec.executionId);
-  const prompt = join(layout.instance(spec.instanceId), "prompt");
-  const asArgument = fitsArgument(spec.prompt);
   const contained = bubblewrap !== null;
-  const { environment, leftOut } = instanceEnvironment(spec.environment, {
-    workspace: contained ? inside.workspace : workspace,
-    gatewaySockets: contained ? inside.gateway : layout.gateway,
-    promptFile: asArgument ? null : contained ? inside.prompt : prompt,
-    relay: contained,
-  });
-  const [bun, bootstrap] = contained
-    ? [join(inside.programs, "bun"), join(inside.programs, "bootstrap.js")]
-    : [programs.bun, programs.bootstrap];
-  // Nothing in the workspace or in the agent's home may configure the bootstrap.
-  const program = programs.program ?? [bun, "--no-env-file", "--config=/dev/null", bootstrap];
-  const argv = asArgument ? [...program, spec.prompt] : program;
+  const workspace = spec.mounts.find(({ target }) => target === inside.workspace);
+  if (workspace === undefined) throw new LaunchFailure("volume_error", "Nothing is mounted at /workspace");
+  if (!contained) refuseUnsandboxed(spec);
+  const directory = layout.instance(spec.instanceId);
+  const asArgument = fitsArgument(spec.prompt);
   const files = {
-    [join(inside.programs, "bun")]: programs.bun,
-    [join(inside.programs, "bootstrap.js")]: programs.bootstrap,
-    ...(asArgument ? {} : { [inside.prompt]: prompt }),
+    ...(asArgument ? {} : { prompt: spec.prompt }),
+    ...(spec.startupScript === null ? {} : { startup: spec.startupScript }),
   };
+  const at = (name: "prompt" | "startup") =>
+    name in files ? (contained ? inside[name] : join(directory, name)) : null;
+  const workspaceAt = contained ? inside.workspace : workspace.source;
+  const { environment, leftOut } = sandboxEnvironment(
+    spec.environment,
+    {
+      workspace: workspaceAt,
+      gatewaySockets: contained ? inside.gateway : layout.gateway,
+      egressSockets: spec.egress === null ? null : inside.egress,
+      promptFile: at("prompt"),
+      startupFile: at("startup"),
+      relay: contained,
+      egress: spec.egress,
+    },
+    defaults,
+  );
+  const mark = contained ? null : `SVC_INSTANCE_ID=${spec.instanceId}`;
+  if (!contained) environment.SVC_INSTANCE_ID = spec.instanceId;
+  const { argv, own } = commandOf(spec, programs, contained);
   return {
     plan: {
       instanceId: spec.instanceId,
       executionId: spec.executionId,
-      workspace,
+      measured: measuredDirectory(workspace, layout, spec.executionId),
       limits: spec.limits,
       cgroups,
       contained,
       command: contained
         ? [
             bubblewrap.path,
-            ...bubblewrapArguments(bubblewrap, layout, { limits: spec.limits, workspace, files, argv: startCommand }),
+            ...bubblewrapArguments(bubblewrap, layout, {
+              limits: spec.limits,
+              mounts: spec.mounts,
+              readOnlyRoot: spec.readOnlyRoot,
+              egress: spec.egress !== null,
+              files: {
+                ...own,
+                ...Object.fromEntries(
+                  Object.keys(files).map((name) => [join(inside.programs, name), join(directory, name)]),
+                ),
+              },
+              argv: startCommand,
+            }),
           ]
         : startCommand,
+      sources: bubblewrap?.mountsOpened ? spec.mounts.map(({ source }) => settledPath(source, layout.dataDir)) : [],
       start: startText(
         environment,
-        argv,
-        programs.program === undefined ? "/" : contained ? inside.workspace : workspace,
+        asArgument ? [...argv, spec.prompt] : argv,
+        programs.program === undefined ? "/" : workspaceAt,
       ),
-      mark: contained ? null : `SVC_WORKSPACE=${workspace}`,
+      mark,
       owner: agentOwner(bubblewrap),
-      stdin: asArgument ? null : prompt,
+      stdin: asArgument ? null : join(directory, "prompt"),
     },
-    promptFile: !asArgument,
+    files,
     leftOut,
   };
+}
+
+/**
+ * Without bubblewrap there is the workspace and nothing else: a read-only or a second mount, or a network policy,
+ * would be a promise that nothing keeps.
+ */
+function refuseUnsandboxed({ mounts, readOnlyRoot, egress }: InstanceSpec): void {
+  if (mounts.length > 1 || mounts.some(({ readOnly }) => readOnly) || readOnlyRoot) {
+    throw new LaunchFailure("volume_error", "Without a sandbox there are no volumes and nothing can be read-only");
+  }
+  if (egress !== null) throw new LaunchFailure("runtime_error", "Without a sandbox no network policy can be enforced");
+}
+
+/** The implicit workspace counts as the instance's disk; volumes have bounds of their own. */
+function measuredDirectory({ source }: InstanceMount, layout: Layout, executionId: string): string | null {
+  return source === layout.workspace(executionId) ? source : null;
+}
+
+/** What runs inside, without the prompt, and the read-only files it needs there: path inside → path on the host. */
+function commandOf(
+  spec: InstanceSpec,
+  programs: ProgramFiles,
+  contained: boolean,
+): { readonly argv: readonly string[]; readonly own: Readonly<Record<string, string>> } {
+  const replacement = spec.bootstrapPath === null ? programs.program : [spec.bootstrapPath];
+  const needsInit = spec.bootstrapPath !== null || spec.startupScript !== null || spec.egress !== null;
+  if (replacement !== undefined && !needsInit) return { argv: replacement, own: {} };
+  const script = replacement === undefined ? programs.bootstrap : programs.init;
+  const host = { bun: programs.bun, script };
+  const within = contained
+    ? {
+        bun: join(inside.programs, "bun"),
+        script: join(inside.programs, replacement === undefined ? "bootstrap.js" : "init.js"),
+      }
+    : host;
+  return {
+    // Nothing in the workspace or in the agent's home may configure our programs.
+    argv: [within.bun, "--no-env-file", "--config=/dev/null", within.script, ...(replacement ?? [])],
+    own: { [within.bun]: host.bun, [within.script]: host.script, ...hostProgram(spec.bootstrapPath) },
+  };
+}
+
+/** A program of the host in the place it has there; one below `/workspace` is already inside, an absent one is nowhere. */
+function hostProgram(path: string | null): Readonly<Record<string, string>> {
+  const below = (directory: string) => path === directory || path?.startsWith(`${directory}/`) === true;
+  if (path === null || below(inside.workspace) || below("/usr")) return {};
+  if (notTheHosts.some(below) || basename(path) === "") {
+    throw new LaunchFailure("runtime_error", `bootstrap_path cannot lie at ${path}`);
+  }
+  return existsSync(path) ? { [path]: path } : {};
 }

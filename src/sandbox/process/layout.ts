@@ -10,7 +10,9 @@
  *                        end.json         a wish that it end, with the grace
  *                        exit.json        how it ended; written last
  *   workspaces/<execution>/               behind `/workspace`
+ *                        prompt, startup  texts that the program gets as files
  *   gateway/<node>.sock                   the nodes' gateway sockets, mode 0666 (tokens guard them)
+ *   egress/<node>.sock                    the nodes' egress proxies' sockets, likewise
  */
 import { mkdirSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -30,6 +32,7 @@ export class Layout {
   readonly instances: string;
   readonly workspaces: string;
   readonly gateway: string;
+  readonly egress: string;
   readonly etc: string;
 
   /** @param dataDir absolute path */
@@ -37,6 +40,7 @@ export class Layout {
     this.instances = join(dataDir, "instances");
     this.workspaces = join(dataDir, "workspaces");
     this.gateway = join(dataDir, "gateway");
+    this.egress = join(dataDir, "egress");
     this.etc = join(dataDir, "sandbox-etc");
   }
 
@@ -58,13 +62,16 @@ export function gatewaySocketDirectory(dataDir: string): string {
 export interface LaunchPlan {
   readonly instanceId: string;
   readonly executionId: string;
-  readonly workspace: string;
+  /** Host directory whose content counts as the instance's disk; null when none does. */
+  readonly measured: string | null;
   readonly limits: InstanceLimits;
   readonly cgroups: CgroupParents | null;
   /** True when the command is bubblewrap, whose end ends everything inside. */
   readonly contained: boolean;
   /** What the supervisor runs; holds no secret, for the whole machine can read it in the process list. */
   readonly command: readonly string[];
+  /** What the command gets as descriptors from `firstSourceFd` on: paths without a link in them. */
+  readonly sources: readonly string[];
   /** Shell text that the command reads from descriptor 3 to become the program with its environment. */
   readonly start: string;
   /** `NAME=value` that only this execution's processes carry, where no namespace holds them together. */
@@ -123,5 +130,7 @@ export function takeClaim(directory: string): boolean {
 /** Makes the directories that all instances share. */
 export function prepareLayout(layout: Layout): void {
   mkdirSync(layout.instances, { recursive: true, mode: 0o700 });
-  for (const path of [layout.workspaces, layout.gateway, layout.etc]) mkdirSync(path, { recursive: true, mode: 0o755 });
+  for (const path of [layout.workspaces, layout.gateway, layout.egress, layout.etc]) {
+    mkdirSync(path, { recursive: true, mode: 0o755 });
+  }
 }

@@ -3,10 +3,11 @@
  * works. Keeps nothing in memory: what it knows of an instance it reads from the instance's directory.
  */
 import { existsSync } from "node:fs";
-import { chown, lstat, mkdir, readdir, rename, rm, stat } from "node:fs/promises";
+import { mkdir, readdir, rename, rm, stat } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { isAlive } from "../../process-table.ts";
 import { bundleBootstrap, bundleProgram } from "../../programs/bundle.ts";
+import { prepareMountPoints } from "../mount-points.ts";
 import type { InstanceExit, InstanceSpec, Sandbox, SandboxDescription } from "../port.ts";
 import { agentOwner, type Bubblewrap, findBubblewrap, trustedPath } from "./bubblewrap.ts";
 import { type CgroupParents, findCgroups } from "./cgroup.ts";
@@ -53,9 +54,10 @@ export async function createProcessSandbox(options: ProcessSandboxOptions): Prom
   const layout = new Layout(resolve(options.dataDir));
   prepareLayout(layout);
   await removeOldDrafts(layout);
-  const [supervisor, bootstrap] = await Promise.all([
+  const [supervisor, bootstrap, init] = await Promise.all([
     bundleProgram(layout.dataDir, "supervisor"),
     bundleBootstrap(layout.dataDir),
+    bundleProgram(layout.dataDir, "init"),
   ]);
   const bubblewrap = options.bubblewrap ? await findBubblewrap(layout) : null;
   if (bubblewrap === null) {
@@ -66,6 +68,7 @@ export async function createProcessSandbox(options: ProcessSandboxOptions): Prom
   const programs: ProgramFiles = {
     bun: process.execPath,
     bootstrap,
+    init,
     ...(options.program ? { program: options.program } : {}),
   };
   return new ProcessSandbox(layout, supervisor, programs, bubblewrap, cgroups, options.warn);
@@ -106,7 +109,6 @@ class ProcessSandbox implements Sandbox {
 
   async launch(spec: InstanceSpec): Promise<void> {
     const directory = this.layout.instance(spec.instanceId);
-    await this.workspace(spec.executionId);
     if (!existsSync(directory)) await this.#prepare(spec, directory);
     if (existsSync(join(directory, "claim"))) return;
     // Whoever takes the claim first runs; another supervisor for the same instance leaves at once.
@@ -121,12 +123,13 @@ class ProcessSandbox implements Sandbox {
 
   /** Writes everything the instance needs, then puts it in place at once. */
   async #prepare(spec: InstanceSpec, directory: string): Promise<void> {
+    const { plan, files, leftOut } = planLaunch(spec, this.layout, this.programs, this.bubblewrap, this.cgroups);
+    prepareMountPoints(spec.mounts, agentOwner(this.bubblewrap));
     const draft = join(this.layout.instances, `.draft-${crypto.randomUUID()}`);
     await mkdir(draft, { mode: 0o700 });
-    const { plan, promptFile, leftOut } = planLaunch(spec, this.layout, this.programs, this.bubblewrap, this.cgroups);
     if (leftOut.length > 0)
       this.warn(`instance ${spec.instanceId}: variables left out, unusable or too long: ${leftOut.join(", ")}`);
-    if (promptFile) await writeAtomically(join(draft, "prompt"), spec.prompt, 0o644);
+    for (const [name, text] of Object.entries(files)) await writeAtomically(join(draft, name), text, 0o644);
     await writeAtomically(join(draft, "launch.json"), JSON.stringify(plan));
     try {
       await rename(draft, directory);
@@ -197,29 +200,5 @@ class ProcessSandbox implements Sandbox {
       if (plan !== null && plan.instanceId === name) found.push({ instanceId: name, executionId: plan.executionId });
     }
     return found;
-  }
-
-  async workspace(executionId: string): Promise<string> {
-    const path = this.layout.workspace(executionId);
-    await mkdir(path, { recursive: true, mode: 0o755 });
-    if (!(await lstat(path)).isDirectory()) throw new Error("the workspace is no directory");
-    const owner = agentOwner(this.bubblewrap);
-    if (owner !== null) await chown(path, owner, owner);
-    return path;
-  }
-
-  async removeWorkspace(executionId: string): Promise<void> {
-    const path = this.layout.workspace(executionId);
-    if (!existsSync(path)) return;
-    // Agents can nest directories thousands deep: `rm` takes them away in a moment, Bun's own in minutes of a core.
-    const child = Bun.spawn(["rm", "-rf", "--", path], {
-      env: { PATH: trustedPath },
-      stdio: ["ignore", "ignore", "ignore"],
-    });
-    if ((await child.exited) !== 0) throw new Error("the workspace could not be removed");
-  }
-
-  async workspaces(): Promise<readonly string[]> {
-    return readdir(this.layout.workspaces).catch(() => []);
   }
 }

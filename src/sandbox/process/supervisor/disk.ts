@@ -1,38 +1,46 @@
 /** Measures what an instance occupies on disk: its workspace, and files it deleted but still holds open. */
-import { readdirSync, readlinkSync, statSync } from "node:fs";
+import { statSync } from "node:fs";
+
+/** What a file, directory or link counts for at least: file systems run out of them as well as of blocks. */
+const leastBytes = 1_024;
 
 /**
  * @param directories walked by `du`, which counts blocks and each hard link once
- * @param pids        processes whose open, deleted files count too
+ * @param pids        processes whose open or mapped, deleted files count too
  * @returns bytes; null when it cannot be told
  */
 export async function diskUsage(directories: readonly string[], pids: readonly number[]): Promise<number | null> {
-  const child = Bun.spawn(["du", "-skx", "--", ...directories], { stdio: ["ignore", "pipe", "ignore"] });
+  const [kibibytes, entries] = await Promise.all([summed("-skx", directories), summed("--inodes -sx", directories)]);
+  if (kibibytes === null) return null;
+  const counted = Math.max(kibibytes * 1_024, (entries ?? 0) * leastBytes);
+  const devices = new Set(directories.map((path) => statSync(path, { throwIfNoEntry: false })?.dev ?? -1));
+  return counted + (await deletedButHeld(devices, pids));
+}
+
+/** What `du` says of all directories together; null when it cannot say. */
+async function summed(how: string, directories: readonly string[]): Promise<number | null> {
+  const child = Bun.spawn(["du", ...how.split(" "), "--", ...directories], { stdio: ["ignore", "pipe", "ignore"] });
   const text = await new Response(child.stdout).text();
-  const kibibytes = text.split("\n").map((line) => Number.parseInt(line, 10));
-  const counted = kibibytes.filter((size) => Number.isFinite(size)).reduce((sum, size) => sum + size, 0);
-  return text === "" ? null : counted * 1_024 + deletedButOpen(directories, pids);
+  const numbers = text.split("\n").map((line) => Number.parseInt(line, 10));
+  return text === "" ? null : numbers.filter(Number.isFinite).reduce((sum, number) => sum + number, 0);
 }
 
-function deletedButOpen(directories: readonly string[], pids: readonly number[]): number {
-  const devices = new Set(directories.map((path) => statSync(path, { throwIfNoEntry: false })?.dev));
-  const sizes = new Map<number, number>();
-  for (const pid of pids) {
-    for (const fd of openFiles(pid)) {
-      try {
-        if (!readlinkSync(fd).endsWith(" (deleted)")) continue;
-        const stat = statSync(fd);
-        if (stat.isFile() && stat.nlink === 0 && devices.has(stat.dev)) sizes.set(stat.ino, stat.blocks * 512);
-      } catch {}
-    }
+/**
+ * Files that were deleted and that a process still holds: open, or only mapped. Looked for in a process of its own,
+ * because how many of them there are is not ours to choose.
+ * @param devices file systems that count
+ */
+export async function deletedButHeld(devices: ReadonlySet<number>, pids: readonly number[]): Promise<number> {
+  if (pids.length === 0) return 0;
+  const places = pids.flatMap((pid) => [`/proc/${pid}/fd`, `/proc/${pid}/map_files`]);
+  const found = Bun.spawn(
+    ["find", "-L", ...places, "-mindepth", "1", "-maxdepth", "1", "-type", "f", "-links", "0", "-printf", "%D %i %b\\n"],
+    { stdio: ["ignore", "pipe", "ignore"] },
+  );
+  const blocks = new Map<string, number>();
+  for (const line of (await new Response(found.stdout).text()).split("\n")) {
+    const [device, file, count] = line.split(" ");
+    if (count !== undefined && devices.has(Number(device))) blocks.set(`${device} ${file}`, Number(count));
   }
-  return [...sizes.values()].reduce((sum, size) => sum + size, 0);
-}
-
-function openFiles(pid: number): string[] {
-  try {
-    return readdirSync(`/proc/${pid}/fd`).map((fd) => `/proc/${pid}/fd/${fd}`);
-  } catch {
-    return [];
-  }
+  return [...blocks.values()].reduce((sum, count) => sum + count * 512, 0);
 }

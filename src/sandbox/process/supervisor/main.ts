@@ -22,6 +22,7 @@ import {
 } from "../layout.ts";
 import { killRemains, livingProcesses, type Remains, removeGroups } from "../remains.ts";
 import { SegmentWriter } from "../segments.ts";
+import { openSources } from "../sources.ts";
 import { diskUsage } from "./disk.ts";
 import { startScript } from "./start-script.ts";
 
@@ -59,16 +60,17 @@ class Instance {
     const outputs = [childOutput(this.plan.owner), childOutput(this.plan.owner)] as const;
     const stdin = openSync(this.plan.stdin ?? "/dev/null", "r");
     const start = this.#startFile();
+    const sources = openSources(this.plan.sources);
     const child = Bun.spawn(
       ["/bin/sh", "-c", startScript(this.#cgroup?.directories ?? [], this.plan.limits), "svc", ...this.plan.command],
       {
         cwd: "/",
         env: { PATH: "/usr/bin:/bin" },
-        stdio: [stdin, outputs[0].stdio, outputs[1].stdio, start],
+        stdio: [stdin, outputs[0].stdio, outputs[1].stdio, start, ...sources],
         detached: true,
       },
     );
-    closeSync(start);
+    for (const file of [start, ...sources]) closeSync(file);
     this.#child = child;
     closeSync(stdin);
     const drained = Promise.all([
@@ -160,8 +162,10 @@ class Instance {
   }
 
   async #overDisk(): Promise<boolean> {
-    const used = await diskUsage([this.plan.workspace], livingProcesses(this.#remains));
-    return used !== null && used > this.plan.limits.diskBytes;
+    const { measured, limits } = this.plan;
+    if (measured === null) return false;
+    const used = await diskUsage([measured], livingProcesses(this.#remains));
+    return used !== null && used > limits.diskBytes;
   }
 }
 

@@ -1,0 +1,39 @@
+/** Finds out what this host can hold agents with. */
+import { createDockerSandbox } from "./docker/docker-sandbox.ts";
+import { createProcessSandbox, SandboxUnavailable } from "./process/process-sandbox.ts";
+import { type Isolation, Sandboxes } from "./sandboxes.ts";
+
+export interface OpenSandboxesOptions {
+  readonly dataDir: string;
+  /** Agents may run as processes even where bubblewrap cannot hold them. */
+  readonly development: boolean;
+  /** SVC_DOCKER_SOCKET */
+  readonly dockerSocket: string;
+  /** SVC_WARM_POOL_CAP */
+  readonly warmPoolCap: number;
+  readonly warn: (message: string) => void;
+}
+
+/** @throws SandboxUnavailable when there is neither a container engine nor a way to hold processes */
+export async function openSandboxes(options: OpenSandboxesOptions): Promise<Sandboxes> {
+  const { dataDir, development, warn, dockerSocket: socket, warmPoolCap } = options;
+  const docker = await createDockerSandbox({ socket, dataDir, warmPoolCap, warn });
+  try {
+    const process = await createProcessSandbox({ dataDir, bubblewrap: true, allowUnsandboxed: development, warn });
+    return new Sandboxes(docker === null ? [process] : [process, docker]);
+  } catch (error) {
+    if (docker === null || !(error instanceof SandboxUnavailable)) throw error;
+    return new Sandboxes([docker]);
+  }
+}
+
+/**
+ * What `inherit` means on this node.
+ * @param wanted SVC_RUNTIME_DEFAULT; null: docker where a container engine answers, else process
+ * @returns null when this node does not offer what is wanted
+ */
+export function defaultIsolation(sandboxes: Sandboxes, wanted: Isolation | null): Isolation | null {
+  const { offered } = sandboxes;
+  const isolation = wanted ?? (offered.includes("docker") ? "docker" : "process");
+  return offered.includes(isolation) ? isolation : null;
+}

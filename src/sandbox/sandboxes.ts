@@ -1,0 +1,74 @@
+/** The sandboxes of this node, by the isolation they give. */
+import type { Sandbox, SandboxDescription } from "./port.ts";
+
+export type Isolation = "process" | "docker";
+
+/** What of a sandbox needs no choice: done by whichever one holds the instance. */
+export interface Instances {
+  list: Sandbox["list"];
+  inspect: Sandbox["inspect"];
+  terminate: Sandbox["terminate"];
+  remove: Sandbox["remove"];
+}
+
+export class Sandboxes implements Instances {
+  readonly #sandboxes: ReadonlyMap<string, Sandbox>;
+
+  /** @param sandboxes in the order in which they are asked for instances */
+  constructor(sandboxes: readonly Sandbox[]) {
+    this.#sandboxes = new Map(sandboxes.map((sandbox) => [sandbox.describe().isolation, sandbox]));
+  }
+
+  /** Isolations that this node gives. */
+  get offered(): readonly Isolation[] {
+    return [...this.#sandboxes.values()].map((sandbox) => sandbox.describe().isolation);
+  }
+
+  /** What holds the agents, for people. */
+  get kinds(): readonly SandboxDescription["sandbox"][] {
+    return [...this.#sandboxes.values()].map((sandbox) => sandbox.describe().sandbox);
+  }
+
+  /** Null where this node does not give that isolation. */
+  of(isolation: string): Sandbox | null {
+    return this.#sandboxes.get(isolation) ?? null;
+  }
+
+  /** Whether instances of this isolation can be kept from the network, and volumes be mounted into them. */
+  holds(isolation: string): boolean {
+    return this.of(isolation)?.describe().egressEnforced ?? false;
+  }
+
+  async list(): ReturnType<Sandbox["list"]> {
+    const lists = await Promise.all([...this.#sandboxes.values()].map((sandbox) => sandbox.list()));
+    return lists.flat();
+  }
+
+  async inspect(instanceId: string): ReturnType<Sandbox["inspect"]> {
+    for (const sandbox of this.#sandboxes.values()) {
+      const found = await sandbox.inspect(instanceId);
+      if (found !== "gone") return found;
+    }
+    return "gone";
+  }
+
+  /** @throws when one of the sandboxes does not answer; the others are done nevertheless */
+  async terminate(instanceId: string, graceMs: number): Promise<void> {
+    await this.#each((sandbox) => sandbox.terminate(instanceId, graceMs));
+  }
+
+  /** @throws likewise */
+  async remove(instanceId: string): Promise<void> {
+    await this.#each((sandbox) => sandbox.remove(instanceId));
+  }
+
+  /** Destroys the instances kept ready: of an agent that was changed, paused or deleted, or of all. */
+  async drain(agentId?: string): Promise<void> {
+    await this.#each(async (sandbox) => sandbox.drain?.(agentId));
+  }
+
+  async #each(act: (sandbox: Sandbox) => Promise<void>): Promise<void> {
+    const done = await Promise.allSettled([...this.#sandboxes.values()].map(act));
+    for (const one of done) if (one.status === "rejected") throw one.reason;
+  }
+}
