@@ -1,10 +1,12 @@
 /** Runs before every test file (bunfig.toml). */
 import { afterAll, setDefaultTimeout } from "bun:test";
+import { leave } from "./leave.ts";
 import { removeScratch } from "./scratch.ts";
 import { leaveTestStores } from "./stores.ts";
 
 // For one file run by hand: Bun forgets it after the first, and has no setting for it. `test/run.ts` says it by option.
 setDefaultTimeout(30_000);
 
+afterAll(leave);
 afterAll(leaveTestStores);
 afterAll(removeScratch);

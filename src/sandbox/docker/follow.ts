@@ -1,0 +1,211 @@
+/**
+ * Reading along. The engine's log holds all there is to know of the output, so any node may follow at any time,
+ * from the start; what was told before is left out. An engine that does not answer is waited for.
+ */
+import { closeSync, constants, openSync, readSync } from "node:fs";
+import { join } from "node:path";
+import type { ExitReason, FollowOptions, InstanceExit } from "../port.ts";
+import { readJson } from "../process/layout.ts";
+import { OutputBook } from "./book.ts";
+import { diskCheckMs, writtenBytes } from "./disk.ts";
+import { type ContainerState, type Engine, EngineError } from "./engine.ts";
+import { aliveName } from "./keeper/assignment.ts";
+import { FrameReader } from "./keeper/frames.ts";
+import { isAssigned, type LaunchRecord, readVerdict, writeVerdict } from "./places.ts";
+
+const engineAwayMs = 500;
+/** An end that is near is looked for at growing intervals, about 2 s in all, then the log is read on. */
+const looksAtTheEnd = 60;
+const lifeCheckMs = 15;
+const lost = { reason: "lost", exitCode: null, stdout: "", stdoutTruncated: false, stderr: "" } as const;
+
+/** @throws the signal's reason when aborted */
+export async function followContainer(
+  engine: Engine,
+  directory: string,
+  options: FollowOptions,
+): Promise<InstanceExit> {
+  const { signal } = options;
+  const record = await readJson<LaunchRecord>(join(directory, "launch.json"));
+  if (record === null) return lost;
+  const book = new OutputBook(options);
+  for (let ending = 0; ; ) {
+    signal.throwIfAborted();
+    const state = await look(engine, record.container);
+    signal.throwIfAborted();
+    if (state === "away") {
+      await pause(engineAwayMs, signal);
+      continue;
+    }
+    if (state === null || state.phase === "created" || !isAssigned(directory)) {
+      const verdict = readVerdict(directory);
+      return { ...lost, ...book.conclude(), reason: verdict ?? "lost" };
+    }
+    if (state.phase === "ended") {
+      if (!(await readToEnd(engine, record.container, book, signal))) continue;
+      return await describe(engine, directory, record, state, book);
+    }
+    if (ending === 0) await alongside(engine, directory, record, book, signal);
+    // Its first process is as good as gone, or the log broke off; the engine needs a moment to notice.
+    ending = (ending + 1) % looksAtTheEnd;
+    await pause(ending, signal);
+  }
+}
+
+async function look(engine: Engine, container: string): Promise<ContainerState | null | "away"> {
+  try {
+    return await engine.state(container, { size: false });
+  } catch (error) {
+    if (error instanceof EngineError) return "away";
+    throw error;
+  }
+}
+
+/** Reads while the container runs; ends when it does, when the log breaks off, or with the signal. */
+async function alongside(
+  engine: Engine,
+  directory: string,
+  record: LaunchRecord,
+  book: OutputBook,
+  signal: AbortSignal,
+): Promise<void> {
+  const stop = new AbortController();
+  const aborted = () => stop.abort();
+  signal.addEventListener("abort", aborted, { once: true });
+  const disk = setInterval(() => void watch.check(), diskCheckMs);
+  const watch = new DiskWatch(engine, directory, record);
+  const life = new Life(directory);
+  const frames = new FrameReader();
+  const log = engine
+    .readLog(record.container, { follow: true, signal: stop.signal }, (text) => {
+      if (stop.signal.aborted) return;
+      for (const frame of frames.read(text)) book.add(frame);
+    })
+    .catch((error: unknown) => {
+      if (!(error instanceof EngineError)) throw error;
+    });
+  try {
+    await Promise.race([
+      life.ended,
+      book.ended,
+      log,
+      new Promise((resolve) => stop.signal.addEventListener("abort", resolve)),
+    ]);
+  } finally {
+    stop.abort();
+    clearInterval(disk);
+    life.close();
+    signal.removeEventListener("abort", aborted);
+    await log;
+  }
+}
+
+/** False when the log could not be read. */
+async function readToEnd(engine: Engine, container: string, book: OutputBook, signal: AbortSignal): Promise<boolean> {
+  const frames = new FrameReader();
+  try {
+    await engine.readLog(container, { follow: false, signal }, (text) => {
+      for (const frame of frames.read(text)) book.add(frame);
+    });
+    return true;
+  } catch (error) {
+    if (!(error instanceof EngineError)) throw error;
+    await pause(engineAwayMs, signal);
+    return false;
+  }
+}
+
+async function describe(
+  engine: Engine,
+  directory: string,
+  record: LaunchRecord,
+  state: ContainerState,
+  book: OutputBook,
+): Promise<InstanceExit> {
+  const output = book.conclude();
+  const { exitCode } = state;
+  const exit = (reason: ExitReason): InstanceExit => ({ reason, exitCode, ...output });
+  const verdict = readVerdict(directory);
+  if (verdict === "disk_exceeded") return exit(verdict);
+  if (state.outOfMemory || book.outOfMemory) return exit("out_of_memory");
+  if (verdict !== null) return exit(verdict);
+  if (exitCode !== 0) {
+    const used = await writtenBytes(engine, { container: record.container, directory: record.measured });
+    if (used !== null && used > record.diskBytes) return exit("disk_exceeded");
+  }
+  return exit("exited");
+}
+
+/** Looks at the disk now and then, and ends an instance that has written too much. */
+class DiskWatch {
+  #busy = false;
+
+  constructor(
+    readonly engine: Engine,
+    readonly directory: string,
+    readonly record: LaunchRecord,
+  ) {}
+
+  async check(): Promise<void> {
+    if (this.#busy) return;
+    this.#busy = true;
+    try {
+      const { container, measured, diskBytes } = this.record;
+      const used = await writtenBytes(this.engine, { container, directory: measured });
+      if (used === null || used <= diskBytes) return;
+      writeVerdict(this.directory, "disk_exceeded");
+      await this.engine.kill(container, "SIGKILL");
+    } catch (error) {
+      // Measured again soon.
+      if (!(error instanceof EngineError)) throw error;
+    } finally {
+      this.#busy = false;
+    }
+  }
+}
+
+/**
+ * Learns of the keeper's end sooner than engines tell: it holds one end of a fifo, and a read at the other one fails
+ * for want of data as long as it does. Looked at by the clock, for event loops tell of a fifo's end unreliably.
+ */
+export class Life {
+  readonly ended: Promise<void>;
+  readonly #fifo: number | null;
+  readonly #timer: ReturnType<typeof setInterval> | null = null;
+
+  constructor(directory: string) {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.ended = promise;
+    this.#fifo = openFifo(join(directory, "control", aliveName));
+    const fifo = this.#fifo;
+    if (fifo === null) return;
+    const byte = new Uint8Array(1);
+    this.#timer = setInterval(() => {
+      try {
+        if (readSync(fifo, byte, 0, 1, null) === 0) resolve();
+      } catch {
+        // Nothing to read: it lives.
+      }
+    }, lifeCheckMs);
+  }
+
+  close(): void {
+    if (this.#timer !== null) clearInterval(this.#timer);
+    if (this.#fifo !== null) closeSync(this.#fifo);
+  }
+}
+
+function openFifo(path: string): number | null {
+  try {
+    return openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  } catch {
+    return null;
+  }
+}
+
+async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  await Promise.race([
+    Bun.sleep(ms),
+    new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true })),
+  ]);
+}
