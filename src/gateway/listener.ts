@@ -4,9 +4,12 @@
  */
 import { chmodSync, mkdirSync, rmSync } from "node:fs";
 import { readdir } from "node:fs/promises";
+import type { Server as NetServer, Socket } from "node:net";
 import { basename, dirname, join } from "node:path";
 import type { App } from "../http/app.ts";
+import { createDoor } from "./door.ts";
 import { withoutPathToken } from "./identity.ts";
+import type { ExecutionTokens } from "./token.ts";
 
 export interface InternalListenerOptions {
   readonly hostname: string;
@@ -14,6 +17,8 @@ export interface InternalListenerOptions {
   readonly port: number;
   /** Path of the unix socket, or null for none. */
   readonly socket: string | null;
+  /** By which instances are told apart at the socket. */
+  readonly tokens: Pick<ExecutionTokens, "verify">;
 }
 
 export interface InternalListener {
@@ -36,17 +41,18 @@ export function listenInternally(app: App, options: InternalListenerOptions): In
     development: false,
   };
   const tcp = Bun.serve({ ...common, hostname: options.hostname, port: options.port });
-  const unix = options.socket === null ? null : listenOnSocket(options.socket, common);
+  const port = tcp.port ?? options.port;
+  const door = options.socket === null ? null : listenOnSocket(options.socket, port, options);
   return {
-    port: tcp.port ?? options.port,
+    port,
     async stop(graceMs) {
       app.beginStop();
       // New messages go to another node at once.
       if (options.socket !== null) rmSync(options.socket, { force: true });
-      const servers = unix === null ? [tcp] : [tcp, unix];
-      const quiet = Promise.all(servers.map((server) => server.stop(false)));
-      await Promise.race([quiet, Bun.sleep(graceMs)]);
-      await Promise.all(servers.map((server) => server.stop(true)));
+      door?.close();
+      await Promise.race([tcp.stop(false), Bun.sleep(graceMs)]);
+      await tcp.stop(true);
+      door?.cut();
     },
   };
 }
@@ -66,19 +72,35 @@ function serve(app: App) {
   };
 }
 
-function listenOnSocket(path: string, common: { fetch(request: Request, server: Server): Promise<Response> }) {
+interface OpenDoor {
+  /** Takes no more connections. */
+  close(): void;
+  cut(): void;
+}
+
+function listenOnSocket(path: string, port: number, { hostname, tokens }: InternalListenerOptions): OpenDoor {
   mkdirSync(dirname(path), { recursive: true });
   rmSync(path, { force: true });
-  // Bun does not lift the idle bound of single requests here; and a local peer that is gone never stays half-open.
-  const patient: typeof common = Object.assign({}, common, { idleTimeout: 0 });
-  const server = within(dirname(path), () => Bun.serve({ ...patient, unix: `./${basename(path)}` }));
+  const host = hostname === "0.0.0.0" ? "127.0.0.1" : hostname === "::" ? "::1" : hostname;
+  const door: NetServer = createDoor({ to: { host, port }, tokens });
+  const clients = new Set<Socket>();
+  door.on("connection", (client) => {
+    clients.add(client);
+    client.once("close", () => clients.delete(client));
+  });
+  within(dirname(path), () => void door.listen({ path: `./${basename(path)}` }));
   // Agents run as another user; tokens guard what is behind it.
   chmodSync(path, 0o666);
-  return server;
+  return {
+    close: () => void door.close(),
+    cut: () => {
+      for (const client of clients) client.destroy();
+    },
+  };
 }
 
 /** The kernel takes about a hundred bytes of path for a socket: it is named from inside its directory. */
-function within<T>(directory: string, open: () => T): T {
+export function within<T>(directory: string, open: () => T): T {
   const before = process.cwd();
   process.chdir(directory);
   try {

@@ -1,10 +1,12 @@
 /** Execution tokens: by them a sandbox instance says which execution it works for. One per instance. */
 import { decodeProtectedHeader, jwtVerify, SignJWT } from "jose";
 import { Problem } from "../../actors/problem.ts";
-import type { ExecutionClaims } from "../executions/iteration-run.ts";
+import type { ExecutionClaims } from "../executions/launch.ts";
 import type { GatewayKeys } from "./keys.ts";
 
-const audience = "svc-internal";
+/** Where a token counts: at the dispatch gateway, or as the password at the egress proxy. One is no good for the other. */
+export type TokenAudience = "svc-internal" | "svc-egress";
+
 const issuer = "svc";
 /** A token outlives the execution's deadline, so that a late result still gets an answer. */
 const marginSeconds = 300;
@@ -23,7 +25,11 @@ export interface ExecutionTokens {
 }
 
 /** @param now Unix milliseconds */
-export function createExecutionTokens(keys: GatewayKeys, now: () => number): ExecutionTokens {
+export function createExecutionTokens(
+  keys: GatewayKeys,
+  now: () => number,
+  audience: TokenAudience = "svc-internal",
+): ExecutionTokens {
   return {
     mint: async ({ executionId, agentId, tenant, instanceId, deadlineAt }) => {
       const { kid, key } = await keys.current();

@@ -91,7 +91,12 @@ describe("who may speak (seal 25, 31)", () => {
     const claims = { executionId: own.executionId, agentId: own.agentId, tenant: "svc-system", instanceId: "x" };
     const expired = await tokens.mint({ ...claims, deadlineAt: Date.now() - 400_000 });
     const former = await tokens.mint({ ...claims, instanceId: crypto.randomUUID(), deadlineAt: Date.now() + 60_000 });
+    const egress = createExecutionTokens(createGatewayKeys(at.stores.sql, Date.now), Date.now, "svc-egress");
+    const ofProxy = await egress.mint({ ...claims, deadlineAt: Date.now() + 60_000 });
+    expect(await egress.verify(ofProxy)).toMatchObject({ executionId: own.executionId });
+    expect(egress.verify(own.token)).rejects.toThrow("not valid");
     for (const token of [
+      ofProxy,
       "nonsense",
       "a.b.c",
       await at.node.token(),

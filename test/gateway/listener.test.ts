@@ -9,6 +9,8 @@ import { definePublicRoute } from "../../src/http/route.ts";
 import { scratch } from "../harness/scratch.ts";
 import { until } from "../harness/until.ts";
 
+const nobody = { verify: () => Promise.reject(new Error("no such token")) };
+
 test("an answer of 40 s arrives by both ways; afterwards an idle connection is let go", async () => {
   const slow = definePublicRoute({
     method: "GET",
@@ -27,7 +29,7 @@ test("an answer of 40 s arrives by both ways; afterwards an idle connection is l
     corsOrigins: [],
   });
   const socket = join(scratch("listener"), "node.sock");
-  const listener = listenInternally(app, { hostname: "127.0.0.1", port: 0, socket });
+  const listener = listenInternally(app, { hostname: "127.0.0.1", port: 0, socket, tokens: nobody });
   const answers = [connect(listener.port, "127.0.0.1"), connect(socket)].map((connection) => {
     const seen = { text: "", closed: false };
     connection.on("data", (data) => {
