@@ -16,13 +16,13 @@ import {
 import { join } from "node:path";
 import { ToolFailure } from "../port.ts";
 import { maxFileBytes } from "./limits.ts";
-import { address, look, type Mount, type Place } from "./mount.ts";
 import type { FsArguments } from "./schema.ts";
+import { address, look, type Place, type View } from "./view.ts";
 
 /** Reads part of a file; text where the bytes are UTF-8 without NUL, base64 otherwise. */
-export function read(mount: Mount, { path, offset, max_bytes }: FsArguments<"fs.read">) {
-  return mount.at(path, (place) => {
-    const { fd, stats } = mount.openFile(place, constants.O_RDONLY);
+export function read(view: View, { path, offset, max_bytes }: FsArguments<"fs.read">) {
+  return view.at(path, { access: "read" }, (place) => {
+    const { fd, stats } = view.openFile(place, constants.O_RDONLY);
     try {
       const bytes = readBytes(fd, offset, Math.min(max_bytes, Math.max(0, stats.size - offset)));
       const ended = offset + bytes.length >= stats.size;
@@ -43,70 +43,58 @@ export function read(mount: Mount, { path, offset, max_bytes }: FsArguments<"fs.
   });
 }
 
-export function write(mount: Mount, given: FsArguments<"fs.write">) {
+export function write(view: View, given: FsArguments<"fs.write">) {
   const bytes = decode(given.content, given.encoding);
-  return mount.at(
-    given.path,
-    (place) => {
-      const before = look(place);
-      if (before && !before.isFile()) throw new ToolFailure("not_a_file", `${place.shown} is not a file`);
-      if (given.mode === "create_new") {
-        if (before) throw new ToolFailure("already_exists", `${place.shown} exists already`);
-        putFile(mount, place, bytes, { exclusive: true });
-      } else if (given.mode === "append" && before) {
-        append(mount, place, bytes);
-      } else {
-        putFile(mount, place, bytes, before ? { mode: before.mode } : {});
-      }
-      return {
-        path: place.shown,
-        bytes_written: bytes.length,
-        created: before === null,
-      };
-    },
-    { createParents: given.create_parents },
-  );
+  return view.at(given.path, { access: "write", createParents: given.create_parents }, (place) => {
+    const before = look(place);
+    if (before && !before.isFile()) throw new ToolFailure("not_a_file", `${place.shown} is not a file`);
+    if (given.mode === "create_new") {
+      if (before) throw new ToolFailure("already_exists", `${place.shown} exists already`);
+      putFile(view, place, bytes, { exclusive: true });
+    } else if (given.mode === "append" && before) {
+      append(view, place, bytes);
+    } else {
+      putFile(view, place, bytes, before ? { mode: before.mode } : {});
+    }
+    return {
+      path: place.shown,
+      bytes_written: bytes.length,
+      created: before === null,
+    };
+  });
 }
 
-export function createDirectory(mount: Mount, { path }: FsArguments<"fs.create_dir">) {
-  return mount.at(
-    path,
-    (place) => {
-      if (place.name === null) throw new ToolFailure("forbidden", `${place.shown} is the root of a mount`);
-      const before = look(place);
-      if (before && !before.isDirectory()) throw new ToolFailure("already_exists", `${place.shown} exists already`);
-      if (!before) mount.makeDirectory(place.directory, place.name);
-      return { path: place.shown, created: before === null };
-    },
-    { createParents: true },
-  );
+export function createDirectory(view: View, { path }: FsArguments<"fs.create_dir">) {
+  return view.at(path, { access: "write", createParents: true }, (place) => {
+    if (place.name === null) throw new ToolFailure("forbidden", `${place.shown} is the root of a mount`);
+    const before = look(place);
+    if (before && !before.isDirectory()) throw new ToolFailure("already_exists", `${place.shown} exists already`);
+    if (!before) view.makeDirectory(place.directory, place.name);
+    return { path: place.shown, created: before === null };
+  });
 }
 
 /** Removes a file, a link or an empty directory. The link itself goes, never what it points to. */
-export function deleteOne(mount: Mount, { path }: { readonly path: string }) {
-  return mount.at(
-    path,
-    (place) => {
-      if (place.name === null) throw new ToolFailure("forbidden", `${place.shown} is the root of a mount`);
-      const stats = look(place);
-      if (!stats) throw new ToolFailure("not_found", `${place.shown} does not exist`);
-      if (stats.isDirectory()) rmdirSync(address(place));
-      else unlinkSync(address(place));
-      return { path: place.shown, deleted: true };
-    },
-    { keepLink: true },
-  );
+export function deleteOne(view: View, { path }: { readonly path: string }) {
+  return view.at(path, { access: "write", keepLink: true }, (place) => {
+    if (place.name === null) throw new ToolFailure("forbidden", `${place.shown} is the root of a mount`);
+    const stats = look(place);
+    if (!stats) throw new ToolFailure("not_found", `${place.shown} does not exist`);
+    if (stats.isDirectory()) rmdirSync(address(place));
+    else unlinkSync(address(place));
+    return { path: place.shown, deleted: true };
+  });
 }
 
-export function edit(mount: Mount, given: FsArguments<"fs.edit">) {
-  return rewrite(mount, given.path, (text, shown) => {
+export function edit(view: View, given: FsArguments<"fs.edit">) {
+  return rewrite(view, given.path, (text, shown) => {
     const [next, replacements] = replaceText(text, given, given.replace_all, shown);
     return [next, { path: shown, replacements }];
   });
 }
 
-export function multiEdit(mount: Mount, given: FsArguments<"fs.multi_edit">) {
-  return rewrite(mount, given.path, (text, shown) => {
+export function multiEdit(view: View, given: FsArguments<"fs.multi_edit">) {
+  return rewrite(view, given.path, (text, shown) => {
     let next = text;
     for (const step of given.edits) [next] = replaceText(next, step, false, shown);
     return [next, { path: shown, edits_applied: given.edits.length }];
@@ -128,9 +116,9 @@ function replaceText(text: string, change: Replacement, all: boolean, shown: str
   return [pieces.join(change.replacement_content), found];
 }
 
-function rewrite<R>(mount: Mount, path: string, change: (text: string, shown: string) => [next: string, result: R]): R {
-  return mount.at(path, (place) => {
-    const { fd, stats } = mount.openFile(place, constants.O_RDONLY);
+function rewrite<R>(view: View, path: string, change: (text: string, shown: string) => [next: string, result: R]): R {
+  return view.at(path, { access: "write" }, (place) => {
+    const { fd, stats } = view.openFile(place, constants.O_RDONLY);
     let text: string | null;
     try {
       if (stats.size > maxFileBytes) throw tooLarge(place.shown);
@@ -142,19 +130,20 @@ function rewrite<R>(mount: Mount, path: string, change: (text: string, shown: st
     const [next, result] = change(text, place.shown);
     const bytes = Buffer.from(next);
     if (bytes.length > maxFileBytes) throw tooLarge(place.shown);
-    putFile(mount, place, bytes, { mode: stats.mode });
+    putFile(view, place, bytes, { mode: stats.mode });
     return result;
   });
 }
 
 /** Writes beside the target and moves it into place: readers see the old file or the new one, whole. */
 function putFile(
-  mount: Mount,
+  view: View,
   place: Place,
   bytes: Buffer,
   how: { readonly mode?: number; readonly exclusive?: boolean },
 ): void {
   if (place.name === null) throw new ToolFailure("not_a_file", `${place.shown} is a directory`);
+  view.fit(place, bytes.length - (look(place)?.size ?? 0));
   const draft = join(place.directory.path, `.svc-${randomUUID()}`);
   const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
   const fd = openSync(draft, flags, 0o644);
@@ -162,7 +151,7 @@ function putFile(
     try {
       writeAll(fd, bytes);
       if (how.mode !== undefined) fchmodSync(fd, how.mode & 0o777);
-      mount.adopt(fd);
+      view.adopt(place.directory, fd);
     } finally {
       closeSync(fd);
     }
@@ -175,16 +164,17 @@ function putFile(
   if (how.exclusive) unlinkSync(draft);
 }
 
-function append(mount: Mount, place: Place, bytes: Buffer): void {
-  const { fd, stats } = mount.openFile(place, constants.O_RDWR | constants.O_APPEND);
+function append(view: View, place: Place, bytes: Buffer): void {
+  const { fd, stats } = view.openFile(place, constants.O_RDWR | constants.O_APPEND);
   try {
     if (stats.nlink === 1) {
+      view.fit(place, bytes.length);
       writeAll(fd, bytes);
       return;
     }
     // Another name shares the file: leave that one as it is.
     if (stats.size + bytes.length > maxFileBytes) throw tooLarge(place.shown);
-    putFile(mount, place, Buffer.concat([readBytes(fd, 0, stats.size), bytes]), { mode: stats.mode });
+    putFile(view, place, Buffer.concat([readBytes(fd, 0, stats.size), bytes]), { mode: stats.mode });
   } finally {
     closeSync(fd);
   }
@@ -228,7 +218,7 @@ export function textOf(bytes: Uint8Array): string | null {
 }
 
 /** Length of the longest prefix that does not end inside a UTF-8 character. */
-function wholeCharacters(bytes: Uint8Array): number {
+export function wholeCharacters(bytes: Uint8Array): number {
   for (let back = 1; back <= 4 && back <= bytes.length; back++) {
     const byte = bytes[bytes.length - back] ?? 0;
     if ((byte & 0xc0) === 0x80) continue;

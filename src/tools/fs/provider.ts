@@ -1,18 +1,26 @@
-/** The `fs.*` family as a tool provider, acting on the host directory behind an execution's `/workspace`. */
+/** The `fs.*` family as a tool provider, acting on what the execution's agent sees under `/workspace`. */
 import { fileURLToPath } from "node:url";
 import { BudgetExceeded, runGuarded } from "../guarded.ts";
 import { outcomeOf, ToolFailure, type ToolOutcome, type ToolProvider, type ToolRequest } from "../port.ts";
 import { createDirectory, deleteOne, edit, multiEdit, read, write } from "./files.ts";
-import { Mount } from "./mount.ts";
 import type { ScanJob } from "./scan-program.ts";
 import { checkArguments, type FsTool, fsArguments, fsDescriptions } from "./schema.ts";
+import { View } from "./view.ts";
+import type { ViewSpec } from "./view-spec.ts";
 
 const program = fileURLToPath(new URL("./scan-program.ts", import.meta.url));
 const grepBudgetMs = 2_000;
 const walkBudgetMs = 20_000;
 
-/** @param workspace host directory of an execution */
-export function createFsTools(workspace: (executionId: string) => Promise<string>): ToolProvider {
+/** Tools that may make a mount's content grow. */
+const growing: readonly string[] = ["fs.write", "fs.edit", "fs.multi_edit"] satisfies FsTool[];
+
+/**
+ * @param viewFor what an execution's agent sees; `growing` asks for the room that is left in its mounts as well
+ */
+export function createFsTools(
+  viewFor: (tenant: string, executionId: string, growing: boolean) => Promise<ViewSpec>,
+): ToolProvider {
   const tools = (Object.keys(fsArguments) as FsTool[]).map((name) => ({
     name,
     description: fsDescriptions[name],
@@ -22,7 +30,8 @@ export function createFsTools(workspace: (executionId: string) => Promise<string
     tools: () => tools,
     call: async (request) => {
       try {
-        return await run(await workspace(request.executionId), request);
+        const { tenant, executionId, name } = request;
+        return await run(await viewFor(tenant, executionId, growing.includes(name)), request);
       } catch (error) {
         return outcomeOf(error);
       }
@@ -30,40 +39,40 @@ export function createFsTools(workspace: (executionId: string) => Promise<string
   };
 }
 
-async function run(host: string, { name, arguments: given, signal }: ToolRequest): Promise<ToolOutcome> {
+async function run(view: ViewSpec, { name, arguments: given, signal }: ToolRequest): Promise<ToolOutcome> {
   switch (name as FsTool) {
     case "fs.list":
-      return scan({ host, call: { tool: "fs.list", given: checkArguments("fs.list", given) } }, walkBudgetMs, signal);
+      return scan({ view, call: { tool: "fs.list", given: checkArguments("fs.list", given) } }, walkBudgetMs, signal);
     case "fs.glob":
-      return scan({ host, call: { tool: "fs.glob", given: checkArguments("fs.glob", given) } }, walkBudgetMs, signal);
+      return scan({ view, call: { tool: "fs.glob", given: checkArguments("fs.glob", given) } }, walkBudgetMs, signal);
     case "fs.grep":
-      return scan({ host, call: { tool: "fs.grep", given: checkArguments("fs.grep", given) } }, grepBudgetMs, signal);
+      return scan({ view, call: { tool: "fs.grep", given: checkArguments("fs.grep", given) } }, grepBudgetMs, signal);
     case "fs.delete": {
       const checked = checkArguments("fs.delete", given);
-      if (checked.recursive) return scan({ host, call: { tool: "fs.delete", given: checked } }, walkBudgetMs, signal);
-      return within(host, (mount) => deleteOne(mount, checked));
+      if (checked.recursive) return scan({ view, call: { tool: "fs.delete", given: checked } }, walkBudgetMs, signal);
+      return within(view, (opened) => deleteOne(opened, checked));
     }
     case "fs.read":
-      return within(host, (mount) => read(mount, checkArguments("fs.read", given)));
+      return within(view, (opened) => read(opened, checkArguments("fs.read", given)));
     case "fs.write":
-      return within(host, (mount) => write(mount, checkArguments("fs.write", given)));
+      return within(view, (opened) => write(opened, checkArguments("fs.write", given)));
     case "fs.create_dir":
-      return within(host, (mount) => createDirectory(mount, checkArguments("fs.create_dir", given)));
+      return within(view, (opened) => createDirectory(opened, checkArguments("fs.create_dir", given)));
     case "fs.edit":
-      return within(host, (mount) => edit(mount, checkArguments("fs.edit", given)));
+      return within(view, (opened) => edit(opened, checkArguments("fs.edit", given)));
     case "fs.multi_edit":
-      return within(host, (mount) => multiEdit(mount, checkArguments("fs.multi_edit", given)));
+      return within(view, (opened) => multiEdit(opened, checkArguments("fs.multi_edit", given)));
     default:
       throw new ToolFailure("not_found", `There is no tool ${String(name)}`);
   }
 }
 
 function within(
-  host: string,
-  act: (mount: Mount) => { readonly [key: string]: string | number | boolean },
+  spec: ViewSpec,
+  act: (view: View) => { readonly [key: string]: string | number | boolean },
 ): ToolOutcome {
-  using mount = new Mount(host);
-  return { status: "succeeded", result: act(mount) };
+  using view = new View(spec);
+  return { status: "succeeded", result: act(view) };
 }
 
 async function scan(job: ScanJob, budgetMs: number, signal: AbortSignal): Promise<ToolOutcome> {

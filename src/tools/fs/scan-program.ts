@@ -1,12 +1,13 @@
 /** The process that walks trees for the `fs.*` tools; see `guarded.ts` for why it is one of its own. */
 import { serveGuarded } from "../guarded.ts";
 import { outcomeOf, type ToolOutcome } from "../port.ts";
-import { Mount } from "./mount.ts";
 import type { FsArguments } from "./schema.ts";
 import { deleteTree, glob, grep, list } from "./tree.ts";
+import { View } from "./view.ts";
+import type { ViewSpec } from "./view-spec.ts";
 
 export interface ScanJob {
-  readonly host: string;
+  readonly view: ViewSpec;
   readonly call:
     | { readonly tool: "fs.list"; readonly given: FsArguments<"fs.list"> }
     | { readonly tool: "fs.glob"; readonly given: FsArguments<"fs.glob"> }
@@ -14,18 +15,18 @@ export interface ScanJob {
     | { readonly tool: "fs.delete"; readonly given: FsArguments<"fs.delete"> };
 }
 
-function scan({ host, call }: ScanJob): ToolOutcome {
+function scan({ view: spec, call }: ScanJob): ToolOutcome {
   try {
-    using mount = new Mount(host);
+    using view = new View(spec);
     switch (call.tool) {
       case "fs.list":
-        return { status: "succeeded", result: list(mount, call.given) };
+        return { status: "succeeded", result: list(view, call.given) };
       case "fs.glob":
-        return { status: "succeeded", result: glob(mount, call.given) };
+        return { status: "succeeded", result: glob(view, call.given) };
       case "fs.grep":
-        return { status: "succeeded", result: grep(mount, call.given) };
+        return { status: "succeeded", result: grep(view, call.given) };
       case "fs.delete":
-        return { status: "succeeded", result: deleteTree(mount, call.given) };
+        return { status: "succeeded", result: deleteTree(view, call.given) };
     }
   } catch (error) {
     return outcomeOf(error);

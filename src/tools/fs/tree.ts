@@ -7,8 +7,8 @@ import { join, posix } from "node:path";
 import { ToolFailure } from "../port.ts";
 import { readBytes, textOf } from "./files.ts";
 import { maxFileBytes, maxMatches } from "./limits.ts";
-import { look, type Mount, type Place } from "./mount.ts";
 import type { FsArguments } from "./schema.ts";
+import { type Directory, look, type Place, type View } from "./view.ts";
 
 const maxDepth = 100;
 /** Characters of a matching line that are reported. */
@@ -25,7 +25,7 @@ interface Entry {
   readonly modifiedAt: Date;
 }
 
-export function list(mount: Mount, { path, recursive, limit }: FsArguments<"fs.list">) {
+export function list(view: View, { path, recursive, limit }: FsArguments<"fs.list">) {
   const entries: {
     name: string;
     path: string;
@@ -34,7 +34,7 @@ export function list(mount: Mount, { path, recursive, limit }: FsArguments<"fs.l
     modified_at: string;
   }[] = [];
   let truncated = false;
-  const shown = walk(mount, path, (entry) => {
+  const shown = walk(view, path, (entry) => {
     if (entries.length === limit) {
       truncated = true;
       return "stop";
@@ -51,11 +51,11 @@ export function list(mount: Mount, { path, recursive, limit }: FsArguments<"fs.l
   return { path: shown, entries, count: entries.length, truncated };
 }
 
-export function glob(mount: Mount, { pattern, path }: FsArguments<"fs.glob">) {
+export function glob(view: View, { pattern, path }: FsArguments<"fs.glob">) {
   const matcher = new Bun.Glob(pattern.replace(/^\/workspace\//, ""));
   const matches: string[] = [];
   let truncated = false;
-  walk(mount, path, (entry) => {
+  walk(view, path, (entry) => {
     if (!matcher.match(entry.relative)) return "enter";
     if (matches.length === maxMatches) {
       truncated = true;
@@ -67,13 +67,13 @@ export function glob(mount: Mount, { pattern, path }: FsArguments<"fs.glob">) {
   return { matches, count: matches.length, truncated };
 }
 
-export function grep(mount: Mount, given: FsArguments<"fs.grep">) {
+export function grep(view: View, given: FsArguments<"fs.grep">) {
   const pattern = compile(given.pattern, given.case_sensitive ? "" : "i");
   const include = given.include === undefined ? null : new Bun.Glob(given.include);
   const matches: { file: string; line_number: number; line: string }[] = [];
   let truncated = false;
   const search = (place: Place): void => {
-    const lines = linesOf(mount, place);
+    const lines = linesOf(view, place);
     if (lines === "too_large") truncated = true;
     else
       for (const [index, line] of lines.entries()) {
@@ -89,13 +89,13 @@ export function grep(mount: Mount, given: FsArguments<"fs.grep">) {
         });
       }
   };
-  const single = mount.at(given.path, (place) => {
-    const file = place.name !== null && mount.kindOf(place) === "file";
+  const single = view.at(given.path, { access: "see" }, (place) => {
+    const file = place.name !== null && view.kindOf(place) === "file" && view.shows(place, "file");
     if (file) search(place);
     return file;
   });
   if (!single) {
-    walk(mount, given.path, (entry) => {
+    walk(view, given.path, (entry) => {
       if (truncated && matches.length === maxMatches) return "stop";
       const wanted = include === null || include.match(entry.name) || include.match(entry.relative);
       if (entry.kind === "file" && wanted) search(entry.place);
@@ -106,33 +106,30 @@ export function grep(mount: Mount, given: FsArguments<"fs.grep">) {
 }
 
 /** Removes a directory with everything below it. */
-export function deleteTree(mount: Mount, { path }: FsArguments<"fs.delete">) {
-  return mount.at(
-    path,
-    (place) => {
-      if (place.name === null) throw new ToolFailure("forbidden", `${place.shown} is the root of a mount`);
-      if (mount.kindOf(place) === null) throw new ToolFailure("not_found", `${place.shown} does not exist`);
-      removeTree(mount, place, 0);
-      return { path: place.shown, deleted: true };
-    },
-    { keepLink: true },
-  );
+export function deleteTree(view: View, { path }: FsArguments<"fs.delete">) {
+  return view.at(path, { access: "write", keepLink: true }, (place) => {
+    if (place.name === null) throw new ToolFailure("forbidden", `${place.shown} is the root of a mount`);
+    if (view.holdsMount(place)) throw new ToolFailure("forbidden", `${place.shown} holds a mount`);
+    if (view.kindOf(place) === null) throw new ToolFailure("not_found", `${place.shown} does not exist`);
+    removeTree(view, place, 0);
+    return { path: place.shown, deleted: true };
+  });
 }
 
-function removeTree(mount: Mount, place: Place, depth: number): void {
+function removeTree(view: View, place: Place, depth: number): void {
   if (place.name === null || depth > 2 * maxDepth) throw new ToolFailure("storage_error", `${place.shown} is too deep`);
   const path = join(place.directory.path, place.name);
-  const directory = mount.enter(place.directory, place.name);
+  const directory = view.enter(place.directory, place.name);
   if (!directory) {
     unlinkSync(path);
     return;
   }
   try {
     for (const name of readdirSync(directory.path)) {
-      removeTree(mount, { directory, name, shown: posix.join(place.shown, name) }, depth + 1);
+      removeTree(view, { directory, name, shown: posix.join(place.shown, name) }, depth + 1);
     }
   } finally {
-    closeSync(directory.fd);
+    view.leave(directory);
   }
   rmdirSync(path);
 }
@@ -140,63 +137,63 @@ function removeTree(mount: Mount, place: Place, depth: number): void {
 type Step = "enter" | "skip" | "stop";
 
 /** Visits everything below a directory, names in order, parents before children. Returns the directory's path. */
-function walk(mount: Mount, path: string, visit: (entry: Entry) => Step): string {
-  return mount.at(path, (place) => {
-    const start = place.name === null ? place.directory : mount.enter(place.directory, place.name);
+function walk(view: View, path: string, visit: (entry: Entry) => Step): string {
+  return view.at(path, { access: "see" }, (place) => {
+    const start = place.name === null ? place.directory : view.enter(place.directory, place.name);
     if (!start) {
-      const missing = mount.kindOf(place) === null;
+      const missing = view.kindOf(place) === null;
       throw new ToolFailure(
         missing ? "not_found" : "not_a_directory",
         `${place.shown} ${missing ? "does not exist" : "is not a directory"}`,
       );
     }
     try {
-      visitAll(mount, start, place.shown, "", visit, 0);
+      visitAll(view, start, place.shown, "", visit, 0);
     } finally {
-      if (start !== place.directory) closeSync(start.fd);
+      if (start !== place.directory) view.leave(start);
     }
     return place.shown;
   });
 }
 
 function visitAll(
-  mount: Mount,
-  directory: Place["directory"],
+  view: View,
+  directory: Directory,
   shown: string,
   relative: string,
   visit: (entry: Entry) => Step,
   depth: number,
 ): Step {
   for (const name of readdirSync(directory.path).sort()) {
-    const entry = entryAt(mount, { directory, name, shown: posix.join(shown, name) }, relative);
+    const entry = entryAt(view, { directory, name, shown: posix.join(shown, name) }, relative);
     // Gone since the directory was read, or a name that is not UTF-8.
     if (entry === null) continue;
     const step = visit(entry);
     if (step === "stop") return "stop";
     if (step === "skip" || entry.kind !== "directory" || depth >= maxDepth) continue;
-    const inner = mount.enter(directory, name);
+    const inner = view.enter(directory, name);
     if (!inner) continue;
     try {
-      if (visitAll(mount, inner, entry.place.shown, entry.relative, visit, depth + 1) === "stop") return "stop";
+      if (visitAll(view, inner, entry.place.shown, entry.relative, visit, depth + 1) === "stop") return "stop";
     } finally {
-      closeSync(inner.fd);
+      view.leave(inner);
     }
   }
   return "enter";
 }
 
-function entryAt(mount: Mount, place: Place & { readonly name: string }, above: string): Entry | null {
+function entryAt(view: View, place: Place & { readonly name: string }, above: string): Entry | null {
   const stats = look(place);
-  const kind = mount.kindOf(place);
-  if (stats === null || kind === null) return null;
+  const kind = view.kindOf(place);
+  if (stats === null || kind === null || !view.shows(place, kind)) return null;
   const relative = above === "" ? place.name : `${above}/${place.name}`;
   return { place, name: place.name, relative, kind, size: stats.size, modifiedAt: stats.mtime };
 }
 
-function linesOf(mount: Mount, place: Place): readonly string[] | "too_large" {
-  let opened: ReturnType<Mount["openFile"]>;
+function linesOf(view: View, place: Place): readonly string[] | "too_large" {
+  let opened: ReturnType<View["openFile"]>;
   try {
-    opened = mount.openFile(place, constants.O_RDONLY);
+    opened = view.openFile(place, constants.O_RDONLY);
   } catch {
     return [];
   }
