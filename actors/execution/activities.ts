@@ -8,7 +8,7 @@ import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import { AnyJson, JsonObject } from "../json.ts";
 
 /** The two forms of an `Outcome` whose value has a known shape. */
-const outcomeOf = <T extends TSchema>(value: T) =>
+export const outcomeOf = <T extends TSchema>(value: T) =>
   Type.Union([
     Type.Object({ id: Type.String(), ok: Type.Literal(true), value }),
     Type.Object({
@@ -25,6 +25,16 @@ const outcomeOf = <T extends TSchema>(value: T) =>
  * Host bound. Fails with `queue_timeout` when no slot came free; other codes become the fault
  * (`image_pull_failed`, `startup_script_failed`, `volume_error`, …, unknown ones `runtime_error`).
  */
+const ITERATION_RUN = "iteration.run";
+
+/**
+ * The name of `iteration.run` for an execution `depth` generations below its root. One may wait, slot in hand, for
+ * another below it (a judge of a tool call): every generation has slots of its own, or parents that hold every slot
+ * would wait for ever.
+ */
+export function iterationRunAt(depth: number): string {
+  return depth === 0 ? ITERATION_RUN : `${ITERATION_RUN}.${depth}`;
+}
 export const IterationRun = Type.Object({
   execution_id: Type.String(),
   iteration: Type.Integer({ minimum: 1 }),
@@ -54,16 +64,13 @@ export const InstanceEnded = outcomeOf(InstanceEnd);
 export type InstanceEnded = Static<typeof InstanceEnded>;
 
 /**
- * `iteration.validate` → `validated`. Load the plan, measure its validators in order and stop after
- * the first that does not pass (`passes` of verdict.ts).
+ * `iteration.validate` → `validated`. Load the plan and the result (`resultLog`), measure validators in
+ * order from `from` on, and stop before the first that is a judge or after the first that does not pass
+ * (`passes` of verdict.ts).
  */
 export const IterationValidate = Type.Object({
-  execution_id: Type.String(),
-  iteration: Type.Integer(),
-  output: Type.String(),
-  /** Without the bootstrap's own lines. */
-  stderr: Type.String(),
-  exit_code: Type.Integer(),
+  instance_id: Type.String(),
+  from: Type.Integer({ minimum: 0 }),
 });
 export type IterationValidate = Static<typeof IterationValidate>;
 
@@ -76,7 +83,7 @@ export const Measurement = Type.Object({
 });
 export type Measurement = Static<typeof Measurement>;
 export const Validated = outcomeOf(
-  // The output travels along so that the state need not hold it meanwhile.
+  // The output comes along: after the last validator the actor needs it, and does not hold it.
   Type.Object({ output: Type.String(), measurements: Type.Array(Measurement) }),
 );
 export type Validated = Static<typeof Validated>;
@@ -183,6 +190,23 @@ export const ToolAnswer = Type.Union([
 export type ToolAnswer = Static<typeof ToolAnswer>;
 export const ToolOutcome = outcomeOf(ToolAnswer);
 export type ToolOutcome = Static<typeof ToolOutcome>;
+
+/**
+ * `output.handle` → `output_handled`. Send the accepted output (`OUTPUT_LOG`) to the plan's webhook. The answer is
+ * the new output; an empty one leaves the output as it was.
+ */
+export const OutputHandled = outcomeOf(
+  Type.Object({
+    output: Type.String(),
+    /** Whether the answer was longer than an output may be. */
+    truncated: Type.Boolean(),
+  }),
+);
+export type OutputHandled = Static<typeof OutputHandled>;
+
+/** `output.recall` → `output_recalled`. Read the accepted output back. */
+export const OutputRecalled = outcomeOf(Type.Object({ output: Type.String() }));
+export type OutputRecalled = Static<typeof OutputRecalled>;
 
 /** `workspace.remove` → `workspace_removed`. The execution was erased: take its workspace away. */
 export const WorkspaceRemove = Type.Object({

@@ -1,4 +1,8 @@
 /** The four ways an execution ends. Each has one terminal event, and nothing comes after it. */
+import type { ChildEnd } from "./child.ts";
+import { leaveChildren } from "./children.ts";
+import { sendDeliveries } from "./delivery.ts";
+import { giveUpHandling } from "./handling.ts";
 import { giveUpIteration } from "./instance.ts";
 import type { Life } from "./life.ts";
 import type { Status } from "./messages.ts";
@@ -12,7 +16,7 @@ export function shortened(text: string): string {
 }
 
 export function complete(life: Life, output: string): void {
-  end(life, "completed", { summary: shortened(output) });
+  end(life, "completed", { summary: shortened(output) }, output);
   life.emit("execution_completed", {
     final_output: output,
     total_iterations: iterationsBegun(life.state),
@@ -46,11 +50,13 @@ export function timeOut(life: Life): void {
   });
 }
 
-function end(life: Life, status: Status, ending: Partial<Ending>): void {
+function end(life: Life, status: Status, ending: Partial<Ending>, output: string | null = null): void {
   const { state } = life;
+  state.status = status;
+  giveUpHandling(life);
+  leaveChildren(life);
   giveUpIteration(life);
   if (state.deadline_at !== null) life.cancelTimer("deadline");
-  state.status = status;
   state.ending = {
     at: life.context.now,
     summary: "",
@@ -59,4 +65,21 @@ function end(life: Life, status: Status, ending: Partial<Ending>): void {
     reason: null,
     ...ending,
   };
+  sendDeliveries(life, output);
+  tellParent(life, status, output);
+}
+
+/** The parent of a child may be waiting for it. */
+function tellParent(life: Life, status: Status, output: string | null): void {
+  const { header, ending } = life.state;
+  const { parent_execution_id: parent } = header.hierarchy;
+  if (parent === null) return;
+  const end: ChildEnd = {
+    child_execution_id: life.executionId,
+    agent_id: header.agent_id,
+    status,
+    output,
+    error_code: ending?.error_code ?? null,
+  };
+  life.tell(parent, "child_ended", end);
 }

@@ -11,16 +11,30 @@
  * has ended (`ending.ts`) it only answers questions.
  */
 import { type Context, defineActor, type Turn } from "../actor.ts";
+import { childEnded, childrenOutlive, childStarted, type Ended, unwanted } from "./children.ts";
 import { noteConsole } from "./console.ts";
+import { forgetDeliveries } from "./delivery.ts";
 import { cancel, shortened, timeOut } from "./ending.ts";
 import { dispatchResult, generate } from "./gateway.ts";
-import { freshIteration, instancePickedUp, iterationTimer, runId, runInstance, validateId } from "./instance.ts";
-import { faultInFlight, instanceEnded, validated, warnOnce } from "./iteration.ts";
+import { handleId, handlerRuleOf, recallId } from "./handling.ts";
+import {
+  freshIteration,
+  instancePickedUp,
+  iterationTimer,
+  noteEgressBlocked,
+  notePull,
+  runId,
+  runInstance,
+} from "./instance.ts";
+import { faultInFlight, instanceEnded, outputJudged, outputJudgesOverdue, validated } from "./iteration.ts";
 import { iso, Life, unchanged } from "./life.ts";
-import { heardModel, heardTool } from "./loop.ts";
+import { heardModel, heardTool, heardToolJudge, toolJudgesLate } from "./loop.ts";
 import { type CancelReply, type EraseReply, messages, type PickedUpReply, type StartReply } from "./messages.ts";
-import { type Header, PLAN_LOG, type Plan } from "./plan.ts";
+import { handlerEnded, handlerOverdue, outputHandled, outputRecalled } from "./output-handler.ts";
+import { CONTEXT_LOG, type Header, PLAN_LOG, type Plan } from "./plan.ts";
 import { ExecutionState, isOver } from "./state.ts";
+import { completeState } from "./stored-state.ts";
+import { validateId } from "./validation.ts";
 import { ruleOf } from "./verdict.ts";
 
 type State = ExecutionState | null;
@@ -31,6 +45,7 @@ export const EXECUTION = "execution";
 export const execution = defineActor({
   kind: EXECUTION,
   state: ExecutionState,
+  complete: completeState,
   messages,
   receive: {
     start(state, { header, plan }, context) {
@@ -47,9 +62,19 @@ export const execution = defineActor({
       const life = new Life(state, context);
       if (life.state.status === "pending") begin(life);
       life.state.header.runtime = runtime;
-      for (const { code, message } of warnings) warnOnce(life, code, message);
+      for (const { code, message } of warnings) life.warnOnce(code, message);
       instancePickedUp(life);
       return life.turn(pickedUpReply(life.state));
+    },
+
+    context_loaded(state, { text, warnings }, context) {
+      if (state === null || isOver(state)) return unchanged(state, { kept: false });
+      if (state.context_kept) return unchanged(state, { kept: true });
+      const life = new Life(state, context);
+      life.note(CONTEXT_LOG, { text });
+      for (const { code, message } of warnings) life.warnOnce(code, message);
+      life.state.context_kept = true;
+      return life.turn({ kept: true });
     },
 
     instance_spawned(state, { instance_id }, context) {
@@ -62,6 +87,18 @@ export const execution = defineActor({
         spawned_at: life.at,
       });
       return life.turn();
+    },
+
+    image_pull(state, { instance_id, news }, context) {
+      if (state === null || !isRunning(state, instance_id)) return unchanged(state);
+      const life = new Life(state, context);
+      notePull(life, news);
+      return life.turn();
+    },
+
+    egress_blocked(state, blocked, context) {
+      if (state === null || state.iteration.instance_id !== blocked.instance_id) return unchanged(state);
+      return within(state, context, (life) => noteEgressBlocked(life, blocked));
     },
 
     console(state, chunk, context) {
@@ -81,7 +118,7 @@ export const execution = defineActor({
     },
 
     validated(state, outcome, context) {
-      const awaited = state?.iteration.phase === "validating" && outcome.id === validateId(state.iteration.instance_id);
+      const awaited = state?.iteration.phase === "validating" && outcome.id === validateId(state.iteration);
       if (state === null || !awaited) return unchanged(state);
       return within(state, context, (life) => validated(life, outcome));
     },
@@ -102,6 +139,39 @@ export const execution = defineActor({
       });
     },
 
+    child_started(state, outcome, context) {
+      if (state === null || isOver(state)) {
+        const goesOn = state !== null && childrenOutlive(state);
+        return { state, effects: goesOn ? [] : unwanted(outcome, context) };
+      }
+      return within(state, context, (life) => childOver(life, childStarted(life, outcome)));
+    },
+
+    child_ended(state, end, context) {
+      return within(state, context, (life) => childOver(life, childEnded(life, end)));
+    },
+
+    panel_overdue(state, { panel_id }, context) {
+      return within(state, context, (life) => {
+        outputJudgesOverdue(life, panel_id);
+        toolJudgesLate(life, panel_id);
+      });
+    },
+
+    output_handled(state, outcome, context) {
+      if (outcome.id !== handleId(context.key)) return unchanged(state);
+      return within(state, context, (life) => outputHandled(life, outcome));
+    },
+
+    output_recalled(state, outcome, context) {
+      if (outcome.id !== recallId(context.key)) return unchanged(state);
+      return within(state, context, (life) => outputRecalled(life, outcome));
+    },
+
+    handler_overdue: (state, _, context) => within(state, context, handlerOverdue),
+
+    // Deliveries never alter the execution, failed ones neither.
+    delivery_ended: (state) => unchanged(state),
     workspace_removed: (state) => unchanged(state),
 
     deadline(state, _, context) {
@@ -145,6 +215,7 @@ export const execution = defineActor({
     erase(state, _, context) {
       if (state === null) return unchanged(null, { outcome: "unknown" } satisfies EraseReply);
       const life = new Life(state, context);
+      forgetDeliveries(life);
       if (!isOver(state)) cancel(life, "deleted");
       const input = { execution_id: context.key, instance_id: state.iteration.instance_id };
       life.perform("workspace.remove", `workspace:${context.key}`, input, "workspace_removed");
@@ -161,6 +232,13 @@ function within(state: State, context: Context, step: (life: Life) => void): Res
   return life.turn();
 }
 
+/** Tells a child's end to whoever waits for it. */
+function childOver(life: Life, ended: Ended | null): void {
+  if (ended?.child.role === "validator") outputJudged(life, ended);
+  if (ended?.child.role === "tool_judge") heardToolJudge(life, ended);
+  if (ended?.child.role === "output_handler") handlerEnded(life, ended);
+}
+
 function firstState(header: Header, plan: Plan, context: Context): ExecutionState {
   return {
     header,
@@ -172,6 +250,12 @@ function firstState(header: Header, plan: Plan, context: Context): ExecutionStat
     temperature: plan.model.temperature,
     tools: plan.tools,
     rules: plan.validators.map(ruleOf),
+    tool_rules: plan.tool_judges.map(ruleOf),
+    handler: handlerRuleOf(plan.output_handler),
+    handling: null,
+    deliveries: plan.deliveries.map(({ condition }) => condition),
+    context_kept: false,
+    children: [],
     usage: { llm_calls: 0, input_tokens: 0, output_tokens: 0, tool_calls: 0, cost_usd: 0 },
     iteration: freshIteration(1, shortened(plan.instruction), context.newId()),
   };

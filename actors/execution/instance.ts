@@ -1,12 +1,18 @@
 /** The sandbox instance of the current iteration: asked for, picked up, replaced, given up. */
-import type { IterationRun } from "./activities.ts";
+import type { Static } from "@sinclair/typebox";
+import { type IterationRun, iterationRunAt } from "./activities.ts";
 import type { Life } from "./life.ts";
 import { closeLoop } from "./loop.ts";
+import type { messages } from "./messages.ts";
 import { refusals } from "./refusal.ts";
 import type { Iteration } from "./state.ts";
+import { trimText } from "./trim.ts";
+import { giveUpValidation } from "./validation.ts";
+
+/** Of what a registry says about an image. */
+const maxErrorBytes = 4096;
 
 export const runId = (instanceId: string): string => `run:${instanceId}`;
-export const validateId = (instanceId: string): string => `validate:${instanceId}`;
 export const iterationTimer = (instanceId: string): string => `iteration:${instanceId}`;
 
 export function freshIteration(number: number, action: string, instanceId: string): Iteration {
@@ -26,6 +32,8 @@ export function freshIteration(number: number, action: string, instanceId: strin
     logged: 0,
     loop: null,
     dispatches: [],
+    validation: null,
+    egress_blocked: 0,
     model_fault: null,
   };
 }
@@ -34,7 +42,8 @@ export function freshIteration(number: number, action: string, instanceId: strin
 export function runInstance(life: Life, replaces: string | null): void {
   const { number: iteration, attempt, instance_id } = life.iteration;
   const input: IterationRun = { execution_id: life.executionId, iteration, attempt, instance_id, replaces };
-  life.perform("iteration.run", runId(instance_id), input, "instance_ended");
+  const { depth } = life.state.header.hierarchy;
+  life.perform(iterationRunAt(depth), runId(instance_id), input, "instance_ended");
 }
 
 /** A node has a slot for the instance: the iteration's time begins. */
@@ -48,6 +57,35 @@ export function instancePickedUp(life: Life): void {
   iteration.deadline_at = endsAt;
   const { instance_id } = iteration;
   life.schedule(iterationTimer(instance_id), endsAt, "iteration_deadline", { instance_id });
+}
+
+/** Events of one instance about refused connections; the security incidents count the rest. */
+const maxEgressBlocked = 100;
+
+/** The egress proxy refused the instance a connection. */
+export function noteEgressBlocked(
+  life: Life,
+  { host, port, reason }: { readonly host: string; readonly port: number; readonly reason: string },
+): void {
+  const { iteration } = life;
+  if (iteration.egress_blocked >= maxEgressBlocked) return;
+  iteration.egress_blocked += 1;
+  life.emit("egress_blocked", { iteration_number: iteration.number, host, port, reason, blocked_at: life.at });
+}
+
+/** The image of the instance is being fetched, is there, or cannot be had. Told again, it is an event again. */
+export function notePull(life: Life, news: Static<typeof messages.image_pull>["news"]): void {
+  const told = { image: news.image, timestamp: life.at };
+  switch (news.stage) {
+    case "image_pull_started":
+      life.emit(news.stage, told);
+      break;
+    case "image_pull_completed":
+      life.emit(news.stage, { ...told, duration_ms: news.duration_ms });
+      break;
+    case "image_pull_failed":
+      life.emit(news.stage, { ...told, error: trimText(news.error, maxErrorBytes) });
+  }
 }
 
 export function noteStarted(life: Life): void {
@@ -81,7 +119,7 @@ export function giveUpIteration(life: Life): void {
     life.abandon(runId(iteration.instance_id));
     closeInstance(life, null);
   }
-  if (iteration.phase === "validating") life.abandon(validateId(iteration.instance_id));
+  giveUpValidation(life);
   iteration.phase = "over";
 }
 

@@ -52,17 +52,24 @@ export type IterationRecord = Static<typeof IterationRecord>;
 type OpenStep = Static<typeof TrajectoryStep> & { call_id: string };
 type OpenIteration = Omit<IterationRecord, "trajectory"> & { trajectory: OpenStep[] };
 
-export function foldIterations(events: readonly StoredEvent[], prompts: boolean): IterationRecord[] {
-  const iterations: OpenIteration[] = [];
-  for (const event of events) {
-    if (event.name === "iteration_started") iterations.push(opened(event.fields));
-    const current = iterations.at(-1);
-    if (current !== undefined) apply(current, event, prompts);
+/** Makes iterations of events that come one by one. */
+export class IterationFold {
+  private readonly iterations: OpenIteration[] = [];
+  constructor(private readonly prompts: boolean) {}
+
+  /** In the order of the log. */
+  add(event: StoredEvent): void {
+    if (event.name === "iteration_started") this.iterations.push(opened(event.fields));
+    const current = this.iterations.at(-1);
+    if (current !== undefined) apply(current, event, this.prompts);
   }
-  return iterations.map((iteration) => ({
-    ...iteration,
-    trajectory: iteration.trajectory.map(({ call_id: _, ...step }) => step),
-  }));
+
+  records(): IterationRecord[] {
+    return this.iterations.map((iteration) => ({
+      ...iteration,
+      trajectory: iteration.trajectory.map(({ call_id: _, ...step }) => step),
+    }));
+  }
 }
 
 function opened({ iteration_number, action, started_at }: EventFields<"iteration_started">): OpenIteration {
@@ -122,6 +129,9 @@ function apply(iteration: OpenIteration, event: StoredEvent, prompts: boolean): 
       return;
     case "policy_violation":
       iteration.policy_violations.push(event.fields.tool_name);
+      return;
+    case "output_handler_started":
+      close(iteration, "success", event.fields.timestamp);
       return;
     case "execution_completed":
       close(iteration, "success", event.fields.completed_at);

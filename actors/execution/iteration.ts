@@ -7,8 +7,9 @@
  *      │  lost (twice at most)│                                                 ▼
  *      └──────────────────────┴──── fault ─────────────────▶ next iteration, or the execution fails
  */
-import type { InstanceEnd, InstanceEnded, IterationValidate, Measurement, Validated } from "./activities.ts";
-import { complete, fail, shortened } from "./ending.ts";
+import type { InstanceEnd, InstanceEnded, Validated } from "./activities.ts";
+import type { Ended } from "./children.ts";
+import { fail, shortened } from "./ending.ts";
 import { attemptOf } from "./history.ts";
 import {
   closeInstance,
@@ -17,14 +18,15 @@ import {
   noteStarted,
   replaceInstance,
   runInstance,
-  validateId,
 } from "./instance.ts";
 import type { Life } from "./life.ts";
+import { accept } from "./output-handler.ts";
 import { HISTORY_LOG } from "./plan.ts";
 import { isFatalModelError } from "./refusal.ts";
 import type { Iteration } from "./state.ts";
 import { trimText } from "./trim.ts";
-import { agentStderr, measureExitCode, type Rule, resultOf, type ValidationResult } from "./verdict.ts";
+import { type Decision, judged, judgesOverdue, measured, validate } from "./validation.ts";
+import { agentStderr, type Rule, type ValidationResult } from "./verdict.ts";
 
 const maxRestarts = 2;
 const maxOutputBytes = 1_048_576;
@@ -138,9 +140,9 @@ function exitFault(ended: InstanceEnd, iteration: Iteration, rules: readonly Rul
 }
 
 function produced(life: Life, ended: InstanceEnd, exitCode: number): void {
-  const { iteration, state } = life;
+  const { iteration } = life;
   const output = trimText(ended.stdout.replace(/\r?\n$/, ""), maxOutputBytes);
-  if (ended.stdout_truncated) warnOnce(life, "output_truncated", "The output was longer than 1 MiB and was cut");
+  if (ended.stdout_truncated) life.warnOnce("output_truncated", "The output was longer than 1 MiB and was cut");
   closeInstance(life, exitCode);
   life.emit("iteration_completed", {
     iteration_number: iteration.number,
@@ -149,57 +151,27 @@ function produced(life: Life, ended: InstanceEnd, exitCode: number): void {
     _stderr: trimText(ended.stderr, maxStderrBytes),
     _exit_code: exitCode,
   });
-  const stderr = agentStderr(ended.stderr);
-  if (state.rules.every(({ expected }) => expected !== undefined)) {
-    const found = state.rules.map(({ expected = 0 }) => measureExitCode(expected, exitCode, stderr));
-    judged(life, output, found);
-    return;
-  }
-  iteration.phase = "validating";
-  const input: IterationValidate = {
-    execution_id: life.executionId,
-    iteration: iteration.number,
-    output,
-    stderr,
-    exit_code: exitCode,
-  };
-  life.perform("iteration.validate", validateId(iteration.instance_id), input, "validated");
+  decide(life, validate(life, { output, stderr: agentStderr(ended.stderr), exit_code: exitCode }));
 }
 
-/** The validators were measured, or could not be. */
+/** Validators were measured, or could not be. */
 export function validated(life: Life, outcome: Validated): void {
-  if (outcome.ok) {
-    judged(life, outcome.value.output, outcome.value.measurements);
-    return;
-  }
-  const feedback = `The output could not be validated: ${outcome.message}`;
-  judged(life, "", [{ score: 0, confidence: 0, feedback, details: { code: outcome.code } }]);
+  decide(life, measured(life, outcome));
 }
 
-function judged(life: Life, output: string, found: readonly Measurement[]): void {
-  const { rules } = life.state;
-  for (const [index, rule] of rules.entries()) {
-    const missing: Measurement = { score: 0, confidence: 0, feedback: "The validator gave no result", details: null };
-    const result = resultOf(rule, found[index] ?? missing);
-    noteResult(life, result);
-    if (!result.passed || found[index] === undefined) {
-      reject(life, output, result);
-      return;
-    }
-  }
-  // An output handler, once there are any, has its turn here.
-  complete(life, output);
+/** A judge of the output is over. */
+export function outputJudged(life: Life, ended: Ended): void {
+  decide(life, judged(life, ended));
 }
 
-function noteResult(life: Life, result: ValidationResult): void {
-  life.emit("gradient_validation_performed", {
-    iteration_number: life.iteration.number,
-    validator: result.validator,
-    score: result.score,
-    confidence: result.confidence,
-    validated_at: life.at,
-    _result: result,
-  });
+/** The judges of the output took too long. */
+export function outputJudgesOverdue(life: Life, panelId: string): void {
+  decide(life, judgesOverdue(life, panelId));
+}
+
+function decide(life: Life, decision: Decision): void {
+  if (decision.is === "rejected") reject(life, decision.excerpt, decision.result);
+  if (decision.is === "accepted") accept(life, decision.output);
 }
 
 function reject(life: Life, output: string, result: ValidationResult): void {
@@ -276,9 +248,4 @@ function goOn(life: Life, code: string, reason: string, feedback: string): void 
   life.emit("refinement_applied", { iteration_number: next, feedback, code_diff: {}, applied_at: life.at });
   life.state.iteration = freshIteration(next, shortened(`Refine: ${feedback}`), life.context.newId());
   runInstance(life, iteration.instance_id);
-}
-
-export function warnOnce(life: Life, code: string, message: string): void {
-  const { warnings } = life.state.header;
-  if (!warnings.some((warning) => warning.code === code)) warnings.push({ code, message });
 }

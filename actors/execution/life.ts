@@ -36,6 +36,14 @@ export class Life {
     this.effects.push({ effect: "emit", entry: eventOf(name, subject, fields) });
   }
 
+  /** Sends a message to another execution. */
+  tell(executionId: string, type: string, body: Json): void {
+    this.push({ effect: "tell", kind: this.context.kind, key: executionId, message: { type, body } });
+  }
+  push(effect: Effect): void {
+    this.effects.push(effect);
+  }
+
   /** Appends to one of the other logs. */
   note(log: string, entry: Json): void {
     this.effects.push({ effect: "emit", log, entry });
@@ -46,6 +54,12 @@ export class Life {
     this.note(loopLog(this.iteration.instance_id), entry as Json);
     this.iteration.logged += 1;
     return this.iteration.logged;
+  }
+
+  /** Adds a warning to the record, unless it has one of the code. */
+  warnOnce(code: string, message: string): void {
+    const { warnings } = this.state.header;
+    if (!warnings.some((warning) => warning.code === code)) warnings.push({ code, message });
   }
 
   perform(activity: string, id: string, input: Json, then: string): void {

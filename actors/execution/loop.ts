@@ -13,14 +13,24 @@
  */
 import { Value } from "@sinclair/typebox/value";
 import { type ModelAnswer, ModelFailure, type ModelOutcome, type ToolOutcome } from "./activities.ts";
+import type { Ended } from "./children.ts";
 import { openingMessages, preamble } from "./conversation.ts";
 import type { Life } from "./life.ts";
 import { answer, awaitAnswer, storedAnswer } from "./loop-answer.ts";
 import type { DispatchResult, Final, Generate } from "./messages.ts";
 import { loopLog } from "./plan.ts";
-import { type Refusal, refusals, upstreamRefusal } from "./refusal.ts";
+import { budgetRefusal, type Refusal, refusals, TOKEN_BUDGET, upstreamRefusal } from "./refusal.ts";
 import type { Loop, LoopPhase, PendingCall } from "./state.ts";
-import { advanceCalls, commandEnded, interruptCalls, readCalls, takeCalls, toolEnded } from "./tool-calls.ts";
+import {
+  advanceCalls,
+  commandEnded,
+  interruptCalls,
+  judgesSaid,
+  readCalls,
+  takeCalls,
+  toolEnded,
+} from "./tool-calls.ts";
+import { callBefore, toolJudgeEnded, toolJudgesOverdue } from "./tool-judges.ts";
 import { trimText } from "./trim.ts";
 
 /** Longest prompt and response kept with an `llm_interaction`. */
@@ -66,6 +76,10 @@ export function callModel(life: Life, loop: Loop): void {
   const { iteration } = life;
   if (loop.model_call !== null) return;
   loop.phase = "generating";
+  if (header.max_tokens !== null && tokensUsed(life.state) >= header.max_tokens) {
+    budgetSpent(life, loop, header.max_tokens);
+    return;
+  }
   loop.model_calls += 1;
   loop.model_call = `model:${loop.id}:${loop.model_calls}`;
   const offered = loop.last_call ? [] : tools.map(({ name }) => name);
@@ -83,6 +97,17 @@ export function callModel(life: Life, loop: Loop): void {
     budget_ms: header.llm_timeout_ms,
   };
   life.perform("model.call", loop.model_call, input, "model_outcome");
+}
+
+function tokensUsed({ usage }: Life["state"]): number {
+  return usage.input_tokens + usage.output_tokens;
+}
+
+/** No call is made any more. What the agent has so far may still be its output; if it gives up, nothing helps. */
+function budgetSpent(life: Life, loop: Loop, maxTokens: number): void {
+  const message = `The execution's budget of ${maxTokens} tokens is spent`;
+  life.iteration.model_fault = { error_class: TOKEN_BUDGET, message };
+  failLoop(life, loop, budgetRefusal(message));
 }
 
 /** The model has spoken, or could not. */
@@ -125,6 +150,24 @@ export function heardModel(life: Life, loop: Loop, outcome: ModelOutcome): void 
 /** A tool of ours has ended. */
 export function heardTool(life: Life, loop: Loop, call: PendingCall, outcome: ToolOutcome): void {
   toolEnded(life, loop, call, outcome);
+  advance(life, loop);
+}
+
+/** A judge of a tool call is over. */
+export function heardToolJudge(life: Life, ended: Ended): void {
+  const { loop } = life.iteration;
+  const call = callBefore(loop, ended.child.concern);
+  if (loop === null || call === undefined) return;
+  judgesSaid(life, loop, call, toolJudgeEnded(life, call, ended));
+  advance(life, loop);
+}
+
+/** The judges of a tool call took too long. */
+export function toolJudgesLate(life: Life, panelId: string): void {
+  const { loop } = life.iteration;
+  const call = callBefore(loop, panelId);
+  if (loop === null || call === undefined) return;
+  judgesSaid(life, loop, call, toolJudgesOverdue(life, call));
   advance(life, loop);
 }
 

@@ -1,7 +1,16 @@
 /** Everything an execution can be told or asked, and what it answers. */
 import { type Static, Type } from "@sinclair/typebox";
 import { AnyJson } from "../json.ts";
-import { InstanceEnded, ModelOutcome, ToolCall, ToolOutcome, Validated } from "./activities.ts";
+import {
+  InstanceEnded,
+  ModelOutcome,
+  OutputHandled,
+  OutputRecalled,
+  ToolCall,
+  ToolOutcome,
+  Validated,
+} from "./activities.ts";
+import { ChildEnd, ChildStarted } from "./child.ts";
 import { Header, Plan, RuntimeFacts, Warning } from "./plan.ts";
 
 const Instance = Type.Object({ instance_id: Type.String() });
@@ -55,8 +64,33 @@ export const messages = {
   start: Type.Object({ header: Header, plan: Plan }),
   /** ask, by `iteration.run` once it holds a slot → PickedUpReply. Repeatable. */
   picked_up: Type.Object({ instance_id: Type.String(), runtime: RuntimeFacts, warnings: Type.Array(Warning) }),
+  /**
+   * ask, by `iteration.run` before the first launch → ContextReply: `spec.context` as one text. The first one is
+   * kept in the log `context`, whatever comes later.
+   */
+  context_loaded: Type.Object({ text: Type.String(), warnings: Type.Array(Warning) }),
   /** tell, by `iteration.run` after launch. Repeatable. */
   instance_spawned: Instance,
+  /** tell, by `iteration.run`, before there is an instance: what becomes of the image it needs. */
+  image_pull: Type.Object({
+    instance_id: Type.String(),
+    news: Type.Union([
+      Type.Object({ stage: Type.Literal("image_pull_started"), image: Type.String() }),
+      Type.Object({
+        stage: Type.Literal("image_pull_completed"),
+        image: Type.String(),
+        duration_ms: Type.Number({ minimum: 0 }),
+      }),
+      Type.Object({ stage: Type.Literal("image_pull_failed"), image: Type.String(), error: Type.String() }),
+    ]),
+  }),
+  /** tell, by the egress proxy: it refused the instance a connection. */
+  egress_blocked: Type.Object({
+    instance_id: Type.String(),
+    host: Type.String({ maxLength: 300 }),
+    port: Type.Integer(),
+    reason: Type.String({ maxLength: 100 }),
+  }),
   /** tell, by `iteration.run`: output in stream order; `offset` and `bytes` count bytes of the stream. */
   console: Type.Object({
     instance_id: Type.String(),
@@ -74,11 +108,19 @@ export const messages = {
   validated: Validated,
   model_outcome: ModelOutcome,
   tool_outcome: ToolOutcome,
+  child_started: ChildStarted,
+  output_handled: OutputHandled,
+  output_recalled: OutputRecalled,
+  delivery_ended: AnyJson,
   workspace_removed: AnyJson,
+  /** tell, by a child in its last turn. */
+  child_ended: ChildEnd,
   /** Timers. */
   deadline: Type.Object({}),
   iteration_deadline: Instance,
   dispatch_lost: Type.Object({ dispatch_id: Type.String() }),
+  handler_overdue: Type.Object({}),
+  panel_overdue: Type.Object({ panel_id: Type.String() }),
   /** ask → CancelReply. */
   cancel: Type.Object({ reason: Type.Union([Type.String(), Type.Null()]) }),
   /** ask → EraseReply. */
@@ -117,6 +159,10 @@ export const PickedUpReply = Type.Union([
   }),
 ]);
 export type PickedUpReply = Static<typeof PickedUpReply>;
+
+/** Whether there is a kept text to be read. */
+export const ContextReply = Type.Object({ kept: Type.Boolean() });
+export type ContextReply = Static<typeof ContextReply>;
 
 /** The command a bootstrap is to run: the gateway's reply as it is. */
 export const Dispatch = Type.Object({

@@ -17,6 +17,8 @@ export interface PromptFacts {
   readonly intent: string | null;
   readonly iteration: number;
   readonly maxIterations: number;
+  /** The loaded items of `spec.context` as one text, "" without any. */
+  readonly context: string;
   /** Entries of the log `history`, oldest first. */
   readonly history: readonly Json[];
 }
@@ -49,7 +51,7 @@ function promptVariables(plan: Plan, facts: PromptFacts): { [name: string]: Json
     input_data: plan.input_data,
     intent: facts.intent,
     attachments: plan.attachments,
-    context: plan.context,
+    context: facts.context,
     agentskills: plan.agentskills,
     context_overrides: overrides,
     iteration_number: facts.iteration,

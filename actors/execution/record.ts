@@ -6,8 +6,8 @@
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import type { Json } from "../actor.ts";
 import { AnyJson } from "../json.ts";
-import { readEvent, type StoredEvent } from "./events.ts";
-import { foldIterations, IterationRecord } from "./iteration-record.ts";
+import { readEvent } from "./events.ts";
+import { IterationFold, IterationRecord } from "./iteration-record.ts";
 import { iso } from "./life.ts";
 import { Status } from "./messages.ts";
 import { Hierarchy, Mode, type Plan, RuntimeFacts, Trigger, Volume, Warning } from "./plan.ts";
@@ -120,11 +120,53 @@ export function executionElement({ execution_id, tenant_id }: Subject, state: Ex
   };
 }
 
-/**
- * The whole record.
- * @param events  the stored entries of the log `events`, oldest first
- * @param prompts whether the reader may see prompts and responses
- */
+/** What a record takes from the events. They come piece by piece, and of each only what records show is kept. */
+export class EventFold {
+  private readonly told: IterationFold;
+  private output: string | null = null;
+  /** Of the latest iteration that had one. */
+  private produced: string | null = null;
+  private isHandled = false;
+
+  /** @param prompts whether the reader may see prompts and responses */
+  constructor(prompts: boolean) {
+    this.told = new IterationFold(prompts);
+  }
+
+  /** @param entries of the log `events`, in its order */
+  add(entries: readonly Json[]): this {
+    for (const entry of entries) {
+      const event = readEvent(entry);
+      if (event === null) continue;
+      this.told.add(event);
+      if (event.name === "iteration_completed") this.produced = event.fields.output;
+      if (event.name === "output_handler_started") this.isHandled = true;
+      if (event.name === "execution_completed") this.output = event.fields.final_output;
+    }
+    return this;
+  }
+
+  iterations(): IterationRecord[] {
+    return this.told.records();
+  }
+
+  /** The whole record. */
+  record(subject: Subject, state: ExecutionState, plan: Plan): ExecutionRecord {
+    return {
+      ...executionElement(subject, state),
+      input: plan.input,
+      context_overrides: plan.context_overrides,
+      attachments: plan.attachments,
+      output: this.output,
+      final_output: this.output,
+      // As it was before its handler.
+      raw_output: this.isHandled ? this.produced : this.output,
+      iterations: this.iterations(),
+    };
+  }
+}
+
+/** The whole record, from all events at once. */
 export function executionRecord(
   subject: Subject,
   state: ExecutionState,
@@ -132,23 +174,10 @@ export function executionRecord(
   events: readonly Json[],
   prompts: boolean,
 ): ExecutionRecord {
-  const known = events.map(readEvent).filter((event): event is StoredEvent => event !== null);
-  const last = known.at(-1);
-  const output = last?.name === "execution_completed" ? last.fields.final_output : null;
-  return {
-    ...executionElement(subject, state),
-    input: plan.input,
-    context_overrides: plan.context_overrides,
-    attachments: plan.attachments,
-    output,
-    final_output: output,
-    raw_output: output,
-    iterations: foldIterations(known, prompts),
-  };
+  return new EventFold(prompts).add(events).record(subject, state, plan);
 }
 
 /** The iterations alone, as `GET …/iterations` shows them. */
 export function iterationRecords(events: readonly Json[], prompts: boolean): IterationRecord[] {
-  const known = events.map(readEvent).filter((event): event is StoredEvent => event !== null);
-  return foldIterations(known, prompts);
+  return new EventFold(prompts).add(events).iterations();
 }

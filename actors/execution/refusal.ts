@@ -26,6 +26,11 @@ export const refusals = {
   toolRoundLimit: refuse(409, "tool_round_limit", "The model used up its rounds without an answer"),
 } satisfies Record<string, Refusal>;
 
+/** Stands where an error class of a provider would: no provider was asked. */
+export const TOKEN_BUDGET = "token_budget";
+/** Told as a fault of the request, which asking again does not mend. */
+export const budgetRefusal = (message: string): Refusal => refuse(502, "upstream_invalid_input", message);
+
 interface Upstream {
   readonly http: number;
   readonly code: string;
@@ -59,5 +64,5 @@ export function upstreamRefusal(failure: ModelFailure, message: string): { refus
 
 /** Model errors after which no iteration can succeed. */
 export function isFatalModelError(errorClass: string): boolean {
-  return errorClass === "authentication" || errorClass === "model_not_found";
+  return errorClass === "authentication" || errorClass === "model_not_found" || errorClass === TOKEN_BUDGET;
 }

@@ -6,9 +6,12 @@
  */
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import { ToolEntry } from "../tool/catalog.ts";
+import { Child } from "./child.ts";
 import { Command } from "./command.ts";
+import { HandlerRule, Handling } from "./handling-state.ts";
 import { Status } from "./messages.ts";
-import { Header } from "./plan.ts";
+import { Panel } from "./panel-state.ts";
+import { Delivery, Header } from "./plan.ts";
 import { Rule } from "./verdict.ts";
 
 const Nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
@@ -22,7 +25,7 @@ export const PendingCall = Type.Object({
   call_id: Text,
   tool: Text,
   read_only: Type.Boolean(),
-  /** Null while it waits for its turn. */
+  /** Null while it waits for its turn, or for its judges. */
   started_at: Nullable(Int),
   /** Of a service tool: the activity that runs it. */
   activity: Text,
@@ -34,6 +37,11 @@ export const PendingCall = Type.Object({
   dispatch_id: Nullable(Text),
   /** Whether a timer watches over the dispatch. */
   watched: Type.Boolean(),
+  /** No tool judge is asked. */
+  unjudged: Type.Boolean(),
+  judges_passed: Int,
+  /** The judges at work on it. */
+  panel: Nullable(Panel),
 });
 export type PendingCall = Static<typeof PendingCall>;
 
@@ -121,6 +129,19 @@ export const Iteration = Type.Object({
   logged: Int,
   loop: Nullable(Loop),
   dispatches: Type.Array(SentDispatch),
+  /** From the result on, while its validators are at work. */
+  validation: Nullable(
+    Type.Object({
+      /** Validators that passed; the one at this index is at hand. */
+      next: Int,
+      /** The output as a rejection tells it to the next iteration. */
+      excerpt: Text,
+      /** The judges at work. */
+      panel: Nullable(Panel),
+    }),
+  ),
+  /** Connections that the egress proxy refused and that became events. */
+  egress_blocked: Int,
   /** Set while the last reply to the gateway was a model error. */
   model_fault: Nullable(Type.Object({ error_class: Text, message: Text })),
 });
@@ -149,6 +170,15 @@ export const ExecutionState = Type.Object({
   temperature: Nullable(Type.Number()),
   tools: Type.Array(ToolEntry),
   rules: Type.Array(Rule),
+  tool_rules: Type.Array(Rule),
+  handler: Nullable(HandlerRule),
+  handling: Nullable(Handling),
+  /** The conditions of the plan's deliveries. */
+  deliveries: Type.Array(Type.Index(Delivery, ["condition"])),
+  /** Whether the log `context` is written. */
+  context_kept: Type.Boolean(),
+  /** Executions it started and waits for. */
+  children: Type.Array(Child),
   usage: Type.Object({
     llm_calls: Int,
     input_tokens: Type.Number(),

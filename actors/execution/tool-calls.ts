@@ -13,6 +13,7 @@ import { storedAnswer } from "./loop-answer.ts";
 import type { Dispatch, DispatchResult } from "./messages.ts";
 import { loopLog } from "./plan.ts";
 import type { Loop, PendingCall } from "./state.ts";
+import { type Clearance, dismissToolJudges, seekClearance } from "./tool-judges.ts";
 import { trimOutput, trimText } from "./trim.ts";
 
 type Result = { readonly [member: string]: Json };
@@ -24,6 +25,7 @@ const keptPerIteration = 4_194_304;
 const alwaysKeptBytes = 2048;
 /** Answered dispatches kept for telling repeats: more than a loop can make in its rounds, usually. */
 const keptDispatches = 512;
+const maxReasonBytes = 1024;
 
 /** The model's calls under catalogue names, with ids that are unique within the reply. */
 export function readCalls(tools: readonly ToolEntry[], calls: readonly ToolCall[]): ToolCall[] {
@@ -69,28 +71,51 @@ export function takeCalls(life: Life, loop: Loop, content: string, calls: readon
       command,
       dispatch_id: null,
       watched: false,
+      unjudged: entry.skip_judge === true,
+      judges_passed: 0,
+      panel: null,
     });
   }
 }
 
 /** Starts whatever may start now. */
 export function advanceCalls(life: Life, loop: Loop): "busy" | "all answered" {
-  const running = loop.calls.filter(({ started_at }) => started_at !== null);
+  const running = loop.calls.filter(isUnderWay);
   if (running.some(({ read_only }) => !read_only)) return "busy";
   let free = life.state.header.bounds.tool_parallelism - running.length;
   let alone = running.length === 0;
   for (const call of loop.calls) {
-    if (call.started_at !== null) continue;
+    if (isUnderWay(call)) continue;
     if (!call.read_only) {
-      if (alone) start(life, loop, call);
+      if (alone) begin(life, loop, call);
       break;
     }
     if (free <= 0) break;
-    start(life, loop, call);
+    begin(life, loop, call);
     free -= 1;
     alone = false;
   }
   return loop.calls.length === 0 ? "all answered" : "busy";
+}
+
+/** A call keeps its place while its judges are asked. */
+const isUnderWay = ({ started_at, panel }: PendingCall): boolean => started_at !== null || panel !== null;
+
+function begin(life: Life, loop: Loop, call: PendingCall): void {
+  judgesSaid(life, loop, call, seekClearance(life, call));
+}
+
+/** Runs a call that its judges have cleared, and answers one they refuse (2009). */
+export function judgesSaid(life: Life, loop: Loop, call: PendingCall, clearance: Clearance): void {
+  if (clearance.is === "cleared") start(life, loop, call);
+  if (clearance.is !== "refused") return;
+  const code = "judge_rejected";
+  const { judge, score, reason } = clearance;
+  const message = `${call.tool} was rejected by ${judge}: ${trimText(reason, maxReasonBytes)}`;
+  noteViolation(life, call.tool, code, { code, error_code: 2009, attempted: call.tool, judge, score, reason });
+  const refused = startedNow(life, call.call_id, call.tool);
+  const result = { ...failure(call.tool, code, discourage(message)), error_code: 2009 };
+  answerCall(life, loop, refused, "refused", result, message);
 }
 
 function start(life: Life, loop: Loop, call: PendingCall): void {
@@ -215,6 +240,7 @@ export function toolEnded(life: Life, loop: Loop, call: PendingCall, outcome: To
 /** Takes back what is under way, because nobody will use it. */
 export function interruptCalls(life: Life, loop: Loop): void {
   for (const call of loop.calls) {
+    dismissToolJudges(life, call);
     if (call.started_at === null) continue;
     if (call.dispatch_id === null) life.abandon(call.activity);
     else if (call.watched) life.cancelTimer(dispatchTimer(call.dispatch_id));

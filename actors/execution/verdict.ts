@@ -2,6 +2,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { AnyJson } from "../json.ts";
 import type { Measurement } from "./activities.ts";
+import { PanelRule, panelRuleOf } from "./panel-state.ts";
 import type { Validator } from "./plan.ts";
 
 /** The part of a validator that stays in the state: what decides, without schemas and patterns. */
@@ -11,6 +12,8 @@ export const Rule = Type.Object({
   min_confidence: Type.Number(),
   /** Of an `exit_code` validator. */
   expected: Type.Optional(Type.Integer()),
+  /** Of a judge validator. */
+  panel: Type.Optional(PanelRule),
 });
 export type Rule = Static<typeof Rule>;
 
@@ -27,9 +30,16 @@ export const ValidationResult = Type.Object({
 });
 export type ValidationResult = Static<typeof ValidationResult>;
 
+/** A measurement, or the lack of one: what is `void` never passes, whatever score would be enough. */
+export interface Found extends Measurement {
+  readonly void?: true;
+}
+
 export function ruleOf(validator: Validator): Rule {
   const { type, min_score, min_confidence } = validator;
-  return { type, min_score, min_confidence, ...(type === "exit_code" ? { expected: validator.expected } : {}) };
+  const rule = { type, min_score, min_confidence };
+  if (type === "exit_code") return { ...rule, expected: validator.expected };
+  return type === "semantic" || type === "multi_judge" ? { ...rule, panel: panelRuleOf(validator) } : rule;
 }
 
 /** Pass = score ≥ min_score and confidence ≥ min_confidence. */
@@ -54,15 +64,16 @@ export function measureExitCode(expected: number, exitCode: number, stderr: stri
   };
 }
 
-/** Confidence is reported first when both fall short. */
-export function resultOf(rule: Rule, found: Measurement): ValidationResult {
+/** Confidence is reported first when both fall short. A judge's words come after the shortfall. */
+export function resultOf(rule: Rule, found: Found): ValidationResult {
   const { type, min_score, min_confidence } = rule;
   const { score, confidence, details } = found;
-  const passed = passes(rule, found);
+  const passed = found.void !== true && passes(rule, found);
   const shortfall =
     confidence < min_confidence
       ? `confidence ${confidence} is below ${min_confidence}`
       : `score ${score} is below ${min_score}`;
+  const heading = rule.panel === undefined || found.void === true || passed ? "" : `${shortfall}\n`;
   return {
     validator: type,
     type,
@@ -71,7 +82,7 @@ export function resultOf(rule: Rule, found: Measurement): ValidationResult {
     confidence,
     min_score,
     min_confidence,
-    feedback: found.feedback ?? (passed ? null : shortfall),
+    feedback: found.feedback === null ? (passed ? null : shortfall) : heading + found.feedback,
     details,
   };
 }

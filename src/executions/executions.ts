@@ -4,30 +4,38 @@ import { isTerminal } from "../../actors/execution/events.ts";
 import { EXECUTION } from "../../actors/execution/execution.ts";
 import type { IterationRecord } from "../../actors/execution/iteration-record.ts";
 import { CancelReply, StartReply, Status } from "../../actors/execution/messages.ts";
+import type { Header } from "../../actors/execution/plan.ts";
 import {
+  EventFold,
   type ExecutionElement,
   type ExecutionRecord,
   executionElement,
-  executionRecord,
-  iterationRecords,
 } from "../../actors/execution/record.ts";
 import { type ExecutionState, isOver } from "../../actors/execution/state.ts";
+import type { Quota } from "../../actors/identity/quota.ts";
 import { invalid, Problem } from "../../actors/problem.ts";
 import type { Agents } from "../agents/agents.ts";
 import { listOf, type Page } from "../http/paging.ts";
-import { type Address, MessageRejected, type Runtime } from "../runtime/port.ts";
+import { type Address, MailboxFull, MessageRejected, type Runtime } from "../runtime/port.ts";
+import type { Concurrency } from "./concurrency.ts";
 import { StartWatch } from "./left-behind.ts";
-import { readLog } from "./loop-activities.ts";
 import type { Plans } from "./plans.ts";
 import type { ExecutionRecords, ListFilter } from "./records.ts";
 import type { ExecutionFilter, Started } from "./schema.ts";
-import { prepareStart, type StartOptions, type StartRequest } from "./start.ts";
+import { prepareStart, type StartOptions } from "./start.ts";
+import type { Starter, StartRequest } from "./start-request.ts";
+
+/** Events read at once; one may hold a whole conversation. */
+const eventsAtOnce = 50;
 
 export interface ExecutionsOptions extends StartOptions {
   readonly agents: Pick<Agents, "resolveForExecution" | "gone">;
   readonly runtime: Runtime;
   readonly records: ExecutionRecords;
   readonly plans: Plans;
+  readonly concurrency: Pick<Concurrency, "reserve" | "release">;
+  /** How many executions the tenant may have under way; the starter's claims may have a say. */
+  readonly quota: (starter: Starter | null, tenant: string) => Quota;
 }
 
 /** An execution that is known to exist in the caller's tenant. */
@@ -39,7 +47,7 @@ export interface Found {
 export type Executions = ReturnType<typeof createExecutions>;
 
 export function createExecutions(options: ExecutionsOptions) {
-  const { runtime, records, plans } = options;
+  const { runtime, records, plans, concurrency } = options;
   const address = (tenant: string, key: string): Address => ({ kind: EXECUTION, key, tenant });
 
   async function find(tenant: string, executionId: string): Promise<Found> {
@@ -50,8 +58,16 @@ export function createExecutions(options: ExecutionsOptions) {
     return { at, state: stored.state as unknown as ExecutionState };
   }
 
-  const allEvents = async (at: Address) =>
-    (await readLog(runtime, at, "events", 1, Number.MAX_SAFE_INTEGER)).map(({ entry }) => entry);
+  /** The events so far, read page by page: their console output alone may be many times what a record shows. */
+  async function foldOf(at: Address, prompts: boolean): Promise<EventFold> {
+    const fold = new EventFold(prompts);
+    for (let after = 0; ; ) {
+      const page = await runtime.log(at, "events", after, eventsAtOnce);
+      fold.add(page.map(({ entry }) => entry));
+      after = page.at(-1)?.seq ?? after;
+      if (page.length < eventsAtOnce) return fold;
+    }
+  }
 
   /** Resolves when the execution has ended, the time is up or the caller is gone. */
   function untilOver(at: Address, seconds: number, signal: AbortSignal): Promise<void> {
@@ -70,12 +86,6 @@ export function createExecutions(options: ExecutionsOptions) {
     });
   }
 
-  async function outputOf({ at, state }: Found): Promise<string | null> {
-    if (state.status !== "completed") return null;
-    const record = executionRecord(subject(at), state, await plans.of(at), await allEvents(at), false);
-    return record.output;
-  }
-
   /** Cancels every execution of the agent that has not ended. Repeatable. */
   async function cancelOfAgent(agentId: string, reason: string): Promise<void> {
     const unfinished = await records.unfinishedOf(agentId);
@@ -90,31 +100,52 @@ export function createExecutions(options: ExecutionsOptions) {
     find,
 
     /**
-     * Starts an execution under an id; the same id again is the same execution.
+     * Starts an execution under an id; the same id again is the same execution, whatever else became of its agent.
      * @param fresh whether the id was minted for this very call
-     * @throws Problem 404, 409, 422 when refused: then nothing was stored
+     * @throws Problem 403, 404, 409, 422, 429, 503 when refused: then nothing was stored
      */
-    async start(executionId: string, fresh: boolean, request: StartRequest): Promise<Started> {
+    async startAs(executionId: string, fresh: boolean, request: StartRequest): Promise<Started> {
       const at = address(request.tenant, executionId);
-      const { header, plan } = await prepareStart(options, request);
-      const ask = fresh ? runtime.askNew : runtime.ask;
-      const reply = await ask(at, "start", { header, plan }).catch((error: unknown) => {
-        if (error instanceof MessageRejected)
-          throw new Problem("execution_start_failed", "The execution could not be started");
-        throw error;
-      });
-      watch.note(header.agent_id);
-      const { status, created_at } = Value.Parse(StartReply, reply);
-      const { agent_id, agent_version } = header;
-      return { execution_id: executionId, id: executionId, agent_id, agent_version, status, output: null, created_at };
+      const earlier = fresh ? null : await runtime.read(at);
+      if (earlier !== null) {
+        const { header, created_at } = earlier.state as unknown as ExecutionState;
+        return startedBody(executionId, header, new Date(created_at).toISOString());
+      }
+      const { tenant, starter, origin } = request;
+      const quota = options.quota(starter, tenant);
+      let isReserved = false;
+      const admit = async () => {
+        await concurrency.reserve(tenant, executionId, quota, origin.exempt);
+        isReserved = quota.limit !== null;
+      };
+      try {
+        const { header, plan } = await prepareStart(options, executionId, request, admit);
+        const ask = fresh ? runtime.askNew : runtime.ask;
+        const reply = await ask(at, "start", { header, plan });
+        watch.note(header.agent_id);
+        return startedBody(executionId, header, Value.Parse(StartReply, reply).created_at);
+      } catch (error) {
+        // Of other failures nobody knows whether they were stored; the records will tell.
+        const nothingStored =
+          error instanceof Problem || error instanceof MessageRejected || error instanceof MailboxFull;
+        if (isReserved && nothingStored) await concurrency.release(tenant, executionId);
+        if (!(error instanceof MessageRejected)) throw error;
+        throw new Problem("execution_start_failed", "The execution could not be started");
+      }
     },
 
     /** The answer to a start whose caller waits for the end. */
     async settled(started: Started, tenant: string, seconds: number, signal: AbortSignal): Promise<Started> {
       const at = address(tenant, started.execution_id);
       await untilOver(at, seconds, signal);
-      const found = await find(tenant, started.execution_id);
-      return { ...started, status: found.state.status, output: await outputOf(found) };
+      const stored = await runtime.read(at);
+      // Deleted meanwhile: what was started is all there is to say.
+      if (stored === null) return started;
+      const state = stored.state as unknown as ExecutionState;
+      const { status } = state;
+      if (status !== "completed") return { ...started, status };
+      const { output } = (await foldOf(at, false)).record(subject(at), state, await plans.of(at));
+      return { ...started, status, output };
     },
 
     /** Newest first. */
@@ -138,11 +169,11 @@ export function createExecutions(options: ExecutionsOptions) {
         await untilOver(at, waitSeconds, signal);
         ({ at, state } = await find(at.tenant, at.key));
       }
-      return executionRecord(subject(at), state, await plans.of(at), await allEvents(at), prompts);
+      return (await foldOf(at, prompts)).record(subject(at), state, await plans.of(at));
     },
 
     async iterations({ at }: Found, prompts: boolean): Promise<IterationRecord[]> {
-      return iterationRecords(await allEvents(at), prompts);
+      return (await foldOf(at, prompts)).iterations();
     },
 
     /** @throws Problem 409 `execution_already_terminal` */
@@ -159,6 +190,7 @@ export function createExecutions(options: ExecutionsOptions) {
     /** Cancels it if need be, then removes its record, its events and its workspace. */
     async erase({ at }: Pick<Found, "at">) {
       await runtime.ask(at, "erase", {});
+      if (options.quota(null, at.tenant).limit !== null) await concurrency.release(at.tenant, at.key);
       return { status: "deleted", success: true, execution_id: at.key } as const;
     },
 
@@ -166,6 +198,19 @@ export function createExecutions(options: ExecutionsOptions) {
     countByAgent: records.countByAgent,
 
     cancelOfAgent,
+  };
+}
+
+/** The answer to a start: pending, whatever became of the execution since. */
+function startedBody(executionId: string, { agent_id, agent_version }: Header, createdAt: string): Started {
+  return {
+    execution_id: executionId,
+    id: executionId,
+    agent_id,
+    agent_version,
+    status: "pending",
+    output: null,
+    created_at: createdAt,
   };
 }
 

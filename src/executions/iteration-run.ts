@@ -1,36 +1,28 @@
 /** The activity `iteration.run`: one sandbox instance from its slot to its end. */
 import { Value } from "@sinclair/typebox/value";
-import { type InstanceEnd, IterationRun } from "../../actors/execution/activities.ts";
+import { type InstanceEnd, IterationRun, iterationRunAt } from "../../actors/execution/activities.ts";
 import { PickedUpReply } from "../../actors/execution/messages.ts";
-import { HISTORY_LOG, type RuntimeFacts, type Warning } from "../../actors/execution/plan.ts";
-import { renderPrompt } from "../../actors/execution/prompt.ts";
+import { maxDepth, type Plan, type RuntimeFacts, type Warning } from "../../actors/execution/plan.ts";
 import type { ExecutionState } from "../../actors/execution/state.ts";
-import type { AbortReason, ActivityContext, ActivityDefinition, Runtime } from "../runtime/port.ts";
-import type { InstanceExit, Sandbox } from "../sandbox/port.ts";
+import {
+  type AbortReason,
+  type ActivityContext,
+  type ActivityDefinition,
+  type Runtime,
+  Terminal,
+} from "../runtime/port.ts";
+import { type InstanceExit, LaunchFailure, type LaunchNews, type Sandbox } from "../sandbox/port.ts";
+import type { Instances, Sandboxes } from "../sandbox/sandboxes.ts";
+import { startupFailure } from "../sandbox/startup-failure.ts";
 import { ConsoleFeed } from "./console.ts";
-import { instanceEnvironment } from "./environment.ts";
-import type { Plans } from "./plans.ts";
+import { instanceSpec, type LaunchParts, pullMessage } from "./launch.ts";
 
-export interface IterationRunOptions {
-  readonly runtime: Pick<Runtime, "read" | "log">;
-  readonly plans: Plans;
-  readonly sandbox: Sandbox;
-  /** Address of the internal listener, without a path, once it is open. */
-  readonly gatewayUrl: Promise<string>;
-  /** Signs the token that the instance identifies itself with at the gateway. */
-  readonly mintToken: (claims: ExecutionClaims) => Promise<string>;
+export interface IterationRunOptions extends LaunchParts {
+  readonly sandboxes: Sandboxes;
+  /** Watches how large the volumes of a run grow. @returns a function that ends it */
+  readonly watchVolumes: (executionId: string, plan: Plan, exceeded: () => void) => () => void;
   /** SVC_MAX_INSTANCES */
   readonly maxInstances: number;
-}
-
-/** Whom an execution token speaks for, and until when. */
-export interface ExecutionClaims {
-  readonly executionId: string;
-  readonly agentId: string;
-  readonly tenant: string;
-  readonly instanceId: string;
-  /** Unix ms; the token outlives it by the contract's margin. */
-  readonly deadlineAt: number;
 }
 
 /** A pending execution waits this long for a slot. */
@@ -38,7 +30,6 @@ const queueTimeoutMs = 600_000;
 const graceMs = 5_000;
 /** An ended instance is kept until its end is surely committed; the orphan sweep takes what a crash leaves. */
 const removeAfterMs = 10_000;
-const historyPage = 100;
 
 const notStarted: InstanceEnd = {
   reason: "terminated",
@@ -49,11 +40,22 @@ const notStarted: InstanceEnd = {
 };
 const lost: InstanceEnd = { ...notStarted, reason: "lost" };
 
-export function iterationRunActivity(options: IterationRunOptions): ActivityDefinition {
-  const { sandbox } = options;
+/** Slots of each generation of children, as a share of those of the roots. */
+const childShare = 1 / 4;
+
+export function iterationRunActivities(options: IterationRunOptions): readonly ActivityDefinition[] {
+  const { maxInstances } = options;
+  const childSlots = Math.ceil(maxInstances * childShare);
+  return Array.from({ length: maxDepth + 1 }, (_, depth) =>
+    definition(options, iterationRunAt(depth), depth === 0 ? maxInstances : childSlots),
+  );
+}
+
+function definition(options: IterationRunOptions, name: string, concurrency: number): ActivityDefinition {
+  const { sandboxes } = options;
   return {
-    name: "iteration.run",
-    concurrency: options.maxInstances,
+    name,
+    concurrency,
     queueTimeoutMs,
     retry: { attempts: 5, firstDelayMs: 500 },
     hostBound: true,
@@ -61,12 +63,13 @@ export function iterationRunActivity(options: IterationRunOptions): ActivityDefi
       const work = Value.Parse(IterationRun, input);
       try {
         context.signal.throwIfAborted();
-        if (work.replaces !== null) await endInstance(sandbox, work.replaces);
+        if (work.replaces !== null) await endInstance(sandboxes, work.replaces);
         return await runIteration(options, work, context);
       } catch (error) {
+        if (error instanceof LaunchFailure) throw new Terminal(error.code, error.message);
         // Another node of this host goes on with the instance.
         if (!context.signal.aborted || reasonOf(context.signal) === "draining") throw error;
-        await endInstance(sandbox, work.instance_id);
+        await endInstance(sandboxes, work.instance_id);
         return notStarted;
       }
     },
@@ -78,23 +81,30 @@ async function runIteration(
   work: IterationRun,
   context: ActivityContext,
 ): Promise<InstanceEnd> {
-  const { sandbox } = options;
   const { instance_id } = work;
   const { signal } = context;
-  const facts = await describeRuntime(options, context);
+  const begun = await stateOf(options.runtime, context);
+  const sandbox = sandboxOf(options.sandboxes, begun);
+  const facts = describeRuntime(sandbox, begun);
   const reply = Value.Parse(PickedUpReply, await context.ask("picked_up", { instance_id, ...facts }));
   if (!reply.proceed) {
-    await endInstance(sandbox, instance_id);
+    await endInstance(options.sandboxes, instance_id);
     return notStarted;
   }
   signal.throwIfAborted();
-  const { state } = await stateOf(options.runtime, context);
+  const state = await stateOf(options.runtime, context);
   if ((await sandbox.inspect(instance_id)) === "gone") {
     if (state.iteration.spawned) return lost;
-    await launch(options, work, context, state, reply.deadline_at);
+    await launch(sandbox, options, work, context, state, reply.deadline_at);
   }
   await context.tell("instance_spawned", { instance_id });
   const known = reply.console.stdout + reply.console.stderr;
+  let isFull = false;
+  const plan = await options.plans.of(context.actor);
+  const endWatch = options.watchVolumes(work.execution_id, plan, () => {
+    isFull = true;
+    void sandbox.terminate(instance_id, 0).catch(() => {});
+  });
   const feed = new ConsoleFeed((news) => context.tell("console", { instance_id, ...news }), known);
   try {
     const exit = await sandbox.follow(instance_id, {
@@ -104,63 +114,52 @@ async function runIteration(
     });
     await feed.finish();
     setTimeout(() => void sandbox.remove(instance_id).catch(() => {}), removeAfterMs);
-    return endOf(exit);
+    const startup = exit.reason === "exited" ? startupFailure(exit) : null;
+    if (startup !== null && plan.startup_script !== null) {
+      throw new Terminal("startup_script_failed", startup);
+    }
+    return endOf(isFull ? { ...exit, reason: "disk_exceeded" } : exit);
   } finally {
+    endWatch();
     feed.abandon();
   }
 }
 
+/** @throws LaunchFailure when the instance cannot be started */
 async function launch(
-  { runtime, plans, sandbox, ...options }: IterationRunOptions,
+  sandbox: Sandbox,
+  options: IterationRunOptions,
   work: IterationRun,
-  { actor }: ActivityContext,
-  { header }: ExecutionState,
+  context: ActivityContext,
+  state: ExecutionState,
   deadlineAt: number,
 ): Promise<void> {
-  const plan = await plans.of(actor);
-  const entries = await runtime.log(actor, HISTORY_LOG, 0, historyPage);
-  const history = entries.map(({ entry }) => entry);
-  const token = await options.mintToken({
-    executionId: work.execution_id,
-    agentId: header.agent_id,
-    tenant: actor.tenant,
-    instanceId: work.instance_id,
-    deadlineAt,
-  });
-  await sandbox.launch({
-    instanceId: work.instance_id,
-    executionId: work.execution_id,
-    tenant: actor.tenant,
-    environment: instanceEnvironment(header, plan, {
-      executionId: work.execution_id,
-      tenant: actor.tenant,
-      iteration: work.iteration,
-      history,
-      token,
-      gatewayUrl: await options.gatewayUrl,
-    }),
-    prompt: renderPrompt(plan, {
-      intent: header.intent,
-      iteration: work.iteration,
-      maxIterations: header.max_iterations,
-      history,
-    }),
-    limits: {
-      cpuMillicores: plan.resources.cpu_millicores,
-      memoryBytes: plan.resources.memory_bytes,
-      diskBytes: plan.resources.disk_bytes,
-      processes: plan.resources.processes,
-    },
-  });
+  const { instance_id } = work;
+  // In order, and before whatever comes of the launch.
+  let told: Promise<unknown> = Promise.resolve();
+  const report = (news: LaunchNews) => {
+    told = told.then(() => context.tell("image_pull", { instance_id, news: pullMessage(news) })).catch(() => {});
+  };
+  try {
+    const spec = await instanceSpec(options, work, context, state, { deadlineAt, description: sandbox.describe() });
+    context.signal.throwIfAborted();
+    await sandbox.launch(spec, report);
+  } finally {
+    await told;
+  }
+}
+
+/** @throws Terminal where this node does not give what the execution was promised at its start */
+function sandboxOf(sandboxes: Sandboxes, { header }: ExecutionState): Sandbox {
+  const { isolation } = header.runtime;
+  const sandbox = sandboxes.of(isolation);
+  if (sandbox === null) throw new Terminal("runtime_error", `This node does not offer ${isolation}`);
+  return sandbox;
 }
 
 /** What this node adds to the record: where the agent lives, and what it cannot hold it to. */
-async function describeRuntime(
-  { sandbox, runtime }: IterationRunOptions,
-  context: ActivityContext,
-): Promise<{ runtime: RuntimeFacts; warnings: Warning[] }> {
+function describeRuntime(sandbox: Sandbox, { header }: ExecutionState): { runtime: RuntimeFacts; warnings: Warning[] } {
   const { isolation, sandbox: kind, egressEnforced, unenforcedLimits } = sandbox.describe();
-  const { state } = await stateOf(runtime, context);
   const warnings: Warning[] = [];
   if (kind === "none") warnings.push({ code: "unsandboxed", message: "The agent runs without a sandbox on this node" });
   if (unenforcedLimits.length > 0) {
@@ -169,21 +168,24 @@ async function describeRuntime(
       message: `This node does not enforce: ${unenforcedLimits.join(", ")}`,
     });
   }
-  const { image } = state.header.runtime;
+  const { image } = header.runtime;
   return { runtime: { isolation, image, sandbox: kind, egress_enforced: egressEnforced }, warnings };
 }
 
-async function stateOf(runtime: Pick<Runtime, "read">, { actor }: ActivityContext): Promise<{ state: ExecutionState }> {
+async function stateOf(runtime: Pick<Runtime, "read">, { actor }: ActivityContext): Promise<ExecutionState> {
   const stored = await runtime.read(actor);
   if (!stored) throw new Error(`execution ${actor.key} is gone`);
   // The runtime checked it against the actor's schema when it was written.
-  return { state: stored.state as unknown as ExecutionState };
+  return stored.state as unknown as ExecutionState;
 }
 
 /** Ends an instance and takes away what is left of it. Repeatable. */
-export async function endInstance(sandbox: Sandbox, instanceId: string): Promise<void> {
-  await sandbox.terminate(instanceId, graceMs);
-  await sandbox.remove(instanceId);
+export async function endInstance(
+  instances: Pick<Instances, "terminate" | "remove">,
+  instanceId: string,
+): Promise<void> {
+  await instances.terminate(instanceId, graceMs);
+  await instances.remove(instanceId);
 }
 
 function endOf({ reason, exitCode, stdout, stdoutTruncated, stderr }: InstanceExit): InstanceEnd {

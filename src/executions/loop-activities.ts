@@ -115,7 +115,8 @@ const interrupted: ToolOutcome & { status: "failed" } = {
   message: "The service was restarted while this call was under way; whether it took effect is not known",
 };
 
-function argumentsOf(entry: Json, callId: string): Readonly<Record<string, unknown>> {
+/** The arguments of a call in a logged assistant message. */
+export function argumentsOf(entry: Json, callId: string): Readonly<Record<string, unknown>> {
   const logged = entry as LoopEntry | null;
   const calls = logged?.entry === "message" ? (logged.message.tool_calls ?? []) : [];
   return calls.find(({ id }) => id === callId)?.arguments ?? {};

@@ -1,10 +1,7 @@
 /** What a deterministic validator finds in an iteration's result. Pure; runs in a guarded process. */
-import type { ErrorObject } from "ajv";
 import type { Json } from "../../actors/actor.ts";
 import { compileSchema } from "../../actors/agent/json-schema.ts";
-
-/** Issues that are written into the feedback; a model does not profit from more. */
-const maxIssues = 20;
+import { issuesOf, type SchemaIssue } from "../../actors/agent/schema-issues.ts";
 
 export type MeasureJob =
   | { readonly type: "regex"; readonly pattern: string; readonly flags: string; readonly text: string }
@@ -60,29 +57,11 @@ function withoutFence(text: string): string {
   return fenced?.[1] ?? text;
 }
 
-type Issue = { readonly path: string; readonly message: string };
-
-function check(schema: Json, value: unknown, root: string): readonly Issue[] {
+function check(schema: Json, value: unknown, root: string): readonly SchemaIssue[] {
   try {
-    const validate = compileSchema(schema);
-    if (validate(value)) return [];
-    return (validate.errors ?? []).slice(0, maxIssues).map((error) => worded(error, root));
+    return issuesOf(compileSchema(schema), value, root);
   } catch (error) {
     return [{ path: root, message: `the schema is not usable: ${error instanceof Error ? error.message : "unknown"}` }];
-  }
-}
-
-function worded(error: ErrorObject, root: string): Issue {
-  const path = root + error.instancePath.replaceAll("/", ".").replaceAll("~1", "/").replaceAll("~0", "~");
-  switch (error.keyword) {
-    case "required":
-      return { path, message: `required property ${error.params.missingProperty} is missing` };
-    case "additionalProperties":
-      return { path, message: `property ${error.params.additionalProperty} is not allowed` };
-    case "enum":
-      return { path, message: `must be one of ${JSON.stringify(error.params.allowedValues)}` };
-    default:
-      return { path, message: error.message ?? "does not conform" };
   }
 }
 

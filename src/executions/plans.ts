@@ -1,7 +1,9 @@
 /** The plans of executions: written once at the start, read by every activity of the execution. */
 import { Value } from "@sinclair/typebox/value";
 import { PLAN_LOG, Plan } from "../../actors/execution/plan.ts";
+import { completePlan } from "../../actors/execution/stored-state.ts";
 import type { Address, Runtime } from "../runtime/port.ts";
+import { implicitWorkspace } from "../volumes/volumes.ts";
 
 /** Plans kept in memory; an execution reads its own several times in short order. */
 const capacity = 64;
@@ -19,7 +21,7 @@ export function createPlans(runtime: Pick<Runtime, "log">): Plans {
       if (known) return known;
       const [first] = await runtime.log(execution, PLAN_LOG, 0, 1);
       if (!first) throw new Error(`execution ${execution.key} has no plan`);
-      const plan = Value.Parse(Plan, first.entry);
+      const plan = Value.Parse(Plan, completePlan(first.entry, implicitWorkspace(execution.key)));
       if (kept.size >= capacity) kept.delete(kept.keys().next().value ?? "");
       kept.set(execution.key, plan);
       return plan;

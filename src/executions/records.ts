@@ -2,6 +2,7 @@
 import type { Fragment } from "postgres";
 import type { Page } from "../http/paging.ts";
 import { isUuid } from "../http/route.ts";
+import { texts } from "../store/array-literal.ts";
 import type { Sql } from "../store/postgres.ts";
 
 export interface ListFilter {
@@ -62,6 +63,15 @@ export function executionRecords(sql: Sql) {
     unfinishedOf(agentId: string): Promise<{ execution_id: string; tenant: string }[]> {
       return sql<{ execution_id: string; tenant: string }[]>`
         select execution_id, tenant from executions where agent_id = ${agentId} and ended_at is null`;
+    },
+
+    /** What the tenant has under way, and of the given executions those that have ended. */
+    underWay(tenant: string, executionIds: readonly string[]): Promise<{ execution_id: string; live: boolean }[]> {
+      return sql<{ execution_id: string; live: boolean }[]>`
+        select execution_id, true as live from executions where tenant = ${tenant} and ended_at is null
+        union all
+        select execution_id, false from executions
+        where execution_id = any(${texts(executionIds)}::text[]::uuid[]) and tenant = ${tenant} and ended_at is not null`;
     },
 
     /** How many executions have not ended, by status, of all tenants together. */

@@ -6,6 +6,7 @@ import { isOver } from "../../actors/execution/state.ts";
 import { Problem } from "../../actors/problem.ts";
 import { idempotent } from "../http/idempotency.ts";
 import { listSchema, pageOf } from "../http/paging.ts";
+import { preferredWait } from "../http/prefer.ts";
 import { type Call, defineRoute, jsonBody, type Route, reply, uuidParam } from "../http/route.ts";
 import type { EventStreams } from "../http/sse.ts";
 import type { Runtime } from "../runtime/port.ts";
@@ -17,14 +18,16 @@ import {
   Deleted,
   ExecutionFilter,
   maxInputBytes,
+  maxOverridesBytes,
   maxWaitSeconds,
   RecordQuery,
   StartBody,
   Started,
+  StartHeaders,
   StartQuery,
   StreamQuery,
 } from "./schema.ts";
-import { agentIdOf } from "./start.ts";
+import { agentIdOf, readStart } from "./start-request.ts";
 import { streamExecution } from "./stream.ts";
 
 export interface ExecutionRoutesOptions {
@@ -35,7 +38,7 @@ export interface ExecutionRoutesOptions {
 }
 
 /** The input's bound, and room for what stands around it. */
-const startBody = jsonBody(StartBody, { limit: maxInputBytes + 128 * 1024 });
+const startBody = jsonBody(StartBody, { limit: maxInputBytes + maxOverridesBytes + 128 * 1024 });
 const ExecutionId = Type.Object({ id: uuidParam("invalid_execution_id", "Invalid execution ID") });
 const IterationId = Type.Object({
   id: uuidParam("invalid_execution_id", "Invalid execution ID"),
@@ -49,13 +52,19 @@ export function executionRoutes({ executions, streams, runtime, sql }: Execution
   type StartCall = Call<unknown, typeof StartQuery.static, typeof StartBody.static>;
 
   async function start(call: StartCall, agentId: string) {
-    const { tenant, identity, body, query } = call;
-    const answer = await idempotent(call, sql, async (executionId, fresh) => {
-      const started = await executions.start(executionId, fresh, { tenant, identity, agentId, body, query });
-      const seconds = query.wait_seconds ?? body.wait_seconds ?? 0;
-      return reply(200, seconds === 0 ? started : await executions.settled(started, tenant, seconds, call.signal));
+    const { tenant, body, query, signal } = call;
+    const request = readStart(call, agentId, body, query);
+    const named = query.wait_seconds ?? body.wait_seconds ?? null;
+    const preferred = named === null ? preferredWait(call.request.headers, maxWaitSeconds) : null;
+    const seconds = named ?? preferred ?? 0;
+    const headers: Record<string, string> = preferred === null ? {} : { "Preference-Applied": `wait=${preferred}` };
+    return idempotent(call, sql, async (executionId, fresh) => {
+      const started = await executions.startAs(executionId, fresh, request);
+      if (seconds === 0) return reply(200, started, headers);
+      const settled = await executions.settled(started, tenant, seconds, signal);
+      // Nobody hears this answer; what is kept for a repeat must not tell a moment in between.
+      return reply(200, signal.aborted ? started : settled, headers);
     });
-    return answer;
   }
 
   const stream = (path: string) =>
@@ -89,6 +98,7 @@ export function executionRoutes({ executions, streams, runtime, sql }: Execution
       summary: "Start an execution of an agent",
       scope: "agent:execute",
       query: StartQuery,
+      headers: StartHeaders,
       body: startBody,
       responses: { 200: Started },
       patience: maxWaitSeconds + margin,
@@ -101,6 +111,7 @@ export function executionRoutes({ executions, streams, runtime, sql }: Execution
       scope: "agent:execute",
       params: Type.Object({ id: uuidParam("invalid_agent_id", "Invalid agent ID") }),
       query: StartQuery,
+      headers: StartHeaders,
       body: startBody,
       responses: { 200: Started },
       patience: maxWaitSeconds + margin,
@@ -193,6 +204,6 @@ function includesPrompts({ query, identity }: Call<unknown, typeof RecordQuery.s
 }
 
 /** `Last-Event-ID` as a number; null for none, or for what is none of our ids. */
-function resumePoint(header: string | null): number | null {
+export function resumePoint(header: string | null): number | null {
   return header !== null && /^\d{1,15}$/.test(header.trim()) ? Number(header) : null;
 }

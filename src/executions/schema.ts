@@ -8,6 +8,7 @@ const Nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null
 const Time = Type.String({ format: "date-time" });
 
 export const maxInputBytes = 1024 * 1024;
+export const maxOverridesBytes = 256 * 1024;
 /** The longest a request may wait for an execution's end. */
 export const maxWaitSeconds = 60;
 
@@ -21,6 +22,13 @@ export const StartBody = Type.Object({
   intent: Type.Optional(Type.String({ maxLength: 10_000 })),
   version: Version,
   timeout_seconds: Type.Optional(Type.Integer({ minimum: 1 })),
+  max_iterations: Type.Optional(Type.Integer({ minimum: 1, description: "Lowers the manifest's" })),
+  max_tokens: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      description: "Prompts and replies together; lowers the manifest's `execution.max_tokens`",
+    }),
+  ),
   labels: Type.Optional(
     // Keys are measured by `checkBody`: a record's schema says nothing about their length.
     Type.Record(Type.String(), Type.String({ maxLength: 256 }), { maxProperties: 16 }),
@@ -35,6 +43,18 @@ export type StartBody = Static<typeof StartBody>;
 
 export const StartQuery = Type.Object({ version: Version, wait_seconds: WaitSeconds });
 export type StartQuery = Static<typeof StartQuery>;
+
+/** What a start is told by headers. */
+export const StartHeaders = Type.Object({
+  Prefer: Type.Optional(
+    Type.String({
+      description: `\`wait=N\`: hold the answer up to N seconds, at most ${maxWaitSeconds}, until the execution has ended. \`wait_seconds\` is stronger. Where it counts, the answer says \`Preference-Applied: wait=N\`.`,
+    }),
+  ),
+  "Idempotency-Key": Type.Optional(
+    Type.String({ maxLength: 255, description: "Repeats under the same key are one execution, for 24 hours" }),
+  ),
+});
 
 export const Started = Type.Object({
   execution_id: Type.String(),

@@ -1,18 +1,21 @@
 /** Starting an execution: the checks in the contract's order, and the plan they settle. */
-import type { Json } from "../../actors/actor.ts";
-import { isStorable } from "../../actors/agent/storable.ts";
-import type { Header, Plan, Warning } from "../../actors/execution/plan.ts";
-import type { Identity } from "../../actors/identity/identity.ts";
-import { type Issue, invalid, Problem, type ProblemCode } from "../../actors/problem.ts";
-import { selectTools } from "../../actors/tool/catalog.ts";
+import { type Header, maxDepth, type Plan, type Warning } from "../../actors/execution/plan.ts";
+import {
+  contextPermits,
+  defaultSecurityContext,
+  isSecurityContext,
+  mayUseContext,
+} from "../../actors/identity/security-context.ts";
+import { invalid, Problem } from "../../actors/problem.ts";
+import { selectTools, sparedFromJudges } from "../../actors/tool/catalog.ts";
 import type { Agents, ResolvedAgent } from "../agents/agents.ts";
-import { isUuid } from "../http/route.ts";
-import { maxInputBytes, type StartBody, type StartQuery } from "./schema.ts";
+import type { Attachment } from "../volumes/attachments.ts";
+import type { OpenVolumes } from "../volumes/open.ts";
+import { judgeMounts, recordedVolumes } from "../volumes/volumes.ts";
+import { requireAgents } from "./references.ts";
+import { requireFreeKeys, requirePrompt, settleInput } from "./start-input.ts";
+import { refused, type StartRequest } from "./start-request.ts";
 
-/** The security context of every execution until tenants can name others. */
-const defaultSecurityContext = "svc-agent-runtime";
-/** Characters; as in manifests. */
-const maxLabelKey = 63;
 /** Processes an instance may hold at once. */
 const maxProcesses = 512;
 
@@ -22,41 +25,54 @@ export interface StartOptions {
   /** Isolations this node can give, and what `inherit` means. */
   readonly isolations: readonly string[];
   readonly defaultIsolation: string;
+  /** Whether instances of this isolation can be kept from the network. */
+  readonly enforcesNetwork: (isolation: string) => boolean;
+  /** Whether an agent may be open to every public host. */
+  readonly openEgress: boolean;
+  readonly volumes: Pick<OpenVolumes, "settle" | "checkAttachments">;
   readonly bounds: Header["bounds"];
 }
 
-export interface StartRequest {
-  readonly tenant: string;
-  readonly identity: Identity;
-  /** From the path, or from the body. */
-  readonly agentId: string;
-  readonly body: StartBody;
-  readonly query: StartQuery;
-}
-
 /**
- * Judges a start. Nothing is stored.
- * @throws Problem 404, 409, 422
+ * Judges a start and settles what it will be. Nothing is stored but volumes, and those only once it is admitted.
+ * @param admit the last check of all; it may count the execution
+ * @throws Problem 403, 404, 409, 422; what `admit` throws
  */
 export async function prepareStart(
   options: StartOptions,
+  executionId: string,
   request: StartRequest,
+  admit: () => Promise<void>,
 ): Promise<{ header: Header; plan: Plan }> {
-  const { tenant, agentId, body, query } = request;
-  const input = checkBody(body);
-  const version = query.version ?? body.version;
+  const { volumes } = options;
+  const { tenant, origin, version = null } = request;
   const agent = await options.agents.resolveForExecution({
     tenant,
-    agentId,
-    ...(version === undefined ? {} : { version }),
+    ...("agentId" in request ? { agentId: request.agentId } : { agentName: request.agentName }),
+    ...(version === null ? {} : { version }),
   });
   const { spec } = agent;
-  const timeoutMs = lowered(spec.resources.timeout_ms, body.timeout_seconds);
-  const tools = effectiveTools(agent);
+  const overrides = request.contextOverrides ?? null;
+  const intent = request.intent ?? null;
+  const securityContext = settleContext(agent, request);
+  const { tools, unmatched } = effectiveTools(agent, securityContext);
+  const refs = request.attachments ?? [];
+  const attachments = await volumes.checkAttachments(tenant, request.starter, refs, spec.input_schema, tools);
+  const input = await settleInput(request.input, attachments, spec.input_schema);
+  requireFreeKeys(overrides);
+  const plan = { ...planOf(agent), input, context_overrides: overrides, attachments, tools };
+  const budgets = settleBudgets(agent, request);
+  requirePrompt(plan, intent, budgets.max_iterations);
+  requireTools(unmatched);
   if (!options.servesModel(spec.runtime.model)) {
     throw refused("unknown_model_alias", "runtime.model", `no model answers to the alias ${spec.runtime.model}`);
   }
+  await requireAgents(options.agents, tenant, agent);
   const { isolation, warnings } = settleRuntime(options, agent);
+  const hierarchy = placeOf(executionId, request, spec.swarm);
+  await admit();
+  // Last of all: this stores volumes.
+  const { mounts, filesystem } = await settleMounts(options, executionId, agent, request, attachments);
   return {
     header: {
       agent_id: agent.agent_id,
@@ -64,28 +80,28 @@ export async function prepareStart(
       agent_version: agent.version,
       agent_revision: agent.revision,
       mode: spec.execution.mode,
-      max_iterations: spec.execution.max_iterations,
-      timeout_ms: timeoutMs,
+      ...budgets,
       iteration_timeout_ms: spec.execution.iteration_timeout_ms,
       llm_timeout_ms: spec.execution.llm_timeout_ms,
-      intent: body.intent ?? null,
-      labels: body.labels ?? {},
-      trigger: "api",
-      workflow_name: null,
-      workflow_execution_id: null,
-      hierarchy: { parent_execution_id: null, depth: 0, path: [], swarm_id: null },
-      security_context: defaultSecurityContext,
-      initiating_user_sub: request.identity.userId,
+      intent,
+      labels: request.labels ?? {},
+      trigger: origin.trigger,
+      workflow_name: origin.workflow?.name ?? null,
+      workflow_execution_id: origin.workflow?.executionId ?? null,
+      hierarchy,
+      security_context: securityContext,
+      initiating_user_sub: origin.initiatingUserSub,
       runtime: { isolation, image: spec.runtime.image, sandbox: null, egress_enforced: null },
-      volumes: [],
+      volumes: recordedVolumes(mounts),
       warnings,
       bounds: options.bounds,
     },
-    plan: planOf(agent, input, tools),
+    plan: { ...plan, mounts, filesystem },
   };
 }
 
-function planOf({ spec }: ResolvedAgent, input: Json, tools: Plan["tools"]): Plan {
+/** What the agent brings, whatever the request adds. */
+function planOf({ spec }: ResolvedAgent): Plan {
   const { metadata, runtime, task, execution, resources, network, filesystem } = spec;
   return {
     instruction: task.instruction,
@@ -93,13 +109,19 @@ function planOf({ spec }: ResolvedAgent, input: Json, tools: Plan["tools"]): Pla
     prompt_template: task.prompt_template,
     input_data: task.input_data,
     agentskills: [...task.agentskills],
-    context: "",
-    input,
+    context: spec.context.map((item) => ({ ...item })),
+    input: null,
     context_overrides: null,
     attachments: [],
     model: { alias: runtime.model, temperature: runtime.temperature },
-    tools,
+    tools: [],
     validators: [...execution.validators],
+    tool_judges: [...execution.tool_judges],
+    output_handler: spec.output_handler,
+    deliveries: [...execution.deliveries],
+    mounts: [],
+    image_pull_policy: runtime.image_pull_policy,
+    warm_pool_size: spec.warm_pool_size,
     env: { ...runtime.bootstrap_env, ...spec.env },
     resources: {
       cpu_millicores: resources.cpu_millicores,
@@ -114,70 +136,80 @@ function planOf({ spec }: ResolvedAgent, input: Json, tools: Plan["tools"]): Pla
   };
 }
 
-/** The agent's id from a body: a text that is no UUID is told apart from none at all. */
-export function agentIdOf(body: StartBody): string {
-  const { agent_id } = body;
-  if (agent_id === undefined || agent_id === null) throw missing("agent_id");
-  if (typeof agent_id !== "string" || !isUuid(agent_id)) throw new Problem("invalid_agent_id", "Invalid agent ID");
-  return agent_id.toLowerCase();
+/** A judge sees the volumes of what it judges; everybody else has volumes of his own, under a policy of his own. */
+async function settleMounts(
+  { volumes }: StartOptions,
+  executionId: string,
+  { agent_id, spec }: ResolvedAgent,
+  { tenant, starter, judgedMounts = [] }: StartRequest,
+  attachments: readonly Attachment[],
+): Promise<Pick<Plan, "mounts" | "filesystem">> {
+  const { read, write, read_only } = spec.filesystem;
+  if (spec.metadata.agent_type === "judge" && judgedMounts.length > 0) {
+    return { mounts: judgeMounts(judgedMounts), filesystem: { read: [], write: [], read_only } };
+  }
+  const mounts = await volumes.settle(tenant, agent_id, executionId, starter, spec.volumes, attachments);
+  return { mounts, filesystem: { read: [...read], write: [...write], read_only } };
 }
 
-/** What can be told without looking at the agent. @returns the input */
-function checkBody(body: StartBody): Json {
-  const { input, context_overrides, attachments, security_context, security_context_name } = body;
-  if (input === undefined || input === null) throw missing("input");
-  if (context_overrides !== undefined && context_overrides !== null) throw notYet("context_overrides");
-  if (attachments !== undefined && attachments.length > 0) throw notYet("attachments");
-  const context = security_context ?? security_context_name ?? defaultSecurityContext;
-  if (context !== defaultSecurityContext) {
-    throw refused("unknown_security_context", "security_context", `there is no security context ${context}`);
+/** Where the execution stands below its parent. A swarm has the id of the execution that founded it. */
+function placeOf(executionId: string, { origin }: StartRequest, swarm: boolean): Header["hierarchy"] {
+  const { parent } = origin;
+  const founded = swarm ? executionId : null;
+  if (parent === null) return { parent_execution_id: null, depth: 0, path: [], swarm_id: founded };
+  if (parent.depth >= maxDepth) {
+    throw new Problem("depth_exceeded", `Executions nest at most ${maxDepth} deep below their root`);
   }
-  if (body.intent !== undefined && !isStorable(body.intent)) throw refused("validation_failed", "intent", unusableText);
-  const labels = Object.entries(body.labels ?? {});
-  if (labels.some(([key]) => key.length > maxLabelKey)) {
-    throw refused("validation_failed", "labels", `keys may have at most ${maxLabelKey} characters`);
-  }
-  if (labels.some(([key, value]) => key === "" || !isStorable(key) || !isStorable(value))) {
-    throw refused("validation_failed", "labels", "keys may not be empty; no NUL or broken Unicode");
-  }
-  const text = JSON.stringify(input);
-  if (Buffer.byteLength(text) > maxInputBytes) {
-    throw refused("input_validation_failed", "input", `is larger than ${maxInputBytes} bytes`);
-  }
-  // A prompt travels as a program's argument, which cannot hold NUL. Escapes show in the JSON text.
-  if (/\\u0000|\\ud[89a-f]/i.test(text) && !isStorableJson(input)) {
-    throw refused("input_validation_failed", "input", unusableText);
-  }
-  return input;
+  return {
+    parent_execution_id: parent.executionId,
+    depth: parent.depth + 1,
+    path: [...parent.path, parent.executionId],
+    swarm_id: parent.swarmId ?? founded,
+  };
 }
 
-const unusableText = "contains a NUL character or broken Unicode";
-
-function isStorableJson(value: Json): boolean {
-  const waiting: Json[] = [value];
-  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
-    if (typeof next === "string" && !isStorable(next)) return false;
-    if (next === null || typeof next !== "object") continue;
-    for (const [key, child] of Object.entries(next)) {
-      if (!isStorable(key)) return false;
-      waiting.push(child as Json);
-    }
-  }
-  return true;
+/** A start may lower what the manifest grants, never raise it. */
+function settleBudgets({ spec }: ResolvedAgent, request: StartRequest) {
+  const { execution, resources } = spec;
+  const { timeoutSeconds = null, maxIterations = null, maxTokens = null, origin } = request;
+  const seconds = resources.timeout_ms / 1000;
+  // A parent bounds a child without knowing the child's manifest.
+  const wished = origin.parent === null || timeoutSeconds === null ? timeoutSeconds : Math.min(seconds, timeoutSeconds);
+  return {
+    timeout_ms: lowered("timeout_seconds", seconds, wished) * 1000,
+    max_iterations: lowered("max_iterations", execution.max_iterations, maxIterations),
+    max_tokens: execution.max_tokens === null ? maxTokens : lowered("max_tokens", execution.max_tokens, maxTokens),
+  };
 }
 
-/** A start may lower the manifest's timeout, never raise it. */
-function lowered(manifestMs: number, seconds: number | undefined): number {
-  if (seconds === undefined) return manifestMs;
-  if (seconds * 1000 > manifestMs) {
-    throw refused("validation_failed", "timeout_seconds", `must not exceed the manifest's ${manifestMs / 1000} s`);
+function lowered(path: string, granted: number, wished: number | null): number {
+  if (wished !== null && wished > granted) {
+    throw refused("validation_failed", path, `must not exceed the manifest's ${granted}`);
   }
-  return seconds * 1000;
+  return wished ?? granted;
 }
 
-function effectiveTools({ spec }: ResolvedAgent): Plan["tools"] {
+/** The manifest's context was judged when it was deployed; the caller's wish counts where it names none. */
+function settleContext({ spec }: ResolvedAgent, { securityContext: wish = null, starter }: StartRequest): string {
+  const name = spec.security_context ?? wish ?? defaultSecurityContext;
+  if (!isSecurityContext(name)) {
+    throw refused("unknown_security_context", "security_context", `there is no security context ${name}`);
+  }
+  if (spec.security_context === null && !mayUseContext(name, starter)) {
+    throw new Problem("security_context_forbidden", `The caller may not use the security context ${name}`);
+  }
+  return name;
+}
+
+/** The manifest's tools that the context permits; `unmatched` are the patterns that open none at all. */
+function effectiveTools({ spec }: ResolvedAgent, securityContext: string) {
   const { tools, unmatched } = selectTools(spec.tools.map(({ name }) => name));
-  if (unmatched.length === 0) return tools;
+  const permitted = tools.filter(({ name }) => contextPermits(securityContext, name));
+  return { tools: sparedFromJudges(permitted, spec.tools), unmatched };
+}
+
+function requireTools(unmatched: readonly string[]): void {
+  if (unmatched.length === 0) return;
   const issues = unmatched.map((name) => ({
     path: "tools",
     message: `no tool answers to ${name}`,
@@ -192,6 +224,13 @@ function settleRuntime(options: StartOptions, { spec }: ResolvedAgent): { isolat
   if (!options.isolations.includes(isolation)) {
     throw refused("runtime_unavailable", "runtime.isolation", `${isolation} is not offered here`);
   }
+  if (spec.network !== null && spec.network.mode !== "none" && !options.enforcesNetwork(isolation)) {
+    throw refused("runtime_unavailable", "security.network", `${isolation} cannot enforce a network policy here`);
+  }
+  const isOpen = spec.network?.mode === "allow" && spec.network.allowlist.length === 0;
+  if (isOpen && !options.openEgress) {
+    throw refused("open_egress_forbidden", "security.network.allowlist", "this node opens the whole network to nobody");
+  }
   const ignoresImage = isolation === "process" && language === null;
   const warning = {
     code: "image_ignored",
@@ -199,14 +238,3 @@ function settleRuntime(options: StartOptions, { spec }: ResolvedAgent): { isolat
   };
   return { isolation, warnings: ignoresImage ? [warning] : [] };
 }
-
-function refused(code: ProblemCode, path: string, message: string): Problem {
-  const issue: Issue = { path, message, code: code === "validation_failed" ? "invalid" : code };
-  return invalid(code, `${path}: ${message}`, [issue]);
-}
-
-const missing = (path: string): Problem =>
-  invalid("validation_failed", "The request is invalid", [{ path, message: "is required", code: "invalid" }]);
-
-const notYet = (path: string): Problem =>
-  refused("unsupported_field", path, "is not supported by this version of the service");

@@ -71,7 +71,7 @@ function send(stream: EventStream, entries: readonly LogEntry[], wishes: StreamW
     const last = isTerminal(entry.entry);
     const wished = last || wishes.names === null || wishes.names.has(eventName(entry.entry));
     if (wished && entry.seq > wishes.after) {
-      stream.send(entry.seq, textOf(entry, wishes));
+      stream.send(entry.seq, eventText(entry, wishes));
     }
     if (last) {
       stream.end();
@@ -83,7 +83,8 @@ function send(stream: EventStream, entries: readonly LogEntry[], wishes: StreamW
 /** The text of an entry in its usual form, shared by all who follow the same execution. */
 const usual = new WeakMap<LogEntry, string>();
 
-function textOf(entry: LogEntry, { prompts, flat }: StreamWishes): string {
+/** An event as one line of a stream; `seq` is its id. */
+export function eventText(entry: LogEntry, { prompts, flat }: Pick<StreamWishes, "prompts" | "flat">): string {
   if (prompts || flat) return JSON.stringify(flat ? flatEvent(entry, prompts) : wireEvent(entry.entry, prompts));
   let text = usual.get(entry);
   if (text === undefined) {

@@ -8,7 +8,8 @@ import { EXECUTION } from "../../actors/execution/execution.ts";
 import { type ExecutionState, isOver } from "../../actors/execution/state.ts";
 import { isUuid } from "../http/route.ts";
 import type { Runtime } from "../runtime/port.ts";
-import type { Sandbox } from "../sandbox/port.ts";
+import type { Instances } from "../sandbox/sandboxes.ts";
+import type { Volumes } from "../volumes/volumes.ts";
 import { endInstance } from "./iteration-run.ts";
 import { cancelLeftBehind, type LeftBehindOptions } from "./left-behind.ts";
 import type { ExecutionRecords, SweepRow } from "./records.ts";
@@ -16,7 +17,8 @@ import type { ExecutionRecords, SweepRow } from "./records.ts";
 export interface SweepOptions {
   readonly runtime: Pick<Runtime, "readMany" | "tell">;
   readonly records: ExecutionRecords;
-  readonly sandbox: Sandbox;
+  readonly instances: Instances;
+  readonly volumes: Pick<Volumes, "heldForRuns" | "removeHeld" | "eraseDeleted" | "measureWritten">;
   readonly leftBehind: LeftBehindOptions;
   /** SVC_EXECUTION_RETENTION_DAYS */
   readonly retentionDays: number;
@@ -25,8 +27,6 @@ export interface SweepOptions {
 }
 
 const everyMs = 300_000;
-/** A workspace outlives its execution by this long. */
-const workspaceMs = 24 * 3600 * 1000;
 const dayMs = 24 * 3600 * 1000;
 /** Records erased per sweep; the next one takes more. */
 const eraseAtOnce = 500;
@@ -56,13 +56,13 @@ export function startSweeping(options: SweepOptions): () => Promise<void> {
 /** One round. @throws when a store is away; what was not done is done next time */
 async function sweep(options: SweepOptions): Promise<void> {
   await sweepInstances(options);
-  await sweepWorkspaces(options);
+  await sweepVolumes(options);
   await sweepLeftBehind(options);
   await eraseOld(options);
 }
 
-async function sweepInstances({ sandbox, records, runtime, report }: SweepOptions): Promise<void> {
-  const held = await sandbox.list();
+async function sweepInstances({ instances, records, runtime, report }: SweepOptions): Promise<void> {
+  const held = await instances.list();
   const wanted = await wantedInstances(
     records,
     runtime,
@@ -71,7 +71,7 @@ async function sweepInstances({ sandbox, records, runtime, report }: SweepOption
   for (const { instanceId, executionId } of held) {
     if (wanted.has(instanceId)) continue;
     report("orphan_removed", { instance_id: instanceId, execution_id: executionId });
-    await endInstance(sandbox, instanceId);
+    await endInstance(instances, instanceId);
   }
 }
 
@@ -93,16 +93,24 @@ async function wantedInstances(
   return wanted;
 }
 
-async function sweepWorkspaces({ sandbox, records, now, report }: SweepOptions): Promise<void> {
-  const held = await sandbox.workspaces();
-  const known = new Map((await lookUp(records, held)).map((row) => [row.execution_id, row]));
-  for (const executionId of held.filter(isUuid)) {
-    const ended = known.get(executionId)?.ended_at;
-    const isKept = known.has(executionId) && (ended === null || now() - (ended?.getTime() ?? 0) < workspaceMs);
+/** Workspaces and ephemeral volumes past their time, and volumes that were deleted. */
+async function sweepVolumes({ volumes, records, now, report }: SweepOptions): Promise<void> {
+  const held = await volumes.heldForRuns();
+  const rows = await lookUp(
+    records,
+    held.map(({ executionId }) => executionId),
+  );
+  const known = new Map(rows.map((row) => [row.execution_id, row]));
+  for (const volume of held) {
+    const run = known.get(volume.executionId);
+    const isKept = run !== undefined && (run.ended_at === null || now() - run.ended_at.getTime() < volume.ttlMs);
     if (isKept) continue;
-    report("workspace_removed", { execution_id: executionId });
-    await sandbox.removeWorkspace(executionId);
+    report("workspace_removed", { execution_id: volume.executionId, volume_id: volume.volumeId });
+    await volumes.removeHeld(volume);
   }
+  await volumes.measureWritten();
+  const erased = await volumes.eraseDeleted();
+  if (erased > 0) report("volumes_erased", { count: erased });
 }
 
 /** Deletions of agents that a crash cut short, or that a start overtook. */

@@ -1,12 +1,11 @@
 /** The activity `iteration.validate`: measures an iteration's result, validator by validator. */
 import { fileURLToPath } from "node:url";
-import type { Static } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import type { Json } from "../../actors/actor.ts";
 import { IterationValidate, type Measurement } from "../../actors/execution/activities.ts";
-import type { Validator } from "../../actors/execution/plan.ts";
+import { IterationResult, type JudgeValidator, resultLog, type Validator } from "../../actors/execution/plan.ts";
 import { measureExitCode, passes } from "../../actors/execution/verdict.ts";
-import type { ActivityDefinition } from "../runtime/port.ts";
+import { type ActivityDefinition, type Address, type Runtime, Terminal } from "../runtime/port.ts";
 import { BudgetExceeded, runGuarded } from "../tools/guarded.ts";
 import type { Finding, MeasureJob } from "./measure.ts";
 import type { Plans } from "./plans.ts";
@@ -15,29 +14,46 @@ const program = fileURLToPath(new URL("./measure-program.ts", import.meta.url));
 /** The contract's budget of a pattern; a schema may hold several. */
 const budgetMs = { regex: 1_000, json_schema: 5_000 } as const;
 
-export function validateActivity(plans: Plans): ActivityDefinition {
+export function validateActivity(plans: Plans, runtime: Pick<Runtime, "log">): ActivityDefinition {
   return {
     name: "iteration.validate",
     concurrency: 16,
     retry: { attempts: 5, firstDelayMs: 200 },
     run: async (input, { actor, signal }) => {
-      const work = Value.Parse(IterationValidate, input);
+      const { instance_id, from } = Value.Parse(IterationValidate, input);
       const { validators } = await plans.of(actor);
+      const result = await resultOf(runtime, actor, instance_id);
       const measurements: Measurement[] = [];
-      for (const validator of validators) {
-        const measurement = await measureOne(validator, work, signal);
+      for (const validator of validators.slice(from)) {
+        if (isJudge(validator)) break;
+        const measurement = await measureOne(validator, result, signal);
         measurements.push(measurement);
         if (!passes(validator, measurement)) break;
       }
-      return { output: work.output, measurements } satisfies Json;
+      return { output: result.output, measurements } satisfies Json;
     },
   };
 }
 
+/** What the actor kept for its validators when the instance ended. */
+export async function resultOf(
+  runtime: Pick<Runtime, "log">,
+  execution: Address,
+  instanceId: string,
+): Promise<IterationResult> {
+  const [first] = await runtime.log(execution, resultLog(instanceId), 0, 1);
+  if (!first) throw new Terminal("execution_not_found", "The execution was removed");
+  return Value.Parse(IterationResult, first.entry);
+}
+
+function isJudge(validator: Validator): validator is JudgeValidator {
+  return validator.type === "semantic" || validator.type === "multi_judge";
+}
+
 /** Measures one validator; what cannot be measured in time scores 0. */
 export async function measureOne(
-  validator: Validator,
-  work: Pick<Static<typeof IterationValidate>, "output" | "stderr" | "exit_code">,
+  validator: Exclude<Validator, JudgeValidator>,
+  work: IterationResult,
   signal: AbortSignal,
 ): Promise<Measurement> {
   if (validator.type === "exit_code") return measureExitCode(validator.expected, work.exit_code, work.stderr);

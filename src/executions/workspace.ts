@@ -2,10 +2,14 @@
 import { Value } from "@sinclair/typebox/value";
 import { WorkspaceRemove } from "../../actors/execution/activities.ts";
 import type { ActivityDefinition } from "../runtime/port.ts";
-import type { Sandbox } from "../sandbox/port.ts";
+import type { Instances } from "../sandbox/sandboxes.ts";
+import type { Volumes } from "../volumes/volumes.ts";
 import { endInstance } from "./iteration-run.ts";
 
-export function workspaceRemoveActivity(sandbox: Sandbox): ActivityDefinition {
+export function workspaceRemoveActivity(
+  instances: Instances,
+  volumes: Pick<Volumes, "removeOfExecution">,
+): ActivityDefinition {
   return {
     name: "workspace.remove",
     concurrency: 8,
@@ -14,8 +18,8 @@ export function workspaceRemoveActivity(sandbox: Sandbox): ActivityDefinition {
     hostBound: true,
     run: async (input) => {
       const { execution_id, instance_id } = Value.Parse(WorkspaceRemove, input);
-      if (instance_id !== null) await endInstance(sandbox, instance_id);
-      await sandbox.removeWorkspace(execution_id);
+      if (instance_id !== null) await endInstance(instances, instance_id);
+      await volumes.removeOfExecution(execution_id);
       return null;
     },
   };

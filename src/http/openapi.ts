@@ -69,7 +69,11 @@ function operation(route: Route): Operation {
     summary: route.summary,
     ...(scopes.length > 0 ? { description: `Scope: ${scopes.join(" or ")}` } : {}),
     security: route.public ? [] : bearer,
-    parameters: [...parameters(route.path, route.params), ...queryParameters(route.query)],
+    parameters: [
+      ...parameters(route.path, route.params),
+      ...namedParameters("query", route.query),
+      ...namedParameters("header", route.headers),
+    ],
     ...(body ? { requestBody: body } : {}),
     responses: responses(route),
   };
@@ -85,11 +89,11 @@ function parameters(path: string, schema: TObject | null): Parameter[] {
   }));
 }
 
-function queryParameters(schema: TObject | null): Parameter[] {
+function namedParameters(place: "query" | "header", schema: TObject | null): Parameter[] {
   if (!schema) return [];
   return Object.entries(schema.properties).map(([name, property]) => ({
     name,
-    in: "query",
+    in: place,
     required: schema.required?.includes(name) ?? false,
     ...(typeof property.description === "string" ? { description: property.description } : {}),
     schema: plain(property),

@@ -155,6 +155,8 @@ interface Declaration<P extends TObject, Q extends TObject, B extends BodyRule |
   readonly hidden?: true;
   readonly params?: P;
   readonly query?: Q;
+  /** Request headers the handler reads itself, for the API document. */
+  readonly headers?: TObject;
   readonly body?: B;
   /** Status → schema of the answer, for the API document. */
   readonly responses?: Readonly<Record<number, TSchema>>;
@@ -191,6 +193,7 @@ export interface Route {
   readonly scope: ScopeRule | null;
   readonly params: TObject | null;
   readonly query: TObject | null;
+  readonly headers: TObject | null;
   readonly body: BodyRule | null;
   readonly responses: Readonly<Record<number, TSchema>>;
   readonly configured: (() => Problem | null) | null;
@@ -241,6 +244,7 @@ function shared(declaration: Declaration<TObject, TObject, BodyRule | undefined>
     hidden: declaration.hidden ?? false,
     params: declaration.params ?? null,
     query: declaration.query ?? null,
+    headers: declaration.headers ?? null,
     body: declaration.body ?? null,
     responses: declaration.responses ?? {},
     configured: declaration.configured ?? null,

@@ -12,9 +12,13 @@ export class Setting {
     readonly node: NodeProcess,
   ) {}
 
-  static async open(env: Readonly<Record<string, string>> = {}): Promise<Setting> {
+  /** @param program instead of the service's own, from the project's root */
+  static async open(env: Readonly<Record<string, string>> = {}, program?: string): Promise<Setting> {
     const stores = await freshStores();
-    return new Setting(stores, await startNodeProcess(stores, { env: { SVC_LOG_LEVEL: "warn", ...env } }));
+    return new Setting(
+      stores,
+      await startNodeProcess(stores, { env: { SVC_LOG_LEVEL: "warn", ...env }, ...(program && { program }) }),
+    );
   }
 
   async close(): Promise<void> {

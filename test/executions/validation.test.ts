@@ -1,12 +1,16 @@
 /** What validators measure, one at a time (agents-executions 20, 21 and the hostile ones). */
 import { expect, test } from "bun:test";
-import type { Validator } from "../../actors/execution/plan.ts";
+import type { JudgeValidator, Validator } from "../../actors/execution/plan.ts";
 import { measureOne } from "../../src/executions/validation.ts";
 
 const passing = { min_score: 1, min_confidence: 0 };
 const signal = new AbortController().signal;
 const measure = (validator: object, work: { output?: string; stderr?: string; exit_code?: number }) =>
-  measureOne({ ...passing, ...validator } as Validator, { output: "", stderr: "", exit_code: 0, ...work }, signal);
+  measureOne(
+    { ...passing, ...validator } as Exclude<Validator, JudgeValidator>,
+    { output: "", stderr: "", exit_code: 0, ...work },
+    signal,
+  );
 
 const schema = (value: unknown, target_path: string | null = null) => ({
   type: "json_schema",

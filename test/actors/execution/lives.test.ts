@@ -1,5 +1,6 @@
 /** Whole lives of executions, told step by step. Numbers in names are checks of the contract. */
 import { describe, expect, test } from "bun:test";
+import type { Json } from "../../../actors/actor.ts";
 import type { Validator } from "../../../actors/execution/plan.ts";
 import { Story } from "./story.ts";
 
@@ -151,7 +152,7 @@ describe("iterative", () => {
 
   test("validators that could not run reject the output", () => {
     const story = new Story({ header: iterative(2), plan: { validators: [lanes] } }).start().launch().exit("{}");
-    story.sim.fail(`validate:${story.instance}`, "crashed", "no child process");
+    story.sim.fail(`validate:${story.instance}:0`, "crashed", "no child process");
     expect(story.event("iteration_rejected").feedback).toContain("no child process");
     expect(story.state.iteration.number).toBe(2);
   });
@@ -257,6 +258,47 @@ describe("time", () => {
     const later = new Story({ header: iterative(2) }).start().launch().exit("", 1);
     later.sim.fail(`run:${later.instance}`, "queue_timeout");
     expect(later.state).toMatchObject({ status: "running", iteration: { number: 2, attempt: 1, phase: "waiting" } });
+  });
+});
+
+describe("images", () => {
+  const pull = (story: Story, news: Record<string, Json>, instance = story.instance) =>
+    story.sim.tell("image_pull", { instance_id: instance, news: { image: "docker.io/library/python:3.12", ...news } });
+
+  test("a pull is told from its beginning to its end, between pick-up and spawn", () => {
+    const story = new Story().start();
+    story.pickUp();
+    pull(story, { stage: "image_pull_started" });
+    pull(story, { stage: "image_pull_completed", duration_ms: 1200 });
+    story.launch();
+    expect(story.events).toEqual([
+      "execution_started",
+      "iteration_started",
+      "image_pull_started",
+      "image_pull_completed",
+      "instance_spawned",
+    ]);
+    expect(story.event("image_pull_completed")).toMatchObject({
+      image: "docker.io/library/python:3.12",
+      duration_ms: 1200,
+    });
+  });
+
+  test("a failed pull is an event and then the end, with as much of the error as is worth keeping", () => {
+    const story = new Story().start();
+    story.pickUp();
+    pull(story, { stage: "image_pull_failed", error: "x".repeat(100_000) });
+    story.sim.fail(`run:${story.instance}`, "image_pull_failed");
+    expect(String(story.event("image_pull_failed").error).length).toBeLessThan(5_000);
+    expect(story.event("execution_failed")).toMatchObject({ error_code: "image_pull_failed" });
+  });
+
+  test("what another instance says of its image does not count", () => {
+    const story = new Story().start();
+    pull(story, { stage: "image_pull_started" });
+    story.pickUp();
+    pull(story, { stage: "image_pull_started" }, "0190f3c4-0000-7000-8000-00000000dead");
+    expect(story.events).not.toContain("image_pull_started");
   });
 });
 

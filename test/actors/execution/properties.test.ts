@@ -2,7 +2,7 @@
 import { test } from "bun:test";
 import fc from "fast-check";
 import type { Json } from "../../../actors/actor.ts";
-import type { Validator } from "../../../actors/execution/plan.ts";
+import type { JudgeValidator, OutputHandler, Validator } from "../../../actors/execution/plan.ts";
 import { Story } from "./story.ts";
 
 interface Step {
@@ -47,6 +47,20 @@ const acts = [
   "validate_pass",
   "validate_reject",
   "validate_broken",
+  "child_started",
+  "child_started",
+  "child_refused",
+  "child_judged",
+  "child_judged",
+  "child_judged",
+  "child_silent",
+  "child_failed",
+  "child_stale",
+  "child_unknown",
+  "handled",
+  "unhandled",
+  "recalled",
+  "delivered",
   "timer",
   "timer_early",
   "stale_outcome",
@@ -63,7 +77,27 @@ const step = fc.record({
   other: fc.nat(7),
 });
 
+const passing = { min_score: 0.7, min_confidence: 0 };
+const one: JudgeValidator = { type: "semantic", judge_agent: "one", criteria: "ok", timeout_ms: 5000, ...passing };
+const three: JudgeValidator = {
+  type: "multi_judge",
+  judges: [
+    { agent: "a", weight: 1 },
+    { agent: "b", weight: 3 },
+    { agent: "c", weight: 2 },
+  ],
+  criteria: "ok",
+  consensus: "weighted_average",
+  threshold: 0.7,
+  n: null,
+  min_judges_required: 2,
+  timeout_ms: 400_000,
+  ...passing,
+};
+
 const rules: Validator[][] = [
+  [one],
+  [three, { type: "regex", pattern: "ok", target: "stdout", flags: "", min_score: 1, min_confidence: 0 }, one],
   [],
   [{ type: "exit_code", expected: 0, min_score: 0.7, min_confidence: 0 }],
   [
@@ -72,12 +106,27 @@ const rules: Validator[][] = [
   ],
 ];
 
+const target = { url: "https://a.example/", method: "POST", headers: {} };
+const deliveries = (["on_success", "on_failure", "always"] as const).map((condition) => ({
+  name: condition,
+  condition,
+  ...target,
+  secret: null,
+}));
+
 const setting = fc.record({
   iterative: fc.boolean(),
   max: fc.integer({ min: 1, max: 4 }),
   rounds: fc.integer({ min: 1, max: 3 }),
   parallel: fc.integer({ min: 1, max: 3 }),
   rules: fc.constantFrom(...rules),
+  toolJudges: fc.constantFrom<JudgeValidator[]>([], [], [one], [three, one]),
+  swarm: fc.boolean(),
+  handler: fc.constantFrom<OutputHandler | null>(
+    null,
+    { type: "agent", agent: "tidy", input_template: "{{output}}", timeout_ms: 5000, required: true },
+    { type: "webhook", ...target, body_template: null, timeout_ms: 5000, max_attempts: 3, required: false },
+  ),
   shortTime: fc.boolean(),
   /** Most of what can go wrong needs a loop under way. */
   head: fc.constantFrom(
@@ -98,6 +147,7 @@ test("an execution keeps its rules under any messages", () => {
           mode: given.iterative ? "iterative" : "one-shot",
           max_iterations: given.iterative ? given.max : 1,
           iteration_timeout_ms: given.shortTime ? 20_000 : 600_000,
+          hierarchy: { parent_execution_id: "p", depth: 1, path: ["p"], swarm_id: given.swarm ? "s" : null },
           bounds: {
             max_rounds: given.rounds,
             dispatch_grace_ms: 1000,
@@ -105,7 +155,12 @@ test("an execution keeps its rules under any messages", () => {
             tool_message_bytes: 256,
           },
         },
-        plan: { validators: given.rules },
+        plan: {
+          validators: given.rules,
+          tool_judges: given.toolJudges,
+          output_handler: given.handler,
+          deliveries,
+        },
       });
       story.start();
       if (given.head.length > 0) story.launch();
@@ -223,6 +278,31 @@ function take(story: Story, { act, pick, other }: Step): void {
     validate_pass: () => end("iteration.validate", () => story.validated("ok", 1, 1)),
     validate_reject: () => end("iteration.validate", () => story.validated("ok", ...(pick < 4 ? [0] : [1, 0]))),
     validate_broken: () => end("iteration.validate", (id) => sim.fail(id, "crashed")),
+    child_started: () => end("child.start", (id) => sim.succeed(id, { agent_id: "judge" })),
+    child_refused: () => end("child.start", (id) => sim.fail(id, "judge_not_found")),
+    child_judged: () => {
+      const child = choose(story.children);
+      if (child !== undefined) story.childEnds(child.id, JSON.stringify({ score: other < 5 ? 0.9 : 0.1 }));
+    },
+    child_silent: () => {
+      const child = choose(story.children);
+      if (child !== undefined) story.childEnds(child.id, "no opinion");
+    },
+    child_failed: () => {
+      const child = choose(story.children);
+      if (child !== undefined) story.childEnds(child.id, null, pick < 4 ? "failed" : "cancelled");
+    },
+    child_stale: () => {
+      const begun = sim.performed.filter(({ activity }) => activity === "child.start");
+      const former = choose(begun)?.id.slice("child:".length);
+      if (former !== undefined) story.childEnds(former, '{"score":1}');
+      sim.tell("panel_overdue", { panel_id: "former" });
+    },
+    child_unknown: () => void story.childEnds("0f7a4f7e-6a0c-4a53-9a39-0e6f1d0b8a11", '{"score":1}'),
+    handled: () => end("output.handle", (id) => sim.succeed(id, { output: "tidy", truncated: pick === 1 })),
+    unhandled: () => end("output.handle", (id) => sim.fail(id, "webhook_failed")),
+    recalled: () => end("output.recall", (id) => (pick < 6 ? sim.succeed(id, { output: "ok" }) : sim.fail(id, "gone"))),
+    delivered: () => end("delivery.send", (id) => (pick < 4 ? sim.succeed(id, { status: 204 }) : sim.fail(id, "gone"))),
     timer: () => void sim.fireNext(),
     timer_early: () => void sim.tell("deadline", {}),
     stale_outcome: () => {

@@ -23,6 +23,8 @@ export interface Said {
   readonly finish?: "stop" | "length" | "content_filter" | "tool_calls";
 }
 
+const judgeAgent = "0190f3c2-6d1e-7a55-9c1f-2f6d0c5b8e22";
+
 export class Story {
   readonly sim = new Simulation(execution as unknown as ActorDefinition);
   readonly plan: Plan;
@@ -154,6 +156,43 @@ export class Story {
     this.sim.succeed(call?.id ?? "", { output, measurements });
     return this;
   }
+  /** The children it waits for, oldest first. */
+  get children(): { id: string; agent: string; input: Json }[] {
+    const asked = new Map(
+      this.sim.performed
+        .filter(({ activity }) => activity === "child.start")
+        .map(({ id, input }) => [id, input as { agent: string; input: Json }]),
+    );
+    return this.state.children.map(({ id }) => {
+      const { agent = "", input = null } = asked.get(`child:${id}`) ?? {};
+      return { id, agent, input };
+    });
+  }
+  childStarts(id: string): this {
+    this.sim.succeed(`child:${id}`, { agent_id: judgeAgent });
+    return this;
+  }
+  childEnds(id: string, output: string | null, status = "completed"): this {
+    const error_code = status === "completed" ? null : "runtime_error";
+    this.sim.tell("child_ended", { child_execution_id: id, agent_id: judgeAgent, status, output, error_code });
+    return this;
+  }
+  /** The oldest child waited for by that agent starts and gives a verdict. */
+  judges(agent: string, verdict: Json): this {
+    const child = this.children.find((one) => one.agent === agent);
+    expect(child).toBeDefined();
+    const id = child?.id ?? "";
+    return this.childStarts(id).childEnds(id, JSON.stringify(verdict));
+  }
+  /** Ids of the executions that were told to cancel, with the reason. */
+  get cancelled(): [id: string, reason: string][] {
+    return this.sim.told.flatMap((effect): [string, string][] =>
+      effect.effect === "tell" && effect.message.type === "cancel"
+        ? [[effect.key, (effect.message.body as { reason: string }).reason]]
+        : [],
+    );
+  }
+
   answer(call: string): GatewayAnswer {
     const value = this.sim.answers.get(call);
     expect(value).toBeDefined();
@@ -182,7 +221,12 @@ export class Story {
     if (over) {
       expect(isTerminal(this.sim.log().at(-1) ?? null)).toBe(true);
       expect(this.sim.underWay("iteration.run")).toEqual([]);
-      expect([...this.sim.activities.keys()]).toEqual([]);
+      // The start of a child is never given up: only its outcome tells whether there is one to cancel.
+      // Deliveries begin only now.
+      const outliving = ["child.start", "delivery.send"];
+      expect([...this.sim.activities.values()].filter(({ activity }) => !outliving.includes(activity))).toEqual([]);
+      expect(state.handling).toBeNull();
+      expect(state.children).toEqual([]);
       expect([...this.sim.timers.keys()]).toEqual([]);
       expect(this.sim.waiting).toEqual([]);
     }
@@ -191,10 +235,28 @@ export class Story {
       expect(events).toHaveLength(1);
     }
     this.checkIterations();
+    this.checkChildren();
+    this.checkOutput();
     for (const name of this.sim.logs.keys()) if (name.startsWith("loop:")) this.checkToolMessages(name);
     this.checkRecord(events.length);
     const subject = { execution_id: this.sim.key, tenant_id: this.sim.tenant };
     expect(executionElement(subject, state).status).toBe(state.status);
+  }
+
+  /** An output is handled once at most; every end tells the destinations that want it, no two of them the same. */
+  private checkOutput(): void {
+    const begun = this.events.filter((name) => name === "output_handler_started").length;
+    const over = this.events.filter((name) => /^output_handler_(completed|failed)$/.test(name)).length;
+    expect(begun).toBeLessThanOrEqual(1);
+    expect(over).toBeLessThanOrEqual(begun);
+    if (this.state.handling === "handling") expect(over).toBe(0);
+    if (this.state.status === "completed") expect(over).toBe(begun);
+    const sent = this.sim.performed.filter(({ activity }) => activity === "delivery.send").length;
+    const isOver = this.state.ending !== null;
+    const wanted = this.plan.deliveries.filter(
+      ({ condition }) => condition === "always" || (condition === "on_success") === (this.state.status === "completed"),
+    );
+    expect(sent).toBe(isOver ? wanted.length : 0);
   }
 
   /** Iterations begin once, end once, in order. */
@@ -211,6 +273,36 @@ export class Story {
       expect(new Set(ended).size).toBe(ended.length);
     }
     expect(begun.length).toBeLessThanOrEqual(this.header.max_iterations);
+  }
+
+  /** A child begins once and ends once; one that nobody waits for was told so; one that is waited for has a timer. */
+  private checkChildren(): void {
+    const { state, events } = this;
+    const ids = (name: string) =>
+      this.sim
+        .log()
+        .filter((entry) => eventName(entry) === name)
+        .map((entry) => (entry as Record<string, { child_execution_id: string }>)[name]?.child_execution_id);
+    const begun = ids("child_execution_spawned");
+    const over = ids("child_execution_completed");
+    expect(new Set(begun).size).toBe(begun.length);
+    expect(new Set(over).size).toBe(over.length);
+    for (const id of over) expect(begun).toContain(id);
+    const waiting = begun.filter((id) => !over.includes(id));
+    const swarm = state.header.hierarchy.swarm_id !== null && events.length > 0;
+    for (const id of waiting) {
+      if (!(swarm && state.children.length === 0)) expect(state.children.map((child) => child.id)).toContain(id ?? "");
+    }
+    for (const { role, concern } of state.children) {
+      expect(this.sim.timers.has(role === "output_handler" ? "output-handler" : `panel:${concern}`)).toBe(true);
+    }
+    const panels = [
+      state.iteration.validation?.panel ?? null,
+      ...(state.iteration.loop?.calls ?? []).map((call) => call.panel),
+    ].filter((panel) => panel !== null);
+    const open = panels.flatMap(({ seats }) => seats.filter((seat) => seat.open).map((seat) => seat.execution_id));
+    const known = state.children.filter(({ role }) => role !== "output_handler").map(({ id }) => id);
+    expect(open.sort()).toEqual(known.sort());
   }
 
   /** Every call has at most one tool message; before the model speaks again, exactly one, in order. */

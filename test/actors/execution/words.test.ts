@@ -7,15 +7,15 @@ import { type PromptFacts, renderPrompt } from "../../../actors/execution/prompt
 import { agentStderr, measureExitCode, passes, resultOf } from "../../../actors/execution/verdict.ts";
 import { samplePlan } from "./sample.ts";
 
-const facts: PromptFacts = { intent: null, iteration: 1, maxIterations: 3, history: [] };
+const facts: PromptFacts = { intent: null, iteration: 1, maxIterations: 3, context: "", history: [] };
 
 describe("prompt", () => {
   test("the default: instruction, context, intent and input, as far as there are any", () => {
     expect(renderPrompt(samplePlan({ input: "notes" }), facts)).toBe(
       "Sort each parcel note into a lane.\n\nInput: notes",
     );
-    const full = samplePlan({ context: "Lanes: A, B", input: { day: 1 } });
-    expect(renderPrompt(full, { ...facts, intent: "morning run" })).toBe(
+    const full = samplePlan({ input: { day: 1 } });
+    expect(renderPrompt(full, { ...facts, context: "Lanes: A, B", intent: "morning run" })).toBe(
       'Sort each parcel note into a lane.\n\nLanes: A, B\n\nIntent: morning run\n\nInput: {"day":1}',
     );
   });

@@ -1,0 +1,81 @@
+/** What an execution keeps of its children, and what passes between the two. */
+import { type Static, type TSchema, Type } from "@sinclair/typebox";
+import { AnyJson } from "../json.ts";
+import { outcomeOf } from "./activities.ts";
+
+const Nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
+const Text = Type.String();
+
+export const ChildRole = Type.Union([
+  Type.Literal("validator"),
+  Type.Literal("tool_judge"),
+  Type.Literal("output_handler"),
+]);
+export type ChildRole = Static<typeof ChildRole>;
+
+/** A child whose end is waited for. */
+export const Child = Type.Object({
+  id: Text,
+  role: ChildRole,
+  /** Whom its end concerns; of a judge, the id of its panel. */
+  concern: Text,
+  /** Null until it is known to have started. */
+  agent_id: Nullable(Text),
+});
+export type Child = Static<typeof Child>;
+
+/** What a child is given, by reference where it is large: the state of its parent stays small. */
+export const ChildInput = Type.Union([
+  Type.Object({ of: Type.Literal("value"), value: AnyJson }),
+  /** An iteration's result, for the judges of validator `validator`. */
+  Type.Object({
+    of: Type.Literal("result"),
+    instance_id: Text,
+    iteration: Type.Integer(),
+    validator: Type.Integer(),
+  }),
+  /** A tool call before it is run, for tool judge `judge`; its arguments are in entry `seq` of `log`. */
+  Type.Object({
+    of: Type.Literal("call"),
+    iteration: Type.Integer(),
+    judge: Type.Integer(),
+    log: Text,
+    seq: Type.Integer(),
+    call_id: Text,
+    tool: Text,
+  }),
+  /** The accepted output, through the template of the output handler. */
+  Type.Object({ of: Type.Literal("output") }),
+]);
+export type ChildInput = Static<typeof ChildInput>;
+
+/**
+ * `child.start` → `child_started`. Start `child_execution_id` as a child of the actor; the same again is
+ * the same child. Fails with a code when the child cannot be started, for example `judge_not_found`,
+ * `agent_paused`, `depth_exceeded`.
+ */
+export const ChildStart = Type.Object({
+  child_execution_id: Text,
+  /** UUID or name. */
+  agent: Text,
+  trigger: Type.Union([Type.Literal("validator"), Type.Literal("output_handler")]),
+  /** Lowers the agent's own timeout. */
+  timeout_ms: Type.Integer({ minimum: 1 }),
+  input: ChildInput,
+});
+export type ChildStart = Static<typeof ChildStart>;
+
+export const ChildStarted = outcomeOf(Type.Object({ agent_id: Text }));
+export type ChildStarted = Static<typeof ChildStarted>;
+
+/** What a child's last turn tells its parent. */
+export const ChildEnd = Type.Object({
+  child_execution_id: Text,
+  agent_id: Text,
+  /** `completed`, `failed`, `cancelled` or `timed_out`. */
+  status: Text,
+  /** Of a completed one. */
+  output: Nullable(Text),
+  error_code: Nullable(Text),
+});
+export type ChildEnd = Static<typeof ChildEnd>;

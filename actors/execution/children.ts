@@ -1,0 +1,117 @@
+/**
+ * The executions that an execution starts: judges and output handlers.
+ *
+ * A child is an execution of its own. Its parent names it, asks for its start by the activity
+ * `child.start`, and remembers it while it waits for its end; the child's terminal turn tells the parent
+ * `child_ended`. A child nobody waits for any more is cancelled, even when the news of its start comes late.
+ */
+import type { Context, Effect } from "../actor.ts";
+import type { Child, ChildEnd, ChildRole, ChildStart, ChildStarted } from "./child.ts";
+import type { Life } from "./life.ts";
+import type { ExecutionState } from "./state.ts";
+
+/** A child that is over for its parent. */
+export interface Ended {
+  readonly child: Child;
+  /** `refused` when it never started; `error_code` then says why. */
+  readonly status: string;
+  readonly output: string | null;
+  readonly error_code: string | null;
+}
+
+const startId = (childId: string): string => `child:${childId}`;
+
+/**
+ * Asks for a child. Its end comes to whoever handles its role.
+ * @returns the child's execution id
+ */
+export function startChild(
+  life: Life,
+  role: ChildRole,
+  concern: string,
+  wish: Pick<ChildStart, "agent" | "timeout_ms" | "input">,
+): string {
+  const id = life.context.newId();
+  life.state.children.push({ id, role, concern, agent_id: null });
+  const trigger = role === "output_handler" ? "output_handler" : "validator";
+  const input: ChildStart = { child_execution_id: id, trigger, ...wish };
+  life.perform("child.start", startId(id), input, "child_started");
+  return id;
+}
+
+/** The start of a child went through, or did not: then it is over. Null while it goes on. */
+export function childStarted(life: Life, outcome: ChildStarted): Ended | null {
+  const child = life.state.children.find(({ id }) => startId(id) === outcome.id);
+  if (child === undefined) {
+    for (const effect of unwanted(outcome, life.context)) life.push(effect);
+    return null;
+  }
+  if (child.agent_id !== null) return null;
+  if (outcome.ok) {
+    noteSpawned(life, child, outcome.value.agent_id);
+    return null;
+  }
+  forget(life, child);
+  return { child, status: "refused", output: null, error_code: outcome.code };
+}
+
+/** A child has ended. Null when nobody waits for it. */
+export function childEnded(life: Life, end: ChildEnd): Ended | null {
+  const child = life.state.children.find(({ id }) => id === end.child_execution_id);
+  if (child === undefined) return null;
+  // The news of its start may be the later one.
+  if (child.agent_id === null) noteSpawned(life, child, end.agent_id);
+  forget(life, child);
+  noteCompleted(life, child, end.status);
+  const { status, output, error_code } = end;
+  return { child, status, output, error_code };
+}
+
+/** Nobody waits for these children any more: they are cancelled. */
+export function dismissChildren(life: Life, concern: string, reason: string): void {
+  for (const child of life.state.children.filter((one) => one.concern === concern)) dismiss(life, child, reason);
+}
+
+/** Members of a swarm go on without their parent, unless that is cancelled. */
+export function childrenOutlive({ header, status }: ExecutionState): boolean {
+  return header.hierarchy.swarm_id !== null && status !== "cancelled";
+}
+
+/** The execution has ended, under the status it has now. */
+export function leaveChildren(life: Life): void {
+  const { children, status } = life.state;
+  const reason = status === "cancelled" ? "parent_cancelled" : "parent_ended";
+  if (!childrenOutlive(life.state)) for (const child of [...children]) dismiss(life, child, reason);
+  life.state.children = [];
+}
+
+/** The answer to the start of a child that nobody waits for any more. */
+export function unwanted(outcome: ChildStarted, { kind }: Context): Effect[] {
+  if (!outcome.ok) return [];
+  const key = outcome.id.slice(startId("").length);
+  return [{ effect: "tell", kind, key, message: { type: "cancel", body: { reason: "parent_ended" } } }];
+}
+
+function dismiss(life: Life, child: Child, reason: string): void {
+  forget(life, child);
+  if (child.agent_id !== null) noteCompleted(life, child, "cancelled");
+  life.tell(child.id, "cancel", { reason });
+}
+
+function forget(life: Life, child: Child): void {
+  life.state.children = life.state.children.filter(({ id }) => id !== child.id);
+}
+
+function noteSpawned(life: Life, child: Child, agentId: string): void {
+  child.agent_id = agentId;
+  life.emit("child_execution_spawned", {
+    parent_execution_id: life.executionId,
+    child_execution_id: child.id,
+    child_agent_id: agentId,
+    spawned_at: life.at,
+  });
+}
+
+function noteCompleted(life: Life, child: Child, outcome: string): void {
+  life.emit("child_execution_completed", { child_execution_id: child.id, outcome, completed_at: life.at });
+}

@@ -1,0 +1,10 @@
+/** The process that checks inputs against schemas which may take for ever. */
+import { judgeInput } from "../../actors/agent/input-schema.ts";
+import { compileSchema } from "../../actors/agent/json-schema.ts";
+import { serveGuarded } from "../tools/guarded.ts";
+import type { InputJob } from "./input-check.ts";
+
+// One issue is enough here: every one of them could be millions.
+await serveGuarded(({ schema, input, maxCharacters }: InputJob) =>
+  judgeInput(schema, compileSchema(schema, "first"), input, maxCharacters),
+);

@@ -1,0 +1,9 @@
+/** The signature of what the service sends to others: the one it checks on webhooks sent to it (stimuli 4, `svc`). */
+import { createHmac } from "node:crypto";
+
+export const signatureHeader = "X-Svc-Signature";
+
+/** @returns `sha256=` and the HMAC-SHA256 of the body in lower-case hex */
+export function signatureOf(secret: string, body: string | Uint8Array): string {
+  return `sha256=${createHmac("sha256", secret).update(body).digest("hex")}`;
+}
