@@ -24,11 +24,13 @@ import {
   type Address,
   type AnyActorDefinition,
   MessageRejected,
+  type News,
   type Projection,
   type Runtime,
   RuntimeUnavailable,
 } from "./port.ts";
-import { readLog, Tails } from "./tail.ts";
+import { reading } from "./reading.ts";
+import { Tails } from "./tail.ts";
 import { Timers } from "./timer.ts";
 import { Turns } from "./turn.ts";
 
@@ -59,6 +61,8 @@ export interface RuntimeOptions {
   readonly clock: { now(): number; newId(): string };
   readonly random: () => number;
   readonly log: (event: string, facts: Record<string, unknown>) => void;
+  /** Told what this node committed; a hint, since a crash may come between. Must not throw. */
+  readonly announced?: (news: readonly News[]) => void;
   /** For fault tests: called at each named point. */
   readonly crash?: (point: CrashPoint) => void;
 }
@@ -199,7 +203,10 @@ export async function startRuntime(options: RuntimeOptions): Promise<Runtime> {
         },
         keepIdsAbove: (partition, offset) => keepIdsAbove(commands, keys.mailbox(partition), offset),
         reply: ({ call, answer }) => calls.settle(call, answer),
-        announce: (news) => tails.announce(news),
+        announce: (news) => {
+          tails.announce(news);
+          options.announced?.(news);
+        },
         refreshTails: (owned) => tails.announceTakeover(owned),
         perform: (rows) => runner.perform(rows),
         abandon: (ids) => runner.abandon(ids),
@@ -281,24 +288,7 @@ export async function startRuntime(options: RuntimeOptions): Promise<Runtime> {
       // Not yet committed; soon after it will be, and the regular look finds whatever this one misses.
       setTimeout(() => void flushPendingTells(pendingTells, 0).catch(() => {}), 20);
     },
-    async read({ kind, key, tenant }) {
-      const [row] = await sql<{ version: string; state: string }[]>`
-        select version, state from runtime_actors where kind = ${kind} and key = ${key} and tenant = ${tenant}`;
-      return row === undefined
-        ? null
-        : { key, tenant, version: Number(row.version), state: JSON.parse(row.state) as Json };
-    },
-    async readMany(kind, tenant, wanted) {
-      const rows = await sql<{ key: string; version: string; state: string }[]>`
-        select key, version, state from runtime_actors where kind = ${kind} and key = any(${[...wanted]}) and tenant = ${tenant}`;
-      return rows.map(({ key, version, state }) => ({
-        key,
-        tenant,
-        version: Number(version),
-        state: JSON.parse(state) as Json,
-      }));
-    },
-    log: ({ kind, key }, log, after, limit) => readLog(sql, kind, key, log, after, limit),
+    ...reading(sql),
     tail: (at, after, listener) => tails.follow(at, after, listener),
     deadLetters: {
       list: (filter) => deadLetters.list(filter),

@@ -186,7 +186,7 @@ export class Lane {
     }
     const resident = this.cache.get(`${envelope.kind}/${envelope.key}`) as Resident;
     if (resident.usedAt === 0 && resident.state !== null) {
-      const fault = this.options.turns.stateFault(envelope.kind, resident.state);
+      const fault = this.options.turns.takeIn(resident);
       if (fault !== null) {
         this.deadLetter(batch, held, delivery, `stored state: ${fault}`, 1);
         return;

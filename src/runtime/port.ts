@@ -16,6 +16,19 @@ export interface LogEntry {
   readonly entry: Json;
 }
 
+/** A place in the log of one of several actors. */
+export interface LogPoint {
+  readonly key: string;
+  readonly seq: number;
+}
+
+/** What commits add to the logs that live tails follow. */
+export interface News {
+  readonly kind: string;
+  readonly key: string;
+  readonly entries: readonly LogEntry[];
+}
+
 export interface StoredActor {
   readonly key: string;
   readonly tenant: string;
@@ -194,6 +207,18 @@ export interface Runtime {
   readMany(kind: string, tenant: string, keys: readonly string[]): Promise<readonly StoredActor[]>;
   /** Committed log entries after `after`, oldest first, at most `limit`. */
   log(at: Address, log: string, after: number, limit: number): Promise<readonly LogEntry[]>;
+  /**
+   * Where entries of several actors' logs lie, and when they were written: of each actor at most `limit` behind its
+   * point, in order. Whose the actors are is for the caller to know.
+   */
+  logPoints(
+    kind: string,
+    log: string,
+    behind: readonly LogPoint[],
+    limit: number,
+  ): Promise<readonly (LogPoint & { readonly at: number })[]>;
+  /** The entries at these places, in no order; those that are not there are left out. */
+  logEntries(kind: string, log: string, points: readonly LogPoint[]): Promise<readonly (LogEntry & LogPoint)[]>;
   /**
    * Follows the `events` log of one actor from entry `after` on: stored entries first, then live ones,
    * in order, none lost, none twice. The listener gets batches; it must not throw.

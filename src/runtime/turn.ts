@@ -32,6 +32,7 @@ type Handler = (state: Json, body: Json, context: object) => Turn<Json>;
 
 interface Kind {
   readonly state: TypeCheck<TSchema>;
+  readonly complete: ((stored: Json) => Json) | undefined;
   readonly messages: ReadonlyMap<string, TypeCheck<TSchema>>;
   readonly receive: ReadonlyMap<string, Handler>;
 }
@@ -51,6 +52,7 @@ export class Turns {
         definition.kind,
         {
           state: TypeCompiler.Compile(definition.state as TSchema),
+          complete: definition.complete,
           messages: new Map(
             Object.entries(definition.messages).map(([type, schema]) => [
               type,
@@ -63,11 +65,15 @@ export class Turns {
     );
   }
 
-  /** What is wrong with a state that came from the store, or null. */
-  stateFault(kind: string, state: Json): string | null {
-    const known = this.kinds.get(kind);
-    if (known === undefined) return `no actor kind ${kind}`;
-    return known.state.Check(state) ? null : firstFault(known.state, state);
+  /**
+   * Brings a state that came from the store, whichever version wrote it, into today's shape.
+   * @returns what is wrong with it, or null
+   */
+  takeIn(resident: Resident): string | null {
+    const known = this.kinds.get(resident.kind);
+    if (known === undefined) return `no actor kind ${resident.kind}`;
+    if (known.complete !== undefined) resident.state = known.complete(resident.state);
+    return known.state.Check(resident.state) ? null : firstFault(known.state, resident.state);
   }
 
   /** What is wrong with a message for this kind, or null. */

@@ -1,0 +1,73 @@
+/** What is committed, read without the runtime's help: states and logs. */
+import type { Json } from "../../actors/actor.ts";
+import { numbers, texts } from "../store/array-literal.ts";
+import type { Sql } from "../store/postgres.ts";
+import type { LogEntry, LogPoint, Runtime } from "./port.ts";
+import { readLog } from "./tail.ts";
+
+type Reading = Pick<Runtime, "read" | "readMany" | "log" | "logPoints" | "logEntries">;
+
+export function reading(sql: Sql): Reading {
+  return {
+    async read({ kind, key, tenant }) {
+      const [row] = await sql<{ version: string; state: string }[]>`
+        select version, state from runtime_actors where kind = ${kind} and key = ${key} and tenant = ${tenant}`;
+      return row === undefined
+        ? null
+        : { key, tenant, version: Number(row.version), state: JSON.parse(row.state) as Json };
+    },
+    async readMany(kind, tenant, wanted) {
+      const rows = await sql<{ key: string; version: string; state: string }[]>`
+        select key, version, state from runtime_actors where kind = ${kind} and key = any(${[...wanted]}) and tenant = ${tenant}`;
+      return rows.map(({ key, version, state }) => ({
+        key,
+        tenant,
+        version: Number(version),
+        state: JSON.parse(state) as Json,
+      }));
+    },
+    log: ({ kind, key }, log, after, limit) => readLog(sql, kind, key, log, after, limit),
+    logPoints: (kind, log, behind, limit) => readLogPoints(sql, kind, log, behind, limit),
+    logEntries: (kind, log, points) => readLogEntries(sql, kind, log, points),
+  };
+}
+
+/** Of each actor at most `limit` entries behind its point, in order of `seq`. */
+async function readLogPoints(
+  sql: Sql,
+  kind: string,
+  log: string,
+  behind: readonly LogPoint[],
+  limit: number,
+): Promise<(LogPoint & { readonly at: number })[]> {
+  if (behind.length === 0) return [];
+  const rows = await sql<{ key: string; seq: string; at: string }[]>`
+    select u.key, l.seq, l.at
+    from unnest(${texts(behind.map(({ key }) => key))}::text[], ${numbers(behind.map(({ seq }) => seq))}::bigint[]) as u (key, seq)
+    cross join lateral (
+      select seq, at from runtime_logs
+      where kind = ${kind} and key = u.key and log = ${log} and seq > u.seq
+      order by seq limit ${limit}) l
+    order by u.key, l.seq`;
+  return rows.map(({ key, seq, at }) => ({ key, seq: Number(seq), at: Number(at) }));
+}
+
+/** The entries at these places, in no order; those that are not there are left out. */
+async function readLogEntries(
+  sql: Sql,
+  kind: string,
+  log: string,
+  points: readonly LogPoint[],
+): Promise<(LogEntry & LogPoint)[]> {
+  if (points.length === 0) return [];
+  const rows = await sql<{ key: string; seq: string; at: string; entry: string }[]>`
+    select l.key, l.seq, l.at, l.entry
+    from unnest(${texts(points.map(({ key }) => key))}::text[], ${numbers(points.map(({ seq }) => seq))}::bigint[]) as u (key, seq)
+    join runtime_logs l on l.kind = ${kind} and l.key = u.key and l.log = ${log} and l.seq = u.seq`;
+  return rows.map(({ key, seq, at, entry }) => ({
+    key,
+    seq: Number(seq),
+    at: Number(at),
+    entry: JSON.parse(entry) as LogEntry["entry"],
+  }));
+}
