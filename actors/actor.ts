@@ -104,6 +104,8 @@ export interface ActorDefinition<S extends TSchema = TSchema, M extends Messages
   readonly kind: string;
   /** Checked whenever a state is loaded from the store. */
   readonly state: S;
+  /** A state that an earlier version stored, in today's shape; absent: there was never another. */
+  readonly complete?: (stored: Json) => Json;
   /** Checked before a message is handed to its handler. */
   readonly messages: M;
   readonly receive: Receive<Static<S>, M>;

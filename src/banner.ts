@@ -1,8 +1,8 @@
 /** What a node says when it is ready: where it is, and what to type next. */
 import type { Config } from "./config.ts";
-import type { Node } from "./node.ts";
+import type { Node } from "./node/node.ts";
 
-export function banner(config: Config, { port, internalPort, models, sandbox }: Node): string {
+export function banner(config: Config, { port, internalPort, models, sandboxes }: Node): string {
   const development = config.mode === "development";
   const url = `http://localhost:${port}`;
   const elsewhere = port === 8080 ? "" : `SVC_URL=${url} `;
@@ -11,8 +11,10 @@ export function banner(config: Config, { port, internalPort, models, sandbox }: 
     ["agents", `http://${config.internalHost}:${internalPort} (dispatch gateway)`],
     ["models", models.describeDefault()],
   ];
-  const { sandbox: kind } = sandbox.describe();
-  rows.push(["sandbox", kind === "none" ? "NONE: agents can read and change what you can; install bubblewrap" : kind]);
+  const kinds = sandboxes.kinds.map((kind) =>
+    kind === "none" ? "NONE: agents can read and change what you can; install bubblewrap" : kind,
+  );
+  rows.push(["sandbox", kinds.join(", ")]);
   const lines = [`svc is ready (${config.mode})`, "", ...rows.map(([name = "", text]) => `  ${name.padEnd(9)}${text}`)];
   if (!development) return lines.join("\n");
   return [

@@ -8,12 +8,14 @@ export interface ConfigFile {
   readonly auth?: Record<string, unknown>;
   readonly llm_providers?: readonly unknown[];
   readonly llm_selection?: Record<string, unknown>;
+  readonly egress?: Record<string, unknown>;
 }
 
 const sections: Record<string, "mapping" | "list"> = {
   auth: "mapping",
   llm_providers: "list",
   llm_selection: "mapping",
+  egress: "mapping",
 };
 
 /** Reads and splits the file. @throws BadValue with everything that is wrong with its outer shape */

@@ -2,14 +2,12 @@
  * The service's configuration: one table, read once at the start.
  *
  * Nothing else reads the environment. A part of the service gets the values it needs handed over by
- * `src/main.ts`. The table below is the documentation, too: `--help` prints it.
+ * `src/main.ts`. The table below is the documentation, too: `--help` prints it. `load-config.ts` reads it.
  */
-import { type ConfigFile, readConfigFile, scalarAt } from "./config-file.ts";
-import { isPrivateAddress } from "./private-address.ts";
+import type { ConfigFile } from "./config-file.ts";
 import {
   address,
   anyText,
-  BadValue,
   choice,
   derivedText,
   describeSettings,
@@ -17,9 +15,11 @@ import {
   identifier,
   integer,
   json,
+  optionalChoice,
   origins,
   port,
   prefix,
+  registries,
   type Setting,
   secret,
   text,
@@ -28,7 +28,7 @@ import {
 } from "./setting.ts";
 
 /** Every setting of the service. The key is its name in `Config`. */
-const table = {
+export const settings = {
   mode: choice("SVC_MODE", {
     meaning: "development brings its own stores, token issuer and scripted model; production has none of them",
     of: ["production", "development"],
@@ -49,6 +49,12 @@ const table = {
     default: "127.0.0.1",
   }),
   internalPort: port("SVC_INTERNAL_PORT", { meaning: "port of the listener for agents", default: 8081 }),
+  egressHost: text("SVC_EGRESS_HOST", {
+    meaning: "address of the egress proxy",
+    ...address,
+    default: "127.0.0.1",
+  }),
+  egressPort: port("SVC_EGRESS_PORT", { meaning: "port of the egress proxy", default: 8082 }),
   metricsEnabled: flag("SVC_METRICS_ENABLED", { meaning: "serve Prometheus metrics", default: false }),
   metricsHost: text("SVC_METRICS_HOST", {
     meaning: "address of the metrics listener",
@@ -78,7 +84,7 @@ const table = {
 
   // Stores
   dataDir: text("SVC_DATA_DIR", {
-    meaning: "folder of workspaces, keys and the embedded stores; nodes that share it share the stores",
+    meaning: "folder of workspaces, volumes, keys and the embedded stores; nodes that share it share the stores",
     ...anyText,
     default: ".svc",
   }),
@@ -108,7 +114,7 @@ const table = {
 
   // Identity
   configFile: text("SVC_CONFIG_FILE", {
-    meaning: "YAML or JSON file with the sections auth, llm_providers and llm_selection",
+    meaning: "YAML or JSON file with the sections auth, llm_providers, llm_selection and egress",
     pattern: anyText.pattern,
     bounds: "a path",
     default: "",
@@ -187,7 +193,7 @@ const table = {
 
   // Executions
   maxInstances: integer("SVC_MAX_INSTANCES", {
-    meaning: "sandbox instances of a node at once; further executions wait",
+    meaning: "sandbox instances of a node at once, and a quarter more for each generation of children (three); more wait",
     unit: "instances",
     min: 1,
     max: 4096,
@@ -200,10 +206,10 @@ const table = {
     max: 604_800,
     default: 21_600,
   }),
-  runtimeDefault: choice("SVC_RUNTIME_DEFAULT", {
+  runtimeDefault: optionalChoice("SVC_RUNTIME_DEFAULT", {
     meaning: "isolation of agents that name none",
     of: ["process", "docker"],
-    default: "process",
+    defaultText: "docker where a container engine answers, else process",
   }),
   runtimeRegistry: text("SVC_RUNTIME_REGISTRY", {
     meaning: "RuntimeRegistry document whose runtimes join the built-in ones or replace them",
@@ -211,8 +217,43 @@ const table = {
     bounds: "a path",
     default: "",
   }),
+  imageRegistries: registries("SVC_IMAGE_REGISTRIES", {
+    meaning: "registries that images named by manifests may come from; docker.io is that of names without one",
+  }),
+  openEgress: flag("SVC_OPEN_EGRESS", {
+    meaning: "manifests may open every public host at once, without an allowlist; egress.open in the file",
+    default: true,
+    filePath: ["egress", "open"],
+  }),
+  egressAllowPrivate: json("SVC_EGRESS_ALLOW_PRIVATE", {
+    meaning: "addresses off the open internet that manifests may list; egress.allow_private in the file",
+    shape: "array",
+    defaultText: "none",
+    filePath: ["egress", "allow_private"],
+  }),
+  dockerSocket: text("SVC_DOCKER_SOCKET", {
+    meaning:
+      "unix socket of the container engine, Docker's or Podman's; without an answer there is no docker isolation",
+    pattern: anyText.pattern,
+    bounds: "a path",
+    default: "/var/run/docker.sock",
+  }),
+  warmPoolCap: integer("SVC_WARM_POOL_CAP", {
+    meaning: "containers of a node that are kept ready at most; 0 keeps none",
+    unit: "containers",
+    min: 0,
+    max: 1000,
+    default: 20,
+  }),
   executionRetentionDays: integer("SVC_EXECUTION_RETENTION_DAYS", {
     meaning: "how long records and events of an ended execution are kept",
+    unit: "days",
+    min: 1,
+    max: 3650,
+    default: 90,
+  }),
+  incidentRetentionDays: integer("SVC_INCIDENT_RETENTION_DAYS", {
+    meaning: "how long security incidents are kept",
     unit: "days",
     min: 1,
     max: 3650,
@@ -272,7 +313,7 @@ const table = {
   }),
 } as const satisfies Record<string, Setting<unknown>>;
 
-type Table = typeof table;
+type Table = typeof settings;
 
 /** Every setting's value, and the sections of the configuration file as written. */
 export type Config = { readonly [K in keyof Table]: ReturnType<Table[K]["parse"]> } & {
@@ -281,74 +322,5 @@ export type Config = { readonly [K in keyof Table]: ReturnType<Table[K]["parse"]
   readonly environment: (name: string) => string | undefined;
 };
 
-/** Everything that is wrong with the configuration, in one message. */
-export class ConfigError extends Error {
-  override readonly name = "ConfigError";
-  constructor(readonly problems: readonly string[]) {
-    super(`The configuration is not usable:\n${problems.map((problem) => `  - ${problem}`).join("\n")}`);
-  }
-}
-
-/**
- * Reads the environment and the file it names. An empty variable counts as not set.
- * @throws ConfigError that lists every problem at once
- */
-export function loadConfig(env: Readonly<Record<string, string | undefined>>): Config {
-  const problems: string[] = [];
-  const read = (name: string) => env[name]?.trim() || undefined;
-  const attempt = <T>(name: string, work: () => T): T | undefined => {
-    try {
-      return work();
-    } catch (error) {
-      if (!(error instanceof BadValue)) throw error;
-      problems.push(`${name} ${error.message}`);
-      return undefined;
-    }
-  };
-  const path = read(table.configFile.name);
-  const file = (path === undefined ? undefined : attempt(table.configFile.name, () => readConfigFile(path))) ?? {};
-  const entries = Object.entries<Setting<unknown>>(table).map(([key, setting]) => {
-    const written = read(setting.name) ?? (setting.filePath === null ? undefined : scalarAt(file, setting.filePath));
-    const value = attempt(setting.name, () =>
-      written === undefined ? setting.fallback(read) : setting.parse(written),
-    );
-    return [key, value] as const;
-  });
-  // Complete unless there are problems, and then it is not returned.
-  const config = { ...Object.fromEntries(entries), file, environment: read } as Config;
-  problems.push(...contradictions(config));
-  if (problems.length > 0) throw new ConfigError(problems);
-  return config;
-}
-
-/** What no single setting shows. Fields that were not readable are undefined here. */
-function contradictions(config: Partial<Config>): string[] {
-  const problems: string[] = [];
-  if (config.mode === "production") {
-    if (config.databaseUrl === null) problems.push("DATABASE_URL is required in production");
-    if (config.redisUrl === null) problems.push("REDIS_URL is required in production");
-    const realms = config.authRealms ?? config.file?.auth?.realms;
-    if (config.authRealms !== undefined && !(Array.isArray(realms) && realms.length > 0)) {
-      problems.push("SVC_AUTH_REALMS (or auth.realms in SVC_CONFIG_FILE) must name at least one realm in production");
-    }
-  }
-  const { internalHost } = config;
-  if (config.dispatchAuth === "trusted_network" && internalHost !== undefined && !isPrivateAddress(internalHost)) {
-    problems.push(
-      `SVC_DISPATCH_AUTH trusted_network needs a loopback or private SVC_INTERNAL_HOST, not ${internalHost}`,
-    );
-  }
-  // 0 asks for any free port, so two of them never meet.
-  const ports = [
-    config.port,
-    config.internalPort,
-    ...(config.metricsEnabled === true ? [config.metricsPort] : []),
-  ].filter((port) => port !== 0);
-  if (new Set(ports).size < ports.length && !ports.includes(undefined)) {
-    problems.push("SVC_PORT, SVC_INTERNAL_PORT and SVC_METRICS_PORT must differ");
-  }
-  return problems;
-}
-
 /** The table as aligned text, for `--help`. */
-export const configTable = (): string => describeSettings(Object.values(table));
+export const configTable = (): string => describeSettings(Object.values(settings));

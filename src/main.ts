@@ -1,7 +1,8 @@
 /** Starts a node, and stops it when asked to. `--help` prints every setting. */
 import { banner } from "./banner.ts";
-import { ConfigError, configTable, loadConfig } from "./config.ts";
-import { startNode } from "./node.ts";
+import { configTable } from "./config.ts";
+import { ConfigError, loadConfig } from "./load-config.ts";
+import { startNode } from "./node/node.ts";
 import { StartFailure } from "./start-failure.ts";
 
 const programs = `Beside it, with the same settings:

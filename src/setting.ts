@@ -80,6 +80,17 @@ export function choice<const W extends string>(
   });
 }
 
+/** One word of a fixed set, or null. */
+export function optionalChoice<const W extends string>(
+  name: string,
+  options: Common & { readonly of: readonly W[]; readonly defaultText: string },
+): Setting<W | null> {
+  const [first] = options.of;
+  if (first === undefined) throw new TypeError(`${name} offers no choice`);
+  const { parse, ...rest } = choice<W>(name, { ...options, default: first as NoInfer<W> });
+  return { ...rest, parse, defaultText: options.defaultText, fallback: () => null };
+}
+
 /** `true` or `false`. */
 export function flag(name: string, options: Common & { readonly default: boolean }): Setting<boolean> {
   const words = choice(name, { ...options, of: ["true", "false"], default: options.default ? "true" : "false" });
@@ -212,6 +223,22 @@ export function origins(name: string, options: Common): Setting<readonly string[
       return list;
     },
     fallback: () => [],
+  });
+}
+
+/** A comma-separated list of container registries; null when not set: any will do. */
+export function registries(name: string, options: Common): Setting<readonly string[] | null> {
+  return setting<readonly string[] | null>(name, options, {
+    unit: "",
+    defaultText: "any",
+    bounds: "host or host:port, comma-separated",
+    parse: (value) => {
+      const list = value.split(",").map((item) => item.trim());
+      const wrong = list.find((item) => !/^[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?(?::\d{1,5})?$/.test(item));
+      if (wrong !== undefined) throw new BadValue(`must list registries such as docker.io or ghcr.io; not ${wrong}`);
+      return list;
+    },
+    fallback: () => null,
   });
 }
 

@@ -2,7 +2,8 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Config, ConfigError, configTable, loadConfig } from "../src/config.ts";
+import { type Config, configTable } from "../src/config.ts";
+import { ConfigError, loadConfig } from "../src/load-config.ts";
 import { isPrivateAddress } from "../src/private-address.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "svc-config-"));
@@ -37,6 +38,11 @@ test("development needs nothing", () => {
     host: "127.0.0.1",
     port: 8080,
     internalPort: 8081,
+    egressHost: "127.0.0.1",
+    egressPort: 8082,
+    openEgress: true,
+    egressAllowPrivate: null,
+    incidentRetentionDays: 90,
     publicUrl: "http://localhost:8080",
     dataDir: ".svc",
     databaseUrl: null,
@@ -59,6 +65,13 @@ test("production is the default and lists all that is missing", () => {
   expect(problemsOf({ ...production, SVC_AUTH_REALMS: "", SVC_CONFIG_FILE: inFile })).toEqual([]);
 });
 
+test("the default isolation is what is named, else left to what the node finds", () => {
+  expect(loadConfig({ SVC_MODE: "development" }).runtimeDefault).toBe(null);
+  for (const isolation of ["process", "docker"] as const) {
+    expect(loadConfig({ SVC_MODE: "development", SVC_RUNTIME_DEFAULT: isolation }).runtimeDefault).toBe(isolation);
+  }
+});
+
 test("every bad value is listed at once, with the missing ones", () => {
   const problems = problemsOf({
     SVC_PORT: "80a",
@@ -78,6 +91,7 @@ describe("one bad value", () => {
   test.each<[string, string]>([
     ["SVC_MODE", "staging"],
     ["SVC_MODE", "toString"],
+    ["SVC_RUNTIME_DEFAULT", "firecracker"],
     ["SVC_PORT", "65536"],
     ["SVC_PORT", "8080.5"],
     ["SVC_PORT", "1e3"],
@@ -94,6 +108,8 @@ describe("one bad value", () => {
     ["SVC_CORS_ORIGINS", "https://a.example.com/path"],
     ["SVC_CORS_ORIGINS", "https://a.example.com,,"],
     ["SVC_CORS_ORIGINS", "*"],
+    ["SVC_IMAGE_REGISTRIES", "ghcr.io/acme"],
+    ["SVC_IMAGE_REGISTRIES", "ghcr.io,,"],
     ["SVC_AUTH_REALMS", "[oops"],
     ["SVC_AUTH_LEEWAY_SECONDS", "121"],
     ["SVC_DEV_ISSUER_ALG", "HS256"],
@@ -101,6 +117,9 @@ describe("one bad value", () => {
     ["SVC_LOOP_MAX_ROUNDS", "201"],
     ["SVC_DISPATCH_AUTH", "none"],
     ["SVC_INTERNAL_PORT", "8080"],
+    ["SVC_EGRESS_PORT", "8081"],
+    ["SVC_EGRESS_ALLOW_PRIVATE", "10.0.0.0/8"],
+    ["SVC_OPEN_EGRESS", "no"],
   ])("%s=%s", (name, value) => {
     const problems = problemsOf({ ...development, [name]: value });
     expect(problems.filter((problem) => problem.includes(name)).length).toBeGreaterThan(0);
@@ -119,6 +138,11 @@ test.each<[Record<string, string>, Partial<Config>]>([
     { corsOrigins: ["https://a.example.com", "http://localhost:3000"] },
   ],
   [{ SVC_DEV_CLIENTS: "[]" }, { devClients: [] }],
+  [{}, { imageRegistries: null, openEgress: true }],
+  [
+    { SVC_IMAGE_REGISTRIES: "ghcr.io, localhost:5000", SVC_OPEN_EGRESS: "false" },
+    { imageRegistries: ["ghcr.io", "localhost:5000"], openEgress: false },
+  ],
   [{ DATABASE_URL: "postgresql://u:p@h:1/d" }, { databaseUrl: "postgresql://u:p@h:1/d" }],
 ])("%p is read", (env, expected) => {
   expect(loadConfig({ ...development, ...env })).toMatchObject(expected);
@@ -200,4 +224,14 @@ test("the table names every variable with its default, unit and bounds", () => {
   const names = rows.slice(1).map((row) => row.split(" ")[0]);
   expect(new Set(names).size).toBe(names.length);
   expect(rows.some((row) => row.split(/ {2,}/).length < 3)).toBe(false);
+});
+
+test("the section egress of the file, which the environment overrules", () => {
+  const SVC_CONFIG_FILE = file("egress: {allow_private: [10.0.0.0/8], open: false}");
+  expect(loadConfig({ ...development, SVC_CONFIG_FILE })).toMatchObject({
+    egressAllowPrivate: ["10.0.0.0/8"],
+    openEgress: false,
+  });
+  const SVC_EGRESS_ALLOW_PRIVATE = "[]";
+  expect(loadConfig({ ...development, SVC_CONFIG_FILE, SVC_EGRESS_ALLOW_PRIVATE }).egressAllowPrivate).toEqual([]);
 });

@@ -30,7 +30,7 @@ export const StartBody = Type.Object({
     }),
   ),
   labels: Type.Optional(
-    // Keys are measured by `checkBody`: a record's schema says nothing about their length.
+    // Keys are measured by `checkLabels`: a record's schema says nothing about their length.
     Type.Record(Type.String(), Type.String({ maxLength: 256 }), { maxProperties: 16 }),
   ),
   security_context: Type.Optional(Type.String({ maxLength: 256 })),

@@ -3,7 +3,10 @@
  * Numbers of a shared machine wander; the ratios say more.
  */
 
+import { benchConcurrent } from "./concurrent.ts";
+import { benchContainers } from "./containers.ts";
 import { benchDispatch } from "./dispatch.ts";
+import { benchEgress } from "./egress.ts";
 import { benchMemory } from "./memory.ts";
 import { benchStarts } from "./starts.ts";
 import { startBenchStores } from "./stores.ts";
@@ -15,6 +18,9 @@ const benches = {
   turns: benchTurns,
   starts: benchStarts,
   dispatch: benchDispatch,
+  egress: benchEgress,
+  containers: benchContainers,
+  concurrent: benchConcurrent,
   streams: benchStreams,
   memory: benchMemory,
 };

@@ -2,17 +2,18 @@
  * A whole node whose sandbox does nothing: an instance "runs" for ever, so that what is measured is
  * svc itself. Settings come from the environment as for the real program.
  */
-import { loadConfig } from "../../src/config.ts";
-import { startNode } from "../../src/node.ts";
+import { loadConfig } from "../../src/load-config.ts";
+import { startNode } from "../../src/node/node.ts";
 import type { Sandbox } from "../../src/sandbox/port.ts";
 
 const never = new Promise<never>(() => {});
 
 const stub: Sandbox = {
-  describe: () => ({ isolation: "process", sandbox: "none", egressEnforced: false, unenforcedLimits: [] }),
+  describe: () => ({ isolation: "process", sandbox: "none", egressEnforced: true, unenforcedLimits: [] }),
   // Whoever plays the agent needs to know who it is.
-  launch: async ({ executionId, environment }) => {
-    console.log(JSON.stringify({ launched: executionId, token: environment.SVC_EXECUTION_TOKEN }));
+  launch: async ({ executionId, environment, egress }) => {
+    const token = environment.SVC_EXECUTION_TOKEN;
+    console.log(JSON.stringify({ launched: executionId, token, egress: egress?.password }));
   },
   inspect: async () => "gone",
   follow: async (_instance, { signal }) => {
@@ -24,12 +25,9 @@ const stub: Sandbox = {
   terminate: async () => {},
   remove: async () => {},
   list: async () => [],
-  workspace: async () => "/nonexistent",
-  workspaces: async () => [],
-  removeWorkspace: async () => {},
 };
 
 const parts = process.argv.includes("--real-sandbox") ? {} : { sandbox: stub };
 const node = await startNode(loadConfig(process.env), () => {}, parts);
-console.log(JSON.stringify({ port: node.port, internalPort: node.internalPort }));
+console.log(JSON.stringify({ port: node.port, internalPort: node.internalPort, egressPort: node.egressPort }));
 process.on("SIGTERM", () => void node.stop().then(() => process.exit(0)));

@@ -5,12 +5,15 @@ import type { BenchStores } from "./stores.ts";
 export interface BenchService {
   readonly url: string;
   readonly internalUrl: string;
+  readonly egressPort: number;
   readonly pid: number;
   /** A development token; for another tenant than the system's with `X-Tenant-Id`. */
   readonly token: string;
   post(path: string, body: unknown, headers?: Record<string, string>): Promise<Response>;
   /** The token an execution's (stubbed) instance was launched with, once it is. */
   tokenOf(executionId: string): Promise<string>;
+  /** Likewise what it shows the egress proxy. */
+  egressPasswordOf(executionId: string): Promise<string>;
   stop(): Promise<void>;
 }
 
@@ -18,6 +21,7 @@ export async function startBenchService(
   stores: BenchStores,
   name: string,
   args: readonly string[] = [],
+  env: Readonly<Record<string, string>> = {},
 ): Promise<BenchService> {
   const child = Bun.spawn([process.execPath, join(import.meta.dir, "node.ts"), ...args], {
     stdout: "pipe",
@@ -33,12 +37,14 @@ export async function startBenchService(
       SVC_DATA_DIR: join(stores.dataDir, name),
       SVC_PORT: "0",
       SVC_INTERNAL_PORT: "0",
+      SVC_EGRESS_PORT: "0",
       SVC_PUBLIC_URL: "http://bench.test",
       SVC_LOOP_MAX_ROUNDS: "200",
+      ...env,
     },
   });
   const lines = new Lines(child.stdout);
-  const { port, internalPort } = await lines.find((line) => "port" in line);
+  const { port, internalPort, egressPort } = await lines.find((line) => "port" in line);
   const url = `http://127.0.0.1:${port}`;
   const form = new URLSearchParams({
     grant_type: "client_credentials",
@@ -51,6 +57,7 @@ export async function startBenchService(
   return {
     url,
     internalUrl: `http://127.0.0.1:${internalPort}`,
+    egressPort: Number(egressPort),
     pid: child.pid,
     token,
     post: (path, body, headers = {}) =>
@@ -62,6 +69,10 @@ export async function startBenchService(
     async tokenOf(executionId) {
       const { token: executionToken } = await lines.find((line) => line.launched === executionId);
       return String(executionToken);
+    },
+    async egressPasswordOf(executionId) {
+      const { egress } = await lines.find((line) => line.launched === executionId);
+      return String(egress);
     },
     async stop() {
       child.kill("SIGTERM");
@@ -110,6 +121,7 @@ export async function deployBenchAgent(
   service: BenchService,
   name: string,
   instruction = "Stand still.",
+  security: Record<string, unknown> = {},
 ): Promise<string> {
   const manifest = {
     apiVersion: "svc.dev/v1",
@@ -119,7 +131,7 @@ export async function deployBenchAgent(
       runtime: { language: "python", version: "3.11" },
       task: { instruction },
       tools: ["cmd.run", "fs.*"],
-      security: { resources: { timeout: "1h" } },
+      security: { resources: { timeout: "1h" }, ...security },
     },
   };
   const answer = await service.post("/v1/agents?force=true", manifest);

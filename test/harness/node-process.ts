@@ -11,6 +11,8 @@ export interface NodeOptions {
   /** Shared by nodes that shall share sandboxes; own one when absent. */
   readonly dataDir?: string;
   readonly env?: Readonly<Record<string, string>>;
+  /** Instead of the service's own, from the project's root. */
+  readonly program?: string;
 }
 
 export interface Answer {
@@ -32,6 +34,7 @@ export class NodeProcess {
     readonly dataDir: string,
     readonly env: Readonly<Record<string, string>>,
     private readonly ownsData: boolean,
+    private readonly program = "src/main.ts",
   ) {}
 
   get url(): string {
@@ -49,7 +52,7 @@ export class NodeProcess {
   }
 
   async start(): Promise<this> {
-    const child = Bun.spawn([process.execPath, join(root, "src/main.ts")], {
+    const child = Bun.spawn([process.execPath, join(root, this.program)], {
       cwd: root,
       env: { ...this.env },
       stdin: "ignore",
@@ -142,7 +145,10 @@ export class NodeProcess {
 }
 
 /** Starts a node in development mode on any free ports. */
-export function startNodeProcess(stores: TestStores, { dataDir, env = {} }: NodeOptions = {}): Promise<NodeProcess> {
+export function startNodeProcess(
+  stores: TestStores,
+  { dataDir, env = {}, program }: NodeOptions = {},
+): Promise<NodeProcess> {
   const folder = dataDir ?? mkdtempSync(join(tmpdir(), "svc-node-"));
   const node = new NodeProcess(
     folder,
@@ -152,6 +158,7 @@ export function startNodeProcess(stores: TestStores, { dataDir, env = {} }: Node
       SVC_MODE: "development",
       SVC_PORT: "0",
       SVC_INTERNAL_PORT: "0",
+      SVC_EGRESS_PORT: "0",
       SVC_PUBLIC_URL: "http://svc.test",
       SVC_DATA_DIR: folder,
       SVC_DATABASE_SCHEMA: stores.schema,
@@ -159,9 +166,12 @@ export function startNodeProcess(stores: TestStores, { dataDir, env = {} }: Node
       DATABASE_URL: stores.databaseUrl,
       REDIS_URL: stores.redisUrl,
       SVC_LEASE_TTL_MS: "1500",
+      // Whatever container engine this machine may have.
+      SVC_RUNTIME_DEFAULT: "process",
       ...env,
     },
     dataDir === undefined,
+    program,
   );
   return node.start();
 }

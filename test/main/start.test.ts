@@ -44,6 +44,7 @@ const env = () => ({
   SVC_MODE: "development",
   SVC_PORT: "0",
   SVC_INTERNAL_PORT: "0",
+  SVC_EGRESS_PORT: "0",
   SVC_DATA_DIR: scratch("node"),
   SVC_DATABASE_SCHEMA: stores.schema,
   SVC_REDIS_PREFIX: stores.prefix,
@@ -59,7 +60,7 @@ function sentence({ err, code }: { err: string; code: number }): string {
   return err;
 }
 
-test.each(["SVC_PORT", "SVC_INTERNAL_PORT", "SVC_METRICS_PORT"])(
+test.each(["SVC_PORT", "SVC_INTERNAL_PORT", "SVC_EGRESS_PORT", "SVC_METRICS_PORT"])(
   "%s taken: says so and which setting",
   async (name) => {
     using taken = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: () => new Response() });

@@ -1,0 +1,225 @@
+/**
+ * What does the work of a node: sandboxes, volumes and tools, the runtime with its actors and activities, and
+ * what starts them: agents and executions.
+ */
+import { hostname } from "node:os";
+import type { NodeOffer } from "../../actors/agent/spec.ts";
+import { EXECUTION, execution } from "../../actors/execution/execution.ts";
+import { agentQuota, executionQuota } from "../../actors/identity/quota.ts";
+import { builtinTools } from "../../actors/tool/catalog.ts";
+import { createAgents } from "../agents/agents.ts";
+import { agentEvents } from "../agents/events.ts";
+import { loadRuntimes } from "../agents/registry.ts";
+import type { Config } from "../config.ts";
+import { openAgentFeeds } from "../executions/agent-stream/feeds.ts";
+import { childStartActivity } from "../executions/children.ts";
+import { openConcurrency } from "../executions/concurrency.ts";
+import { contextTexts } from "../executions/context.ts";
+import { createExecutions, type Executions } from "../executions/executions.ts";
+import { iterationRunActivities } from "../executions/iteration-run.ts";
+import { modelCallActivity, toolCallActivity } from "../executions/loop-activities.ts";
+import { outputActivities } from "../executions/output-activities.ts";
+import { createPlans } from "../executions/plans.ts";
+import { executionsProjection } from "../executions/projection.ts";
+import { executionRecords } from "../executions/records.ts";
+import { validateActivity } from "../executions/validation.ts";
+import { workspaceRemoveActivity } from "../executions/workspace.ts";
+import { createGatewayKeys } from "../gateway/keys.ts";
+import { createExecutionTokens } from "../gateway/token.ts";
+import { ConfigError } from "../load-config.ts";
+import { type Runtime, startRuntime } from "../runtime/index.ts";
+import { defaultIsolation, openSandboxes } from "../sandbox/open.ts";
+import { Sandboxes } from "../sandbox/sandboxes.ts";
+import { openSchedules } from "../schedules/schedules.ts";
+import { createToolbox } from "../tools/toolbox.ts";
+import { openVolumes } from "../volumes/open.ts";
+import type { Ground } from "./ground.ts";
+import type { NodeParts, Settled } from "./settled.ts";
+import type { Undo } from "./undo.ts";
+
+/** A host that stays away this long has its sandboxes given up, ms. */
+const orphanAfterMs = 60_000;
+
+export type Engine = Awaited<ReturnType<typeof openEngine>>;
+
+/** @throws ConfigError for an isolation this host cannot give; other errors when a part cannot start */
+export async function openEngine(
+  config: Config,
+  { dataDir, logger, sql, redisUrl, now, newId }: Ground,
+  { models, outside }: Settled,
+  parts: NodeParts,
+  undo: Undo,
+) {
+  const development = config.mode === "development";
+  const sandboxes = parts.sandbox
+    ? new Sandboxes([parts.sandbox])
+    : await openSandboxes({
+        dataDir,
+        development,
+        dockerSocket: config.dockerSocket,
+        warmPoolCap: config.warmPoolCap,
+        warn: (message) => logger.warn({ reason: message }, "sandbox"),
+      });
+  undo.push(() => sandboxes.drain());
+  const isolation = defaultIsolation(sandboxes, config.runtimeDefault);
+  if (isolation === null) throw new ConfigError([`SVC_RUNTIME_DEFAULT ${config.runtimeDefault} is not offered here`]);
+  const keys = createGatewayKeys(sql, now);
+  const tokens = createExecutionTokens(keys, now);
+  const egressTokens = createExecutionTokens(keys, now, "svc-egress");
+  const records = executionRecords(sql);
+
+  // Activities may resume before the runtime and the gateway are quite there: they wait for them.
+  const running = Promise.withResolvers<Runtime>();
+  const gatewayUrl = Promise.withResolvers<string>();
+  const starting = Promise.withResolvers<Executions>();
+  const logs: Pick<Runtime, "read" | "log" | "logPoints" | "logEntries"> = {
+    read: async (at) => (await running.promise).read(at),
+    log: async (...request) => (await running.promise).log(...request),
+    logPoints: async (...request) => (await running.promise).logPoints(...request),
+    logEntries: async (...request) => (await running.promise).logEntries(...request),
+  };
+  const plans = createPlans(logs);
+  const volumes = openVolumes({ sql, dataDir, executions: records.known, now, newId });
+  const planOf = (tenant: string, key: string) => plans.of({ kind: EXECUTION, key, tenant });
+  const tools = createToolbox(volumes.toolProviders(planOf));
+  const { maxInstances } = config;
+  const agentFeeds = openAgentFeeds({
+    sql,
+    redisUrl,
+    prefix: config.redisPrefix,
+    runtime: logs,
+    isVisible: (tenant, agentId) => agents.isVisible(tenant, agentId),
+    report: (event, facts) => logger.warn(facts, event),
+  });
+  undo.push(() => agentFeeds.close());
+  const runtime = await startRuntime({
+    sql,
+    redisUrl,
+    prefix: config.redisPrefix,
+    host: `${hostname()}:${dataDir}`,
+    actors: [execution],
+    activities: [
+      ...iterationRunActivities({
+        runtime: logs,
+        plans,
+        sandboxes,
+        gatewayUrl: gatewayUrl.promise,
+        mintToken: tokens.mint,
+        mintEgressToken: egressTokens.mint,
+        instanceMounts: volumes.instanceMounts,
+        watchVolumes: volumes.watchLimits,
+        contextText: contextTexts({ runtime: logs, outside, view: (plan) => volumes.view(plan, false) }),
+        maxInstances,
+      }),
+      validateActivity(plans, logs),
+      childStartActivity({
+        runtime: logs,
+        plans,
+        start: async (id, request) => (await starting.promise).startAs(id, false, request),
+      }),
+      modelCallActivity({ runtime: logs, models, tools }),
+      toolCallActivity({ runtime: logs, tools }),
+      ...outputActivities({ runtime: logs, plans, outside, log: (event, facts) => logger.warn(facts, event) }),
+      workspaceRemoveActivity(sandboxes, volumes),
+    ],
+    projections: [executionsProjection],
+    partitions: config.partitions,
+    leaseTtlMs: config.leaseTtlMs,
+    mailboxLimit: config.mailboxLimit,
+    residents: config.actorCache,
+    idleMs: config.actorIdleSeconds * 1000,
+    orphanAfterMs,
+    clock: { now, newId },
+    random: Math.random,
+    log: (event, facts) => logger.warn(facts, event),
+    announced: (news) => agentFeeds.announced(news),
+  });
+  undo.push(() => runtime.drain());
+  running.resolve(runtime);
+
+  const runtimes = loadRuntimes(config.runtimeRegistry === "" ? null : config.runtimeRegistry);
+  const offer: NodeOffer = {
+    runtimes,
+    isolations: [...sandboxes.offered],
+    defaultIsolation: isolation,
+    imageRegistries: config.imageRegistries,
+    maxExecutionSeconds: config.maxExecutionSeconds,
+    tools: builtinTools.map(({ name }) => name),
+    openEgress: config.openEgress,
+    development,
+    servesModel: (alias) => models.serves(alias),
+  };
+  const agents = createAgents({
+    sql,
+    offer,
+    quota: agentQuota,
+    countExecutions: records.countByAgent,
+    cancelExecutions: async (_tenant, agentId, reason) => {
+      await executions.cancelOfAgent(agentId, reason);
+      await volumes.removeOfAgent(agentId);
+    },
+    events: agentEvents,
+    // What is kept ready for an agent belongs to what it was.
+    watchers: [
+      async ({ agentId }) => void sandboxes.drain(agentId).catch(() => {}),
+      (change) => agentFeeds.watch(change),
+      (change) => schedules.watch(change),
+    ],
+    now,
+    newId,
+  });
+  const concurrency = openConcurrency({ redisUrl, prefix: config.redisPrefix, records });
+  undo.push(() => concurrency.close());
+  const executions = createExecutions({
+    volumes,
+    concurrency,
+    quota: executionQuota,
+    runtime,
+    records,
+    plans,
+    agents,
+    servesModel: (alias) => models.serves(alias),
+    isolations: offer.isolations,
+    defaultIsolation: offer.defaultIsolation,
+    enforcesNetwork: (name) => sandboxes.holds(name),
+    openEgress: config.openEgress,
+    bounds: {
+      max_rounds: config.loopMaxRounds,
+      dispatch_grace_ms: config.dispatchGraceSeconds * 1000,
+      tool_parallelism: config.toolParallelism,
+      tool_message_bytes: config.toolMessageMaxBytes,
+    },
+  });
+
+  starting.resolve(executions);
+  const schedules = openSchedules({
+    sql,
+    redisUrl,
+    prefix: config.redisPrefix,
+    resolve: agents.resolveForExecution,
+    start: (id, request) => executions.startAs(id, false, request),
+    unfinished: async (ids) => {
+      const open = (await records.known(ids)).filter(({ ended_at }) => ended_at === null);
+      return new Set(open.map((row) => row.execution_id));
+    },
+    now,
+    log: (event, facts) => logger.warn(facts, event),
+  });
+  undo.push(() => schedules.stop());
+
+  return {
+    sandboxes,
+    tokens,
+    egressTokens,
+    records,
+    plans,
+    volumes,
+    runtime,
+    runtimes,
+    agents,
+    agentFeeds,
+    executions,
+    /** Tells what waits for it where instances find the gateway. */
+    gatewayAt: (url: string) => gatewayUrl.resolve(url),
+  };
+}

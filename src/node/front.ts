@@ -1,0 +1,170 @@
+/** Where a node is reached: the public API, the gateway for agents, the egress proxy, the metrics. */
+import { access } from "node:fs/promises";
+import { join } from "node:path";
+import { agentRoutes, catalogueRoutes } from "../agents/routes.ts";
+import type { Config } from "../config.ts";
+import { openEgress } from "../egress/open.ts";
+import { agentStreamRoutes } from "../executions/agent-stream/routes.ts";
+import { executionFileRoutes } from "../executions/files.ts";
+import { executionRoutes } from "../executions/routes.ts";
+import { registerExecutionSeries } from "../executions/series.ts";
+import { startSweeping } from "../executions/sweep.ts";
+import { listenInternally, removeDeadSockets } from "../gateway/listener.ts";
+import { gatewayRoute } from "../gateway/routes.ts";
+import { createApp } from "../http/app.ts";
+import { developmentIssuerRoutes } from "../http/development-issuer.ts";
+import { documentRoutes } from "../http/document-routes.ts";
+import { healthRoutes } from "../http/health.ts";
+import { sweepIdempotencyKeys } from "../http/idempotency.ts";
+import { listen } from "../http/listen.ts";
+import { createMetrics, serveMetrics } from "../http/metrics.ts";
+import { EventStreams } from "../http/sse.ts";
+import { openIdentity } from "../identity/open.ts";
+import { createIncidents } from "../incidents/incidents.ts";
+import { incidentRoutes } from "../incidents/routes.ts";
+import { openPort } from "../start-failure.ts";
+import { volumeRoutes } from "../volumes/routes.ts";
+import type { Engine } from "./engine.ts";
+import type { Ground } from "./ground.ts";
+import type { Settled } from "./settled.ts";
+import type { Undo } from "./undo.ts";
+
+const version = "0.1.0";
+
+/** The gateway's callers come again by themselves; they are not waited for longer than this, ms. */
+const gatewayGraceMs = 500;
+const sweepKeysEveryMs = 3600_000;
+
+/**
+ * Opens every listener; the public one last, when all that stands behind it is there.
+ * @param draining whether the node is on its way out
+ * @throws when a port cannot be had
+ */
+export async function openFront(
+  config: Config,
+  { dataDir, logger, sql, now, newId }: Ground,
+  { identity: identitySettings, models, outside }: Settled,
+  engine: Engine,
+  draining: () => boolean,
+  undo: Undo,
+) {
+  const { sandboxes, tokens, egressTokens, records, plans, volumes, runtime, runtimes, agents, executions } = engine;
+  const identity = await openIdentity(identitySettings, config, sql, now);
+  const metrics = createMetrics({ id: runtime.nodeId, version });
+  registerExecutionSeries(metrics.registry, records, runtime);
+  const health = healthRoutes({
+    database: async () => sql`select 1`,
+    redis: async () => {
+      if (!(await runtime.status()).redis) throw new Error("Redis does not answer");
+    },
+    runtime: () => runtime.status(),
+    storage: () => access(dataDir),
+    identityProvider: identity.probe,
+    payment: null,
+    draining,
+    now,
+  });
+  const incidents = createIncidents({
+    sql,
+    now,
+    newId,
+    retentionDays: config.incidentRetentionDays,
+    warn: (error) => logger.warn({ error: String(error) }, "incidents"),
+  });
+  undo.push(() => incidents.stop());
+  const streams = new EventStreams();
+  const routes = [
+    ...health,
+    ...(identity.issuer === null ? [] : developmentIssuerRoutes(identity.issuer)),
+    ...agentRoutes(agents),
+    ...catalogueRoutes(runtimes, models),
+    ...agentStreamRoutes({ feeds: engine.agentFeeds, isVisible: agents.isVisible, streams }),
+    ...executionRoutes({ executions, streams, runtime, sql }),
+    ...incidentRoutes(sql),
+    ...executionFileRoutes({ executions, plans, volumes, now }),
+    ...volumeRoutes(sql, volumes),
+  ];
+  const app = createApp({
+    routes: [...routes, ...documentRoutes(routes, { version, publicUrl: config.publicUrl })],
+    authenticator: identity.authenticator,
+    logger,
+    metrics,
+    corsOrigins: config.corsOrigins,
+  });
+  const internalApp = createApp({
+    routes: [
+      gatewayRoute({
+        runtime,
+        tokens,
+        servesModel: (alias) => models.serves(alias),
+        maxBodyBytes: config.dispatchMaxBodyBytes,
+        tokenRequired: config.dispatchAuth === "required",
+        tenantOf: async (executionId) => (await records.known([executionId]))[0]?.tenant ?? null,
+      }),
+    ],
+    authenticator: null,
+    logger,
+    metrics: null,
+    corsOrigins: [],
+  });
+
+  const sockets = join(dataDir, "gateway");
+  await removeDeadSockets(sockets);
+  const internal = openPort("SVC_INTERNAL", config.internalHost, config.internalPort, () =>
+    listenInternally(internalApp, {
+      hostname: config.internalHost,
+      port: config.internalPort,
+      socket: join(sockets, `${runtime.nodeId}.sock`),
+      tokens,
+    }),
+  );
+  undo.push(() => internal.stop(gatewayGraceMs));
+  const egress = await openEgress({
+    hostname: config.egressHost,
+    port: config.egressPort,
+    socket: join(dataDir, "egress", `${runtime.nodeId}.sock`),
+    outside,
+    openEgress: config.openEgress,
+    tokens: egressTokens,
+    runtime,
+    plans,
+    incidents,
+    registry: metrics.registry,
+    log: (event, facts) => logger.info(facts, event),
+  });
+  undo.push(() => egress.stop());
+  engine.gatewayAt(`http://${reachable(config.internalHost)}:${internal.port}`);
+  const stopSweeping = startSweeping({
+    runtime,
+    records,
+    volumes,
+    instances: sandboxes,
+    leftBehind: { agents, cancelOfAgent: executions.cancelOfAgent },
+    retentionDays: config.executionRetentionDays,
+    now,
+    report: (event, facts) => logger.info(facts, event),
+  });
+  undo.push(stopSweeping);
+  const keySweep = setInterval(() => void sweepIdempotencyKeys(sql).catch(() => {}), sweepKeysEveryMs);
+  undo.push(() => clearInterval(keySweep));
+  void agents.resumeDeletions().catch((error: unknown) => logger.warn({ error: String(error) }, "deletions"));
+  if (config.metricsEnabled) {
+    const { metricsHost, metricsPort } = config;
+    const served = openPort("SVC_METRICS", metricsHost, metricsPort, () =>
+      serveMetrics(metrics, metricsHost, metricsPort),
+    );
+    undo.push(() => served.stop());
+  }
+  const listening = openPort("SVC", config.host, config.port, () =>
+    listen(app, { hostname: config.host, port: config.port }),
+  );
+  undo.push(() => listening.stop((config.drainSeconds * 1000) / 2));
+  return { port: listening.port, internalPort: internal.port, egressPort: egress.port };
+}
+
+/** An address for callers on this machine. */
+function reachable(host: string): string {
+  if (host === "0.0.0.0") return "127.0.0.1";
+  if (host === "::") return "[::1]";
+  return host.includes(":") ? `[${host}]` : host;
+}

@@ -1,0 +1,35 @@
+/** What the configuration names, opened as far as that is possible without the stores: its faults are told first. */
+import { readFileSync } from "node:fs";
+import type { Config } from "../config.ts";
+import { type Outside, type Resolver, systemResolver } from "../egress/outside.ts";
+import { readEgress } from "../egress/settings.ts";
+import { readIdentity } from "../identity/open.ts";
+import { ConfigError } from "../load-config.ts";
+import { openModels } from "../models/index.ts";
+import type { Sandbox } from "../sandbox/port.ts";
+
+/** Parts a caller may bring instead of what the configuration names. */
+export interface NodeParts {
+  readonly sandbox?: Sandbox;
+  /** Instead of the system's: what names agents call resolve to. */
+  readonly resolve?: Resolver;
+}
+
+export type Settled = Awaited<ReturnType<typeof settle>>;
+
+/** @throws ConfigError with everything that does not fit */
+export async function settle(config: Config, parts: NodeParts) {
+  const { settings: identity, problems } = readIdentity(config);
+  const egress = readEgress(config.egressAllowPrivate, config.file.egress);
+  if (identity === null || egress.problems.length > 0) throw new ConfigError([...problems, ...egress.problems]);
+  const outside: Outside = { resolve: parts.resolve ?? systemResolver, ...egress.settings };
+  const opened = await openModels({
+    document: config.file,
+    development: config.mode === "development",
+    environment: config.environment,
+    readFile: (path) => readFileSync(path, "utf8"),
+    ollama: config.ollamaUrl,
+  });
+  if (!opened.ok) throw new ConfigError(opened.issues.map(({ path, message }) => `${path}: ${message}`));
+  return { identity, outside, models: opened.models, warning: opened.warning };
+}
