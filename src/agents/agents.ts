@@ -4,7 +4,7 @@ import type { AgentSpec } from "../../actors/agent/spec.ts";
 import { invalid, Problem } from "../../actors/problem.ts";
 import { listOf, type Page } from "../http/paging.ts";
 import { changing } from "./changes.ts";
-import { type AgentsOptions, agentParts, type Caller } from "./parts.ts";
+import { type AgentsOptions, agentParts, type Caller, mayPublish } from "./parts.ts";
 import { publishing } from "./publish.ts";
 import type { AgentKey, AgentRow } from "./records.ts";
 import { agentNotFound, versionNotFound } from "./refusals.ts";
@@ -73,7 +73,7 @@ export function createAgents(options: AgentsOptions) {
       const row = await records.find(tenant, key, version);
       if (row === null) throw await missing(tenant, key, version);
       const counts = await options.countExecutions(tenant, [row.agent_id]);
-      return agentDetail(row, counts.get(row.agent_id) ?? 0, mayDeploy(caller));
+      return agentDetail(row, counts.get(row.agent_id) ?? 0, seesValues(caller, row.tenant));
     },
 
     /** Newest first. @throws Problem 404 `agent_not_found` */
@@ -81,7 +81,7 @@ export function createAgents(options: AgentsOptions) {
       const { tenant } = caller;
       const rows = await records.versions(tenant, agentId, everyRevision, page);
       if (rows.length === 0 && !(await records.exists(tenant, { id: agentId }))) throw agentNotFound();
-      return rows.map((row) => versionElement(row, mayDeploy(caller)));
+      return rows.map((row) => versionElement(row, seesValues(caller, row.tenant)));
     },
 
     /** Whether the tenant has or sees such an agent. */
@@ -112,8 +112,12 @@ export function createAgents(options: AgentsOptions) {
   };
 }
 
-function mayDeploy({ identity }: Caller): boolean {
-  return identity.scopes.has("agent:deploy");
+/**
+ * Whether a manifest's values (environment, secrets of deliveries) are shown: to who may change the agent. The contract
+ * asks for the scope alone; of a global agent that would be everybody who deploys agents of their own.
+ */
+function seesValues(caller: Caller, owner: string): boolean {
+  return caller.identity.scopes.has("agent:deploy") && (owner === caller.tenant || mayPublish(caller));
 }
 
 function labelFilter(labels: readonly string[]): Readonly<Record<string, string>> {

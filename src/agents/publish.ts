@@ -53,7 +53,7 @@ export function publishing(parts: AgentParts) {
 
   async function missingJudges(tenant: string, judges: readonly JudgeReference[]): Promise<Warning[]> {
     if (judges.length === 0) return [];
-    const known = await records.knownNames(tenant, [...new Set(judges.map(({ name }) => name))]);
+    const known = await records.known(tenant, [...new Set(judges.map(({ name }) => name))]);
     return judges
       .filter(({ name }) => !known.has(name))
       .map(({ path }) => ({

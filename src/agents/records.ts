@@ -4,6 +4,7 @@ import type { Json } from "../../actors/actor.ts";
 import type { AgentSpec, Metadata } from "../../actors/agent/spec.ts";
 import { completeSpec } from "../../actors/agent/stored-spec.ts";
 import type { Page } from "../http/paging.ts";
+import { isUuid } from "../http/route.ts";
 import { texts } from "../store/array-literal.ts";
 import { gather } from "../store/gather.ts";
 import type { Sql } from "../store/postgres.ts";
@@ -35,6 +36,8 @@ export interface AgentDocumentRow extends AgentRow {
 export interface VersionRow {
   readonly version_id: string;
   readonly agent_id: string;
+  /** The agent's owner. */
+  readonly tenant: string;
   readonly name: string;
   readonly version: string;
   readonly revision: number;
@@ -123,11 +126,15 @@ export function agentRecords(sql: Sql) {
       return row === null ? null : { spec: completeSpec(JSON.parse(row.spec)), characters: row.spec.length };
     },
 
-    /** Of the given names, those the tenant can reach an agent by. */
-    async knownNames(tenant: string, names: readonly string[]): Promise<ReadonlySet<string>> {
-      const rows = await sql<{ name: string }[]>`
-        select distinct a.name from agents a where ${visible(tenant)} and a.name = any(${texts(names)}::text[])`;
-      return new Set(rows.map((row) => row.name));
+    /** Of the given names and ids, those the tenant can reach an agent by. */
+    async known(tenant: string, references: readonly string[]): Promise<ReadonlySet<string>> {
+      const ids = references.filter(isUuid);
+      const rows = await sql<{ name: string; agent_id: string }[]>`
+        select a.name, a.agent_id from agents a
+        where ${visible(tenant)}
+          and (a.name = any(${texts(references)}::text[]) or a.agent_id = any(${texts(ids)}::text[]::uuid[]))`;
+      const found = new Set(rows.flatMap(({ name, agent_id }) => [name, agent_id]));
+      return new Set(references.filter((one) => found.has(one) || (isUuid(one) && found.has(one.toLowerCase()))));
     },
 
     /** By name, then id; one row more than the page holds when more follow. */
@@ -156,7 +163,7 @@ export function agentRecords(sql: Sql) {
             select 1 from agent_versions w
             where w.agent_id = v.agent_id and w.version = v.version and w.revision > v.revision)`;
       return sql<VersionRow[]>`
-        select v.version_id, v.agent_id, a.name, v.version, v.revision, v.version_id = a.current_version_id as current,
+        select v.version_id, v.agent_id, a.tenant, a.name, v.version, v.revision, v.version_id = a.current_version_id as current,
           v.deployed_at, v.deployed_by, v.document, v.manifest_yaml
         from agents a join agent_versions v using (agent_id)
         where ${visible(tenant)} and a.agent_id = ${agentId} ${latest}

@@ -283,6 +283,19 @@ describe("rollback", () => {
 });
 
 describe("scope", () => {
+  test("the values of a global agent's manifest are shown to its publishers alone", async () => {
+    const other = newTenant();
+    const env = { KEY: "not for everybody" };
+    const { body: agent } = await house.deploy(publisher(), named(newName(), "1.0.0", { env }), "?scope=global");
+    const seen = async (token: string) => {
+      const detail = await read(token, agent.id);
+      const { body } = await house.call(token, `/v1/agents/${agent.id}/versions`);
+      return [detail.manifest.spec.env.KEY, JSON.stringify([detail, body]).includes(env.KEY)];
+    };
+    expect(await seen(publisher())).toEqual([env.KEY, true]);
+    expect(await seen(other.token)).toEqual(["********", false]);
+  });
+
   test("promoted by a switched administrator, seen and run by everybody, given back", async () => {
     const { tenant, token, id, name } = await deployed();
     const other = newTenant();
@@ -419,8 +432,10 @@ describe("judges", () => {
       { path: "spec.execution.validation.0.judge_agent", code: "judge_not_found" },
     ]);
     const own = newName();
-    await house.deploy(token, named(own));
+    const { body: ours } = await house.deploy(token, named(own));
     expect((await house.deploy(token, judged(own))).body.warnings).toEqual([]);
+    expect((await house.deploy(token, judged(ours.id))).body.warnings).toEqual([]);
+    expect((await house.deploy(newTenant().token, judged(ours.id))).body.warnings).toHaveLength(1);
     const common = newName();
     await house.deploy(publisher(), named(common), "?scope=global");
     expect((await house.deploy(token, judged(common), "?dry_run=true")).body.warnings).toEqual([]);
