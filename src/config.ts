@@ -193,7 +193,8 @@ export const settings = {
 
   // Executions
   maxInstances: integer("SVC_MAX_INSTANCES", {
-    meaning: "sandbox instances of a node at once, and a quarter more for each generation of children (three); more wait",
+    meaning:
+      "sandbox instances of a node at once, and a quarter more for each generation of children (three); more wait",
     unit: "instances",
     min: 1,
     max: 4096,

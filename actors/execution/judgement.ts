@@ -70,6 +70,8 @@ function firstObject(text: string): { readonly [key: string]: unknown } | null {
   let from = searched.indexOf("{");
   for (let tries = 0; from !== -1 && tries < maxCandidates; tries++) {
     const end = closingBrace(searched, from);
+    // Longer than a verdict may be: what stands inside it must not pass for one.
+    if (end === null && searched.length - from > longestVerdict) return null;
     if (end !== null) {
       try {
         return JSON.parse(searched.slice(from, end + 1));

@@ -219,7 +219,7 @@ function requireTools(unmatched: readonly string[]): void {
 }
 
 function settleRuntime(options: StartOptions, { spec }: ResolvedAgent): { isolation: string; warnings: Warning[] } {
-  const { isolation: wished, language } = spec.runtime;
+  const { isolation: wished } = spec.runtime;
   const isolation = wished === "inherit" ? options.defaultIsolation : wished;
   if (!options.isolations.includes(isolation)) {
     throw refused("runtime_unavailable", "runtime.isolation", `${isolation} is not offered here`);
@@ -231,10 +231,15 @@ function settleRuntime(options: StartOptions, { spec }: ResolvedAgent): { isolat
   if (isOpen && !options.openEgress) {
     throw refused("open_egress_forbidden", "security.network.allowlist", "this node opens the whole network to nobody");
   }
-  const ignoresImage = isolation === "process" && language === null;
-  const warning = {
-    code: "image_ignored",
-    message: "Under process isolation the programs of the host are used, not the image's",
-  };
-  return { isolation, warnings: ignoresImage ? [warning] : [] };
+  return { isolation, warnings: isolation === "process" ? ignoredUnderProcess(spec) : [] };
+}
+
+/** What a manifest may say of containers only. */
+function ignoredUnderProcess({ runtime, warm_pool_size }: ResolvedAgent["spec"]): Warning[] {
+  const image = "Under process isolation the programs of the host are used, not the image's";
+  const pool = "Under process isolation no instances are kept ready: they start at once";
+  return [
+    ...(runtime.language === null ? [{ code: "image_ignored", message: image }] : []),
+    ...(warm_pool_size > 0 ? [{ code: "warm_pool_ignored", message: pool }] : []),
+  ];
 }

@@ -143,3 +143,13 @@ describe("environment", () => {
     },
   );
 });
+
+test("what only containers have is said to be without effect in a process", async () => {
+  const record = await setting.run({
+    script: [say("fine")],
+    spec: { runtime: { image: "ghcr.io/acme/tools:1", model: "default" }, advanced: { warm_pool_size: 2 } },
+  });
+  expect(record.status).toBe("completed");
+  const codes = record.warnings.map(({ code }: { code: string }) => code);
+  expect(codes).toEqual(expect.arrayContaining(["image_ignored", "warm_pool_ignored"]));
+});

@@ -41,6 +41,7 @@ describe("readVerdict", () => {
     ["confidence null", '{"score":0.9,"confidence":null}'],
     ["an array", "[0.9]"],
     ["never closed", '{"score":0.9'],
+    ["inside one that is too long", `{"score":0,"reasoning":"${"x".repeat(70_000)}","metadata":{"score":1}}`],
     ["too many braces", `${"{".repeat(200_000)}`],
     ["braces around nothing", `${"{}}{".repeat(50_000)}`],
   ])("no verdict: %s", (_, output) => {

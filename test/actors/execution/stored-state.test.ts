@@ -5,6 +5,7 @@ import type { Json } from "../../../actors/actor.ts";
 import { Plan } from "../../../actors/execution/plan.ts";
 import { ExecutionState } from "../../../actors/execution/state.ts";
 import { completePlan, completeState } from "../../../actors/execution/stored-state.ts";
+import { earlierPlan, earlierState } from "./earlier.ts";
 import { samplePlan } from "./sample.ts";
 import { Story } from "./story.ts";
 
@@ -20,15 +21,6 @@ const workspace = {
   ttl_ms: 1,
 } as const;
 
-/** As the first version stored it: without judges, output handlers, deliveries, context and token budgets. */
-function earlier(now: ExecutionState): Json {
-  const { tool_rules, handler, handling, deliveries, context_kept, children, ...rest } = structuredClone(now);
-  const { max_tokens, ...header } = rest.header;
-  const { validation, egress_blocked, loop, ...iteration } = rest.iteration;
-  const calls = loop?.calls.map(({ unjudged, judges_passed, panel, ...call }) => call);
-  return { ...rest, header, iteration: { ...iteration, loop: loop && { ...loop, calls } } } as unknown as Json;
-}
-
 function callUnderWay(): Story {
   const story = new Story().start().launch();
   story.generate();
@@ -43,7 +35,7 @@ test.each([
   ["over", () => new Story().start().launch().exit("done")],
 ])("a state that is %s means what it meant", (_, tell) => {
   const { state: now } = tell();
-  const old = earlier(now);
+  const old = earlierState(now);
   expect(state.Check(old)).toBe(false);
   const completed = completeState(old) as unknown as ExecutionState;
   expect(state.Check(completed)).toBe(true);
@@ -54,14 +46,13 @@ test.each([
 test("validators under way are counted from the first, so that their outcome finds its place", () => {
   const validators = [{ type: "regex", pattern: "x", target: "stdout", flags: "", min_score: 1, min_confidence: 0 }];
   const story = new Story({ plan: { validators: validators as Plan["validators"] } }).start().launch().exit("out");
-  const completed = completeState(earlier(story.state)) as unknown as ExecutionState;
+  const completed = completeState(earlierState(story.state)) as unknown as ExecutionState;
   expect(completed.iteration.validation).toEqual({ next: 0, excerpt: "", panel: null });
 });
 
 test("a plan gains what plans did not say, its workspace among it", () => {
   const now = samplePlan({ mounts: [workspace] });
-  const { tool_judges, output_handler, deliveries, mounts, image_pull_policy, warm_pool_size, ...rest } = now;
-  const old = { ...rest, context: "" } as unknown as Json;
+  const old = earlierPlan(now);
   expect(plan.Check(old)).toBe(false);
   expect(completePlan(old, workspace)).toEqual(now as unknown as Json);
   expect(completePlan(now as unknown as Json, { ...workspace, volume_id: "another" })).toEqual(now as unknown as Json);

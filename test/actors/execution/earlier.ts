@@ -1,0 +1,17 @@
+/** Executions as the first version stored them: without judges, output handlers, deliveries, context, token budgets. */
+import type { Json } from "../../../actors/actor.ts";
+import type { Plan } from "../../../actors/execution/plan.ts";
+import type { ExecutionState } from "../../../actors/execution/state.ts";
+
+export function earlierState(now: ExecutionState): Json {
+  const { tool_rules, handler, handling, deliveries, context_kept, children, ...rest } = structuredClone(now);
+  const { max_tokens, ...header } = rest.header;
+  const { validation, egress_blocked, loop, ...iteration } = rest.iteration;
+  const calls = loop?.calls.map(({ unjudged, judges_passed, panel, ...call }) => call);
+  return { ...rest, header, iteration: { ...iteration, loop: loop && { ...loop, calls } } } as unknown as Json;
+}
+
+export function earlierPlan(now: Plan): Json {
+  const { tool_judges, output_handler, deliveries, mounts, image_pull_policy, warm_pool_size, ...rest } = now;
+  return { ...rest, context: "" } as unknown as Json;
+}
