@@ -289,6 +289,8 @@ class Client {
   /** Says no more, and does not wait long for the client to hear it. */
   private finish(): void {
     this.upstream?.socket.destroy();
+    // Its end was told already: nothing would take the timer away, and the timer would keep the socket.
+    if (this.socket.destroyed) return;
     this.socket.end();
     const timer = setTimeout(() => this.socket.destroy(), lingerMs);
     this.socket.once("close", () => clearTimeout(timer));

@@ -36,7 +36,8 @@ export function createDoor({ to, tokens, ...limits }: DoorOptions): Server {
 
   /** The instance that a head speaks for; null for none. */
   async function instanceOf(head: string): Promise<string | null> {
-    const token = /^[A-Z]+ [^\r\n]*?\/x\/([^/ ?]+)/.exec(head)?.[1] ?? /\r\nauthorization: *bearer +([^\s]+)/i.exec(head)?.[1];
+    const token =
+      /^[A-Z]+ [^\r\n]*?\/x\/([^/ ?]+)/.exec(head)?.[1] ?? /\r\nauthorization: *bearer +([^\s]+)/i.exec(head)?.[1];
     if (token === undefined) return null;
     const remembered = known.get(token);
     if (remembered !== undefined) return remembered;
@@ -69,8 +70,7 @@ export function createDoor({ to, tokens, ...limits }: DoorOptions): Server {
     gateway.on("error", () => client.destroy());
     client.once("close", () => gateway.destroy());
     gateway.once("close", () => {
-      if (!gateway.readableEnded) return client.destroy();
-      const rest = setTimeout(() => client.destroy(), lingerMs);
+      const rest = setTimeout(() => client.destroy(), gateway.readableEnded ? lingerMs : 0);
       client.once("close", () => clearTimeout(rest));
     });
     gateway.write(seen);

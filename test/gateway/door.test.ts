@@ -24,6 +24,7 @@ async function stand(limits: { perInstance?: number; strangers?: number }) {
     held.add(socket);
     socket.on("error", () => {});
     socket.once("close", () => held.delete(socket));
+    socket.on("end", () => socket.end());
     socket.on("data", (piece) => {
       if (piece.includes("/big")) socket.end("x".repeat(3_000_000));
       else if (piece.includes("\r\n\r\n")) socket.write("answered");

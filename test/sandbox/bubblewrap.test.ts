@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { mkdirSync, symlinkSync } from "node:fs";
+import { mkdirSync, readdirSync, symlinkSync } from "node:fs";
 import { networkInterfaces } from "node:os";
 import { join } from "node:path";
 import type { Sandbox } from "../../src/sandbox/port.ts";
@@ -238,6 +238,22 @@ describe.skipIf(!works)("bubblewrap holds", () => {
     const { exit } = await runToEnd(sandbox, specOf(bench, script, { limits }));
     expect(exit.reason).toBe("disk_exceeded");
   }, 20_000);
+
+  test("a launch that breaks off while it is written leaves nothing behind", async () => {
+    const own = await processBench();
+    const limits = { cpuMillicores: 1_000, memoryBytes: 2 ** 27, diskBytes: 2 ** 23, processes: 64 };
+    const full = Object.assign(limits, {
+      toJSON: () => {
+        throw new Error("no space left");
+      },
+    });
+    const prompt = "x".repeat(200_000);
+    await expect(own.sandbox.launch(specOf(own, "true", { limits: full, prompt }), () => {})).rejects.toThrow(
+      "no space left",
+    );
+    expect(readdirSync(join(own.dataDir, "instances"))).toEqual([]);
+    await own.dispose();
+  });
 
   test("files without content count as disk: file systems run out of them, too", async () => {
     const limits = { cpuMillicores: 1_000, memoryBytes: 2 ** 27, diskBytes: 2 ** 23, processes: 64 };

@@ -129,9 +129,9 @@ class ProcessSandbox implements Sandbox {
     await mkdir(draft, { mode: 0o700 });
     if (leftOut.length > 0)
       this.warn(`instance ${spec.instanceId}: variables left out, unusable or too long: ${leftOut.join(", ")}`);
-    for (const [name, text] of Object.entries(files)) await writeAtomically(join(draft, name), text, 0o644);
-    await writeAtomically(join(draft, "launch.json"), JSON.stringify(plan));
     try {
+      for (const [name, text] of Object.entries(files)) await writeAtomically(join(draft, name), text, 0o644);
+      await writeAtomically(join(draft, "launch.json"), JSON.stringify(plan));
       await rename(draft, directory);
     } catch (error) {
       await rm(draft, { recursive: true, force: true });

@@ -33,10 +33,8 @@ async function summed(how: string, directories: readonly string[]): Promise<numb
 export async function deletedButHeld(devices: ReadonlySet<number>, pids: readonly number[]): Promise<number> {
   if (pids.length === 0) return 0;
   const places = pids.flatMap((pid) => [`/proc/${pid}/fd`, `/proc/${pid}/map_files`]);
-  const found = Bun.spawn(
-    ["find", "-L", ...places, "-mindepth", "1", "-maxdepth", "1", "-type", "f", "-links", "0", "-printf", "%D %i %b\\n"],
-    { stdio: ["ignore", "pipe", "ignore"] },
-  );
+  const wanted = "-mindepth 1 -maxdepth 1 -type f -links 0 -printf".split(" ");
+  const found = Bun.spawn(["find", "-L", ...places, ...wanted, "%D %i %b\\n"], { stdio: ["ignore", "pipe", "ignore"] });
   const blocks = new Map<string, number>();
   for (const line of (await new Response(found.stdout).text()).split("\n")) {
     const [device, file, count] = line.split(" ");
