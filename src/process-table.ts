@@ -1,5 +1,5 @@
 /** What the kernel tells of running processes. Linux reads /proc; elsewhere `ps` tells of single ones only. */
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 
 /** A process that cannot be mistaken for a later one with the same number. */
 export interface ProcessIdentity {
@@ -57,16 +57,22 @@ export function processes(): ProcessRow[] {
   const rows: ProcessRow[] = [];
   for (const name of readdirSync("/proc")) {
     const pid = Number(name);
-    const fields = Number.isInteger(pid) ? statFields(pid) : null;
-    if (fields === null || fields[0] === "Z") continue;
-    rows.push({
-      pid,
-      parent: Number(fields[1]),
-      group: Number(fields[2]),
-      residentBytes: Number(fields[21]) * pageBytes,
-    });
+    const row = Number.isInteger(pid) ? rowOf(pid) : null;
+    if (row !== null) rows.push(row);
   }
   return rows;
+}
+
+/** Null for what is gone or only waits to be reaped. */
+function rowOf(pid: number): ProcessRow | null {
+  const fields = statFields(pid);
+  if (fields === null || fields[0] === "Z") return null;
+  return {
+    pid,
+    parent: Number(fields[1]),
+    group: Number(fields[2]),
+    residentBytes: Number(fields[21]) * pageBytes,
+  };
 }
 
 /** The processes below `root`, itself included. */
@@ -75,6 +81,36 @@ export function tree(root: number, rows: readonly ProcessRow[] = processes()): P
   const found = rows.filter((row) => row.pid === root);
   for (const row of found) found.push(...(byParent.get(row.pid) ?? []));
   return found;
+}
+
+/**
+ * Like `tree`, in time by the size of the family and not of the machine. While processes come and go one may be
+ * missed, so this is for looking now and then, not for making sure that nothing is left.
+ */
+export function family(root: number): ProcessRow[] {
+  if (!tellsChildren) return tree(root);
+  const found: ProcessRow[] = [];
+  const waiting = [root];
+  for (let pid = waiting.pop(); pid !== undefined; pid = waiting.pop()) {
+    const row = rowOf(pid);
+    if (row === null) continue;
+    found.push(row);
+    waiting.push(...childrenOf(pid));
+  }
+  return found;
+}
+
+/** Not every kernel is built with these files. */
+const tellsChildren = existsSync(`/proc/self/task/${process.pid}/children`);
+
+function childrenOf(pid: number): number[] {
+  try {
+    return readdirSync(`/proc/${pid}/task`).flatMap((thread) =>
+      readFileSync(`/proc/${pid}/task/${thread}/children`, "utf8").split(" ").filter(Boolean).map(Number),
+    );
+  } catch {
+    return [];
+  }
 }
 
 /** Processes whose environment holds this exact entry: finds children that left their tree and group. */

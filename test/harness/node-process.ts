@@ -23,6 +23,8 @@ export interface Answer {
   readonly body: any;
 }
 
+const maxRestarts = 5;
+
 export class NodeProcess {
   #child: Bun.Subprocess<"ignore", "pipe", "pipe"> | null = null;
   #output = "";
@@ -62,24 +64,35 @@ export class NodeProcess {
     this.#child = child;
     for (const stream of [child.stdout, child.stderr]) void this.#collect(stream);
     const card = await until(
-      () => {
-        if (child.exitCode !== null) throw new Error(`the node ended: ${this.#output}`);
-        return JSON.parse(readFileSync(join(this.dataDir, `node-${child.pid}.json`), "utf8"));
-      },
+      () =>
+        child.exitCode === null
+          ? JSON.parse(readFileSync(join(this.dataDir, `node-${child.pid}.json`), "utf8"))
+          : { ended: true },
       { timeoutMs: 20_000, what: "the node to be ready" },
     ).catch((error: unknown) => {
       throw new Error(`${error}\n${this.#output}`);
     });
+    if (card.ended) throw new Error(`the node ended: ${this.#output}`);
     this.port = card.port;
     this.internalPort = card.internal_port;
     return this;
   }
 
-  /** Starts it again under the same ports, as an operator would. */
+  /** Starts it again under the same ports, as an operator would who finds one taken. */
   async restart(): Promise<void> {
     const env = { ...this.env, SVC_PORT: String(this.port), SVC_INTERNAL_PORT: String(this.internalPort) };
     Object.assign(this, { env });
-    await this.start();
+    for (let attempt = 1; ; attempt += 1) {
+      const before = this.#output.length;
+      try {
+        await this.start();
+        return;
+      } catch (error) {
+        // For a moment one of its ports may be the near end of somebody's connection.
+        const isTaken = this.#output.slice(before).includes(" is taken: ");
+        if (!isTaken || attempt === maxRestarts) throw error;
+      }
+    }
   }
 
   /** `kill -9`. */

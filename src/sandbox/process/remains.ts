@@ -1,5 +1,5 @@
 /** Ending whatever an instance still has running, and waiting until nothing of it is left. */
-import { carrying, signal, tree } from "../../process-table.ts";
+import { carrying, family, signal, tree } from "../../process-table.ts";
 import { members, removeGroup } from "./cgroup.ts";
 
 const patienceMs = 5_000;
@@ -17,6 +17,15 @@ export function livingProcesses(remains: Remains): number[] {
   const found = new Set<number>(remains.cgroups.flatMap(members));
   if (remains.root !== null) for (const row of tree(remains.root)) found.add(row.pid);
   if (remains.mark !== null) for (const pid of carrying(remains.mark)) found.add(pid);
+  found.delete(process.pid);
+  return [...found];
+}
+
+/** The same, looked at quickly: one that is just being started may be missing. */
+export function seenProcesses({ root, cgroups, mark }: Remains): number[] {
+  const found = new Set<number>(cgroups.flatMap(members));
+  if (cgroups.length === 0 && root !== null) for (const row of family(root)) found.add(row.pid);
+  if (mark !== null) for (const pid of carrying(mark)) found.add(pid);
   found.delete(process.pid);
   return [...found];
 }

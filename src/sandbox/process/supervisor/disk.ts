@@ -1,20 +1,50 @@
 /** Measures what an instance occupies on disk: its workspace, and files it deleted but still holds open. */
-import { statSync } from "node:fs";
+import { lstatSync, readdirSync, readlinkSync, statSync } from "node:fs";
+import { join } from "node:path";
 
 /** What a file, directory or link counts for at least: file systems run out of them as well as of blocks. */
 const leastBytes = 1_024;
+/** So many entries are looked at here; beyond it programs are called, which cost more to start than they take. */
+const fewEntries = 256;
 
 /**
- * @param directories walked by `du`, which counts blocks and each hard link once
+ * Counts blocks, each hard link once, and entries.
  * @param pids        processes whose open or mapped, deleted files count too
  * @returns bytes; null when it cannot be told
  */
 export async function diskUsage(directories: readonly string[], pids: readonly number[]): Promise<number | null> {
-  const [kibibytes, entries] = await Promise.all([summed("-skx", directories), summed("--inodes -sx", directories)]);
-  if (kibibytes === null) return null;
-  const counted = Math.max(kibibytes * 1_024, (entries ?? 0) * leastBytes);
+  const counted = usageOfFew(directories) ?? (await usageOfMany(directories));
+  if (counted === null) return null;
   const devices = new Set(directories.map((path) => statSync(path, { throwIfNoEntry: false })?.dev ?? -1));
   return counted + (await deletedButHeld(devices, pids));
+}
+
+/** Null where there is more than a little, or where things change under the eyes. */
+function usageOfFew(directories: readonly string[]): number | null {
+  const blocks = new Map<string, number>();
+  let entries = 0;
+  const waiting = directories.map((path) => ({ path, device: -1 }));
+  try {
+    for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+      const { path, device } = next;
+      const stat = lstatSync(path);
+      if (device !== -1 && stat.dev !== device) continue;
+      entries += 1;
+      blocks.set(`${stat.dev} ${stat.ino}`, stat.blocks * 512);
+      if (!stat.isDirectory()) continue;
+      const names = readdirSync(path);
+      if (entries + waiting.length + names.length > fewEntries) return null;
+      for (const name of names) waiting.push({ path: join(path, name), device: stat.dev });
+    }
+  } catch {
+    return null;
+  }
+  return Math.max(sum(blocks.values()), entries * leastBytes);
+}
+
+async function usageOfMany(directories: readonly string[]): Promise<number | null> {
+  const [kibibytes, entries] = await Promise.all([summed("-skx", directories), summed("--inodes -sx", directories)]);
+  return kibibytes === null ? null : Math.max(kibibytes * 1_024, (entries ?? 0) * leastBytes);
 }
 
 /** What `du` says of all directories together; null when it cannot say. */
@@ -22,23 +52,63 @@ async function summed(how: string, directories: readonly string[]): Promise<numb
   const child = Bun.spawn(["du", ...how.split(" "), "--", ...directories], { stdio: ["ignore", "pipe", "ignore"] });
   const text = await new Response(child.stdout).text();
   const numbers = text.split("\n").map((line) => Number.parseInt(line, 10));
-  return text === "" ? null : numbers.filter(Number.isFinite).reduce((sum, number) => sum + number, 0);
+  return text === "" ? null : sum(numbers.filter(Number.isFinite));
 }
 
 /**
- * Files that were deleted and that a process still holds: open, or only mapped. Looked for in a process of its own,
- * because how many of them there are is not ours to choose.
+ * Files that were deleted and that a process still holds: open, or only mapped. Many are looked for in a process of
+ * its own, because how many of them there are is not ours to choose.
  * @param devices file systems that count
+ * @returns bytes
  */
 export async function deletedButHeld(devices: ReadonlySet<number>, pids: readonly number[]): Promise<number> {
-  if (pids.length === 0) return 0;
   const places = pids.flatMap((pid) => [`/proc/${pid}/fd`, `/proc/${pid}/map_files`]);
+  return heldOfFew(devices, places) ?? heldOfMany(devices, places);
+}
+
+function heldOfFew(devices: ReadonlySet<number>, places: readonly string[]): number | null {
+  const blocks = new Map<string, number>();
+  let left = 4 * fewEntries;
+  for (const place of places) {
+    const names = namesIn(place);
+    left -= names.length;
+    if (left < 0) return null;
+    for (const path of names.map((name) => join(place, name))) {
+      try {
+        if (!readlinkSync(path).endsWith(" (deleted)")) continue;
+        const stat = statSync(path);
+        if (stat.isFile() && stat.nlink === 0 && devices.has(stat.dev)) {
+          blocks.set(`${stat.dev} ${stat.ino}`, stat.blocks * 512);
+        }
+      } catch {
+        // Closed meanwhile.
+      }
+    }
+  }
+  return sum(blocks.values());
+}
+
+async function heldOfMany(devices: ReadonlySet<number>, places: readonly string[]): Promise<number> {
   const wanted = "-mindepth 1 -maxdepth 1 -type f -links 0 -printf".split(" ");
   const found = Bun.spawn(["find", "-L", ...places, ...wanted, "%D %i %b\\n"], { stdio: ["ignore", "pipe", "ignore"] });
   const blocks = new Map<string, number>();
   for (const line of (await new Response(found.stdout).text()).split("\n")) {
     const [device, file, count] = line.split(" ");
-    if (count !== undefined && devices.has(Number(device))) blocks.set(`${device} ${file}`, Number(count));
+    if (count !== undefined && devices.has(Number(device))) blocks.set(`${device} ${file}`, Number(count) * 512);
   }
-  return [...blocks.values()].reduce((sum, count) => sum + count * 512, 0);
+  return sum(blocks.values());
+}
+
+function namesIn(path: string): string[] {
+  try {
+    return readdirSync(path);
+  } catch {
+    return [];
+  }
+}
+
+function sum(numbers: Iterable<number>): number {
+  let total = 0;
+  for (const number of numbers) total += number;
+  return total;
 }

@@ -7,7 +7,7 @@
  */
 import { closeSync, openSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { identify, processes, signal, tree } from "../../../process-table.ts";
+import { family, identify, processes, signal } from "../../../process-table.ts";
 import { childOutput } from "../../../programs/pipes.ts";
 import type { ExitReason } from "../../port.ts";
 import { InstanceCgroup } from "../cgroup.ts";
@@ -20,7 +20,7 @@ import {
   takeClaim,
   writeAtomically,
 } from "../layout.ts";
-import { killRemains, livingProcesses, type Remains, removeGroups } from "../remains.ts";
+import { killRemains, livingProcesses, type Remains, removeGroups, seenProcesses } from "../remains.ts";
 import { SegmentWriter } from "../segments.ts";
 import { openSources } from "../sources.ts";
 import { diskUsage } from "./disk.ts";
@@ -148,7 +148,7 @@ class Instance {
     if (this.#verdict === "out_of_memory") {
       this.#kill("out_of_memory");
     } else if (!this.#cgroup?.has("memory") && this.#child !== null) {
-      const resident = tree(this.#child.pid).reduce((sum, row) => sum + row.residentBytes, 0);
+      const resident = family(this.#child.pid).reduce((sum, row) => sum + row.residentBytes, 0);
       if (resident > this.plan.limits.memoryBytes) this.#kill("out_of_memory");
     }
   }
@@ -164,7 +164,7 @@ class Instance {
   async #overDisk(): Promise<boolean> {
     const { measured, limits } = this.plan;
     if (measured === null) return false;
-    const used = await diskUsage([measured], livingProcesses(this.#remains));
+    const used = await diskUsage([measured], seenProcesses(this.#remains));
     return used !== null && used > limits.diskBytes;
   }
 }
