@@ -58,6 +58,8 @@ describe("dispatched commands (seal-tools-dispatch 32, 34)", () => {
       { exit_code: 127, stderr: "[svc] command not found: no-such-program" },
     ],
     ["missing path", { command: "/no/such" }, { exit_code: 127 }],
+    ["path beyond what the system takes", { command: `/${"x".repeat(5_000)}` }, { exit_code: 127 }],
+    ["name beyond what the system takes", { command: "x".repeat(5_000) }, { exit_code: 127 }],
     ["empty command", { command: "" }, { exit_code: 127 }],
     ["not executable", { command: "/etc/passwd" }, { exit_code: 126, stderr: "[svc] not executable: /etc/passwd" }],
     ["a directory", { command: "/etc" }, { exit_code: 126 }],

@@ -5,6 +5,7 @@ import { existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from "
 import { join } from "node:path";
 import { Setting } from "../executions/setting.ts";
 import { calls, say, shell } from "../harness/manifests.ts";
+import type { Answer } from "../harness/node-process.ts";
 import { until } from "../harness/until.ts";
 
 let at: Setting;
@@ -42,8 +43,8 @@ async function put(
     headers: { ...who, ...headers },
     body,
   });
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into bodies freely
-  return { status: response.status, body: (await response.json()) as any };
+  const answer: Pick<Answer, "status" | "body"> = { status: response.status, body: await response.json() };
+  return answer;
 }
 const get = (who: Record<string, string>, path: string, headers: Record<string, string> = {}) =>
   fetch(`${at.node.url}/v1/volumes${path}`, { headers: { ...who, ...headers } });

@@ -4,11 +4,11 @@
  * The command is an argument vector, never a shell line. It gets a process group of its own, so that a
  * timeout ends everything it started; what it leaves running in the background after a normal end stays.
  */
-import { accessSync, constants, statSync } from "node:fs";
 import { constants as systemConstants } from "node:os";
 import { delimiter, join, resolve } from "node:path";
 import { type TrimmedOutput, trimEnds, trimOutput } from "../../../actors/execution/trim.ts";
 import { processes } from "../../process-table.ts";
+import { isDirectory, isExecutable, isFile } from "../path-kind.ts";
 import { childOutput } from "../pipes.ts";
 import { OutputCapture } from "./capture.ts";
 
@@ -194,27 +194,6 @@ function lookUp(command: string, path: string, cwd: string): Program {
     found = { kind: "not_executable" };
   }
   return found;
-}
-
-function isFile(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
-}
-
-function isDirectory(path: string): boolean {
-  try {
-    return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
-  } catch {
-    return false;
-  }
-}
-
-function isExecutable(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 /** Signals a whole process group; false when there is none left. */

@@ -1,6 +1,6 @@
 /** How a program that replaces the bootstrap is run (rule of the bootstrap program, seal-tools-dispatch 13). */
-import { accessSync, constants, statSync } from "node:fs";
 import { extname } from "node:path";
+import { isExecutable, isFile } from "../path-kind.ts";
 
 const interpreters: Readonly<Record<string, readonly string[]>> = {
   ".py": ["python3", "python"],
@@ -28,21 +28,4 @@ export function commandFor(path: string, searchPath: string): Command {
     if (interpreter !== null) return { ok: true, argv: [interpreter, path] };
   }
   return { ok: false, code: 126, reason: `no interpreter for ${path}: ${candidates.join(" or ")} is not there` };
-}
-
-function isFile(path: string): boolean {
-  try {
-    return statSync(path).isFile();
-  } catch {
-    return false;
-  }
-}
-
-function isExecutable(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
 }
