@@ -34,6 +34,11 @@ export interface Context {
   readonly replyTo: ReplyTo | null;
   /** A fresh UUIDv7. */
   newId(): string;
+  /**
+   * A fresh UUIDv7 for an actor of `kind` that lives beside this one: what the two tell each other `together` is
+   * handled in one commit.
+   */
+  newIdBeside(kind: string): string;
 }
 
 /** One message to an actor. `body` must fit the schema the receiving kind declares for `type`. */
@@ -43,8 +48,19 @@ export interface Message {
 }
 
 export type Effect =
-  /** Send a message to another actor of the same tenant. */
-  | { readonly effect: "tell"; readonly kind: string; readonly key: string; readonly message: Message }
+  /**
+   * Send a message to another actor of the same tenant. `together`: where the receiver lives beside this actor
+   * (`newIdBeside`), its turn is part of the same commit, and it runs before any message that comes later; should
+   * that turn fail, or should the two live apart, it is sent like any other. Use one way or the other between
+   * two actors: the two keep no order among each other.
+   */
+  | {
+      readonly effect: "tell";
+      readonly kind: string;
+      readonly key: string;
+      readonly message: Message;
+      readonly together?: true;
+    }
   /**
    * Append an entry to one of the actor's own logs. `log` defaults to `events`, the one that live
    * tails follow; entries of a log are numbered from 1 without gaps.

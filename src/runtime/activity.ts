@@ -31,6 +31,7 @@ interface AdoptedRow {
   readonly reply_type: string;
   readonly attempt: number;
   readonly abandoned: boolean;
+  readonly moved: boolean;
 }
 
 export interface ActivityRunnerOptions {
@@ -84,6 +85,7 @@ export class ActivityRunner {
         input: row.input,
         replyType: row.replyType,
         resumed: false,
+        moved: false,
         abandoned: false,
         attempt: 0,
         queuedAt: now,
@@ -128,16 +130,16 @@ export class ActivityRunner {
     if (this.draining) return;
     const { sql, node, host, orphanAfterMs } = this.options;
     const rows = await sql<AdoptedRow[]>`
-      update runtime_activities set node = ${node}, host = ${host}, released_at = null
-      where id in (
-        select a.id from runtime_activities a left join runtime_nodes n on n.id = a.node
+      update runtime_activities taken set node = ${node}, host = ${host}, released_at = null from (
+        select a.id, a.host from runtime_activities a left join runtime_nodes n on n.id = a.node
         where (a.node is null or not a.node = any(${texts([...live, node])}::text[]))
           and a.name = any(${texts([...this.definitions.keys()])}::text[])
           and (not a.host_bound or a.host = ${host}
             or (coalesce(n.heartbeat_at, a.released_at, a.created_at) < now() - ${`${orphanAfterMs} milliseconds`}::interval
                 and not exists (select 1 from runtime_nodes h where h.host = a.host and h.id = any(${texts(live)}::text[]))))
-        order by a.created_at limit 200 for update of a skip locked)
-      returning id, kind, key, tenant, name, input, reply_type, attempt, abandoned`;
+        order by a.created_at limit 200 for update of a skip locked) found
+      where taken.id = found.id
+      returning taken.id, kind, key, tenant, name, input, reply_type, attempt, abandoned, found.host <> ${host} as moved`;
     this.resume(rows);
     // Its price grows with the work that waits, so a long line is compared less often.
     this.sweeps++;
@@ -155,6 +157,7 @@ export class ActivityRunner {
         input: row.input,
         replyType: row.reply_type,
         resumed: true,
+        moved: row.moved,
         abandoned: row.abandoned,
         attempt: row.attempt,
         queuedAt: now,
@@ -200,7 +203,7 @@ export class ActivityRunner {
     if (lost.length === 0) return;
     this.resume(
       await sql<AdoptedRow[]>`
-        select id, kind, key, tenant, name, input, reply_type, attempt, abandoned
+        select id, kind, key, tenant, name, input, reply_type, attempt, abandoned, false as moved
         from runtime_activities where node = ${node} and id = any(${texts(lost)}::text[])`,
     );
   }
@@ -302,6 +305,7 @@ export class ActivityRunner {
       actor,
       attempt: work.attempt,
       resumed,
+      moved: work.moved,
       signal,
       ask: (type, body, deadlineMs = defaultAskDeadlineMs) => this.options.ask(actor, type, body, deadlineMs),
       tell: (type, body) => this.options.tell(actor, type, body),

@@ -9,7 +9,7 @@ import type { ActivityRow, Commit, DeadLetterRow, LogRow, PartitionProgress } fr
 import type { Delivery } from "./mailbox.ts";
 import { type OutboxRow, remoteAnswer, toOutbox } from "./outbox.ts";
 import type { Change, LogEntry, Projection, Statement } from "./port.ts";
-import type { Resident, TurnResult } from "./turn.ts";
+import type { Resident, TurnResult, Turns } from "./turn.ts";
 
 /** A partition as its owner keeps it between commits. */
 export interface Held {
@@ -34,6 +34,18 @@ export interface TailNews {
   ended: boolean;
 }
 
+/** A message told together, as the sender's turn left it. */
+export interface Told {
+  readonly kind: string;
+  readonly key: string;
+  /** The sender's, which is the receiver's as well or the message reaches nobody. */
+  readonly tenant: string;
+  /** The key was made in the very turn that tells it, so there is no such actor yet. */
+  readonly fresh: boolean;
+  /** The form in which the outbox would carry it. */
+  readonly wire: string;
+}
+
 export interface LocalReply {
   readonly call: string;
   readonly answer: Answer;
@@ -42,6 +54,7 @@ export interface LocalReply {
 /** The log that live tails follow. */
 export const tailedLog = "events";
 
+export const nothingTold: readonly Told[] = [];
 const forgetNodesAfterMs = 60 * 60 * 1000;
 const manySources = 48;
 
@@ -62,6 +75,9 @@ export class Batch {
   /** Those whose mailbox moved on. */
   readonly advanced = new Set<Held>();
   turns = 0;
+  /** Turns begun in the commit of their sender. */
+  joined = 0;
+  /** The actors with a turn in this batch, as they were before the first. */
   private readonly before = new Map<Resident, Json>();
   private logs: LogRow[] = [];
   private readonly ended = new Map<string, { kind: string; key: string }>();
@@ -99,17 +115,50 @@ export class Batch {
     return false;
   }
 
-  /** Remembers the actor as it was before its first turn in this batch. */
-  remember(resident: Resident): void {
-    if (!this.before.has(resident)) this.before.set(resident, resident.state);
+  /** Runs a message through its actor, in memory. A turn that fails leaves everything as it was. */
+  run(turns: Turns, resident: Resident, envelope: Envelope): TurnResult {
+    if (resident.usedAt === 0 && resident.state !== null) {
+      const fault = turns.takeIn(resident);
+      if (fault !== null) return { result: "failed", error: `stored state: ${fault}`, attempts: 1 };
+    }
+    resident.usedAt = this.clock.now();
+    const before = resident.state;
+    const result = turns.run(resident, envelope);
+    if (result.result === "done" && !this.before.has(resident)) this.before.set(resident, before);
+    return result;
   }
 
-  done(held: Held, resident: Resident, envelope: Envelope, turn: Extract<TurnResult, { result: "done" }>): void {
+  /**
+   * Takes in a turn that went well.
+   * @returns what it tells together: to be run in this batch or handed to `send`
+   */
+  done(
+    held: Held,
+    resident: Resident,
+    envelope: Envelope,
+    turn: Extract<TurnResult, { result: "done" }>,
+  ): readonly Told[] {
     this.turns++;
     if (envelope.activity !== null) this.settled.push(envelope.activity);
-    for (const effect of turn.effects) this.effect(held, resident, effect);
+    let told: Told[] | null = null;
+    for (const effect of turn.effects) {
+      if (effect.effect !== "tell" || effect.together !== true) this.effect(held, resident, effect);
+      else {
+        const { kind, key } = effect;
+        const fresh = turn.made.has(`${kind}/${key}`);
+        const wire = toOutbox(effect, resident) as string;
+        told ??= [];
+        told.push({ kind, key, tenant: resident.tenant, fresh, wire });
+      }
+    }
     if (turn.reply !== undefined) this.answer(held, envelope, { value: turn.reply });
     if (resident.state === null) this.end(resident);
+    return told ?? nothingTold;
+  }
+
+  /** What was told together goes its own way, like any other message. */
+  send(held: Held, { wire }: Told): void {
+    this.outbox.push({ partition: held.partition, seq: ++held.outboxSequence, effect: wire });
   }
 
   /** The sender is told that there is no such actor; nothing else happens. */

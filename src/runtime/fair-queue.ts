@@ -9,6 +9,8 @@ export interface Work {
   readonly input: string;
   readonly replyType: string;
   readonly resumed: boolean;
+  /** Taken over from another machine. */
+  readonly moved: boolean;
   readonly abandoned: boolean;
   attempt: number;
   readonly queuedAt: number;

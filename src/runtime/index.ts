@@ -157,7 +157,7 @@ export async function startRuntime(options: RuntimeOptions): Promise<Runtime> {
   const outbox = new Outbox({ redis: commands, keys, partitions, jobs: timers });
   const tails = new Tails({ sql, subscriber, commands, keys, node, partitions });
   const leases = new Leases({ sql, node, host, partitions, ttlMs: options.leaseTtlMs });
-  const turns = new Turns(options.actors, clock);
+  const turns = new Turns(options.actors, clock, partitions);
   const projections = new Map(options.projections.map((projection) => [projection.kind, projection]));
   const runner = new ActivityRunner({
     sql,
@@ -188,6 +188,7 @@ export async function startRuntime(options: RuntimeOptions): Promise<Runtime> {
         leases,
         outbox,
         turns,
+        partitions,
         projections,
         clock,
         batchSize,

@@ -9,7 +9,13 @@ import type { Projection } from "./port.ts";
 import type { Turns } from "./turn.ts";
 
 /** Where fault tests may kill the process. */
-export type CrashPoint = "after_append" | "after_commit" | "after_publish" | "at_handover" | "in_activity";
+export type CrashPoint =
+  | "after_append"
+  | "before_commit"
+  | "after_commit"
+  | "after_publish"
+  | "at_handover"
+  | "in_activity";
 
 export interface LaneOptions {
   readonly node: string;
@@ -18,6 +24,8 @@ export interface LaneOptions {
   readonly leases: Leases;
   readonly outbox: Outbox;
   readonly turns: Turns;
+  /** How many the runtime has in all. */
+  readonly partitions: number;
   readonly projections: ReadonlyMap<string, Projection>;
   readonly clock: { now(): number; newId(): string };
   readonly batchSize: number;

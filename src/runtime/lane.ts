@@ -7,19 +7,22 @@
  * a new epoch, which also ends a commit still under way, and starts over from what is committed.
  */
 import { isDatabaseUnavailable } from "../store/postgres.ts";
-import { Batch, type Held, isRepeat } from "./batch.ts";
-import { loadBatch, PartitionLost } from "./journal.ts";
+import { Batch, type Held, isRepeat, nothingTold, type Told } from "./batch.ts";
+import { PartitionLost } from "./journal.ts";
 import type { LaneOptions } from "./lane-options.ts";
 import type { OwnedPartition } from "./lease.ts";
 import { compareStreamIds, type Delivery } from "./mailbox.ts";
 import { clearOutbox, loadOutbox } from "./outbox.ts";
 import { insist } from "./patience.ts";
 import { Residents } from "./residents.ts";
+import { Together } from "./together.ts";
+import { Troubles } from "./troubles.ts";
 import type { Resident } from "./turn.ts";
 
 export class Lane {
   readonly held = new Map<number, Held>();
   private readonly cache: Residents;
+  private readonly together: Together;
   private inbox: Delivery[] = [];
   private readonly buffered = new Map<number, number>();
   private readonly controls: (() => Promise<void>)[] = [];
@@ -30,14 +33,14 @@ export class Lane {
   private careful = 0;
   /** The effects on their way out. */
   private publishing: Promise<void> = Promise.resolve();
-  /** Messages whose turn cannot be stored, by partition and entry id. */
-  private readonly unstorable = new Map<string, string>();
+  private readonly troubles = new Troubles();
   /** Since when the batch under way is worked on; null when idle. */
   busySince: number | null = null;
   readonly counts = { turns: 0, commits: 0, deadLetters: 0 };
 
   constructor(private readonly options: LaneOptions) {
     this.cache = new Residents(options);
+    this.together = new Together(options, this.cache, this.troubles);
   }
 
   start(): void {
@@ -77,6 +80,7 @@ export class Lane {
   detach(partitions: readonly number[]): Promise<void> {
     return this.control(async () => {
       this.drop(partitions);
+      this.troubles.forget(partitions);
     });
   }
 
@@ -133,13 +137,21 @@ export class Lane {
     const batch = new Batch(options.node, options.clock, options.isHostBound);
     try {
       const live = await this.load(deliveries);
-      for (const delivery of deliveries) this.turn(batch, delivery, live);
+      for (const delivery of deliveries) {
+        const held = this.held.get(delivery.partition);
+        if (held === undefined) continue;
+        const told = this.turn(batch, held, delivery, live);
+        const original = told.length > 0 ? delivery.envelope : null;
+        if (original !== null) await this.together.follow(batch, held, original, told);
+      }
       if (batch.touched.size === 0) return;
+      options.crash("before_commit");
       await options.journal.commit(batch.toCommit(options.projections));
     } catch (error) {
       await this.recover(batch, deliveries, error);
       return;
     }
+    this.troubles.settle(deliveries);
     await this.carryOut(batch);
   }
 
@@ -153,57 +165,34 @@ export class Lane {
       if (envelope === null || held === undefined || isRepeat(held, envelope)) continue;
       const { kind, key, tenant, activity, fresh } = envelope;
       if (activity !== null) activities.push(activity);
+      if (this.troubles.of(envelope)?.error) continue;
       const name = `${kind}/${key}`;
       if (!this.cache.has(name) && !missing.has(name)) missing.set(name, { kind, key, partition, tenant, fresh });
     }
-    const stored = [...missing.values()].filter((one) => !one.fresh);
-    const { rows, live } =
-      stored.length === 0 && activities.length === 0
-        ? nothingStored
-        : await loadBatch(this.options.sql, stored, activities);
-    for (const row of rows) {
-      this.cache.admit(row);
-      missing.delete(`${row.kind}/${row.key}`);
-    }
-    for (const one of missing.values()) this.cache.admitAbsent(one);
-    return live;
+    return this.cache.bring(this.options.sql, missing, activities);
   }
 
-  private turn(batch: Batch, delivery: Delivery, live: ReadonlyMap<string, boolean>): void {
-    const held = this.held.get(delivery.partition);
-    if (held === undefined) return;
-    if (!batch.take(held, delivery)) return;
+  /** Takes one message into the batch; answers what its turn tells together. */
+  private turn(batch: Batch, held: Held, delivery: Delivery, live: ReadonlyMap<string, boolean>): readonly Told[] {
+    if (!batch.take(held, delivery)) return nothingTold;
     const { envelope } = delivery;
-    if (envelope === null) {
-      this.deadLetter(batch, held, delivery, "unreadable mailbox entry", 1);
-      return;
-    }
-    if (envelope.activity !== null && !batch.awaits(envelope.activity, live)) return;
-    const unstorable = this.unstorable.get(`${delivery.partition}/${delivery.id}`);
-    if (unstorable !== undefined) {
-      this.deadLetter(batch, held, delivery, unstorable, 2);
-      return;
-    }
+    if (envelope === null) return this.deadLetter(batch, held, delivery, "unreadable mailbox entry", 1);
+    if (envelope.activity !== null && !batch.awaits(envelope.activity, live)) return nothingTold;
+    const error = this.troubles.of(envelope)?.error ?? null;
+    if (error !== null) return this.deadLetter(batch, held, delivery, error, 2);
     const resident = this.cache.get(`${envelope.kind}/${envelope.key}`) as Resident;
-    if (resident.usedAt === 0 && resident.state !== null) {
-      const fault = this.options.turns.takeIn(resident);
-      if (fault !== null) {
-        this.deadLetter(batch, held, delivery, `stored state: ${fault}`, 1);
-        return;
-      }
-    }
-    resident.usedAt = this.options.clock.now();
-    batch.remember(resident);
-    const result = this.options.turns.run(resident, envelope);
-    if (result.result === "done") batch.done(held, resident, envelope, result);
-    else if (result.result === "foreign") batch.foreign(held, envelope);
-    else this.deadLetter(batch, held, delivery, result.error, result.attempts);
+    const result = batch.run(this.options.turns, resident, envelope);
+    if (result.result === "done") return batch.done(held, resident, envelope, result);
+    if (result.result === "failed") return this.deadLetter(batch, held, delivery, result.error, result.attempts);
+    batch.foreign(held, envelope);
+    return nothingTold;
   }
 
-  private deadLetter(batch: Batch, held: Held, delivery: Delivery, error: string, attempts: number): void {
+  private deadLetter(batch: Batch, held: Held, delivery: Delivery, error: string, attempts: number): readonly Told[] {
     batch.deadLetter(held, delivery, error, attempts);
     const { envelope } = delivery;
     this.options.report("dead_letter", { kind: envelope?.kind, key: envelope?.key, type: envelope?.type, error });
+    return nothingTold;
   }
 
   /** What follows a commit. From here on a crash loses nothing: the next owner does the rest. */
@@ -220,7 +209,6 @@ export class Lane {
     if (batch.abandoned.length > 0) options.abandon(batch.abandoned);
     if (batch.outbox.length > 0) await this.publish(batch);
     for (const held of batch.advanced) options.trim(held.partition, held.mailboxOffset);
-    this.unstorable.clear();
     this.cache.evict();
   }
 
@@ -248,13 +236,7 @@ export class Lane {
     );
     this.options.report("commit_failed", { error: error instanceof Error ? error.message : String(error), partitions });
     const storable = error instanceof PartitionLost || isDatabaseUnavailable(error);
-    if (!storable) {
-      const [only] = deliveries;
-      if (deliveries.length === 1 && only !== undefined) {
-        this.unstorable.set(`${only.partition}/${only.id}`, `cannot be stored: ${(error as Error).message}`);
-      }
-      this.careful = deliveries.length + 1;
-    }
+    const again = storable ? [] : this.isolate(batch, deliveries, error);
     // Everything held may be in doubt, not only this batch's partitions: they share the actors' cache.
     const all = [...this.held.keys()];
     for (let pause = 50; !this.stopping; pause = Math.min(1000, pause * 2)) {
@@ -262,17 +244,35 @@ export class Lane {
         const owned = await this.options.leases.retake(all);
         const committed = this.wasCommitted(batch, owned);
         if (committed) for (const reply of batch.replies) this.options.reply(reply);
-        this.refuse(deliveries);
+        const kept = new Set(owned.map((one) => one.partition));
+        this.refuse([...deliveries, ...again].filter((one) => !again.includes(one) || !kept.has(one.partition)));
         this.drop(all);
         await this.restart(owned);
-        const kept = new Set(owned.map((one) => one.partition));
+        for (const delivery of again) this.deliver(delivery);
         const gone = all.filter((one) => !kept.has(one));
+        this.troubles.forget(gone);
         if (gone.length > 0) this.options.lost(gone);
         return;
       } catch {
         await Bun.sleep(pause);
       }
     }
+  }
+
+  /**
+   * Has the messages of a batch that cannot be stored taken one by one, until the one that is to blame stands out.
+   * @returns those to hand in again, since they stand in no mailbox
+   */
+  private isolate(batch: Batch, deliveries: readonly Delivery[], error: unknown): readonly Delivery[] {
+    this.careful = deliveries.length + 1;
+    const again = [...deliveries, ...this.inbox].filter(
+      // One that cannot even be stored as a dead letter is not worth another round.
+      ({ id, envelope }) => id === null && envelope !== null && (this.troubles.of(envelope)?.error ?? null) === null,
+    );
+    this.inbox = this.inbox.filter((delivery) => !again.includes(delivery));
+    const [only] = deliveries;
+    if (deliveries.length === 1 && only !== undefined) this.troubles.note(only, batch.joined > 0, error);
+    return again;
   }
 
   /** A batch is committed as a whole, so one of its partitions tells for all. */
@@ -347,5 +347,3 @@ export class Lane {
     for (const [held, published] of marks) held.cleared = Math.max(held.cleared, published);
   }
 }
-
-const nothingStored: Awaited<ReturnType<typeof loadBatch>> = { rows: [], live: new Map() };

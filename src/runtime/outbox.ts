@@ -78,7 +78,8 @@ export function remoteAnswer(node: string, call: string, answer: Answer): string
 
 /** The part of the job queues that effects need. */
 export interface JobPort {
-  schedule(timer: TimerJob): Promise<void>;
+  /** Timers of different actors, or of one in order. */
+  schedule(timers: readonly TimerJob[]): Promise<void>;
   cancel(kind: string, key: string, timer: string): Promise<void>;
   enqueue(queue: string, id: string, data: Json): Promise<void>;
 }
@@ -109,11 +110,13 @@ export class Outbox {
     const { jobs, redis, keys, partitions } = this.options;
     const tells = new Map<number, string[]>();
     const others: Promise<unknown>[] = [];
-    // Timer effects of one actor keep their order; those of different actors need none.
+    // Timer effects of one actor keep their order; those of different actors need none, so that what each of them
+    // schedules first goes out in one piece.
+    const first: TimerJob[] = [];
     const timers = new Map<string, Promise<unknown>>();
+    const begun = Promise.withResolvers<void>();
     const afterEarlier = (actor: string, act: () => Promise<unknown>) => {
-      const earlier = timers.get(actor);
-      const next = earlier === undefined ? act() : earlier.then(act);
+      const next = (timers.get(actor) ?? Promise.resolve()).then(act);
       timers.set(actor, next);
       others.push(next);
     };
@@ -142,7 +145,13 @@ export class Outbox {
         }
         case "schedule": {
           const [, kind, key, tenant, timer, at, type, body] = wire;
-          afterEarlier(`${kind}/${key}`, () => jobs.schedule({ kind, key, tenant, timer, at, type, body }));
+          const job = { kind, key, tenant, timer, at, type, body };
+          const actor = `${kind}/${key}`;
+          if (timers.has(actor)) afterEarlier(actor, () => jobs.schedule([job]));
+          else {
+            first.push(job);
+            timers.set(actor, begun.promise);
+          }
           break;
         }
         case "cancel": {
@@ -158,6 +167,7 @@ export class Outbox {
           break;
       }
     }
+    if (first.length > 0) others.push(jobs.schedule(first).then(begun.resolve, begun.reject), begun.promise);
     for (const [target, texts] of tells) others.push(this.append(keys.mailbox(target), texts));
     const settled = await Promise.allSettled(others);
     const failed = settled.find((one) => one.status === "rejected");

@@ -1,13 +1,42 @@
 /** Which partition an actor belongs to, and how the runtime's keys in Redis are named. */
 
+const offsetBasis = 0x811c9dc5;
+const prime = 0x01000193;
+
 /** FNV-1a over UTF-16 code units: fixed for ever, since stored actors depend on it. */
 export function partitionOf(kind: string, key: string, partitions: number): number {
-  let hash = 0x811c9dc5;
-  for (let index = 0; index < kind.length; index++) hash = Math.imul(hash ^ kind.charCodeAt(index), 0x01000193);
-  for (let index = 0; index < key.length; index++) hash = Math.imul(hash ^ key.charCodeAt(index), 0x01000193);
+  return settled(hashed(hashed(offsetBasis, kind), key), partitions);
+}
+
+function hashed(before: number, text: string): number {
+  let hash = before;
+  for (let index = 0; index < text.length; index++) hash = Math.imul(hash ^ text.charCodeAt(index), prime);
+  return hash;
+}
+
+function settled(hash: number, partitions: number): number {
   // The low bits of FNV mix poorly for keys that differ in their last characters only.
-  hash ^= hash >>> 15;
-  return (hash >>> 0) % partitions;
+  return ((hash ^ (hash >>> 15)) >>> 0) % partitions;
+}
+
+/** Characters of an id that may be changed: so many that one of their values fits, so few that the rest is random. */
+const loose = 3;
+const looseValues = 16 ** loose;
+
+/**
+ * An id like this one whose actor lies in a partition: the last hexadecimal digits are counted up until it does.
+ * @returns null when no value of them fits, or when they are none
+ */
+export function idInPartition(kind: string, id: string, partition: number, partitions: number): string | null {
+  const head = id.slice(0, -loose);
+  const first = Number.parseInt(id.slice(-loose), 16);
+  if (!/^[0-9a-f]{3}$/.test(id.slice(-loose))) return null;
+  const before = hashed(hashed(offsetBasis, kind), head);
+  for (let step = 0; step < looseValues; step++) {
+    const tail = ((first + step) % looseValues).toString(16).padStart(loose, "0");
+    if (settled(hashed(before, tail), partitions) === partition) return head + tail;
+  }
+  return null;
 }
 
 export interface Keys {

@@ -86,6 +86,8 @@ export interface ActivityContext {
   readonly attempt: number;
   /** True when an earlier attempt may have been under way on a node that died. */
   readonly resumed: boolean;
+  /** True when that was on another machine: what the attempt left there, if it ran at all, is out of reach. */
+  readonly moved: boolean;
   /**
    * Aborted with `abandoned` when the actor gave the work up (clean up, then return), or with
    * `draining` when this node leaves (leave outside work as it is; another node resumes it).
@@ -205,6 +207,16 @@ export interface Runtime {
   read(at: Address): Promise<StoredActor | null>;
   /** The committed states of several actors of one kind, in no order; unknown and foreign keys are left out. */
   readMany(kind: string, tenant: string, keys: readonly string[]): Promise<readonly StoredActor[]>;
+  /**
+   * Of the committed states of several actors only these members of the outermost object, for lists that must not
+   * carry whole states: `state` holds those that are there. In no order; unknown and foreign keys are left out.
+   */
+  readMembers(
+    kind: string,
+    tenant: string,
+    keys: readonly string[],
+    members: readonly string[],
+  ): Promise<readonly StoredActor[]>;
   /** Committed log entries after `after`, oldest first, at most `limit`. */
   log(at: Address, log: string, after: number, limit: number): Promise<readonly LogEntry[]>;
   /**

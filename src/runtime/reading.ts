@@ -2,10 +2,10 @@
 import type { Json } from "../../actors/actor.ts";
 import { numbers, texts } from "../store/array-literal.ts";
 import type { Sql } from "../store/postgres.ts";
-import type { LogEntry, LogPoint, Runtime } from "./port.ts";
+import type { LogEntry, LogPoint, Runtime, StoredActor } from "./port.ts";
 import { readLog } from "./tail.ts";
 
-type Reading = Pick<Runtime, "read" | "readMany" | "log" | "logPoints" | "logEntries">;
+type Reading = Pick<Runtime, "read" | "readMany" | "readMembers" | "log" | "logPoints" | "logEntries">;
 
 export function reading(sql: Sql): Reading {
   return {
@@ -26,10 +26,36 @@ export function reading(sql: Sql): Reading {
         state: JSON.parse(state) as Json,
       }));
     },
+    readMembers: (kind, tenant, wanted, members) => readMembers(sql, kind, tenant, wanted, members),
     log: ({ kind, key }, log, after, limit) => readLog(sql, kind, key, log, after, limit),
     logPoints: (kind, log, behind, limit) => readLogPoints(sql, kind, log, behind, limit),
     logEntries: (kind, log, points) => readLogEntries(sql, kind, log, points),
   };
+}
+
+/**
+ * PostgreSQL's functions on JSON decode every string they pass, and refuse a text that escapes what its own text
+ * cannot hold: U+0000 and lone surrogates. A state with such an escape comes whole, and is taken apart here.
+ */
+async function readMembers(
+  sql: Sql,
+  kind: string,
+  tenant: string,
+  wanted: readonly string[],
+  members: readonly string[],
+): Promise<StoredActor[]> {
+  const rows = await sql<{ key: string; version: string; whole: boolean; state: string }[]>`
+    select key, version, whole, case when whole then state else (
+      select coalesce(json_object_agg(member.key, member.value), '{}')::text
+      from json_each(state::json) member where member.key = any(${[...members]})) end as state
+    from (
+      select key, version, state, strpos(state, '\\u0000') > 0 or strpos(state, '\\ud') > 0 as whole
+      from runtime_actors where kind = ${kind} and key = any(${[...wanted]}) and tenant = ${tenant}) a`;
+  return rows.map(({ key, version, whole, state }) => {
+    const found = JSON.parse(state) as { readonly [member: string]: Json };
+    const picked = whole ? Object.fromEntries(Object.entries(found).filter(([name]) => members.includes(name))) : found;
+    return { key, tenant, version: Number(version), state: picked };
+  });
 }
 
 /** Of each actor at most `limit` entries behind its point, in order of `seq`. */

@@ -1,5 +1,6 @@
 /** The actors that a lane keeps in memory, by `kind/key`. Safe to lose at any time between two batches. */
-import type { StoredRow } from "./journal.ts";
+import type { Sql } from "../store/postgres.ts";
+import { loadBatch, type StoredRow } from "./journal.ts";
 import type { Resident } from "./turn.ts";
 
 export interface ResidentsOptions {
@@ -37,6 +38,26 @@ export class Residents extends Map<string, Resident> {
     this.set(`${kind}/${key}`, { kind, key, partition, tenant, version: 0, logs: {}, state: null, usedAt: 0 });
   }
 
+  /**
+   * Takes in actors that are not in memory, by name, with one query at most: `fresh` ones cannot be stored yet.
+   * @param activities of which to tell, in the same breath, whether they are under way, and wanted
+   */
+  async bring(
+    sql: Sql,
+    missing: Map<string, Pick<Resident, "kind" | "key" | "partition" | "tenant"> & { readonly fresh: boolean }>,
+    activities: readonly string[],
+  ): Promise<ReadonlyMap<string, boolean>> {
+    const stored = [...missing.values()].filter((one) => !one.fresh);
+    const { rows, live } =
+      stored.length === 0 && activities.length === 0 ? nothingStored : await loadBatch(sql, stored, activities);
+    for (const row of rows) {
+      this.admit(row);
+      missing.delete(`${row.kind}/${row.key}`);
+    }
+    for (const one of missing.values()) this.admitAbsent(one);
+    return live;
+  }
+
   /** Puts idle actors out of memory; they cost only their row then. */
   sweep(): void {
     const now = this.options.clock.now();
@@ -57,3 +78,5 @@ export class Residents extends Map<string, Resident> {
     for (const [name, { partition }] of this) if (partitions.has(partition)) this.delete(name);
   }
 }
+
+const nothingStored: Awaited<ReturnType<typeof loadBatch>> = { rows: [], live: new Map() };

@@ -9,10 +9,16 @@ import type { JobPort, TimerJob } from "./outbox.ts";
 
 const queueName = "timers";
 
-/** BullMQ uses `:` in its own keys and refuses it in job ids. */
-function timerId(kind: string, key: string, timer: string): string {
-  return `${kind}~${key}~${timer}`.replaceAll("%", "%25").replaceAll(":", "%3A");
+/**
+ * The two ids under which a timer may stand: while it fires under one, it can be scheduled anew under the other
+ * only, since BullMQ takes no job whose id is in use. It uses `:` in its own keys and refuses it in job ids.
+ */
+function timerIds(kind: string, key: string, timer: string): readonly [string, string] {
+  const id = `${kind}~${key}~${timer}`.replaceAll("%", "%25").replaceAll(":", "%3A");
+  return [id, `${id}%2B`];
 }
+const firing = "active";
+const free = "unknown";
 
 export interface TimersOptions {
   readonly connection: Redis;
@@ -43,18 +49,43 @@ export class Timers implements JobPort {
     this.worker.on("error", () => {});
   }
 
-  async schedule(timer: TimerJob): Promise<void> {
-    await this.queue.add("timer", timer, {
-      jobId: timerId(timer.kind, timer.key, timer.timer),
-      delay: Math.max(0, timer.at - this.options.now()),
-    });
+  /** Names that nobody uses, as almost all are, go out in one piece; the rest is looked at one by one. */
+  async schedule(timers: readonly TimerJob[]): Promise<void> {
+    const { connection } = this.options;
+    const keys = timers.map(({ kind, key, timer }) => timerIds(kind, key, timer).map((id) => this.queue.toKey(id)));
+    const used = await Promise.all(keys.map((both) => connection.exists(...both)));
+    const fresh = timers.filter((_, index) => used[index] === 0);
+    if (fresh.length > 0) {
+      await this.queue.addBulk(fresh.map((timer) => this.job(timer, timerIds(timer.kind, timer.key, timer.timer)[0])));
+    }
+    for (const timer of timers.filter((_, index) => used[index] !== 0)) await this.scheduleBeside(timer);
+  }
+
+  /** The name is in use, or was a moment ago. */
+  private async scheduleBeside(timer: TimerJob): Promise<void> {
+    const ids = timerIds(timer.kind, timer.key, timer.timer);
+    const states = await Promise.all(ids.map((id) => this.queue.getJobState(id)));
+    if (states.some((state) => state !== free && state !== firing)) return;
+    const { name, data, opts } = this.job(timer, states[0] === free ? ids[0] : ids[1]);
+    await this.queue.add(name, data, opts);
+  }
+
+  private job(timer: TimerJob, jobId: string) {
+    return {
+      name: "timer",
+      data: timer,
+      opts: { jobId, delay: Math.max(0, timer.at - this.options.now()) },
+    };
   }
 
   async cancel(kind: string, key: string, timer: string): Promise<void> {
     // A job that is just firing is locked and stays; the actor will take no notice of it.
-    await this.queue.remove(timerId(kind, key, timer)).catch((error: Error) => {
-      if (!/locked/i.test(error.message)) throw error;
-    });
+    const removals = timerIds(kind, key, timer).map((id) =>
+      this.queue.remove(id).catch((error: Error) => {
+        if (!/locked/i.test(error.message)) throw error;
+      }),
+    );
+    await Promise.all(removals);
   }
 
   async enqueue(queue: string, id: string, data: Json): Promise<void> {

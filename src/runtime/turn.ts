@@ -6,6 +6,7 @@ import type { TSchema } from "@sinclair/typebox";
 import { type TypeCheck, TypeCompiler } from "@sinclair/typebox/compiler";
 import type { Effect, Json, ReplyTo, Turn } from "../../actors/actor.ts";
 import { type Envelope, messageId } from "./envelope.ts";
+import { idInPartition, partitionOf } from "./partition.ts";
 import type { AnyActorDefinition } from "./port.ts";
 
 /** An actor as this node holds it. A `state` of null means that it does not exist (any more). */
@@ -23,7 +24,13 @@ export interface Resident {
 }
 
 export type TurnResult =
-  | { readonly result: "done"; readonly effects: readonly Effect[]; readonly reply: Json | undefined }
+  | {
+      readonly result: "done";
+      readonly effects: readonly Effect[];
+      readonly reply: Json | undefined;
+      /** The actors beside this one, as `kind/key`, whose ids the turn made. */
+      readonly made: ReadonlySet<string>;
+    }
   /** The tenant of the message is not the actor's: for the sender, the actor does not exist. */
   | { readonly result: "foreign" }
   | { readonly result: "failed"; readonly error: string; readonly attempts: number };
@@ -46,6 +53,7 @@ export class Turns {
   constructor(
     actors: readonly AnyActorDefinition[],
     private readonly clock: { now(): number; newId(): string },
+    private readonly partitions: number,
   ) {
     this.kinds = new Map(
       actors.map((definition) => [
@@ -72,8 +80,10 @@ export class Turns {
   takeIn(resident: Resident): string | null {
     const known = this.kinds.get(resident.kind);
     if (known === undefined) return `no actor kind ${resident.kind}`;
-    if (known.complete !== undefined) resident.state = known.complete(resident.state);
-    return known.state.Check(resident.state) ? null : firstFault(known.state, resident.state);
+    const state = known.complete === undefined ? resident.state : known.complete(resident.state);
+    if (!known.state.Check(state)) return firstFault(known.state, state);
+    resident.state = state;
+    return null;
   }
 
   /** What is wrong with a message for this kind, or null. */
@@ -85,6 +95,13 @@ export class Turns {
     return schema.Check(body) ? null : firstFault(schema, body);
   }
 
+  /** Where none can be had any id will do: what the two tell each other then takes two commits. */
+  private newIdBeside(actor: Envelope, kind: string): string {
+    const partition = partitionOf(actor.kind, actor.key, this.partitions);
+    const id = this.clock.newId();
+    return idInPartition(kind, id, partition, this.partitions) ?? id;
+  }
+
   run(resident: Resident, envelope: Envelope): TurnResult {
     if (resident.state !== null && resident.tenant !== envelope.tenant) return { result: "foreign" };
     const fault = this.messageFault(envelope.kind, envelope.type, envelope.body);
@@ -92,6 +109,7 @@ export class Turns {
     const handler = this.kinds.get(envelope.kind)?.receive.get(envelope.type) as Handler;
     for (let attempt = 1; ; attempt++) {
       try {
+        let made = nothingMade;
         const context = {
           now: this.clock.now(),
           kind: envelope.kind,
@@ -100,11 +118,17 @@ export class Turns {
           messageId: messageId(envelope),
           replyTo: envelope.replyTo as ReplyTo | null,
           newId: this.clock.newId,
+          newIdBeside: (kind: string) => {
+            const id = this.newIdBeside(envelope, kind);
+            if (made === nothingMade) made = new Set();
+            made.add(`${kind}/${id}`);
+            return id;
+          },
         };
         const turn = handler(resident.state, envelope.body, context);
         resident.state = turn.state;
         resident.tenant = envelope.tenant;
-        return { result: "done", effects: turn.effects, reply: turn.reply };
+        return { result: "done", effects: turn.effects, reply: turn.reply, made };
       } catch (error) {
         if (attempt >= handlerAttempts) {
           return {
@@ -117,6 +141,8 @@ export class Turns {
     }
   }
 }
+
+const nothingMade = new Set<string>();
 
 function firstFault(check: TypeCheck<TSchema>, value: unknown): string {
   const first = check.Errors(value).First();

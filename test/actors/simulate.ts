@@ -35,6 +35,8 @@ export class Simulation {
   /** Callers without an answer, and until when they wait. */
   private readonly callers = new Map<string, number>();
   readonly told: Effect[] = [];
+  /** Ids that the actor made for actors beside it, with their kinds. */
+  readonly beside = new Map<string, string>();
   private readonly checks = new Map<string, ReturnType<typeof TypeCompiler.Compile>>();
   private readonly stateCheck: ReturnType<typeof TypeCompiler.Compile>;
   private count = 0;
@@ -94,6 +96,14 @@ export class Simulation {
     this.tell(activity.then, outcome);
   }
 
+  /** What it told others to be handled in the very commit of its turn, in order. */
+  get toldTogether(): Extract<Effect, { effect: "tell" }>[] {
+    return this.told.filter((effect) => effect.effect === "tell" && effect.together === true) as Extract<
+      Effect,
+      { effect: "tell" }
+    >[];
+  }
+
   /** The activities of one name that are under way. */
   underWay(activity: string): Activity[] {
     return [...this.activities.values()].filter((one) => one.activity === activity);
@@ -126,6 +136,11 @@ export class Simulation {
       messageId: `message-${this.count}`,
       replyTo,
       newId: () => this.newId(),
+      newIdBeside: (kind) => {
+        const id = this.newId();
+        this.beside.set(id, kind);
+        return id;
+      },
     };
     const handler = (this.definition.receive as unknown as Record<string, Handler>)[type] as Handler;
     const turn = handler(deepFreeze(this.state), deepFreeze(arrived), context);

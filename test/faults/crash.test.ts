@@ -26,6 +26,7 @@ afterEach(async () => {
 
 const points: readonly [CrashPoint, nth: number][] = [
   ["after_append", 60],
+  ["before_commit", 15],
   ["after_commit", 15],
   ["after_publish", 15],
   ["in_activity", 8],

@@ -149,6 +149,11 @@ function messageOf(number: number, label: string, key: string, other: string): [
       const to = [...new Set([key, other])];
       return ["spread", { to, label }, to.map((one) => ({ key: one, what: "seen", label }))];
     }
+    case 5: {
+      const [first = key, ...to] = [...new Set([key, other])];
+      const seen = [first, ...to].map((one) => ({ key: one, what: "seen", label }) as const);
+      return ["relay", { to, label }, seen];
+    }
     case 4:
       return ["work", { activity: "echo", id: label, input: number }, [{ key, what: "worked", label }]];
     default:

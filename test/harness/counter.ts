@@ -21,6 +21,8 @@ export const counter = defineActor({
     note: Type.Object({ text: Type.String() }),
     /** Tells each of the other counters to add under this label. */
     spread: Type.Object({ to: Type.Array(Type.String()), label: Type.String() }),
+    /** Adds, and tells the next of these counters, together, to do the same with the rest. */
+    relay: Type.Object({ to: Type.Array(Type.String()), label: Type.String() }),
     /** Answers when `release` comes. */
     hold: Type.Object({}),
     release: Type.Object({}),
@@ -57,6 +59,15 @@ export const counter = defineActor({
         (key) => ({ effect: "tell", kind: "counter", key, message: { type: "add", body: { label } } }) as const,
       ),
     }),
+    relay: (state, { to: [next, ...rest], label }) => {
+      const was = state ?? empty;
+      const message = { type: "relay", body: { to: rest, label } };
+      return {
+        state: { ...was, count: was.count + 1, seen: [...was.seen, label] },
+        reply: was.count + 1,
+        effects: next === undefined ? [] : [{ effect: "tell", kind: "counter", key: next, message, together: true }],
+      };
+    },
     hold: (state, _body, context) => {
       const was = state ?? empty;
       return {

@@ -232,10 +232,12 @@ test("slots go to the tenants in turn", async () => {
 
 test("work bound to a host waits for that host, and goes elsewhere only when it stays away", async () => {
   const ran: string[] = [];
+  const moved: string[] = [];
   const bound = activity(
     "bound",
-    async (_input, { id }) => {
-      ran.push(id);
+    async (_input, context) => {
+      ran.push(context.id);
+      if (context.moved) moved.push(context.id);
       return null;
     },
     { hostBound: true },
@@ -252,6 +254,7 @@ test("work bound to a host waits for that host, and goes elsewhere only when it 
   expect(await remaining()).toEqual(["there"]);
   await stage.stores.sql`update runtime_activities set created_at = now() - interval '61 seconds'`;
   await until(() => ran.includes("there"), { what: "the orphaned work" });
+  expect(moved.sort()).toEqual(["anywhere", "there"]);
 });
 
 test("work written down for a node that never learnt of it is begun; work another node took over is left to it", async () => {

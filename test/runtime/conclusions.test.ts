@@ -11,6 +11,7 @@ const work: Work = {
   input: "null",
   replyType: "worked",
   resumed: false,
+  moved: false,
   abandoned: false,
   attempt: 1,
   queuedAt: 0,

@@ -4,6 +4,7 @@ import { expect, test } from "bun:test";
 import { Type } from "@sinclair/typebox";
 import { Queue } from "bullmq";
 import { defineActor } from "../../actors/actor.ts";
+import { Timers } from "../../src/runtime/timer.ts";
 import { openPatientRedis } from "../../src/store/redis.ts";
 import { until } from "../harness/until.ts";
 import { at, Stage, stateOf } from "./stage.ts";
@@ -72,6 +73,33 @@ test("a timer that schedules itself anew when it fires keeps ticking", async () 
   await until(async () => ((await runtime.read(clock))?.state as { ticks: number } | undefined)?.ticks === 10, {
     what: "ten ticks",
   });
+});
+
+test("a timer scheduled anew before BullMQ is done with its firing is not lost, and can be cancelled", async () => {
+  const { redisUrl, prefix } = stage.stores;
+  const connections = [openPatientRedis(redisUrl), openPatientRedis(redisUrl)] as const;
+  const timer = { kind: "ticker", key: "k", tenant: "acme", timer: "t", at: 0, type: "tick", body: {} };
+  let fired = 0;
+  const anew = async () => {
+    fired++;
+    if (fired > 3) return;
+    const at = fired === 3 ? Date.now() + 60_000 : 0;
+    await timers.schedule([{ ...timer, at }]);
+    await timers.schedule([{ ...timer, at }]);
+  };
+  const options = { connection: connections[0], blocking: connections[1], prefix: `${prefix}:bull`, now: Date.now };
+  const timers = new Timers({ ...options, fire: anew });
+  timers.start();
+  await timers.schedule([timer]);
+  await until(() => fired === 3, { what: "three firings" });
+  const queue = new Queue("timers", { connection: connections[0] as never, prefix: `${prefix}:bull` });
+  await until(async () => (await queue.getDelayedCount()) === 1 && (await queue.getActiveCount()) === 0);
+  await timers.cancel(timer.kind, timer.key, timer.timer);
+  expect(await queue.getJobCounts("delayed", "waiting", "active")).toEqual({ delayed: 0, waiting: 0, active: 0 });
+  expect(fired).toBe(3);
+  await timers.stop();
+  await queue.close();
+  for (const connection of connections) connection.disconnect();
 });
 
 test("a job is put on its queue once, however often its effect is carried out", async () => {

@@ -1,0 +1,27 @@
+/** Which partition an actor lies in, and how an id is made for one. */
+import { expect, test } from "bun:test";
+import fc from "fast-check";
+import { uuidv7 } from "../../src/runtime/id.ts";
+import { idInPartition, partitionOf } from "../../src/runtime/partition.ts";
+
+test("where actors lie never changes: stored ones depend on it", () => {
+  expect(partitionOf("execution", "0198c1de-0000-7000-8000-000000000001", 64)).toBe(28);
+  expect(partitionOf("approval", "0198c1de-0000-7000-8000-00000000000a", 64)).toBe(47);
+});
+
+test("an id is found for any partition, and keeps all but its last three digits", () => {
+  fc.assert(
+    fc.property(fc.integer({ min: 1, max: 128 }), fc.nat(), fc.string(), (partitions, place, kind) => {
+      const id = uuidv7();
+      const partition = place % partitions;
+      const found = idInPartition(kind, id, partition, partitions) ?? "";
+      expect(partitionOf(kind, found, partitions)).toBe(partition);
+      expect(found.slice(0, -3)).toBe(id.slice(0, -3));
+      expect(found).toMatch(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
+    }),
+  );
+});
+
+test("what ends in no hexadecimal digits is left alone", () => {
+  expect(idInPartition("x", "somebody", 0, 8)).toBeNull();
+});

@@ -1,0 +1,132 @@
+/** An actor that does what it is told, and tells others what they are to do: any tree of messages can be played. */
+import { type Static, Type } from "@sinclair/typebox";
+import { type Context, defineActor, type Effect, type Json } from "../../actors/actor.ts";
+import type { Address } from "../../src/runtime/index.ts";
+import { partitionOf } from "../../src/runtime/partition.ts";
+
+export interface Order {
+  readonly label: string;
+  readonly tells?: readonly Tell[];
+  readonly act?: Act;
+  /** Makes ids beside this actor and tells each, together, to hear the label. */
+  readonly make?: number;
+}
+export interface Tell {
+  readonly key: string;
+  readonly type?: string;
+  readonly body: Order | Json;
+  readonly apart?: boolean;
+}
+export type Act = Static<typeof Act>;
+
+const Act = Type.Union(
+  (["emit", "perform", "abandon", "hold", "release", "end", "throw", "unstorable", "wake"] as const).map((act) =>
+    Type.Literal(act),
+  ),
+);
+const State = Type.Object({
+  heard: Type.Array(Type.String()),
+  made: Type.Array(Type.String()),
+  waiting: Type.Array(Type.Object({ node: Type.String(), call: Type.String(), until: Type.Number() })),
+});
+export type SpeakerState = Static<typeof State>;
+
+const Play = Type.Object({
+  label: Type.String(),
+  tells: Type.Optional(
+    Type.Array(
+      Type.Object({
+        key: Type.String(),
+        type: Type.Optional(Type.String()),
+        body: Type.Unknown(),
+        apart: Type.Optional(Type.Boolean()),
+      }),
+    ),
+  ),
+  act: Type.Optional(Act),
+  make: Type.Optional(Type.Integer()),
+});
+
+/** @param attempts gets `label messageId` of every turn begun, whether or not it is committed */
+export function speaker(attempts: string[] = []) {
+  return defineActor({
+    kind: "speaker",
+    state: State,
+    messages: { play: Play, worked: Type.Object({ id: Type.String() }, { additionalProperties: true }) },
+    receive: {
+      play: (state, { label, tells = [], act, make = 0 }, context) => {
+        attempts.push(`${label} ${context.messageId}`);
+        if (act === "throw") throw new Error("told to throw");
+        const was = state ?? { heard: [], made: [], waiting: [] };
+        const ids = Array.from({ length: make }, () => context.newIdBeside("speaker"));
+        const told: Tell[] = [...tells, ...ids.map((key) => ({ key, body: { label } }))] as Tell[];
+        const effects: Effect[] = told.map(({ key, type, body, apart }) => ({
+          effect: "tell",
+          kind: "speaker",
+          key,
+          message: { type: type ?? "play", body: body as Json },
+          ...(apart === true ? {} : { together: true }),
+        }));
+        if (act !== undefined) effects.push(...acting(act, label, was, context));
+        const waits = act === "hold" && context.replyTo !== null;
+        const next = {
+          heard: [...was.heard, label],
+          made: [...was.made, ...ids],
+          waiting: waits ? [context.replyTo] : act === "release" ? [] : was.waiting,
+        };
+        return { state: act === "end" ? null : next, ...(waits ? {} : { reply: "done" }), effects };
+      },
+      worked: (state, { id }) => ({
+        state: state === null ? null : { ...state, heard: [...state.heard, `worked ${id}`] },
+        effects: [],
+      }),
+    },
+  });
+}
+
+function acting(act: Act, label: string, was: SpeakerState, { now }: Context): Effect[] {
+  switch (act) {
+    case "emit":
+      return [{ effect: "emit", entry: label }];
+    case "perform":
+      return [{ effect: "perform", activity: "work", id: label, input: label, then: "worked" }];
+    case "abandon":
+      return [{ effect: "abandon", id: label }];
+    case "release":
+      return was.waiting.map((to) => ({ effect: "reply", to, value: label }));
+    case "unstorable":
+      return [{ effect: "perform", activity: "work", id: "nul\0id", input: null, then: "worked" }];
+    case "wake":
+      return [
+        {
+          effect: "schedule",
+          timer: label,
+          at: now + 20,
+          message: { type: "play", body: { label: `woken ${label}` } },
+        },
+      ];
+    default:
+      return [];
+  }
+}
+
+export function speakerAt(key: string, tenant = "acme"): Address {
+  return { kind: "speaker", key, tenant };
+}
+
+/** Keys of speakers that live in one partition of eight. */
+export function keysIn(partition: number, count: number): string[] {
+  const keys: string[] = [];
+  for (let index = 0; keys.length < count; index++) {
+    if (partitionOf("speaker", `key-${index}`, 8) === partition) keys.push(`key-${index}`);
+  }
+  return keys;
+}
+
+/** A chain: each of these keys tells the next one. */
+export function chain(keys: readonly string[], last: Partial<Order> = {}): Order {
+  return keys.reduceRight<Order>((body, key) => ({ label: "link", tells: [{ key, body }] }), {
+    label: "last",
+    ...last,
+  });
+}
