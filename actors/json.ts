@@ -22,3 +22,46 @@ export const AnyJson = Type.Unsafe<Json>(Type.Any());
 
 /** Any JSON object. */
 export const JsonObject = Type.Record(Type.String(), AnyJson);
+
+/** How deep a value in a text of strangers may nest; as deep as a request's body. */
+const maxDepth = 256;
+
+/**
+ * A text that is a JSON object or array, as that value; any other text as it is. So is one that nests deeper than
+ * a request may: a value that deep cannot be handled everywhere.
+ */
+export function jsonOrText(text: string): Json {
+  const first = text.trimStart()[0];
+  if ((first !== "{" && first !== "[") || nestsDeeper(text, maxDepth)) return text;
+  try {
+    return JSON.parse(text) as Json;
+  } catch {
+    return text;
+  }
+}
+
+/** Whether the brackets of a JSON text nest deeper; those in strings do not count. */
+function nestsDeeper(text: string, deepest: number): boolean {
+  let depth = 0;
+  for (let at = 0; at < text.length; at++) {
+    const mark = text.charCodeAt(at);
+    if (mark === quote) at = closingQuote(text, at + 1);
+    else if (mark === openList || mark === openObject) depth += 1;
+    else if (mark === closeList || mark === closeObject) depth -= 1;
+    if (depth > deepest) return true;
+  }
+  return false;
+}
+
+const quote = 0x22;
+const [openList, closeList, openObject, closeObject] = [0x5b, 0x5d, 0x7b, 0x7d];
+
+/** Where the string that begins at `from` ends; a string without end takes up the rest. */
+function closingQuote(text: string, from: number): number {
+  for (let at = text.indexOf('"', from); at !== -1; at = text.indexOf('"', at + 1)) {
+    let escapes = 0;
+    while (text[at - 1 - escapes] === "\\") escapes += 1;
+    if (escapes % 2 === 0) return at;
+  }
+  return text.length;
+}

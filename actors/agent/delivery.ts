@@ -7,8 +7,9 @@ import { readWebTarget } from "./web-request.ts";
 
 const second = 1000;
 const maxDestinations = 16;
-const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-const agentKey = {
+export const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+/** How a manifest names an agent of the tenant. */
+export const agentKey = {
   min: 1,
   max: 63,
   pattern: new RegExp(`${agentName.pattern.source}|${uuid.source.replaceAll("a-f", "A-Fa-f")}`),

@@ -37,7 +37,7 @@ export class Fields {
   }
 
   at(key: string): string {
-    const short = key.length > 80 ? `${key.slice(0, 80)}…` : key;
+    const short = shown(key);
     return this.path === "" ? short : `${this.path}.${short}`;
   }
 
@@ -188,11 +188,26 @@ export class Fields {
 
   /** Says about every member nobody asked for that it has no effect. */
   close(): void {
-    for (const key of Object.keys(this.members)) {
-      if (!this.known.has(key)) this.warn(key, "unknown_field", "This field is not known here and has no effect");
+    for (const key of this.unknown()) {
+      this.warn(key, "unknown_field", "This field is not known here and has no effect");
     }
   }
+
+  /** Refuses every member nobody asked for. `what` is the whole: "an Agent state". */
+  closeStrictly(what: string): void {
+    for (const key of this.unknown()) {
+      this.issue(key, `${shown(key)} is not a field of ${what}`, "unknown_field");
+    }
+  }
+
+  private unknown(): string[] {
+    return Object.keys(this.members).filter((key) => !this.known.has(key));
+  }
 }
+
+/** A name of the caller's, fit for a path or a message. */
+const shown = (key: string): string =>
+  (key.length > 80 ? `${key.slice(0, 80)}…` : key).replaceAll("\0", "␀").toWellFormed();
 
 /** What is wrong with a text, as the end of a sentence about it; null when nothing is. */
 export function textFault(value: string, { min = 0, max, pattern, form }: TextBounds): string | null {

@@ -1,8 +1,8 @@
-/** What an agent's `input_schema` makes of an input (agents-executions 3.2). */
+/** What an `input_schema` makes of an input (agents-executions 3.2, workflows-approvals 6). */
 import type { ValidateFunction } from "ajv";
 import type { Json } from "../actor.ts";
 import { isObject } from "./parse.ts";
-import { fillDefaults, TooManyDefaults } from "./schema-defaults.ts";
+import { fillDefaults, fillTopDefaults, TooManyDefaults } from "./schema-defaults.ts";
 import { issuesOf, type SchemaIssue } from "./schema-issues.ts";
 
 /** `input` is the value the agent gets: parsed where its text was JSON, defaults filled in. */
@@ -10,20 +10,39 @@ export type InputVerdict =
   | { readonly ok: true; readonly input: Json }
   | { readonly ok: false; readonly issues: readonly SchemaIssue[] };
 
+/** How far a schema may change an input. */
+export interface InputRules {
+  /** Whether defaults are filled in at any depth, or at the top only. */
+  readonly deepDefaults: boolean;
+  /** Whether a text that does not conform may be JSON that does. */
+  readonly readsText: boolean;
+}
+
+export const agentInput: InputRules = { deepDefaults: true, readsText: true };
+export const workflowInput: InputRules = { deepDefaults: false, readsText: false };
+
 /** Nesting of a text read as JSON; the same as of a request's body. */
 const maxDepth = 256;
 
 /** @param maxCharacters of JSON that defaults may add */
-export function judgeInput(schema: Json, validate: ValidateFunction, input: Json, maxCharacters: number): InputVerdict {
-  const asIs = conform(schema, validate, input, maxCharacters);
-  if (asIs.ok || typeof input !== "string") return asIs;
+export function judgeInput(
+  schema: Json,
+  validate: ValidateFunction,
+  input: Json,
+  maxCharacters: number,
+  rules: InputRules = agentInput,
+): InputVerdict {
+  const fill = rules.deepDefaults ? fillDefaults : fillTopDefaults;
+  const conform = (value: Json) => conforming(validate, () => fill(schema, value, maxCharacters));
+  const asIs = conform(input);
+  if (asIs.ok || typeof input !== "string" || !rules.readsText) return asIs;
   const parsed = readJson(input);
-  return parsed === undefined ? asIs : conform(schema, validate, parsed, maxCharacters);
+  return parsed === undefined ? asIs : conform(parsed);
 }
 
-function conform(schema: Json, validate: ValidateFunction, input: Json, maxCharacters: number): InputVerdict {
+function conforming(validate: ValidateFunction, fill: () => Json): InputVerdict {
   try {
-    const filled = fillDefaults(schema, input, maxCharacters);
+    const filled = fill();
     const issues = issuesOf(validate, filled, "input");
     return issues.length === 0 ? { ok: true, input: filled } : { ok: false, issues };
   } catch (error) {

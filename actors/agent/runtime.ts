@@ -23,7 +23,7 @@ type Image = Pick<RuntimeSpec, "language" | "version" | "image" | "bootstrap_env
 function readImage(fields: Fields, offer: NodeOffer, isolation: Isolation): Image {
   const language = fields.text("language");
   const version = fields.text("version");
-  const image = fields.text("image", { max: 512 });
+  const image = fields.text("image", { max: maxImageCharacters });
   const named: Image = { language: null, version: null, image: image ?? "", bootstrap_env: {} };
   if (fields.has("image")) {
     if (image !== null) checkImage(fields, image, offer.imageRegistries);
@@ -55,6 +55,7 @@ function fromRegistry(fields: Fields, runtimes: readonly Runtime[], language: st
   return { language, version, image: runtime.image, bootstrap_env: runtime.bootstrapEnv };
 }
 
+const maxImageCharacters = 512;
 const part = "[a-z0-9]+(?:(?:\\.|_{1,2}|-+)[a-z0-9]+)*";
 const host =
   "(?:[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?)(?:\\.[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?)*(?::\\d{1,5})?";
@@ -63,18 +64,31 @@ const imageReference = new RegExp(
 );
 
 function checkImage(fields: Fields, image: string, registries: readonly string[] | null): void {
-  if (!imageReference.test(image)) {
-    fields.issue("image", "is not a valid image reference");
-  } else if (!image.includes("/")) {
+  const fault = imageFault(image, registries);
+  if (fault?.code !== "invalid" && !image.includes("/")) {
     fields.issue("image", "must name its repository, as in library/python:3.12-slim", "unqualified_image");
-  } else if (registries !== null && !registries.includes(registryOf(image))) {
-    fields.issue("image", "comes from a registry this node does not allow", "image_not_allowed");
+  } else if (fault !== null) fields.issue("image", fault.message, fault.code);
+}
+
+/**
+ * What is wrong with a text as the name of an image; null when nothing is.
+ * @param registries that images may come from; null: any
+ */
+export function imageFault(
+  image: string,
+  registries: readonly string[] | null,
+): { readonly code: "invalid" | "image_not_allowed"; readonly message: string } | null {
+  if (image.length > maxImageCharacters || !imageReference.test(image)) {
+    return { code: "invalid", message: "is not a valid image reference" };
   }
+  if (registries === null || registries.includes(registryOf(image))) return null;
+  return { code: "image_not_allowed", message: "comes from a registry this node does not allow" };
 }
 
 /** The first segment when it is written like a host, else the customary default. */
 function registryOf(image: string): string {
   const [first = ""] = image.split("/", 1);
+  if (!image.includes("/")) return "docker.io";
   return /[.:]/.test(first) || first === "localhost" ? first : "docker.io";
 }
 

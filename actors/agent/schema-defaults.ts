@@ -25,6 +25,15 @@ export function fillDefaults(schema: Json, value: Json, maxCharacters: number): 
   return new Filling(schema, maxCharacters).fill(schema, value, 0);
 }
 
+/** Likewise, of the members of the value itself only: `properties` at the top of the schema. */
+export function fillTopDefaults(schema: Json, value: Json, maxCharacters: number): Json {
+  if (!isObject(schema) || !isObject(schema.properties) || !isObject(value)) return value;
+  const shallow = Object.entries(schema.properties).flatMap(([name, property]) =>
+    isObject(property) && property.default !== undefined ? [[name, { default: property.default }] as const] : [],
+  );
+  return fillDefaults({ properties: Object.fromEntries(shallow) }, value, maxCharacters);
+}
+
 class Filling {
   private steps = 0;
   constructor(

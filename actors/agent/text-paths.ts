@@ -2,10 +2,12 @@
  * Where a manifest holds text. YAML reads an unquoted `3.10` as a number; at these places what the
  * author wrote is meant, so the source text is kept.
  */
-export type TextPaths = typeof text | { readonly [key: string]: TextPaths };
+export type TextPaths = typeof text | typeof textOrTexts | { readonly [key: string]: TextPaths };
 
-const text = Symbol("text");
-const texts = { "*": text } as const;
+export const text = Symbol("text");
+export const texts = { "*": text } as const;
+/** Either one text or a list of them. */
+export const textOrTexts = Symbol("textOrTexts");
 
 /** `*` stands for any key and any position. */
 export const manifestTextPaths: Exclude<TextPaths, symbol> = {
@@ -85,10 +87,11 @@ export const patchTextPaths: TextPaths = {
 /** The paths below `key`, or null where nothing below is text. */
 export function textPathsBelow(paths: TextPaths | null, key: string): TextPaths | null {
   if (paths === null || paths === text) return null;
+  if (paths === textOrTexts) return text;
   if (Object.hasOwn(paths, key)) return paths[key] ?? null;
   return paths["*"] ?? null;
 }
 
 export function isTextPath(paths: TextPaths | null): boolean {
-  return paths === text;
+  return paths === text || paths === textOrTexts;
 }

@@ -34,7 +34,7 @@ export function readVolumes(spec: Fields): readonly VolumeSpec[] {
 }
 
 /** Two mounts may not be at the same place or one in the other, except that all are below `/workspace` itself. */
-function overlap(one: string, other: string): boolean {
+export function overlap(one: string, other: string): boolean {
   if (one === other) return true;
   return one !== workspace && other !== workspace && (isWithin(one, other) || isWithin(other, one));
 }

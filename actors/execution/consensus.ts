@@ -29,18 +29,29 @@ export interface Consensus {
   readonly confidence: number;
 }
 
+/** How much of the confidence comes from agreement, and how much from the judges' own; together 1. */
+export interface ConfidenceFactors {
+  readonly agreement: number;
+  readonly self: number;
+}
+
+/** Of validators (agents-executions 5.3); the states of a workflow name their own. */
+const usualFactors: ConfidenceFactors = { agreement: 0.7, self: 0.3 };
+
 /** Largest variance that scores between 0 and 1 can have. */
 const maxVariance = 0.25;
-const agreementShare = 0.7;
-const confidenceShare = 0.3;
 
 /** @param votes at least one, in the order of the judges */
-export function consensusOf({ strategy, threshold, n }: ConsensusRule, votes: readonly Vote[]): Consensus {
+export function consensusOf(
+  { strategy, threshold, n }: ConsensusRule,
+  votes: readonly Vote[],
+  factors: ConfidenceFactors = usualFactors,
+): Consensus {
   switch (strategy) {
     case "weighted_average":
-      return settled(weightedAverage(votes));
+      return settled(weightedAverage(votes, factors));
     case "majority":
-      return settled(majority(votes, threshold));
+      return settled(majority(votes, threshold, factors));
     case "unanimous":
       return settled(unanimous(votes, threshold));
     case "best_of_n":
@@ -48,24 +59,24 @@ export function consensusOf({ strategy, threshold, n }: ConsensusRule, votes: re
   }
 }
 
-function weightedAverage(votes: readonly Vote[]): Consensus {
+function weightedAverage(votes: readonly Vote[], factors: ConfidenceFactors): Consensus {
   const score = weighted(votes, (vote) => vote.score);
   const variance = weighted(votes, (vote) => (vote.score - score) ** 2);
   const agreement = 1 - Math.min(1, variance / maxVariance);
   return {
     score,
-    confidence: agreementShare * agreement + confidenceShare * weighted(votes, (vote) => vote.confidence),
+    confidence: factors.agreement * agreement + factors.self * weighted(votes, (vote) => vote.confidence),
   };
 }
 
-function majority(votes: readonly Vote[], threshold: number): Consensus {
+function majority(votes: readonly Vote[], threshold: number, factors: ConfidenceFactors): Consensus {
   const passes = votes.filter(({ score }) => score >= threshold).length;
   const fails = votes.length - passes;
   return {
     score: passes > fails ? 1 : passes < fails ? 0 : 0.5,
     confidence:
-      (agreementShare * Math.abs(passes - fails)) / votes.length +
-      confidenceShare * mean(votes.map(({ confidence }) => confidence)),
+      (factors.agreement * Math.abs(passes - fails)) / votes.length +
+      factors.self * mean(votes.map(({ confidence }) => confidence)),
   };
 }
 

@@ -27,11 +27,15 @@ const keptSignals = 20;
 const keptSignalBytes = 512;
 const keptMetadataCharacters = 4096;
 
-/** Reads the first JSON object of an output. Null: no verdict. */
-export function readVerdict(output: string): Verdict | null {
+/**
+ * Reads the first JSON object of an output. Null: no verdict.
+ * @param reasons members that may hold the reasoning; the first that does counts
+ */
+export function readVerdict(output: string, reasons: readonly string[] = ["reasoning"]): Verdict | null {
   const found = firstObject(output);
   if (found === null) return null;
-  const { score, confidence = defaultConfidence, reasoning, signals, metadata } = found;
+  const { score, confidence = defaultConfidence, signals, metadata } = found;
+  const reasoning = reasons.map((name) => found[name]).find((text) => typeof text === "string");
   if (!isShare(score) || !isShare(confidence)) return null;
   return {
     score,
@@ -182,7 +186,7 @@ function fitting(text: string, bytes: number): string {
 const bytesOf = (text: string): number => new TextEncoder().encode(text).length;
 
 /** Prompts and stored text hold no NUL and no half of a surrogate pair. */
-function storableText(text: string): string {
+export function storableText(text: string): string {
   return text.replaceAll("\0", "\ufffd").toWellFormed();
 }
 

@@ -56,7 +56,8 @@ export function identityFromClaims(subject: string, claims: Claims, rules: Claim
     tier: kind === "consumer" ? tier : null,
     homeTenant: homeTenant(kind, subject, tenant, rules),
     clientId: machine ? machineClient(claims) : null,
-    email: text(claims.email),
+    // An address that anybody may write into a profile proves nothing; approvers are named by theirs.
+    email: claims.email_verified === false ? null : text(claims.email),
     scopes: effectiveScopes(facts, scopeWords(claims), rules.scopeMode),
   };
 }

@@ -5,6 +5,7 @@
  * and depth, work and output are bounded.
  */
 import Handlebars from "handlebars";
+import { Effort } from "./effort.ts";
 import { helpers, isTrue, member, print, type Value } from "./helpers.ts";
 import { nestsDeeper } from "./nesting.ts";
 
@@ -13,17 +14,37 @@ export class TemplateError extends Error {
   override readonly name = "TemplateError";
 }
 
+type Variables = { readonly [name: string]: Value };
+
+/** A stretch of what a template yields: the author's own text, or what one `{{…}}` printed. */
+export interface Part {
+  readonly by: "author" | "value";
+  readonly text: string;
+}
+
+/** A template before it is rendered: what stands in it, block by block. */
+export type Outline = readonly (
+  | { readonly is: "text"; readonly text: string }
+  | { readonly is: "value" }
+  | { readonly is: "block"; readonly body: Outline; readonly otherwise: Outline }
+)[];
+
 export interface Template {
   /** @throws TemplateError when it takes too long or yields more than `maxBytes` */
-  render(variables: { readonly [name: string]: Value }, maxBytes: number): string;
+  render(variables: Variables, maxBytes: number): string;
+  /**
+   * What `render` yields, kept apart by who wrote it. Every `{{…}}` is a value of its own, even an empty one; the
+   * author's neighbouring texts are one.
+   * @throws TemplateError as `render`
+   */
+  renderParts(variables: Variables, maxBytes: number): readonly Part[];
+  outline(): Outline;
   /** Whether any path of the template begins with one of these names. */
   mentions(names: readonly string[]): boolean;
 }
 
 const deepest = 32;
 const mostSteps = 200_000;
-/** Characters of its values that a helper looks through within one step. */
-const charactersPerStep = 100;
 /** Helpers that hand a value on without looking into it. */
 const freeHelpers = new Set(["default", "and", "or", "not"]);
 const blocks = new Set(["if", "unless", "each", "with"]);
@@ -33,7 +54,10 @@ type Expression = hbs.AST.Expression;
 
 /** Compiled templates by source: the same few are rendered again and again. */
 const compiled = new Map<string, Template>();
-const keptTemplates = 200;
+const keptTemplates = 2000;
+/** Characters of all of them: a tree takes many times the room of its source. */
+const keptCharacters = 2_000_000;
+let kept = 0;
 
 /** @throws TemplateError */
 export function compile(source: string): Template {
@@ -43,12 +67,69 @@ export function compile(source: string): Template {
   const roots = new Set<string>();
   check(program, 0, roots);
   const template: Template = {
-    render: (variables, maxBytes) => new Rendering(variables, maxBytes).run(program),
+    render: (variables, maxBytes) => new Rendering(variables, maxBytes).text(program),
+    renderParts: (variables, maxBytes) => new Rendering(variables, maxBytes).run(program),
+    outline: () => outlineOf(program),
     mentions: (names) => names.some((name) => roots.has(name)),
   };
-  if (compiled.size >= keptTemplates) compiled.delete(compiled.keys().next().value ?? "");
-  compiled.set(source, template);
+  keep(source, template);
   return template;
+}
+
+function keep(source: string, template: Template): void {
+  if (source.length > keptCharacters / 4) return;
+  compiled.set(source, template);
+  kept += source.length;
+  for (const oldest of compiled.keys()) {
+    if (compiled.size <= keptTemplates && kept <= keptCharacters) return;
+    compiled.delete(oldest);
+    kept -= oldest.length;
+  }
+}
+
+/**
+ * What `{{#if …}}` would be given: a path, a literal, or a helper call with or without its parentheses.
+ * @throws TemplateError when the text is none of these
+ */
+export function compileExpression(text: string): (variables: Variables) => Value {
+  const expression = readExpression(text) ?? readExpression(`(${text})`);
+  if (expression === null) throw new TemplateError("This is neither a path nor a call of a helper");
+  checkExpression(expression, 0, new Set());
+  return (variables) => new Rendering(variables, 0).evaluate(expression);
+}
+
+/**
+ * The value of a path or a helper call as `{{#if …}}` is given it.
+ * @throws TemplateError when the text is neither, or the evaluation takes too long
+ */
+export function evaluate(expressionText: string, variables: Variables): Value {
+  return compileExpression(expressionText)(variables);
+}
+
+/** @returns null when the text is no single expression, or more than that: it could close the block itself */
+function readExpression(text: string): Expression | null {
+  let program: Program;
+  try {
+    program = parse(`{{#if ${text}}}.{{/if}}`);
+  } catch (error) {
+    if (error instanceof TemplateError && error.message === tooDeep().message) throw error;
+    return null;
+  }
+  const [block, ...more] = program.body;
+  if (block === undefined || more.length > 0 || !isA<hbs.AST.BlockStatement>(block, "BlockStatement")) return null;
+  const [only, ...others] = block.program?.body ?? [];
+  const isPlain =
+    block.path.original === "if" &&
+    others.length === 0 &&
+    only !== undefined &&
+    isA<hbs.AST.ContentStatement>(only, "ContentStatement") &&
+    only.value === "." &&
+    !block.inverse &&
+    !block.hash &&
+    !block.program.blockParams;
+  const [given] = block.params;
+  if (!isPlain || given === undefined || block.params.length > 1) return null;
+  return isA<hbs.AST.SubExpression>(given, "SubExpression") && given.hash ? null : given;
 }
 
 function parse(source: string): Program {
@@ -104,6 +185,15 @@ function isA<T extends hbs.AST.Node>(node: hbs.AST.Node, type: string): node is 
   return node.type === type;
 }
 
+function outlineOf(program: Program | undefined): Outline {
+  return (program?.body ?? []).flatMap((statement): Outline => {
+    if (isA<hbs.AST.ContentStatement>(statement, "ContentStatement")) return [{ is: "text", text: statement.value }];
+    if (isA<hbs.AST.MustacheStatement>(statement, "MustacheStatement")) return [{ is: "value" }];
+    if (!isA<hbs.AST.BlockStatement>(statement, "BlockStatement")) return [];
+    return [{ is: "block", body: outlineOf(statement.program), otherwise: outlineOf(statement.inverse) }];
+  });
+}
+
 /** What names mean at one place of the template. */
 interface Scope {
   readonly self: Value;
@@ -114,45 +204,57 @@ interface Scope {
 }
 
 class Rendering {
-  private readonly parts: string[] = [];
+  private readonly parts: Part[] = [];
   private length = 0;
-  private steps = 0;
-  /** Of lists and objects as JSON. */
-  private readonly sizes = new WeakMap<object, number>();
+  private readonly effort = new Effort(mostSteps, () => {
+    throw new TemplateError("The template takes too long");
+  });
 
   constructor(
-    private readonly variables: { readonly [name: string]: Value },
+    private readonly variables: Variables,
     private readonly maxBytes: number,
   ) {}
 
-  run(program: Program): string {
-    this.body(program, { self: this.variables, parent: null, data: {}, named: {} });
-    const text = this.parts.join("");
-    if (new TextEncoder().encode(text).length > this.maxBytes) this.tooLarge();
-    return text;
+  text(program: Program): string {
+    return this.run(program)
+      .map(({ text }) => text)
+      .join("");
+  }
+
+  run(program: Program): readonly Part[] {
+    this.body(program, this.outermost());
+    const bytes = this.parts.reduce((sum, { text }) => sum + Buffer.byteLength(text), 0);
+    if (bytes > this.maxBytes) this.tooLarge();
+    return this.parts;
+  }
+
+  evaluate(expression: Expression): Value {
+    return this.value(expression, this.outermost());
+  }
+
+  private outermost(): Scope {
+    return { self: this.variables, parent: null, data: {}, named: {} };
   }
 
   private tooLarge(): never {
     throw new TemplateError(`The rendered text is larger than ${this.maxBytes} bytes`);
   }
 
-  private spend(steps: number): void {
-    this.steps += steps;
-    if (this.steps > mostSteps) throw new TemplateError("The template takes too long");
-  }
-
-  private write(text: string): void {
+  private write(by: Part["by"], text: string): void {
     this.length += text.length;
     if (this.length > this.maxBytes) this.tooLarge();
-    this.parts.push(text);
+    const last = this.parts.at(-1);
+    // An author's text in a loop: joined as it comes, so that a value has one text before it.
+    if (by === "author" && last?.by === "author") this.parts[this.parts.length - 1] = { by, text: last.text + text };
+    else this.parts.push({ by, text });
   }
 
   private body(program: Program | undefined, scope: Scope): void {
     for (const statement of program?.body ?? []) {
-      this.spend(1);
-      if (isA<hbs.AST.ContentStatement>(statement, "ContentStatement")) this.write(statement.value);
+      this.effort.spend(1);
+      if (isA<hbs.AST.ContentStatement>(statement, "ContentStatement")) this.write("author", statement.value);
       else if (isA<hbs.AST.MustacheStatement>(statement, "MustacheStatement"))
-        this.write(print(this.call(statement, scope)));
+        this.write("value", print(this.call(statement, scope)));
       else if (isA<hbs.AST.BlockStatement>(statement, "BlockStatement")) this.block(statement, scope);
     }
   }
@@ -188,7 +290,7 @@ class Rendering {
       this.body(block.inverse, scope);
       return;
     }
-    this.spend(entries.length);
+    this.effort.spend(entries.length);
     const [alias, place] = block.program.blockParams ?? [];
     entries.forEach(([name, self], index) => {
       const key = Array.isArray(list) ? index : name;
@@ -213,17 +315,7 @@ class Rendering {
   private charge(name: string, given: readonly Value[]): void {
     if (freeHelpers.has(name)) return;
     const looksInside = !(name === "lookup" || (name === "length" && Array.isArray(given[0])));
-    for (const value of looksInside ? given : given.slice(1)) this.spend(this.sizeOf(value) / charactersPerStep);
-  }
-
-  private sizeOf(value: Value): number {
-    if (typeof value === "string") return value.length;
-    if (value === null || typeof value !== "object") return 0;
-    const known = this.sizes.get(value);
-    if (known !== undefined) return known;
-    const size = JSON.stringify(value).length;
-    this.sizes.set(value, size);
-    return size;
+    for (const value of looksInside ? given : given.slice(1)) this.effort.lookThrough(value);
   }
 
   private value(expression: Expression, scope: Scope): Value {
@@ -241,7 +333,7 @@ class Rendering {
     let value: Value = at.self;
     let names: string[] = [first, ...rest];
     if (data) {
-      value = first === "root" ? this.variables : at.data[first];
+      value = first === "root" ? this.variables : member(at.data, first);
       names = rest;
     } else if (depth === 0 && Object.hasOwn(at.named, first)) {
       value = at.named[first];

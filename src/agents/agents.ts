@@ -2,6 +2,7 @@
 
 import type { AgentSpec } from "../../actors/agent/spec.ts";
 import { invalid, Problem } from "../../actors/problem.ts";
+import { BoundedCache } from "../bounded-cache.ts";
 import { listOf, type Page } from "../http/paging.ts";
 import { changing } from "./changes.ts";
 import { type AgentsOptions, agentParts, type Caller, mayPublish } from "./parts.ts";
@@ -9,7 +10,6 @@ import { publishing } from "./publish.ts";
 import type { AgentKey, AgentRow } from "./records.ts";
 import { agentNotFound, versionNotFound } from "./refusals.ts";
 import type { AgentDetail, AgentElement, AgentFilter, VersionElement } from "./schema.ts";
-import { SpecCache } from "./spec-cache.ts";
 import { agentDetail, agentElement, versionElement } from "./wire.ts";
 
 /** What an execution needs of its agent, fixed at its start. */
@@ -27,7 +27,7 @@ export function createAgents(options: AgentsOptions) {
   const parts = agentParts(options);
   const { records } = parts;
   const { setStatus, rollback, setScope, remove, resumeDeletions } = changing(parts);
-  const specs = new SpecCache();
+  const specs = new BoundedCache<AgentSpec>();
 
   async function counted(tenant: string, rows: readonly AgentRow[]): Promise<AgentElement[]> {
     const counts = await options.countExecutions(
@@ -86,6 +86,10 @@ export function createAgents(options: AgentsOptions) {
 
     /** Whether the tenant has or sees such an agent. */
     isVisible: (tenant: string, agentId: string): Promise<boolean> => records.exists(tenant, { id: agentId }),
+
+    /** Of the given agents, by name or UUID, those the tenant has or sees. */
+    known: (tenant: string, references: readonly string[]): Promise<ReadonlySet<string>> =>
+      records.known(tenant, references),
 
     /** Of the given agents, those that are deleted. */
     async gone(agentIds: readonly string[]): Promise<string[]> {

@@ -4,10 +4,10 @@ import { manifestMediaTypes, maxManifestBytes } from "../../actors/agent/parse.t
 import type { Runtime } from "../../actors/agent/runtimes.ts";
 import { AnyJson } from "../../actors/json.ts";
 import { invalid } from "../../actors/problem.ts";
+import { preferredText } from "../http/accept.ts";
 import { listSchema, pageOf, pagingQuery } from "../http/paging.ts";
 import { defineRoute, jsonBody, type Method, type Route, rawBody, uuidParam } from "../http/route.ts";
 import type { Models } from "../models/port.ts";
-import { preferredText } from "./accept.ts";
 import type { Agents } from "./agents.ts";
 import {
   AgentDeleted,

@@ -17,13 +17,14 @@ export function createLogger(level: string, destination?: DestinationStream): Lo
   return pino(options, destination ?? pino.destination({ fd: 1, sync: false }));
 }
 
-/** A token in front of a path, as agents without headers send it, or in place of a path segment. */
-const pathToken = /^\/x\/[^/?#]*|\/eyJ[\w-]*(?:\.|%2e)[^/?#]*/gi;
+/** A token in front of a path, as agents without headers send it, in place of a path segment, or of a decision link. */
+const pathToken = /^\/x\/[^/?#]*|\/approval-links\/[^/?#]*|\/eyJ[\w-]*(?:\.|%2e)[^/?#]*/gi;
+const beforeToken = /^\/(?:x|approval-links)(?=\/)/i;
 
 /** Path and query of a request as they may be recorded. */
 export function recordedUrl(url: string): string {
   const start = url.indexOf("/", url.indexOf("//") + 2);
   const path = start < 0 ? "/" : url.slice(start);
-  const shown = path.replace(pathToken, (token) => (token.startsWith("/x/") ? "/x/REDACTED" : "/REDACTED"));
+  const shown = path.replace(pathToken, (token) => `${beforeToken.exec(token)?.[0] ?? ""}/REDACTED`);
   return shown.replace(/([?&](?:[\w.-]*(?:token|secret|password|signature)|state|code))=[^&#]*/gi, "$1=REDACTED");
 }

@@ -67,7 +67,8 @@ export function listSchema(alias: string, item: TSchema): TSchema {
   });
 }
 
-const writeCursor = (key: readonly string[]): string => Buffer.from(JSON.stringify(key)).toString("base64url");
+/** The cursor that goes on behind an item with this sort key. */
+export const writeCursor = (key: readonly string[]): string => Buffer.from(JSON.stringify(key)).toString("base64url");
 
 function readCursor(cursor: string, keys: number): readonly string[] {
   try {

@@ -11,6 +11,7 @@ test.each([
   ["/callback?state=a&code=b", "/callback?state=REDACTED&code=REDACTED"],
   [`/x/${jwt}/v1/dispatch-gateway`, "/x/REDACTED/v1/dispatch-gateway"],
   ["/x/anything", "/x/REDACTED"],
+  ["/v1/approval-links/abc-DEF_1?x=1", "/v1/approval-links/REDACTED?x=1"],
   [`/v1/agents/${jwt}`, "/v1/agents/REDACTED"],
   [`//x/${jwt}/v1`, "//x/REDACTED/v1"],
   ["/v1/agents/lookup/eyJ-is-a-name", "/v1/agents/lookup/eyJ-is-a-name"],

@@ -2,10 +2,10 @@
 import { Type } from "@sinclair/typebox";
 import { eventName, isTerminal } from "../../../actors/execution/events.ts";
 import { Problem } from "../../../actors/problem.ts";
+import { resumePoint } from "../../http/log-stream.ts";
 import { defineRoute, type Route, uuidParam } from "../../http/route.ts";
 import type { EventStream, EventStreams } from "../../http/sse.ts";
 import type { LogEntry } from "../../runtime/port.ts";
-import { resumePoint } from "../routes.ts";
 import { StreamQuery } from "../schema.ts";
 import { eventText, type StreamWishes } from "../stream.ts";
 import type { AgentFeeds, Feed } from "./feeds.ts";

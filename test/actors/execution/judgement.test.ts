@@ -50,6 +50,17 @@ describe("readVerdict", () => {
     expect(performance.now() - begun).toBeLessThan(1000);
   });
 
+  test("other members stand in for an absent reasoning where the asker says so, in that order", () => {
+    const names = ["reasoning", "feedback", "message"];
+    const read = (found: object, reasons?: readonly string[]) =>
+      readVerdict(JSON.stringify({ score: 1, ...found }), reasons)?.reasoning;
+    expect(read({ feedback: "f", message: "m" }, names)).toBe("f");
+    expect(read({ message: "m" }, names)).toBe("m");
+    expect(read({ reasoning: "", feedback: "f" }, names)).toBe("");
+    expect(read({ reasoning: 7, feedback: "f" }, names)).toBe("f");
+    expect(read({ feedback: "f" })).toBe("");
+  });
+
   test("nothing it reads makes it throw, and what it keeps is bounded", () => {
     const deep = (value: string) => `{"score":1,"metadata":${value}}`;
     for (const hostile of [
