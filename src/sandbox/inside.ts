@@ -18,7 +18,7 @@ export const inside = {
 export const readOnlyTemporaryBytes = 64 * 1_024 * 1_024;
 
 /** Kernel's bound on one argument or variable, its final NUL included. */
-const longestString = 131_072;
+export const longestString = 131_072;
 
 /** True when a text can be handed over as an argument (the contract's bound is 96 KiB). */
 export function fitsArgument(prompt: string): boolean {
@@ -83,7 +83,7 @@ export function sandboxEnvironment(
 }
 
 /** What makes programs use the egress proxy, in both cases of the letters. */
-function proxyEnvironment({ username, password }: InstanceEgress): Record<string, string> {
+export function proxyEnvironment({ username, password }: InstanceEgress): Record<string, string> {
   const proxy = `http://${encodeURIComponent(username)}:${encodeURIComponent(password)}@127.0.0.1:${egressPort}`;
   const variables = { HTTP_PROXY: proxy, HTTPS_PROXY: proxy, NO_PROXY: "127.0.0.1,localhost" };
   return Object.fromEntries(

@@ -14,18 +14,26 @@ interface Mount {
 const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW, O_CREAT, O_EXCL, O_WRONLY, O_NONBLOCK } = constants;
 const directoryOnly = O_RDONLY | O_DIRECTORY | O_NOFOLLOW;
 
+/** Where something may be mounted: below `/workspace`, or anywhere in a container but where the system or we are. */
+export type MountRealm = "workspace" | "container";
+const notTheirs = ["/proc", "/sys", "/dev", "/run"];
+
 /**
  * @param mounts shortest targets first; a source is a directory or a file
  * @param owner  host user and group of what is made; null: the service's own
  * @throws LaunchFailure `volume_error` without one at `/workspace`, for a source that is neither, a link or something of the wrong kind in the
- *   way, a target that is not `/workspace` or below
+ *   way, a target outside of the realm
  */
-export function prepareMountPoints(mounts: readonly Mount[], owner: number | null): void {
+export function prepareMountPoints(
+  mounts: readonly Mount[],
+  owner: number | null,
+  realm: MountRealm = "workspace",
+): void {
   if (!mounts.some(({ target }) => target === "/workspace")) {
     throw new LaunchFailure("volume_error", "Nothing is mounted at /workspace");
   }
   for (const [index, { source, target }] of mounts.entries()) {
-    if (!/^\/workspace(\/[^/\0]+)*$/.test(target) || /\/\.{1,2}(\/|$)/.test(target)) {
+    if (!mayBeMountedAt(target, realm) || mounts.findIndex((mount) => mount.target === target) !== index) {
       throw new LaunchFailure("volume_error", `Nothing can be mounted at ${target}`);
     }
     const outer = mounts.slice(0, index).findLast((mount) => target.startsWith(`${mount.target}/`));
@@ -39,6 +47,12 @@ export function prepareMountPoints(mounts: readonly Mount[], owner: number | nul
       throw new LaunchFailure("volume_error", `The volume at ${target} cannot be mounted: ${reason}`);
     }
   }
+}
+
+function mayBeMountedAt(target: string, realm: MountRealm): boolean {
+  if (!/^(\/[^/\0]+)+$/.test(target) || /\/\.{1,2}(\/|$)/.test(target)) return false;
+  const isWithin = (place: string) => target === place || target.startsWith(`${place}/`);
+  return realm === "workspace" ? isWithin("/workspace") : !notTheirs.some(isWithin);
 }
 
 function makeBelow(root: string, names: readonly string[], directory: boolean, owner: number | null): void {

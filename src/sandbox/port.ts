@@ -17,7 +17,7 @@ export interface InstanceLimits {
 export interface InstanceMount {
   /** Absolute host path of a directory, or of a file. */
   readonly source: string;
-  /** `/workspace` or below. */
+  /** `/workspace` or below; of a command in a container any place but those of the system and ours. */
   readonly target: string;
   readonly readOnly: boolean;
 }
@@ -27,6 +27,15 @@ export interface InstanceEgress {
   /** User and password that the egress proxy knows the execution by. */
   readonly username: string;
   readonly password: string;
+}
+
+export interface Command {
+  /** A name that PATH finds or a path, and its arguments. */
+  readonly argv: readonly string[];
+  /** Absolute, inside. */
+  readonly workdir: string;
+  /** Null: 1000. Its group is 1000 in any case. */
+  readonly user: number | null;
 }
 
 export interface InstanceSpec {
@@ -51,6 +60,13 @@ export interface InstanceSpec {
    * fails the instance ends without running anything else, and `startupFailure` of its exit says why.
    */
   readonly startupScript: string | null;
+  /**
+   * A command in place of the bootstrap, by contract section 3 of workflows: it gets `environment`, what its image
+   * gives, PATH and HOME, and with `egress` the proxy's address; no gateway and no token. Exit codes are a shell's: 127
+   * when there is no such program, 126 when it cannot be run or its directory cannot be entered. Null: an agent's
+   * instance. `prompt`, `startupScript`, `bootstrapPath` and `pool` are "" and null with it.
+   */
+  readonly command: Command | null;
   /** A program inside the instance that replaces the bootstrap. */
   readonly bootstrapPath: string | null;
   /** Runs of the same key share instances kept ready; null: never one of those. */
@@ -61,7 +77,15 @@ export interface InstanceSpec {
 export class LaunchFailure extends Error {
   override readonly name = "LaunchFailure";
   constructor(
-    readonly code: "image_pull_failed" | "startup_script_failed" | "volume_error" | "runtime_error",
+    readonly code:
+      | "image_pull_failed"
+      | "startup_script_failed"
+      | "volume_error"
+      | "runtime_error"
+      /** Of commands only: nothing here can hold one. */
+      | "sandbox_unavailable"
+      /** Of commands only: an argument or a variable is none that a program can be given. */
+      | "template_value_invalid",
     message: string,
   ) {
     super(message);
@@ -91,12 +115,23 @@ export interface InstanceExit {
   readonly reason: ExitReason;
   /** Null when the process never reported one. */
   readonly exitCode: number | null;
-  /** At most 1 MiB, head and tail kept. */
+  /** At most 1 MiB: head and tail are kept, of a command the tail. */
   readonly stdout: string;
   readonly stdoutTruncated: boolean;
-  /** At most the last 64 KiB. */
+  /** At most the last 64 KiB, of a command the last 1 MiB. */
   readonly stderr: string;
+  readonly stderrTruncated: boolean;
 }
+
+/** The end of an instance that nothing is left of. */
+export const lostExit: InstanceExit = {
+  reason: "lost",
+  exitCode: null,
+  stdout: "",
+  stdoutTruncated: false,
+  stderr: "",
+  stderrTruncated: false,
+};
 
 /** How well this node can hold an agent; shown on the record. */
 export interface SandboxDescription {

@@ -54,6 +54,7 @@ export function specOf(
     readOnlyRoot: false,
     egress: null,
     startupScript: null,
+    command: null,
     bootstrapPath: null,
     pool: null,
     ...changes,
@@ -107,6 +108,7 @@ export function sandboxConformance(name: string, make: () => Promise<Bench>): vo
         stdout: "out\n",
         stdoutTruncated: false,
         stderr: "err\nnamed\n",
+        stderrTruncated: false,
       });
       expect(
         chunks

@@ -26,11 +26,14 @@ export async function serveRelays({ orchestratorUrl, gatewaySockets, egressSocke
       done ? [] : ["the orchestrator's address cannot be made to answer here"],
     ),
   ];
-  if (egressSockets !== null) {
-    const url = new URL(`http://127.0.0.1:${egressPort}`);
-    served.push(serveAt(url, egressSockets).then((done) => (done ? [] : ["the egress proxy cannot be reached"])));
-  }
+  if (egressSockets !== null) served.push(serveEgress(egressSockets));
   return (await Promise.all(served)).flat();
+}
+
+/** Serves the egress proxy alone. @returns what is wrong, one line each */
+export async function serveEgress(sockets: string): Promise<string[]> {
+  const url = new URL(`http://127.0.0.1:${egressPort}`);
+  return (await serveAt(url, sockets)) ? [] : ["the egress proxy cannot be reached"];
 }
 
 /** @returns false where the address is not a loopback one or cannot be had */

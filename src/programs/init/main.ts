@@ -3,6 +3,7 @@
  * `src/programs/bundle.ts`. (Our bootstrap does steps 1 and 2 itself, in its one process.)
  *
  *   bun --no-env-file --config=/dev/null init.js <program> [argument…]
+ *   bun --no-env-file --config=/dev/null init.js --proxied <directory of sockets> <command…>   (see `proxied.ts`)
  *
  *   1. In a network namespace of its own (SVC_GATEWAY_RELAY=true) it makes the address of SVC_ORCHESTRATOR_URL and,
  *      with SVC_EGRESS_SOCKETS, 127.0.0.1:8082 answer there, by the unix sockets in the directories
@@ -25,6 +26,7 @@ import { commandEnvironment } from "../bootstrap/input.ts";
 import { serveRelays } from "../bootstrap/relay.ts";
 import { seclude } from "../bootstrap/seclude.ts";
 import { commandFor } from "./command.ts";
+import { proxiedFlag, runProxied } from "./proxied.ts";
 import { killStartup, runStartup, startupFailedCode } from "./startup.ts";
 
 const environment = process.env;
@@ -96,16 +98,25 @@ async function endRest(): Promise<void> {
   }
 }
 
-for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) {
-  process.on(signal, () => {
-    if (child !== null) return child.kill(signal);
-    killStartup();
-    process.exit(128 + (signalNumbers[signal] ?? 0));
-  });
+/** Hands signals on to the program; before it runs they end everything. */
+function passSignals(): void {
+  for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) {
+    process.on(signal, () => {
+      if (child !== null) return child.kill(signal);
+      killStartup();
+      process.exit(128 + (signalNumbers[signal] ?? 0));
+    });
+  }
 }
 
-const [program = "", ...args] = process.argv.slice(2);
-run(program, args).then(
+function begin(words: readonly string[]): Promise<number> {
+  const [first = "", ...rest] = words;
+  if (first === proxiedFlag) return runProxied(rest[0] ?? "", rest.slice(1));
+  passSignals();
+  return run(first, rest);
+}
+
+begin(process.argv.slice(2)).then(
   (code) => process.exit(code),
   (error: unknown) => {
     say("ERROR", error instanceof Error ? error.message : "unexpected fault");

@@ -1,7 +1,9 @@
 /** From what the port is asked to the assignment a keeper gets, and the files beside it. */
 import { join } from "node:path";
+import { proxiedFlag } from "../../programs/init/proxied.ts";
+import { commandEnvironment } from "../command.ts";
 import { fitsArgument, inside, sandboxEnvironment } from "../inside.ts";
-import type { InstanceSpec } from "../port.ts";
+import type { Command, InstanceSpec } from "../port.ts";
 import { type Assignment, controlInside } from "./keeper/assignment.ts";
 import { type ContainerPrograms, programOf } from "./programs.ts";
 
@@ -22,6 +24,7 @@ export function planAssignment(
   program: readonly string[] | undefined,
   imageEnvironment: readonly string[],
 ): PlannedAssignment {
+  if (spec.command !== null) return planCommand(spec, spec.command, programs, readImageEnvironment(imageEnvironment));
   const asArgument = fitsArgument(spec.prompt);
   const files = {
     ...(asArgument ? {} : { prompt: spec.prompt }),
@@ -43,9 +46,31 @@ export function planAssignment(
   );
   const { argv, cwd } = programOf(spec, programs, program);
   return {
-    assignment: { argv: asArgument ? [...argv, spec.prompt] : argv, environment, cwd, stdin: at("prompt") },
+    assignment: {
+      argv: asArgument ? [...argv, spec.prompt] : argv,
+      environment,
+      cwd,
+      stdin: at("prompt"),
+      isCommand: false,
+    },
     files,
     leftOut,
+  };
+}
+
+/** With a way out it runs behind the program that makes the proxy's address answer inside. */
+function planCommand(
+  spec: InstanceSpec,
+  command: Command,
+  { init }: ContainerPrograms,
+  imageEnvironment: Readonly<Record<string, string>>,
+): PlannedAssignment {
+  const environment = commandEnvironment(spec, imageEnvironment);
+  const argv = spec.egress === null ? command.argv : [...init, proxiedFlag, inside.egress, ...command.argv];
+  return {
+    assignment: { argv, environment, cwd: command.workdir, stdin: null, isCommand: true },
+    files: {},
+    leftOut: [],
   };
 }
 

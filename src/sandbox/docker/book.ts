@@ -1,10 +1,12 @@
 /** What a follower knows of an instance's output: told on as it comes, and as much as a record shows kept. */
 import { trimEnds, trimText } from "../../../actors/execution/trim.ts";
-import type { FollowOptions, OutputStream } from "../port.ts";
+import { commandOutputBytes } from "../command.ts";
+import { lastText } from "../last-text.ts";
+import type { FollowOptions, InstanceExit, OutputStream } from "../port.ts";
 import { type Frame, tailBytes } from "./keeper/frames.ts";
 
-const stdoutCap = tailBytes.stdout;
-const stderrCap = tailBytes.stderr;
+const stdoutCap = tailBytes;
+const stderrCap = 64 * 1_024;
 const nothing = new Uint8Array();
 
 export class OutputBook {
@@ -29,24 +31,30 @@ export class OutputBook {
     if (frame.kind === "end" && this.#streams.stdout.ended && this.#streams.stderr.ended) this.#end();
   }
 
-  /** Tells on what is left of a broken last character, and what the record shows. */
-  conclude(): { readonly stdout: string; readonly stdoutTruncated: boolean; readonly stderr: string } {
+  /**
+   * Tells on what is left of a broken last character, and what the record shows.
+   * @param isCommand of its output the end is shown
+   */
+  conclude(isCommand = false): Omit<InstanceExit, "reason" | "exitCode"> {
     const { stdout, stderr } = this.#streams;
     for (const stream of [stdout, stderr]) stream.conclude();
+    if (isCommand) {
+      return {
+        stdout: lastText(stdout.tail, commandOutputBytes),
+        stdoutTruncated: stdout.size > commandOutputBytes || stdout.cut,
+        stderr: lastText(stderr.tail, commandOutputBytes),
+        stderrTruncated: stderr.size > commandOutputBytes || stderr.cut,
+      };
+    }
     const { size, head, tail, cut } = stdout;
     const shown = trimEnds({ bytes: size, head, tail }, { bytes: 0, head: nothing, tail: nothing }, stdoutCap);
     return {
       stdout: trimText(shown.stdout, stdoutCap),
       stdoutTruncated: size > stdoutCap || cut,
       stderr: lastText(stderr.tail, stderrCap),
+      stderrTruncated: stderr.size > stderrCap || stderr.cut,
     };
   }
-}
-
-function lastText(bytes: Uint8Array, cap: number): string {
-  let text = new TextDecoder().decode(bytes.subarray(Math.max(0, bytes.length - cap)));
-  while (Buffer.byteLength(text) > cap) text = text.slice(Math.ceil((Buffer.byteLength(text) - cap) / 3));
-  return text;
 }
 
 class StreamBook {
@@ -104,14 +112,13 @@ class StreamBook {
       this.#tail = [];
       this.#tailBytes = 0;
     }
-    const limit = tailBytes[this.stream];
-    if (offset === this.#headBytes && this.#headBytes < limit) {
+    if (offset === this.#headBytes && this.#headBytes < tailBytes) {
       this.#head.push(bytes);
       this.#headBytes += bytes.length;
     }
     this.#tail.push(bytes);
     this.#tailBytes += bytes.length;
-    while (this.#tail[0] !== undefined && this.#tailBytes - this.#tail[0].length >= limit) {
+    while (this.#tail[0] !== undefined && this.#tailBytes - this.#tail[0].length >= tailBytes) {
       this.#tailBytes -= this.#tail[0].length;
       this.#tail.shift();
     }

@@ -7,7 +7,7 @@ import type { ImageFacts } from "./engine.ts";
 import { controlInside } from "./keeper/assignment.ts";
 import type { Places } from "./places.ts";
 
-const agentUser = "1000:1000";
+const agentGroup = 1_000;
 const periodMicros = 100_000;
 /** Over what the keeper's frames can come to: the engine's own bound, should anything else write there. */
 const logBytes = "16m";
@@ -33,6 +33,10 @@ export interface ContainerNeeds {
   /** Shortest targets first. */
   readonly mounts: readonly InstanceMount[];
   readonly readOnlyRoot: boolean;
+  /** A command's: without the gateway's sockets and the bootstrap; with a read-only root also without `/dev/shm`. */
+  readonly isCommand: boolean;
+  /** Its group is 1000 in any case. */
+  readonly user: number;
   /** Whether the egress proxies' sockets are there. */
   readonly egress: boolean;
   /** Host directory of the fifos. */
@@ -44,12 +48,12 @@ export interface ContainerNeeds {
 }
 
 export function containerOptions(needs: ContainerNeeds, places: Places): ContainerCreateOptions {
-  const { limits, readOnlyRoot, image } = needs;
+  const { limits, readOnlyRoot, image, isCommand } = needs;
   return {
     Image: image.id,
     Entrypoint: [...needs.command],
     Cmd: [],
-    User: agentUser,
+    User: `${needs.user}:${agentGroup}`,
     WorkingDir: "/",
     Hostname: "sandbox",
     // What would change our own programs; the agent's gets its environment with its assignment.
@@ -64,7 +68,7 @@ export function containerOptions(needs: ContainerNeeds, places: Places): Contain
     Healthcheck: { Test: ["NONE"] },
     HostConfig: {
       NetworkMode: "none",
-      IpcMode: "private",
+      ...sharedMemory(needs),
       CapDrop: ["ALL"],
       Privileged: false,
       SecurityOpt: ["no-new-privileges"],
@@ -74,7 +78,6 @@ export function containerOptions(needs: ContainerNeeds, places: Places): Contain
       MemorySwap: limits.memoryBytes,
       CpuPeriod: periodMicros,
       CpuQuota: Math.max(1_000, Math.round((limits.cpuMillicores * periodMicros) / 1_000)),
-      ShmSize: temporaryBytes(limits, readOnlyRoot),
       RestartPolicy: { Name: "no" },
       AutoRemove: false,
       LogConfig: { Type: "json-file", Config: { "max-size": logBytes } },
@@ -82,13 +85,19 @@ export function containerOptions(needs: ContainerNeeds, places: Places): Contain
       Mounts: [
         readOnly(places.programs, programsInside),
         readOnly(needs.control, controlInside),
-        readOnly(places.gateway, inside.gateway),
+        ...(isCommand ? [] : [readOnly(places.gateway, inside.gateway)]),
         ...(needs.egress ? [readOnly(places.egress, inside.egress)] : []),
-        readOnly(needs.bootstrapScript, bootstrapInside),
+        ...(isCommand ? [] : [readOnly(needs.bootstrapScript, bootstrapInside)]),
         ...needs.mounts.map(({ source, target, readOnly: isReadOnly }) => bind(source, target, isReadOnly)),
       ],
     },
   };
+}
+
+/** A command with a read-only root may write to `/workspace` and `/tmp` only. */
+function sharedMemory({ isCommand, readOnlyRoot, limits }: ContainerNeeds) {
+  if (isCommand && readOnlyRoot) return { IpcMode: "none" };
+  return { IpcMode: "private", ShmSize: temporaryBytes(limits, readOnlyRoot) };
 }
 
 /** Memory behind temporary files, at most; all of it counts against the memory limit as it is used. */
@@ -107,11 +116,14 @@ function temporaryMounts({ image, limits, mounts, readOnlyRoot }: ContainerNeeds
     /^\/[^,:]+$/.test(path) && !taken.some((target) => path === target || path.startsWith(`${target}/`));
   const wished = image.volumes.filter((path) => free(path) && dirname(path) !== path);
   const mode = readOnlyRoot ? "ro" : "rw";
-  return {
+  const made: Record<string, string> = {
     "/tmp": `rw,nosuid,nodev,mode=1777,${size}`,
     ...Object.fromEntries(wished.map((path) => [path, `${mode},nosuid,nodev,mode=1777,${size}`])),
     ...(readOnlyRoot ? { "/run": "ro,nosuid,nodev,size=1m", "/var/tmp": "ro,nosuid,nodev,size=1m" } : {}),
   };
+  // A volume takes the place; nothing can be mounted twice.
+  for (const { target } of mounts) delete made[target];
+  return made;
 }
 
 function bind(source: string, target: string, isReadOnly: boolean) {

@@ -12,7 +12,7 @@ import type { LaunchRecord, Places } from "./places.ts";
 import type { ContainerPrograms } from "./programs.ts";
 
 /** Host user and group of what belongs to an agent. */
-const agentUser = 1_000;
+export const agentUser = 1_000;
 /** An engine that refuses is asked again: some refusals are its own haste. */
 const attempts = 3;
 const retryMs = 300;

@@ -9,6 +9,7 @@
 import { chmodSync, existsSync, lstatSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join, resolve } from "node:path";
+import { checkCommand, commandEnvironment, measuredDirectory } from "../command.ts";
 import { prepareMountPoints } from "../mount-points.ts";
 import {
   type FollowOptions,
@@ -22,7 +23,7 @@ import {
 import { readJson, writeAtomically } from "../process/layout.ts";
 import { planAssignment } from "./assign.ts";
 import { labels } from "./container-options.ts";
-import { Containers, makeDirectory } from "./containers.ts";
+import { agentUser, Containers, makeDirectory } from "./containers.ts";
 import { Engine, EngineError, type ImageFacts } from "./engine.ts";
 import { followContainer, Life } from "./follow.ts";
 import { handOver, isAwaiting, settleHandOver, unclaimed, withClaim } from "./hand-over.ts";
@@ -31,7 +32,6 @@ import { isAssigned, type LaunchRecord, Places, readVerdict, safeId, writeVerdic
 import { type ContainerPrograms, gatherPrograms } from "./programs.ts";
 import { settleWorkspace, WarmPool } from "./warm-pool.ts";
 
-const agentUser = 1_000;
 const killedWithinMs = 15_000;
 const noticedWithinMs = 500;
 const pollMs = 10;
@@ -104,6 +104,7 @@ export class DockerSandbox implements Sandbox {
     const directory = this.places.instance(spec.instanceId);
     safeId(spec.executionId);
     if (isAssigned(directory)) return;
+    if (spec.command !== null) checkCommand(spec.command, commandEnvironment(spec));
     if (spec.image === null) throw new LaunchFailure("runtime_error", "A container needs an image");
     if (!existsSync(directory)) {
       checkMounts(spec);
@@ -171,6 +172,8 @@ export class DockerSandbox implements Sandbox {
       limits: spec.limits,
       mounts: spec.mounts,
       readOnlyRoot: spec.readOnlyRoot,
+      isCommand: spec.command !== null,
+      user: spec.command?.user ?? agentUser,
       egress: spec.egress !== null,
     });
     this.warm.keep(spec, image);
@@ -273,19 +276,19 @@ export class DockerSandbox implements Sandbox {
 
 const containerName = (instanceId: string) => `svc-${safeId(instanceId)}`;
 
-function coldRecord({ instanceId, executionId, limits, mounts }: InstanceSpec, places: Places): LaunchRecord {
-  const implicit = places.workspace(executionId);
+function coldRecord({ instanceId, executionId, limits, mounts, command }: InstanceSpec, places: Places): LaunchRecord {
   return {
     executionId,
     container: containerName(instanceId),
     diskBytes: limits.diskBytes,
     imageEnvironment: null,
-    measured: mounts.some(({ source }) => source === implicit) ? implicit : null,
+    measured: measuredDirectory(mounts, places.dataDir, places.workspace(executionId)),
+    isCommand: command !== null,
   };
 }
 
 /** @throws LaunchFailure `volume_error` for a mount that cannot be made as it is meant */
-function checkMounts({ mounts }: InstanceSpec): void {
+function checkMounts({ mounts, command }: InstanceSpec): void {
   for (const { source, target } of mounts) {
     const kind = lstatSync(source, { throwIfNoEntry: false });
     if (kind === undefined || !(kind.isDirectory() || kind.isFile())) {
@@ -293,5 +296,9 @@ function checkMounts({ mounts }: InstanceSpec): void {
     }
   }
   const directories = mounts.filter(({ source }) => lstatSync(source).isDirectory());
-  prepareMountPoints(directories, process.getuid?.() === 0 ? agentUser : null);
+  prepareMountPoints(
+    directories,
+    process.getuid?.() === 0 ? agentUser : null,
+    command === null ? "workspace" : "container",
+  );
 }

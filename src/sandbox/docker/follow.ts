@@ -4,7 +4,7 @@
  */
 import { closeSync, constants, openSync, readSync } from "node:fs";
 import { join } from "node:path";
-import type { ExitReason, FollowOptions, InstanceExit } from "../port.ts";
+import { type ExitReason, type FollowOptions, type InstanceExit, lostExit } from "../port.ts";
 import { readJson } from "../process/layout.ts";
 import { OutputBook } from "./book.ts";
 import { diskCheckMs, writtenBytes } from "./disk.ts";
@@ -17,7 +17,6 @@ const engineAwayMs = 500;
 /** An end that is near is looked for at growing intervals, about 2 s in all, then the log is read on. */
 const looksAtTheEnd = 60;
 const lifeCheckMs = 15;
-const lost = { reason: "lost", exitCode: null, stdout: "", stdoutTruncated: false, stderr: "" } as const;
 
 /** @throws the signal's reason when aborted */
 export async function followContainer(
@@ -27,7 +26,7 @@ export async function followContainer(
 ): Promise<InstanceExit> {
   const { signal } = options;
   const record = await readJson<LaunchRecord>(join(directory, "launch.json"));
-  if (record === null) return lost;
+  if (record === null) return lostExit;
   const book = new OutputBook(options);
   for (let ending = 0; ; ) {
     signal.throwIfAborted();
@@ -39,7 +38,7 @@ export async function followContainer(
     }
     if (state === null || state.phase === "created" || !isAssigned(directory)) {
       const verdict = readVerdict(directory);
-      return { ...lost, ...book.conclude(), reason: verdict ?? "lost" };
+      return { ...lostExit, ...book.conclude(record.isCommand), reason: verdict ?? "lost" };
     }
     if (state.phase === "ended") {
       if (!(await readToEnd(engine, record.container, book, signal))) continue;
@@ -122,7 +121,7 @@ async function describe(
   state: ContainerState,
   book: OutputBook,
 ): Promise<InstanceExit> {
-  const output = book.conclude();
+  const output = book.conclude(record.isCommand);
   const { exitCode } = state;
   const exit = (reason: ExitReason): InstanceExit => ({ reason, exitCode, ...output });
   const verdict = readVerdict(directory);

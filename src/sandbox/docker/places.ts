@@ -85,6 +85,8 @@ export interface LaunchRecord {
   readonly imageEnvironment: readonly string[] | null;
   /** Host directory that counts as the instance's disk, beside its writable layer. */
   readonly measured: string | null;
+  /** A command: of its output the end is kept. Absent: an agent's instance, of which it is the start and the end. */
+  readonly isCommand?: boolean;
 }
 
 /** Why an instance was ended; the first to say counts. */

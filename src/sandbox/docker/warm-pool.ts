@@ -11,7 +11,7 @@ import { inside } from "../inside.ts";
 import type { InstanceSpec } from "../port.ts";
 import { readJson, writeAtomically } from "../process/layout.ts";
 import { labels } from "./container-options.ts";
-import { type Containers, makeDirectory, makeWorkspace, type Needs } from "./containers.ts";
+import { agentUser, type Containers, makeDirectory, makeWorkspace, type Needs } from "./containers.ts";
 import type { ImageFacts } from "./engine.ts";
 import { isAwaiting } from "./hand-over.ts";
 import type { LaunchRecord } from "./places.ts";
@@ -109,6 +109,8 @@ export class WarmPool {
         limits: spec.limits,
         mounts: [],
         readOnlyRoot: spec.readOnlyRoot,
+        isCommand: false,
+        user: agentUser,
         egress: spec.egress !== null,
       },
     });

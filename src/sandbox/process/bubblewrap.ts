@@ -14,7 +14,7 @@ import type { InstanceLimits, InstanceMount } from "../port.ts";
 import { type Layout, writeAtomically } from "./layout.ts";
 import { firstSourceFd } from "./sources.ts";
 
-const agentUser = 1_000;
+export const agentUser = 1_000;
 
 export type UserMode = "dropped" | "mapped";
 
@@ -32,8 +32,12 @@ export interface BubblewrapRun {
   readonly mounts: readonly InstanceMount[];
   /** Leaves `/tmp` small; everything else but the mounts is read-only anyway. */
   readonly readOnlyRoot: boolean;
+  /** Whether the gateways' sockets are there. */
+  readonly gateway: boolean;
   /** Whether the egress proxies' sockets are there. */
   readonly egress: boolean;
+  /** Whether `/dev/shm` can be written to. */
+  readonly sharedMemory: boolean;
   /** Read-only files: path inside → path on the host. */
   readonly files: Readonly<Record<string, string>>;
   /** Run inside, as the agent's user and with an empty environment. */
@@ -52,7 +56,16 @@ export async function findBubblewrap(layout: Layout): Promise<Bubblewrap | null>
   const bubblewrap: Bubblewrap = { path, setpriv, users, mountsOpened: canMountOpened(path) };
   const limits: InstanceLimits = { cpuMillicores: 1_000, memoryBytes: 2 ** 26, diskBytes: 2 ** 26, processes: 64 };
   const mounts = [{ source: layout.workspaces, target: inside.workspace, readOnly: false }];
-  const run = { limits, mounts, readOnlyRoot: false, egress: false, files: {}, argv: ["/usr/bin/id", "-u"] };
+  const run: BubblewrapRun = {
+    limits,
+    mounts,
+    readOnlyRoot: false,
+    gateway: true,
+    egress: false,
+    sharedMemory: true,
+    files: {},
+    argv: ["/usr/bin/id", "-u"],
+  };
   const args = bubblewrapArguments({ ...bubblewrap, mountsOpened: false }, layout, run);
   const child = Bun.spawn([path, ...args], { env: { PATH: trustedPath }, stdio: ["ignore", "pipe", "ignore"] });
   const [answer, code] = await Promise.all([new Response(child.stdout).text(), child.exited]);
@@ -88,10 +101,11 @@ export function bubblewrapArguments(bubblewrap: Bubblewrap, layout: Layout, run:
     ...hostEtc.flatMap((path) => ["--ro-bind-try", path, path]),
     ...identityFiles(layout).flatMap(({ path, name }) => ["--ro-bind", path, `/etc/${name}`]),
     ...["--proc", "/proc", "--dev", "/dev"],
-    ...["--perms", "1777", "--size", temporary, "--tmpfs", "/dev/shm", "--remount-ro", "/dev"],
+    ...(run.sharedMemory ? ["--perms", "1777", "--size", temporary, "--tmpfs", "/dev/shm"] : []),
+    ...["--remount-ro", "/dev"],
     ...["--perms", "1777", "--size", temporary, "--tmpfs", "/tmp"],
     ...["--perms", "0755", "--dir", inside.programs],
-    ...["--ro-bind", layout.gateway, inside.gateway],
+    ...(run.gateway ? ["--ro-bind", layout.gateway, inside.gateway] : []),
     ...(run.egress ? ["--ro-bind", layout.egress, inside.egress] : []),
     // Bubblewrap itself would make directories that only root can enter.
     ...directoriesAbove(Object.keys(run.files)).flatMap((path) => ["--perms", "0755", "--dir", path]),

@@ -1,9 +1,10 @@
 /** Reading along: an instance's output as it grows, then its end. Works for any node, any number of times. */
 import { type FSWatcher, watch } from "node:fs";
 import { join } from "node:path";
+import { commandOutputBytes } from "../command.ts";
 import type { FollowOptions, InstanceExit, OutputStream } from "../port.ts";
-import { type ExitRecord, readJson } from "./layout.ts";
-import { readOn, shownStderr, shownStdout } from "./segments.ts";
+import { type ExitRecord, type LaunchPlan, readJson } from "./layout.ts";
+import { readOn, shownStderr, shownStdout, shownTail } from "./segments.ts";
 
 const chunkBytes = 65_536;
 /** Files are watched; this is for file systems that do not tell, and for a supervisor that died. */
@@ -44,15 +45,21 @@ export async function readExit(directory: string): Promise<ExitRecord | null> {
   return readJson<ExitRecord>(join(directory, "exit.json"));
 }
 
-function describeExit(directory: string, exit: ExitRecord): InstanceExit {
+async function describeExit(directory: string, exit: ExitRecord): Promise<InstanceExit> {
+  const plan = await readJson<LaunchPlan>(join(directory, "launch.json"));
+  if (plan?.isCommand === true) {
+    const [out, error] = streams.map((stream) => shownTail(directory, stream, commandOutputBytes));
+    return {
+      ...exit,
+      stdout: out?.text ?? "",
+      stdoutTruncated: out?.truncated ?? false,
+      stderr: error?.text ?? "",
+      stderrTruncated: error?.truncated ?? false,
+    };
+  }
   const { stdout, truncated } = shownStdout(directory);
-  return {
-    reason: exit.reason,
-    exitCode: exit.exitCode,
-    stdout,
-    stdoutTruncated: truncated,
-    stderr: shownStderr(directory),
-  };
+  const { stderr, truncated: stderrTruncated } = shownStderr(directory);
+  return { ...exit, stdout, stdoutTruncated: truncated, stderr, stderrTruncated };
 }
 
 /** Hands one stream on in pieces that end between characters. */

@@ -1,30 +1,16 @@
 /** From what the port is asked to what the supervisor is told. */
 import { existsSync } from "node:fs";
 import { basename, join } from "node:path";
+import { measuredDirectory } from "../command.ts";
 import { fitsArgument, inside, sandboxEnvironment } from "../inside.ts";
-import { type InstanceMount, type InstanceSpec, LaunchFailure } from "../port.ts";
+import { type InstanceSpec, LaunchFailure } from "../port.ts";
 import { agentOwner, type Bubblewrap, bubblewrapArguments } from "./bubblewrap.ts";
 import type { CgroupParents } from "./cgroup.ts";
-import type { LaunchPlan, Layout } from "./layout.ts";
+import { planCommand } from "./launch-command.ts";
+import type { Layout } from "./layout.ts";
+import type { PlannedLaunch, ProgramFiles } from "./planned.ts";
 import { settledPath } from "./sources.ts";
 import { startCommand, startText } from "./start.ts";
-
-/** Host paths of what instances run. */
-export interface ProgramFiles {
-  readonly bun: string;
-  readonly bootstrap: string;
-  readonly init: string;
-  /** Run instead of the bootstrap. */
-  readonly program?: readonly string[];
-}
-
-export interface PlannedLaunch {
-  readonly plan: LaunchPlan;
-  /** Files to write beside the plan: name → content. */
-  readonly files: Readonly<Record<string, string>>;
-  /** Variables that could not be handed over. */
-  readonly leftOut: readonly string[];
-}
 
 const defaults = { PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", LANG: "C.UTF-8" } as const;
 
@@ -39,6 +25,7 @@ export function planLaunch(
   bubblewrap: Bubblewrap | null,
   cgroups: CgroupParents | null,
 ): PlannedLaunch {
+  if (spec.command !== null) return planCommand(spec, spec.command, layout, programs, bubblewrap, cgroups);
   const contained = bubblewrap !== null;
   const workspace = spec.mounts.find(({ target }) => target === inside.workspace);
   if (workspace === undefined) throw new LaunchFailure("volume_error", "Nothing is mounted at /workspace");
@@ -72,7 +59,7 @@ export function planLaunch(
     plan: {
       instanceId: spec.instanceId,
       executionId: spec.executionId,
-      measured: measuredDirectory(workspace, layout, spec.executionId),
+      measured: measuredDirectory([workspace], layout.dataDir, layout.workspace(spec.executionId)),
       limits: spec.limits,
       cgroups,
       contained,
@@ -83,7 +70,9 @@ export function planLaunch(
               limits: spec.limits,
               mounts: spec.mounts,
               readOnlyRoot: spec.readOnlyRoot,
+              gateway: true,
               egress: spec.egress !== null,
+              sharedMemory: true,
               files: {
                 ...own,
                 ...Object.fromEntries(
@@ -118,11 +107,6 @@ function refuseUnsandboxed({ mounts, readOnlyRoot, egress }: InstanceSpec): void
     throw new LaunchFailure("volume_error", "Without a sandbox there are no volumes and nothing can be read-only");
   }
   if (egress !== null) throw new LaunchFailure("runtime_error", "Without a sandbox no network policy can be enforced");
-}
-
-/** The implicit workspace counts as the instance's disk; volumes have bounds of their own. */
-function measuredDirectory({ source }: InstanceMount, layout: Layout, executionId: string): string | null {
-  return source === layout.workspace(executionId) ? source : null;
 }
 
 /** What runs inside, without the prompt, and the read-only files it needs there: path inside → path on the host. */

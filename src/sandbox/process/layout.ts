@@ -74,6 +74,8 @@ export interface LaunchPlan {
   readonly sources: readonly string[];
   /** Shell text that the command reads from descriptor 3 to become the program with its environment. */
   readonly start: string;
+  /** A command: of its output the end is kept. Absent: an agent's instance, of which it is the start and the end. */
+  readonly isCommand?: boolean;
   /** `NAME=value` that only this execution's processes carry, where no namespace holds them together. */
   readonly mark: string | null;
   /** Host user and group of the program where that is not the service's own. */

@@ -3,17 +3,17 @@
  * works. Keeps nothing in memory: what it knows of an instance it reads from the instance's directory.
  */
 import { existsSync } from "node:fs";
-import { mkdir, readdir, rename, rm, stat } from "node:fs/promises";
+import { mkdir, readdir, rename, rm, stat, utimes } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { isAlive } from "../../process-table.ts";
 import { bundleBootstrap, bundleProgram } from "../../programs/bundle.ts";
 import { prepareMountPoints } from "../mount-points.ts";
-import type { InstanceExit, InstanceSpec, Sandbox, SandboxDescription } from "../port.ts";
+import { type InstanceExit, type InstanceSpec, lostExit, type Sandbox, type SandboxDescription } from "../port.ts";
 import { agentOwner, type Bubblewrap, findBubblewrap, trustedPath } from "./bubblewrap.ts";
 import { type CgroupParents, findCgroups } from "./cgroup.ts";
 import { endInstance } from "./end.ts";
 import { followFiles, readExit } from "./follow.ts";
-import { type ProgramFiles, planLaunch } from "./launch.ts";
+import { planLaunch } from "./launch.ts";
 import {
   type LaunchPlan,
   Layout,
@@ -23,6 +23,7 @@ import {
   takeClaim,
   writeAtomically,
 } from "./layout.ts";
+import type { ProgramFiles } from "./planned.ts";
 import { killRemains, removeGroups } from "./remains.ts";
 
 /** An instance whose supervisor has not shown itself by then never starts. */
@@ -111,6 +112,9 @@ class ProcessSandbox implements Sandbox {
     const directory = this.layout.instance(spec.instanceId);
     if (!existsSync(directory)) await this.#prepare(spec, directory);
     if (existsSync(join(directory, "claim"))) return;
+    // Whoever prepared it may have died over it, long ago: it has its time to start from now on.
+    const now = new Date();
+    await utimes(join(directory, "launch.json"), now, now);
     // Whoever takes the claim first runs; another supervisor for the same instance leaves at once.
     const child = Bun.spawn([process.execPath, "--no-env-file", this.supervisor, directory], {
       cwd: "/",
@@ -150,9 +154,7 @@ class ProcessSandbox implements Sandbox {
   async follow(instanceId: string, options: Parameters<Sandbox["follow"]>[1]): Promise<InstanceExit> {
     const directory = this.layout.instance(instanceId);
     options.signal.throwIfAborted();
-    if (!existsSync(directory)) {
-      return { reason: "lost", exitCode: null, stdout: "", stdoutTruncated: false, stderr: "" };
-    }
+    if (!existsSync(directory)) return lostExit;
     return followFiles(directory, options, () => this.#alive(directory));
   }
 

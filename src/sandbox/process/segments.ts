@@ -6,10 +6,11 @@
 import { closeSync, openSync, readdirSync, readSync, rmSync, statSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { trimEnds, trimText } from "../../../actors/execution/trim.ts";
+import { lastText } from "../last-text.ts";
 import type { OutputStream } from "../port.ts";
 
 const segmentBytes = 512 * 1_024;
-/** Enough for three quarters of a mebibyte whatever the fill of the newest. */
+/** Enough for a mebibyte whatever the fill of the newest: the result of a command shows as much of its end. */
 const lastSegmentsKept = 3;
 
 export class SegmentWriter {
@@ -103,11 +104,19 @@ export function shownStdout(directory: string): { readonly stdout: string; reado
 }
 
 /** What a record shows of standard error: its end. */
-export function shownStderr(directory: string): string {
-  const bytes = readTail(segments(directory, "stderr"), stderrCap);
-  let text = new TextDecoder().decode(bytes);
-  while (Buffer.byteLength(text) > stderrCap) text = text.slice(Math.ceil((Buffer.byteLength(text) - stderrCap) / 3));
-  return text;
+export function shownStderr(directory: string): { readonly stderr: string; readonly truncated: boolean } {
+  const { text, truncated } = shownTail(directory, "stderr", stderrCap);
+  return { stderr: text, truncated };
+}
+
+/** The end of a stream, which is all that the result of a command shows of it. @param limit bytes, 1 MiB at most */
+export function shownTail(
+  directory: string,
+  stream: OutputStream,
+  limit: number,
+): { readonly text: string; readonly truncated: boolean } {
+  const all = segments(directory, stream);
+  return { text: lastText(readTail(all, limit), limit), truncated: (all.at(-1)?.end ?? 0) > limit };
 }
 
 /** The last `limit` bytes, as far as they lie in unbroken segments. */

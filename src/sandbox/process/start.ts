@@ -16,6 +16,25 @@ export function startText(environment: Readonly<Record<string, string>>, argv: r
   ].join("\n");
 }
 
+/**
+ * Likewise for a command, which starts in its own directory. Exit code 126 when it cannot be entered, or when `argv[0]`
+ * cannot be run; 127 when there is no such program.
+ */
+export function commandText(
+  environment: Readonly<Record<string, string>>,
+  argv: readonly string[],
+  cwd: string,
+): string {
+  const assignments = Object.entries(environment).map(([name, value]) => quoted(`${name}=${value}`));
+  // A program with such a name would pass for one more variable.
+  const named = argv[0]?.includes("=") ? ["/bin/sh", "-c", 'exec "$@"', "sh", ...argv] : argv;
+  return [
+    "exec 3<&-",
+    `cd ${quoted(cwd)} || exit 126`,
+    `exec /usr/bin/env -i -- ${[...assignments, ...named.map(quoted)].join(" ")}`,
+  ].join("\n");
+}
+
 /** One word of a shell command. */
 export function quoted(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;

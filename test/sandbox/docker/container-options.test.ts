@@ -10,6 +10,8 @@ const needs: ContainerNeeds = {
   limits: { cpuMillicores: 50, memoryBytes: 2 ** 30, diskBytes: 2 ** 28, processes: 512 },
   mounts: [{ source: "/data/w", target: "/workspace", readOnly: true }],
   readOnlyRoot: false,
+  isCommand: false,
+  user: 1_000,
   egress: false,
   control: "/data/c",
   command: ["/keeper"],

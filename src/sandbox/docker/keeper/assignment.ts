@@ -6,6 +6,8 @@ export interface Assignment {
   readonly cwd: string;
   /** File behind standard input, or null for none. */
   readonly stdin: string | null;
+  /** True where `argv[0]` may be a name that the environment's PATH finds, and `cwd` may not be there. */
+  readonly isCommand: boolean;
 }
 
 /** Where the control directory is inside; read-only there, which leaves fifos usable. */

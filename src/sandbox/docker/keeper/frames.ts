@@ -12,8 +12,8 @@ import type { OutputStream } from "../../port.ts";
 
 /** Bytes of each stream that come at once; the contract's console output has as much. */
 export const liveBytes = 1_024 * 1_024;
-/** Bytes of the end of each stream that come when it is longer; what a record shows of it. */
-export const tailBytes: Readonly<Record<OutputStream, number>> = { stdout: 1_024 * 1_024, stderr: 64 * 1_024 };
+/** Bytes of the end of each stream that come when it is longer; a record shows no more of it. */
+export const tailBytes = 1_024 * 1_024;
 /** Bytes in one frame; a multiple of 3 whose line stays within the 8 KiB that engines read at once. */
 const frameBytes = 5_700;
 

@@ -25,9 +25,8 @@ export class Funnel {
 
   /** Reports what was kept back. */
   flush(): void {
-    const limit = tailBytes[this.stream];
     const held = Buffer.concat(this.#held);
-    const tail = held.subarray(Math.max(0, held.length - limit));
+    const tail = held.subarray(Math.max(0, held.length - tailBytes));
     this.#held = [];
     this.#heldBytes = 0;
     this.emit(frameBytesOf(this.stream, this.#offset - tail.length, tail));
@@ -39,10 +38,9 @@ export class Funnel {
   }
 
   #hold(bytes: Uint8Array): void {
-    const limit = tailBytes[this.stream];
-    this.#held.push(bytes.length > limit ? bytes.subarray(bytes.length - limit) : bytes);
-    this.#heldBytes += Math.min(bytes.length, limit);
-    while (this.#held[0] !== undefined && this.#heldBytes - this.#held[0].length >= limit) {
+    this.#held.push(bytes.length > tailBytes ? bytes.subarray(bytes.length - tailBytes) : bytes);
+    this.#heldBytes += Math.min(bytes.length, tailBytes);
+    while (this.#held[0] !== undefined && this.#heldBytes - this.#held[0].length >= tailBytes) {
       this.#heldBytes -= this.#held[0].length;
       this.#held.shift();
     }

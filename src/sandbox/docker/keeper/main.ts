@@ -10,6 +10,7 @@ import { closeSync, openSync, read, readFileSync, writeSync } from "node:fs";
 import { constants as system } from "node:os";
 import { join } from "node:path";
 import { seclude } from "../../../programs/bootstrap/seclude.ts";
+import { type Found, findProgram } from "../../../programs/find-program.ts";
 import { childOutput } from "../../../programs/pipes.ts";
 import { type Assignment, aliveName, assignName, controlInside } from "./assignment.ts";
 import { memoryFrame } from "./frames.ts";
@@ -47,11 +48,14 @@ async function keep(): Promise<number> {
   await seclude();
   openSync(join(controlInside, aliveName), "r+");
   const assignment = await receive();
+  const found = programOf(assignment);
+  if (!found.ok) return giveUp(found.code, `svc: ${found.reason}`);
   const pipes = [childOutput(), childOutput()] as const;
   const stdin = openSync(assignment.stdin ?? "/dev/null", "r");
   const [program = "", ...args] = assignment.argv;
   try {
-    child = Bun.spawn([program, ...args], {
+    child = Bun.spawn([found.path, ...args], {
+      argv0: program,
       cwd: assignment.cwd,
       env: assignment.environment,
       stdio: [stdin, pipes[0].stdio, pipes[1].stdio],
@@ -60,9 +64,8 @@ async function keep(): Promise<number> {
   } catch (error) {
     for (const pipe of pipes) pipe.discard();
     const reason = error instanceof Error && "code" in error ? String(error.code) : "failed";
-    outputs.stderr.write(Buffer.from(`[BOOTSTRAP ERROR] cannot start ${program}: ${reason}\n`));
-    for (const output of Object.values(outputs)) output.finish();
-    return reason === "ENOENT" ? 127 : 126;
+    const prefix = assignment.isCommand ? "svc:" : "[BOOTSTRAP ERROR]";
+    return giveUp(reason === "ENOENT" ? 127 : 126, `${prefix} cannot start ${program}: ${reason}`);
   }
   closeSync(stdin);
   const own = child;
@@ -77,6 +80,18 @@ async function keep(): Promise<number> {
   for (const output of Object.values(outputs)) output.finish();
   watchMemory();
   return own.exitCode ?? 128 + (signalNumbers[own.signalCode ?? ""] ?? 0);
+}
+
+/** An agent's program is a path already, and is found missing when it is started. */
+function programOf({ argv, environment, cwd, isCommand }: Assignment): Found {
+  const [program = ""] = argv;
+  return isCommand ? findProgram(program, environment.PATH ?? "", cwd) : { ok: true, path: program };
+}
+
+function giveUp(code: number, reason: string): number {
+  outputs.stderr.write(Buffer.from(`${reason}\n`));
+  for (const output of Object.values(outputs)) output.finish();
+  return code;
 }
 
 /** The first whole line that makes sense; a sender that was cut off in the middle begins anew on the next one. */
