@@ -1,0 +1,130 @@
+/** Rate limits against a real Redis (auth-tenancy 9, workflows-approvals 28). */
+import { afterAll, describe, expect, test } from "bun:test";
+import { Problem } from "../../actors/problem.ts";
+import type { RateUser } from "../../actors/rate/limits.ts";
+import { openLimiter } from "../../src/rates/limiter.ts";
+import { setOverride } from "../../src/rates/overrides.ts";
+import { freshStores } from "../harness/stores.ts";
+
+const stores = await freshStores();
+const { sql } = stores;
+/** A Wednesday, the first second of an hour. */
+const noon = Date.UTC(2031, 3, 2, 12, 0, 1);
+let now = noon;
+const warnings: Record<string, unknown>[] = [];
+const options = { sql, redisUrl: stores.redisUrl, prefix: stores.prefix, now: () => now, overridesMs: 0 };
+const limiter = openLimiter({ ...options, report: (_, facts) => warnings.push(facts) });
+const other = openLimiter({ ...options, report: () => {} });
+
+afterAll(async () => {
+  limiter.close();
+  other.close();
+  await stores.dispose();
+});
+
+const person = (userId: string): RateUser => ({ kind: "consumer", tier: "free", userId });
+const use = (tenant: string, user: RateUser | null = null) => ({
+  tenant,
+  user,
+  resource: "workflow_execution" as const,
+  units: 1,
+});
+
+async function refused(act: Promise<unknown>): Promise<Problem> {
+  const error = await act.then(
+    () => null,
+    (thrown: unknown) => thrown,
+  );
+  if (!(error instanceof Problem)) throw new Error(`not refused: ${error}`);
+  return error;
+}
+
+test("a burst empties the minute bucket, which refills evenly", async () => {
+  now = noon;
+  const start = use("u-burst", person("burst"));
+  const headers = await limiter.debit(start);
+  expect(headers).toMatchObject({ "RateLimit-Limit": "2", "RateLimit-Remaining": "1" });
+  expect(headers["RateLimit-Policy"]).toBe("2;w=60, 3;w=3600, 10;w=86400, 40;w=604800, 50;w=2592000");
+  await limiter.debit(start);
+  const problem = await refused(limiter.debit(start));
+  expect(problem).toMatchObject({ code: "rate_limited", status: 429 });
+  expect(problem.extras).toMatchObject({ resource_type: "workflow_execution", bucket: "per_minute", limit: 2 });
+  expect(problem.headers).toMatchObject({ "Retry-After": "30" });
+  now += 30_000;
+  await limiter.debit(start);
+  // The hour's third was the last: its window ends with the clock hour.
+  now += 60_000;
+  const hourly = await refused(limiter.debit(start));
+  expect(hourly.extras).toMatchObject({ bucket: "hourly", remaining: 0, resets_at: "2031-04-02T13:00:00.000Z" });
+  now = Date.UTC(2031, 3, 2, 13);
+  await limiter.debit(start);
+});
+
+test("a refusal debits nothing, and what was never accepted is given back", async () => {
+  now = noon;
+  const start = use("u-refund", person("refund"));
+  await limiter.debit(start);
+  await limiter.debit(start);
+  for (let again = 0; again < 5; again++) await refused(limiter.debit(start));
+  await limiter.refund(start);
+  await limiter.debit(start);
+  await refused(limiter.debit(start));
+});
+
+test("several nodes together let through exactly what is allowed", async () => {
+  now = noon;
+  const outcomes = await Promise.allSettled(
+    Array.from({ length: 200 }, (_, index) => (index % 2 === 0 ? limiter : other).debit(use("acme"))),
+  );
+  expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(50);
+});
+
+test("one person's use counts against the tenant, another tenant's does not", async () => {
+  now = noon;
+  const member = (userId: string): RateUser => ({ kind: "tenant_user", tier: null, userId });
+  for (let count = 0; count < 50; count++) await limiter.debit(use("shared", member(`m${count % 2}`)));
+  const problem = await refused(limiter.debit(use("shared", member("m3"))));
+  expect(problem.extras).toMatchObject({ scope_type: "tenant" });
+  await limiter.debit(use("elsewhere", member("m0")));
+});
+
+describe("overrides", () => {
+  const override = { resource: "workflow_execution", bucket: "per_minute", burst: null } as const;
+
+  test("of the tenant lifts both scopes, of one bucket leaves the others", async () => {
+    now = noon;
+    await setOverride(sql, crypto.randomUUID(), { ...override, tenant: "lifted", user: null, limit: 1000 });
+    const member: RateUser = { kind: "tenant_user", tier: null, userId: "lifted-1" };
+    const outcomes = await Promise.allSettled(Array.from({ length: 600 }, () => limiter.debit(use("lifted", member))));
+    // The hourly limit of the tier stays.
+    expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(500);
+  });
+
+  test("of a person never lifts the tenant's cap, except in the person's own tenant", async () => {
+    now = noon;
+    await setOverride(sql, crypto.randomUUID(), { ...override, tenant: null, user: "vip", limit: 100 });
+    const own = use("u-vip", person("vip"));
+    for (let count = 0; count < 3; count++) await limiter.debit(own);
+    const guest: RateUser = { kind: "tenant_user", tier: null, userId: "vip" };
+    for (let count = 0; count < 50; count++) await limiter.debit(use("club", guest));
+    expect((await refused(limiter.debit(use("club", guest)))).extras).toMatchObject({ scope_type: "tenant" });
+  });
+});
+
+test("crossing 80 % of a window is reported once", async () => {
+  now = noon;
+  warnings.length = 0;
+  for (let count = 0; count < 48; count++) await limiter.debit(use("warned"));
+  now += 60_000;
+  for (let round = 0; round < 9; round++) {
+    for (let count = 0; count < 45; count++) await limiter.debit(use("warned"));
+    now += 60_000;
+  }
+  expect(warnings.filter(({ bucket, tenant }) => bucket === "hourly" && tenant === "warned")).toHaveLength(1);
+});
+
+test("without Redis nothing is let through", async () => {
+  const away = openLimiter({ ...options, redisUrl: "redis://127.0.0.1:1", report: () => {} });
+  expect(await refused(away.debit(use("away")))).toMatchObject({ code: "limiter_unavailable", status: 503 });
+  away.close();
+});
