@@ -1,0 +1,65 @@
+/** Who may decide about an approval, and when two who do are one and the same person. */
+import type { Decider, ForbiddenCode } from "./messages.ts";
+import { type ApprovalState, approversOf, type DecidedBy, type Link } from "./state.ts";
+
+/** Addresses are told apart without regard to case. */
+const folded = (address: string): string => address.toLowerCase();
+
+/** Why somebody may not decide; null: they may. Nobody is exempt, whatever their role. */
+export function refusalOf(state: ApprovalState, by: Decider, managesFleet: boolean): ForbiddenCode | null {
+  const { request } = state;
+  if (request.kind === "fleet_run" && !managesFleet) return "insufficient_scope";
+  if (by.kind === "agent" && !request.allow_agents) return "approver_not_allowed";
+  if (request.forbid_initiator && isInitiator(state, by.sub, by.email)) return "self_approval_forbidden";
+  if (request.required_role !== null && !by.roles.includes(request.required_role)) return "approver_not_allowed";
+  return isApprover(state, by) ? null : "approver_not_allowed";
+}
+
+/** The same for whoever reads mail sent to an address: it proves the address, no subject and no role. */
+export function recipientRefusal(state: ApprovalState, recipient: string): ForbiddenCode | null {
+  const { forbid_initiator, required_role } = state.request;
+  if (forbid_initiator && isInitiator(state, null, recipient)) return "self_approval_forbidden";
+  const reader = { sub: null, email: recipient, roles: [] };
+  return required_role === null && isApprover(state, reader) ? null : "approver_not_allowed";
+}
+
+function isInitiator({ request }: ApprovalState, sub: string | null, email: string | null): boolean {
+  const { initiator } = request;
+  if (sub !== null && sub === initiator.sub) return true;
+  if (email === null) return false;
+  return [initiator.email, initiator.sub].some((known) => known !== null && folded(known) === folded(email));
+}
+
+interface Claims {
+  readonly sub: string | null;
+  readonly email: string | null;
+  readonly roles: readonly string[];
+}
+
+function isApprover(state: ApprovalState, { sub, email, roles }: Claims): boolean {
+  const approvers = approversOf(state);
+  return (
+    approvers.length === 0 ||
+    approvers.some((approver) => {
+      const [, claim, value = ""] = /^(user|email|role):(.*)$/s.exec(approver) ?? [];
+      if (claim === "user") return sub === value;
+      if (claim === "role") return roles.includes(value);
+      return claim === "email" && email !== null && folded(email) === folded(value);
+    })
+  );
+}
+
+/** Names by which a person is known again, under whichever of them they come. */
+export function peopleOf({ sub, email }: Pick<DecidedBy, "sub" | "email">): string[] {
+  return [...(sub === null ? [] : [`sub:${sub}`]), ...(email === null ? [] : [`email:${folded(email)}`])];
+}
+
+/** A link that was handed to somebody proves no more than that person's own consent. */
+export function peopleBehind({ recipient, issuer }: Link): string[] {
+  return [...new Set([...peopleOf({ sub: null, email: recipient }), ...issuer])];
+}
+
+/** Whether one of these people has consented already. */
+export function hasConsented({ consents }: ApprovalState, people: readonly string[]): boolean {
+  return consents.some((consent) => consent.people.some((person) => people.includes(person)));
+}

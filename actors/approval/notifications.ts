@@ -1,0 +1,75 @@
+/** Who is told of an approval, of what, and what became of it. None of it has any effect on the approval. */
+import { type Static, Type } from "@sinclair/typebox";
+import type { Effect, Outcome } from "../actor.ts";
+import type { Notify } from "./messages.ts";
+import { type ApprovalSummary, approvalSummary, type PendingApproval, pendingApproval } from "./record.ts";
+import type { ApprovalState } from "./state.ts";
+
+/** The activity: tells one destination of one event; at least once, in five attempts. Its outcome is `notified`. */
+export const NOTIFY = "approval.notify";
+
+const NewsEvent = Type.Union([
+  Type.Literal("requested"),
+  Type.Literal("reminder"),
+  Type.Literal("escalated"),
+  Type.Literal("resolved"),
+]);
+export type NewsEvent = Static<typeof NewsEvent>;
+
+/** `place` counts the destinations of the event from 0. */
+export const Notification = Type.Object({ event: NewsEvent, place: Type.Integer({ minimum: 0 }) });
+export type Notification = Static<typeof Notification>;
+
+export type Destination =
+  | { readonly type: "webhook"; readonly url: string; readonly secret: string | null }
+  | { readonly type: "email"; readonly recipient: string };
+
+/** Where an event goes: every address once, each reader of mail apart. The same for as long as the event is current. */
+export function destinationsOf({ request, escalated_at }: ApprovalState, event: NewsEvent): readonly Destination[] {
+  const reachesFurther = escalated_at !== null && (event === "escalated" || event === "resolved");
+  const further = reachesFurther ? (request.escalate?.notify ?? []) : [];
+  const all = [...request.notify, ...further].flatMap(readersOf);
+  return [...new Map(all.map((one) => [nameOf(one), one])).values()];
+}
+
+function readersOf(notify: Notify): Destination[] {
+  return notify.type === "webhook" ? [notify] : notify.to.map((recipient) => ({ type: "email", recipient }));
+}
+
+const nameOf = (one: Destination): string => (one.type === "webhook" ? one.url : one.recipient.toLowerCase());
+
+/** One piece of work per destination; its id is what the destination tells repeats by. */
+export function announcements(approvalId: string, state: ApprovalState, event: NewsEvent): readonly Effect[] {
+  return destinationsOf(state, event).map((_, place) => ({
+    effect: "perform",
+    activity: NOTIFY,
+    id: `notify-${approvalId}-${event}-${place}`,
+    input: { event, place } satisfies Notification,
+    then: "notified",
+  }));
+}
+
+/** What a destination is told: the approval as the event left it, however late it is told. */
+export function newsOf(
+  approvalId: string,
+  tenant: string,
+  state: ApprovalState,
+  event: NewsEvent,
+): { readonly event: NewsEvent; readonly approval: PendingApproval | ApprovalSummary } {
+  if (event === "resolved") return { event, approval: approvalSummary(approvalId, tenant, state) };
+  return { event, approval: { ...pendingApproval(approvalId, tenant, state), status: "pending" } };
+}
+
+/** The line of the history about an ended notification; null for none of ours. */
+export function accountOf(state: ApprovalState, outcome: Outcome): { via: string; note: string } | null {
+  const [, event, place] = /-(requested|reminder|escalated|resolved)-(\d+)$/.exec(outcome.id) ?? [];
+  const destination = destinationsOf(state, event as NewsEvent)[Number(place)];
+  if (destination === undefined) return null;
+  const note = `${event} to ${shownName(destination)}${outcome.ok ? "" : ` failed: ${outcome.message.slice(0, 300)}`}`;
+  return { via: destination.type, note };
+}
+
+/** A webhook's path and query may be its password. */
+function shownName(destination: Destination): string {
+  return destination.type === "email" ? destination.recipient : new URL(destination.url).host;
+}

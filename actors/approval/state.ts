@@ -1,0 +1,71 @@
+/** What an approval is made of between two turns. */
+import { type Static, type TSchema, Type } from "@sinclair/typebox";
+import { ApprovalStatus, Open, Via } from "./messages.ts";
+
+const Nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
+const Text = Type.String();
+/** Unix milliseconds. */
+const Moment = Type.Integer();
+
+/** Whoever decided, as authenticated. A decision link proves an address, and no subject. */
+export const DecidedBy = Type.Object({ sub: Nullable(Text), kind: Text, email: Nullable(Text) });
+export type DecidedBy = Static<typeof DecidedBy>;
+
+/** One person's consent, while others are still needed. */
+const Consent = Type.Object({
+  by: DecidedBy,
+  at: Moment,
+  feedback: Nullable(Text),
+  approved_by: Nullable(Text),
+  /** Who stands behind it; see `peopleOf`. */
+  people: Type.Array(Text),
+  work_id: Nullable(Text),
+});
+
+export const Link = Type.Object({
+  /** SHA-256 of the token, in hex: the token itself is nowhere. */
+  hash: Text,
+  recipient: Text,
+  /** Who was handed it; empty when it went out by mail. */
+  issuer: Type.Array(Text),
+  used: Type.Boolean(),
+});
+export type Link = Static<typeof Link>;
+
+export const Decision = Type.Object({
+  at: Moment,
+  via: Via,
+  /** Null: nobody did, its time passed or it was withdrawn. */
+  by: Nullable(DecidedBy),
+  /** `approved`, `rejected`, `responded`, `timed_out`; null when it was withdrawn. */
+  decision: Nullable(Text),
+  response: Nullable(Text),
+  feedback: Nullable(Text),
+  approved_by: Nullable(Text),
+  rejected_by: Nullable(Text),
+  work_id: Nullable(Text),
+});
+export type Decision = Static<typeof Decision>;
+
+export const ApprovalState = Type.Object({
+  request: Open,
+  status: ApprovalStatus,
+  created_at: Moment,
+  expires_at: Moment,
+  reminded: Type.Boolean(),
+  escalated_at: Nullable(Moment),
+  /** At most as many as the quorum. */
+  consents: Type.Array(Consent),
+  links: Type.Array(Link),
+  links_issued: Type.Integer({ minimum: 0 }),
+  refusals: Type.Integer({ minimum: 0 }),
+  decision: Nullable(Decision),
+});
+export type ApprovalState = Static<typeof ApprovalState>;
+
+/** Who may decide by now; empty: whoever holds the scope. An escalation adds to a list, and never narrows. */
+export function approversOf({ request, escalated_at }: ApprovalState): readonly string[] {
+  const { approvers, escalate } = request;
+  if (approvers.length === 0 || escalated_at === null || escalate === null) return approvers;
+  return [...new Set([...approvers, ...escalate.approvers])];
+}

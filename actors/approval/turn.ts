@@ -1,0 +1,127 @@
+/** One turn of an approval under construction: the next state beside the effects that go with it. */
+import type { Context, Effect, Json, Turn } from "../actor.ts";
+import { iso } from "../execution/life.ts";
+import { type Answer, resultOf, timeoutAnswer } from "./answers.ts";
+import type { ApprovalDecided, Decider, Source, Via } from "./messages.ts";
+import { announcements, type NewsEvent } from "./notifications.ts";
+import { type Account, type StoredEvent, storedEvent } from "./record.ts";
+import type { ApprovalState, Decision } from "./state.ts";
+
+/** Somebody at work on an approval; a link proves an address and no subject. */
+export interface Actor {
+  readonly by: Omit<Decider, "sub"> & { readonly sub: string | null };
+  readonly via: Via;
+  readonly source: Source;
+  readonly work_id: string | null;
+}
+
+/** What a decision is recorded with beside the answer itself. */
+export interface Remarks {
+  readonly payload: Json;
+  readonly approved_by: string | null;
+  readonly rejected_by: string | null;
+}
+export const noRemarks: Remarks = { payload: null, approved_by: null, rejected_by: null };
+
+export class ApprovalTurn {
+  private next: ApprovalState;
+  private readonly effects: Effect[] = [];
+
+  constructor(
+    state: ApprovalState,
+    readonly context: Context,
+  ) {
+    this.next = state;
+  }
+
+  get state(): ApprovalState {
+    return this.next;
+  }
+  get now(): number {
+    return this.context.now;
+  }
+
+  change(members: Partial<ApprovalState>): void {
+    this.next = { ...this.next, ...members };
+  }
+
+  /** Adds to the history, which only ever grows. */
+  record(type: StoredEvent["type"], account: Account = {}): void {
+    this.effects.push({ effect: "emit", entry: storedEvent(type, account) });
+  }
+
+  announce(event: NewsEvent): void {
+    this.effects.push(...announcements(this.context.key, this.next, event));
+  }
+
+  schedule(timer: string, at: number, type = timer): void {
+    this.effects.push({ effect: "schedule", timer, at, message: { type, body: {} } });
+  }
+
+  /** Somebody's answer is the decision: it is recorded, and the owner goes on with it in the same commit. */
+  settle(answer: Answer, { by, via, source, work_id }: Actor, remarks: Remarks = noRemarks): void {
+    const decidedBy = { sub: by.sub, kind: by.kind, email: by.email };
+    this.record(answer.status, { by, via, source, note: this.progress(answer) });
+    this.decide(answer, { via, by: decidedBy, work_id }, remarks);
+  }
+
+  /** Nobody answered in time. */
+  timeOut(): void {
+    this.record("timed_out", { via: "timeout" });
+    this.decide(timeoutAnswer(this.next.request), { via: "timeout", by: null, work_id: null }, noRemarks);
+  }
+
+  /** Nobody waits for the answer any more: there is no result, and the owner knows already. */
+  withdraw(reason: string): void {
+    this.record("withdrawn", { via: "cancel", note: reason });
+    this.close("withdrawn", {
+      at: this.now,
+      via: "cancel",
+      by: null,
+      decision: null,
+      response: null,
+      feedback: null,
+      approved_by: null,
+      rejected_by: null,
+      work_id: null,
+    });
+  }
+
+  /** Of an approval by several people: how many have agreed so far. */
+  progress({ decision }: Pick<Answer, "decision">): string | null {
+    const { quorum } = this.next.request;
+    return quorum > 1 && decision !== "rejected" ? `${this.next.consents.length} of ${quorum}` : null;
+  }
+
+  private decide(answer: Answer, facts: Pick<Decision, "via" | "by" | "work_id">, remarks: Remarks): void {
+    const { payload, approved_by, rejected_by } = remarks;
+    const { decision, response, feedback } = answer;
+    this.close(answer.status, { at: this.now, ...facts, decision, response, feedback, approved_by, rejected_by });
+    const { key, now } = this.context;
+    const at = iso(now);
+    const body: ApprovalDecided = {
+      approval_id: key,
+      status: answer.status,
+      via: facts.via,
+      decided_at: at,
+      result: resultOf(key, answer, { by: facts.by, at, payload, approved_by, rejected_by }),
+    };
+    const { owner } = this.next.request;
+    const message = { type: "approval_decided", body };
+    this.effects.push({ effect: "tell", kind: owner.kind, key: owner.key, message, together: true });
+  }
+
+  private close(status: ApprovalState["status"], decision: Decision): void {
+    this.change({ status, decision });
+    this.effects.push({ effect: "cancel", timer: "expire" });
+    const { remind_after_ms, escalate } = this.next.request;
+    if (remind_after_ms !== null) this.effects.push({ effect: "cancel", timer: "remind" });
+    if (escalate !== null) this.effects.push({ effect: "cancel", timer: "escalate" });
+    this.announce("resolved");
+  }
+
+  /** Closes the turn. Without `reply` the caller is never answered. */
+  turn(reply?: Json): Turn<ApprovalState> {
+    return { state: this.next, effects: this.effects, ...(reply === undefined ? {} : { reply }) };
+  }
+}
