@@ -1,0 +1,272 @@
+/**
+ * A workflow as the actor interprets it: a manifest that was judged, every default filled in, every duration in
+ * milliseconds. It is part of the run's state, so that a run goes on with what it began with, whatever is
+ * registered later.
+ */
+import { type Static, type TSchema, Type } from "@sinclair/typebox";
+import { Notify } from "../approval/messages.ts";
+import { OutputHandler } from "../execution/plan.ts";
+import { AnyJson } from "../json.ts";
+
+const Nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
+/** Handlebars source; see `template/template.ts`. */
+const Template = Type.String();
+const Milliseconds = Type.Integer({ minimum: 0 });
+
+const oneOf = <T extends string>(...names: readonly T[]) => Type.Union(names.map((name) => Type.Literal(name)));
+
+/** The contract's condition names, aliases folded (`input_equals_yes` → approved, `input_equals_no` → rejected). */
+export const Condition = Type.Union([
+  Type.Object({
+    on: oneOf(
+      "always",
+      "on_success",
+      "on_failure",
+      "on_timeout",
+      "exit_code_zero",
+      "exit_code_non_zero",
+      "all_approved",
+      "any_rejected",
+      "approved",
+      "rejected",
+    ),
+  }),
+  Type.Object({ on: Type.Literal("exit_code"), value: Type.Integer() }),
+  Type.Object({
+    on: oneOf("score_above", "score_below", "confidence_above", "score_and_confidence_above"),
+    threshold: Type.Number(),
+    /** Of `score_and_confidence_above`: what the confidence must be above. */
+    confidence: Type.Optional(Type.Number()),
+  }),
+  Type.Object({ on: Type.Literal("score_between"), min: Type.Number(), max: Type.Number() }),
+  Type.Object({ on: Type.Literal("consensus"), threshold: Type.Number(), agreement: Type.Number() }),
+  Type.Object({ on: Type.Literal("input_equals"), value: Type.String() }),
+  Type.Object({ on: Type.Literal("custom"), expression: Type.String() }),
+]);
+export type Condition = Static<typeof Condition>;
+
+export const Transition = Type.Object({
+  /** As the manifest spells it, for events and graphs. */
+  condition: Type.String(),
+  rule: Condition,
+  target: Type.String(),
+  /** Null: the next state's `state.feedback` is cleared. */
+  feedback: Nullable(Template),
+});
+export type Transition = Static<typeof Transition>;
+
+const common = {
+  /** Empty: terminal. */
+  transitions: Type.Array(Transition),
+  /** Null: none of its own (an Agent: the agent's). Commands and Human states always have one. */
+  timeout_ms: Nullable(Milliseconds),
+  max_state_visits: Type.Integer({ minimum: 1, maximum: 20 }),
+  outcome: oneOf("completed", "failed"),
+};
+
+/** A declared volume inside a state's sandbox. */
+export const StateMount = Type.Object({ name: Type.String(), mount_path: Type.String(), read_only: Type.Boolean() });
+export type StateMount = Static<typeof StateMount>;
+
+export const Judge = Type.Object({
+  /** Name or UUID. */
+  agent: Type.String(),
+  /** Null: the judge's usual input. */
+  input_template: Nullable(Template),
+  weight: Type.Number({ exclusiveMinimum: 0 }),
+});
+export type Judge = Static<typeof Judge>;
+
+export const AgentState = Type.Object({
+  kind: Type.Literal("Agent"),
+  ...common,
+  agent: Template,
+  /** Templates in every text, at any depth. */
+  input: AnyJson,
+  intent: Nullable(Template),
+  isolation: oneOf("inherit", "docker", "process", "firecracker"),
+  temperature: Nullable(Type.Number()),
+  judges: Type.Array(Judge),
+  judge_threshold: Type.Number(),
+  max_iterations: Type.Integer({ minimum: 1, maximum: 20 }),
+  pre_execution_validator: Nullable(Type.Object({ agent: Type.String(), input_template: Nullable(Template) })),
+  volumes: Type.Array(StateMount),
+  output_handler: Nullable(OutputHandler),
+});
+export type AgentState = Static<typeof AgentState>;
+
+export const Resources = Type.Object({
+  cpu_millicores: Type.Integer({ minimum: 1 }),
+  memory_bytes: Type.Integer({ minimum: 1 }),
+});
+
+/** A text is for a shell, a list is the arguments themselves (contract 3, rules 5 to 7). */
+export const Command = Type.Union([
+  Type.Object({ form: Type.Literal("text"), text: Template }),
+  Type.Object({ form: Type.Literal("list"), list: Type.Array(Template) }),
+]);
+export type Command = Static<typeof Command>;
+
+const NetworkMode = oneOf("none", "default");
+
+export const SystemState = Type.Object({
+  kind: Type.Literal("System"),
+  ...common,
+  /** The exact texts `noop` and `update_blackboard` start no process. */
+  command: Command,
+  env: Type.Record(Type.String(), Template),
+  workdir: Template,
+  /** Null: SVC_SYSTEM_IMAGE. */
+  image: Nullable(Template),
+  network_mode: NetworkMode,
+  resources: Resources,
+});
+export type SystemState = Static<typeof SystemState>;
+
+const container = {
+  name: Template,
+  image: Template,
+  command: Type.Array(Template, { minItems: 1 }),
+  env: Type.Record(Type.String(), Template),
+  workdir: Template,
+  volumes: Type.Array(StateMount),
+  resources: Resources,
+  registry_credentials: Nullable(Type.String()),
+  /** The elements are one text for a shell. */
+  shell: Type.Boolean(),
+  network_mode: NetworkMode,
+};
+
+export const ContainerRunState = Type.Object({
+  kind: Type.Literal("ContainerRun"),
+  ...common,
+  ...container,
+  image_pull_policy: oneOf("Always", "IfNotPresent", "Never"),
+  /** Of infrastructure faults; `backoff_ms` null: attempt × 1 s. */
+  retry: Type.Object({ max_attempts: Type.Integer({ minimum: 1, maximum: 10 }), backoff_ms: Nullable(Milliseconds) }),
+  read_only_root_filesystem: Type.Boolean(),
+  run_as_user: Nullable(Type.Integer({ minimum: 0 })),
+  output_handler: Nullable(OutputHandler),
+});
+export type ContainerRunState = Static<typeof ContainerRunState>;
+
+/** One of the containers that a state runs at once. */
+export const Step = Type.Object({ ...container, timeout_ms: Nullable(Milliseconds) });
+export type Step = Static<typeof Step>;
+
+export const ParallelContainerRunState = Type.Object({
+  kind: Type.Literal("ParallelContainerRun"),
+  ...common,
+  steps: Type.Array(Step, { minItems: 1, maxItems: 20 }),
+  completion: oneOf("all_succeed", "any_succeed", "best_effort"),
+});
+export type ParallelContainerRunState = Static<typeof ParallelContainerRunState>;
+
+export const HumanState = Type.Object({
+  kind: Type.Literal("Human"),
+  ...common,
+  prompt: Template,
+  default_response: Nullable(Type.String()),
+  reject_on_timeout: Type.Boolean(),
+  /** `user:<sub>`, `email:<address>`, `role:<role>`; empty: whoever holds the scope. */
+  approvers: Type.Array(Type.String()),
+  /** A role that every decider must hold, beside being an approver. */
+  required_role: Nullable(Type.String()),
+  /** Different people who must approve before it counts; one rejection is enough. */
+  quorum: Type.Integer({ minimum: 1, maximum: 20 }),
+  forbid_initiator: Type.Boolean(),
+  allow_agents: Type.Boolean(),
+  notify: Type.Array(Notify),
+  remind_after_ms: Nullable(Milliseconds),
+  escalate: Nullable(
+    Type.Object({ after_ms: Milliseconds, approvers: Type.Array(Type.String()), notify: Type.Array(Notify) }),
+  ),
+});
+export type HumanState = Static<typeof HumanState>;
+
+export const Consensus = Type.Object({
+  strategy: oneOf("weighted_average", "majority", "unanimous", "best_of_n"),
+  threshold: Type.Number(),
+  /** What the confidence must reach for `binary_valid`; null: any. */
+  agreement: Nullable(Type.Number()),
+  n: Nullable(Type.Integer({ minimum: 1 })),
+  min_judges_required: Type.Integer({ minimum: 1 }),
+  agreement_factor: Type.Number(),
+  self_confidence_factor: Type.Number(),
+});
+export type Consensus = Static<typeof Consensus>;
+
+export const ParallelAgentsState = Type.Object({
+  kind: Type.Literal("ParallelAgents"),
+  ...common,
+  agents: Type.Array(
+    Type.Object({
+      agent: Template,
+      input: AnyJson,
+      weight: Type.Number({ exclusiveMinimum: 0 }),
+      timeout_ms: Milliseconds,
+    }),
+    { minItems: 1, maxItems: 20 },
+  ),
+  consensus: Consensus,
+  judges_for_parallel: Type.Array(Judge),
+  output_handler: Nullable(OutputHandler),
+});
+export type ParallelAgentsState = Static<typeof ParallelAgentsState>;
+
+export const SubworkflowState = Type.Object({
+  kind: Type.Literal("Subworkflow"),
+  ...common,
+  workflow: Template,
+  mode: oneOf("blocking", "fire_and_forget"),
+  /** Set exactly when blocking. */
+  result_key: Nullable(Type.String()),
+  input: AnyJson,
+});
+export type SubworkflowState = Static<typeof SubworkflowState>;
+
+export const State = Type.Union([
+  AgentState,
+  SystemState,
+  HumanState,
+  ParallelAgentsState,
+  ContainerRunState,
+  ParallelContainerRunState,
+  SubworkflowState,
+]);
+export type State = Static<typeof State>;
+export type StateKind = State["kind"];
+
+export const Workspace = Type.Object({
+  storage_class: oneOf("ephemeral", "persistent"),
+  ttl_ms: Milliseconds,
+  size_limit_bytes: Type.Integer(),
+  /** A volume of the tenant to work in. */
+  volume_id: Nullable(Type.String()),
+  blackboard_key: Type.String(),
+});
+
+export const Definition = Type.Object({
+  name: Type.String(),
+  version: Type.String(),
+  input_schema: AnyJson,
+  output_schema: AnyJson,
+  /** Null: `final_output` is null. */
+  output_template: Nullable(Type.Record(Type.String(), Template)),
+  /** `spec.context`. */
+  context: Type.Record(Type.String(), AnyJson),
+  initial_state: Type.String(),
+  max_total_transitions: Type.Integer({ minimum: 1, maximum: 100 }),
+  storage: Type.Object({
+    workspace: Nullable(Workspace),
+    shared_volumes: Type.Array(
+      Type.Object({
+        name: Type.String(),
+        storage_class: oneOf("ephemeral", "persistent"),
+        size_limit_bytes: Nullable(Type.Integer()),
+      }),
+    ),
+  }),
+  states: Type.Record(Type.String(), State),
+});
+export type Definition = Static<typeof Definition>;

@@ -1,0 +1,58 @@
+/** What a definition names literally: whether it is there is for whoever keeps agents and workflows to say. */
+import type { Definition, Judge, State } from "../definition.ts";
+import type { References } from "./judged.ts";
+import { isName } from "./names.ts";
+
+type Named = References["agents"][number];
+
+/**
+ * Templates are left out, and so is what nothing could be called.
+ * @param paths of the states in the manifest; without them states are taken to be in a map
+ */
+export function referencesOf(definition: Definition, paths: ReadonlyMap<string, string> = new Map()): References {
+  const states = Object.entries(definition.states).map(
+    ([name, state]) => [paths.get(name) ?? `spec.states.${name}`, state] as const,
+  );
+  const { volume_id } = definition.storage.workspace ?? { volume_id: null };
+  return {
+    agents: states.flatMap(([path, state]) => agentsOf(state, path)).filter(({ name }) => isName(name)),
+    workflows: states.flatMap(([path, state]) =>
+      state.kind === "Subworkflow" && isName(state.workflow)
+        ? [{ name: state.workflow, path: `${path}.workflow_id` }]
+        : [],
+    ),
+    volumes: volume_id === null ? [] : [{ id: volume_id, path: "spec.storage.workspace.volume_id" }],
+  };
+}
+
+function agentsOf(state: State, path: string): Named[] {
+  if (state.kind === "Agent") {
+    const { agent, judges, pre_execution_validator: validator } = state;
+    return [
+      { name: agent, path: `${path}.agent` },
+      ...judgesOf(judges, `${path}.judges`),
+      ...(validator === null ? [] : [{ name: validator.agent, path: `${path}.pre_execution_validator.agent_id` }]),
+      ...handlerOf(state, path),
+    ];
+  }
+  if (state.kind === "ParallelAgents") {
+    return [
+      ...state.agents.map(({ agent }, index) => ({ name: agent, path: `${path}.agents.${index}.agent` })),
+      ...judgesOf(state.judges_for_parallel, `${path}.judges_for_parallel`),
+      ...handlerOf(state, path),
+    ];
+  }
+  return state.kind === "ContainerRun" ? handlerOf(state, path) : [];
+}
+
+const judgesOf = (judges: readonly Judge[], path: string): Named[] =>
+  judges.map(({ agent }, index) => ({ name: agent, path: `${path}.${index}.agent_id` }));
+
+function handlerOf(
+  { output_handler }: State & { kind: "Agent" | "ParallelAgents" | "ContainerRun" },
+  path: string,
+): Named[] {
+  return output_handler?.type === "agent"
+    ? [{ name: output_handler.agent, path: `${path}.output_handler.agent_id` }]
+    : [];
+}

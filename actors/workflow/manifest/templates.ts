@@ -1,0 +1,106 @@
+/** The templates of one manifest: each is parsed once, and all together only so far. */
+import type { Json } from "../../actor.ts";
+import { type Fields, textFault } from "../../agent/fields.ts";
+import { maxTemplateCharacters, templateFault } from "../../agent/template-field.ts";
+import type { Command } from "../definition.ts";
+
+/** Between braces, in all of a manifest; parsing takes about 2 µs for each, and more for each text. */
+const maxTagCharacters = 96 * 1024;
+const charactersPerText = 16;
+/** Of all commands, where blocks make several texts of one. */
+const maxVariantCharacters = 1_000_000;
+const mostVariants = 64;
+
+const plain = { max: maxTemplateCharacters };
+const filled = { ...plain, pattern: /\S/, form: "more than blanks" };
+
+/** Whether a text says the same whatever the blackboard holds. */
+export const isLiteral = (source: string): boolean => !source.includes("{{");
+
+export class Templates {
+  private left = maxTagCharacters;
+  private leftOfVariants = maxVariantCharacters;
+
+  /** A member that may be absent: null then, and after an issue. */
+  optional(fields: Fields, key: string, bounds = plain): string | null {
+    const source = fields.text(key, bounds);
+    return source !== null && this.check(fields, key, source) ? source : null;
+  }
+
+  /** A member that must be there and more than blanks; null after an issue. */
+  required(fields: Fields, key: string): string | null {
+    return fields.has(key) ? this.optional(fields, key, filled) : fields.issue(key, "is required");
+  }
+
+  /** The elements of a list; each may be blank. */
+  list(fields: Fields, key: string, max: number): string[] {
+    return (fields.list(key, max) ?? []).filter((source, index): source is string => {
+      const at = `${key}.${index}`;
+      const fault = typeof source === "string" ? textFault(source, plain) : "must be a string";
+      if (fault !== null) fields.issue(at, fault);
+      return fault === null && this.check(fields, at, String(source));
+    });
+  }
+
+  /** Any value; every text in it, at any depth, is a template. */
+  tree(fields: Fields, key: string): Json {
+    const value = fields.raw(key);
+    this.walk(fields, key, value);
+    return value;
+  }
+
+  private walk(fields: Fields, at: string, value: Json): void {
+    if (typeof value === "string") {
+      const fault = textFault(value, plain);
+      if (fault === null) this.check(fields, at, value);
+      else fields.issue(at, fault);
+    }
+    if (value === null || typeof value !== "object") return;
+    for (const [name, child = null] of Object.entries(value)) this.walk(fields, `${at}.${name.slice(0, 80)}`, child);
+  }
+
+  /** Whether a text can be read; an issue when not. */
+  check(fields: Fields, at: string, source: string): boolean {
+    if (isLiteral(source)) return true;
+    if (!this.spend(fields, at, tagCharacters(source))) return false;
+    const fault = templateFault(source);
+    if (fault !== null) fields.issue(at, fault, "invalid_template");
+    return fault === null;
+  }
+
+  /** Whether there is still time to read so much; once there is not, nothing more is read. */
+  spend(fields: Fields, at: string, characters: number): boolean {
+    const before = this.left;
+    this.left -= characters + charactersPerText;
+    const isEnough = this.left >= 0;
+    // One issue is enough.
+    if (!isEnough && before >= 0) {
+      fields.issue(at, "the templates of the manifest are too long together", "invalid_template");
+    }
+    return isEnough;
+  }
+
+  /**
+   * How many characters may be looked at for all the texts that a command's blocks can make of it. What is not looked
+   * at here is found when the command is rendered.
+   */
+  spendOnCommand(command: Command): number {
+    const text = command.form === "text" ? command.text : command.list.join(" ");
+    const blocks = text.match(/\{\{~?[#^]/g)?.length ?? 0;
+    const allotted = this.leftOfVariants;
+    this.leftOfVariants = Math.max(0, allotted - text.length * Math.min(mostVariants, 2 ** blocks));
+    return allotted;
+  }
+}
+
+/** From each opening of braces to the next closing; one that never closes goes to the end. */
+function tagCharacters(source: string): number {
+  let sum = 0;
+  for (let from = source.indexOf("{{"); from >= 0; ) {
+    const close = source.indexOf("}}", from);
+    const end = close < 0 ? source.length : close + 2;
+    sum += end - from;
+    from = source.indexOf("{{", end);
+  }
+  return sum;
+}
