@@ -2,6 +2,7 @@
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import { AnyJson } from "../json.ts";
 import { outcomeOf } from "./activities.ts";
+import { MountPlan } from "./plan.ts";
 
 const Nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
 const Text = Type.String();
@@ -64,6 +65,19 @@ export const ChildStart = Type.Object({
   input: ChildInput,
 });
 export type ChildStart = Static<typeof ChildStart>;
+
+/** What whoever starts an execution lays over its agent's manifest. */
+export const AgentRuntimeOverrides = Type.Object({
+  /** Null: the agent's own. */
+  isolation: Nullable(Text),
+  temperature: Nullable(Type.Number()),
+  /** In place of the agent's own workspace, and beside its volumes. */
+  mounts: Type.Array(MountPlan),
+  /** Of an agent that names none; null: the default one. */
+  security_context: Nullable(Text),
+  attachments: Type.Array(AnyJson),
+});
+export type AgentRuntimeOverrides = Static<typeof AgentRuntimeOverrides>;
 
 export const ChildStarted = outcomeOf(Type.Object({ agent_id: Text }));
 export type ChildStarted = Static<typeof ChildStarted>;

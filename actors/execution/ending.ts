@@ -81,5 +81,7 @@ function tellParent(life: Life, status: Status, output: string | null): void {
     output,
     error_code: ending?.error_code ?? null,
   };
-  life.tell(parent, "child_ended", end);
+  // A workflow that started it is its parent; what it starts itself belongs to no workflow.
+  const kind = header.workflow_execution_id === parent ? "workflow" : life.context.kind;
+  life.push({ effect: "tell", kind, key: parent, message: { type: "child_ended", body: end } });
 }

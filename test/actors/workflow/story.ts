@@ -1,0 +1,233 @@
+/** Telling the life of a workflow run step by step, and what must hold at each of them. */
+import { expect } from "bun:test";
+import type { TSchema } from "@sinclair/typebox";
+import { FormatRegistry } from "@sinclair/typebox";
+import { TypeCompiler } from "@sinclair/typebox/compiler";
+import type { ActorDefinition, Json } from "../../../actors/actor.ts";
+import { messages as approvalMessages } from "../../../actors/approval/messages.ts";
+import {
+  AGENT_START,
+  AgentStart,
+  CLEANUP,
+  Cleanup,
+  COMMAND,
+  CommandRun,
+  RUN_START,
+  RunStart,
+} from "../../../actors/workflow/activities.ts";
+import type { Definition } from "../../../actors/workflow/definition.ts";
+import { RunGraph, runGraph, StepFold } from "../../../actors/workflow/graph.ts";
+import { elementMembers, RunElement, RunRecord, runElement, runRecord } from "../../../actors/workflow/record.ts";
+import { jsonBytes } from "../../../actors/workflow/size.ts";
+import type { RunHeader, RunState } from "../../../actors/workflow/state.ts";
+import { workflow } from "../../../actors/workflow/workflow.ts";
+import { Simulation } from "../simulate.ts";
+import { decided, headerOf, runId } from "./sample.ts";
+
+if (!FormatRegistry.Has("date-time")) FormatRegistry.Set("date-time", (text) => !Number.isNaN(Date.parse(text)));
+const recordCheck = TypeCompiler.Compile(RunRecord);
+const elementCheck = TypeCompiler.Compile(RunElement);
+const graphCheck = TypeCompiler.Compile(RunGraph);
+
+const compiled = (schemas: Record<string, TSchema>) =>
+  new Map(Object.entries(schemas).map(([name, schema]) => [name, TypeCompiler.Compile(schema)]));
+const inputs = compiled({
+  [AGENT_START]: AgentStart,
+  [CLEANUP]: Cleanup,
+  [COMMAND]: CommandRun,
+  [RUN_START]: RunStart,
+});
+const toApprovals = compiled(approvalMessages);
+
+type Values = { readonly [name: string]: Json };
+export interface Event {
+  readonly type: string;
+  readonly message: string;
+  readonly state_name?: string;
+  readonly details: Values;
+}
+interface Told {
+  readonly kind: string;
+  readonly key: string;
+  readonly type: string;
+  readonly body: Values;
+  readonly together: boolean;
+}
+
+const terminal = [
+  "WorkflowExecutionCompleted",
+  "WorkflowExecutionFailed",
+  "WorkflowExecutionCancelled",
+  "WorkflowExecutionTimedOut",
+];
+
+export interface Beginning {
+  readonly header?: Partial<RunHeader>;
+  readonly input?: Json;
+  readonly overrides?: Values;
+  readonly resume?: Json;
+}
+
+export class RunStory {
+  readonly sim = new Simulation(workflow as unknown as ActorDefinition, runId);
+  private heard = 0;
+
+  constructor(
+    readonly definition: Definition,
+    private readonly beginning: Beginning = {},
+  ) {}
+
+  get state(): RunState {
+    return this.sim.state as unknown as RunState;
+  }
+  get blackboard(): Values {
+    return this.state.blackboard;
+  }
+  get events(): Event[] {
+    return this.sim.log() as unknown as Event[];
+  }
+  get types(): string[] {
+    return this.events.map(({ type }) => type);
+  }
+  /** The states entered so far, in order. */
+  get way(): string[] {
+    return this.events.filter(({ type }) => type === "WorkflowStateEntered").map((one) => one.state_name ?? "");
+  }
+  /** The last event of a type. */
+  event(type: string): Event {
+    const found = this.events.findLast((one) => one.type === type);
+    if (found === undefined) throw new Error(`no ${type} among ${this.types.join(", ")}`);
+    return found;
+  }
+  get told(): Told[] {
+    return this.sim.told.flatMap((one) => {
+      if (one.effect !== "tell") return [];
+      const { kind, key, message, together } = one;
+      return [{ kind, key, type: message.type, body: message.body as Values, together: together === true }];
+    });
+  }
+  /** What others were told, by type. */
+  toldOf(type: string): Told[] {
+    return this.told.filter((one) => one.type === type);
+  }
+
+  startBody(): Json {
+    const { header = {}, input = {}, overrides = {}, resume = null } = this.beginning;
+    return { header: headerOf(header), definition: this.definition, input, overrides, resume } as unknown as Json;
+  }
+  /** Starts and lets it go on until it waits for somebody. */
+  start(): this {
+    this.sim.askNow("start", this.startBody());
+    return this.settle();
+  }
+  /** The start alone: what the run tells itself is not heard yet. */
+  enter(): this {
+    this.sim.askNow("start", this.startBody());
+    this.check();
+    return this;
+  }
+  /** Delivers what the run told itself, one message. False when there is none. */
+  hearItself(): boolean {
+    const own = this.told.filter(({ kind, key }) => kind === "workflow" && key === this.sim.key);
+    const next = own[this.heard];
+    if (next === undefined) return false;
+    this.heard += 1;
+    this.sim.tell(next.type, next.body);
+    this.check();
+    return true;
+  }
+  settle(): this {
+    while (this.hearItself());
+    this.check();
+    return this;
+  }
+  ask(type: string, body: Json = {}): Json {
+    const reply = this.sim.askNow(type, body);
+    this.settle();
+    return reply;
+  }
+  tell(type: string, body: Json): this {
+    this.sim.tell(type, body);
+    return this.settle();
+  }
+
+  get approval(): string {
+    const { current } = this.state;
+    if (current?.work.of !== "human") throw new Error("no approval is open");
+    return current.work.approval_id;
+  }
+  /** The open approval, or the one given, is decided. */
+  decide(decision: string, change: Record<string, Json> = {}, approvalId = this.approval): this {
+    return this.tell("approval_decided", {
+      approval_id: approvalId,
+      status: decision,
+      via: decision === "timed_out" ? "timeout" : decision === "rejected" ? "reject" : "approve",
+      decided_at: "2031-05-02T06:00:00.000Z",
+      result: decided(decision, { approval_id: approvalId, ...change }),
+    });
+  }
+
+  /** What holds after every turn. */
+  check(): void {
+    if (this.sim.state === null) return;
+    const { state } = this;
+    const subject = { execution_id: runId, tenant_id: "north" };
+    expect(recordCheck.Errors(runRecord(subject, state)).First() ?? null).toBeNull();
+    const bulkless = Object.fromEntries(elementMembers.map((name) => [name, state[name]]));
+    expect(elementCheck.Errors(runElement(subject, bulkless as unknown as RunState)).First() ?? null).toBeNull();
+    const fold = new StepFold();
+    fold.add(this.events as unknown as Json[]);
+    expect(graphCheck.Errors(runGraph(runId, state, fold.steps, this.sim.now)).First() ?? null).toBeNull();
+    // As long as the names are not empty, the two measures differ by the braces alone.
+    expect(Math.abs(state.blackboard_bytes - jsonBytes(state.blackboard))).toBeLessThanOrEqual(2);
+    this.checkEvents();
+    this.checkWishes();
+  }
+
+  /** What is asked of others is what they understand. */
+  private checkWishes(): void {
+    for (const { activity, input } of this.sim.performed) {
+      expect(inputs.get(activity)?.Errors(input).First() ?? null).toBeNull();
+    }
+    for (const { kind, type, body } of this.told) {
+      if (kind === "approval") expect(toApprovals.get(type)?.Check(body)).toBe(true);
+    }
+  }
+
+  private checkEvents(): void {
+    const { state, types } = this;
+    const ends = types.filter((type) => terminal.includes(type));
+    const over = state.status !== "running" && state.status !== "pending";
+    expect(ends.length).toBe(over ? 1 : 0);
+    if (over) {
+      expect(terminal).toContain(types.at(-1) ?? "");
+      expect([...this.sim.timers.keys()]).toEqual([]);
+      expect(state.current).toBeNull();
+      expect(state.next).toBeNull();
+    }
+    expect(types[0]).toBe("WorkflowExecutionStarted");
+    const moves = types.filter((type) => type === "WorkflowStateEntered" || type === "WorkflowStateExited");
+    moves.forEach((type, at) => {
+      expect(type).toBe(at % 2 === 0 ? "WorkflowStateEntered" : "WorkflowStateExited");
+    });
+    const entries = this.way;
+    expect(state.transition_count).toBe(entries.length);
+    expect(Object.values(state.visits).reduce((sum, one) => sum + one, 0)).toBe(entries.length);
+    if (!over) expect(state.current === null).toBe(moves.length % 2 === 0);
+    this.checkApprovals();
+  }
+
+  /** One approval per entry at most, and none that is forgotten. */
+  private checkApprovals(): void {
+    const opened = this.toldOf("open").map(({ key }) => key);
+    const withdrawn = new Set(this.toldOf("withdraw").map(({ key }) => key));
+    expect(new Set(opened).size).toBe(opened.length);
+    const settled = new Set(
+      this.events.filter(({ type }) => type === "HumanInputResolved").map(({ details }) => String(details.approval_id)),
+    );
+    const work = this.state.current?.work;
+    const open = work?.of === "human" ? [work.approval_id] : [];
+    expect(opened.filter((id) => !withdrawn.has(id) && !settled.has(id))).toEqual(open);
+    expect(this.told.filter(({ kind, together }) => kind === "approval" && !together)).toEqual([]);
+  }
+}
