@@ -1,5 +1,6 @@
 /**
- * Who may use the egress proxy: the running instance of a running execution, for as long as it is that.
+ * Who may use the egress proxy: the running instance of a running execution, or a command that a workflow's run works
+ * with, for as long as it is that.
  * What is known of an instance is believed for half a second; open connections are cut within that time.
  */
 import type { Json } from "../../actors/actor.ts";
@@ -10,16 +11,18 @@ import { egressUser } from "../executions/launch.ts";
 import type { Plans } from "../executions/plans.ts";
 import type { ExecutionIdentity, ExecutionTokens } from "../gateway/token.ts";
 import type { Runtime } from "../runtime/port.ts";
+import { commandsAtWork, publicHosts } from "./commands-at-work.ts";
 
 /** The instance that a connection belongs to. */
 export interface Subject extends ExecutionIdentity {
-  readonly agentId: string;
+  /** Null: a command of a workflow's run. */
+  readonly agentId: string | null;
   readonly policy: NetworkPolicy;
 }
 
 export interface AdmissionOptions {
   readonly tokens: Pick<ExecutionTokens, "verify">;
-  readonly runtime: Pick<Runtime, "read" | "readMany">;
+  readonly runtime: Pick<Runtime, "read" | "readMany" | "readMembers">;
   readonly plans: Plans;
   /** Whether an agent may be open to every public host. */
   readonly openEgress: boolean;
@@ -102,7 +105,8 @@ export function createAdmission({ tokens, runtime, plans, openEgress, report }: 
   async function look(identity: ExecutionIdentity): Promise<Subject | null> {
     const at = { kind: EXECUTION, key: identity.executionId, tenant: identity.tenant };
     const stored = await runtime.read(at);
-    if (stored === null || !isAtWork(stored.state, identity)) return null;
+    if (stored === null) return lookAtCommand(identity);
+    if (!isAtWork(stored.state, identity)) return null;
     const before = instances.get(identity.instanceId)?.subject;
     if (before) return before;
     const plan = await plans.of(at);
@@ -112,6 +116,12 @@ export function createAdmission({ tokens, runtime, plans, openEgress, report }: 
     const closed = policy.reach === "public" && !openEgress;
     const agentId = executionOf(stored.state).header.agent_id;
     return { ...identity, agentId, policy: closed ? policyOf(null) : policy };
+  }
+
+  async function lookAtCommand(identity: ExecutionIdentity): Promise<Subject | null> {
+    const found = await commandsAtWork(runtime, identity.tenant, [identity]);
+    if (!found.has(identity)) return null;
+    return { ...identity, agentId: null, policy: openEgress ? publicHosts : policyOf(null) };
   }
 
   /** Looks after all instances that have connections: one question for each tenant. */
@@ -127,19 +137,32 @@ export function createAdmission({ tokens, runtime, plans, openEgress, report }: 
   }
 
   async function recheckTenant(tenant: string, all: readonly Known[]): Promise<void> {
-    const ids = all.flatMap(({ subject }) => (subject === null ? [] : [subject.executionId]));
-    const stored = await runtime.readMany(EXECUTION, tenant, [...new Set(ids)]);
-    const states = new Map(stored.map(({ key, state }) => [key, state]));
+    const subjects = all.flatMap(({ subject }) => (subject === null ? [] : [subject]));
+    const [commands, agents] = [true, false].map((is) => subjects.filter(({ agentId }) => (agentId === null) === is));
+    const atWork = new Set([
+      ...(await commandsAtWork(runtime, tenant, commands ?? [])),
+      ...(await agentsAtWork(tenant, agents ?? [])),
+    ]);
     for (const known of all) {
       const { subject } = known;
-      const state = subject === null ? undefined : states.get(subject.executionId);
-      if (subject !== null && state !== undefined && isAtWork(state, subject)) {
+      if (subject !== null && atWork.has(subject)) {
         known.checkedAt = performance.now();
         continue;
       }
       known.subject = null;
       for (const cut of [...known.seats]) cut();
     }
+  }
+
+  async function agentsAtWork(tenant: string, agents: readonly Subject[]): Promise<readonly Subject[]> {
+    if (agents.length === 0) return [];
+    const ids = [...new Set(agents.map(({ executionId }) => executionId))];
+    const stored = await runtime.readMany(EXECUTION, tenant, ids);
+    const states = new Map(stored.map(({ key, state }) => [key, state]));
+    return agents.filter((subject) => {
+      const state = states.get(subject.executionId);
+      return state !== undefined && isAtWork(state, subject);
+    });
   }
 
   return {

@@ -54,6 +54,8 @@ export function createRefusals(
       violationType: reason,
       details: { host, port, reason },
     });
+    // The record of a command's run has no such event.
+    if (agentId === null) return;
     if (!isNews(instanceId, `${host}:${port} ${reason}`)) return;
     const at = { kind: EXECUTION, key: executionId, tenant };
     const body = { instance_id: instanceId, host, port, reason };

@@ -2,14 +2,13 @@
 import { Value } from "@sinclair/typebox/value";
 import type { Json } from "../../actors/actor.ts";
 import { type ChildInput, ChildStart } from "../../actors/execution/child.ts";
-import { type JudgedRun, judgeInput } from "../../actors/execution/judgement.ts";
+import { judgeInput } from "../../actors/execution/judgement.ts";
 import type { JudgeValidator, Plan } from "../../actors/execution/plan.ts";
-import { renderPrompt } from "../../actors/execution/prompt.ts";
-import { iterationRecords } from "../../actors/execution/record.ts";
 import type { ExecutionState } from "../../actors/execution/state.ts";
 import { Problem } from "../../actors/problem.ts";
 import { isUuid } from "../http/route.ts";
 import { type ActivityDefinition, type Address, type Runtime, Terminal } from "../runtime/port.ts";
+import { judgedRun } from "./judged.ts";
 import { argumentsOf, readLog } from "./loop-activities.ts";
 import { handlerText, outputOf } from "./output.ts";
 import type { Plans } from "./plans.ts";
@@ -90,7 +89,10 @@ async function inputOf(
 ): Promise<Json> {
   if (input.of === "value") return input.value;
   if (input.of === "output") return handlerInput(options, actor, parent, plan);
-  const judged = { ...(await runOf(options, actor, parent, plan, input.iteration)), iteration: input.iteration };
+  const judged = {
+    ...(await judgedRun(options.runtime, actor, parent, plan, input.iteration)),
+    iteration: input.iteration,
+  };
   if (input.of === "result") {
     const validator = judgeOf(plan.validators[input.validator]);
     const { output } = await resultOf(options.runtime, actor, input.instance_id);
@@ -114,29 +116,6 @@ async function handlerInput(
   const output = await outputOf(runtime, actor);
   const run = { executionId: actor.key, header, plan, iteration: iteration.number, output };
   return handlerText(plan.output_handler.input_template, run).replaceAll("\0", "\ufffd").toWellFormed();
-}
-
-/** What any judge is told of the run. */
-async function runOf(
-  { runtime }: ChildOptions,
-  actor: Address,
-  { header }: ExecutionState,
-  plan: Plan,
-  iteration: number,
-): Promise<Pick<JudgedRun, "task" | "calls" | "violations" | "mounts">> {
-  const events = await readLog(runtime, actor, "events", 1, Number.MAX_SAFE_INTEGER);
-  const records = iterationRecords(
-    events.map(({ entry }) => entry),
-    false,
-  );
-  const current = records.find(({ number }) => number === iteration);
-  const facts = { intent: header.intent, iteration, maxIterations: header.max_iterations, context: "", history: [] };
-  return {
-    task: renderPrompt({ ...plan, prompt_template: null }, facts),
-    calls: current?.trajectory ?? [],
-    violations: current?.policy_violations ?? [],
-    mounts: plan.mounts,
-  };
 }
 
 function judgeOf(validator: Plan["validators"][number] | undefined): JudgeValidator {

@@ -14,8 +14,8 @@ import {
 } from "../runtime/port.ts";
 import { signatureHeader, signatureOf } from "../signature.ts";
 import { outputOf, requestHeaders } from "./output.ts";
-import { failureOf, NotTaken } from "./output-handler.ts";
 import type { Plans } from "./plans.ts";
+import { failureOf, NotTaken } from "./webhook-call.ts";
 
 export interface DeliveryOptions {
   readonly runtime: Pick<Runtime, "read" | "log">;

@@ -1,11 +1,11 @@
 /**
- * Checks an input against its agent's schema without holding up the node: schemas of bounded price are checked here
+ * Checks an input against the schema of its agent or workflow without holding up the node: schemas of bounded price are checked here
  * with a compiled check that is kept, all others in a guarded process.
  */
 import { fileURLToPath } from "node:url";
 import type { ValidateFunction } from "ajv";
 import type { Json } from "../../actors/actor.ts";
-import { type InputVerdict, isTame, judgeInput } from "../../actors/agent/input-schema.ts";
+import { agentInput, type InputRules, type InputVerdict, isTame, judgeInput } from "../../actors/agent/input-schema.ts";
 import { compileSchema } from "../../actors/agent/json-schema.ts";
 import { BudgetExceeded, runGuarded } from "../tools/guarded.ts";
 import { maxInputBytes } from "./schema.ts";
@@ -30,17 +30,22 @@ const known = new WeakMap<object, Known>();
  * @param characters length of the input's JSON
  * @returns issues that say so when the check takes too long
  */
-export async function checkAgainstSchema(schema: Json, input: Json, characters: number): Promise<InputVerdict> {
+export async function checkAgainstSchema(
+  schema: Json,
+  input: Json,
+  characters: number,
+  rules: InputRules = agentInput,
+): Promise<InputVerdict> {
   if (schema === null || schema === true) return { ok: true, input };
-  if (typeof schema !== "object") return refusal("is not accepted: the agent's input_schema admits nothing");
+  if (typeof schema !== "object") return refusal("is not accepted: the input_schema admits nothing");
   const { validate, characters: length } = knownOf(schema);
   if (validate !== null && length * characters <= maxPriceHere) {
-    return judgeInput(schema, validate, input, maxInputBytes);
+    return judgeInput(schema, validate, input, maxInputBytes, rules);
   }
   try {
     return (await runGuarded(
       program,
-      { schema, input, maxCharacters: maxInputBytes } satisfies InputJob,
+      { schema, input, maxCharacters: maxInputBytes, rules } satisfies InputJob,
       budgetMs,
     )) as InputVerdict;
   } catch (error) {
@@ -54,6 +59,7 @@ export interface InputJob {
   readonly input: Json;
   /** Characters that defaults may add. */
   readonly maxCharacters: number;
+  readonly rules: InputRules;
 }
 
 function knownOf(schema: object & Json): Known {

@@ -5,6 +5,6 @@ import { serveGuarded } from "../tools/guarded.ts";
 import type { InputJob } from "./input-check.ts";
 
 // One issue is enough here: every one of them could be millions.
-await serveGuarded(({ schema, input, maxCharacters }: InputJob) =>
-  judgeInput(schema, compileSchema(schema, "first"), input, maxCharacters),
+await serveGuarded(({ schema, input, maxCharacters, rules }: InputJob) =>
+  judgeInput(schema, compileSchema(schema, "first"), input, maxCharacters, rules),
 );

@@ -92,6 +92,7 @@ export async function instanceSpec(
     // Who may go nowhere meets the proxy as well: each refusal is an event, which tells the author what to list.
     egress: description.egressEnforced ? await egressOf(parts, claims) : null,
     startupScript: plan.startup_script,
+    command: null,
     bootstrapPath: plan.bootstrap_path,
     pool: poolOf(actor.tenant, header, plan),
   };

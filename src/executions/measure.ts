@@ -2,6 +2,7 @@
 import type { Json } from "../../actors/actor.ts";
 import { compileSchema } from "../../actors/agent/json-schema.ts";
 import { issuesOf, type SchemaIssue } from "../../actors/agent/schema-issues.ts";
+import { withoutFence } from "../../actors/execution/fence.ts";
 
 export type MeasureJob =
   | { readonly type: "regex"; readonly pattern: string; readonly flags: string; readonly text: string }
@@ -49,12 +50,6 @@ function conforms({ schema, target_path, output }: MeasureJob & { type: "json_sc
   const issues = check(schema, value, root);
   if (issues.length === 0) return passed({ issues: [] });
   return failed(issues.map((issue) => `${issue.path}: ${issue.message}`).join("\n"), { issues });
-}
-
-/** The text without one surrounding code fence. */
-function withoutFence(text: string): string {
-  const fenced = /^\s*```[^\n`]*\n([\s\S]*?)\n?```\s*$/.exec(text);
-  return fenced?.[1] ?? text;
 }
 
 function check(schema: Json, value: unknown, root: string): readonly SchemaIssue[] {

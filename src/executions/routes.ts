@@ -5,6 +5,7 @@ import { ExecutionElement, ExecutionRecord } from "../../actors/execution/record
 import { isOver } from "../../actors/execution/state.ts";
 import { Problem } from "../../actors/problem.ts";
 import { idempotent } from "../http/idempotency.ts";
+import { resumePoint } from "../http/log-stream.ts";
 import { listSchema, pageOf } from "../http/paging.ts";
 import { preferredWait } from "../http/prefer.ts";
 import { type Call, defineRoute, jsonBody, type Route, reply, uuidParam } from "../http/route.ts";
@@ -201,9 +202,4 @@ export function executionRoutes({ executions, streams, runtime, sql }: Execution
 function includesPrompts({ query, identity }: Call<unknown, typeof RecordQuery.static>): boolean {
   const wished = query.include?.split(",").some((part) => part.trim() === "llm") ?? false;
   return wished && identity.scopes.has("execution:logs");
-}
-
-/** `Last-Event-ID` as a number; null for none, or for what is none of our ids. */
-export function resumePoint(header: string | null): number | null {
-  return header !== null && /^\d{1,15}$/.test(header.trim()) ? Number(header) : null;
 }

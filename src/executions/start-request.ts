@@ -1,6 +1,7 @@
 /** A start as it is asked for: by a request, by a parent execution, by a schedule. */
 import type { Json } from "../../actors/actor.ts";
 import { isStorable, isStorableJson } from "../../actors/agent/storable.ts";
+import type { AgentRuntimeOverrides } from "../../actors/execution/child.ts";
 import type { Header, MountPlan } from "../../actors/execution/plan.ts";
 import type { Identity } from "../../actors/identity/identity.ts";
 import { type Issue, invalid, Problem, type ProblemCode } from "../../actors/problem.ts";
@@ -50,6 +51,8 @@ export type StartRequest = AgentReference & {
   readonly labels?: Readonly<Record<string, string>>;
   /** Volumes of the run that is to be judged: an agent labelled `judge` sees them read-only at the same paths. */
   readonly judgedMounts?: readonly MountPlan[];
+  /** What a workflow's run lays over the agent's manifest; whoever started the run was judged for all of it. */
+  readonly overrides?: AgentRuntimeOverrides;
 };
 
 /** A start that a caller of the API asks for. */

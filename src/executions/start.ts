@@ -11,7 +11,8 @@ import { selectTools, sparedFromJudges } from "../../actors/tool/catalog.ts";
 import type { Agents, ResolvedAgent } from "../agents/agents.ts";
 import type { Attachment } from "../volumes/attachments.ts";
 import type { OpenVolumes } from "../volumes/open.ts";
-import { judgeMounts, recordedVolumes } from "../volumes/volumes.ts";
+import { implicitWorkspace, judgeMounts, recordedVolumes } from "../volumes/volumes.ts";
+import { attachmentsOf, overlaid } from "./overrides.ts";
 import { requireAgents } from "./references.ts";
 import { requireFreeKeys, requirePrompt, settleInput } from "./start-input.ts";
 import { refused, type StartRequest } from "./start-request.ts";
@@ -46,18 +47,20 @@ export async function prepareStart(
 ): Promise<{ header: Header; plan: Plan }> {
   const { volumes } = options;
   const { tenant, origin, version = null } = request;
-  const agent = await options.agents.resolveForExecution({
+  const found = await options.agents.resolveForExecution({
     tenant,
     ...("agentId" in request ? { agentId: request.agentId } : { agentName: request.agentName }),
     ...(version === null ? {} : { version }),
   });
+  const agent = overlaid(found, request.overrides);
   const { spec } = agent;
   const overrides = request.contextOverrides ?? null;
   const intent = request.intent ?? null;
   const securityContext = settleContext(agent, request);
   const { tools, unmatched } = effectiveTools(agent, securityContext);
   const refs = request.attachments ?? [];
-  const attachments = await volumes.checkAttachments(tenant, request.starter, refs, spec.input_schema, tools);
+  const checked = await volumes.checkAttachments(tenant, request.starter, refs, spec.input_schema, tools);
+  const attachments = [...checked, ...attachmentsOf(request.overrides, spec.input_schema, tools)];
   const input = await settleInput(request.input, attachments, spec.input_schema);
   requireFreeKeys(overrides);
   const plan = { ...planOf(agent), input, context_overrides: overrides, attachments, tools };
@@ -141,14 +144,18 @@ async function settleMounts(
   { volumes }: StartOptions,
   executionId: string,
   { agent_id, spec }: ResolvedAgent,
-  { tenant, starter, judgedMounts = [] }: StartRequest,
+  { tenant, starter, judgedMounts = [], overrides }: StartRequest,
   attachments: readonly Attachment[],
 ): Promise<Pick<Plan, "mounts" | "filesystem">> {
   const { read, write, read_only } = spec.filesystem;
   if (spec.metadata.agent_type === "judge" && judgedMounts.length > 0) {
-    return { mounts: judgeMounts(judgedMounts), filesystem: { read: [], write: [], read_only } };
+    const seen = judgeMounts(judgedMounts);
+    // A workflow's run may have no workspace.
+    const own = seen.some(({ mount_path }) => mount_path === "/workspace") ? [] : [implicitWorkspace(executionId)];
+    return { mounts: [...own, ...seen], filesystem: { read: [], write: [], read_only } };
   }
-  const mounts = await volumes.settle(tenant, agent_id, executionId, starter, spec.volumes, attachments);
+  const given = overrides?.mounts ?? [];
+  const mounts = await volumes.settle(tenant, agent_id, executionId, starter, spec.volumes, attachments, given);
   return { mounts, filesystem: { read: [...read], write: [...write], read_only } };
 }
 
@@ -190,12 +197,16 @@ function lowered(path: string, granted: number, wished: number | null): number {
 }
 
 /** The manifest's context was judged when it was deployed; the caller's wish counts where it names none. */
-function settleContext({ spec }: ResolvedAgent, { securityContext: wish = null, starter }: StartRequest): string {
-  const name = spec.security_context ?? wish ?? defaultSecurityContext;
+function settleContext(
+  { spec }: ResolvedAgent,
+  { securityContext: wish = null, starter, overrides }: StartRequest,
+): string {
+  const laidOver = overrides?.security_context ?? null;
+  const name = spec.security_context ?? laidOver ?? wish ?? defaultSecurityContext;
   if (!isSecurityContext(name)) {
     throw refused("unknown_security_context", "security_context", `there is no security context ${name}`);
   }
-  if (spec.security_context === null && !mayUseContext(name, starter)) {
+  if (spec.security_context === null && laidOver === null && !mayUseContext(name, starter)) {
     throw new Problem("security_context_forbidden", `The caller may not use the security context ${name}`);
   }
   return name;

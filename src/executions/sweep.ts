@@ -7,6 +7,7 @@
 import { EXECUTION } from "../../actors/execution/execution.ts";
 import { type ExecutionState, isOver } from "../../actors/execution/state.ts";
 import { isUuid } from "../http/route.ts";
+import { repeatedly } from "../rounds.ts";
 import type { Runtime } from "../runtime/port.ts";
 import type { Instances } from "../sandbox/sandboxes.ts";
 import type { Volumes } from "../volumes/volumes.ts";
@@ -19,11 +20,20 @@ export interface SweepOptions {
   readonly records: ExecutionRecords;
   readonly instances: Instances;
   readonly volumes: Pick<Volumes, "heldForRuns" | "removeHeld" | "eraseDeleted" | "measureWritten">;
+  /** Runs of workflows hold sandboxes and volumes as well. */
+  readonly runs: HeldByRuns;
   readonly leftBehind: LeftBehindOptions;
   /** SVC_EXECUTION_RETENTION_DAYS */
   readonly retentionDays: number;
   readonly now: () => number;
   readonly report: (event: string, facts: Record<string, unknown>) => void;
+}
+
+export interface HeldByRuns {
+  /** Of the given ids, those of runs, of any tenant. */
+  readonly known: (executionIds: readonly string[]) => Promise<readonly SweepRow[]>;
+  /** Instances that the given runs of a tenant still work with. */
+  readonly wantedInstances: (tenant: string, executionIds: readonly string[]) => Promise<ReadonlySet<string>>;
 }
 
 const everyMs = 300_000;
@@ -34,23 +44,11 @@ const lookUpAtOnce = 1000;
 
 /** Sweeps now and then. @returns a function that ends it, after a sweep under way */
 export function startSweeping(options: SweepOptions): () => Promise<void> {
-  let under: Promise<void> = Promise.resolve();
-  let busy = false;
-  const round = () => {
-    if (busy) return;
-    busy = true;
-    under = sweep(options)
-      .catch((error: unknown) => options.report("sweep_failed", { error: String(error) }))
-      .finally(() => {
-        busy = false;
-      });
-  };
-  round();
-  const timer = setInterval(round, everyMs);
-  return () => {
-    clearInterval(timer);
-    return under;
-  };
+  return repeatedly(
+    everyMs,
+    () => sweep(options),
+    (error) => options.report("sweep_failed", { error: String(error) }),
+  );
 }
 
 /** One round. @throws when a store is away; what was not done is done next time */
@@ -61,11 +59,11 @@ async function sweep(options: SweepOptions): Promise<void> {
   await eraseOld(options);
 }
 
-async function sweepInstances({ instances, records, runtime, report }: SweepOptions): Promise<void> {
+async function sweepInstances(options: SweepOptions): Promise<void> {
+  const { instances, report } = options;
   const held = await instances.list();
   const wanted = await wantedInstances(
-    records,
-    runtime,
+    options,
     held.map(({ executionId }) => executionId),
   );
   for (const { instanceId, executionId } of held) {
@@ -77,13 +75,15 @@ async function sweepInstances({ instances, records, runtime, report }: SweepOpti
 
 /** Instances that the given executions still work with, or whose end they may not have heard yet. */
 async function wantedInstances(
-  records: ExecutionRecords,
-  runtime: SweepOptions["runtime"],
+  { records, runs, runtime }: SweepOptions,
   executionIds: readonly string[],
 ): Promise<ReadonlySet<string>> {
-  const byTenant = Map.groupBy(await lookUp(records, executionIds), ({ tenant }) => tenant);
   const wanted = new Set<string>();
-  for (const [tenant, rows] of byTenant) {
+  for (const [tenant, rows] of Map.groupBy(await lookUp(runs, executionIds), (row) => row.tenant)) {
+    const live = rows.filter(({ ended_at }) => ended_at === null).map(({ execution_id }) => execution_id);
+    for (const id of await runs.wantedInstances(tenant, live)) wanted.add(id);
+  }
+  for (const [tenant, rows] of Map.groupBy(await lookUp(records, executionIds), (row) => row.tenant)) {
     const ids = rows.filter(({ ended_at }) => ended_at === null).map(({ execution_id }) => execution_id);
     for (const { state } of await runtime.readMany(EXECUTION, tenant, ids)) {
       const execution = state as unknown as ExecutionState;
@@ -94,12 +94,10 @@ async function wantedInstances(
 }
 
 /** Workspaces and ephemeral volumes past their time, and volumes that were deleted. */
-async function sweepVolumes({ volumes, records, now, report }: SweepOptions): Promise<void> {
+async function sweepVolumes({ volumes, records, runs, now, report }: SweepOptions): Promise<void> {
   const held = await volumes.heldForRuns();
-  const rows = await lookUp(
-    records,
-    held.map(({ executionId }) => executionId),
-  );
+  const ids = held.map(({ executionId }) => executionId);
+  const rows = [...(await lookUp(records, ids)), ...(await lookUp(runs, ids))];
   const known = new Map(rows.map((row) => [row.execution_id, row]));
   for (const volume of held) {
     const run = known.get(volume.executionId);
@@ -127,7 +125,7 @@ async function eraseOld({ runtime, records, retentionDays, now, report }: SweepO
   if (old.length > 0) report("records_erased", { count: old.length });
 }
 
-async function lookUp(records: ExecutionRecords, executionIds: readonly string[]): Promise<SweepRow[]> {
+async function lookUp(records: Pick<HeldByRuns, "known">, executionIds: readonly string[]): Promise<SweepRow[]> {
   const ids = [...new Set(executionIds)].filter(isUuid);
   const rows: SweepRow[] = [];
   for (let start = 0; start < ids.length; start += lookUpAtOnce) {

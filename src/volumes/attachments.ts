@@ -59,12 +59,25 @@ export async function checkAttachments(
   tools: readonly { readonly name: string }[],
 ): Promise<Attachment[]> {
   if (refs.length === 0) return [];
-  if (!declares(inputSchema) || !tools.some(({ name }) => patternCovers(name, ATTACHMENT_READ))) {
+  if (!takesAttachments(inputSchema, tools)) {
     const message = `The agent takes no attachments: its input_schema declares none, or ${ATTACHMENT_READ} is not among its tools`;
     throw invalid("attachments_not_declared", message, [
       { path: "attachments", message: "are not taken by this agent", code: "attachments_not_declared" },
     ]);
   }
+  return checkFiles(volumes, tenant, reader, refs);
+}
+
+/**
+ * The files alone, for whoever takes any.
+ * @throws Problem 422 `invalid_attachment`, with the same issues
+ */
+export async function checkFiles(
+  volumes: Pick<Volumes, "records" | "layout">,
+  tenant: string,
+  reader: VolumeReader,
+  refs: readonly Json[],
+): Promise<Attachment[]> {
   if (refs.length > maxAttachments) {
     throw refused([{ path: "attachments", message: `at most ${maxAttachments}`, code: "invalid" }]);
   }
@@ -77,8 +90,11 @@ export async function checkAttachments(
 const refused = (issues: readonly Issue[]): Problem =>
   invalid("invalid_attachment", "The attachments cannot be used", issues);
 
-function declares(schema: Json): boolean {
-  return isObject(schema) && isObject(schema.properties) && Object.hasOwn(schema.properties, "attachments");
+/** Whether an agent declares attachments: its schema has the property, and it may read them. */
+export function takesAttachments(inputSchema: Json, tools: readonly { readonly name: string }[]): boolean {
+  const declares =
+    isObject(inputSchema) && isObject(inputSchema.properties) && Object.hasOwn(inputSchema.properties, "attachments");
+  return declares && tools.some(({ name }) => patternCovers(name, ATTACHMENT_READ));
 }
 
 async function check(

@@ -1,10 +1,11 @@
 /** Volumes with everything the rest of the service asks of them, put together. */
-import type { Plan } from "../../actors/execution/plan.ts";
+import type { MountPlan, Plan } from "../../actors/execution/plan.ts";
 import { createFsTools } from "../tools/fs/provider.ts";
 import type { ToolProvider } from "../tools/port.ts";
 import { createAttachmentTool } from "./attachment-tool.ts";
-import { type Attachment, checkAttachments } from "./attachments.ts";
+import { type Attachment, checkAttachments, checkFiles } from "./attachments.ts";
 import { createVolumes, type VolumesOptions } from "./volumes.ts";
+import { type RunStorage, settleRun } from "./workflow-volumes.ts";
 
 export type OpenVolumes = ReturnType<typeof openVolumes>;
 
@@ -22,6 +23,13 @@ export function openVolumes(options: VolumesOptions) {
       inputSchema: Checked[4],
       tools: Checked[5],
     ): Promise<Attachment[]> => checkAttachments(volumes, tenant, reader, refs, inputSchema, tools),
+
+    /** Likewise, for a workflow: it takes whatever it is given. */
+    checkFiles: (tenant: string, reader: Checked[2], refs: Checked[3]): Promise<Attachment[]> =>
+      checkFiles(volumes, tenant, reader, refs),
+
+    /** See `workflow-volumes.ts`. */
+    settleRun: (storage: RunStorage): Promise<MountPlan[]> => settleRun(volumes.records, options.newId, storage),
 
     /** The tools that work on volumes. @param planOf of an execution of the tenant */
     toolProviders(planOf: (tenant: string, executionId: string) => Promise<Plan>): readonly ToolProvider[] {

@@ -5,7 +5,7 @@ import type { Sql } from "../store/postgres.ts";
 export interface VolumeRow {
   readonly volume_id: string;
   readonly tenant: string;
-  readonly kind: "user" | "agent" | "run";
+  readonly kind: "user" | "agent" | "run" | "workflow";
   readonly label: string;
   readonly owner_user_id: string | null;
   readonly visibility: "private" | "tenant";
@@ -64,16 +64,42 @@ export function volumeRecords(sql: Sql) {
       return row?.volume_id ?? volume.id;
     },
 
-    /** An ephemeral volume that a run declares. The same id again is the same volume. */
+    /** A workflow's persistent volume, made when there is none; a later manifest's size limit is taken over. */
+    async ofWorkflow(
+      tenant: string,
+      volume: { id: string; workflow: string; name: string; sizeLimit: number; userId: string | null },
+    ): Promise<string> {
+      const [row] = await sql<{ volume_id: string }[]>`
+        insert into volumes (volume_id, tenant, kind, label, owner_user_id, workflow, size_limit_bytes)
+        values (${volume.id}, ${tenant}, 'workflow', ${volume.name}, ${volume.userId}, ${volume.workflow},
+          ${volume.sizeLimit})
+        on conflict (tenant, workflow, label) where kind = 'workflow' and deleted_at is null
+        do update set size_limit_bytes = excluded.size_limit_bytes
+        returning volume_id`;
+      return row?.volume_id ?? volume.id;
+    },
+
+    /**
+     * An ephemeral volume that a run declares. The same id again is the same volume.
+     * @param volume of a workflow's run it names the workflow: then what it holds counts in the tenant's quota
+     */
     async addOfRun(
       tenant: string,
-      volume: { id: string; executionId: string; name: string; sizeLimit: number; ttlMs: number },
+      volume: { id: string; executionId: string; name: string; sizeLimit: number; ttlMs: number; workflow?: string },
     ): Promise<void> {
       await sql`
-        insert into volumes (volume_id, tenant, kind, label, execution_id, size_limit_bytes, ttl_ms)
+        insert into volumes (volume_id, tenant, kind, label, execution_id, size_limit_bytes, ttl_ms, workflow)
         values (${volume.id}, ${tenant}, 'run', ${volume.name}, ${volume.executionId}, ${volume.sizeLimit},
-          ${volume.ttlMs})
+          ${volume.ttlMs}, ${volume.workflow ?? null})
         on conflict (volume_id) do nothing`;
+    },
+
+    /** What the tenant's volumes hold, as last measured, those of workflow runs among them. */
+    async usedBytes(tenant: string): Promise<number> {
+      const [row] = await sql<{ used: number }[]>`
+        select coalesce(sum(used_bytes), 0)::double precision as used from volumes
+        where tenant = ${tenant} and (kind <> 'run' or workflow is not null) and deleted_at is null`;
+      return row?.used ?? 0;
     },
 
     /** @param written those of the volumes that the execution may change */

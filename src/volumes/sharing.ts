@@ -18,8 +18,8 @@ export async function requireCompatible(
   running: (executionIds: readonly string[]) => Promise<ReadonlySet<string>>,
 ): Promise<void> {
   const points = mountPoints(run.mounts, run.rules);
-  for (const { storage_class, volume_id, mount_path } of run.mounts) {
-    if (storage_class !== "persistent") continue;
+  for (const { storage_class, shared, volume_id, mount_path } of run.mounts) {
+    if (storage_class !== "persistent" && shared !== true) continue;
     const mine = points.filter(({ volume }) => volume === mount_path);
     const parts = mine.filter(({ relative }) => relative !== "");
     // Said before looking at the others: of two that begin at once, at least one sees the other.

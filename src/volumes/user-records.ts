@@ -66,7 +66,7 @@ export function userVolumeRecords(sql: Sql) {
           coalesce(sum(used_bytes) filter (where owner_user_id = ${userId}), 0)::double precision as "userBytes",
           coalesce(sum(used_bytes), 0)::double precision as "tenantBytes",
           coalesce(sum(used_bytes) filter (where volume_id = ${volumeId}::uuid), 0)::double precision as "volumeBytes"
-        from volumes where tenant = ${tenant} and kind <> 'run' and deleted_at is null`;
+        from volumes where tenant = ${tenant} and (kind <> 'run' or workflow is not null) and deleted_at is null`;
       return row ?? { volumes: 0, userBytes: 0, tenantBytes: 0, volumeBytes: 0 };
     },
 

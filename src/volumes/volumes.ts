@@ -17,7 +17,7 @@ export interface VolumesOptions {
   readonly sql: Sql;
   /** Absolute path. */
   readonly dataDir: string;
-  /** Of the given executions, those that exist, of any tenant. */
+  /** Of the given executions, of agents and of workflows, those that exist, of any tenant. */
   readonly executions: (
     executionIds: readonly string[],
   ) => Promise<readonly { readonly execution_id: string; readonly ended_at: Date | null }[]>;
@@ -123,6 +123,7 @@ export function createVolumes({ sql, dataDir, executions, newId, now }: VolumesO
      * none. What a refused start leaves behind is swept.
      * @param reader whoever starts it: a source volume must be readable by him
      * @param attachments files that the run is given; their volumes count as attached to it
+     * @param given volumes of a workflow's run, mounted beside; one at `/workspace` is the workspace
      * @throws Problem 422 `invalid_volume` for a source that is not readable, or a limit above what may be stored
      */
     async settle(
@@ -132,12 +133,14 @@ export function createVolumes({ sql, dataDir, executions, newId, now }: VolumesO
       reader: VolumeReader,
       declared: readonly VolumeSpec[],
       attachments: readonly { readonly volume_id: string }[] = [],
+      given: readonly MountPlan[] = [],
     ): Promise<MountPlan[]> {
       const sources = await findSources(tenant, reader, declared);
-      const mounts = await Promise.all(
-        declared.map((spec) => settleDeclared(tenant, agentId, executionId, reader, spec, sources)),
-      );
-      const lasting = mounts.filter(({ storage_class }) => storage_class === "persistent");
+      const mounts = await Promise.all([
+        ...declared.map((spec) => settleDeclared(tenant, agentId, executionId, reader, spec, sources)),
+        ...given.map((mount): MountPlan => ({ ...mount, shared: true })),
+      ]);
+      const lasting = mounts.filter(({ storage_class, shared }) => storage_class === "persistent" || shared === true);
       const written = lasting.filter(({ access_mode }) => access_mode === "read-write");
       await records.mount(
         tenant,
@@ -215,6 +218,13 @@ export function createVolumes({ sql, dataDir, executions, newId, now }: VolumesO
       await records.forgetMounts([executionId]);
     },
 
+    /** A workflow's run ended: its ephemeral volumes go, and it works with no others any more. Repeatable. */
+    async removeOfRun(executionId: string, ephemeral: readonly string[]): Promise<void> {
+      for (const id of ephemeral) await removeDirectory(layout.workspace(id));
+      await records.forget(ephemeral);
+      await records.forgetMounts([executionId]);
+    },
+
     /** The agent was deleted: its persistent volumes go, in every tenant, once nothing works with them. */
     async removeOfAgent(agentId: string): Promise<void> {
       if (await records.markDeletedOfAgent(agentId)) void eraseDeleted().catch(() => {});
@@ -241,12 +251,13 @@ export function createVolumes({ sql, dataDir, executions, newId, now }: VolumesO
 
     eraseDeleted,
 
-    /** Counts what agents wrote on this host, so that it counts in the quotas of uploads. */
+    /** Counts what executions wrote on this host, so that it counts in the tenants' quotas. */
     async measureWritten(): Promise<void> {
-      const doubtful = await records.doubtful(await idsIn(layout.volumes));
+      const lasting = await idsIn(layout.volumes);
+      const doubtful = await records.doubtful([...lasting, ...(await idsIn(layout.workspaces))]);
       const busy = await attached(doubtful);
       for (const id of doubtful) {
-        const { bytes, files } = await measure(layout.volume(id));
+        const { bytes, files } = await measure(lasting.includes(id) ? layout.volume(id) : layout.workspace(id));
         await records.noteUsage(id, bytes, files, !busy.has(id));
       }
     },
@@ -296,7 +307,8 @@ export function implicitWorkspace(executionId: string): MountPlan {
  * a whole: the parent may still be running, and parts of a volume are not mounted beside somebody who can replace them.
  */
 export function judgeMounts(parent: readonly MountPlan[]): MountPlan[] {
-  return parent.map((mount) => ({ ...mount, access_mode: "read-only" }));
+  // Whole and read-only: a judge is in nobody's way, whoever else has a run's volume.
+  return parent.map(({ shared: _, ...mount }) => ({ ...mount, access_mode: "read-only" }));
 }
 
 /** Volumes as the record of an execution shows them. */

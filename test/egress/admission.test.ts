@@ -1,4 +1,4 @@
-import { afterEach, expect, test } from "bun:test";
+import { afterEach, describe, expect, test } from "bun:test";
 import type { Json } from "../../actors/actor.ts";
 import type { ExecutionState } from "../../actors/execution/state.ts";
 import { Problem } from "../../actors/problem.ts";
@@ -7,11 +7,14 @@ import { until } from "../harness/until.ts";
 
 /** As much of an execution as is looked at. */
 const facts = { status: "running", phase: "running", instance: "i", away: false, reads: 0 };
+/** A workflow's run instead of an execution, as much of it as is looked at. */
+const run: { state: unknown } = { state: null };
 const reported: unknown[] = [];
 let admission: Admission | null = null;
 afterEach(() => {
   admission?.stop();
   Object.assign(facts, { status: "running", phase: "running", instance: "i", away: false, reads: 0 });
+  run.state = null;
   reported.length = 0;
 });
 
@@ -32,8 +35,10 @@ function open(network: unknown = { mode: "allow", allowlist: [], denylist: [] },
       },
     },
     runtime: {
-      read: async ({ key, tenant }) => stored(key, tenant),
+      read: async ({ key, tenant }) => (run.state === null ? stored(key, tenant) : null),
       readMany: async (_, tenant, keys) => keys.map((key) => stored(key, tenant)),
+      readMembers: async (_, tenant, keys) =>
+        keys.map((key) => ({ key, tenant, version: 1, state: run.state as Json })),
     },
     plans: { of: async () => ({ network }) as never },
     openEgress,
@@ -119,4 +124,49 @@ test("a node that was closed closes what was open before", async () => {
   expect((await open(undefined, false).admit(basic("svc:good")))?.policy.reach).toBe("nothing");
   const listed = { mode: "allow", allowlist: ["a.example"], denylist: [] };
   expect((await open(listed, false).admit(basic("svc:good")))?.policy.reach).toBe("listed");
+});
+
+describe("commands of a workflow's run", () => {
+  const step = (activity: string, result: unknown) => ({ name: "s", activity, result });
+  const running = (work: unknown) => ({ status: "running", current: { work } });
+  const one = (activity: string, result: unknown = null) => ({ of: "command", activity, result, children: [] });
+
+  test("may reach every public host for as long as the run works with them", async () => {
+    run.state = running(one("command:i"));
+    const opened = open();
+    const subject = await opened.admit(basic("svc:good"));
+    expect(subject).toMatchObject({ executionId: "e", tenant: "t", instanceId: "i", agentId: null });
+    expect(subject?.policy.reach).toBe("public");
+    if (subject === null) throw new Error("not admitted");
+    const cut: number[] = [];
+    opened.enter(subject, () => cut.push(1));
+    run.state = running(one("command:i", {}));
+    await until(() => cut.length > 0, { timeoutMs: 1_500 });
+    expect(await opened.admit(basic("svc:good"))).toBeNull();
+  });
+
+  test("reach nothing where the node opens nothing", async () => {
+    run.state = running(one("command:i"));
+    expect((await open(undefined, false).admit(basic("svc:good")))?.policy.reach).toBe("nothing");
+  });
+
+  test.each([
+    [
+      "one of several steps",
+      running({ of: "commands", steps: [step("command:x", {}), step("command:i", null)] }),
+      true,
+    ],
+    [
+      "a step that is done",
+      running({ of: "commands", steps: [step("command:i", {}), step("command:x", null)] }),
+      false,
+    ],
+    ["another command", running(one("command:x")), false],
+    ["between two states", { status: "running", current: null }, false],
+    ["another kind of work", running({ of: "human", approval_id: "i", expires_at: 1 }), false],
+    ["a run that is over", { status: "cancelled", current: { work: one("command:i") } }, false],
+  ])("%s", async (_, state, admitted) => {
+    run.state = state;
+    expect((await open().admit(basic("svc:good"))) !== null).toBe(admitted);
+  });
 });

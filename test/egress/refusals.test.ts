@@ -42,6 +42,13 @@ test("a refusal is told to the execution and is an incident", async () => {
   ]);
 });
 
+test("a command's refusal is an incident of its run, and no event", async () => {
+  const { told, incidents, refuse } = scene();
+  await refuse({ ...subject, agentId: null }, refusal("a.example"));
+  expect(told).toEqual([]);
+  expect(incidents).toMatchObject([{ category: "egress_blocked", executionId: "e", agentId: null }]);
+});
+
 test("equal ones are told once, different ones a hundred times; each is counted as an incident", async () => {
   const { told, incidents, refuse } = scene();
   for (let at = 0; at < 50; at++) await refuse(subject, refusal("a.example"));

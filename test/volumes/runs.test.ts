@@ -327,3 +327,51 @@ describe("files of a run whose directory is not here", () => {
     await until(() => existsSync(join(dataDir, "workspaces", run)));
   });
 });
+
+describe("volumes of a workflow's run", () => {
+  const workspace = (volume_id: string): MountPlan => ({
+    name: "workspace",
+    volume_id,
+    mount_path: "/workspace",
+    storage_class: "ephemeral",
+    access_mode: "read-write",
+    size_limit_bytes: 1000,
+    ttl_ms: 3600_000,
+  });
+  const parts = { read: ["/workspace/in"], write: ["/workspace/out"], read_only: false };
+
+  async function shared(): Promise<(run: string, ...declared: VolumeSpec[]) => Promise<MountPlan[]>> {
+    const volume = newId();
+    await volumes.records.addOfRun("t", { id: volume, executionId: newId(), name: "w", sizeLimit: 1, ttlMs: 1 });
+    return (run, ...declared) => volumes.settle("t", newId(), run, null, declared, [], [workspace(volume)]);
+  }
+
+  test("take the place of the workspace, and what the agent declares is beside them", async () => {
+    const [run, settleShared] = [newId(), await shared()];
+    const mounts = await settleShared(run, spec({}));
+    expect(mounts.map(({ name, mount_path, shared: isShared }) => [name, mount_path, isShared ?? false])).toEqual([
+      ["workspace", "/workspace", true],
+      ["data", "/workspace/data", false],
+    ]);
+    expect(mounts[0]?.volume_id).not.toBe(run);
+    // Erasing the execution leaves them to their run.
+    await volumes.instanceMounts("t", run, { mounts, filesystem: free });
+    await volumes.removeOfExecution(run);
+    const held = mounts.map(({ volume_id }) => existsSync(join(dataDir, "workspaces", volume_id)));
+    expect(held).toEqual([true, false]);
+  });
+
+  test("show alike in all executions that have them at once, or as a whole", async () => {
+    const settleShared = await shared();
+    const [one, other, judge] = [newId(), newId(), newId()];
+    ended.set(one, null);
+    const mounts = await settleShared(one);
+    await volumes.instanceMounts("t", one, { mounts, filesystem: parts });
+    const whole = { mounts: await settleShared(other), filesystem: free };
+    await expect(volumes.instanceMounts("t", other, whole)).rejects.toMatchObject({ code: "volume_error" });
+    // A judge sees them whole and cannot change them.
+    await volumes.instanceMounts("t", judge, { mounts: judgeMounts(mounts), filesystem: free });
+    ended.set(one, new Date());
+    await volumes.instanceMounts("t", other, whole);
+  });
+});

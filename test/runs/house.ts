@@ -1,0 +1,224 @@
+/** The routes of runs over real stores and the real actors, with callers who are simply believed. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Json } from "../../actors/actor.ts";
+import { approval } from "../../actors/approval/approval.ts";
+import type { Identity } from "../../actors/identity/identity.ts";
+import { systemTenant } from "../../actors/identity/identity.ts";
+import { allScopes } from "../../actors/identity/scopes.ts";
+import { Problem } from "../../actors/problem.ts";
+import type { Definition } from "../../actors/workflow/definition.ts";
+import { workflow } from "../../actors/workflow/workflow.ts";
+import { createApprovals } from "../../src/approvals/approvals.ts";
+import { approvalsProjection } from "../../src/approvals/projection.ts";
+import { approvalRecords } from "../../src/approvals/records.ts";
+import { createApp } from "../../src/http/app.ts";
+import { listen } from "../../src/http/listen.ts";
+import { createLogger } from "../../src/http/log.ts";
+import { EventStreams } from "../../src/http/sse.ts";
+import type { Authenticator } from "../../src/identity/authenticate.ts";
+import { cleanupActivity } from "../../src/runs/cleanup.ts";
+import { runLogRoutes } from "../../src/runs/log-routes.ts";
+import type { RunRequest } from "../../src/runs/port.ts";
+import { runsProjection } from "../../src/runs/projection.ts";
+import { createRunRecords } from "../../src/runs/records.ts";
+import { runRoutes } from "../../src/runs/routes.ts";
+import { createRuns, type Runs } from "../../src/runs/runs.ts";
+import { subrunActivity } from "../../src/runs/subruns.ts";
+import { openVolumes } from "../../src/volumes/open.ts";
+import type { Definitions, ResolvedWorkflow } from "../../src/workflows/port.ts";
+import { startTestNode } from "../harness/runtime.ts";
+import { freshStores } from "../harness/stores.ts";
+import { until } from "../harness/until.ts";
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers freely
+  readonly body: any;
+}
+
+export function identityOf(tenant: string, facts: Partial<Identity> = {}): Identity {
+  return {
+    kind: "service_account",
+    userId: `user-of-${tenant}`,
+    realm: "test",
+    role: null,
+    membership: null,
+    tier: null,
+    homeTenant: tenant,
+    clientId: null,
+    email: null,
+    scopes: allScopes,
+    ...facts,
+  };
+}
+
+export type House = Awaited<ReturnType<typeof openHouse>>;
+
+export async function openHouse() {
+  const stores = await freshStores();
+  const dataDir = mkdtempSync(join(tmpdir(), "svc-runs-"));
+  const registered: ResolvedWorkflow[] = [];
+  const admitted: Pick<RunRequest, "tenant" | "starter">[] = [];
+  const refunds = { count: 0 };
+  let refusal: Problem | null = null;
+  const definitions: Definitions = {
+    async resolve({ tenant, ref, version }) {
+      const found = registered.filter(
+        (one) =>
+          [tenant, systemTenant].includes(one.owner) &&
+          (one.name === ref || one.workflow_id === ref) &&
+          (version === null || version === one.version),
+      );
+      const latest = found.at(-1);
+      if (latest === undefined) throw new Problem("workflow_not_found", "Workflow not found");
+      return latest;
+    },
+  };
+  const records = createRunRecords(stores.sql);
+  const volumes = openVolumes({
+    sql: stores.sql,
+    dataDir,
+    executions: records.known,
+    now: Date.now,
+    newId: () => Bun.randomUUIDv7(),
+  });
+  const ready = Promise.withResolvers<Runs>();
+  const node = await startTestNode(stores, {
+    actors: [workflow, approval],
+    projections: [runsProjection, approvalsProjection],
+    activities: [
+      cleanupActivity(volumes),
+      subrunActivity({
+        runtime: { readMembers: (...asked) => node.runtime.readMembers(...asked) },
+        start: async (id, request) => (await ready.promise).startAs(id, false, request),
+      }),
+    ],
+  });
+  const { runtime } = node;
+  const runs = createRuns({
+    runtime,
+    records,
+    definitions,
+    volumes,
+    now: Date.now,
+    admit: async (request) => {
+      if (refusal !== null) throw refusal;
+      admitted.push(request);
+      return {
+        headers: { "RateLimit-Remaining": "7" },
+        refund: async () => {
+          refunds.count += 1;
+        },
+      };
+    },
+  });
+  ready.resolve(runs);
+  const approvals = createApprovals({
+    runtime,
+    records: approvalRecords(stores.sql),
+    publicUrl: "http://svc.test",
+    now: Date.now,
+  });
+
+  const callers = new Map<string, Identity>();
+  const authenticator: Authenticator = {
+    async identify(request) {
+      const identity = callers.get(request.headers.get("authorization")?.replace(/^Bearer /, "") ?? "");
+      if (identity === undefined) throw new Problem("invalid_token", "The token is not valid");
+      return identity;
+    },
+    resolveTenant: async (identity) => identity.homeTenant,
+  };
+  const app = createApp({
+    routes: [
+      ...runRoutes({ runs, approvals, sql: stores.sql }),
+      ...runLogRoutes({ runs, runtime, streams: new EventStreams() }),
+    ],
+    authenticator,
+    logger: createLogger("silent"),
+    metrics: null,
+    corsOrigins: [],
+  });
+  const listening = listen(app, { hostname: "127.0.0.1", port: 0 });
+  const url = `http://127.0.0.1:${listening.port}`;
+
+  async function call(
+    token: string,
+    method: string,
+    path: string,
+    body?: Json,
+    headers: Readonly<Record<string, string>> = {},
+  ): Promise<Answer> {
+    const type: Record<string, string> = body === undefined ? {} : { "content-type": "application/json" };
+    const response = await fetch(`${url}${path}`, {
+      method,
+      headers: { authorization: `Bearer ${token}`, ...type, ...headers },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    return { status: response.status, headers: response.headers, body: text === "" ? null : JSON.parse(text) };
+  }
+
+  return {
+    stores,
+    dataDir,
+    runtime,
+    records,
+    runs,
+    volumes,
+    url,
+    call,
+    admitted,
+    refunds,
+    refuse: (problem: Problem | null) => {
+      refusal = problem;
+    },
+    /** A caller at home in `tenant`; the answer is the token to call with. */
+    caller(tenant: string, facts: Partial<Identity> = {}): string {
+      const token = crypto.randomUUID();
+      callers.set(token, identityOf(tenant, facts));
+      return token;
+    },
+    register(owner: string, definition: Definition): ResolvedWorkflow {
+      const { name, version } = definition;
+      const workflow_id = Bun.randomUUIDv7();
+      const resolved = { workflow_id, name, version, owner, definition: { ...definition, workflow_id } };
+      registered.push(resolved);
+      return resolved;
+    },
+    /** Starts by name. @returns the id */
+    async start(token: string, name: string, body: Json = {}): Promise<string> {
+      const answer = await call(token, "POST", `/v1/workflows/${name}/run`, body);
+      if (answer.status !== 200) throw new Error(JSON.stringify(answer.body));
+      return answer.body.execution_id;
+    },
+    record: async (token: string, id: string) => (await call(token, "GET", `/v1/workflows/executions/${id}`)).body,
+    /** Waits for the end. @returns the record */
+    ended: (token: string, id: string) =>
+      until(
+        async () => {
+          const { body } = await call(token, "GET", `/v1/workflows/executions/${id}`);
+          return body.ended_at === null ? null : body;
+        },
+        { what: "the run to end" },
+      ),
+    /** Waits until it waits for a person. @returns the record */
+    waiting: (token: string, id: string) =>
+      until(
+        async () => {
+          const { body } = await call(token, "GET", `/v1/workflows/executions/${id}`);
+          return body.waiting_for === null ? null : body;
+        },
+        { what: "the run to wait" },
+      ),
+    async dispose() {
+      await listening.stop(100);
+      await node.stop();
+      await stores.dispose();
+      rmSync(dataDir, { recursive: true, force: true });
+    },
+  };
+}
