@@ -4,6 +4,8 @@
  * Nothing else reads the environment. A part of the service gets the values it needs handed over by
  * `src/main.ts`. The table below is the documentation, too: `--help` prints it. `load-config.ts` reads it.
  */
+
+import { executionSettings } from "./config-executions.ts";
 import type { ConfigFile } from "./config-file.ts";
 import {
   address,
@@ -15,11 +17,9 @@ import {
   identifier,
   integer,
   json,
-  optionalChoice,
   origins,
   port,
   prefix,
-  registries,
   type Setting,
   secret,
   text,
@@ -192,73 +192,20 @@ export const settings = {
   }),
 
   // Executions
-  maxInstances: integer("SVC_MAX_INSTANCES", {
-    meaning:
-      "sandbox instances of a node at once, and a quarter more for each generation of children (three); more wait",
-    unit: "instances",
-    min: 1,
-    max: 4096,
-    default: 32,
+  ...executionSettings,
+
+  // Mail
+  smtpUrl: url("SVC_SMTP_URL", {
+    meaning: "SMTP server that mail is sent by, with user and password; without one no manifest may ask for mail",
+    schemes: ["smtp", "smtps"],
+    defaultText: "no mail is sent",
   }),
-  maxExecutionSeconds: integer("SVC_MAX_EXECUTION_SECONDS", {
-    meaning: "longest an execution may take",
-    unit: "s",
-    min: 1,
-    max: 604_800,
-    default: 21_600,
-  }),
-  runtimeDefault: optionalChoice("SVC_RUNTIME_DEFAULT", {
-    meaning: "isolation of agents that name none",
-    of: ["process", "docker"],
-    defaultText: "docker where a container engine answers, else process",
-  }),
-  runtimeRegistry: text("SVC_RUNTIME_REGISTRY", {
-    meaning: "RuntimeRegistry document whose runtimes join the built-in ones or replace them",
-    pattern: anyText.pattern,
-    bounds: "a path",
-    default: "",
-  }),
-  imageRegistries: registries("SVC_IMAGE_REGISTRIES", {
-    meaning: "registries that images named by manifests may come from; docker.io is that of names without one",
-  }),
-  openEgress: flag("SVC_OPEN_EGRESS", {
-    meaning: "manifests may open every public host at once, without an allowlist; egress.open in the file",
-    default: true,
-    filePath: ["egress", "open"],
-  }),
-  egressAllowPrivate: json("SVC_EGRESS_ALLOW_PRIVATE", {
-    meaning: "addresses off the open internet that manifests may list; egress.allow_private in the file",
-    shape: "array",
-    defaultText: "none",
-    filePath: ["egress", "allow_private"],
-  }),
-  dockerSocket: text("SVC_DOCKER_SOCKET", {
-    meaning:
-      "unix socket of the container engine, Docker's or Podman's; without an answer there is no docker isolation",
-    pattern: anyText.pattern,
-    bounds: "a path",
-    default: "/var/run/docker.sock",
-  }),
-  warmPoolCap: integer("SVC_WARM_POOL_CAP", {
-    meaning: "containers of a node that are kept ready at most; 0 keeps none",
-    unit: "containers",
-    min: 0,
-    max: 1000,
-    default: 20,
-  }),
-  executionRetentionDays: integer("SVC_EXECUTION_RETENTION_DAYS", {
-    meaning: "how long records and events of an ended execution are kept",
-    unit: "days",
-    min: 1,
-    max: 3650,
-    default: 90,
-  }),
-  incidentRetentionDays: integer("SVC_INCIDENT_RETENTION_DAYS", {
-    meaning: "how long security incidents are kept",
-    unit: "days",
-    min: 1,
-    max: 3650,
-    default: 90,
+  smtpFrom: derivedText("SVC_SMTP_FROM", {
+    meaning: "sender of the service's mail",
+    pattern: /^[^\r\n\0@]*[^\s\0@]@[^\s\0@]+$/,
+    bounds: "an address, with or without a name",
+    defaultText: "svc@ and the host of SVC_PUBLIC_URL",
+    fallback: (read) => `svc@${hostOf(read("SVC_PUBLIC_URL"))}`,
   }),
 
   // Dispatch gateway
@@ -313,6 +260,11 @@ export const settings = {
     default: "http://127.0.0.1:11434",
   }),
 } as const satisfies Record<string, Setting<unknown>>;
+
+/** Of a URL that another setting may refuse yet. */
+function hostOf(url: string | undefined): string {
+  return url !== undefined && URL.canParse(url) ? new URL(url).hostname : "localhost";
+}
 
 type Table = typeof settings;
 

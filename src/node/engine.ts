@@ -27,6 +27,8 @@ import { workspaceRemoveActivity } from "../executions/workspace.ts";
 import { createGatewayKeys } from "../gateway/keys.ts";
 import { createExecutionTokens } from "../gateway/token.ts";
 import { ConfigError } from "../load-config.ts";
+import { createRunRecords } from "../runs/records.ts";
+import type { Runs } from "../runs/runs.ts";
 import { type Runtime, startRuntime } from "../runtime/index.ts";
 import { defaultIsolation, openSandboxes } from "../sandbox/open.ts";
 import { Sandboxes } from "../sandbox/sandboxes.ts";
@@ -36,6 +38,7 @@ import { openVolumes } from "../volumes/open.ts";
 import type { Ground } from "./ground.ts";
 import type { NodeParts, Settled } from "./settled.ts";
 import type { Undo } from "./undo.ts";
+import { openWorkflows, workflowActivities, workflowActors, workflowProjections } from "./workflows.ts";
 
 /** A host that stays away this long has its sandboxes given up, ms. */
 const orphanAfterMs = 60_000;
@@ -45,11 +48,12 @@ export type Engine = Awaited<ReturnType<typeof openEngine>>;
 /** @throws ConfigError for an isolation this host cannot give; other errors when a part cannot start */
 export async function openEngine(
   config: Config,
-  { dataDir, logger, sql, redisUrl, now, newId }: Ground,
+  ground: Ground,
   { models, outside }: Settled,
   parts: NodeParts,
   undo: Undo,
 ) {
+  const { dataDir, logger, sql, redisUrl, now, newId } = ground;
   const development = config.mode === "development";
   const sandboxes = parts.sandbox
     ? new Sandboxes([parts.sandbox])
@@ -72,14 +76,22 @@ export async function openEngine(
   const running = Promise.withResolvers<Runtime>();
   const gatewayUrl = Promise.withResolvers<string>();
   const starting = Promise.withResolvers<Executions>();
-  const logs: Pick<Runtime, "read" | "log" | "logPoints" | "logEntries"> = {
+  const startingRuns = Promise.withResolvers<Runs>();
+  const logs: Pick<Runtime, "read" | "readMembers" | "tell" | "log" | "logPoints" | "logEntries"> = {
     read: async (at) => (await running.promise).read(at),
+    readMembers: async (...request) => (await running.promise).readMembers(...request),
+    tell: async (...message) => (await running.promise).tell(...message),
     log: async (...request) => (await running.promise).log(...request),
     logPoints: async (...request) => (await running.promise).logPoints(...request),
     logEntries: async (...request) => (await running.promise).logEntries(...request),
   };
   const plans = createPlans(logs);
-  const volumes = openVolumes({ sql, dataDir, executions: records.known, now, newId });
+  const runsKnown = createRunRecords(sql).known;
+  const executionsAndRuns = async (ids: readonly string[]) => [
+    ...(await records.known(ids)),
+    ...(await runsKnown(ids)),
+  ];
+  const volumes = openVolumes({ sql, dataDir, executions: executionsAndRuns, now, newId });
   const planOf = (tenant: string, key: string) => plans.of({ kind: EXECUTION, key, tenant });
   const tools = createToolbox(volumes.toolProviders(planOf));
   const { maxInstances } = config;
@@ -97,7 +109,7 @@ export async function openEngine(
     redisUrl,
     prefix: config.redisPrefix,
     host: `${hostname()}:${dataDir}`,
-    actors: [execution],
+    actors: [execution, ...workflowActors],
     activities: [
       ...iterationRunActivities({
         runtime: logs,
@@ -121,8 +133,24 @@ export async function openEngine(
       toolCallActivity({ runtime: logs, tools }),
       ...outputActivities({ runtime: logs, plans, outside, log: (event, facts) => logger.warn(facts, event) }),
       workspaceRemoveActivity(sandboxes, volumes),
+      ...workflowActivities(
+        config,
+        ground,
+        {
+          reads: logs,
+          plans,
+          sandboxes,
+          isolation,
+          volumes,
+          outside,
+          mintEgressToken: egressTokens.mint,
+          executions: starting.promise,
+          runs: startingRuns.promise,
+        },
+        undo,
+      ),
     ],
-    projections: [executionsProjection],
+    projections: [executionsProjection, ...workflowProjections],
     partitions: config.partitions,
     leaseTtlMs: config.leaseTtlMs,
     mailboxLimit: config.mailboxLimit,
@@ -192,6 +220,13 @@ export async function openEngine(
   });
 
   starting.resolve(executions);
+  const workflows = openWorkflows(
+    config,
+    ground,
+    { runtime, agents, executions, volumes, isolations: offer.isolations, isolation },
+    undo,
+  );
+  startingRuns.resolve(workflows.runs);
   const schedules = openSchedules({
     sql,
     redisUrl,
@@ -219,6 +254,7 @@ export async function openEngine(
     agents,
     agentFeeds,
     executions,
+    ...workflows,
     /** Tells what waits for it where instances find the gateway. */
     gatewayAt: (url: string) => gatewayUrl.resolve(url),
   };

@@ -2,6 +2,9 @@
 import { access } from "node:fs/promises";
 import { join } from "node:path";
 import { agentRoutes, catalogueRoutes } from "../agents/routes.ts";
+import { approvalLinkRoutes } from "../approvals/links.ts";
+import { approvalRoutes } from "../approvals/routes.ts";
+import { startApprovalSweep } from "../approvals/sweep.ts";
 import type { Config } from "../config.ts";
 import { openEgress } from "../egress/open.ts";
 import { agentStreamRoutes } from "../executions/agent-stream/routes.ts";
@@ -22,8 +25,14 @@ import { EventStreams } from "../http/sse.ts";
 import { openIdentity } from "../identity/open.ts";
 import { createIncidents } from "../incidents/incidents.ts";
 import { incidentRoutes } from "../incidents/routes.ts";
+import { startSweepingCommands } from "../runs/command-sweep.ts";
+import { runLogRoutes } from "../runs/log-routes.ts";
+import { runRoutes } from "../runs/routes.ts";
+import { registerRunSeries } from "../runs/series.ts";
+import { heldByRuns, startErasing } from "../runs/sweep.ts";
 import { openPort } from "../start-failure.ts";
 import { volumeRoutes } from "../volumes/routes.ts";
+import { workflowRoutes } from "../workflows/routes.ts";
 import type { Engine } from "./engine.ts";
 import type { Ground } from "./ground.ts";
 import type { Settled } from "./settled.ts";
@@ -49,9 +58,11 @@ export async function openFront(
   undo: Undo,
 ) {
   const { sandboxes, tokens, egressTokens, records, plans, volumes, runtime, runtimes, agents, executions } = engine;
+  const { workflows, runs, runRecords, approvals, approvalRecords } = engine;
   const identity = await openIdentity(identitySettings, config, sql, now);
   const metrics = createMetrics({ id: runtime.nodeId, version });
   registerExecutionSeries(metrics.registry, records, runtime);
+  registerRunSeries(metrics.registry, runRecords);
   const health = healthRoutes({
     database: async () => sql`select 1`,
     redis: async () => {
@@ -80,6 +91,11 @@ export async function openFront(
     ...catalogueRoutes(runtimes, models),
     ...agentStreamRoutes({ feeds: engine.agentFeeds, isVisible: agents.isVisible, streams }),
     ...executionRoutes({ executions, streams, runtime, sql }),
+    ...workflowRoutes(workflows),
+    ...runRoutes({ runs, approvals, sql }),
+    ...runLogRoutes({ runs, streams, runtime }),
+    ...approvalRoutes({ approvals, sql }),
+    ...approvalLinkRoutes(approvals),
     ...incidentRoutes(sql),
     ...executionFileRoutes({ executions, plans, volumes, now }),
     ...volumeRoutes(sql, volumes),
@@ -134,17 +150,25 @@ export async function openFront(
   });
   undo.push(() => egress.stop());
   engine.gatewayAt(`http://${reachable(config.internalHost)}:${internal.port}`);
+  const report = (event: string, facts: Record<string, unknown>) => logger.info(facts, event);
+  const held = heldByRuns(runtime, runRecords);
   const stopSweeping = startSweeping({
     runtime,
     records,
     volumes,
     instances: sandboxes,
+    runs: held,
     leftBehind: { agents, cancelOfAgent: executions.cancelOfAgent },
     retentionDays: config.executionRetentionDays,
     now,
-    report: (event, facts) => logger.info(facts, event),
+    report,
   });
   undo.push(stopSweeping);
+  undo.push(startSweepingCommands({ dataDir, runs: held, report }));
+  const retentionDays = config.executionRetentionDays;
+  undo.push(startErasing({ runtime, records: runRecords, volumes, retentionDays, now, report }));
+  const approvalDays = config.approvalRetentionDays;
+  undo.push(startApprovalSweep({ runtime, records: approvalRecords, retentionDays: approvalDays, now, report }));
   const keySweep = setInterval(() => void sweepIdempotencyKeys(sql).catch(() => {}), sweepKeysEveryMs);
   undo.push(() => clearInterval(keySweep));
   void agents.resumeDeletions().catch((error: unknown) => logger.warn({ error: String(error) }, "deletions"));

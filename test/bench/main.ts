@@ -13,6 +13,7 @@ import { startBenchStores } from "./stores.ts";
 import { benchStreams } from "./streams.ts";
 import { printTable, type Row } from "./table.ts";
 import { benchTurns } from "./turns.ts";
+import { benchWorkflows } from "./workflows.ts";
 
 const benches = {
   turns: benchTurns,
@@ -23,6 +24,7 @@ const benches = {
   concurrent: benchConcurrent,
   streams: benchStreams,
   memory: benchMemory,
+  workflows: benchWorkflows,
 };
 
 const asked = process.argv.slice(2).filter((word) => !word.startsWith("--"));

@@ -38,7 +38,9 @@ export async function benchStarts(stores: BenchStores): Promise<Row[]> {
   }
 }
 
-async function startFloor({ sql }: BenchStores): Promise<{ aloneP50: number; perSecond: number; amongP99: number }> {
+export async function startFloor({
+  sql,
+}: BenchStores): Promise<{ aloneP50: number; perSecond: number; amongP99: number }> {
   await sql`create table if not exists bench_start (id uuid primary key, body text)`;
   const server = Bun.serve({
     port: 0,

@@ -49,6 +49,7 @@ const files: Record<string, Layer> = {
 
   "banner.ts": "main",
   "config.ts": "config",
+  "config-executions.ts": "config",
   "config-file.ts": "config",
   "load-config.ts": "config",
   "setting.ts": "config",

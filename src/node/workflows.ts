@@ -1,0 +1,143 @@
+/** Workflows on a node: the actors, activities and projections of runs and approvals, and what is done with them. */
+import { approval } from "../../actors/approval/approval.ts";
+import { workflow } from "../../actors/workflow/workflow.ts";
+import type { Agents } from "../agents/agents.ts";
+import { createApprovals } from "../approvals/approvals.ts";
+import { approvalNotifyActivity } from "../approvals/notify.ts";
+import { approvalsProjection } from "../approvals/projection.ts";
+import { approvalRecords } from "../approvals/records.ts";
+import type { Config } from "../config.ts";
+import type { GuardedOptions } from "../egress/guarded-fetch.ts";
+import type { Executions } from "../executions/executions.ts";
+import { judgedFacts } from "../executions/judged.ts";
+import type { ExecutionClaims } from "../executions/launch.ts";
+import type { Plans } from "../executions/plans.ts";
+import { openMail } from "../mail/mail.ts";
+import { noLimiter, openLimiter } from "../rates/limiter.ts";
+import { agentStartActivity } from "../runs/agents.ts";
+import { cleanupActivity } from "../runs/cleanup.ts";
+import { commandActivity } from "../runs/commands.ts";
+import { runsProjection } from "../runs/projection.ts";
+import { createRunRecords } from "../runs/records.ts";
+import { createRuns, type Runs } from "../runs/runs.ts";
+import { subrunActivity } from "../runs/subruns.ts";
+import { reviewByExecutions } from "../runs/tools/review.ts";
+import { workflowTools } from "../runs/tools/tools.ts";
+import { webhookActivity } from "../runs/webhook.ts";
+import type { Runtime } from "../runtime/index.ts";
+import type { Isolation, Sandboxes } from "../sandbox/sandboxes.ts";
+import type { OpenVolumes } from "../volumes/open.ts";
+import { createWorkflows } from "../workflows/workflows.ts";
+import type { Ground } from "./ground.ts";
+import type { Undo } from "./undo.ts";
+
+/** What the runtime is started with for them. */
+export const workflowActors = [workflow, approval];
+export const workflowProjections = [runsProjection, approvalsProjection];
+
+export interface WorkflowWork {
+  /** Reads; activities may resume before the runtime is quite there. */
+  readonly reads: Pick<Runtime, "read" | "readMembers" | "log" | "tell">;
+  readonly plans: Plans;
+  readonly sandboxes: Sandboxes;
+  readonly isolation: Isolation;
+  readonly volumes: OpenVolumes;
+  readonly outside: GuardedOptions;
+  readonly mintEgressToken: (claims: ExecutionClaims) => Promise<string>;
+  /** Once there are any. */
+  readonly executions: Promise<Executions>;
+  readonly runs: Promise<Runs>;
+}
+
+/** The activities of runs and approvals. */
+export function workflowActivities(config: Config, { dataDir, now }: Ground, work: WorkflowWork, undo: Undo) {
+  const { reads, plans, sandboxes, isolation, volumes, outside } = work;
+  const mail = config.smtpUrl === null ? null : openMail({ url: config.smtpUrl, from: config.smtpFrom });
+  undo.push(() => mail?.close());
+  return [
+    commandActivity({
+      dataDir,
+      maxCommands: config.maxCommands,
+      sandboxes,
+      defaultIsolation: isolation,
+      systemImage: config.systemImage,
+      imageRegistries: config.imageRegistries,
+      openEgress: config.openEgress,
+      rootAllowed: config.containerRoot,
+      instanceMounts: volumes.instanceMounts,
+      watchVolumes: volumes.watchLimits,
+      mintEgressToken: work.mintEgressToken,
+      now,
+    }),
+    agentStartActivity({
+      runtime: reads,
+      start: async (id, request) => (await work.executions).startAs(id, false, request),
+      judged: judgedFacts({ runtime: reads, plans }),
+      now,
+    }),
+    subrunActivity({ runtime: reads, start: async (id, request) => (await work.runs).startAs(id, false, request) }),
+    webhookActivity({ outside }),
+    cleanupActivity(volumes),
+    approvalNotifyActivity({ runtime: reads, outside, mail, publicUrl: config.publicUrl, now }),
+  ];
+}
+
+export interface WorkflowParts {
+  readonly runtime: Runtime;
+  readonly agents: Pick<Agents, "known">;
+  readonly executions: Executions;
+  readonly volumes: OpenVolumes;
+  readonly isolations: readonly string[];
+  readonly isolation: Isolation;
+}
+
+/** What is done with workflows, their runs and approvals, once the runtime runs. */
+export function openWorkflows(config: Config, ground: Ground, parts: WorkflowParts, undo: Undo) {
+  const { sql, redisUrl, logger, now, newId } = ground;
+  const { runtime, agents, volumes } = parts;
+  const limiter = config.rateLimits
+    ? openLimiter({
+        sql,
+        redisUrl,
+        prefix: config.redisPrefix,
+        now,
+        report: (event, facts) => logger.info(facts, event),
+      })
+    : noLimiter;
+  undo.push(() => limiter.close());
+  const runRecords = createRunRecords(sql);
+  const workflows = createWorkflows({
+    sql,
+    offer: {
+      isolations: parts.isolations,
+      openEgress: config.openEgress,
+      defaultIsolation: parts.isolation,
+      rootAllowed: config.containerRoot,
+      email: config.smtpUrl !== null,
+      imageRegistries: config.imageRegistries,
+    },
+    visibleAgents: agents.known,
+    countRuns: runRecords.countByWorkflow,
+    unfinishedRuns: (ids, limit) => runs.unfinishedOf(ids, limit),
+    cancelRuns: (ids, reason) => runs.cancelOfWorkflow(ids, reason),
+    now,
+    newId,
+  });
+  const runs = createRuns({
+    runtime,
+    records: runRecords,
+    definitions: workflows,
+    volumes,
+    admit: async ({ tenant, starter }) => {
+      const use = { tenant, user: starter, resource: "workflow_execution", units: 1 } as const;
+      const headers = await limiter.debit(use);
+      return { headers, refund: () => limiter.refund(use) };
+    },
+    now,
+  });
+  const records = approvalRecords(sql);
+  const approvals = createApprovals({ runtime, records, publicUrl: config.publicUrl, now });
+  const reviewers = reviewByExecutions(parts.executions);
+  const tools = workflowTools({ runs, runtime, approvals, workflows, reviewers });
+  return { workflows, runs, runRecords, approvals, approvalRecords: records, workflowTools: tools };
+}
