@@ -26,6 +26,14 @@ export async function runProxied(sockets: string, argv: readonly string[]): Prom
   }
   for (const line of await serveEgress(sockets)) say(line);
   let child: Bun.Subprocess;
+  // Before the program runs: what it says may call for a signal at once. None is handled until `child` is there.
+  for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) {
+    process.on(signal, () => {
+      try {
+        process.kill(-child.pid, signal);
+      } catch {}
+    });
+  }
   try {
     child = Bun.spawn([found.path, ...args], {
       argv0: name,
@@ -36,13 +44,6 @@ export async function runProxied(sockets: string, argv: readonly string[]): Prom
   } catch {
     say(`${name}: cannot be executed`);
     return 126;
-  }
-  for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) {
-    process.on(signal, () => {
-      try {
-        process.kill(-child.pid, signal);
-      } catch {}
-    });
   }
   await child.exited;
   return child.exitCode ?? 128 + (signalNumbers[child.signalCode ?? ""] ?? 0);
