@@ -30,27 +30,40 @@ export type Outline = readonly (
 )[];
 
 export interface Template {
-  /** @throws TemplateError when it takes too long or yields more than `maxBytes` */
-  render(variables: Variables, maxBytes: number): string;
+  /**
+   * @param effort shared by all that are rendered at one time; its own by default
+   * @throws TemplateError when it takes too long or yields more than `maxBytes`
+   */
+  render(variables: Variables, maxBytes: number, effort?: Effort): string;
   /**
    * What `render` yields, kept apart by who wrote it. Every `{{…}}` is a value of its own, even an empty one; the
    * author's neighbouring texts are one.
    * @throws TemplateError as `render`
    */
-  renderParts(variables: Variables, maxBytes: number): readonly Part[];
+  renderParts(variables: Variables, maxBytes: number, effort?: Effort): readonly Part[];
   outline(): Outline;
   /** Whether any path of the template begins with one of these names. */
   mentions(names: readonly string[]): boolean;
 }
 
 const deepest = 32;
+/** Of one template; a step takes about 0.3 µs. */
 const mostSteps = 200_000;
+/** Characters of what is written that count as one step. */
+const charactersPerStep = 100;
 /** Helpers that hand a value on without looking into it. */
 const freeHelpers = new Set(["default", "and", "or", "not"]);
 const blocks = new Set(["if", "unless", "each", "with"]);
 
 type Program = hbs.AST.Program;
 type Expression = hbs.AST.Expression;
+
+/** What templates and expressions may take together that are evaluated at one time, without a pause. */
+export function templateEffort(steps = mostSteps): Effort {
+  return new Effort(steps, () => {
+    throw new TemplateError("The template takes too long");
+  });
+}
 
 /** Compiled templates by source: the same few are rendered again and again. */
 const compiled = new Map<string, Template>();
@@ -67,8 +80,8 @@ export function compile(source: string): Template {
   const roots = new Set<string>();
   check(program, 0, roots);
   const template: Template = {
-    render: (variables, maxBytes) => new Rendering(variables, maxBytes).text(program),
-    renderParts: (variables, maxBytes) => new Rendering(variables, maxBytes).run(program),
+    render: (variables, maxBytes, effort) => new Rendering(variables, maxBytes, effort).text(program),
+    renderParts: (variables, maxBytes, effort) => new Rendering(variables, maxBytes, effort).run(program),
     outline: () => outlineOf(program),
     mentions: (names) => names.some((name) => roots.has(name)),
   };
@@ -91,11 +104,11 @@ function keep(source: string, template: Template): void {
  * What `{{#if …}}` would be given: a path, a literal, or a helper call with or without its parentheses.
  * @throws TemplateError when the text is none of these
  */
-export function compileExpression(text: string): (variables: Variables) => Value {
+export function compileExpression(text: string): (variables: Variables, effort?: Effort) => Value {
   const expression = readExpression(text) ?? readExpression(`(${text})`);
   if (expression === null) throw new TemplateError("This is neither a path nor a call of a helper");
   checkExpression(expression, 0, new Set());
-  return (variables) => new Rendering(variables, 0).evaluate(expression);
+  return (variables, effort) => new Rendering(variables, 0, effort).evaluate(expression);
 }
 
 /**
@@ -206,13 +219,11 @@ interface Scope {
 class Rendering {
   private readonly parts: Part[] = [];
   private length = 0;
-  private readonly effort = new Effort(mostSteps, () => {
-    throw new TemplateError("The template takes too long");
-  });
 
   constructor(
     private readonly variables: Variables,
     private readonly maxBytes: number,
+    private readonly effort: Effort = templateEffort(),
   ) {}
 
   text(program: Program): string {
@@ -243,6 +254,7 @@ class Rendering {
   private write(by: Part["by"], text: string): void {
     this.length += text.length;
     if (this.length > this.maxBytes) this.tooLarge();
+    this.effort.spend(text.length / charactersPerStep);
     const last = this.parts.at(-1);
     // An author's text in a loop: joined as it comes, so that a value has one text before it.
     if (by === "author" && last?.by === "author") this.parts[this.parts.length - 1] = { by, text: last.text + text };

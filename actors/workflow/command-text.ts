@@ -3,7 +3,6 @@
  * text (contract 3).
  */
 import type { Json } from "../actor.ts";
-import { compile } from "../template/template.ts";
 import type { CommandRun } from "./activities.ts";
 import type { Command, ContainerRunState, Step, SystemState } from "./definition.ts";
 import { StateFault } from "./kinds/kind.ts";
@@ -11,7 +10,6 @@ import { mountsOf } from "./mounts.ts";
 import { maxRenderedBytes, type Run } from "./run.ts";
 import { scriptPlace } from "./shell-argv.ts";
 import { maxArgumentBytes, renderShell, requireArgument, requireVariable } from "./shell-text.ts";
-import { variablesOf } from "./variables.ts";
 
 const maxEnvironmentBytes = 1_048_576;
 const defaultTimeoutMs = 600_000;
@@ -112,7 +110,7 @@ function programOf(run: Run, command: Command, dropsBlanks: boolean): Program {
 }
 
 function textProgram(run: Run, text: string): Program {
-  const parts = partsOf(run, text);
+  const parts = run.renderParts(text);
   if (parts.every((part) => part.text.trim() === "")) throw empty("command");
   const { script, env } = renderShell(parts);
   return { argv: ["/bin/sh", "-c", script], env };
@@ -120,7 +118,7 @@ function textProgram(run: Run, text: string): Program {
 
 function listProgram(run: Run, list: readonly string[], dropsBlanks: boolean): Program {
   const elements = list.map((element) => {
-    const parts = partsOf(run, element);
+    const parts = run.renderParts(element);
     return {
       parts,
       text: parts.map(({ text }) => text).join(""),
@@ -136,10 +134,6 @@ function listProgram(run: Run, list: readonly string[], dropsBlanks: boolean): P
   if (place.index === null || shell === undefined) return { argv, env: {} };
   const { script, env } = renderShell(shell.parts);
   return { argv: argv.with(place.index, script), env };
-}
-
-function partsOf(run: Run, template: string) {
-  return compile(template).renderParts(variablesOf(run.state.blackboard, {}), maxRenderedBytes);
 }
 
 function environmentOf(run: Run, templates: Readonly<Record<string, string>>, values: Program["env"]) {

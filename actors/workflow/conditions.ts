@@ -5,6 +5,7 @@
  */
 import type { Json } from "../actor.ts";
 import { verdictOf } from "../approval/answers.ts";
+import type { Effort } from "../template/effort.ts";
 import type { Condition, StateKind, Transition } from "./definition.ts";
 import { ExpressionError, evaluateExpression, parseExpression } from "./expression.ts";
 import type { StateResult } from "./kinds/kind.ts";
@@ -15,6 +16,8 @@ export interface Judged {
   readonly kind: StateKind;
   /** The blackboard as templates see it; `state_output` is added here. Asked for by `custom` rules only. */
   readonly variables: () => { readonly [name: string]: Json };
+  /** What the expressions may take together; each has its own by default. */
+  readonly effort?: Effort;
   /** Told of custom expressions that could not be evaluated; they count as false. */
   readonly onFault?: (expression: string, reason: string) => void;
 }
@@ -170,10 +173,10 @@ function decisionOf({ decision, response }: StateResult): "approved" | "rejected
   return verdict === "responded" ? null : verdict;
 }
 
-function holdsCustom(expression: string, { result, variables, onFault }: Judged): boolean {
+function holdsCustom(expression: string, { result, variables, onFault, effort }: Judged): boolean {
   const report = (reason: string) => onFault?.(expression, reason);
   try {
-    return evaluateExpression(parseExpression(expression), { ...variables(), state_output: result }, report);
+    return evaluateExpression(parseExpression(expression), { ...variables(), state_output: result }, report, effort);
   } catch (error) {
     // Read at registration; a definition from before a rule was tightened is no fault of this run.
     if (!(error instanceof ExpressionError)) throw error;

@@ -22,6 +22,7 @@ export function decisionOf(run: Run, result: StateResult): Decision {
     result,
     kind: state.kind,
     variables: () => variablesOf(run.state.blackboard, {}),
+    effort: run.effort,
     onFault: (expression, reason) => faults.push(shortened(`the rule ${expression} counts as false: ${reason}`)),
   });
   if (transition !== null) return { leads: "on", transition, faults };

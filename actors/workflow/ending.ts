@@ -80,7 +80,7 @@ function end(run: Run, status: RunStatus, ending: Partial<RunEnding>): void {
 function finalOutputOf(run: Run): Json | undefined {
   const { definition, blackboard } = run.state;
   try {
-    const { output, kept } = finalOutput(definition, blackboard);
+    const { output, kept } = finalOutput(definition, blackboard, run.effort);
     for (const { key, type } of kept) {
       run.emit("WorkflowOutputCoercionFailed", {
         message: `The output ${key} is no ${type}; it stays text`,

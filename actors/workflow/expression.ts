@@ -11,9 +11,9 @@
  * infix: it means the same.
  */
 import type { Json } from "../actor.ts";
-import { Effort } from "../template/effort.ts";
+import type { Effort } from "../template/effort.ts";
 import { helpers, isTrue, member, type Value } from "../template/helpers.ts";
-import { compileExpression, TemplateError } from "../template/template.ts";
+import { compileExpression, TemplateError, templateEffort } from "../template/template.ts";
 
 /** An expression that is not understood; the message says why and where. */
 export class ExpressionError extends Error {
@@ -33,12 +33,10 @@ type Variables = { readonly [name: string]: Value };
 /** An expression that was read; `evaluateExpression` says what it comes to. */
 export type Expression =
   | { readonly form: "infix"; readonly root: Node }
-  | { readonly form: "template"; readonly value: (variables: Variables) => Value };
+  | { readonly form: "template"; readonly value: (variables: Variables, effort: Effort) => Value };
 
 const maxCharacters = 4096;
 const deepest = 32;
-/** Comparisons look through what they compare; see `Effort`. */
-const mostSteps = 200_000;
 
 /** @throws ExpressionError */
 export function parseExpression(text: string): Expression {
@@ -53,7 +51,7 @@ export function parseExpression(text: string): Expression {
 }
 
 /** @throws ExpressionError the fault of the infix reading: it is what authors mostly write */
-function templateValue(text: string, infix: ExpressionError): (variables: Variables) => Value {
+function templateValue(text: string, infix: ExpressionError): (variables: Variables, effort: Effort) => Value {
   // Templates allow nearly any character in a name: a mistyped operator would become a path that leads nowhere.
   const names = text.replace(/"[^"]*"|'[^']*'|\[[^\]]*\]/g, "");
   if (/[^\w\s.@()/-]/.test(names)) throw infix;
@@ -68,26 +66,28 @@ function templateValue(text: string, infix: ExpressionError): (variables: Variab
 /**
  * Whether it holds; paths see the variables' own members only.
  *
- * @throws ExpressionError or TemplateError when it would take too long
+ * @throws TemplateError when it would take too long
  */
-function resultOf(expression: Expression, variables: Variables): boolean {
-  if (expression.form === "template") return isTrue(expression.value(variables));
-  const effort = new Effort(mostSteps, () => {
-    throw new ExpressionError("The expression takes too long");
-  });
+function resultOf(expression: Expression, variables: Variables, effort: Effort): boolean {
+  if (expression.form === "template") return isTrue(expression.value(variables, effort));
   return isTrue(evaluate(expression.root, variables, effort));
 }
 
-/** As `resultOf`; a fault counts as false, and `onFault` is told of it. */
+/**
+ * As `resultOf`; a fault counts as false, and `onFault` is told of it.
+ *
+ * @param effort shared by what is evaluated at one time; its own by default
+ */
 export function evaluateExpression(
   expression: Expression,
   variables: Variables,
   onFault: (reason: string) => void = () => {},
+  effort: Effort = templateEffort(),
 ): boolean {
   try {
-    return resultOf(expression, variables);
+    return resultOf(expression, variables, effort);
   } catch (error) {
-    if (!(error instanceof ExpressionError || error instanceof TemplateError)) throw error;
+    if (!(error instanceof TemplateError)) throw error;
     onFault(error.message);
     return false;
   }

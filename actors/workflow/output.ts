@@ -4,6 +4,7 @@
  */
 import type { Json } from "../actor.ts";
 import { jsonOrText } from "../json.ts";
+import type { Effort } from "../template/effort.ts";
 import { compile, TemplateError } from "../template/template.ts";
 import type { Definition } from "./definition.ts";
 import { maxRenderedBytes } from "./run.ts";
@@ -21,17 +22,21 @@ export interface FinalOutput {
   readonly kept: readonly { readonly key: string; readonly type: string }[];
 }
 
-/** @throws TemplateError */
+/**
+ * @param effort shared by all entries; each has its own by default
+ * @throws TemplateError
+ */
 export function finalOutput(
   { output_template, output_schema }: Pick<Definition, "output_template" | "output_schema">,
   blackboard: Values,
+  effort?: Effort,
 ): FinalOutput {
   if (output_template === null) return { output: null, kept: [] };
   const variables = variablesOf(blackboard, {});
   const kept: { key: string; type: string }[] = [];
   let room = maxOutputLength;
   const members = Object.entries(output_template).map(([key, template]) => {
-    const text = compile(template).render(variables, maxRenderedBytes);
+    const text = compile(template).render(variables, maxRenderedBytes, effort);
     room -= text.length;
     if (room < 0) throw new TemplateError("The output is too large");
     const types = typesOf(output_schema, key);

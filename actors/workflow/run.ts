@@ -7,7 +7,7 @@
 import type { Context, Effect, Json, Turn } from "../actor.ts";
 import { iso } from "../execution/life.ts";
 import { jsonOrText } from "../json.ts";
-import { compile } from "../template/template.ts";
+import { compile, type Part, templateEffort } from "../template/template.ts";
 import type { State } from "./definition.ts";
 import type { EventBody, EventType } from "./events.ts";
 import { eventOf } from "./events.ts";
@@ -17,10 +17,14 @@ import { variablesOf } from "./variables.ts";
 
 /** Bytes of a rendered text. */
 export const maxRenderedBytes = 1_048_576;
+/** Of all templates and expressions of one turn together: nothing else of the node goes on meanwhile. */
+const mostSteps = 500_000;
 
 export class Run {
   private next: RunState;
   private effects: Effect[] = [];
+  /** What is left of it for templates and expressions. */
+  readonly effort = templateEffort(mostSteps);
 
   constructor(
     /** As the turn found it. */
@@ -87,7 +91,14 @@ export class Run {
 
   /** @throws TemplateError */
   render(template: string, extra: { readonly [name: string]: Json } = {}): string {
-    return compile(template).render(variablesOf(this.next.blackboard, extra), maxRenderedBytes);
+    return compile(template).render(variablesOf(this.next.blackboard, extra), maxRenderedBytes, this.effort);
+  }
+  /**
+   * As `render`, kept apart by who wrote what.
+   * @throws TemplateError
+   */
+  renderParts(template: string): readonly Part[] {
+    return compile(template).renderParts(variablesOf(this.next.blackboard, {}), maxRenderedBytes, this.effort);
   }
 
   /**

@@ -229,7 +229,8 @@ class Scan {
       if (character === '"') break;
       if (!this.expansion("double", character)) this.at += 1;
     }
-    this.at += 1;
+    // When lost, what comes next is no closing quote: it may be a value.
+    if (this.lost === null) this.at += 1;
     this.mindLines(begin);
   }
 

@@ -1,48 +1,20 @@
 /** The agent routes over real stores, with callers who are simply believed. */
 import type { Identity } from "../../actors/identity/identity.ts";
 import { agentQuota } from "../../actors/identity/quota.ts";
-import { Problem } from "../../actors/problem.ts";
 import { createAgents } from "../../src/agents/agents.ts";
 import { agentEvents } from "../../src/agents/events.ts";
 import { agentRoutes, catalogueRoutes } from "../../src/agents/routes.ts";
 import { createApp } from "../../src/http/app.ts";
 import { createLogger } from "../../src/http/log.ts";
-import type { Authenticator } from "../../src/identity/authenticate.ts";
 import { offer } from "../actors/agent/offer.ts";
+import { caller as believedCaller, believing } from "../harness/callers.ts";
 import { freshStores } from "../harness/stores.ts";
 
 export const allScopes = ["agent:deploy", "agent:list", "agent:read", "agent:delete", "agent:execute"];
 
-const callers = new Map<string, Identity>();
-
-/** A caller at home in `tenant`; the answer is the token to call with. */
-export function caller(tenant: string, facts: Partial<Identity> = {}): string {
-  const identity: Identity = {
-    kind: "service_account",
-    userId: `user-of-${tenant}`,
-    realm: "test",
-    role: null,
-    membership: null,
-    tier: null,
-    homeTenant: tenant,
-    clientId: null,
-    email: null,
-    scopes: new Set(allScopes),
-    ...facts,
-  };
-  const token = crypto.randomUUID();
-  callers.set(token, identity);
-  return token;
-}
-
-const authenticator: Authenticator = {
-  async identify(request) {
-    const identity = callers.get(request.headers.get("authorization")?.replace(/^Bearer /, "") ?? "");
-    if (identity === undefined) throw new Problem("invalid_token", "The token is not valid");
-    return identity;
-  },
-  resolveTenant: async (identity) => identity.homeTenant,
-};
+/** A caller who may do with agents whatever there is. */
+export const caller = (tenant: string, facts: Partial<Identity> = {}): string =>
+  believedCaller(tenant, { scopes: new Set(allScopes), ...facts });
 
 export interface Answer {
   readonly status: number;
@@ -88,7 +60,7 @@ export async function openHouse() {
   };
   const app = createApp({
     routes: [...agentRoutes(agents), ...catalogueRoutes(offer.runtimes, models)],
-    authenticator,
+    authenticator: believing,
     logger: createLogger("silent"),
     metrics: null,
     corsOrigins: [],

@@ -5,17 +5,16 @@ import { approval } from "../../actors/approval/approval.ts";
 import { ApprovalDecided, type Open, Open as OpenSchema } from "../../actors/approval/messages.ts";
 import type { Identity } from "../../actors/identity/identity.ts";
 import { parseHostPattern } from "../../actors/network/pattern.ts";
-import { Problem } from "../../actors/problem.ts";
 import { createApprovals } from "../../src/approvals/approvals.ts";
 import { approvalLinkRoutes } from "../../src/approvals/links.ts";
 import { approvalNotifyActivity } from "../../src/approvals/notify.ts";
 import { approvalsProjection } from "../../src/approvals/projection.ts";
 import { approvalRecords } from "../../src/approvals/records.ts";
 import { approvalRoutes } from "../../src/approvals/routes.ts";
-import type { Authenticator } from "../../src/identity/authenticate.ts";
 import { type Mail, openMail } from "../../src/mail/mail.ts";
 import { reading } from "../../src/runtime/reading.ts";
 import { openBody } from "../actors/approval/sample.ts";
+import { caller as believedCaller, believing } from "../harness/callers.ts";
 import { startTestNode } from "../harness/runtime.ts";
 import { freshStores } from "../harness/stores.ts";
 import { openApp } from "../http/open-app.ts";
@@ -55,36 +54,16 @@ const owner = defineActor({
 });
 
 const allScopes = ["approval:list", "approval:read", "approval:approve", "approval:reject"];
-const callers = new Map<string, Identity>();
-
-/** A caller at home in `tenant`; the answer is the token to call with. */
-export function caller(sub: string, facts: Partial<Identity> = {}): string {
-  const identity: Identity = {
+/** A person of the tenant `acme` unless the facts say otherwise; the answer is the token to call with. */
+export const caller = (sub: string, facts: Partial<Identity> = {}): string =>
+  believedCaller("acme", {
     kind: "tenant_user",
     userId: sub,
-    realm: "test",
-    role: null,
     membership: "member",
-    tier: null,
-    homeTenant: "acme",
-    clientId: null,
     email: `${sub}@example.com`,
     scopes: new Set(allScopes),
     ...facts,
-  };
-  const token = crypto.randomUUID();
-  callers.set(token, identity);
-  return token;
-}
-
-const authenticator: Authenticator = {
-  async identify(request) {
-    const identity = callers.get(request.headers.get("authorization")?.replace(/^Bearer /, "") ?? "");
-    if (identity === undefined) throw new Problem("invalid_token", "The token is not valid");
-    return identity;
-  },
-  resolveTenant: async (identity) => identity.homeTenant,
-};
+  });
 
 export interface Answer {
   readonly status: number;
@@ -143,7 +122,7 @@ export async function openHouse({ smtpUrl }: HouseOptions = {}) {
   });
   const app = openApp({
     routes: [...approvalRoutes({ approvals, sql: stores.sql }), ...approvalLinkRoutes(approvals)],
-    authenticator,
+    authenticator: believing,
   });
 
   async function call(token: string | null, path: string, options: CallOptions = {}): Promise<Answer> {

@@ -6,9 +6,9 @@ import type { Authenticator } from "../../src/identity/authenticate.ts";
 
 const known = new Map<string, Identity>();
 
-/** A caller at home in `tenant`, with every scope unless the facts say otherwise; the answer is the token to call with. */
-export function caller(tenant: string, facts: Partial<Identity> = {}): string {
-  const identity: Identity = {
+/** Somebody at home in `tenant`, with every scope unless the facts say otherwise. */
+export function identityOf(tenant: string, facts: Partial<Identity> = {}): Identity {
+  return {
     kind: "service_account",
     userId: `user-of-${tenant}`,
     realm: "test",
@@ -21,8 +21,12 @@ export function caller(tenant: string, facts: Partial<Identity> = {}): string {
     scopes: allScopes,
     ...facts,
   };
+}
+
+/** The same as a caller; the answer is the token to call with. */
+export function caller(tenant: string, facts: Partial<Identity> = {}): string {
   const token = crypto.randomUUID();
-  known.set(token, identity);
+  known.set(token, identityOf(tenant, facts));
   return token;
 }
 

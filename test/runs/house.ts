@@ -4,9 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Json } from "../../actors/actor.ts";
 import { approval } from "../../actors/approval/approval.ts";
-import type { Identity } from "../../actors/identity/identity.ts";
 import { systemTenant } from "../../actors/identity/identity.ts";
-import { allScopes } from "../../actors/identity/scopes.ts";
 import { Problem } from "../../actors/problem.ts";
 import type { Definition } from "../../actors/workflow/definition.ts";
 import { workflow } from "../../actors/workflow/workflow.ts";
@@ -17,7 +15,6 @@ import { createApp } from "../../src/http/app.ts";
 import { listen } from "../../src/http/listen.ts";
 import { createLogger } from "../../src/http/log.ts";
 import { EventStreams } from "../../src/http/sse.ts";
-import type { Authenticator } from "../../src/identity/authenticate.ts";
 import { cleanupActivity } from "../../src/runs/cleanup.ts";
 import { runLogRoutes } from "../../src/runs/log-routes.ts";
 import type { RunRequest } from "../../src/runs/port.ts";
@@ -28,6 +25,7 @@ import { createRuns, type Runs } from "../../src/runs/runs.ts";
 import { subrunActivity } from "../../src/runs/subruns.ts";
 import { openVolumes } from "../../src/volumes/open.ts";
 import type { Definitions, ResolvedWorkflow } from "../../src/workflows/port.ts";
+import { believing, caller } from "../harness/callers.ts";
 import { startTestNode } from "../harness/runtime.ts";
 import { freshStores } from "../harness/stores.ts";
 import { until } from "../harness/until.ts";
@@ -37,22 +35,6 @@ export interface Answer {
   readonly headers: Headers;
   // biome-ignore lint/suspicious/noExplicitAny: tests look into answers freely
   readonly body: any;
-}
-
-export function identityOf(tenant: string, facts: Partial<Identity> = {}): Identity {
-  return {
-    kind: "service_account",
-    userId: `user-of-${tenant}`,
-    realm: "test",
-    role: null,
-    membership: null,
-    tier: null,
-    homeTenant: tenant,
-    clientId: null,
-    email: null,
-    scopes: allScopes,
-    ...facts,
-  };
 }
 
 export type House = Awaited<ReturnType<typeof openHouse>>;
@@ -123,21 +105,12 @@ export async function openHouse() {
     now: Date.now,
   });
 
-  const callers = new Map<string, Identity>();
-  const authenticator: Authenticator = {
-    async identify(request) {
-      const identity = callers.get(request.headers.get("authorization")?.replace(/^Bearer /, "") ?? "");
-      if (identity === undefined) throw new Problem("invalid_token", "The token is not valid");
-      return identity;
-    },
-    resolveTenant: async (identity) => identity.homeTenant,
-  };
   const app = createApp({
     routes: [
       ...runRoutes({ runs, approvals, sql: stores.sql }),
       ...runLogRoutes({ runs, runtime, streams: new EventStreams() }),
     ],
-    authenticator,
+    authenticator: believing,
     logger: createLogger("silent"),
     metrics: null,
     corsOrigins: [],
@@ -176,12 +149,7 @@ export async function openHouse() {
     refuse: (problem: Problem | null) => {
       refusal = problem;
     },
-    /** A caller at home in `tenant`; the answer is the token to call with. */
-    caller(tenant: string, facts: Partial<Identity> = {}): string {
-      const token = crypto.randomUUID();
-      callers.set(token, identityOf(tenant, facts));
-      return token;
-    },
+    caller,
     register(owner: string, definition: Definition): ResolvedWorkflow {
       const { name, version } = definition;
       const workflow_id = Bun.randomUUIDv7();

@@ -11,7 +11,8 @@ import { type WorkflowTools, workflowTools } from "../../src/runs/tools/tools.ts
 import { createWorkflows } from "../../src/workflows/workflows.ts";
 import { offer } from "../actors/workflow/manifest/sample.ts";
 import { definitionOf, human, noop } from "../actors/workflow/sample.ts";
-import { type House, identityOf, openHouse } from "./house.ts";
+import { identityOf } from "../harness/callers.ts";
+import { type House, openHouse } from "./house.ts";
 
 let house: House;
 let tools: WorkflowTools;

@@ -1,6 +1,9 @@
 /** A turn under construction. */
-import { expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import type { Context } from "../../../actors/actor.ts";
+import { TemplateError } from "../../../actors/template/template.ts";
+import { evaluateExpression, parseExpression } from "../../../actors/workflow/expression.ts";
+import { finalOutput } from "../../../actors/workflow/output.ts";
 import { Run } from "../../../actors/workflow/run.ts";
 import { firstState } from "../../../actors/workflow/seed.ts";
 import { definitionOf, headerOf, noop, runId } from "./sample.ts";
@@ -42,4 +45,37 @@ test("what a turn does not touch is shared with the state before", () => {
   expect(run.state.blackboard.bulky).toBe(bulky);
   expect(run.state.definition).toBe(state.definition);
   expect(state.blackboard).not.toHaveProperty("other");
+});
+
+describe("what templates take", () => {
+  const board = { list: Array(400).fill(0) };
+  const heavy = "{{#each list}}{{#each @root.list}}{{/each}}{{/each}}";
+  const turn = () => new Run(firstState({ ...start, overrides: board }, context), context);
+
+  test("counts for all templates of a turn together", () => {
+    const run = turn();
+    run.render(heavy);
+    run.renderParts(heavy);
+    const parts = Array(20).fill(heavy);
+    expect(() => parts.map((part) => run.render(part))).toThrow(TemplateError);
+    expect(() => parts.map((part) => run.renderParts(part))).toThrow(TemplateError);
+    expect(() => turn().render(heavy)).not.toThrow();
+  });
+
+  test("counts what they yield", () => {
+    const run = new Run(firstState({ ...start, overrides: { text: "x".repeat(1_000_000) } }, context), context);
+    const render = () => Array.from({ length: 1_000 }, () => run.render("{{text}}").length);
+    expect(render).toThrow(TemplateError);
+  });
+
+  test("is shared with rules and the output", () => {
+    const run = turn();
+    const output_template = Object.fromEntries(Array.from({ length: 20 }, (_, index) => [`k${index}`, heavy]));
+    expect(() => finalOutput({ output_template, output_schema: null }, run.state.blackboard, run.effort)).toThrow();
+    const faults: string[] = [];
+    expect(evaluateExpression(parseExpression("list == list"), board, (fault) => faults.push(fault), run.effort)).toBe(
+      false,
+    );
+    expect(faults).toEqual(["The template takes too long"]);
+  });
 });
