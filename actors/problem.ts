@@ -120,6 +120,7 @@ export const problems = {
   reserved_override_key: 422,
   template_error: 422,
   depth_exceeded: 422,
+  too_many_descendants: 422,
   invalid_input: 422,
   invalid_blackboard: 422,
   reserved_blackboard_key: 422,

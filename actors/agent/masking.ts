@@ -13,6 +13,20 @@ const hidden = [
   "spec.execution.delivery.destinations.*.secret",
 ].map((path) => path.split("."));
 
+/** The same of a workflow's; a value that is a template is no secret of its author's. */
+const hiddenOfWorkflow = [
+  "spec.states.*.env.*",
+  "spec.states.*.steps.*.env.*",
+  "spec.states.*.notify.*.secret",
+  "spec.states.*.escalate.notify.*.secret",
+  "spec.states.*.output_handler.headers.*",
+].map((path) => path.split("."));
+
+/** A workflow's document with its environment, and whatever proves who calls to others, hidden. */
+export function maskedWorkflow(document: Json): Json {
+  return hiddenOfWorkflow.reduce<Json>(hide, document);
+}
+
 /** The document with the values of its environment, and whatever proves who calls to others, hidden. */
 export function masked(document: Json): Json {
   return hidden.reduce<Json>(hide, document);

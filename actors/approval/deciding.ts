@@ -2,8 +2,13 @@
 import type { Decider, ForbiddenCode } from "./messages.ts";
 import { type ApprovalState, approversOf, type DecidedBy, type Link } from "./state.ts";
 
-/** Addresses are told apart without regard to case. */
-const folded = (address: string): string => address.toLowerCase();
+/**
+ * Addresses are told apart without regard to the case of ASCII letters. There are others whose small letter is an
+ * ASCII one (the Kelvin sign, K): an address with them is somebody else's.
+ */
+const folded = (address: string): string => address.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
+/** For who is the same person, where taking two for one only refuses more. */
+const alike = (address: string): string => address.normalize("NFKC").toLowerCase();
 
 /** Why somebody may not decide; null: they may. Nobody is exempt, whatever their role. */
 export function refusalOf(state: ApprovalState, by: Decider, managesFleet: boolean): ForbiddenCode | null {
@@ -27,7 +32,7 @@ function isInitiator({ request }: ApprovalState, sub: string | null, email: stri
   const { initiator } = request;
   if (sub !== null && sub === initiator.sub) return true;
   if (email === null) return false;
-  return [initiator.email, initiator.sub].some((known) => known !== null && folded(known) === folded(email));
+  return [initiator.email, initiator.sub].some((known) => known !== null && alike(known) === alike(email));
 }
 
 interface Claims {
@@ -51,7 +56,7 @@ function isApprover(state: ApprovalState, { sub, email, roles }: Claims): boolea
 
 /** Names by which a person is known again, under whichever of them they come. */
 export function peopleOf({ sub, email }: Pick<DecidedBy, "sub" | "email">): string[] {
-  return [...(sub === null ? [] : [`sub:${sub}`]), ...(email === null ? [] : [`email:${folded(email)}`])];
+  return [...(sub === null ? [] : [`sub:${sub}`]), ...(email === null ? [] : [`email:${alike(email)}`])];
 }
 
 /** A link that was handed to somebody proves no more than that person's own consent. */

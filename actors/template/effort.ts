@@ -1,7 +1,15 @@
-/** How much work one evaluation has done, so that it can be stopped: texts and values are read again and again. */
+/** How much work evaluations have done, so that they can be stopped: texts and values are read again and again. */
 import type { Value } from "./helpers.ts";
 
-/** Characters of a value that count as one step. */
+/** A template that is not understood, or that asks for too much. */
+export class TemplateError extends Error {
+  override readonly name = "TemplateError";
+}
+
+/** Of one template; a step takes about 0.3 µs. */
+const mostSteps = 200_000;
+
+/** Characters that are read or written and count as one step. */
 const charactersPerStep = 100;
 
 export class Effort {
@@ -9,15 +17,17 @@ export class Effort {
   /** Of lists and objects as JSON. */
   private readonly sizes = new WeakMap<object, number>();
 
-  /** @param tooMuch called when more than `most` steps are spent; throws */
-  constructor(
-    private readonly most: number,
-    private readonly tooMuch: () => never,
-  ) {}
+  constructor(private readonly most = mostSteps) {}
 
+  /** @throws TemplateError when that is too much */
   spend(steps: number): void {
     this.steps += steps;
-    if (this.steps > this.most) this.tooMuch();
+    if (this.steps > this.most) throw new TemplateError("The template takes too long");
+  }
+
+  /** For writing a text. */
+  write(text: string): void {
+    this.spend(text.length / charactersPerStep);
   }
 
   /** For looking through a whole value. */

@@ -5,14 +5,11 @@
  * and depth, work and output are bounded.
  */
 import Handlebars from "handlebars";
-import { Effort } from "./effort.ts";
+import { Effort, TemplateError } from "./effort.ts";
 import { helpers, isTrue, member, print, type Value } from "./helpers.ts";
 import { nestsDeeper } from "./nesting.ts";
 
-/** A template that is not understood, or that asks for too much. */
-export class TemplateError extends Error {
-  override readonly name = "TemplateError";
-}
+export { TemplateError };
 
 type Variables = { readonly [name: string]: Value };
 
@@ -47,23 +44,12 @@ export interface Template {
 }
 
 const deepest = 32;
-/** Of one template; a step takes about 0.3 µs. */
-const mostSteps = 200_000;
-/** Characters of what is written that count as one step. */
-const charactersPerStep = 100;
 /** Helpers that hand a value on without looking into it. */
 const freeHelpers = new Set(["default", "and", "or", "not"]);
 const blocks = new Set(["if", "unless", "each", "with"]);
 
 type Program = hbs.AST.Program;
 type Expression = hbs.AST.Expression;
-
-/** What templates and expressions may take together that are evaluated at one time, without a pause. */
-export function templateEffort(steps = mostSteps): Effort {
-  return new Effort(steps, () => {
-    throw new TemplateError("The template takes too long");
-  });
-}
 
 /** Compiled templates by source: the same few are rendered again and again. */
 const compiled = new Map<string, Template>();
@@ -223,7 +209,7 @@ class Rendering {
   constructor(
     private readonly variables: Variables,
     private readonly maxBytes: number,
-    private readonly effort: Effort = templateEffort(),
+    private readonly effort = new Effort(),
   ) {}
 
   text(program: Program): string {
@@ -254,7 +240,7 @@ class Rendering {
   private write(by: Part["by"], text: string): void {
     this.length += text.length;
     if (this.length > this.maxBytes) this.tooLarge();
-    this.effort.spend(text.length / charactersPerStep);
+    this.effort.write(text);
     const last = this.parts.at(-1);
     // An author's text in a loop: joined as it comes, so that a value has one text before it.
     if (by === "author" && last?.by === "author") this.parts[this.parts.length - 1] = { by, text: last.text + text };

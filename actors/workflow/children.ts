@@ -89,7 +89,7 @@ export function startHeard(run: Run, children: readonly AgentChild[], outcome: A
   const end: AgentEnd = {
     agent: child.agent,
     agent_id: null,
-    execution_id: child.id,
+    execution_id: null,
     status: "failed",
     output: null,
     error: outcome.code,

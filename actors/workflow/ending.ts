@@ -130,6 +130,7 @@ function tellParent(run: Run): void {
     final_output: ending?.final_output ?? null,
     blackboard,
     error: ending?.error ?? null,
+    error_code: ending?.error_code ?? null,
   };
   run.tell(WORKFLOW, header.parent.execution_id, "run_ended", end);
 }

@@ -11,9 +11,9 @@
  * infix: it means the same.
  */
 import type { Json } from "../actor.ts";
-import type { Effort } from "../template/effort.ts";
+import { Effort } from "../template/effort.ts";
 import { helpers, isTrue, member, type Value } from "../template/helpers.ts";
-import { compileExpression, TemplateError, templateEffort } from "../template/template.ts";
+import { compileExpression, TemplateError } from "../template/template.ts";
 
 /** An expression that is not understood; the message says why and where. */
 export class ExpressionError extends Error {
@@ -82,7 +82,7 @@ export function evaluateExpression(
   expression: Expression,
   variables: Variables,
   onFault: (reason: string) => void = () => {},
-  effort: Effort = templateEffort(),
+  effort = new Effort(),
 ): boolean {
   try {
     return resultOf(expression, variables, effort);

@@ -26,7 +26,9 @@ export const RunEnd = Type.Object({
   output: AnyJson,
   final_output: AnyJson,
   blackboard: JsonObject,
+  /** For people. */
   error: Type.Union([Type.String(), Type.Null()]),
+  error_code: Type.Union([Type.String(), Type.Null()]),
 });
 export type RunEnd = Static<typeof RunEnd>;
 

@@ -7,7 +7,8 @@
 import type { Context, Effect, Json, Turn } from "../actor.ts";
 import { iso } from "../execution/life.ts";
 import { jsonOrText } from "../json.ts";
-import { compile, type Part, templateEffort } from "../template/template.ts";
+import { Effort } from "../template/effort.ts";
+import { compile, type Part } from "../template/template.ts";
 import type { State } from "./definition.ts";
 import type { EventBody, EventType } from "./events.ts";
 import { eventOf } from "./events.ts";
@@ -18,13 +19,13 @@ import { variablesOf } from "./variables.ts";
 /** Bytes of a rendered text. */
 export const maxRenderedBytes = 1_048_576;
 /** Of all templates and expressions of one turn together: nothing else of the node goes on meanwhile. */
-const mostSteps = 500_000;
+const mostSteps = 250_000;
 
 export class Run {
   private next: RunState;
   private effects: Effect[] = [];
   /** What is left of it for templates and expressions. */
-  readonly effort = templateEffort(mostSteps);
+  readonly effort = new Effort(mostSteps);
 
   constructor(
     /** As the turn found it. */

@@ -74,7 +74,8 @@ export const AgentEnd = Type.Object({
   agent: Text,
   /** Null: it never started. */
   agent_id: Nullable(Text),
-  execution_id: Text,
+  /** Null: it was refused, so there is none. */
+  execution_id: Nullable(Text),
   status: Text,
   output: Nullable(Text),
   error: Nullable(Text),

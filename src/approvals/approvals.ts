@@ -96,6 +96,12 @@ export function createApprovals({ runtime, records, publicUrl, now }: ApprovalsO
   }
 
   return {
+    /** What the latest decided approval of an execution came to, for whoever comes too late; null: there is none. */
+    async lastDecision(tenant: string, executionId: string) {
+      const last = await records.lastDecision(tenant, executionId);
+      return last === null ? null : { status: last.status, decided_at: last.decided_at.toISOString() };
+    },
+
     /** Pending ones, oldest first. @throws Problem 422 */
     async pending(tenant: string, query: PendingQuery, page: Page): Promise<SentList> {
       return sent(await records.pending(tenant, readPendingFilter(query), page, new Date(now())));

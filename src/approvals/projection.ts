@@ -3,24 +3,7 @@ import { APPROVAL } from "../../actors/approval/messages.ts";
 import { approvalSummary, pendingApproval } from "../../actors/approval/record.ts";
 import type { ApprovalState } from "../../actors/approval/state.ts";
 import type { Change, Projection, Statement } from "../runtime/port.ts";
-
-/** One statement per commit for all rows that are new or changed, one for new links, two for what goes. */
-export const approvalsProjection: Projection = {
-  kind: APPROVAL,
-  project: (changes) => {
-    const rows = changes.filter(({ before, after }) => after !== null && isNews(before, after)).map(rowOf);
-    const links = changes.flatMap(linksOf);
-    const gone = changes.filter(({ after }) => after === null).map(({ key }) => key);
-    const statements: Statement[] = [];
-    if (rows.length > 0) statements.push({ text: upsert, parameters: [JSON.stringify(rows)] });
-    if (links.length > 0) statements.push({ text: addLinks, parameters: [JSON.stringify(links)] });
-    if (gone.length > 0) {
-      statements.push({ text: remove, parameters: [JSON.stringify(gone)] });
-      statements.push({ text: removeLinks, parameters: [JSON.stringify(gone)] });
-    }
-    return statements;
-  },
-};
+import { projectRows } from "../runtime/rows.ts";
 
 /** Most turns change nothing that lists show. */
 function isNews(before: Change["before"], after: Change["after"]): boolean {
@@ -88,3 +71,18 @@ delete from approvals where approval_id in (select value::uuid from json_array_e
 
 const removeLinks = `
 delete from approval_links where approval_id in (select value::uuid from json_array_elements_text($1::text::json))`;
+
+const rows = projectRows({ kind: APPROVAL, isNews, rowOf, upsert, remove });
+
+/** The approvals' own rows, and those of their links. */
+export const approvalsProjection: Projection = {
+  kind: APPROVAL,
+  project: (changes) => {
+    const links = changes.flatMap(linksOf);
+    const gone = changes.filter(({ after }) => after === null).map(({ key }) => key);
+    const statements: Statement[] = [...rows.project(changes)];
+    if (links.length > 0) statements.push({ text: addLinks, parameters: [JSON.stringify(links)] });
+    if (gone.length > 0) statements.push({ text: removeLinks, parameters: [JSON.stringify(gone)] });
+    return statements;
+  },
+};

@@ -111,6 +111,15 @@ export function approvalRecords(sql: Sql) {
       return row?.document ?? null;
     },
 
+    /** What the latest decided approval of an execution came to; null when there is none. */
+    async lastDecision(tenant: string, executionId: string): Promise<{ status: string; decided_at: Date } | null> {
+      const [row] = await sql<{ status: string; decided_at: Date }[]>`
+        select status, decided_at from approvals
+        where tenant = ${tenant} and execution_id = ${executionId} and status <> 'pending' and decided_at is not null
+        order by decided_at desc, approval_id desc limit 1`;
+      return row ?? null;
+    },
+
     /** Whose a link is, by the hash of its token: nobody's tenant is known before. */
     async ofLink(hash: string): Promise<SweepRow | null> {
       const [row] = await sql<SweepRow[]>`select approval_id, tenant from approval_links where hash = ${hash}`;

@@ -99,7 +99,8 @@ export function approvalRoutes({ approvals, sql }: ApprovalRoutesOptions): reado
       summary: "Reject, for a reason",
       scope: "approval:reject",
       params: RequestId,
-      body: jsonBody(RejectBody, { limit: decisionLimit }),
+      // Without a body the reason is what is missing, as with an empty object.
+      body: jsonBody(RejectBody, { optional: true, limit: decisionLimit }),
       responses: { 200: DecisionBody },
       handler: (call) => {
         const { reason, rejected_by } = call.body;

@@ -1,20 +1,8 @@
 /** The table `executions`, kept in step with the actors' states. */
 import { EXECUTION } from "../../actors/execution/execution.ts";
 import type { ExecutionState } from "../../actors/execution/state.ts";
-import type { Change, Projection, Statement } from "../runtime/port.ts";
-
-/** One statement per commit for all rows that are new or changed, one for those that go. */
-export const executionsProjection: Projection = {
-  kind: EXECUTION,
-  project: (changes) => {
-    const rows = changes.filter(({ after, before }) => after !== null && isNews(before, after)).map(rowOf);
-    const gone = changes.filter(({ after }) => after === null).map(({ key }) => key);
-    const statements: Statement[] = [];
-    if (rows.length > 0) statements.push({ text: upsert, parameters: [JSON.stringify(rows)] });
-    if (gone.length > 0) statements.push({ text: remove, parameters: [JSON.stringify(gone)] });
-    return statements;
-  },
-};
+import type { Change } from "../runtime/port.ts";
+import { projectRows } from "../runtime/rows.ts";
 
 /** Most turns change nothing that lists show. */
 function isNews(before: Change["before"], after: Change["after"]): boolean {
@@ -52,3 +40,5 @@ set status = excluded.status, started_at = excluded.started_at, ended_at = exclu
 
 const remove = `
 delete from executions where execution_id in (select value::uuid from json_array_elements_text($1::text::json))`;
+
+export const executionsProjection = projectRows({ kind: EXECUTION, isNews, rowOf, upsert, remove });

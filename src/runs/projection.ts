@@ -1,20 +1,8 @@
 /** The table `workflow_executions`, kept in step with the actors' states. */
 import { WORKFLOW } from "../../actors/workflow/messages.ts";
 import type { RunState } from "../../actors/workflow/state.ts";
-import type { Change, Projection, Statement } from "../runtime/port.ts";
-
-/** One statement per commit for all rows that are new or changed, one for those that go. */
-export const runsProjection: Projection = {
-  kind: WORKFLOW,
-  project: (changes) => {
-    const rows = changes.filter(({ after, before }) => after !== null && isNews(before, after)).map(rowOf);
-    const gone = changes.filter(({ after }) => after === null).map(({ key }) => key);
-    const statements: Statement[] = [];
-    if (rows.length > 0) statements.push({ text: upsert, parameters: [JSON.stringify(rows)] });
-    if (gone.length > 0) statements.push({ text: remove, parameters: [JSON.stringify(gone)] });
-    return statements;
-  },
-};
+import type { Change } from "../runtime/port.ts";
+import { projectRows } from "../runtime/rows.ts";
 
 /** Most turns change nothing that the table holds: what a run is at is read from its state. */
 function isNews(before: Change["before"], after: Change["after"]): boolean {
@@ -52,3 +40,5 @@ on conflict (execution_id) do update set status = excluded.status, ended_at = ex
 
 const remove = `
 delete from workflow_executions where execution_id in (select value::uuid from json_array_elements_text($1::text::json))`;
+
+export const runsProjection = projectRows({ kind: WORKFLOW, isNews, rowOf, upsert, remove });

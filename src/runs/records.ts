@@ -56,6 +56,17 @@ export function createRunRecords(sql: Sql) {
       return new Map(rows.map((row) => [row.workflow_id, row.count]));
     },
 
+    /** Runs of all generations below one, ended or not; never more than `most`. */
+    async countBelow(tenant: string, executionId: string, most: number): Promise<number> {
+      const [row] = await sql<{ count: number }[]>`
+        with recursive below as (
+          select execution_id from workflow_executions where parent_execution_id = ${executionId} and tenant = ${tenant}
+          union all
+          select w.execution_id from workflow_executions w join below b on w.parent_execution_id = b.execution_id)
+        select count(*)::int as count from (select from below limit ${most}) few`;
+      return row?.count ?? 0;
+    },
+
     /** Executions that have not ended, whoever started them: a global workflow runs in many tenants. */
     unfinishedOf(workflowIds: readonly string[], limit: number | null = null): Promise<Unfinished[]> {
       return sql<Unfinished[]>`

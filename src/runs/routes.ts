@@ -1,5 +1,6 @@
 /** The routes of runs (workflow contract, section 10). */
 import { Type } from "@sinclair/typebox";
+import { Problem } from "../../actors/problem.ts";
 import { RunGraph } from "../../actors/workflow/graph.ts";
 import { RunElement, RunRecord } from "../../actors/workflow/record.ts";
 import { maxBlackboardBytes } from "../../actors/workflow/size.ts";
@@ -11,7 +12,7 @@ import { listSchema, pageOf } from "../http/paging.ts";
 import { type Call, defineRoute, jsonBody, type Route, reply, uuidParam } from "../http/route.ts";
 import type { Sql } from "../store/postgres.ts";
 import { initiatorOf, namedWorkflow, readFilter, readReason, readSignal, readStart } from "./reading.ts";
-import type { Begun, Runs } from "./runs.ts";
+import type { Begun, FoundRun, Runs } from "./runs.ts";
 import {
   CancelBody,
   CancelRequested,
@@ -30,7 +31,7 @@ import {
 
 export interface RunRoutesOptions {
   readonly runs: Runs;
-  readonly approvals: Pick<Approvals, "signal">;
+  readonly approvals: Pick<Approvals, "signal" | "lastDecision">;
   readonly sql: Sql;
 }
 
@@ -140,6 +141,16 @@ function readingRoutes({ runs }: RunRoutesOptions): Route[] {
 }
 
 function changingRoutes({ runs, approvals, sql }: RunRoutesOptions): Route[] {
+  /** @throws Problem 409; what was decided last is told to whoever comes too late */
+  async function openApproval(found: FoundRun): Promise<string> {
+    try {
+      return runs.openApproval(found);
+    } catch (error) {
+      if (!(error instanceof Problem) || error.code !== "no_open_approval") throw error;
+      const last = await approvals.lastDecision(found.at.tenant, found.at.key);
+      throw new Problem(error.code, error.message, last ?? {});
+    }
+  }
   const pausing = (action: "pause" | "resume", summary: string) =>
     defineRoute({
       method: "POST",
@@ -166,13 +177,13 @@ function changingRoutes({ runs, approvals, sql }: RunRoutesOptions): Route[] {
       summary: "Answer the approval that a workflow execution waits for",
       scope: "workflow:signal",
       params: RunId,
-      body: jsonBody(SignalBody),
+      body: jsonBody(SignalBody, { optional: true }),
       responses: { 202: SignalSent },
       handler: (call) => {
         const signal = readSignal(call.body);
         const { tenant, identity, params } = call;
         return idempotent(call, sql, async () => {
-          const approvalId = runs.openApproval(await runs.find(tenant, params.id));
+          const approvalId = await openApproval(await runs.find(tenant, params.id));
           await approvals.signal({ tenant, approvalId, by: deciderOf(identity), source: sourceOf(call), ...signal });
           return reply(202, { status: "signal_sent", execution_id: params.id, approval_id: approvalId });
         });

@@ -54,6 +54,9 @@ const eventsAtOnce = 20;
 /** Entries counted at most; no run comes near. */
 const mostEvents = 10_000_000;
 
+/** Runs below one root, of all generations together. */
+const maxDescendants = 1_000;
+
 export type Runs = ReturnType<typeof createRuns>;
 
 export function createRuns(options: RunsOptions) {
@@ -86,6 +89,17 @@ export function createRuns(options: RunsOptions) {
       const state = states.get(id);
       return state === undefined ? [] : [runElement({ execution_id: id, tenant_id: tenant }, state)];
     });
+  }
+
+  /**
+   * What runs start counts toward no rate, and every generation can be a hundred times as many.
+   * @throws Problem 422 `too_many_descendants`
+   */
+  async function requireRoom({ tenant, parent }: RunRequest): Promise<void> {
+    if (parent === null) return;
+    const below = await records.countBelow(tenant, parent.rootExecutionId, maxDescendants);
+    if (below < maxDescendants) return;
+    throw new Problem("too_many_descendants", `At most ${maxDescendants} workflows run below one root`);
   }
 
   /** Starts under an id; the same id again is the same run, whatever else became of its workflow. */
@@ -122,7 +136,10 @@ export function createRuns(options: RunsOptions) {
    * @throws Problem 402, 403, 404, 422, 429, 503 when refused: then nothing was stored; 500 `workflow_start_failed`
    */
   function beginAs(executionId: string, fresh: boolean, request: RunRequest): Promise<Begun> {
-    return startPrepared(request.tenant, executionId, fresh, () => prepareRun(options, executionId, request));
+    return startPrepared(request.tenant, executionId, fresh, async () => {
+      await requireRoom(request);
+      return prepareRun(options, executionId, request);
+    });
   }
 
   /** Cancels every run of these workflows that has not ended, whoever started it. Repeatable. */

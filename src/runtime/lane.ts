@@ -8,6 +8,7 @@
  */
 import { isDatabaseUnavailable } from "../store/postgres.ts";
 import { Batch, type Held, isRepeat, nothingTold, type Told } from "./batch.ts";
+import { Breath } from "./breath.ts";
 import { PartitionLost } from "./journal.ts";
 import type { LaneOptions } from "./lane-options.ts";
 import type { OwnedPartition } from "./lease.ts";
@@ -105,7 +106,7 @@ export class Lane {
         });
         this.wakeUp = null;
         // Messages come in bursts: let the rest of this one arrive, so that it shares a commit.
-        await new Promise<void>((resolve) => setImmediate(resolve));
+        await new Breath().take();
         continue;
       }
       const deliveries = this.next();
@@ -137,7 +138,9 @@ export class Lane {
     const batch = new Batch(options.node, options.clock, options.isHostBound);
     try {
       const live = await this.load(deliveries);
+      const breath = new Breath();
       for (const delivery of deliveries) {
+        if (breath.isDue) await breath.take();
         const held = this.held.get(delivery.partition);
         if (held === undefined) continue;
         const told = this.turn(batch, held, delivery, live);

@@ -2,6 +2,7 @@
 import type { Json } from "../../actors/actor.ts";
 import { numbers, texts } from "../store/array-literal.ts";
 import type { Sql } from "../store/postgres.ts";
+import { firstMembers } from "./first-members.ts";
 import type { LogEntry, LogPoint, Runtime, StoredActor } from "./port.ts";
 import { readLog } from "./tail.ts";
 
@@ -33,11 +34,40 @@ export function reading(sql: Sql): Reading {
   };
 }
 
+/** Of a state's text, looked at first: what lists show stands before what is bulky. */
+const headCharacters = 32_768;
+/** Of the states that are looked through together where that is not enough. */
+const chunkBytes = 16 * 1_048_576;
+
+async function readMembers(
+  sql: Sql,
+  kind: string,
+  tenant: string,
+  wanted: readonly string[],
+  members: readonly string[],
+): Promise<StoredActor[]> {
+  const rows = await sql<{ key: string; version: string; bytes: number; head: string }[]>`
+    select key, version, octet_length(state) as bytes, left(state, ${headCharacters}) as head
+    from runtime_actors where kind = ${kind} and key = any(${[...wanted]}) and tenant = ${tenant}`;
+  const found: StoredActor[] = [];
+  const chunks: string[][] = [];
+  let room = 0;
+  for (const { key, version, bytes, head } of rows) {
+    const state = firstMembers(head, members);
+    if (state !== null) found.push({ key, tenant, version: Number(version), state });
+    else if (bytes <= room) chunks.at(-1)?.push(key);
+    else chunks.push([key]);
+    if (state === null) room = (bytes <= room ? room : chunkBytes) - bytes;
+  }
+  for (const keys of chunks) found.push(...(await lookThrough(sql, kind, tenant, keys, members)));
+  return found;
+}
+
 /**
  * PostgreSQL's functions on JSON decode every string they pass, and refuse a text that escapes what its own text
  * cannot hold: U+0000 and lone surrogates. A state with such an escape comes whole, and is taken apart here.
  */
-async function readMembers(
+async function lookThrough(
   sql: Sql,
   kind: string,
   tenant: string,

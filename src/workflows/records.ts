@@ -1,17 +1,18 @@
 /** The SQL of the tables `workflows` and `workflow_changes`, tenant first. */
 import type { Fragment, TransactionSql } from "postgres";
 import type { Json } from "../../actors/actor.ts";
-import { systemTenant } from "../../actors/identity/identity.ts";
 import { isSemanticVersion, versionOrder } from "../../actors/workflow/version-order.ts";
 import { isUuid } from "../http/route.ts";
 import { texts } from "../store/array-literal.ts";
 import { gather } from "../store/gather.ts";
 import type { Sql } from "../store/postgres.ts";
+import { everybody } from "./owner.ts";
 
 export type Transaction = TransactionSql<Record<string, never>>;
 
 export interface WorkflowRow {
   readonly workflow_id: string;
+  /** Its owner: a tenant, or everybody. */
   readonly tenant: string;
   readonly name: string;
   readonly version: string;
@@ -71,6 +72,7 @@ export interface Reference {
 
 export interface Change {
   readonly type: "WorkflowRegistered" | "WorkflowScopeChanged" | "WorkflowRemoved";
+  /** No owner: the tenant that answers for it. */
   readonly tenant: string;
   readonly workflowId: string;
   readonly name: string;
@@ -94,7 +96,7 @@ export interface Located {
   readonly revision: string;
 }
 
-const ownersOf = (tenant: string): string => texts([...new Set([tenant, systemTenant])]);
+const ownersOf = (tenant: string): string => texts([tenant, everybody]);
 
 export type WorkflowRecords = ReturnType<typeof workflowRecords>;
 
@@ -117,7 +119,7 @@ export function workflowRecords(sql: Sql) {
         select asked.place::int, found.* from unnest(${texts(keys.map(({ tenant }) => tenant))}::text[],
           ${texts(keys.map(({ name }) => name))}::text[]) with ordinality as asked (tenant, name, place),
           lateral (select w.workflow_id, w.tenant, w.name, w.version, w.revision from workflows w
-            where w.name = asked.name and w.tenant in (asked.tenant, ${systemTenant})
+            where w.name = asked.name and w.tenant in (asked.tenant, ${everybody})
             order by (w.tenant = asked.tenant) desc, w.version_order desc, w.created_at desc limit 1) as found`;
     return new Map(rows.map(({ place, ...row }) => [nameOf(keys[place - 1] as Named), row]));
   }, nameOf);

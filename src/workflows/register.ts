@@ -1,15 +1,14 @@
 /** Registering manifests: judged against what this node offers and what the tenant sees, then stored as a version. */
 import { createHash } from "node:crypto";
-import { systemTenant } from "../../actors/identity/identity.ts";
 import { type Issue, Problem } from "../../actors/problem.ts";
 import type { JudgedWorkflow } from "../../actors/workflow/manifest/judged.ts";
 import { judgeWorkflow } from "../../actors/workflow/manifest/manifest.ts";
 import { parseWorkflow } from "../../actors/workflow/manifest/parse.ts";
 import { refusal } from "../../actors/workflow/manifest/refusal.ts";
+import { ownerOf, tenantOf } from "./owner.ts";
 import { type Caller, globalForbidden, mayPublish, type WorkflowParts } from "./parts.ts";
 import type { NewWorkflow } from "./records.ts";
 import type { Finding, Judgement, Registered, Scope } from "./schema.ts";
-import { scopeOf } from "./wire.ts";
 
 export interface RegisterWish {
   readonly force: boolean | null;
@@ -57,10 +56,10 @@ export function registering(parts: WorkflowParts) {
       const parsed = parseWorkflow(text);
       const scope = wish.scope ?? parsed.scope ?? "tenant";
       const force = wish.force ?? parsed.force ?? false;
-      const owner = scope === "global" ? systemTenant : caller.tenant;
+      const owner = ownerOf(caller.tenant, scope);
       const { definition, metadata, issues, warnings } = await judge(owner, parsed.document);
       if (issues.length > 0) throw refusal(issues);
-      if (owner === systemTenant && !mayPublish(caller)) throw globalForbidden();
+      if (scope === "global" && !mayPublish(caller)) throw globalForbidden();
       const workflow: NewWorkflow = {
         name: definition.name,
         version: definition.version,
@@ -82,11 +81,11 @@ export function registering(parts: WorkflowParts) {
         workflow_id: workflowId,
         name: workflow.name,
         version: workflow.version,
-        scope: scopeOf(owner),
+        scope,
         status: "registered",
         registered_at: at.toISOString(),
         created_at: createdAt.toISOString(),
-        tenant_id: owner,
+        tenant_id: tenantOf(owner),
         warnings: [...warnings],
       };
     },
@@ -115,7 +114,7 @@ export function registering(parts: WorkflowParts) {
       const { kind, userId: sub } = caller.identity;
       const change = {
         type: "WorkflowRegistered",
-        tenant: owner,
+        tenant: tenantOf(owner),
         workflowId,
         name,
         version,

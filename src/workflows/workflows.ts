@@ -1,11 +1,11 @@
 /** What can be done with workflow definitions. Routes, runs and management tools all come through here. */
 
-import { systemTenant } from "../../actors/identity/identity.ts";
 import { invalid, Problem } from "../../actors/problem.ts";
 import type { Definition } from "../../actors/workflow/definition.ts";
 import { BoundedCache } from "../bounded-cache.ts";
 import { listOf, type Page } from "../http/paging.ts";
 import { isUuid } from "../http/route.ts";
+import { everybody, ownerOf, scopeOf, tenantOf } from "./owner.ts";
 import {
   type Caller,
   globalForbidden,
@@ -18,7 +18,7 @@ import type { Definitions, ResolvedWorkflow, WorkflowLookup } from "./port.ts";
 import { type Reference, type WorkflowRow, workflowRecords } from "./records.ts";
 import { registering } from "./register.ts";
 import type { Deleted, Scope, ScopeChanged, WorkflowDetail, WorkflowElement, WorkflowFilter } from "./schema.ts";
-import { scopeOf, versionElement, workflowDetail, workflowElement } from "./wire.ts";
+import { versionElement, workflowDetail, workflowElement } from "./wire.ts";
 
 /** Running executions named in a refusal to delete. */
 const namedRuns = 100;
@@ -41,7 +41,7 @@ export function createWorkflows(options: WorkflowsOptions) {
   async function detailOf(tenant: string, reference: Reference): Promise<WorkflowDetail> {
     const row = await find(tenant, reference);
     const counts = await options.countRuns(tenant, [row.workflow_id]);
-    return workflowDetail(row, counts.get(row.workflow_id) ?? 0);
+    return workflowDetail(row, counts.get(row.workflow_id) ?? 0, tenant);
   }
 
   async function definitionOf({ workflow_id, revision }: { workflow_id: string; revision: string }) {
@@ -66,7 +66,13 @@ export function createWorkflows(options: WorkflowsOptions) {
         if (version !== null && row.version !== version) throw versionMismatch(row.version);
         const definition = await definitionOf(row);
         if (definition === null) continue;
-        return { workflow_id: row.workflow_id, name: row.name, version: row.version, owner: row.tenant, definition };
+        return {
+          workflow_id: row.workflow_id,
+          name: row.name,
+          version: row.version,
+          owner: tenantOf(row.tenant),
+          definition,
+        };
       }
       throw new Problem("service_unavailable", "This workflow is being changed; try again", {}, { "Retry-After": "1" });
     },
@@ -92,7 +98,12 @@ export function createWorkflows(options: WorkflowsOptions) {
         rows.map(({ workflow_id }) => workflow_id),
       );
       const elements = rows.map((row): WorkflowElement => workflowElement(row, counts.get(row.workflow_id) ?? 0));
-      return listOf("workflows", elements, page, ({ name, tenant_id, version, id }) => [name, tenant_id, version, id]);
+      return listOf("workflows", elements, page, ({ name, tenant_id, scope, version, id }) => [
+        name,
+        ownerOf(tenant_id, scope),
+        version,
+        id,
+      ]);
     },
 
     /** @throws Problem 404 `workflow_not_found` */
@@ -116,7 +127,7 @@ export function createWorkflows(options: WorkflowsOptions) {
      */
     async remove(caller: Caller, reference: Reference, force: boolean): Promise<Deleted> {
       const found = await find(caller.tenant, reference);
-      if (found.tenant === systemTenant && !mayPublish(caller)) throw globalForbidden();
+      if (scopeOf(found.tenant) === "global" && !mayPublish(caller)) throw globalForbidden();
       const onlyOne = isUuid(reference.ref) || reference.version !== null;
       const removed = await sql.begin(async (tx) => {
         const held = await records.hold(tx, found.tenant, found.name);
@@ -152,7 +163,7 @@ export function createWorkflows(options: WorkflowsOptions) {
       const previous = scopeOf(found.tenant);
       if (previous !== scope) {
         if (!mayPublish(caller)) throw globalForbidden();
-        await move(caller, found, scope === "global" ? systemTenant : caller.tenant);
+        await move(caller, found, ownerOf(caller.tenant, scope));
       }
       const shown = await detailOf(caller.tenant, { ref: found.workflow_id, version: null });
       return { ...shown, previous_scope: previous, new_scope: scope, changed: previous !== scope, success: true };
@@ -179,7 +190,10 @@ export function createWorkflows(options: WorkflowsOptions) {
         to,
       );
       for (const { workflow_id, version } of moved) {
-        await note(tx, caller, "WorkflowScopeChanged", { tenant: to, name }, workflow_id, version, { from, to });
+        await note(tx, caller, "WorkflowScopeChanged", { tenant: to, name }, workflow_id, version, {
+          from: tenantOf(from),
+          to: tenantOf(to),
+        });
       }
     });
   }
@@ -196,7 +210,7 @@ export function createWorkflows(options: WorkflowsOptions) {
     const actor = { kind: identity.kind, sub: identity.userId };
     return records.note(
       tx,
-      { type, tenant, workflowId, name, version, actor, requestId, details },
+      { type, tenant: tenantOf(tenant), workflowId, name, version, actor, requestId, details },
       newId(),
       new Date(now()),
     );
@@ -204,8 +218,8 @@ export function createWorkflows(options: WorkflowsOptions) {
 }
 
 function ownersOf(tenant: string, { scope, visible = false }: WorkflowFilter): readonly string[] {
-  if (scope === "global") return [systemTenant];
-  return scope === undefined && visible ? [...new Set([tenant, systemTenant])] : [tenant];
+  if (scope === "global") return [everybody];
+  return scope === undefined && visible ? [tenant, everybody] : [tenant];
 }
 
 function readLabel(label: string): [key: string, value: string] {

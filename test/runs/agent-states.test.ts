@@ -262,7 +262,7 @@ describe("Subworkflow", () => {
     });
     expect(name).toBe(self);
     const record = await ended(await begin(name));
-    expect(record.status).toBe("failed");
+    expect(record).toMatchObject({ status: "failed", error_code: "depth_exceeded" });
     const deepest = record.blackboard.SELF.blackboard.SELF.blackboard.SELF.blackboard.SELF;
     expect(deepest).toMatchObject({ status: "failed", error: "depth_exceeded" });
   });

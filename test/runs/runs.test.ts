@@ -111,10 +111,17 @@ describe("signals", () => {
   test("neither field is 422; none open is 409; a finished run is 409 with its status", async () => {
     const id = await waitingRun("asks");
     expect((await post(id, "signal", {})).body.code).toBe("validation_failed");
+    expect((await post(id, "signal")).body.code).toBe("validation_failed");
     expect((await post(id, "signal", { payload: "yes" })).body.code).toBe("validation_failed");
     expect((await post(id, "signal", { response: "\0" })).body.code).toBe("validation_failed");
     const outer = await house.start(north, "outer");
     expect((await post(outer, "signal", { response: "yes" })).body).toMatchObject({ code: "no_open_approval" });
+    // Somebody who comes too late is told what was decided.
+    await post(id, "pause");
+    await post(id, "signal", { response: "yes" });
+    const tooLate = await post(id, "signal", { response: "no" });
+    expect(tooLate.body).toMatchObject({ code: "no_open_approval", status: "approved" });
+    expect(Date.parse(tooLate.body.decided_at)).toBeGreaterThan(0);
     await post(id, "cancel");
     const late = await post(id, "signal", { response: "yes" });
     expect([late.status, late.body.code, late.body.status]).toEqual([409, "execution_already_terminal", "cancelled"]);
@@ -255,6 +262,26 @@ describe("sub-workflows", () => {
     expect(headers.map(({ path, depth, root_execution_id }) => [path, depth, root_execution_id])).toEqual(
       ids.map((_, depth) => [ids.slice(0, depth), depth, id]),
     );
+  });
+
+  test("below one root there are a thousand at most, of all generations together", async () => {
+    const states = { ASK: human(ways(["approved", "IN"])), IN: subworkflow([], { workflow: "inner" }) };
+    house.register("north", definitionOf(states, { name: "many" }));
+    const id = await waitingRun("many");
+    await house.stores.sql`
+      with made as (
+        insert into workflow_executions (execution_id, tenant, workflow_id, workflow_name, workflow_version, status,
+          started_at, ended_at, parent_execution_id, root_execution_id)
+        select gen_random_uuid(), 'north', gen_random_uuid(), 'made', '1.0.0', 'completed', now(), now(), ${id}, ${id}
+        from generate_series(1, 10) returning execution_id)
+      insert into workflow_executions (execution_id, tenant, workflow_id, workflow_name, workflow_version, status,
+        started_at, ended_at, parent_execution_id, root_execution_id)
+      select gen_random_uuid(), 'north', gen_random_uuid(), 'made', '1.0.0', 'completed', now(), now(), execution_id,
+        ${id} from made, generate_series(1, 99)`;
+    await post(id, "signal", { response: "yes" });
+    const record = await house.ended(north, id);
+    await house.stores.sql`delete from workflow_executions where workflow_name = 'made'`;
+    expect([record.status, record.error_code]).toEqual(["failed", "too_many_descendants"]);
   });
 
   test("an unknown workflow is the state's failure", async () => {

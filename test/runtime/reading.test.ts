@@ -51,3 +51,20 @@ test.each([...hostile])("%s in a state is no obstacle, wherever it stands", asyn
   expect(byKey.get("asked")).toBe(JSON.stringify(Object.fromEntries(members.map((name) => [name, value]))));
   expect(byKey.get("beside")).toBe('{"count":1}');
 });
+
+test("members behind much else are found as well, and of much else nothing is looked at for those before", async () => {
+  const { runtime } = await stage.node();
+  const bulk = "x".repeat(200_000);
+  const keys = ["before", "behind", "absent"];
+  await store("before", JSON.stringify({ seen: ["a,}", { b: '"]' }], count: -1.5e3, bulk }).slice(0, -2));
+  await store("behind", JSON.stringify({ seen: [], bulk, count: 2 }));
+  await store("absent", JSON.stringify({ seen: [], bulk }));
+  const found = await runtime.readMembers("counter", "acme", keys, ["count", "seen"]);
+  const byKey = Object.fromEntries(found.map(({ key, state }) => [key, state]));
+  // The text of the first one is broken at its end.
+  expect(byKey).toEqual({
+    before: { seen: ["a,}", { b: '"]' }], count: -1500 },
+    behind: { seen: [], count: 2 },
+    absent: { seen: [] },
+  });
+});

@@ -298,6 +298,27 @@ describe("tenants and scopes", () => {
     expect((await house.call(stranger, "GET", "/v1/workflows?visible=true&limit=500")).text).not.toContain("private");
   });
 
+  test("of a global one its publishers alone see what is secret", async () => {
+    const notify = [{ type: "webhook", url: "https://hooks.example/x", secret: "hush-secret" }];
+    const states = {
+      ASK: { kind: "Human", prompt: "{{input.what}}?", notify, transitions: [{ condition: "approved", target: "DO" }] },
+      DO: { kind: "System", command: "true", env: { TOKEN: "hush-env" }, transitions: [] },
+    };
+    const document = {
+      apiVersion: "svc.dev/v1",
+      kind: "Workflow",
+      metadata: { name: "with-secrets" },
+      spec: { initial_state: "ASK", states },
+    };
+    const { id } = await register(publisher(), JSON.stringify(document), "?scope=global");
+    const textFor = async (token: string) => (await house.call(token, "GET", `/v1/workflows/${id}`)).body.manifest_yaml;
+    expect(await textFor(publisher())).toContain("hush-secret");
+    const shown = await textFor(newTenant().token);
+    expect(shown).not.toContain("hush");
+    expect(shown).toContain("{{input.what}}?");
+    expect(shown).toContain("TOKEN");
+  });
+
   test("global ones are for publishers to make, and a tenant's own comes first", async () => {
     const { tenant, token } = newTenant();
     const refused = await house.call(token, "POST", "/v1/workflows?scope=global", manifest("shared"));
@@ -318,6 +339,34 @@ describe("tenants and scopes", () => {
     expect(
       (await house.call(token, "GET", "/v1/workflows?scope=global")).body.items.map(({ id }: { id: string }) => id),
     ).not.toContain(own.id);
+  });
+
+  test("what the system's tenant registers for itself is its own, beside a global one of that name", async () => {
+    const stranger = newTenant().token;
+    const own = await register(publisher(), manifest("system-own"));
+    expect(own).toMatchObject({ scope: "tenant", tenant_id: "svc-system" });
+    const at = (path: string) => `/v1/workflows/${path}`;
+    expect((await house.call(stranger, "GET", at("system-own"))).status).toBe(404);
+    expect((await house.call(stranger, "GET", at(own.id))).status).toBe(404);
+    expect((await house.call(stranger, "GET", "/v1/workflows?visible=true&limit=500")).text).not.toContain(own.id);
+    const shared = await register(publisher(), manifest("system-own"), "?scope=global");
+    expect(shared).toMatchObject({ scope: "global", tenant_id: "svc-system" });
+    expect((await house.call(stranger, "GET", at("system-own"))).body.id).toBe(shared.id);
+    expect((await house.call(publisher(), "GET", at("system-own"))).body.id).toBe(own.id);
+    const listed: string[] = [];
+    for (let cursor = ""; ; ) {
+      const page = await house.call(publisher(), "GET", `/v1/workflows?visible=true&limit=1${cursor}`);
+      listed.push(...page.body.items.map(({ id }: { id: string }) => id));
+      if (page.body.next_cursor === null) break;
+      cursor = `&cursor=${page.body.next_cursor}`;
+    }
+    expect(listed.filter((id) => id === own.id || id === shared.id).sort()).toEqual([own.id, shared.id].sort());
+    const taken = await house.call(publisher(), "POST", at(`${shared.id}/scope`), { scope: "tenant" });
+    expect(taken).toMatchObject({ status: 409, body: { code: "workflow_name_taken", existing_id: own.id } });
+    expect((await house.call(publisher(), "DELETE", at(own.id))).status).toBe(200);
+    const back = await house.call(publisher(), "POST", at(`${shared.id}/scope`), { scope: "tenant" });
+    expect(back.body).toMatchObject({ scope: "tenant", new_scope: "tenant", changed: true, id: shared.id });
+    expect((await house.call(stranger, "GET", at("system-own"))).status).toBe(404);
   });
 
   test("promotion and demotion move every version and keep the ids", async () => {

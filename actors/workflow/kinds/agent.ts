@@ -79,13 +79,15 @@ export const agentKind: KindOfState<"Agent"> = {
   },
 
   overdue(run) {
-    const { iteration, ended, pre_validation_score, result } = workOf(run);
+    const { iteration, children, ended, pre_validation_score, result } = workOf(run);
     const late = { status: "failed", error: "state_timeout", timed_out: true } as const;
     if (result !== null) return { ...result, ...late };
+    const atWork = children.find(({ role }) => role === "agent");
+    if (atWork !== undefined) noteIteration(run, { status: "timed_out", output: null, error: late.error });
     return {
       output: ended?.output == null ? null : outputValue(ended.output),
       iterations: iteration,
-      execution_id: ended?.execution_id ?? null,
+      execution_id: ended?.execution_id ?? (atWork?.started ? atWork.id : null),
       ...(pre_validation_score === null ? {} : { pre_validation_score }),
       ...late,
     };
@@ -187,7 +189,7 @@ function iterated(run: Run, end: AgentEnd): void {
   });
 }
 
-function noteIteration(run: Run, { status, output, error }: AgentEnd): void {
+function noteIteration(run: Run, { status, output, error }: Pick<AgentEnd, "status" | "output" | "error">): void {
   const { iteration } = workOf(run);
   const common = { state_name: run.current.name, iteration_number: iteration };
   if (status === "completed") {

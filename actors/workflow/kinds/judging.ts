@@ -69,7 +69,7 @@ function usualInput({ input, intent, output, iteration, mounts }: Question, judg
 export interface JudgeResult {
   /** The agent whose verdict it is. */
   readonly judge: string;
-  readonly execution_id: string;
+  readonly execution_id: string | null;
   readonly score: number;
   readonly confidence: number;
   readonly reasoning: string;

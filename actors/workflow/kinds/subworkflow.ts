@@ -94,16 +94,18 @@ function refused(run: Run, state: SubworkflowState, outcome: RunStarted & { ok: 
   if (outcome.code === "attempts_exhausted") run.tell(run.context.kind, child, "cancel", { reason: "parent_ended" });
   noteFailed(run, outcome.code);
   const result = { status: "failed", output: null, error: outcome.code, message: outcome.message };
-  settle(run, conclusion(run, state, { ...result, child_execution_id: child }));
+  settle(run, conclusion(run, state, { ...result, child_execution_id: null }));
 }
 
 function resultOf(end: RunEnd): StateResult {
-  const { child_execution_id, status, output, iterations, final_state, blackboard, final_output, error } = end;
+  const { child_execution_id, status, output, iterations, final_state, blackboard, final_output, error, error_code } =
+    end;
   const completed = status === "completed";
   return {
     status: completed ? "completed" : "failed",
     output,
-    ...(completed ? {} : { error: error ?? `workflow_${status}` }),
+    ...(completed ? {} : { error: error_code ?? `workflow_${status}` }),
+    ...(completed || error === null ? {} : { message: error }),
     ...(status === "timed_out" ? { timed_out: true } : {}),
     iterations,
     final_state,

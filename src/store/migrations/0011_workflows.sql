@@ -1,7 +1,7 @@
 -- Registered workflows, a row for each version.
 create table workflows (
   workflow_id uuid primary key,
-  -- Whose it is; `svc-system` for what every tenant sees.
+  -- Whose it is; `*` for what every tenant sees.
   tenant text not null,
   name text not null,
   version text not null,

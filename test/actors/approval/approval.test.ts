@@ -254,6 +254,12 @@ describe("who may decide", () => {
     ["a subject", { approvers: ["user:ada"] }, ada, null],
     ["another subject", { approvers: ["user:ada"] }, bob, other],
     ["an address in any case", { approvers: ["email:ADA@Example.com"] }, ada, null],
+    [
+      "an address that only looks alike",
+      { approvers: ["email:kate@x.dev"] },
+      person("k", { email: "\u212aate@x.dev" }),
+      other,
+    ],
     ["no address", { approvers: ["email:ada@example.com"] }, person("x", { email: null }), other],
     ["a role", { approvers: ["role:owner"] }, person("x", { roles: ["member", "owner"] }), null],
     ["another role", { approvers: ["role:owner"] }, person("x", { roles: ["admin"] }), other],

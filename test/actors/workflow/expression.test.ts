@@ -90,7 +90,7 @@ describe("an expression", () => {
     const faults: string[] = [];
     const expression = parseExpression(`${Array(50).fill("a != b").join(" || ")} || a == b`);
     expect(evaluateExpression(expression, { a: long, b: `${long}` }, (fault) => faults.push(fault))).toBe(false);
-    expect(faults).toEqual(["The expression takes too long"]);
+    expect(faults).toEqual(["The template takes too long"]);
   });
 
   test("is read or refused, never anything else", () => {

@@ -439,6 +439,7 @@ describe("the parent", () => {
           final_output: { name: "sample" },
           blackboard: story.blackboard,
           error: null,
+          error_code: null,
         },
       },
     ]);
@@ -528,6 +529,7 @@ describe("late news", () => {
         final_output: null,
         blackboard: {},
         error: null,
+        error_code: null,
       })
       .tell("advance", { entry: 1 })
       .tell("advance", { entry: 7 })

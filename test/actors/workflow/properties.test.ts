@@ -317,7 +317,8 @@ class Play {
       output: { status: "success" },
       final_output: null,
       blackboard: {},
-      error: status === "failed" ? "broke" : null,
+      error: status === "failed" ? "It broke" : null,
+      error_code: status === "failed" ? "broke" : null,
     });
   }
 

@@ -48,7 +48,7 @@ test("what a turn does not touch is shared with the state before", () => {
 });
 
 describe("what templates take", () => {
-  const board = { list: Array(400).fill(0) };
+  const board = { list: Array(250).fill(0) };
   const heavy = "{{#each list}}{{#each @root.list}}{{/each}}{{/each}}";
   const turn = () => new Run(firstState({ ...start, overrides: board }, context), context);
 

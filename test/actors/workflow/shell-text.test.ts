@@ -108,6 +108,7 @@ describe("a value", () => {
     ["behind a dollar in quotes", 'echo "${{a}}"'],
     ["behind a backslash", "echo \\\\{{a}}"],
     ["behind a backslash in quotes", 'echo "\\\\{{a}}"'],
+    ["behind a dollar whose line goes on, in quotes", 'echo "$\\\n{{a}}"'],
     ["in old arithmetic", "echo $[{{a}}]"],
     ["in a conditional", "[[ {{a}} -eq 1 ]]"],
     ["in a subscript", "x[{{a}}]=1"],

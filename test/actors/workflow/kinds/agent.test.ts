@@ -110,7 +110,8 @@ describe("failures are results", () => {
     "a start refused with %s",
     (code) => {
       const cast = Cast.of(state(critic)).refused(code);
-      expect(cast.result).toMatchObject({ status: "failed", error: code, output: null, iterations: 1 });
+      const facts = { status: "failed", error: code, output: null, iterations: 1, execution_id: null };
+      expect(cast.result).toMatchObject(facts);
       expect(cast.way).toEqual(["WORK", "SORRY"]);
       expect(cast.event("WorkflowIterationFailed").details).toMatchObject({ iteration_number: 1, error: code });
       // Only of a start that was tried in vain is it unknown whether it took place.
@@ -290,6 +291,19 @@ describe("time and cancellation", () => {
     expect(cast.result).toMatchObject({ status: "failed", error: "state_timeout", timed_out: true, output: "x" });
     expect(cast.toldOf("cancel").map(({ kind, key }) => [kind, key])).toEqual([["execution", asked]]);
     expect(cast.sim.abandoned).toEqual(new Set([`agent:${asked}`]));
+  });
+
+  test("the state's timeout while the agent runs: its execution is told, and its iteration has failed", () => {
+    const cast = Cast.of(state({ timeout_ms: 60_000 }));
+    const { child_execution_id: execution_id } = cast.only;
+    cast.begun(cast.only);
+    cast.sim.fireNext();
+    cast.settle();
+    expect(cast.result).toMatchObject({ status: "failed", error: "state_timeout", output: null, execution_id });
+    expect(cast.event("WorkflowIterationFailed").details).toMatchObject({
+      iteration_number: 1,
+      error: "state_timeout",
+    });
   });
 
   test("the run is cancelled: so is its agent, once it has started without giving up the start", () => {

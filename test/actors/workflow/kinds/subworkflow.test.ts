@@ -29,6 +29,7 @@ const ended = (cast: Cast, change: Record<string, Json> = {}): Cast =>
     final_output: { length: 5 },
     blackboard: { END: { status: "success" } },
     error: null,
+    error_code: null,
     ...change,
   });
 
@@ -72,7 +73,10 @@ describe("blocking", () => {
   });
 
   test.each([
-    [{ status: "failed", error: "it broke" }, { error: "it broke" }],
+    [
+      { status: "failed", error: "It broke", error_code: "state_visit_limit" },
+      { error: "state_visit_limit", message: "It broke" },
+    ],
     [{ status: "cancelled" }, { error: "workflow_cancelled" }],
     [{ status: "timed_out" }, { error: "workflow_timed_out", timed_out: true }],
   ])("an end as %j is a failed result", (how, expected) => {
@@ -134,7 +138,7 @@ describe("refusals are failed results", () => {
       const cast = Cast.of(inner(mode));
       cast.sim.fail(`run:${startOf(cast).child_execution_id}`, code, "in words");
       cast.settle();
-      expect(cast.result).toMatchObject({ status: "failed", error: code, message: "in words" });
+      expect(cast.result).toMatchObject({ error: code, message: "in words", child_execution_id: null });
       expect(cast.event("SubworkflowFailed").details).toMatchObject({ reason: code });
       expect(cast.types).not.toContain("SubworkflowTriggered");
     }
