@@ -17,6 +17,7 @@ import { openBody } from "../actors/approval/sample.ts";
 import { caller as believedCaller, believing } from "../harness/callers.ts";
 import { startTestNode } from "../harness/runtime.ts";
 import { freshStores } from "../harness/stores.ts";
+import { until } from "../harness/until.ts";
 import { openApp } from "../http/open-app.ts";
 
 /** Opens approvals as a workflow run does, and notes what it is told of them. */
@@ -107,6 +108,8 @@ export async function openHouse({ smtpUrl }: HouseOptions = {}) {
       clock: { now, newId: () => Bun.randomUUIDv7() },
     });
   let node = await startNode();
+  const carriedOut = () =>
+    until(async () => (await stores.sql`select 1 from runtime_outbox limit 1`).length === 0, { what: "the outbox" });
   const records = approvalRecords(stores.sql);
   const approvals = createApprovals({
     runtime: {
@@ -154,8 +157,11 @@ export async function openHouse({ smtpUrl }: HouseOptions = {}) {
     call,
     runtime: () => node.runtime,
     now,
+    /** Resolves once every effect committed so far is carried out: timers are set by the clock of that moment. */
+    carriedOut,
     /** Sets the clock of everything here ahead. */
-    advance: (ms: number) => {
+    async advance(ms: number): Promise<void> {
+      await carriedOut();
       ahead += ms;
     },
     /** Opens an approval as a run of the tenant; its owner is the run. */

@@ -161,7 +161,7 @@ describe("a link dies", () => {
 
   test("with its time, before any timer", async () => {
     const { path, id } = await linked({ timeout_ms: 3600_000 });
-    house.advance(3600_000);
+    await house.advance(3600_000);
     expect((await house.call(null, path)).body.code).toBe("link_expired");
     expect((await use(path)).body.code).toBe("link_expired");
     expect(await record(id)).toMatchObject({ status: "timed_out" });

@@ -51,7 +51,7 @@ describe("when its time passes", () => {
 
   test("the stored deadline decides, whatever became of the timer", async () => {
     const { id, run } = await house.open({ timeout_ms: hour, default_response: "no" });
-    house.advance(hour);
+    await house.advance(hour);
     const list = await house.call(ada, "/v1/human-approvals");
     expect(list.body.items.map((one: { id: string }) => one.id)).not.toContain(id);
     expect((await house.call(ada, path(id))).body.code).toBe("approval_not_pending");
@@ -82,7 +82,7 @@ describe("when its time passes", () => {
     const sweep = { runtime: house.runtime(), records: house.records, retentionDays: 400, now: house.now };
     await sweepApprovals({ ...sweep, report: () => {} });
     expect((await house.call(ada, path(id))).body.request.status).toBe("pending");
-    house.advance(hour + 3000);
+    await house.advance(hour + 3000);
     await sweepApprovals({ ...sweep, report: () => {} });
     expect((await toldOf(run))[0]).toMatchObject({ status: "timed_out" });
   });
@@ -123,7 +123,7 @@ test("history is kept for its days, and what is pending for as long as it is", a
     });
   await sweep(1);
   expect((await record(id)).status).toBe("approved");
-  house.advance(25 * hour);
+  await house.advance(25 * hour);
   await sweep(2);
   expect((await record(id)).status).toBe("approved");
   await sweep(1);
@@ -135,6 +135,7 @@ test("history is kept for its days, and what is pending for as long as it is", a
 
 /** As if Redis had been lost and had come back empty. */
 async function loseTimers(): Promise<void> {
+  await house.carriedOut();
   const redis = openRedis(house.stores.redisUrl);
   const keys = await redis.keys(`*${house.stores.prefix}*timers*`);
   expect(keys.length).toBeGreaterThan(0);
