@@ -26,7 +26,7 @@ import type { DecisionBody, HistoryQuery, PendingQuery } from "./schema.ts";
 import { hashOf, linkTo, newToken } from "./token.ts";
 
 export interface ApprovalsOptions {
-  readonly runtime: Pick<Runtime, "ask" | "read" | "log" | "logPoints" | "logEntries">;
+  readonly runtime: Pick<Runtime, "askDirect" | "read" | "log" | "logPoints" | "logEntries">;
   readonly records: ApprovalRecords;
   /** Start of every decision link. */
   readonly publicUrl: string;
@@ -63,7 +63,7 @@ export function createApprovals({ runtime, records, publicUrl, now }: ApprovalsO
   /** @throws Problem 404 for what is unknown or foreign */
   async function ask(at: Address, type: string, body: Json): Promise<Json> {
     try {
-      return await runtime.ask(at, type, body);
+      return await runtime.askDirect(at, type, body);
     } catch (error) {
       if (error instanceof MessageRejected && (await runtime.read(at)) === null) throw notFound();
       throw error;

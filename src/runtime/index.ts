@@ -120,16 +120,22 @@ export async function startRuntime(options: RuntimeOptions): Promise<Runtime> {
   }
 
   /**
-   * A new actor has no earlier messages to keep in order with, and until it is answered nothing was accepted.
-   * So where its partition is held here, the message needs no mailbox.
+   * Until it is answered nothing was accepted. So where the actor's partition is held here, a message that need not
+   * keep its place behind others needs no mailbox.
    */
-  function askNew(to: Address, type: string, body: Json, deadlineMs = defaultAskDeadlineMs): Promise<Json> {
+  function askDirect(
+    to: Address,
+    type: string,
+    body: Json,
+    deadlineMs = defaultAskDeadlineMs,
+    fresh = false,
+  ): Promise<Json> {
     const { kind, key, tenant } = to;
     const partition = partitionOf(kind, key, partitions);
     const lane = laneOf(partition);
     const fault = addressFault(kind, key, tenant, type);
     if (fault !== null || !lane.held.has(partition) || !lane.hasRoom(partition))
-      return ask(to, type, body, deadlineMs, true);
+      return ask(to, type, body, deadlineMs, fresh);
     const { replyTo, answer } = calls.open(deadlineMs, clock.now());
     const envelope = {
       source,
@@ -141,7 +147,7 @@ export async function startRuntime(options: RuntimeOptions): Promise<Runtime> {
       body,
       replyTo,
       activity: null,
-      fresh: true,
+      fresh,
     };
     lane.deliver({ partition, id: null, envelope, raw: "" });
     return answer;
@@ -283,7 +289,10 @@ export async function startRuntime(options: RuntimeOptions): Promise<Runtime> {
     nodeId: node,
     tell: (to, type, body) => (draining ? Promise.reject(leaving()) : tell(to, type, body)),
     ask: (to, type, body, deadlineMs) => (draining ? Promise.reject(leaving()) : ask(to, type, body, deadlineMs)),
-    askNew: (to, type, body, deadlineMs) => (draining ? Promise.reject(leaving()) : askNew(to, type, body, deadlineMs)),
+    askDirect: (to, type, body, deadlineMs) =>
+      draining ? Promise.reject(leaving()) : askDirect(to, type, body, deadlineMs),
+    askNew: (to, type, body, deadlineMs) =>
+      draining ? Promise.reject(leaving()) : askDirect(to, type, body, deadlineMs, true),
     async tellWithin(tx, messages) {
       await storePendingTells(tx, messages, clock.newId);
       // Not yet committed; soon after it will be, and the regular look finds whatever this one misses.

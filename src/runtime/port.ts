@@ -194,6 +194,11 @@ export interface Runtime {
    */
   ask(to: Address, type: string, body: Json, deadlineMs?: number): Promise<Json>;
   /**
+   * The same for callers to whom the order of their message and earlier ones means nothing: it may overtake what waits
+   * in the actor's mailbox, and nothing is accepted before it is answered.
+   */
+  askDirect(to: Address, type: string, body: Json, deadlineMs?: number): Promise<Json>;
+  /**
    * Asks an actor whose key was minted for this very message and is known to nobody else: the runtime
    * does not look for a stored state. Never use it for a key that an earlier attempt may have sent.
    */

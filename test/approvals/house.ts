@@ -113,7 +113,7 @@ export async function openHouse({ smtpUrl }: HouseOptions = {}) {
   const records = approvalRecords(stores.sql);
   const approvals = createApprovals({
     runtime: {
-      ask: (...request) => node.runtime.ask(...request),
+      askDirect: (...request) => node.runtime.askDirect(...request),
       read: (...request) => node.runtime.read(...request),
       log: (...request) => node.runtime.log(...request),
       logPoints: (...request) => node.runtime.logPoints(...request),

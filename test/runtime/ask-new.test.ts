@@ -45,3 +45,24 @@ test("an address that cannot be stored is refused, not lost", async () => {
   const { runtime } = await stage.node();
   await expect(runtime.askNew(at("nul\0key"), "add", {})).rejects.toThrow();
 });
+
+test("a direct question finds the actor as it was left, wherever that lives, and is answered once", async () => {
+  const nodes = await stage.pair();
+  const keys = fresh(32);
+  await Promise.all(keys.map((key) => nodes[0].runtime.ask(at(key), "add", {})));
+  const replies = await Promise.all(
+    keys.flatMap((key) => nodes.map((node) => node.runtime.askDirect(at(key), "add", {}))),
+  );
+  expect(replies.toSorted()).toEqual([...keys.map(() => 2), ...keys.map(() => 3)]);
+  for (const key of keys) expect((await stateOf(nodes[0].runtime, key))?.count).toBe(3);
+});
+
+test("a direct question and messages of the mailbox at once: each counts once", async () => {
+  const { runtime } = await stage.node();
+  const [key = ""] = fresh(1);
+  const asked = Array.from({ length: 200 }, (_, index) =>
+    index % 2 === 0 ? runtime.ask(at(key), "add", {}) : runtime.askDirect(at(key), "add", {}),
+  );
+  const replies = (await Promise.all(asked)) as number[];
+  expect(replies.toSorted((one, other) => one - other)).toEqual(Array.from({ length: 200 }, (_, index) => index + 1));
+});
