@@ -198,7 +198,8 @@ export function createRuns(options: RunsOptions) {
       const positions = new Map(rows.map(({ execution_id, position }) => [execution_id, position]));
       const elements: RunElement[] = [];
       let [read, characters] = [0, 0];
-      while (read < rows.length && characters <= maxPageCharacters) {
+      // Two at least: the first one too many is where the next page begins.
+      while (read < rows.length && (characters <= maxPageCharacters || elements.length < 2)) {
         const some = rows.slice(read, read + statesAtOnce).map(({ execution_id }) => execution_id);
         read += some.length;
         for (const element of await elementsOf(tenant, some)) {

@@ -369,6 +369,18 @@ describe("tenants and scopes", () => {
     expect((await house.call(stranger, "GET", at("system-own"))).status).toBe(404);
   });
 
+  test("a global one may name only what every tenant sees", async () => {
+    house.agents.add("svc-system systems-own");
+    house.agents.add("seen-by-all");
+    const naming = (agent: string) =>
+      manifest("for-all", "1.0.0", {
+        spec: { states: { DONE: { kind: "Agent", agent, input: "x", transitions: [] } } },
+      });
+    const refused = await house.call(publisher(), "POST", "/v1/workflows?scope=global", naming("systems-own"));
+    expect(refused).toMatchObject({ status: 422, body: { issues: [{ code: "agent_not_found" }] } });
+    await register(publisher(), naming("seen-by-all"), "?scope=global");
+  });
+
   test("promotion and demotion move every version and keep the ids", async () => {
     const { tenant, token } = newTenant();
     const admin = caller(tenant, { kind: "operator", role: "admin" });
