@@ -66,3 +66,13 @@ test("a direct question and messages of the mailbox at once: each counts once", 
   const replies = (await Promise.all(asked)) as number[];
   expect(replies.toSorted((one, other) => one - other)).toEqual(Array.from({ length: 200 }, (_, index) => index + 1));
 });
+
+test("a direct question finds an actor that no node has in memory, here or elsewhere", async () => {
+  const earlier = await stage.node();
+  const keys = fresh(32);
+  await Promise.all(keys.map((key) => earlier.runtime.ask(at(key), "add", {})));
+  await earlier.runtime.drain();
+  const [{ runtime }] = await stage.pair();
+  const replies = await Promise.all(keys.map((key) => runtime.askDirect(at(key), "add", {})));
+  expect(replies).toEqual(keys.map(() => 2));
+});

@@ -333,6 +333,8 @@ describe("tenants and scopes", () => {
     const own = await register(token, manifest("shared", "0.1.0"), "?force=true");
     expect(own.id).not.toBe(shared.id);
     expect((await house.call(token, "GET", "/v1/workflows/shared")).body.id).toBe(own.id);
+    const toRun = await house.workflows.resolve({ tenant, ref: "shared", version: null });
+    expect(toRun).toMatchObject({ workflow_id: own.id, version: "0.1.0" });
     expect((await house.call(newTenant().token, "GET", "/v1/workflows/shared")).body.id).toBe(shared.id);
     const visible = await house.call(token, "GET", "/v1/workflows?visible=true");
     expect(visible.body.items.map(({ id }: { id: string }) => id)).toEqual(expect.arrayContaining([own.id, shared.id]));
