@@ -28,6 +28,9 @@ export function isStorable(text: string): boolean {
   return text.isWellFormed() && !text.includes("\0");
 }
 
+/** The same text without what stores refuse: NUL goes, half a surrogate pair becomes U+FFFD. */
+export const madeStorable = (text: string): string => text.replaceAll("\0", "").toWellFormed();
+
 /** Whether no text in it, names included, is one that stores refuse. */
 export function isStorableJson(value: Json): boolean {
   return everyPart(value, (part) => typeof part !== "string" || isStorable(part));

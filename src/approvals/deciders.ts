@@ -1,4 +1,5 @@
 /** Whoever acts on an approval, and from where, as a request tells it. */
+import { madeStorable } from "../../actors/agent/storable.ts";
 import type { Decider, Source } from "../../actors/approval/messages.ts";
 import type { Identity } from "../../actors/identity/identity.ts";
 import type { Incoming } from "../http/route.ts";
@@ -11,7 +12,7 @@ export function deciderOf({ userId, kind, email, role, membership }: Identity): 
   return {
     sub: userId,
     kind,
-    email: email === null ? null : storable(email),
+    email: email === null ? null : madeStorable(email),
     roles: [role, membership].filter((one) => one !== null),
   };
 }
@@ -21,9 +22,6 @@ export function sourceOf({ requestId, request, server }: Pick<Incoming, "request
   return {
     http_request_id: requestId,
     ip: server?.requestIP(request)?.address ?? null,
-    user_agent: agent === null ? null : storable(agent.slice(0, maxUserAgent)),
+    user_agent: agent === null ? null : madeStorable(agent.slice(0, maxUserAgent)),
   };
 }
-
-/** Stores take neither NUL nor half a surrogate pair. */
-const storable = (text: string): string => text.replaceAll("\0", "").toWellFormed();

@@ -35,7 +35,7 @@ export function readHistoryFilter(query: HistoryQuery): HistoryFilter {
 function readTime(path: string, text: string): Date {
   const time = new Date(text);
   const year = time.getUTCFullYear();
-  if (Number.isNaN(year) || year < 0 || year > 9999) throw refused(path, "must be a timestamp");
+  if (Number.isNaN(year) || year < 1 || year > 9999) throw refused(path, "must be a timestamp");
   return time;
 }
 

@@ -28,11 +28,25 @@ export function createMetrics(node: { readonly id: string; readonly version: str
     labelNames: ["node", "version"],
     registers: [registry],
   }).set({ node: node.id, version: node.version }, 1);
+  /** Found once: looking a series up by its labels costs more than adding to it. As many as there are series. */
+  const known = new Map<
+    string,
+    { readonly requests: Counter.Internal; readonly durations: Histogram.Internal<string> }
+  >();
   return {
     registry,
     request(method, path_template, status, seconds) {
-      requests.inc({ method, path_template, status_code: status });
-      durations.observe({ method, path_template }, seconds);
+      const name = `${method} ${path_template} ${status}`;
+      let found = known.get(name);
+      if (found === undefined) {
+        found = {
+          requests: requests.labels({ method, path_template, status_code: status }),
+          durations: durations.labels({ method, path_template }),
+        };
+        known.set(name, found);
+      }
+      found.requests.inc();
+      found.durations.observe(seconds);
     },
   };
 }

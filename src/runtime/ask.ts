@@ -8,25 +8,28 @@ export type Answer = { readonly value: Json } | { readonly rejected: string } | 
 interface Waiting {
   resolve(value: Json): void;
   reject(error: Error): void;
-  timer: ReturnType<typeof setTimeout>;
+  readonly deadlineMs: number;
+  /** By `performance.now()`. */
+  readonly dueAt: number;
 }
 
 export class Calls {
   private readonly waiting = new Map<string, Waiting>();
   private next = 0;
+  /** One timer for all: almost every call is answered long before its deadline. */
+  private timer: ReturnType<typeof setTimeout> | null = null;
+  private timerAt = Number.POSITIVE_INFINITY;
 
   constructor(private readonly node: string) {}
 
   /** Opens a call. The promise settles by `settle` or at the deadline, whichever is first. */
   open(deadlineMs: number, now: number): { replyTo: ReplyTo; answer: Promise<Json> } {
     const call = (this.next++).toString(36);
+    const dueAt = performance.now() + deadlineMs;
     const answer = new Promise<Json>((resolve, reject) => {
-      const timer = setTimeout(() => {
-        this.waiting.delete(call);
-        reject(new AskTimeout(`No answer within ${deadlineMs} ms`));
-      }, deadlineMs);
-      this.waiting.set(call, { resolve, reject, timer });
+      this.waiting.set(call, { resolve, reject, deadlineMs, dueAt });
     });
+    if (dueAt < this.timerAt) this.wakeAt(dueAt);
     return { replyTo: { node: this.node, call, until: now + deadlineMs }, answer };
   }
 
@@ -35,7 +38,6 @@ export class Calls {
     const waiting = this.waiting.get(call);
     if (waiting === undefined) return;
     this.waiting.delete(call);
-    clearTimeout(waiting.timer);
     if ("value" in answer) waiting.resolve(answer.value);
     else if ("rejected" in answer) waiting.reject(new MessageRejected(answer.rejected));
     else waiting.reject(new RuntimeUnavailable(answer.unavailable));
@@ -46,11 +48,31 @@ export class Calls {
     const waiting = this.waiting.get(call);
     if (waiting === undefined) return;
     this.waiting.delete(call);
-    clearTimeout(waiting.timer);
     waiting.reject(error);
   }
 
   close(): void {
     for (const call of [...this.waiting.keys()]) this.fail(call, new RuntimeUnavailable("This node is shutting down"));
+    if (this.timer !== null) clearTimeout(this.timer);
+  }
+
+  private wakeAt(at: number): void {
+    if (this.timer !== null) clearTimeout(this.timer);
+    this.timerAt = at;
+    this.timer = setTimeout(() => this.expire(), Math.max(0, Math.ceil(at - performance.now())));
+    this.timer.unref();
+  }
+
+  /** Fails what is due, and looks again when the next one is. */
+  private expire(): void {
+    this.timer = null;
+    this.timerAt = Number.POSITIVE_INFINITY;
+    const now = performance.now();
+    let next = Number.POSITIVE_INFINITY;
+    for (const [call, { dueAt, deadlineMs }] of this.waiting) {
+      if (dueAt <= now) this.fail(call, new AskTimeout(`No answer within ${deadlineMs} ms`));
+      else next = Math.min(next, dueAt);
+    }
+    if (next < Number.POSITIVE_INFINITY) this.wakeAt(next);
   }
 }

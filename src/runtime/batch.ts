@@ -74,6 +74,8 @@ export class Batch {
   readonly touched = new Set<Held>();
   /** Those whose mailbox moved on. */
   readonly advanced = new Set<Held>();
+  /** Up to where the commit deletes outbox rows; what is carried out while it is written is not among them. */
+  readonly clearing = new Map<Held, number>();
   turns = 0;
   /** Turns begun in the commit of their sender. */
   joined = 0;
@@ -110,7 +112,9 @@ export class Batch {
   awaits(activity: string, live: ReadonlyMap<string, boolean>): boolean {
     const wanted = live.get(activity);
     if (wanted === undefined || this.settled.includes(activity)) return false;
-    if (wanted && !this.abandoned.includes(activity)) return true;
+    const givenUp = this.abandoned.indexOf(activity);
+    if (wanted && givenUp < 0) return true;
+    if (givenUp >= 0) this.abandoned.splice(givenUp, 1);
     this.settled.push(activity);
     return false;
   }
@@ -243,8 +247,14 @@ export class Batch {
       mailboxOffset: held.mailboxOffset,
       sources: JSON.stringify([...held.sources]),
       outboxSequence: held.outboxSequence,
-      published: held.published > held.cleared ? held.published : 0,
+      published: this.cleared(held),
     };
+  }
+
+  private cleared(held: Held): number {
+    if (held.published <= held.cleared) return 0;
+    this.clearing.set(held, held.published);
+    return held.published;
   }
 
   private effect(held: Held, resident: Resident, effect: Effect): void {
@@ -278,8 +288,12 @@ export class Batch {
     if (row !== null) this.outbox.push({ partition: held.partition, seq: ++held.outboxSequence, effect: row });
   }
 
-  /** Work asked for in this very batch is not even begun. */
+  /**
+   * Work asked for in this very batch is not even begun. Work whose outcome this batch takes in is over: its row goes,
+   * and one statement does only one thing with a row.
+   */
   private abandon(id: string): void {
+    if (this.settled.includes(id)) return;
     const index = this.activities.findIndex((row) => row.id === id);
     if (index < 0) this.abandoned.push(id);
     else this.activities.splice(index, 1);

@@ -2,13 +2,11 @@
  * The durable actor runtime: puts mailboxes, leases, lanes, outbox, activities, timers and tails together.
  * What it guarantees, and how, is in README.md beside this file.
  */
-import type { Json, Outcome } from "../../actors/actor.ts";
 import { isDatabaseUnavailable, type Sql } from "../store/postgres.ts";
 import { openPatientRedis, openRedis } from "../store/redis.ts";
 import { ActivityRunner } from "./activity.ts";
 import { type Answer, Calls } from "./ask.ts";
 import { DeadLetters } from "./dead-letter.ts";
-import { addressFault, type Envelope } from "./envelope.ts";
 import { Journal } from "./journal.ts";
 import { Lane } from "./lane.ts";
 import type { CrashPoint } from "./lane-options.ts";
@@ -16,20 +14,19 @@ import { Leases } from "./lease.ts";
 import { type Delivery, keepIdsAbove, MailboxReader, MailboxWriter, trimTo } from "./mailbox.ts";
 import { Outbox, type TimerJob } from "./outbox.ts";
 import { Ownership } from "./ownership.ts";
-import { partitionOf, runtimeKeys } from "./partition.ts";
+import { runtimeKeys } from "./partition.ts";
 import { within } from "./patience.ts";
 import { flushPendingTells, storePendingTells } from "./pending-tell.ts";
 import {
   type ActivityDefinition,
-  type Address,
   type AnyActorDefinition,
-  MessageRejected,
   type News,
   type Projection,
   type Runtime,
   RuntimeUnavailable,
 } from "./port.ts";
 import { reading } from "./reading.ts";
+import { sending } from "./sending.ts";
 import { Tails } from "./tail.ts";
 import { Timers } from "./timer.ts";
 import { Turns } from "./turn.ts";
@@ -72,7 +69,6 @@ const laneCount = 1;
 const batchSize = 512;
 const readCount = 256;
 const bufferLimit = 2048;
-const defaultAskDeadlineMs = 30_000;
 
 /** Starts a node of the runtime; it takes its share of the partitions before this resolves. */
 export async function startRuntime(options: RuntimeOptions): Promise<Runtime> {
@@ -88,70 +84,16 @@ export async function startRuntime(options: RuntimeOptions): Promise<Runtime> {
 
   const calls = new Calls(node);
   const writer = new MailboxWriter({ redis: commands, keys, limit: options.mailboxLimit, now: clock.now });
-  const source = `n${node}`;
-  let sequence = 0;
   let draining = false;
-
-  async function send(
-    to: Address,
-    message: Pick<Envelope, "type" | "body" | "replyTo" | "activity" | "fresh">,
-  ): Promise<void> {
-    const fault = addressFault(to.kind, to.key, to.tenant, message.type);
-    if (fault !== null) throw new MessageRejected(fault);
-    const envelope: Envelope = {
-      source,
-      sequence: ++sequence,
-      kind: to.kind,
-      key: to.key,
-      tenant: to.tenant,
-      ...message,
-    };
-    await writer.send(partitionOf(to.kind, to.key, partitions), envelope);
-    crash("after_append");
-  }
-
-  const tell = (to: Address, type: string, body: Json) =>
-    send(to, { type, body, replyTo: null, activity: null, fresh: false });
-
-  function ask(to: Address, type: string, body: Json, deadlineMs = defaultAskDeadlineMs, fresh = false): Promise<Json> {
-    const { replyTo, answer } = calls.open(deadlineMs, clock.now());
-    send(to, { type, body, replyTo, activity: null, fresh }).catch((error: Error) => calls.fail(replyTo.call, error));
-    return answer;
-  }
-
-  /**
-   * Until it is answered nothing was accepted. So where the actor's partition is held here, a message that need not
-   * keep its place behind others needs no mailbox.
-   */
-  function askDirect(
-    to: Address,
-    type: string,
-    body: Json,
-    deadlineMs = defaultAskDeadlineMs,
-    fresh = false,
-  ): Promise<Json> {
-    const { kind, key, tenant } = to;
-    const partition = partitionOf(kind, key, partitions);
-    const lane = laneOf(partition);
-    const fault = addressFault(kind, key, tenant, type);
-    if (fault !== null || !lane.held.has(partition) || !lane.hasRoom(partition))
-      return ask(to, type, body, deadlineMs, fresh);
-    const { replyTo, answer } = calls.open(deadlineMs, clock.now());
-    const envelope = {
-      source,
-      sequence: ++sequence,
-      kind,
-      key,
-      tenant,
-      type,
-      body,
-      replyTo,
-      activity: null,
-      fresh,
-    };
-    lane.deliver({ partition, id: null, envelope, raw: "" });
-    return answer;
-  }
+  const { tell, conclude, ask, askDirect, askRepeatable } = sending({
+    node,
+    partitions,
+    calls,
+    writer,
+    now: clock.now,
+    laneOf: (partition) => laneOf(partition),
+    crash,
+  });
 
   const timers = new Timers({
     connection: jobs,
@@ -173,10 +115,10 @@ export async function startRuntime(options: RuntimeOptions): Promise<Runtime> {
     now: clock.now,
     random: options.random,
     orphanAfterMs: options.orphanAfterMs,
-    ask,
+    // What an activity asks it may have asked before, on a node that died.
+    ask: askRepeatable,
     tell,
-    conclude: (to: Address, type: string, outcome: Outcome) =>
-      send(to, { type, body: outcome as unknown as Json, replyTo: null, activity: outcome.id, fresh: false }),
+    conclude,
     broadcastAbandon: (id) => {
       commands.publish(keys.abandoned, id).catch(() => {});
     },
@@ -291,6 +233,8 @@ export async function startRuntime(options: RuntimeOptions): Promise<Runtime> {
     ask: (to, type, body, deadlineMs) => (draining ? Promise.reject(leaving()) : ask(to, type, body, deadlineMs)),
     askDirect: (to, type, body, deadlineMs) =>
       draining ? Promise.reject(leaving()) : askDirect(to, type, body, deadlineMs),
+    askRepeatable: (to, type, body, deadlineMs) =>
+      draining ? Promise.reject(leaving()) : askRepeatable(to, type, body, deadlineMs),
     askNew: (to, type, body, deadlineMs) =>
       draining ? Promise.reject(leaving()) : askDirect(to, type, body, deadlineMs, true),
     async tellWithin(tx, messages) {

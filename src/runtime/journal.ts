@@ -5,7 +5,7 @@
  * however many turns it holds, and it holds no lock while this node is not looking.
  */
 import type { ISql } from "postgres";
-import { booleans, jsonTexts, numbers, texts } from "../store/array-literal.ts";
+import { booleans, jsonLines, jsonTexts, numbers, texts } from "../store/array-literal.ts";
 import type { Sql } from "../store/postgres.ts";
 import type { Statement } from "./port.ts";
 
@@ -104,21 +104,24 @@ with moved as (
   where o.partition = u.partition and o.seq <= u.seq
 ), actors as (
   insert into runtime_actors (kind, key, tenant, partition, version, logs, state)
-  select * from unnest($8::text[], $9::text[], $10::text[], $11::int[], $12::bigint[], $13::text[], $14::text[])
+  select * from unnest($8::text[], $9::text[], $10::text[], $11::int[], $12::bigint[], $13::text[],
+    string_to_array($14::text, E'\\n'))
   on conflict (kind, key) do update
     set tenant = excluded.tenant, version = excluded.version, logs = excluded.logs, state = excluded.state, updated_at = now()
 ), logs as (
   insert into runtime_logs (kind, key, log, seq, at, entry)
-  select * from unnest($15::text[], $16::text[], $17::text[], $18::bigint[], $19::bigint[], $20::text[])
+  select * from unnest($15::text[], $16::text[], $17::text[], $18::bigint[], $19::bigint[],
+    string_to_array($20::text, E'\\n'))
 ), effects as (
   insert into runtime_outbox (partition, seq, effect)
-  select * from unnest($21::int[], $22::bigint[], $23::text[])
+  select * from unnest($21::int[], $22::bigint[], string_to_array($23::text, E'\\n'))
 ), settled as (
   delete from runtime_activities where id = any($24::text[])
 ), activities as (
   insert into runtime_activities (id, kind, key, tenant, name, input, reply_type, host_bound, node, host)
   select u.*, $6, $25
-  from unnest($26::text[], $27::text[], $28::text[], $29::text[], $30::text[], $31::text[], $32::text[], $33::bool[]) as u
+  from unnest($26::text[], $27::text[], $28::text[], $29::text[], $30::text[], string_to_array($31::text, E'\\n'),
+    $32::text[], $33::bool[]) as u
   on conflict (id) do nothing
 ), given_up as (
   update runtime_activities set abandoned = true where id = any($34::text[])
@@ -195,16 +198,16 @@ export class Journal {
       numbers(actors.map((row) => row.partition)),
       numbers(actors.map((row) => row.version)),
       jsonTexts(actors.map((row) => row.logs)),
-      jsonTexts(actors.map((row) => row.state)),
+      jsonLines(actors.map((row) => row.state)),
       texts(logs.map((row) => row.kind)),
       texts(logs.map((row) => row.key)),
       texts(logs.map((row) => row.log)),
       numbers(logs.map((row) => row.seq)),
       numbers(logs.map((row) => row.at)),
-      jsonTexts(logs.map((row) => row.entry)),
+      jsonLines(logs.map((row) => row.entry)),
       numbers(outbox.map((row) => row.partition)),
       numbers(outbox.map((row) => row.seq)),
-      jsonTexts(outbox.map((row) => row.effect)),
+      jsonLines(outbox.map((row) => row.effect)),
       texts(settled),
       this.host,
       texts(activities.map((row) => row.id)),
@@ -212,7 +215,7 @@ export class Journal {
       texts(activities.map((row) => row.key)),
       texts(activities.map((row) => row.tenant)),
       texts(activities.map((row) => row.name)),
-      jsonTexts(activities.map((row) => row.input)),
+      jsonLines(activities.map((row) => row.input)),
       texts(activities.map((row) => row.replyType)),
       booleans(activities.map((row) => row.hostBound)),
       texts(abandoned),

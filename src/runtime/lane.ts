@@ -145,7 +145,7 @@ export class Lane {
         if (held === undefined) continue;
         const told = this.turn(batch, held, delivery, live);
         const original = told.length > 0 ? delivery.envelope : null;
-        if (original !== null) await this.together.follow(batch, held, original, told);
+        if (original !== null) await this.together.follow(batch, held, original, told, breath);
       }
       if (batch.touched.size === 0) return;
       options.crash("before_commit");
@@ -205,7 +205,7 @@ export class Lane {
     this.counts.commits++;
     this.counts.deadLetters += batch.deadLetterCount;
     options.crash("after_commit");
-    for (const held of batch.touched) if (held.published > held.cleared) held.cleared = held.published;
+    for (const [held, published] of batch.clearing) held.cleared = published;
     for (const reply of batch.replies) options.reply(reply);
     if (batch.news.size > 0) options.announce([...batch.news.values()]);
     if (batch.activities.length > 0) options.perform(batch.activities);

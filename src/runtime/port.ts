@@ -199,6 +199,11 @@ export interface Runtime {
    */
   askDirect(to: Address, type: string, body: Json, deadlineMs?: number): Promise<Json>;
   /**
+   * The same for messages that may come twice: what cannot be had directly goes through the mailbox, which waits out a
+   * partition that moves or a store that is away.
+   */
+  askRepeatable(to: Address, type: string, body: Json, deadlineMs?: number): Promise<Json>;
+  /**
    * Asks an actor whose key was minted for this very message and is known to nobody else: the runtime
    * does not look for a stored state. Never use it for a key that an earlier attempt may have sent.
    */

@@ -9,6 +9,7 @@ import type { Redis } from "ioredis";
 import { texts } from "../store/array-literal.ts";
 import type { Sql } from "../store/postgres.ts";
 import { type TailNews, tailedLog } from "./batch.ts";
+import { type Notice, Notices } from "./notices.ts";
 import { type Keys, partitionOf } from "./partition.ts";
 import type { Address, LogEntry, TailListener } from "./port.ts";
 
@@ -41,33 +42,21 @@ export interface TailsOptions {
   readonly partitions: number;
 }
 
-type Notice =
-  | readonly [
-      node: string,
-      kind: string,
-      key: string,
-      ended: 0 | 1,
-      entries: readonly (readonly [number, number, LogEntry["entry"]])[],
-    ]
-  /** The partition has a new owner: the last notices of the former one may never have been sent. */
-  | readonly [node: string];
-
 export class Tails {
   private readonly followers = new Map<string, Set<Follower>>();
   private readonly perPartition = new Map<number, number>();
   private readonly channels = new Map<string, number>();
   /** Settles once a partition's channel is being heard. */
   private readonly subscribed = new Map<number, Promise<unknown>>();
-  /** Partitions with news that other nodes were not told of. */
-  private readonly untold = new Set<number>();
+  private readonly notices: Notices;
   private closed = false;
 
   constructor(private readonly options: TailsOptions) {
+    this.notices = new Notices(options);
     options.subscriber.on("message", (channel: string, text: string) => this.hear(channel, text));
     options.subscriber.on("ready", () => void this.catchUp());
     options.commands.on("ready", () => {
-      const partitions = [...this.untold];
-      this.untold.clear();
+      const partitions = this.notices.takeUntold();
       if (partitions.length > 0) this.announceTakeover(partitions);
     });
   }
@@ -104,28 +93,13 @@ export class Tails {
 
   /** Spreads what this node committed: to its own followers directly, to other nodes by pub/sub. */
   announce(news: readonly TailNews[]): void {
-    const { commands, keys, node } = this.options;
-    for (const { partition, kind, key, entries, ended } of news) {
-      this.offer(`${kind}/${key}`, entries, ended);
-      const notice: Notice = [
-        node,
-        kind,
-        key,
-        ended ? 1 : 0,
-        entries.map(({ seq, at, entry }) => [seq, at, entry] as const),
-      ];
-      commands.publish(keys.tail(partition), JSON.stringify(notice)).catch(() => this.untold.add(partition));
-    }
+    for (const { kind, key, entries, ended } of news) this.offer(`${kind}/${key}`, entries, ended);
+    this.notices.send(news);
   }
 
   /** Says, here and elsewhere, that entries of these partitions may have been committed unheard. */
   announceTakeover(partitions: readonly number[]): void {
-    const { commands, keys, node } = this.options;
-    for (const partition of partitions) {
-      commands
-        .publish(keys.tail(partition), JSON.stringify([node] satisfies Notice))
-        .catch(() => this.untold.add(partition));
-    }
+    this.notices.sendTakeover(partitions);
     this.refresh(partitions);
   }
 

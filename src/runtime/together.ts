@@ -7,6 +7,7 @@
  */
 import type { Sql } from "../store/postgres.ts";
 import type { Batch, Held, Told } from "./batch.ts";
+import type { Breath } from "./breath.ts";
 import { type Envelope, messageId } from "./envelope.ts";
 import { partitionOf } from "./partition.ts";
 import type { Residents } from "./residents.ts";
@@ -15,6 +16,8 @@ import type { Resident, Turns } from "./turn.ts";
 
 /** Turns that may follow from one message within its commit; an endless exchange goes on from commit to commit. */
 const chainLimit = 32;
+/** Likewise from all messages of one commit: everybody else on the node waits for it. */
+const joinedLimit = 2048;
 
 export interface TogetherOptions {
   readonly sql: Sql;
@@ -32,9 +35,10 @@ export class Together {
   /**
    * Runs what the turn of `original` told together, and what follows from that, in the order told; sends it out
    * where the last attempt at one commit came to nothing.
+   * @param breath of the batch, taken between two turns as well
    * @throws when the store cannot be read; the batch is then given up as a whole
    */
-  async follow(batch: Batch, held: Held, original: Envelope, first: readonly Told[]): Promise<void> {
+  async follow(batch: Batch, held: Held, original: Envelope, first: readonly Told[], breath: Breath): Promise<void> {
     const queue = [...first];
     // One of a receiver's messages went out, so the later ones of this commit must not overtake it.
     const sentOut = new Set<string>();
@@ -43,10 +47,12 @@ export class Together {
     for (let index = 0; index < queue.length; index++) {
       const told = queue[index] as Told;
       const name = `${told.kind}/${told.key}`;
-      if (count === limit || sentOut.has(name) || !this.isBeside(told, held)) {
+      const isFull = count === limit || batch.joined >= joinedLimit;
+      if (isFull || sentOut.has(name) || !this.isBeside(told, held)) {
         batch.send(held, told);
         continue;
       }
+      if (breath.isDue) await breath.take();
       count++;
       batch.joined++;
       if (!this.residents.has(name)) await this.bring(queue.slice(index), held);

@@ -1,9 +1,10 @@
 /**
- * The `postgres` driver with four faults of 3.4.9 mended while it is loaded. Without this a node does not
+ * The `postgres` driver with five faults of 3.4.9 mended while it is loaded. Without this a node does not
  * survive the loss of its database: a write to a connection that has just closed ends the process
  * (porsager/postgres#1208, #1154); a write still buffered when a connection closes makes that place in
  * the pool unusable for ever; the last error of a closed connection fails the first query of its successor;
- * and a transaction whose connection closed goes on over whatever connection took its place.
+ * a transaction whose connection closed goes on over whatever connection took its place; and a connection that is cut
+ * while it is being opened, when the driver asks for the types of arrays, ends the process: nobody waits for that answer.
  *
  * Import the driver's value only from here; its types may come from the package.
  */
@@ -35,6 +36,10 @@ const mends: Readonly<Record<string, readonly Mend[]>> = {
     {
       faulty: "closedTime = performance.now()\n",
       mended: "query = results = errorResponse = null\n    result = new Result()\n    closedTime = performance.now()\n",
+    },
+    {
+      faulty: "`], [], execute)\n    types.forEach(",
+      mended: "`], [], execute).catch(() => [])\n    types.forEach(",
     },
   ],
   "index.js": [

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:tes
 import type { Json } from "../../actors/actor.ts";
 import { Problem } from "../../actors/problem.ts";
 import type { RunRequest } from "../../src/runs/port.ts";
-import { definitionOf, human, ways } from "../actors/workflow/sample.ts";
+import { definitionOf, human, noop, ways } from "../actors/workflow/sample.ts";
 import { until } from "../harness/until.ts";
 import { type House, openHouse } from "./house.ts";
 
@@ -239,4 +239,21 @@ describe("one id is one run", () => {
     expect((await house.call(south, "GET", `/v1/workflows/executions/${id}`)).status).toBe(404);
     await until(async () => (await listed()).some((one) => one.id === id), { what: "it to be listed" });
   });
+});
+
+test("a state that needs nobody is entered and left within the commit of the start, one after the other in the log", async () => {
+  house.register("north", definitionOf({ A: noop(["always", "B"]), B: noop() }, { name: "quick" }));
+  const before = house.runtime.counts();
+  const { execution_id } = await house.runs.startAs(Bun.randomUUIDv7(), true, { ...plainRequest, ref: "quick" });
+  const { turns, commits } = house.runtime.counts();
+  expect([turns - before.turns, commits - before.commits]).toEqual([3, 1]);
+  const { body } = await house.call(north, "GET", `/v1/workflows/executions/${execution_id}/logs`);
+  expect(body.events.map(({ type, state_name }: { type: string; state_name?: string }) => [type, state_name])).toEqual([
+    ["WorkflowExecutionStarted", undefined],
+    ["WorkflowStateEntered", "A"],
+    ["WorkflowStateExited", "A"],
+    ["WorkflowStateEntered", "B"],
+    ["WorkflowStateExited", "B"],
+    ["WorkflowExecutionCompleted", undefined],
+  ]);
 });

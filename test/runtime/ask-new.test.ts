@@ -76,3 +76,12 @@ test("a direct question finds an actor that no node has in memory, here or elsew
   const replies = await Promise.all(keys.map((key) => runtime.askDirect(at(key), "add", {})));
   expect(replies).toEqual(keys.map(() => 2));
 });
+
+test("a question that may come twice is answered even where the partition moves meanwhile", async () => {
+  const { runtime } = await stage.node({ leaseTtlMs: 60_000 });
+  const keys = fresh(24);
+  await stage.stores.sql`update runtime_partitions set epoch = epoch + 1`;
+  // None of ours may commit; the first to be refused has the partitions taken anew.
+  const replies = await Promise.all(keys.map((key) => runtime.askRepeatable(at(key), "add", {}, 20_000)));
+  expect(replies).toEqual(keys.map(() => 1));
+});

@@ -1,5 +1,6 @@
 /** ask and tell (G1, G5): across nodes, deadlines, deferred replies, tenants, order. */
 import { expect, test } from "bun:test";
+import { Calls } from "../../src/runtime/ask.ts";
 import { AskTimeout, MessageRejected, RuntimeUnavailable } from "../../src/runtime/index.ts";
 import { until } from "../harness/until.ts";
 import { at, manyKeys, Stage, stateOf } from "./stage.ts";
@@ -31,6 +32,22 @@ test("no answer in time is a typed timeout, and the late reply is dropped", asyn
     expect(await other.runtime.ask(at(key), "release", {})).toBe(1);
   }
   expect(await runtime.ask(at("key-0"), "add", {})).toBe(1);
+});
+
+test("calls end at their deadlines, whichever was opened first", async () => {
+  const calls = new Calls("node");
+  const ended: number[] = [];
+  const open = (deadlineMs: number) => {
+    const { replyTo, answer } = calls.open(deadlineMs, 0);
+    return { call: replyTo.call, ended: answer.catch(() => ended.push(deadlineMs)) };
+  };
+  const all = [120, 30, 90, 60, 30_000, 40].map(open);
+  calls.settle(all[5]?.call ?? "", { value: 1 });
+  await Promise.all(all.slice(0, 4).map((one) => one.ended));
+  expect(ended).toEqual([30, 60, 90, 120]);
+  calls.close();
+  await all[4]?.ended;
+  expect(ended.at(-1)).toBe(30_000);
 });
 
 test("a deferred reply finds its caller, on the actor's node and on the other", async () => {

@@ -54,6 +54,26 @@ test("backlog first, then live entries, on the actor's node and on the other, fr
   expect(nodes.map(({ runtime }) => runtime.counts().tails)).toEqual([0, 0]);
 });
 
+test("nothing is published where nobody listens", async () => {
+  const { runtime } = await stage.node();
+  const published: string[] = [];
+  // Whoever subscribes by a pattern hears all of it and counts as nobody's listener.
+  const observer = openRedis(stage.stores.redisUrl);
+  observer.on("pmessage", (_pattern: string, _channel: string, text: string) => published.push(text));
+  await observer.psubscribe(`${stage.stores.prefix}:tail:*`);
+  await runtime.ask(at("alone"), "add", {});
+  await note(runtime, "alone", 3);
+  await until(async () => (await runtime.log(at("alone"), "events", 0, 10)).length === 3);
+  const heard = follow(runtime, "heard");
+  await note(runtime, "heard", 2);
+  await complete(heard, 2);
+  await note(runtime, "heard", 1, 3);
+  await until(() => published.some((text) => text.includes('"3"')), { what: "a notice of the third" });
+  observer.disconnect();
+  heard.stop();
+  expect(published.filter((text) => text.includes('"alone"'))).toEqual([]);
+});
+
 test("followers that start in the middle of the stream miss nothing", async () => {
   const nodes = await stage.pair();
   const followers: Followed[] = [];

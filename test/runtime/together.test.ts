@@ -216,6 +216,20 @@ test("a long chain goes on from commit to commit", async () => {
   expect(((await heardBy(runtime, a))?.length ?? 0) + ((await heardBy(runtime, b))?.length ?? 0)).toBe(101);
 });
 
+test("one commit holds only so many turns, whatever its messages tell together", async () => {
+  const { runtime } = await start();
+  const senders = keysIn(3, 204).slice(4);
+  const links = Array.from({ length: 32 }, () => b);
+  const commits = await commitsOf(runtime, async () => {
+    await Promise.all(senders.map((key) => play(runtime, key, chain(links))));
+    await until(async () => (await heardBy(runtime, b))?.length === senders.length * links.length, {
+      what: "every chain to end",
+    });
+  });
+  // 6,400 turns of the receiver, 2,048 in a commit.
+  expect(commits).toBeGreaterThan(3);
+});
+
 test("logs, tails, work, timers, deferred answers and projections are as in any turn", async () => {
   const done = gate();
   const rows: string[] = [];

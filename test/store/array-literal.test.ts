@@ -1,7 +1,7 @@
 /** Array literals: what goes in comes out of PostgreSQL again. */
 import { afterAll, expect, test } from "bun:test";
 import fc from "fast-check";
-import { booleans, jsonTexts, numbers, texts } from "../../src/store/array-literal.ts";
+import { booleans, jsonLines, jsonTexts, numbers, texts } from "../../src/store/array-literal.ts";
 import { freshStores } from "../harness/stores.ts";
 
 const stores = await freshStores();
@@ -25,6 +25,9 @@ test("JSON texts of any value, control characters and lone surrogates included",
       const written = values.map((value) => JSON.stringify(value));
       const [row] = await stores.sql<{ back: string[] }[]>`select ${jsonTexts(written)}::text[] as back`;
       expect(row?.back).toEqual(written);
+      const [lines] = await stores.sql<{ back: string[] }[]>`
+        select string_to_array(${jsonLines(written)}::text, E'\\n') as back`;
+      expect(lines?.back).toEqual(written);
     }),
     { numRuns: 60 },
   );

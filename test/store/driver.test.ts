@@ -1,5 +1,6 @@
 /** The mended driver: what happens to queries and to the process when a connection closes under them. */
 import { afterEach, beforeEach, expect, test } from "bun:test";
+import { type AddressInfo, connect, createServer } from "node:net";
 import { isDatabaseUnavailable, openPostgres, type Sql } from "../../src/store/postgres.ts";
 import { freshStores, type TestStores } from "../harness/stores.ts";
 import { until } from "../harness/until.ts";
@@ -74,4 +75,40 @@ test("a transaction that goes on after its connection was cut reaches no other c
   await until(() => late !== "not tried");
   expect(late).toBe("cut");
   expect([...(await sql`select what from written`)]).toEqual([]);
+});
+
+test.each(["reset", "end"] as const)("a connection that is cut while it opens ends no process (%s)", async (way) => {
+  const { hostname, port } = new URL(stores.databaseUrl);
+  let cuts = 0;
+  const proxy = createServer((client) => {
+    const server = connect(Number(port), hostname);
+    for (const socket of [client, server]) socket.on("error", () => {});
+    server.pipe(client);
+    client.on("close", () => server.destroy());
+    client.on("data", (bytes) => {
+      // The driver's own question, before any query of ours.
+      if (!bytes.includes("typarray") || cuts > 0) server.write(bytes);
+      else {
+        cuts += 1;
+        if (way === "end") client.end();
+        else client.resetAndDestroy();
+      }
+    });
+  });
+  await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve));
+  const url = new URL(stores.databaseUrl);
+  url.hostname = "127.0.0.1";
+  url.port = String((proxy.address() as AddressInfo).port);
+  const direct = sql;
+  sql = openPostgres({ url: url.href, schema: stores.schema, poolSize: 1 });
+  try {
+    await endOf(sql`select 1`);
+    expect(cuts).toBe(1);
+    await allPlacesWork();
+    expect([...(await sql`select array['a', 'b'] as list`)]).toEqual([{ list: ["a", "b"] }]);
+  } finally {
+    await sql.end({ timeout: 1 });
+    sql = direct;
+    proxy.close();
+  }
 });
