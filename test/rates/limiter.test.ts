@@ -4,7 +4,9 @@ import { Problem } from "../../actors/problem.ts";
 import type { RateUser } from "../../actors/rate/limits.ts";
 import { openLimiter } from "../../src/rates/limiter.ts";
 import { setOverride } from "../../src/rates/overrides.ts";
+import { openRedis } from "../../src/store/redis.ts";
 import { freshStores } from "../harness/stores.ts";
+import { until } from "../harness/until.ts";
 
 const stores = await freshStores();
 const { sql } = stores;
@@ -77,6 +79,38 @@ test("several nodes together let through exactly what is allowed", async () => {
     Array.from({ length: 200 }, (_, index) => (index % 2 === 0 ? limiter : other).debit(use("acme"))),
   );
   expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(50);
+});
+
+test("uses of one moment are one command, and are judged as one after the other", async () => {
+  now = noon;
+  const limiter = openLimiter({ ...options, overridesMs: 60_000, report: () => {} });
+  await limiter.debit(use("aside"));
+  const commands: string[] = [];
+  const observer = await openRedis(stores.redisUrl).monitor();
+  observer.on("monitor", (_: string, words: string[]) => commands.push(words.join(" ")));
+  const answers = await Promise.all(Array.from({ length: 5 }, () => limiter.debit(use("at-once"))));
+  expect(answers.map((headers) => headers["RateLimit-Remaining"])).toEqual(["49", "48", "47", "46", "45"]);
+  // Forty-five are left: the first of the moment get them, and those who are refused cost nothing.
+  const outcomes = await Promise.allSettled(Array.from({ length: 64 }, () => limiter.debit(use("at-once"))));
+  expect(outcomes.map(({ status }) => status === "fulfilled")).toEqual(outcomes.map((_, place) => place < 45));
+  const problem = await refused(limiter.debit(use("at-once")));
+  expect(problem.extras).toMatchObject({ remaining: 0 });
+  await Promise.all([limiter.refund(use("at-once")), limiter.refund(use("at-once")), limiter.debit(use("aside"))]);
+  expect(await limiter.debit(use("at-once"))).toMatchObject({ "RateLimit-Remaining": "1" });
+  await until(() => commands.filter((text) => /^eval/i.test(text) && text.includes("{at-once}")).length >= 5, {
+    what: "the commands to be told",
+  });
+  observer.disconnect();
+  limiter.close();
+  const sent = commands.filter((text) => /^eval/i.test(text) && text.includes(`${stores.prefix}:rate:{at-once}`));
+  expect(sent.map((text) => text.includes("{aside}"))).toEqual([false, false, false, true, false]);
+});
+
+test("more kinds of uses than one command takes are all judged", async () => {
+  now = noon;
+  const kinds = Array.from({ length: 150 }, (_, index) => use(`crowd-${index}`));
+  const answers = await Promise.all(kinds.map((one) => limiter.debit(one)));
+  expect(answers.map((headers) => headers["RateLimit-Remaining"])).toEqual(kinds.map(() => "49"));
 });
 
 test("one person's use counts against the tenant, another tenant's does not", async () => {
