@@ -17,6 +17,19 @@ export const executionSettings = {
     max: 4096,
     default: 32,
   }),
+  maxClassifications: integer("SVC_MAX_CLASSIFICATIONS", {
+    meaning: "stimuli that a node has router agents classify at once, a quarter of them of one tenant; more wait",
+    unit: "stimuli",
+    min: 1,
+    max: 4096,
+    default: 512,
+  }),
+  stimulusRoutesFile: text("SVC_STIMULUS_ROUTES_FILE", {
+    meaning: "YAML file of source routes and routers that are made at the start where there are none yet",
+    pattern: anyText.pattern,
+    bounds: "a path",
+    default: "",
+  }),
   systemImage: text("SVC_SYSTEM_IMAGE", {
     meaning: "image of System states that name none, where they run in containers",
     pattern: /^[A-Za-z0-9][A-Za-z0-9._:/@-]{0,511}$/,
@@ -90,6 +103,13 @@ export const executionSettings = {
     min: 1,
     max: 3650,
     default: 400,
+  }),
+  stimulusRetentionDays: integer("SVC_STIMULUS_RETENTION_DAYS", {
+    meaning: "how long stimuli that have ended are kept",
+    unit: "days",
+    min: 1,
+    max: 400,
+    default: 30,
   }),
   incidentRetentionDays: integer("SVC_INCIDENT_RETENTION_DAYS", {
     meaning: "how long security incidents are kept",

@@ -112,6 +112,24 @@ export const settings = {
     default: 12,
   }),
 
+  // Encryption at rest
+  masterKey: secret("SVC_MASTER_KEY", {
+    meaning: "key that stored secrets are sealed with; required in production",
+    bytes: 32,
+    defaultText: "kept in SVC_DATA_DIR in development",
+  }),
+  previousMasterKey: secret("SVC_MASTER_KEY_PREVIOUS", {
+    meaning: "the key before: it still opens, and what it sealed is sealed anew with SVC_MASTER_KEY",
+    bytes: 32,
+  }),
+  auditRetentionDays: integer("SVC_AUDIT_LOG_RETENTION_DAYS", {
+    meaning: "how long entries of the audit log are kept",
+    unit: "days",
+    min: 1,
+    max: 3650,
+    default: 400,
+  }),
+
   // Identity
   configFile: text("SVC_CONFIG_FILE", {
     meaning: "YAML or JSON file with the sections auth, llm_providers, llm_selection and egress",
@@ -273,7 +291,17 @@ export type Config = { readonly [K in keyof Table]: ReturnType<Table[K]["parse"]
   readonly file: ConfigFile;
   /** The environment, for `env:NAME` references that an operator writes into the configuration file. */
   readonly environment: (name: string) => string | undefined;
+  /** Every variable byte for byte as it was set, for secrets whose names depend on what they are for. */
+  readonly environmentAsSet: () => Readonly<Record<string, string | undefined>>;
 };
 
 /** The table as aligned text, for `--help`. */
 export const configTable = (): string => describeSettings(Object.values(settings));
+
+/** Variables whose names say what they are for (stimuli contract, section 4). */
+export const webhookVariables = `Secrets of webhooks, beside those of source routes; names in capitals, other characters as _:
+  SVC_WEBHOOK_SECRET_<SOURCE>            of a source, for one tenant:
+  SVC_WEBHOOK_TENANT_<SOURCE>              this one, else
+  SVC_WEBHOOK_DEFAULT_TENANT               this one, else svc-system
+  SVC_WEBHOOK_SECRET_<TENANT>__<SOURCE>  of a source, for that tenant
+  …_PREVIOUS of either                   accepted as well, for rotation`;

@@ -38,7 +38,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     return [key, value] as const;
   });
   // Complete unless there are problems, and then it is not returned.
-  const config = { ...Object.fromEntries(entries), file, environment: read } as Config;
+  const config = { ...Object.fromEntries(entries), file, environment: read, environmentAsSet: () => env } as Config;
   problems.push(...contradictions(config));
   if (problems.length > 0) throw new ConfigError(problems);
   return config;
@@ -53,6 +53,9 @@ function contradictions(config: Partial<Config>): string[] {
     const realms = config.authRealms ?? config.file?.auth?.realms;
     if (config.authRealms !== undefined && !(Array.isArray(realms) && realms.length > 0)) {
       problems.push("SVC_AUTH_REALMS (or auth.realms in SVC_CONFIG_FILE) must name at least one realm in production");
+    }
+    if (config.masterKey === null) {
+      problems.push("SVC_MASTER_KEY is required in production: 32 bytes in base64, as openssl rand -base64 32 prints");
     }
   }
   const { internalHost } = config;

@@ -1,6 +1,6 @@
 /** Starts a node, and stops it when asked to. `--help` prints every setting. */
 import { banner } from "./banner.ts";
-import { configTable } from "./config.ts";
+import { configTable, webhookVariables } from "./config.ts";
 import { ConfigError, loadConfig } from "./load-config.ts";
 import { startNode } from "./node/node.ts";
 import { StartFailure } from "./start-failure.ts";
@@ -10,7 +10,9 @@ const programs = `Beside it, with the same settings:
   npm run -s dead-letters -- --help messages that failed for good: look at them, send them again`;
 
 if (process.argv.includes("--help")) {
-  console.log(`Durable execution of AI agents. Settings come from the environment:\n\n${configTable()}\n\n${programs}`);
+  console.log(
+    `Durable execution of AI agents. Settings come from the environment:\n\n${configTable()}\n\n${webhookVariables}\n\n${programs}`,
+  );
   process.exit(0);
 }
 

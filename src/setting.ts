@@ -165,15 +165,33 @@ function parseUrl(value: string, schemes: readonly string[], bounds: string): st
   return value.replace(/\/+$/, "");
 }
 
-/** A value that must not be printed, or null. */
-export function secret(name: string, options: Common): Setting<Secret | null> {
+/**
+ * A value that must not be printed, or null.
+ * @param options `bytes`: it is a key of that many bytes, in base64
+ */
+export function secret(
+  name: string,
+  options: Common & { readonly bytes?: number; readonly defaultText?: string },
+): Setting<Secret | null> {
+  const { bytes, defaultText = "–" } = options;
+  const bounds = bytes === undefined ? "" : `${bytes} bytes in base64`;
   return setting<Secret | null>(name, options, {
     unit: "",
-    defaultText: "–",
-    bounds: "",
-    parse: (value) => new Secret(value),
+    defaultText,
+    bounds,
+    parse: (value) => {
+      if (bytes !== undefined && !isBase64Of(bytes, value)) throw new BadValue(`must be ${bounds}`);
+      return new Secret(value);
+    },
     fallback: () => null,
   });
+}
+
+/** Whether nothing but that many bytes is written there, with or without padding. */
+function isBase64Of(bytes: number, text: string): boolean {
+  const read = Buffer.from(text, "base64");
+  const written = read.toString("base64");
+  return read.length === bytes && (text === written || text === written.replace(/=+$/, ""));
 }
 
 /** A JSON document of the outer shape, or null; its inside is checked by its owner. */

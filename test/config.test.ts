@@ -20,6 +20,7 @@ const production = {
   DATABASE_URL: "postgres://svc@db/svc",
   REDIS_URL: "redis://cache:6379",
   SVC_AUTH_REALMS: '[{"slug":"svc-system"}]',
+  SVC_MASTER_KEY: Buffer.alloc(32, 7).toString("base64"),
 };
 
 function problemsOf(env: Record<string, string>): readonly string[] {
@@ -43,6 +44,10 @@ test("development needs nothing", () => {
     openEgress: true,
     egressAllowPrivate: null,
     incidentRetentionDays: 90,
+    stimulusRetentionDays: 30,
+    auditRetentionDays: 400,
+    masterKey: null,
+    previousMasterKey: null,
     publicUrl: "http://localhost:8080",
     dataDir: ".svc",
     databaseUrl: null,
@@ -58,6 +63,7 @@ test("production is the default and lists all that is missing", () => {
     "DATABASE_URL is required in production",
     "REDIS_URL is required in production",
     "SVC_AUTH_REALMS (or auth.realms in SVC_CONFIG_FILE) must name at least one realm in production",
+    "SVC_MASTER_KEY is required in production: 32 bytes in base64, as openssl rand -base64 32 prints",
   ]);
   expect(loadConfig(production)).toMatchObject({ mode: "production", host: "0.0.0.0" });
   expect(problemsOf({ ...production, SVC_AUTH_REALMS: "[]" })).toHaveLength(1);
@@ -81,10 +87,10 @@ test("every bad value is listed at once, with the missing ones", () => {
     SVC_CONFIG_FILE: "/does/not/exist",
   });
   const names = ["SVC_PORT", "SVC_PARTITIONS", "SVC_LOG_LEVEL", "SVC_AUTH_REALMS", "SVC_CONFIG_FILE"];
-  for (const name of [...names, "DATABASE_URL", "REDIS_URL"]) {
+  for (const name of [...names, "DATABASE_URL", "REDIS_URL", "SVC_MASTER_KEY"]) {
     expect(problems.filter((problem) => problem.startsWith(`${name} `))).toHaveLength(1);
   }
-  expect(problems).toHaveLength(7);
+  expect(problems).toHaveLength(8);
 });
 
 describe("one bad value", () => {
@@ -120,6 +126,8 @@ describe("one bad value", () => {
     ["SVC_EGRESS_PORT", "8081"],
     ["SVC_EGRESS_ALLOW_PRIVATE", "10.0.0.0/8"],
     ["SVC_OPEN_EGRESS", "no"],
+    ["SVC_AUDIT_LOG_RETENTION_DAYS", "0"],
+    ["SVC_MASTER_KEY_PREVIOUS", "hunter2"],
   ])("%s=%s", (name, value) => {
     const problems = problemsOf({ ...development, [name]: value });
     expect(problems.filter((problem) => problem.includes(name)).length).toBeGreaterThan(0);
@@ -210,11 +218,36 @@ describe("the configuration file", () => {
 });
 
 test("keys and secrets of the environment do not print", () => {
-  const config = loadConfig({ ...development, OPENAI_API_KEY: "sk-very-secret" });
+  const config = loadConfig({ ...development, OPENAI_API_KEY: "sk-very-secret", ANY: " sk-very-secret\n" });
   expect(config.openaiApiKey?.reveal()).toBe("sk-very-secret");
+  expect([config.environment("ANY"), config.environmentAsSet().ANY]).toEqual(["sk-very-secret", " sk-very-secret\n"]);
   expect(JSON.stringify(config) + Bun.inspect(config) + String(config.openaiApiKey)).not.toContain("sk-very-secret");
   expect(config.openaiApiKey?.removeFrom("bad key sk-very-secret")).toBe("bad key [secret]");
   expect(problemsOf({ ...development, DATABASE_URL: "db:hunter2" }).join()).not.toContain("hunter2");
+});
+
+test("a master key is 32 bytes in base64, padded or not; what is none is refused and not shown", () => {
+  const key = Buffer.from(Array.from({ length: 32 }, (_, at) => at * 8)).toString("base64");
+  for (const written of [key, key.slice(0, -1)]) {
+    const config = loadConfig({ ...production, SVC_MASTER_KEY: written, SVC_MASTER_KEY_PREVIOUS: key });
+    expect([config.masterKey?.reveal(), config.previousMasterKey?.reveal()]).toEqual([written, key]);
+    expect(JSON.stringify(config) + Bun.inspect(config)).not.toContain(key.slice(0, -1));
+  }
+  const others = [
+    "hunter2",
+    Buffer.alloc(31, 1).toString("base64"),
+    Buffer.alloc(33, 1).toString("base64"),
+    Buffer.alloc(32, 1).toString("hex"),
+    Buffer.alloc(32, 255).toString("base64url"),
+    `${key}=`,
+    `${key.slice(0, 20)} ${key.slice(20)}`,
+    `${key.slice(0, -2)}h=`,
+  ];
+  for (const written of others) {
+    expect(problemsOf({ ...production, SVC_MASTER_KEY: written })).toEqual([
+      "SVC_MASTER_KEY must be 32 bytes in base64",
+    ]);
+  }
 });
 
 test("the table names every variable with its default, unit and bounds", () => {

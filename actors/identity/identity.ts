@@ -36,6 +36,11 @@ export interface Identity {
 /** The tenant of the platform itself. */
 export const systemTenant = "svc-system";
 
+/** Whether the caller belongs to the platform: an operator of any role, or a machine with role admin. */
+export function isPlatformOperator({ kind, role }: Identity): boolean {
+  return kind === "operator" || (kind === "service_account" && role === "admin");
+}
+
 /** Whether the caller may create and change what every tenant sees. */
 export function isGlobalPublisher(identity: Identity, effectiveTenant: string): boolean {
   if (identity.role === "admin" || identity.role === "operator") return true;

@@ -2,7 +2,7 @@
  * One request through one route, in the contract's order: authentication, tenant, scope, configured,
  * parsing and validation, handler. A later step never runs before an earlier one passed.
  */
-import type { Identity } from "../../actors/identity/identity.ts";
+import { type Identity, isPlatformOperator } from "../../actors/identity/identity.ts";
 import { Problem } from "../../actors/problem.ts";
 import type { Authenticator } from "../identity/authenticate.ts";
 import { readBody } from "./body.ts";
@@ -22,6 +22,9 @@ export function pipeline(route: Route, authenticator: Authenticator | null, body
     const address = incoming.server?.requestIP(request)?.address ?? null;
     const identity = await authenticator.identify(request, route.sse, address);
     const tenant = await authenticator.resolveTenant(identity, request.headers, request.method);
+    if (route.operatorsOnly && !isPlatformOperator(identity)) {
+      throw new Problem("operator_required", "Only operators of the platform may do this");
+    }
     if (route.scope !== null) requireScope(identity, route.scope);
     return { identity, tenant };
   }

@@ -169,6 +169,8 @@ interface Declaration<P extends TObject, Q extends TObject, B extends BodyRule |
 export interface RouteDeclaration<P extends TObject, Q extends TObject, B extends BodyRule | undefined>
   extends Declaration<P, Q, B> {
   readonly scope?: ScopeRule;
+  /** Everybody but the platform's operators gets 403 `operator_required`, before the scope is looked at. */
+  readonly operatorsOnly?: true;
   /** Answers `text/event-stream`: accepts `?token=` and is never cached. */
   readonly sse?: true;
   handler(call: Call<Static<P>, Static<Q>, BodyOf<B>>): Answer | Promise<Answer>;
@@ -191,6 +193,7 @@ export interface Route {
   readonly public: boolean;
   readonly sse: boolean;
   readonly scope: ScopeRule | null;
+  readonly operatorsOnly: boolean;
   readonly params: TObject | null;
   readonly query: TObject | null;
   readonly headers: TObject | null;
@@ -213,6 +216,7 @@ export function defineRoute<
     public: false,
     sse: declaration.sse ?? false,
     scope: declaration.scope ?? null,
+    operatorsOnly: declaration.operatorsOnly ?? false,
     prove: null,
     handle: (call) => declaration.handler(call as Call<Static<P>, Static<Q>, BodyOf<B>>),
   };
@@ -230,6 +234,7 @@ export function definePublicRoute<
     public: true,
     sse: false,
     scope: null,
+    operatorsOnly: false,
     prove: declaration.prove ? (incoming) => declaration.prove?.(incoming) : null,
     handle: (call) => declaration.handler(call as PublicCall<Static<P>, Static<Q>, BodyOf<B>, Proof>),
   };

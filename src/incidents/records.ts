@@ -1,9 +1,9 @@
 /** Reading security incidents, tenant first. */
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import { AnyJson } from "../../actors/json.ts";
-import { invalid } from "../../actors/problem.ts";
 import { listOf, type Page, pagingQuery } from "../http/paging.ts";
 import { isUuid } from "../http/route.ts";
+import { readTime } from "../http/timestamp.ts";
 import type { Sql } from "../store/postgres.ts";
 
 const Nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
@@ -106,13 +106,4 @@ function shown({ tenant, created_at, last_seen_at, count, ...row }: Row): Incide
     occurred_at: at,
     last_seen_at: last_seen_at.toISOString(),
   };
-}
-
-function readTime(path: string, text: string): Date {
-  const time = new Date(text);
-  const year = time.getUTCFullYear();
-  if (!Number.isNaN(year) && year >= 0 && year <= 9999) return time;
-  throw invalid("validation_failed", "The request is invalid", [
-    { path, message: "must be a timestamp", code: "invalid" },
-  ]);
 }

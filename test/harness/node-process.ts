@@ -174,6 +174,8 @@ export function startNodeProcess(
       SVC_EGRESS_PORT: "0",
       SVC_PUBLIC_URL: "http://svc.test",
       SVC_DATA_DIR: folder,
+      // Nodes on the same stores open what the others sealed, whatever folder they have.
+      SVC_MASTER_KEY: Buffer.alloc(32, 7).toString("base64"),
       SVC_DATABASE_SCHEMA: stores.schema,
       SVC_REDIS_PREFIX: stores.prefix,
       DATABASE_URL: stores.databaseUrl,

@@ -36,7 +36,8 @@ test("--help prints every setting", async () => {
 test("production without stores and realms does not start, and says everything that is missing", async () => {
   const { err, code } = await main([], { SVC_MODE: "production", SVC_PORT: "eighty" });
   expect(code).toBe(1);
-  for (const name of ["DATABASE_URL", "REDIS_URL", "SVC_AUTH_REALMS", "SVC_PORT"]) expect(err).toContain(name);
+  for (const name of ["DATABASE_URL", "REDIS_URL", "SVC_AUTH_REALMS", "SVC_MASTER_KEY", "SVC_PORT"])
+    expect(err).toContain(name);
   expect(err).not.toContain("    at ");
 });
 
@@ -81,6 +82,7 @@ test("stores that cannot be had: which one, why, and which setting", async () =>
   const production = {
     ...env(),
     SVC_MODE: "production",
+    SVC_MASTER_KEY: Buffer.alloc(32, 7).toString("base64"),
     SVC_AUTH_REALMS: JSON.stringify([
       { slug: "svc-system", kind: "system", issuer_url: "http://127.0.0.1:1/realms/x", audience: "svc" },
     ]),
