@@ -35,6 +35,11 @@ const ITERATION_RUN = "iteration.run";
 export function iterationRunAt(depth: number): string {
   return depth === 0 ? ITERATION_RUN : `${ITERATION_RUN}.${depth}`;
 }
+/**
+ * The same for an execution whose agent brings nothing to run (`header.inline`): what stands for its instance is no
+ * more than a conversation that any node can take up where it stands. Not host bound; it waits for nobody below it.
+ */
+export const INLINE_RUN = "iteration.run.inline";
 export const IterationRun = Type.Object({
   execution_id: Type.String(),
   iteration: Type.Integer({ minimum: 1 }),

@@ -2,11 +2,15 @@
 import type { Json } from "../actor.ts";
 import type { ChatMessage, Generate, LoopEntry } from "./messages.ts";
 
-/** The service's message before every conversation. Never part of what a bootstrap gets back. */
-export function preamble(agentName: string, tools: readonly string[]): string {
-  const opening =
-    `You are the agent ${agentName}, working on your own in a sandbox. Your files are under /workspace; ` +
-    "they stay between attempts at the same task.";
+/**
+ * The service's message before every conversation. Never part of what a bootstrap gets back.
+ * @param hasFiles false for an agent without a sandbox
+ */
+export function preamble(agentName: string, tools: readonly string[], hasFiles = true): string {
+  const opening = hasFiles
+    ? `You are the agent ${agentName}, working on your own in a sandbox. Your files are under /workspace; ` +
+      "they stay between attempts at the same task."
+    : `You are the agent ${agentName}, working on your own.`;
   const acting =
     tools.length === 0
       ? "You have no tools: answer with text."

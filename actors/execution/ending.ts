@@ -56,7 +56,7 @@ function end(life: Life, status: Status, ending: Partial<Ending>, output: string
   giveUpHandling(life);
   leaveChildren(life);
   giveUpIteration(life);
-  if (state.deadline_at !== null) life.cancelTimer("deadline");
+  if (state.deadline_at !== null && state.watched !== true) life.cancelTimer("deadline");
   state.ending = {
     at: life.context.now,
     summary: "",

@@ -20,6 +20,8 @@ import { handleId, handlerRuleOf, recallId } from "./handling.ts";
 import {
   freshIteration,
   instancePickedUp,
+  instanceSpawned,
+  iterationTimedOut,
   iterationTimer,
   noteEgressBlocked,
   notePull,
@@ -80,12 +82,7 @@ export const execution = defineActor({
     instance_spawned(state, { instance_id }, context) {
       if (state === null || !isRunning(state, instance_id) || state.iteration.spawned) return unchanged(state);
       const life = new Life(state, context);
-      life.iteration.spawned = true;
-      life.emit("instance_spawned", {
-        iteration_number: life.iteration.number,
-        instance_id,
-        spawned_at: life.at,
-      });
+      instanceSpawned(life);
       return life.turn();
     },
 
@@ -114,7 +111,10 @@ export const execution = defineActor({
     instance_ended(state, outcome, context) {
       if (state === null || outcome.id !== runId(state.iteration.instance_id)) return unchanged(state);
       if (!isCurrent(state, state.iteration.instance_id)) return unchanged(state);
-      return within(state, context, (life) => instanceEnded(life, outcome));
+      return within(state, context, (life) => {
+        instanceEnded(life, outcome);
+        endWatch(life);
+      });
     },
 
     validated(state, outcome, context) {
@@ -178,7 +178,7 @@ export const execution = defineActor({
       if (state?.status !== "running" || state.deadline_at === null) return unchanged(state);
       const { deadline_at } = state;
       return within(state, context, (life) => {
-        if (context.now < deadline_at) life.schedule("deadline", deadline_at, "deadline", {});
+        if (context.now < deadline_at) keepDeadline(life, deadline_at);
         else timeOut(life);
       });
     },
@@ -186,13 +186,13 @@ export const execution = defineActor({
     iteration_deadline(state, { instance_id }, context) {
       if (state === null || !isRunning(state, instance_id)) return unchanged(state);
       const { deadline_at } = state.iteration;
-      if (deadline_at === null) return unchanged(state);
+      if (deadline_at === null || state.header.inline === true) return unchanged(state);
       return within(state, context, (life) => {
         if (context.now < deadline_at) {
           return life.schedule(iterationTimer(instance_id), deadline_at, "iteration_deadline", { instance_id });
         }
-        const seconds = state.header.iteration_timeout_ms / 1000;
-        faultInFlight(life, { code: "iteration_timeout", message: `The iteration took longer than ${seconds} s` });
+        const message = iterationTimedOut(state.header.iteration_timeout_ms);
+        faultInFlight(life, { code: "iteration_timeout", message });
       });
     },
 
@@ -217,8 +217,10 @@ export const execution = defineActor({
       const life = new Life(state, context);
       forgetDeliveries(life);
       if (!isOver(state)) cancel(life, "deleted");
-      const input = { execution_id: context.key, instance_id: state.iteration.instance_id };
-      life.perform("workspace.remove", `workspace:${context.key}`, input, "workspace_removed");
+      if (state.header.inline !== true) {
+        const input = { execution_id: context.key, instance_id: state.iteration.instance_id };
+        life.perform("workspace.remove", `workspace:${context.key}`, input, "workspace_removed");
+      }
       return life.farewell({ outcome: "erased" } satisfies EraseReply);
     },
   },
@@ -269,7 +271,22 @@ function begin(life: Life): void {
   state.started_at = now;
   state.deadline_at = now + state.header.timeout_ms;
   life.emit("execution_started", { started_at: life.at });
-  life.schedule("deadline", state.deadline_at, "deadline", {});
+  // Most of these are over with their first exchange, and two jobs for a timer would cost more than all the rest.
+  if (state.header.inline === true) state.watched = true;
+  else keepDeadline(life, state.deadline_at);
+}
+
+/** From now on the time of the whole execution is kept by a timer. */
+function keepDeadline(life: Life, at: number): void {
+  delete life.state.watched;
+  life.schedule("deadline", at, "deadline", {});
+}
+
+/** The first exchange is over and the execution is not: nobody watches its time any more. */
+function endWatch(life: Life): void {
+  const { state } = life;
+  if (state.watched !== true || state.deadline_at === null || isOver(state)) return;
+  keepDeadline(life, state.deadline_at);
 }
 
 /** Whether the instance is the one the execution waits for or works with. */
@@ -285,14 +302,16 @@ function startReply(state: ExecutionState, context: Context): StartReply {
   return { accepted: true, execution_id: context.key, status: "pending", created_at: iso(state.created_at) };
 }
 
-function pickedUpReply({ iteration, deadline_at }: ExecutionState): PickedUpReply {
+function pickedUpReply({ header, iteration, deadline_at }: ExecutionState): PickedUpReply {
   const { number, attempt, console } = iteration;
+  const inline = { header, iteration_deadline_at: iteration.deadline_at };
   return {
     proceed: true,
     iteration: number,
     attempt,
     deadline_at: deadline_at ?? 0,
     console: { stdout: console.stdout, stderr: console.stderr },
+    ...(header.inline === true ? { inline } : {}),
   };
 }
 

@@ -1,6 +1,6 @@
 /** The sandbox instance of the current iteration: asked for, picked up, replaced, given up. */
 import type { Static } from "@sinclair/typebox";
-import { type IterationRun, iterationRunAt } from "./activities.ts";
+import { INLINE_RUN, type IterationRun, iterationRunAt } from "./activities.ts";
 import type { Life } from "./life.ts";
 import { closeLoop } from "./loop.ts";
 import type { messages } from "./messages.ts";
@@ -42,9 +42,13 @@ export function freshIteration(number: number, action: string, instanceId: strin
 export function runInstance(life: Life, replaces: string | null): void {
   const { number: iteration, attempt, instance_id } = life.iteration;
   const input: IterationRun = { execution_id: life.executionId, iteration, attempt, instance_id, replaces };
-  const { depth } = life.state.header.hierarchy;
-  life.perform(iterationRunAt(depth), runId(instance_id), input, "instance_ended");
+  const { inline, hierarchy } = life.state.header;
+  const activity = inline === true ? INLINE_RUN : iterationRunAt(hierarchy.depth);
+  life.perform(activity, runId(instance_id), input, "instance_ended");
 }
+
+/** What the record says of an iteration past its time. */
+export const iterationTimedOut = (timeoutMs: number): string => `The iteration took longer than ${timeoutMs / 1000} s`;
 
 /** A node has a slot for the instance: the iteration's time begins. */
 export function instancePickedUp(life: Life): void {
@@ -52,11 +56,27 @@ export function instancePickedUp(life: Life): void {
   const { now } = life.context;
   iteration.phase = "running";
   noteStarted(life);
+  const isInline = state.header.inline === true;
+  // Nothing has to be made for it first.
+  if (isInline) instanceSpawned(life);
   const endsAt = now + state.header.iteration_timeout_ms;
   if (state.deadline_at !== null && endsAt >= state.deadline_at) return;
   iteration.deadline_at = endsAt;
+  // Whoever runs it watches the time: where nobody does, nothing is under way.
+  if (isInline) return;
   const { instance_id } = iteration;
   life.schedule(iterationTimer(instance_id), endsAt, "iteration_deadline", { instance_id });
+}
+
+/** The instance is there. */
+export function instanceSpawned(life: Life): void {
+  const { iteration } = life;
+  iteration.spawned = true;
+  life.emit("instance_spawned", {
+    iteration_number: iteration.number,
+    instance_id: iteration.instance_id,
+    spawned_at: life.at,
+  });
 }
 
 /** Events of one instance about refused connections; the security incidents count the rest. */
@@ -125,8 +145,9 @@ export function giveUpIteration(life: Life): void {
 
 /** The instance is gone, or as good as gone: its loop and its timer go with it. */
 export function closeInstance(life: Life, exitCode: number | null): void {
-  const { iteration } = life;
-  if (iteration.deadline_at !== null) life.cancelTimer(iterationTimer(iteration.instance_id));
+  const { iteration, state } = life;
+  const hasTimer = iteration.deadline_at !== null && state.header.inline !== true;
+  if (hasTimer) life.cancelTimer(iterationTimer(iteration.instance_id));
   iteration.deadline_at = null;
   closeLoop(life, "expired", refusals.executionNotRunning);
   if (!iteration.spawned) return;

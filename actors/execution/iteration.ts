@@ -9,7 +9,7 @@
  */
 import type { InstanceEnd, InstanceEnded, Validated } from "./activities.ts";
 import type { Ended } from "./children.ts";
-import { fail, shortened } from "./ending.ts";
+import { fail, shortened, timeOut } from "./ending.ts";
 import { attemptOf } from "./history.ts";
 import {
   closeInstance,
@@ -35,6 +35,7 @@ const maxMessageBytes = 4096;
 
 /** Faults that an activity may name; any other is a `runtime_error`. */
 const namedFaults = new Set([
+  "iteration_timeout",
   "image_pull_failed",
   "startup_script_failed",
   "runtime_error",
@@ -64,6 +65,11 @@ export function instanceEnded(life: Life, outcome: InstanceEnded): void {
   }
   if (outcome.ok ? outcome.value.reason === "lost" : outcome.code === "instance_lost") {
     instanceLost(life);
+    return;
+  }
+  // Said by whoever watches the time of an exchange.
+  if (!outcome.ok && outcome.code === "execution_timeout") {
+    timeOut(life);
     return;
   }
   if (!outcome.ok) {

@@ -90,7 +90,7 @@ export function callModel(life: Life, loop: Loop): void {
     log: loopLog(iteration.instance_id),
     from: loop.from,
     upto: iteration.logged,
-    system: preamble(header.agent_name, offered),
+    system: preamble(header.agent_name, offered, header.inline !== true),
     alias: loop.alias,
     temperature,
     tools: offered,

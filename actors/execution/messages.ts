@@ -156,6 +156,17 @@ export const PickedUpReply = Type.Union([
     deadline_at: Type.Integer(),
     /** Bytes of output the execution already has, for `FollowOptions.from`. */
     console: Type.Object({ stdout: Type.Integer(), stderr: Type.Integer() }),
+    /** Of an execution whose agent brings nothing to run: all that is left to know for the exchange. */
+    inline: Type.Optional(
+      Type.Object({
+        header: Header,
+        /**
+         * Unix ms at which the iteration fails; null: not before the execution. Whoever runs the exchange watches both
+         * times, and says `iteration_timeout` or `execution_timeout`.
+         */
+        iteration_deadline_at: Type.Union([Type.Integer(), Type.Null()]),
+      }),
+    ),
   }),
 ]);
 export type PickedUpReply = Static<typeof PickedUpReply>;

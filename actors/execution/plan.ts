@@ -87,6 +87,8 @@ export const Header = Type.Object({
   security_context: Nullable(Type.String()),
   initiating_user_sub: Nullable(Type.String()),
   runtime: RuntimeFacts,
+  /** The agent brings nothing to run: the node that has it asks the model itself, without an instance of its own. */
+  inline: Type.Optional(Type.Literal(true)),
   volumes: Type.Array(Volume),
   /** What was already worth a warning at the start; more may join while it runs. */
   warnings: Type.Array(Warning),

@@ -19,7 +19,7 @@ import { listOf, type Page } from "../http/paging.ts";
 import { type Address, MailboxFull, MessageRejected, type Runtime } from "../runtime/port.ts";
 import type { Concurrency } from "./concurrency.ts";
 import { StartWatch } from "./left-behind.ts";
-import type { Plans } from "./plans.ts";
+import type { KeptPlans } from "./plans.ts";
 import type { ExecutionRecords, ListFilter } from "./records.ts";
 import type { ExecutionFilter, Started } from "./schema.ts";
 import { prepareStart, type StartOptions } from "./start.ts";
@@ -32,7 +32,7 @@ export interface ExecutionsOptions extends StartOptions {
   readonly agents: Pick<Agents, "resolveForExecution" | "gone">;
   readonly runtime: Runtime;
   readonly records: ExecutionRecords;
-  readonly plans: Plans;
+  readonly plans: KeptPlans;
   readonly concurrency: Pick<Concurrency, "reserve" | "release">;
   /** How many executions the tenant may have under way; the starter's claims may have a say. */
   readonly quota: (starter: Starter | null, tenant: string) => Quota;
@@ -122,6 +122,8 @@ export function createExecutions(options: ExecutionsOptions) {
         const { header, plan } = await prepareStart(options, executionId, request, admit);
         const ask = fresh ? runtime.askNew : runtime.ask;
         const reply = await ask(at, "start", { header, plan });
+        // Of an id that others may use as well, nobody knows whose plan was written.
+        if (fresh) plans.keep(at, plan);
         watch.note(header.agent_id);
         return startedBody(executionId, header, Value.Parse(StartReply, reply).created_at);
       } catch (error) {
@@ -247,7 +249,7 @@ function readTime(path: string, text: string | undefined): Date | null {
   if (text === undefined) return null;
   const time = new Date(text);
   const year = time.getUTCFullYear();
-  if (Number.isNaN(year) || year < 0 || year > 9999) throw unreadable(path, "must be a timestamp");
+  if (Number.isNaN(year) || year < 1 || year > 9999) throw unreadable(path, "must be a timestamp");
   return time;
 }
 

@@ -103,6 +103,8 @@ const shownPath = (path: string): string => path.slice("/workspace".length);
  * @throws Problem 410 `workspace_expired`, 503 when it must be on another host
  */
 function absent(state: ExecutionState, { mounts }: Plan, now: number): null {
+  // An agent with nothing to run writes nothing.
+  if (mounts.length === 0) return null;
   const ttlMs = mounts.find(({ mount_path }) => mount_path === "/workspace")?.ttl_ms ?? 0;
   if (state.ending !== null && now - state.ending.at >= ttlMs) {
     throw new Problem("workspace_expired", "The files of this execution are not kept any more");

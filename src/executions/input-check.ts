@@ -28,6 +28,7 @@ const known = new WeakMap<object, Known>();
 
 /**
  * @param characters length of the input's JSON
+ * @param most characters that the input may have with its defaults
  * @returns issues that say so when the check takes too long
  */
 export async function checkAgainstSchema(
@@ -35,17 +36,18 @@ export async function checkAgainstSchema(
   input: Json,
   characters: number,
   rules: InputRules = agentInput,
+  most = maxInputBytes,
 ): Promise<InputVerdict> {
   if (schema === null || schema === true) return { ok: true, input };
   if (typeof schema !== "object") return refusal("is not accepted: the input_schema admits nothing");
   const { validate, characters: length } = knownOf(schema);
   if (validate !== null && length * characters <= maxPriceHere) {
-    return judgeInput(schema, validate, input, maxInputBytes, rules);
+    return judgeInput(schema, validate, input, most, rules);
   }
   try {
     return (await runGuarded(
       program,
-      { schema, input, maxCharacters: maxInputBytes, rules } satisfies InputJob,
+      { schema, input, maxCharacters: most, rules } satisfies InputJob,
       budgetMs,
     )) as InputVerdict;
   } catch (error) {

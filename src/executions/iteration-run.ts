@@ -26,12 +26,12 @@ export interface IterationRunOptions extends LaunchParts {
 }
 
 /** A pending execution waits this long for a slot. */
-const queueTimeoutMs = 600_000;
+export const queueTimeoutMs = 600_000;
 const graceMs = 5_000;
 /** An ended instance is kept until its end is surely committed; the orphan sweep takes what a crash leaves. */
 const removeAfterMs = 10_000;
 
-const notStarted: InstanceEnd = {
+export const notStarted: InstanceEnd = {
   reason: "terminated",
   exit_code: null,
   stdout: "",
@@ -141,7 +141,8 @@ async function launch(
     told = told.then(() => context.tell("image_pull", { instance_id, news: pullMessage(news) })).catch(() => {});
   };
   try {
-    const spec = await instanceSpec(options, work, context, state, { deadlineAt, description: sandbox.describe() });
+    const description = sandbox.describe();
+    const spec = await instanceSpec(options, work, context, state.header, { deadlineAt, description });
     context.signal.throwIfAborted();
     await sandbox.launch(spec, report);
   } finally {
@@ -188,7 +189,7 @@ export async function endInstance(
   await instances.remove(instanceId);
 }
 
-function endOf({ reason, exitCode, stdout, stdoutTruncated, stderr }: InstanceExit): InstanceEnd {
+export function endOf({ reason, exitCode, stdout, stdoutTruncated, stderr }: InstanceExit): InstanceEnd {
   return { reason, exit_code: exitCode, stdout, stdout_truncated: stdoutTruncated, stderr };
 }
 

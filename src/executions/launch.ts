@@ -1,8 +1,7 @@
 /** What the instance of an iteration is launched with: settled at the start of the execution, or only now. */
 import type { IterationRun } from "../../actors/execution/activities.ts";
-import { HISTORY_LOG, type Plan } from "../../actors/execution/plan.ts";
+import { type Header, HISTORY_LOG, type Plan } from "../../actors/execution/plan.ts";
 import { renderPrompt } from "../../actors/execution/prompt.ts";
-import type { ExecutionState } from "../../actors/execution/state.ts";
 import type { ActivityContext, Runtime } from "../runtime/port.ts";
 import type { InstanceEgress, InstanceMount, InstanceSpec, LaunchNews, SandboxDescription } from "../sandbox/port.ts";
 import { instanceEnvironment } from "./environment.ts";
@@ -45,12 +44,13 @@ export async function instanceSpec(
   parts: LaunchParts,
   work: IterationRun,
   context: ActivityContext,
-  { header }: ExecutionState,
+  header: Header,
   { deadlineAt, description }: { readonly deadlineAt: number; readonly description: SandboxDescription },
 ): Promise<InstanceSpec> {
   const { actor } = context;
   const plan = await parts.plans.of(actor);
-  const entries = await parts.runtime.log(actor, HISTORY_LOG, 0, historyPage);
+  // Before the first iteration there is none.
+  const entries = work.iteration === 1 ? [] : await parts.runtime.log(actor, HISTORY_LOG, 0, historyPage);
   const history = entries.map(({ entry }) => entry);
   const claims: ExecutionClaims = {
     executionId: work.execution_id,
@@ -60,7 +60,8 @@ export async function instanceSpec(
     deadlineAt,
   };
   const token = await parts.mintToken(claims);
-  const mounts = await parts.instanceMounts(actor.tenant, work.execution_id, plan);
+  const isInline = header.inline === true;
+  const mounts = isInline ? [] : await parts.instanceMounts(actor.tenant, work.execution_id, plan);
   return {
     instanceId: work.instance_id,
     executionId: work.execution_id,
@@ -90,7 +91,7 @@ export async function instanceSpec(
     mounts,
     readOnlyRoot: plan.filesystem.read_only,
     // Who may go nowhere meets the proxy as well: each refusal is an event, which tells the author what to list.
-    egress: description.egressEnforced ? await egressOf(parts, claims) : null,
+    egress: description.egressEnforced && !isInline ? await egressOf(parts, claims) : null,
     startupScript: plan.startup_script,
     command: null,
     bootstrapPath: plan.bootstrap_path,
@@ -107,7 +108,7 @@ async function egressOf({ mintEgressToken }: LaunchParts, claims: ExecutionClaim
 }
 
 /** Instances kept ready are bound to one tenant and to one revision of one agent. */
-function poolOf(tenant: string, header: ExecutionState["header"], plan: Plan): InstanceSpec["pool"] {
+function poolOf(tenant: string, header: Header, plan: Plan): InstanceSpec["pool"] {
   if (plan.warm_pool_size === 0) return null;
   const { agent_id, agent_version, agent_revision } = header;
   return { key: JSON.stringify([tenant, agent_id, agent_version, agent_revision]), size: plan.warm_pool_size };

@@ -13,17 +13,26 @@ export interface Plans {
   of(execution: Address): Promise<Plan>;
 }
 
-export function createPlans(runtime: Pick<Runtime, "log">): Plans {
+export interface KeptPlans extends Plans {
+  /** Keeps a plan that was just written, for it is about to be read. */
+  keep(execution: Address, plan: Plan): void;
+}
+
+export function createPlans(runtime: Pick<Runtime, "log">): KeptPlans {
   const kept = new Map<string, Plan>();
+  const keep = ({ key }: Address, plan: Plan): void => {
+    if (kept.size >= capacity) kept.delete(kept.keys().next().value ?? "");
+    kept.set(key, plan);
+  };
   return {
+    keep,
     of: async (execution) => {
       const known = kept.get(execution.key);
       if (known) return known;
       const [first] = await runtime.log(execution, PLAN_LOG, 0, 1);
       if (!first) throw new Error(`execution ${execution.key} has no plan`);
       const plan = Value.Parse(Plan, completePlan(first.entry, implicitWorkspace(execution.key)));
-      if (kept.size >= capacity) kept.delete(kept.keys().next().value ?? "");
-      kept.set(execution.key, plan);
+      keep(execution, plan);
       return plan;
     },
   };

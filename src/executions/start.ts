@@ -12,6 +12,7 @@ import type { Agents, ResolvedAgent } from "../agents/agents.ts";
 import type { Attachment } from "../volumes/attachments.ts";
 import type { OpenVolumes } from "../volumes/open.ts";
 import { implicitWorkspace, judgeMounts, recordedVolumes } from "../volumes/volumes.ts";
+import { bringsNothingToRun, inlineIsolation } from "./inline.ts";
 import { attachmentsOf, overlaid } from "./overrides.ts";
 import { requireAgents } from "./references.ts";
 import { requireFreeKeys, requirePrompt, settleInput } from "./start-input.ts";
@@ -71,11 +72,14 @@ export async function prepareStart(
     throw refused("unknown_model_alias", "runtime.model", `no model answers to the alias ${spec.runtime.model}`);
   }
   await requireAgents(options.agents, tenant, agent);
-  const { isolation, warnings } = settleRuntime(options, agent);
+  const isInline = bringsNothingToRun(agent.spec, plan, request);
+  const { isolation, warnings } = settleRuntime(options, agent, isInline);
   const hierarchy = placeOf(executionId, request, spec.swarm);
   await admit();
   // Last of all: this stores volumes.
-  const { mounts, filesystem } = await settleMounts(options, executionId, agent, request, attachments);
+  const { mounts, filesystem } = isInline
+    ? { mounts: [], filesystem: plan.filesystem }
+    : await settleMounts(options, executionId, agent, request, attachments);
   return {
     header: {
       agent_id: agent.agent_id,
@@ -94,7 +98,8 @@ export async function prepareStart(
       hierarchy,
       security_context: securityContext,
       initiating_user_sub: origin.initiatingUserSub,
-      runtime: { isolation, image: spec.runtime.image, sandbox: null, egress_enforced: null },
+      runtime: { isolation, image: isInline ? null : spec.runtime.image, sandbox: null, egress_enforced: null },
+      ...(isInline ? { inline: true } : {}),
       volumes: recordedVolumes(mounts),
       warnings,
       bounds: options.bounds,
@@ -229,7 +234,11 @@ function requireTools(unmatched: readonly string[]): void {
   throw invalid("unknown_tool", "The agent names tools that do not exist here", issues);
 }
 
-function settleRuntime(options: StartOptions, { spec }: ResolvedAgent): { isolation: string; warnings: Warning[] } {
+function settleRuntime(
+  options: StartOptions,
+  { spec }: ResolvedAgent,
+  isInline: boolean,
+): { isolation: string; warnings: Warning[] } {
   const { isolation: wished } = spec.runtime;
   const isolation = wished === "inherit" ? options.defaultIsolation : wished;
   if (!options.isolations.includes(isolation)) {
@@ -242,6 +251,7 @@ function settleRuntime(options: StartOptions, { spec }: ResolvedAgent): { isolat
   if (isOpen && !options.openEgress) {
     throw refused("open_egress_forbidden", "security.network.allowlist", "this node opens the whole network to nobody");
   }
+  if (isInline) return { isolation: inlineIsolation, warnings: [] };
   return { isolation, warnings: isolation === "process" ? ignoredUnderProcess(spec) : [] };
 }
 

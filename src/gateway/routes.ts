@@ -16,7 +16,7 @@ import { DispatchResultBody, GenerateBody } from "./schema.ts";
 import type { ExecutionIdentity, ExecutionTokens } from "./token.ts";
 
 export interface GatewayOptions {
-  readonly runtime: Pick<Runtime, "ask" | "log">;
+  readonly runtime: Pick<Runtime, "askRepeatable" | "log">;
   readonly tokens: Pick<ExecutionTokens, "verify">;
   readonly servesModel: (alias: string) => boolean;
   /** SVC_DISPATCH_MAX_BODY_BYTES */
@@ -54,7 +54,7 @@ export function gatewayRoute(options: GatewayOptions): Route {
         body_hash: createHash("sha256").update(call.bytes).digest("base64url"),
         idempotency_key: call.request.headers.get("idempotency-key"),
       };
-      const answer = await options.runtime.ask(at, type, { ...message, ...sender } as Json, answerWithinMs);
+      const answer = await options.runtime.askRepeatable(at, type, { ...message, ...sender } as Json, answerWithinMs);
       return wire(options.runtime, at, Value.Parse(GatewayAnswer, answer));
     },
   });

@@ -24,34 +24,50 @@ export interface ExecutionTokens {
   verify(token: string): Promise<ExecutionIdentity>;
 }
 
+/** Tokens that are remembered with what they say; of an execution under way one is shown again and again. */
+const capacity = 4096;
+
 /** @param now Unix milliseconds */
 export function createExecutionTokens(
   keys: GatewayKeys,
   now: () => number,
   audience: TokenAudience = "svc-internal",
 ): ExecutionTokens {
+  /** Found good, or signed here. */
+  const known = new Map<string, { readonly identity: ExecutionIdentity; readonly expiresAt: number }>();
+  const remember = (token: string, identity: ExecutionIdentity, expiresAt: number): void => {
+    if (known.size >= capacity) known.delete(known.keys().next().value ?? "");
+    known.set(token, { identity, expiresAt });
+  };
   return {
     mint: async ({ executionId, agentId, tenant, instanceId, deadlineAt }) => {
       const { kid, key } = await keys.current();
-      return new SignJWT({ exec_id: executionId, tenant_id: tenant, inst: instanceId })
+      const expiresAt = Math.ceil(deadlineAt / 1000) + marginSeconds;
+      const token = await new SignJWT({ exec_id: executionId, tenant_id: tenant, inst: instanceId })
         .setProtectedHeader({ alg: "EdDSA", kid, typ: "JWT" })
         .setIssuer(issuer)
         .setSubject(agentId)
         .setAudience(audience)
         .setIssuedAt(Math.floor(now() / 1000))
-        .setExpirationTime(Math.ceil(deadlineAt / 1000) + marginSeconds)
+        .setExpirationTime(expiresAt)
         .setJti(crypto.randomUUID())
         .sign(key);
+      remember(token, { executionId, tenant, instanceId }, expiresAt);
+      return token;
     },
     verify: async (token) => {
+      const remembered = known.get(token);
+      if (remembered !== undefined && Math.floor(now() / 1000) < remembered.expiresAt) return remembered.identity;
       const key = await keyOf(keys, token);
       if (!key) throw invalidToken();
       const options = { algorithms: ["EdDSA"], audience, issuer, currentDate: new Date(now()) };
       const verified = await jwtVerify(token, key, options).catch(() => null);
-      const { exec_id, tenant_id, inst } = verified?.payload ?? {};
+      const { exec_id, tenant_id, inst, exp } = verified?.payload ?? {};
       if (typeof exec_id !== "string" || typeof tenant_id !== "string" || typeof inst !== "string")
         throw invalidToken();
-      return { executionId: exec_id, tenant: tenant_id, instanceId: inst };
+      const identity = { executionId: exec_id, tenant: tenant_id, instanceId: inst };
+      if (typeof exp === "number") remember(token, identity, exp);
+      return identity;
     },
   };
 }

@@ -1,7 +1,6 @@
 /** What an instance is launched with, from the plan of its execution. */
 import { describe, expect, test } from "bun:test";
 import type { Header, Plan } from "../../actors/execution/plan.ts";
-import type { ExecutionState } from "../../actors/execution/state.ts";
 import { instanceSpec, type LaunchParts, pullMessage } from "../../src/executions/launch.ts";
 import type { ActivityContext } from "../../src/runtime/port.ts";
 import type { SandboxDescription } from "../../src/sandbox/port.ts";
@@ -35,8 +34,7 @@ async function specOf(
   const actor = { kind: "execution", key: "e", tenant: "acme" };
   // Only the address and the header are looked at.
   const context = { actor } as ActivityContext;
-  const state = { header } as ExecutionState;
-  return instanceSpec(parts, work, context, state, { deadlineAt: 1, description });
+  return instanceSpec(parts, work, context, header, { deadlineAt: 1, description });
 }
 
 describe("egress", () => {

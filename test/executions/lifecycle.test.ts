@@ -321,6 +321,7 @@ describe("records", () => {
     "?cursor=%00",
     "?cursor=bm90",
     "?started_after=yesterday",
+    "?started_after=0000-01-01",
     "?label=novalue",
     "?workflow_name=%00",
   ])("a bad list query %s is 422", async (query) => {

@@ -298,18 +298,24 @@ export function sandboxConformance(name: string, make: () => Promise<Bench>): vo
       expect((last?.offset ?? 0) + (last?.bytes ?? 0)).toBe(6 + 200_000_000 + 5);
     }, 60_000);
 
-    test("what is unknown is gone, and ids that are no UUIDs are refused", async () => {
-      const id = crypto.randomUUID();
-      expect(await sandbox.inspect(id)).toBe("gone");
-      await sandbox.terminate(id, 0);
-      await sandbox.remove(id);
-      const follow = { signal: AbortSignal.timeout(1_000), from: { stdout: 0, stderr: 0 }, onOutput() {} };
-      expect(await sandbox.follow(id, follow)).toMatchObject({ reason: "lost", exitCode: null });
-      for (const bad of ["../../etc", "", ".", "a/b", `${id}/..`, id.toUpperCase()]) {
-        expect(sandbox.launch(specOf(bench, "true", { instanceId: bad }), () => {})).rejects.toThrow(TypeError);
-        expect(sandbox.inspect(bad)).rejects.toThrow(TypeError);
-      }
-    });
+    unknownInstances(() => bench);
+  });
+}
+
+/** What holds for every adapter, whether its instances are programs or not. */
+export function unknownInstances(bench: () => Pick<Bench, "sandbox" | "workspace">): void {
+  test("what is unknown is gone, and ids that are no UUIDs are refused", async () => {
+    const { sandbox } = bench();
+    const id = crypto.randomUUID();
+    expect(await sandbox.inspect(id)).toBe("gone");
+    await sandbox.terminate(id, 0);
+    await sandbox.remove(id);
+    const follow = { signal: AbortSignal.timeout(1_000), from: { stdout: 0, stderr: 0 }, onOutput() {} };
+    expect(await sandbox.follow(id, follow)).toMatchObject({ reason: "lost", exitCode: null });
+    for (const bad of ["../../etc", "", ".", "a/b", `${id}/..`, id.toUpperCase()]) {
+      expect(sandbox.launch(specOf(bench(), "true", { instanceId: bad }), () => {})).rejects.toThrow(TypeError);
+      expect(sandbox.inspect(bad)).rejects.toThrow(TypeError);
+    }
   });
 }
 

@@ -7,18 +7,17 @@
 
 import { writeSync } from "node:fs";
 import { killStartup, runStartup, startupFailedCode } from "../init/startup.ts";
-import { type ExchangeOutcome, exchange } from "./exchange.ts";
+import { diagnostic, endingOf, exitCodes } from "./ending.ts";
+import { exchange } from "./exchange.ts";
 import { exec, killRunningCommand } from "./exec.ts";
 import { BadInput, type BootstrapInput, commandEnvironment, readInput } from "./input.ts";
 import { serveRelays } from "./relay.ts";
 import { seclude } from "./seclude.ts";
 import { createTransport } from "./transport.ts";
 
-const exitCodes = { final: 0, fault: 1, badInput: 2, unauthorized: 3, refused: 4, unavailable: 5 } as const;
-
 function say(level: "ERROR" | "WARN" | "DEBUG", message: string): void {
   // `process.stderr` costs more to load than the rest of the program.
-  writeSync(2, `[BOOTSTRAP ${level}] ${message}\n`);
+  writeSync(2, diagnostic(level, message));
 }
 
 async function run(): Promise<number> {
@@ -49,7 +48,10 @@ async function run(): Promise<number> {
       if (input.debug) say("DEBUG", message);
     },
   });
-  return conclude(outcome);
+  const { exitCode, output, error } = endingOf(outcome);
+  if (output !== "") await Bun.write(Bun.stdout, output);
+  if (error !== null) say("ERROR", error);
+  return exitCode;
 }
 
 /**
@@ -62,20 +64,6 @@ async function prepareForCommands(input: BootstrapInput): Promise<void> {
   if (!(await seclude())) say("WARN", "commands can read the environment of the bootstrap");
   const { orchestratorUrl, gatewaySockets, egressSockets } = input;
   for (const wrong of await serveRelays({ orchestratorUrl, gatewaySockets, egressSockets })) say("WARN", wrong);
-}
-
-async function conclude(outcome: ExchangeOutcome): Promise<number> {
-  switch (outcome.kind) {
-    case "final":
-      await Bun.write(Bun.stdout, `${outcome.content}\n`);
-      return exitCodes.final;
-    case "refused":
-      say("ERROR", `refused: ${outcome.status} ${outcome.code}`);
-      return outcome.status === 401 || outcome.status === 403 ? exitCodes.unauthorized : exitCodes.refused;
-    case "unavailable":
-      say("ERROR", `gave up: ${outcome.reason}`);
-      return exitCodes.unavailable;
-  }
 }
 
 for (const [signal, code] of [

@@ -48,7 +48,7 @@ export function createTransport(options: TransportOptions): Send {
           socket === null ? await fetch(address, init) : await fetch(socketAddress, { ...init, unix: socket });
         const text = await response.text();
         lastGood = socket;
-        return read(response, text);
+        return readReply(response, text);
       } catch (error) {
         if (signal.aborted) return { kind: "timed_out" };
         reason = error instanceof Error && "code" in error ? String(error.code) : "failed";
@@ -81,7 +81,8 @@ export function listSockets(directory: string): string[] {
   }
 }
 
-function read(response: Response, text: string): Reply {
+/** An answer of the gateway, its body read. */
+export function readReply(response: Response, text: string): Reply {
   try {
     const body: unknown = JSON.parse(text);
     if (typeof body !== "object" || body === null || Array.isArray(body)) return { kind: "unreadable" };

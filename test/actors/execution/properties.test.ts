@@ -128,6 +128,7 @@ const setting = fc.record({
     { type: "webhook", ...target, body_template: null, timeout_ms: 5000, max_attempts: 3, required: false },
   ),
   shortTime: fc.boolean(),
+  inline: fc.boolean(),
   /** Most of what can go wrong needs a loop under way. */
   head: fc.constantFrom(
     [],
@@ -147,6 +148,7 @@ test("an execution keeps its rules under any messages", () => {
           mode: given.iterative ? "iterative" : "one-shot",
           max_iterations: given.iterative ? given.max : 1,
           iteration_timeout_ms: given.shortTime ? 20_000 : 600_000,
+          ...(given.inline ? { inline: true } : {}),
           hierarchy: { parent_execution_id: "p", depth: 1, path: ["p"], swarm_id: given.swarm ? "s" : null },
           bounds: {
             max_rounds: given.rounds,
@@ -188,6 +190,7 @@ function finish(story: Story): void {
   for (let turns = 0; story.sim.state !== null && story.state.ending === null; turns++) {
     if (turns > 200) throw new Error("the execution does not end");
     if (story.state.status === "pending") story.sim.fail(`run:${story.instance}`, "queue_timeout");
+    else if (story.state.watched === true) story.sim.fail(`run:${story.instance}`, "execution_timeout");
     else if (!story.sim.fireNext()) throw new Error(`nothing can end ${JSON.stringify(story.state)}`);
     story.checkInvariants();
   }
@@ -205,8 +208,9 @@ function take(story: Story, { act, pick, other }: Step): void {
     const chosen = choose(sim.underWay(activity));
     if (chosen !== undefined) finish(chosen.id);
   };
+  const run = story.header.inline === true ? "iteration.run.inline" : "iteration.run.1";
   const exits = (reason: string, exit_code: number | null) =>
-    end("iteration.run", (id) =>
+    end(run, (id) =>
       sim.succeed(id, { reason, exit_code, stdout: "ok\n", stdout_truncated: pick === 1, stderr: "[BOOTSTRAP x\n" }),
     );
   const dispatches = sim.log(`loop:${iteration.instance_id}`).flatMap((entry) => {
@@ -273,8 +277,8 @@ function take(story: Story, { act, pick, other }: Step): void {
     exit_bad: () => exits("exited", 3),
     exit_lost: () => exits("lost", null),
     exit_memory: () => exits("out_of_memory", 137),
-    run_failed: () => end("iteration.run", (id) => sim.fail(id, pick < 4 ? "image_pull_failed" : "odd")),
-    queue_timeout: () => end("iteration.run", (id) => pick < 2 && sim.fail(id, "queue_timeout")),
+    run_failed: () => end(run, (id) => sim.fail(id, pick < 4 ? "image_pull_failed" : "odd")),
+    queue_timeout: () => end(run, (id) => pick < 2 && sim.fail(id, "queue_timeout")),
     validate_pass: () => end("iteration.validate", () => story.validated("ok", 1, 1)),
     validate_reject: () => end("iteration.validate", () => story.validated("ok", ...(pick < 4 ? [0] : [1, 0]))),
     validate_broken: () => end("iteration.validate", (id) => sim.fail(id, "crashed")),

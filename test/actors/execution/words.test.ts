@@ -147,5 +147,7 @@ describe("conversation", () => {
   test("the preamble says where it is and what it has", () => {
     expect(preamble("triage", ["fs.read"])).toContain("fs.read");
     expect(preamble("triage", [])).toContain("no tools");
+    expect(preamble("triage", [])).toContain("/workspace");
+    expect(preamble("triage", [], false)).not.toContain("/workspace");
   });
 });
