@@ -4,6 +4,7 @@ import type { AgentSpec } from "../../actors/agent/spec.ts";
 import { invalid, Problem } from "../../actors/problem.ts";
 import { BoundedCache } from "../bounded-cache.ts";
 import { listOf, type Page } from "../http/paging.ts";
+import { isUuid } from "../http/route.ts";
 import { changing } from "./changes.ts";
 import { type AgentsOptions, agentParts, type Caller, mayPublish } from "./parts.ts";
 import { publishing } from "./publish.ts";
@@ -86,6 +87,12 @@ export function createAgents(options: AgentsOptions) {
 
     /** Whether the tenant has or sees such an agent. */
     isVisible: (tenant: string, agentId: string): Promise<boolean> => records.exists(tenant, { id: agentId }),
+
+    /** The id of the agent that a name or UUID means in the tenant, its own before a global one; null: none. */
+    async identify(tenant: string, reference: string): Promise<string | null> {
+      const key = isUuid(reference) ? { id: reference.toLowerCase() } : { name: reference };
+      return (await records.find(tenant, key, null))?.agent_id ?? null;
+    },
 
     /** Of the given agents, by name or UUID, those the tenant has or sees. */
     known: (tenant: string, references: readonly string[]): Promise<ReadonlySet<string>> =>

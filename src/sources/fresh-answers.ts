@@ -1,0 +1,76 @@
+/** Answers that may be a few seconds old, kept so that a busy question is asked once in that time. */
+
+/** What was found, and until when it may be told, Unix milliseconds. */
+export interface FreshAnswer<V> {
+  readonly value: V;
+  readonly until: number;
+}
+
+export interface FreshAnswersOptions<V> {
+  /** Asks anew. */
+  readonly find: (question: string) => Promise<FreshAnswer<V>>;
+  /** Whether an answer says that there is nothing: such answers are kept apart, so that a flood of them displaces no other. */
+  readonly isNothing: (value: V) => boolean;
+  /** An answer this old, in milliseconds, is asked for again while it is still told, so that nobody waits for it. */
+  readonly renewAfterMs: number;
+  /** Unix milliseconds. */
+  readonly now: () => number;
+  /** Answers kept at most, of either sort. */
+  readonly capacity: number;
+}
+
+interface Kept<V> extends FreshAnswer<V> {
+  readonly renewFrom: number;
+}
+
+export class FreshAnswers<V> {
+  private readonly found = new Map<string, Kept<V>>();
+  private readonly nothing = new Map<string, Kept<V>>();
+  private readonly asking = new Map<string, Promise<V>>();
+
+  constructor(private readonly options: FreshAnswersOptions<V>) {}
+
+  /** Rejects as `find` does; a failure is not kept. */
+  get(question: string): V | Promise<V> {
+    const known = this.found.get(question) ?? this.nothing.get(question);
+    const at = this.options.now();
+    if (known === undefined || at >= known.until) return this.asking.get(question) ?? this.ask(question, at);
+    if (at >= known.renewFrom && !this.asking.has(question)) this.ask(question, at).catch(() => {});
+    return known.value;
+  }
+
+  /** The next question is asked anew, whatever is under way. */
+  drop(question: string): void {
+    this.found.delete(question);
+    this.nothing.delete(question);
+    this.asking.delete(question);
+  }
+
+  private ask(question: string, at: number): Promise<V> {
+    const answer = this.options.find(question).then(
+      (fresh) => {
+        // Dropped meanwhile: those who waited get what was true when they asked, nobody later does.
+        if (this.asking.get(question) === answer)
+          this.keep(question, { ...fresh, renewFrom: at + this.options.renewAfterMs });
+        return fresh.value;
+      },
+      (error) => {
+        if (this.asking.get(question) === answer) this.asking.delete(question);
+        throw error;
+      },
+    );
+    this.asking.set(question, answer);
+    return answer;
+  }
+
+  private keep(question: string, fresh: Kept<V>): void {
+    this.drop(question);
+    const kept = this.options.isNothing(fresh.value) ? this.nothing : this.found;
+    kept.set(question, fresh);
+    // Maps keep insertion order: the first is the one asked anew longest ago.
+    for (const oldest of kept.keys()) {
+      if (kept.size <= this.options.capacity) break;
+      kept.delete(oldest);
+    }
+  }
+}

@@ -1,0 +1,19 @@
+/** GitHub: `X-Hub-Signature-256: sha256=<hex>`. The older header with SHA-1 is not read. */
+import { readBodyDigest } from "./body-digest.ts";
+import { hexText, keyText, type Preset, textBytes } from "./preset.ts";
+
+const header = "x-hub-signature-256";
+
+export const github: Preset = {
+  name: "github",
+  readsPayload: false,
+  present: (headers) => headers.has(header),
+  read: (headers) => readBodyDigest(headers.get(header) ?? ""),
+  key: (_, headers) => keyText(headers.get("x-github-delivery")),
+  handshake: (headers) =>
+    headers.get("x-github-event") === "ping"
+      ? { status: 200, body: { status: "pong", stimulus_id: null, workflow_execution_id: null } }
+      : null,
+  secretBytes: textBytes,
+  secretText: hexText,
+};

@@ -1,0 +1,73 @@
+/** Stored source routes as ports and the wire show them. */
+import type { SourceRoute } from "./port.ts";
+import type { RouteRow, ShownRow } from "./records.ts";
+import type { RouteSettings } from "./route-settings.ts";
+import type { RouteRecord } from "./schema.ts";
+
+export function sourceRouteOf(row: RouteRow): SourceRoute {
+  return {
+    id: row.id,
+    tenant: row.tenant,
+    source: row.source,
+    workflow: row.workflow,
+    workflowVersion: row.workflow_version,
+    enabled: row.enabled,
+    preset: row.preset,
+    toleranceSeconds: row.tolerance_seconds,
+    acknowledge: row.acknowledge,
+    idempotencyFallback: row.idempotency_fallback,
+    forwardHeaders: row.forward_headers,
+    ratePerMinute: row.rate_per_minute,
+  };
+}
+
+export function settingsOf(row: RouteRow): RouteSettings {
+  const { id: _, tenant: __, ...settings } = sourceRouteOf(row);
+  return { ...settings, description: row.description };
+}
+
+/** What the wire says of a route's settings; nothing secret is among them. */
+export function shownSettings(settings: RouteSettings) {
+  return {
+    source: settings.source,
+    workflow: settings.workflow,
+    workflow_version: settings.workflowVersion,
+    enabled: settings.enabled,
+    signature: { preset: settings.preset, tolerance_seconds: settings.toleranceSeconds },
+    acknowledge: settings.acknowledge,
+    idempotency_fallback: settings.idempotencyFallback,
+    forward_headers: [...settings.forwardHeaders],
+    rate_limit_per_minute: settings.ratePerMinute,
+    description: settings.description,
+  };
+}
+
+/** What of a record no row tells. */
+export interface Surroundings {
+  /** Where clients reach the service, without a slash at the end. */
+  readonly publicUrl: string;
+  /** Where the secret of a tenant's source comes from when none is stored. */
+  readonly environmentOrigin: (tenant: string, row: RouteRow) => "env_tenant" | "env" | null;
+  /** Unix milliseconds. */
+  readonly now: number;
+}
+
+export function routeRecord(row: ShownRow, { publicUrl, environmentOrigin, now }: Surroundings): RouteRecord {
+  const origin = environmentOrigin(row.tenant, row);
+  const expires = row.previous_secret === null ? null : row.previous_expires_at;
+  return {
+    id: row.id,
+    tenant_id: row.tenant,
+    ...shownSettings(settingsOf(row)),
+    // A wish of one request, carried out by it.
+    generate_secret: false,
+    url: `${publicUrl}/v1/webhooks/${encodeURIComponent(row.source)}/${row.id}`,
+    bare_url: row.is_among_oldest || (row.secret === null && origin !== null),
+    secret_source: row.secret === null ? (origin ?? "none") : "stored",
+    previous_secret_expires_at: expires === null || expires.getTime() <= now ? null : expires.toISOString(),
+    last_received_at: row.last_received_at?.toISOString() ?? null,
+    created_at: row.created_at.toISOString(),
+    updated_at: row.updated_at.toISOString(),
+    created_by: row.created_by,
+  };
+}
