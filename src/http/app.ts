@@ -78,6 +78,7 @@ export function createApp(options: AppOptions): App {
   function record(request: Request, path: string, status: number, began: number, requestId: string): void {
     const ms = performance.now() - began;
     options.metrics?.request(knownMethod(request.method), path, status, ms / 1000);
+    if (!options.logger.isLevelEnabled("info")) return;
     options.logger.info(
       {
         request_id: requestId,

@@ -1,5 +1,5 @@
 /** Reading request bodies: bounded in size and in time, whatever the headers claim. */
-import { Problem } from "../../actors/problem.ts";
+import { Problem, type ProblemCode } from "../../actors/problem.ts";
 import type { BodyRule, RawContent } from "./route.ts";
 
 export interface BodyInput {
@@ -34,7 +34,7 @@ function mediaTypeOf(header: string | null): string | null {
 }
 
 /** The body's length as the request tells it; null when it does not. */
-function announcedLength(request: Request): number | null {
+export function announcedLength(request: Request): number | null {
   const header = request.headers.get("content-length");
   if (header === null) return request.body === null ? 0 : null;
   return /^\d+$/.test(header) ? Number(header) : null;
@@ -57,20 +57,35 @@ const hangUp = { Connection: "close" };
 const tooLarge = (limit: number) =>
   new Problem("body_too_large", `The body is larger than ${limit} bytes`, { limit_bytes: limit }, hangUp);
 
+/** @throws Problem 413 `body_too_large` when the request announces more than `limit` bytes */
+export function requireLength(request: Request, limit: number): void {
+  if ((announcedLength(request) ?? 0) > limit) throw tooLarge(limit);
+}
+
+/**
+ * A body as it comes, for routes that look at more than a media type before they read it.
+ * @throws Problem 413 `body_too_large`; 400 with code `broken` when it breaks off or is late
+ */
+export function readRaw(
+  request: Request,
+  { limit, deadlineMs, broken }: { limit: number; deadlineMs: number; broken: ProblemCode },
+): Promise<Uint8Array> {
+  const announced = announcedLength(request);
+  return announced === 0 ? Promise.resolve(nothing) : readBytes(request, announced, limit, deadlineMs, broken);
+}
+
 async function readBytes(
   request: Request,
   announced: number | null,
   limit: number,
   deadlineMs: number,
+  broken: ProblemCode = "malformed_body",
 ): Promise<Uint8Array> {
   if (announced !== null && announced > limit) throw tooLarge(limit);
   if (!request.body) return nothing;
   let timer: Timer | undefined;
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(
-      () => reject(new Problem("malformed_body", "The body did not arrive in time", {}, hangUp)),
-      deadlineMs,
-    );
+    timer = setTimeout(() => reject(new Problem(broken, "The body did not arrive in time", {}, hangUp)), deadlineMs);
   });
   // With a length announced the HTTP parser lets no more through; otherwise pieces are counted as they come.
   const reading = announced === null ? readCounting(request.body, limit) : request.arrayBuffer();
@@ -78,7 +93,7 @@ async function readBytes(
     return new Uint8Array(await Promise.race([reading, late]));
   } catch (error) {
     if (error instanceof Problem) throw error;
-    throw new Problem("malformed_body", "The body broke off", {}, hangUp);
+    throw new Problem(broken, "The body broke off", {}, hangUp);
   } finally {
     clearTimeout(timer);
     reading.catch(() => {});

@@ -1,4 +1,4 @@
-/** `Prefer: wait=N` (RFC 7240): how long a client is willing to wait for an answer. */
+/** `Prefer` (RFC 7240): how long a client is willing to wait for an answer, and whether at all. */
 
 /**
  * The seconds of the first `wait` preference; null when there is none. Other preferences, and what is not
@@ -15,6 +15,15 @@ export function preferredWait(headers: Headers, maxSeconds: number): number | nu
     return seconds === null ? null : Math.min(maxSeconds, Number(seconds[1] ?? seconds[2]));
   }
   return null;
+}
+
+/** Whether a client would rather not wait for the work to be done (`respond-async`). */
+export function prefersAsync(headers: Headers): boolean {
+  const header = headers.get("prefer");
+  if (header === null) return false;
+  return outsideQuotes(header.slice(0, 4096), ",").some(
+    (preference) => (outsideQuotes(preference, ";")[0] ?? "").trim().toLowerCase() === "respond-async",
+  );
 }
 
 function outsideQuotes(text: string, separator: "," | ";"): string[] {

@@ -39,6 +39,9 @@ export function problemResponse(problem: Problem, requestId: string): Response {
 
 export const internalError = () => new Problem("internal_error", "Something went wrong on our side");
 
+/** Of deliveries that prove themselves by a signature. */
+const signatureCodes: ReadonlySet<string> = new Set(["missing_signature", "secret_not_found", "invalid_signature"]);
+
 /** How a 401, or a 403 for want of a scope, tells the client what to bring. */
 function challenge(problem: Problem): Record<string, string> {
   if (problem.code === "insufficient_scope") {
@@ -46,6 +49,7 @@ function challenge(problem: Problem): Record<string, string> {
     return { "WWW-Authenticate": `Bearer error="insufficient_scope", scope="${scope}"` };
   }
   if (problem.status !== 401) return {};
+  if (signatureCodes.has(problem.code)) return { "WWW-Authenticate": "Signature" };
   const presented = problem.code !== "missing_authorization" && problem.code !== "invalid_authorization_header";
   return { "WWW-Authenticate": presented ? 'Bearer error="invalid_token"' : "Bearer" };
 }

@@ -9,7 +9,7 @@ import { Problem } from "../../actors/problem.ts";
 import { bearerToken, isApiKey } from "./bearer.ts";
 import type { FailureLimit } from "./failures.ts";
 import type { AuthSettings } from "./settings.ts";
-import type { Tenants } from "./tenants.ts";
+import { requireActive, type Tenants } from "./tenants.ts";
 import type { TokenVerifier } from "./tokens.ts";
 
 export interface Authenticator {
@@ -78,11 +78,7 @@ export function createAuthenticator({ tokens, tenants, settings, failures }: Aut
       );
       const status = await standing(choice);
       const readsAsAdmin = choice.by === "switched" && (method === "GET" || method === "HEAD");
-      if (status !== "active" && !readsAsAdmin) {
-        throw status === "suspended"
-          ? new Problem("tenant_suspended", "The tenant is suspended")
-          : new Problem("tenant_deleted", "The tenant is deleted");
-      }
+      if (!readsAsAdmin) requireActive(status);
       return choice.slug;
     },
   };

@@ -1,5 +1,6 @@
 /** The tenants' rows: who exists and in what state. */
 import { type TenantStatus, tenantKind } from "../../actors/identity/tenant.ts";
+import { Problem } from "../../actors/problem.ts";
 import type { Sql } from "../store/postgres.ts";
 
 export interface Tenants {
@@ -7,6 +8,12 @@ export interface Tenants {
   status(slug: string): Promise<TenantStatus | null>;
   /** The same, creating the tenant when it does not exist. */
   ensure(slug: string): Promise<TenantStatus>;
+}
+
+/** @throws Problem 403 `tenant_suspended`, `tenant_deleted`: nothing new is begun for such a tenant */
+export function requireActive(status: TenantStatus): void {
+  if (status === "suspended") throw new Problem("tenant_suspended", "The tenant is suspended");
+  if (status === "deleted") throw new Problem("tenant_deleted", "The tenant is deleted");
 }
 
 /** State changes are promised to reach every node within 5 s. */

@@ -16,6 +16,7 @@ import { childStartActivity } from "../executions/children.ts";
 import { openConcurrency } from "../executions/concurrency.ts";
 import { contextTexts } from "../executions/context.ts";
 import { createExecutions, type Executions } from "../executions/executions.ts";
+import { inlineRunActivity } from "../executions/inline.ts";
 import { iterationRunActivities } from "../executions/iteration-run.ts";
 import { modelCallActivity, toolCallActivity } from "../executions/loop-activities.ts";
 import { outputActivities } from "../executions/output-activities.ts";
@@ -30,6 +31,7 @@ import { ConfigError } from "../load-config.ts";
 import { createRunRecords } from "../runs/records.ts";
 import type { Runs } from "../runs/runs.ts";
 import { type Runtime, startRuntime } from "../runtime/index.ts";
+import { createInlineSandbox } from "../sandbox/inline/inline-sandbox.ts";
 import { defaultIsolation, openSandboxes } from "../sandbox/open.ts";
 import { Sandboxes } from "../sandbox/sandboxes.ts";
 import { openSchedules } from "../schedules/schedules.ts";
@@ -75,6 +77,7 @@ export async function openEngine(
   // Activities may resume before the runtime and the gateway are quite there: they wait for them.
   const running = Promise.withResolvers<Runtime>();
   const gatewayUrl = Promise.withResolvers<string>();
+  const gateway = Promise.withResolvers<(request: Request) => Promise<Response>>();
   const starting = Promise.withResolvers<Executions>();
   const startingRuns = Promise.withResolvers<Runs>();
   const logs: Pick<Runtime, "read" | "readMembers" | "tell" | "log" | "logPoints" | "logEntries"> = {
@@ -104,6 +107,15 @@ export async function openEngine(
     report: (event, facts) => logger.warn(facts, event),
   });
   undo.push(() => agentFeeds.close());
+  const launchParts = {
+    runtime: logs,
+    plans,
+    gatewayUrl: gatewayUrl.promise,
+    mintToken: tokens.mint,
+    mintEgressToken: egressTokens.mint,
+    instanceMounts: volumes.instanceMounts,
+    contextText: contextTexts({ runtime: logs, outside, view: (plan) => volumes.view(plan, false) }),
+  };
   const runtime = await startRuntime({
     sql,
     redisUrl,
@@ -111,18 +123,8 @@ export async function openEngine(
     host: `${hostname()}:${dataDir}`,
     actors: [execution, ...workflowActors],
     activities: [
-      ...iterationRunActivities({
-        runtime: logs,
-        plans,
-        sandboxes,
-        gatewayUrl: gatewayUrl.promise,
-        mintToken: tokens.mint,
-        mintEgressToken: egressTokens.mint,
-        instanceMounts: volumes.instanceMounts,
-        watchVolumes: volumes.watchLimits,
-        contextText: contextTexts({ runtime: logs, outside, view: (plan) => volumes.view(plan, false) }),
-        maxInstances,
-      }),
+      ...iterationRunActivities({ ...launchParts, sandboxes, watchVolumes: volumes.watchLimits, maxInstances }),
+      inlineRunActivity({ ...launchParts, inline: createInlineSandbox({ gateway: gateway.promise }), now }),
       validateActivity(plans, logs),
       childStartActivity({
         runtime: logs,
@@ -255,7 +257,10 @@ export async function openEngine(
     agentFeeds,
     executions,
     ...workflows,
-    /** Tells what waits for it where instances find the gateway. */
-    gatewayAt: (url: string) => gatewayUrl.resolve(url),
+    /** Tells what waits for it where instances find the gateway, and who answers there. */
+    gatewayAt: (url: string, handle: (request: Request) => Promise<Response>) => {
+      gatewayUrl.resolve(url);
+      gateway.resolve(handle);
+    },
   };
 }

@@ -36,6 +36,7 @@ import { workflowRoutes } from "../workflows/routes.ts";
 import type { Engine } from "./engine.ts";
 import type { Ground } from "./ground.ts";
 import type { Settled } from "./settled.ts";
+import { openSources } from "./stimuli.ts";
 import type { Undo } from "./undo.ts";
 
 const version = "0.1.0";
@@ -51,12 +52,13 @@ const sweepKeysEveryMs = 3600_000;
  */
 export async function openFront(
   config: Config,
-  { dataDir, logger, sql, now, newId }: Ground,
+  ground: Ground,
   { identity: identitySettings, models, outside }: Settled,
   engine: Engine,
   draining: () => boolean,
   undo: Undo,
 ) {
+  const { dataDir, logger, sql, now, newId } = ground;
   const { sandboxes, tokens, egressTokens, records, plans, volumes, runtime, runtimes, agents, executions } = engine;
   const { workflows, runs, runRecords, approvals, approvalRecords } = engine;
   const identity = await openIdentity(identitySettings, config, sql, now);
@@ -83,6 +85,8 @@ export async function openFront(
     warn: (error) => logger.warn({ error: String(error) }, "incidents"),
   });
   undo.push(() => incidents.stop());
+  const { tenants } = identity;
+  const stimuli = await openSources(config, ground, { engine, tenants, incidents, registry: metrics.registry }, undo);
   const streams = new EventStreams();
   const routes = [
     ...health,
@@ -99,6 +103,7 @@ export async function openFront(
     ...incidentRoutes(sql),
     ...executionFileRoutes({ executions, plans, volumes, now }),
     ...volumeRoutes(sql, volumes),
+    ...stimuli,
   ];
   const app = createApp({
     routes: [...routes, ...documentRoutes(routes, { version, publicUrl: config.publicUrl })],
@@ -149,7 +154,7 @@ export async function openFront(
     log: (event, facts) => logger.info(facts, event),
   });
   undo.push(() => egress.stop());
-  engine.gatewayAt(`http://${reachable(config.internalHost)}:${internal.port}`);
+  engine.gatewayAt(`http://${reachable(config.internalHost)}:${internal.port}`, internalApp.handle);
   const report = (event: string, facts: Record<string, unknown>) => logger.info(facts, event);
   const held = heldByRuns(runtime, runRecords);
   const stopSweeping = startSweeping({

@@ -139,5 +139,5 @@ export function openWorkflows(config: Config, ground: Ground, parts: WorkflowPar
   const approvals = createApprovals({ runtime, records, publicUrl: config.publicUrl, now });
   const reviewers = reviewByExecutions(parts.executions);
   const tools = workflowTools({ runs, runtime, approvals, workflows, reviewers });
-  return { workflows, runs, runRecords, approvals, approvalRecords: records, workflowTools: tools };
+  return { limiter, workflows, runs, runRecords, approvals, approvalRecords: records, workflowTools: tools };
 }

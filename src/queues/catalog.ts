@@ -5,6 +5,7 @@ import { openPatientRedis } from "../store/redis.ts";
 /** What the jobs of each queue hold. Names may not contain `:`. */
 export interface Queues {
   schedules: ScheduleJob;
+  "stimulus-classification": ClassificationJob;
 }
 
 /** An agent's schedule has come round. */
@@ -16,6 +17,20 @@ export interface ScheduleJob {
   readonly due?: number;
 }
 
+/** A router agent is to say which workflow a stimulus goes to. The job's id is that of the agent's execution. */
+export interface ClassificationJob {
+  readonly tenant: string;
+  readonly stimulus_id: string;
+  readonly execution_id: string;
+  /** The tenant's router as it was when the stimulus was to be classified. */
+  readonly agent_id: string;
+  readonly confidence_threshold: number;
+  /** Names or UUIDs; null: all of the tenant's own. */
+  readonly allowed_workflows: readonly string[] | null;
+  /** Unix ms after which nobody waits for the answer. */
+  readonly deadline: number;
+}
+
 export interface QueueOptions {
   readonly redisUrl: string;
   /** Of every key of the service. */
@@ -24,13 +39,17 @@ export interface QueueOptions {
 
 export interface OpenQueue<T> {
   readonly queue: Queue<T>;
-  /** Has jobs done on this node. A rejection makes BullMQ try again later. */
-  work(concurrency: number, run: (data: T, due: number) => Promise<void>): void;
+  /**
+   * Has jobs done on this node. A rejection makes BullMQ try again later.
+   * @param lockMs how long a node that says nothing of a job keeps it; after it another one takes it up
+   */
+  work(concurrency: number, run: (data: T, due: number) => Promise<void>, lockMs?: number): void;
   /** Stops taking jobs, waits a while for those under way, closes the connections. */
   close(): Promise<void>;
 }
 
 const closePatienceMs = 3000;
+const usualLockMs = 30_000;
 /** Nodes that may die over a job before it is given up. */
 const maxStalledCount = 10;
 /** What is left of failed jobs, for whoever looks into it. */
@@ -49,12 +68,14 @@ export function openQueue<N extends keyof Queues>(name: N, { redisUrl, prefix }:
   let worker: Worker<Queues[N]> | null = null;
   return {
     queue: queue as unknown as Queue<Queues[N]>,
-    work(concurrency, run) {
+    work(concurrency, run, lockMs = usualLockMs) {
       worker = new Worker<Queues[N]>(name, (job) => run(job.data as Queues[N], dueAt(job)), {
         ...shared,
         connection: blocking as ConnectionOptions,
         concurrency,
         maxStalledCount,
+        lockDuration: lockMs,
+        stalledInterval: lockMs,
       });
       worker.on("error", () => {});
     },

@@ -185,6 +185,15 @@ export function createRuns(options: RunsOptions) {
       return started;
     },
 
+    /** The answer to the start of a run that there is; null: there is none of that id in the tenant. */
+    async startedAs(tenant: string, executionId: string): Promise<StartedRun | null> {
+      const [stored] = await runtime.readMembers(WORKFLOW, tenant, [executionId], elementMembers);
+      if (stored === undefined) return null;
+      const { header, started_at } = stored.state as unknown as ElementState;
+      const { retry_of: _, ...started } = startedBody(executionId, header, new Date(started_at).toISOString());
+      return started;
+    },
+
     /** Starts a run where an earlier one of the tenant ended; see `retry.ts`. */
     async retryAs(executionId: string, fresh: boolean, earlierId: string, request: RetryRequest): Promise<Begun> {
       return startPrepared(request.tenant, executionId, fresh, async () =>

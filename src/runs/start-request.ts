@@ -15,17 +15,18 @@ export type JsonObject = { readonly [key: string]: Json };
 /**
  * The input with the schema's defaults filled in; `null` counts as none.
  * @param schema the workflow's `input_schema`; null admits anything
+ * @param most bytes of the input's JSON
  * @throws Problem 422 `invalid_input`
  */
-export async function settleInput(given: Json, schema: Json): Promise<Json> {
+export async function settleInput(given: Json, schema: Json, most = maxInputBytes): Promise<Json> {
   const input = given ?? {};
   const text = JSON.stringify(input);
-  if (Buffer.byteLength(text) > maxInputBytes) {
-    throw invalidInput([{ path: "input", message: `is larger than ${maxInputBytes} bytes` }]);
+  if (Buffer.byteLength(text) > most) {
+    throw invalidInput([{ path: "input", message: `is larger than ${most} bytes` }]);
   }
   requireStorable(input, text);
   if (schema === null) return input;
-  const verdict = await checkAgainstSchema(schema, input, text.length, workflowInput);
+  const verdict = await checkAgainstSchema(schema, input, text.length, workflowInput, most);
   if (!verdict.ok) throw invalidInput(verdict.issues);
   if (verdict.input !== input) requireStorable(verdict.input, JSON.stringify(verdict.input));
   return verdict.input;

@@ -5,12 +5,16 @@ import { mayUseContext } from "../../actors/identity/security-context.ts";
 import { Problem } from "../../actors/problem.ts";
 import type { Definition } from "../../actors/workflow/definition.ts";
 import type { RunHeader, RunState } from "../../actors/workflow/state.ts";
+import { maxInputBytes } from "../executions/schema.ts";
 import type { Attachment } from "../volumes/attachments.ts";
 import type { OpenVolumes } from "../volumes/open.ts";
 import type { Definitions } from "../workflows/port.ts";
 import type { RunRequest } from "./port.ts";
 import { type JsonObject, settleInput, settleOverrides } from "./start-request.ts";
 import { tierOf } from "./starter.ts";
+
+/** A delivery of a mebibyte as a text of JSON, whose escapes may be six times as long, and once more as its value. */
+const maxStimulusInputBytes = 8 * 1_048_576;
 
 export interface RunStartOptions {
   readonly definitions: Definitions;
@@ -65,7 +69,8 @@ export async function prepareRun(
   const workflow = await options.definitions.resolve({ tenant, ref, version });
   const { definition } = workflow;
   const place = placeOf(executionId, parent);
-  const input = await settleInput(request.input, definition.input_schema);
+  const most = request.stimulusId === null ? maxInputBytes : maxStimulusInputBytes;
+  const input = await settleInput(request.input, definition.input_schema, most);
   const overrides = settleOverrides(request.blackboard);
   // A parent's were judged when it started, for whoever started it.
   const attachments =

@@ -1,0 +1,53 @@
+/**
+ * How much a node holds of bodies that are still being read, and of contents that are being routed: a slow body costs
+ * its sender's share of this, a slow router its tenant's, and neither the node's memory.
+ */
+import type { Ingest } from "./ingest.ts";
+import { unavailable } from "./intake.ts";
+
+/** Bytes of all bodies together, and of one client's or tenant's. */
+const mostBytes = 256 * 1_048_576;
+const mostOfOne = 64 * 1_048_576;
+/** A body of so few bytes takes no more than its connection does, and is let through whatever others hold. */
+const smallBytes = 16_384;
+
+export interface BodyBudget {
+  /**
+   * Sets bytes aside for a body.
+   * @returns gives them back
+   * @throws Problem 503 `stimulus_service_unavailable` where there is no room
+   */
+  hold(owner: string, bytes: number): () => void;
+}
+
+export function createBodyBudget(most = mostBytes, ofOne = mostOfOne, small = smallBytes): BodyBudget {
+  const held = new Map<string, number>();
+  let total = 0;
+  return {
+    hold(owner, bytes) {
+      if (bytes <= small) return () => {};
+      const before = held.get(owner) ?? 0;
+      if (total + bytes > most || before + bytes > ofOne) throw unavailable();
+      total += bytes;
+      held.set(owner, before + bytes);
+      return () => {
+        total -= bytes;
+        const left = (held.get(owner) ?? 0) - bytes;
+        if (left > 0) held.set(owner, left);
+        else held.delete(owner);
+      };
+    },
+  };
+}
+
+/** Holds the contents of each tenant's messages from the moment they are complete until they are answered. */
+export function withinBudget(ingest: Ingest, budget: BodyBudget): Ingest {
+  return async (arrival, wish) => {
+    const release = budget.hold(arrival.tenant, arrival.content.length);
+    try {
+      return await ingest(arrival, wish);
+    } finally {
+      release();
+    }
+  };
+}

@@ -1,0 +1,52 @@
+/**
+ * Turns: so many of each tenant go on at once, the others wait in order. A tenant whose router hangs thus keeps nobody
+ * waiting but itself.
+ */
+
+export interface Turns {
+  /**
+   * Asks for a turn.
+   * @param go called once, when it has come; at once where nobody of the tenant waits
+   * @returns to be called when the turn is over, or not wanted any more
+   */
+  take(tenant: string, go: () => void): () => void;
+}
+
+interface Line {
+  going: number;
+  /** In the order they came. */
+  readonly held: Set<() => void>;
+}
+
+/** @param most of one tenant at once */
+export function createTurns(most: number): Turns {
+  const lines = new Map<string, Line>();
+
+  function next(tenant: string, line: Line): void {
+    for (const go of line.held) {
+      if (line.going >= most) return;
+      line.held.delete(go);
+      line.going += 1;
+      go();
+    }
+    if (line.going === 0) lines.delete(tenant);
+  }
+
+  return {
+    take(tenant, go) {
+      const line = lines.get(tenant) ?? { going: 0, held: new Set() };
+      lines.set(tenant, line);
+      // Its own, even where somebody asks twice with the same one.
+      const turn = () => go();
+      line.held.add(turn);
+      next(tenant, line);
+      let isOver = false;
+      return () => {
+        if (isOver) return;
+        isOver = true;
+        if (!line.held.delete(turn)) line.going -= 1;
+        next(tenant, line);
+      };
+    },
+  };
+}

@@ -1,0 +1,46 @@
+/** The wire shapes of ingestion. */
+import { Type } from "@sinclair/typebox";
+
+/** Other keys are reserved: not used, not refused. */
+export const StimulusBody = Type.Object({
+  source: Type.String(),
+  content: Type.Unknown(),
+  idempotency_key: Type.Optional(Type.Union([Type.String(), Type.Null()])),
+});
+
+const Text = Type.String();
+
+export const Routed = Type.Object({
+  stimulus_id: Text,
+  workflow_execution_id: Text,
+  status: Type.Literal("classified"),
+  workflow_id: Text,
+  workflow_name: Text,
+  routing_mode: Type.Union([Type.Literal("deterministic"), Type.Literal("llm_classified"), Type.Literal("override")]),
+  confidence: Type.Number(),
+});
+
+export const Received = Type.Object({
+  stimulus_id: Text,
+  workflow_execution_id: Type.Null(),
+  status: Type.Literal("received"),
+});
+
+export const StimulusHeaders = Type.Object({
+  "x-idempotency-key": Type.Optional(Type.String({ description: "Where the body names no key" })),
+  "idempotency-key": Type.Optional(Type.String({ description: "Where neither is given" })),
+  prefer: Type.Optional(
+    Type.String({ description: "`respond-async`: 202 once it is stored; it is routed in the background" }),
+  ),
+});
+
+export const WebhookHeaders = Type.Object({
+  "x-svc-signature": Type.Optional(
+    Type.String({
+      description:
+        "`sha256=` and the HMAC-SHA256 of the body in hex; sources of other presets have headers of their own",
+    }),
+  ),
+  "x-idempotency-key": Type.Optional(Text),
+  prefer: Type.Optional(Text),
+});

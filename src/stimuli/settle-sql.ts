@@ -1,0 +1,42 @@
+/**
+ * Many stimuli brought to their end, or put off, in one statement.
+ *
+ * $1 tenants, $2 ids, $3 statuses, $4 codes, $5 messages, $6 details of errors, $7 classifications (texts, JSON where they
+ * are objects, empty for null), $8 when each is tried again (Unix milliseconds; 0: never), $9 now, $10 whether the answer
+ * need not wait for the flush, $11 the attempt that tells it: one that another attempt has taken over from may still say
+ * that the run was started, which is true whoever says it, and nothing else. The state that a row must be in is no constant, lest the rows be looked for among all that
+ * are in it, however many those are.
+ */
+export const settleText = `
+with told as materialized (
+  select *, 'received' as before from unnest($1::text[], $2::uuid[], $3::text[], $4::text[], $5::text[], $6::text[],
+    $7::text[], $8::bigint[], $11::int[])
+    as t (tenant, id, status, code, message, details, classification, due_at, attempt)
+), changed as (
+  update stimuli s set
+    status = t.status,
+    dead_letter = t.status not in ('classified', 'received'),
+    error_code = nullif(t.code, ''),
+    error_message = nullif(t.message, ''),
+    error_details = nullif(t.details, '')::jsonb,
+    classification = nullif(t.classification, '')::jsonb,
+    router_execution_id = case when t.status <> 'received' then s.router_execution_id end,
+    due_at = case when t.due_at = 0 then s.received_at else to_timestamp(t.due_at / 1000.0) end,
+    last_event_at = $9
+  from told t
+  where s.tenant = t.tenant and s.id = t.id and s.status = t.before
+    and (t.status = 'classified' or s.attempts = t.attempt)
+  returning s.tenant, s.id, s.source, s.status, s.idempotency_key, s.replay_of
+), released as (
+  delete from stimulus_keys where ctid = any (array(
+    select k.ctid from changed c, lateral (
+      select k.ctid from stimulus_keys k where k.tenant = c.tenant and k.source = c.source
+        and k.key_digest = sha256(convert_to(c.idempotency_key, 'UTF8')) and k.stimulus_id = c.id
+      offset 0) k
+    where c.status not in ('classified', 'received') and c.idempotency_key is not null))
+), replayed as (
+  update stimuli o set dead_letter = false, replayed_by = c.id, last_event_at = $9
+  from changed c
+  where c.status = 'classified' and c.replay_of is not null and o.tenant = c.tenant and o.id = c.replay_of
+)
+select c.tenant, c.id, (select case when $10::boolean then set_config('synchronous_commit', 'off', true) end) from changed c`;
