@@ -1,0 +1,158 @@
+/** Nothing accepted is lost, and no delivery starts two runs, whatever dies in the middle of a burst. */
+import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
+import type { Sql } from "../../src/store/postgres.ts";
+import { startNodeProcess } from "../harness/node-process.ts";
+import type { TestStores } from "../harness/stores.ts";
+import { freshStores } from "../harness/stores.ts";
+import { until } from "../harness/until.ts";
+import { Ground, limit, signed } from "../stimuli/ground.ts";
+import { OwnStores } from "./own-stores.ts";
+
+setDefaultTimeout(120_000);
+
+const secret = "a-secret-for-the-burst";
+const undo: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const step of undo.splice(0).reverse()) await step();
+});
+
+/** A node with a source that is routed within the request and one that is only acknowledged. */
+async function open(stores: TestStores): Promise<Ground> {
+  await limit(stores, "svc-system", 10_000_000);
+  const ground = await join(stores);
+  await ground.workflow("counted");
+  for (const acknowledge of ["routed", "received"]) {
+    await ground.route({ source: acknowledge, workflow: "counted", secret, acknowledge });
+  }
+  return ground;
+}
+
+async function join(stores: TestStores): Promise<Ground> {
+  const node = await startNodeProcess(stores, { env: { SVC_LOG_LEVEL: "error" } });
+  undo.push(() => node.dispose());
+  return new Ground(stores, node);
+}
+
+/** What came back for each key: its status, or null where nobody answered. */
+type Answers = Map<string, number | null>;
+
+/** Sends keys `from`…`to`, many at once, turn by turn to the two sources. */
+async function burst(ground: Ground, answers: Answers, from: number, to: number): Promise<void> {
+  let next = from;
+  const send = async () => {
+    for (let key = next++; key < to; key = next++) {
+      const source = key % 2 === 0 ? "routed" : "received";
+      const body = `delivery ${key}`;
+      const headers = { "X-Idempotency-Key": `key-${key}` };
+      const answer = await ground.hook(source, body, { signature: signed(body, secret), headers }).catch(() => null);
+      answers.set(`key-${key}`, answer?.status ?? null);
+    }
+  };
+  await Promise.all(Array.from({ length: 32 }, send));
+}
+
+/** Sends again what was not accepted, as every provider does, until all of it is. */
+async function insist(ground: Ground, answers: Answers): Promise<void> {
+  for (const [key, status] of answers) {
+    if (status !== null && (status < 300 || status === 409)) continue;
+    const number = Number(key.slice(4));
+    await until(
+      async () => {
+        const again: Answers = new Map();
+        await burst(ground, again, number, number + 1);
+        const now = again.get(key);
+        if (now === 200 || now === 202 || now === 409) answers.set(key, now);
+        return answers.get(key) === now && now !== null;
+      },
+      { what: `${key} to be taken`, timeoutMs: 60_000, everyMs: 100 },
+    );
+  }
+}
+
+/** Every key has one stimulus that started one run, and no run has any other origin. */
+async function expectOnce(sql: Sql, count: number): Promise<void> {
+  await until(
+    async () => {
+      const [row] = await sql<{ open: number }[]>`select count(*)::int as open from stimuli where status = 'received'`;
+      return row?.open === 0;
+    },
+    { what: "every stimulus to be driven", timeoutMs: 90_000, everyMs: 100 },
+  );
+  const [counts] = await sql<{ keys: number; classified: number; runs: number; known: number }[]>`
+    select (select count(distinct idempotency_key)::int from stimuli where status = 'classified') as keys,
+      (select count(*)::int from stimuli where status = 'classified') as classified,
+      (select count(*)::int from workflow_executions) as runs,
+      (select count(*)::int from workflow_executions w join stimuli s on s.id::text = w.stimulus_id::text
+        and s.execution_id::text = w.execution_id::text) as known`;
+  expect(counts).toEqual({ keys: count, classified: count, runs: count, known: count });
+}
+
+test("kill -9 of the node in the burst", async () => {
+  const stores = await freshStores();
+  undo.push(() => stores.dispose());
+  const ground = await open(stores);
+  const count = 1_000;
+  const answers: Answers = new Map();
+  const sending = burst(ground, answers, 0, count);
+  await until(() => answers.size > 200, { what: "the burst to be under way", everyMs: 1 });
+  await ground.node.kill();
+  await sending;
+  await ground.node.restart();
+  expect([...answers.values()].filter((status) => status === null).length).toBeGreaterThan(0);
+  await insist(ground, answers);
+  await expectOnce(stores.sql, count);
+});
+
+test("kill -9 of Redis in the burst", async () => {
+  const own = await OwnStores.start();
+  undo.push(() => own.dispose());
+  const stores = { ...(await own.fresh()), dispose: async () => {} };
+  undo.push(() => stores.sql.end({ timeout: 2 }));
+  const ground = await open(stores);
+  const count = 1_000;
+  const answers: Answers = new Map();
+  const sending = burst(ground, answers, 0, count);
+  await until(() => answers.size > 200, { what: "the burst to be under way", everyMs: 1 });
+  await own.withoutRedis(() => Bun.sleep(300));
+  await sending;
+  // Whoever was not let in was told to come again.
+  for (const status of answers.values()) expect([200, 202, 409, 503]).toContain(status ?? 0);
+  await insist(ground, answers);
+  await expectOnce(stores.sql, count);
+});
+
+test("kill -9 of PostgreSQL in the burst", async () => {
+  const own = await OwnStores.start();
+  undo.push(() => own.dispose());
+  const stores = { ...(await own.fresh()), dispose: async () => {} };
+  undo.push(() => stores.sql.end({ timeout: 2 }));
+  const ground = await open(stores);
+  const count = 1_000;
+  const answers: Answers = new Map();
+  const sending = burst(ground, answers, 0, count);
+  await until(() => answers.size > 200, { what: "the burst to be under way", everyMs: 1 });
+  await own.withoutPostgres("SIGKILL", async () => {});
+  await sending;
+  for (const status of answers.values()) expect([200, 202, 409, 503]).toContain(status ?? 0);
+  await insist(ground, answers);
+  await expectOnce(stores.sql, count);
+});
+
+test("two nodes get each delivery at the same instant, a thousand times", async () => {
+  const stores = await freshStores();
+  undo.push(() => stores.dispose());
+  const nodes = [await open(stores), await join(stores)] as const;
+  const count = 1_000;
+  let next = 0;
+  const send = async () => {
+    for (let key = next++; key < count; key = next++) {
+      const body = `delivery ${key}`;
+      const options = { signature: signed(body, secret), headers: { "X-Idempotency-Key": `key-${key}` } };
+      const source = key % 2 === 0 ? "routed" : "received";
+      const statuses = await Promise.all(nodes.map(async (node) => (await node.hook(source, body, options)).status));
+      expect(statuses.toSorted()).toEqual([source === "routed" ? 200 : 202, 409]);
+    }
+  };
+  await Promise.all(Array.from({ length: 16 }, send));
+  await expectOnce(stores.sql, count);
+});
