@@ -9,6 +9,8 @@ import { benchDispatch } from "./dispatch.ts";
 import { benchEgress } from "./egress.ts";
 import { benchMemory } from "./memory.ts";
 import { benchStarts } from "./starts.ts";
+import { benchStimuli } from "./stimuli.ts";
+import { benchStimuliMemory } from "./stimuli-memory.ts";
 import { startBenchStores } from "./stores.ts";
 import { benchStreams } from "./streams.ts";
 import { printTable, type Row } from "./table.ts";
@@ -25,14 +27,18 @@ const benches = {
   streams: benchStreams,
   memory: benchMemory,
   workflows: benchWorkflows,
+  stimuli: benchStimuli,
+  "stimuli-memory": benchStimuliMemory,
 };
+/** Takes long: runs only when asked for. */
+const lengthy = new Set(["stimuli-memory"]);
 
 const asked = process.argv.slice(2).filter((word) => !word.startsWith("--"));
 const stores = await startBenchStores();
 const rows: Row[] = [];
 try {
   for (const [name, bench] of Object.entries(benches)) {
-    if (asked.length === 0 || asked.includes(name)) rows.push(...(await bench(stores)));
+    if (asked.includes(name) || (asked.length === 0 && !lengthy.has(name))) rows.push(...(await bench(stores)));
   }
 } finally {
   await stores.stop();

@@ -37,4 +37,18 @@ export async function startBenchStores(): Promise<BenchStores> {
   };
 }
 
+/**
+ * Makes the write-ahead log one of a server that has run for a while: its files are used again instead of being made
+ * and zeroed one by one, which holds every commit up for some 50 ms each time.
+ */
+export async function ageWriteAheadLog(sql: Sql): Promise<void> {
+  await sql`alter system set min_wal_size = '1GB'`;
+  await sql`select pg_reload_conf()`;
+  for (let file = 0; file < 60; file++) {
+    await sql`select pg_logical_emit_message(true, 'bench', 'x')`;
+    await sql`select pg_switch_wal()`;
+  }
+  await sql`checkpoint`;
+}
+
 export const durability = "fsync on, synchronous_commit on, Redis AOF everysec";
