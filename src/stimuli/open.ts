@@ -8,7 +8,7 @@ import type { Sources } from "../sources/port.ts";
 import type { Sql } from "../store/postgres.ts";
 import { watchBacklog } from "./backlog.ts";
 import { createBodyBudget, withinBudget } from "./body-budget.ts";
-import type { Classifier } from "./classify.ts";
+import type { Classifier } from "./classification/classify.ts";
 import { createDrive } from "./drive.ts";
 import { createIngest, rateUse } from "./ingest.ts";
 import { createIntake } from "./intake.ts";

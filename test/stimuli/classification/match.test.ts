@@ -1,9 +1,9 @@
 /** Whatever a router replies, it selects among what it may select (stimuli contract, section 5). */
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import type { SourceRoute } from "../../src/sources/port.ts";
-import { createMatching } from "../../src/stimuli/classify-match.ts";
-import type { WorkflowChoices } from "../../src/workflows/choices.ts";
+import type { SourceRoute } from "../../../src/sources/port.ts";
+import { createMatching } from "../../../src/stimuli/classification/match.ts";
+import type { WorkflowChoices } from "../../../src/workflows/choices.ts";
 
 const tenant = "acme";
 const uuid = (digit: number) => `0198b000-0000-7000-8000-00000000000${digit}`;

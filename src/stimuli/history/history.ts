@@ -1,14 +1,14 @@
 /** What can be done with stimuli that were taken in: looking at them, and giving up those that came to nothing. */
-import { isStorable } from "../../actors/agent/storable.ts";
-import { Problem } from "../../actors/problem.ts";
-import { discardOf, StimulusStatus } from "../../actors/stimulus/life.ts";
-import { type StimulusRecord, stimulusElement, stimulusRecord } from "../../actors/stimulus/record.ts";
-import type { Audit } from "../audit/port.ts";
-import { refused, unusableText } from "../executions/start-request.ts";
-import { listOf, type Page } from "../http/paging.ts";
-import { readTime } from "../http/timestamp.ts";
-import type { Sql } from "../store/postgres.ts";
-import type { HistoryRecords, StimulusFilter, Transaction } from "./history-records.ts";
+import { isStorable } from "../../../actors/agent/storable.ts";
+import { Problem } from "../../../actors/problem.ts";
+import { discardOf, StimulusStatus } from "../../../actors/stimulus/life.ts";
+import { type StimulusRecord, stimulusElement, stimulusRecord } from "../../../actors/stimulus/record.ts";
+import type { Audit } from "../../audit/port.ts";
+import { refused, unusableText } from "../../executions/start-request.ts";
+import { listOf, type Page } from "../../http/paging.ts";
+import { readTime } from "../../http/timestamp.ts";
+import type { Sql } from "../../store/postgres.ts";
+import type { HistoryRecords, StimulusFilter, Transaction } from "./records.ts";
 import { type Actor, stimulusNotFound } from "./replay.ts";
 import type { StimuliQuery } from "./schema.ts";
 

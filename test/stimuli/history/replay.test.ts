@@ -1,9 +1,9 @@
 /** Taking stimuli in once more, over HTTP. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { caller } from "../harness/callers.ts";
-import { until } from "../harness/until.ts";
-import { type HistoryHouse, openHistoryHouse } from "./history-house.ts";
-import { putKey } from "./rows.ts";
+import { caller } from "../../harness/callers.ts";
+import { until } from "../../harness/until.ts";
+import { putKey } from "../rows.ts";
+import { type HistoryHouse, openHistoryHouse } from "./house.ts";
 
 let house: HistoryHouse;
 const north = caller("north", { kind: "operator", userId: "ada" });

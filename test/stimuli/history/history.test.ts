@@ -1,7 +1,7 @@
 /** Looking back at stimuli and giving them up, over HTTP. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { caller } from "../harness/callers.ts";
-import { type HistoryHouse, openHistoryHouse } from "./history-house.ts";
+import { caller } from "../../harness/callers.ts";
+import { type HistoryHouse, openHistoryHouse } from "./house.ts";
 
 let house: HistoryHouse;
 const north = caller("north");

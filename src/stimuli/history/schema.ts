@@ -1,9 +1,9 @@
 /** The wire shapes of the history of stimuli (stimuli contract, section 9). */
 import { type Static, Type } from "@sinclair/typebox";
-import { StimulusRecord } from "../../actors/stimulus/record.ts";
-import { pagingQuery } from "../http/paging.ts";
-import { Uuid } from "../http/route.ts";
-import { Routed } from "./ingest-schema.ts";
+import { StimulusRecord } from "../../../actors/stimulus/record.ts";
+import { pagingQuery } from "../../http/paging.ts";
+import { Uuid } from "../../http/route.ts";
+import { Routed } from "../ingest-schema.ts";
 
 const Text = Type.String();
 const TextOrNull = Type.Union([Text, Type.Null()]);

@@ -2,18 +2,18 @@
  * Replays: a stored stimulus is taken in once more, as a new one. That it came to a run is noted on the original with the
  * settlement of the new one, whichever node that happens on.
  */
-import { isStorable } from "../../actors/agent/storable.ts";
-import type { Identity } from "../../actors/identity/identity.ts";
-import { Problem } from "../../actors/problem.ts";
-import { type ReplayRefusal, replayRefusal } from "../../actors/stimulus/life.ts";
-import type { Audit, AuditedBy } from "../audit/port.ts";
-import { refused, unusableText } from "../executions/start-request.ts";
-import { asProblem, internalError } from "../http/problem.ts";
-import type { Sources } from "../sources/port.ts";
-import type { Sql } from "../store/postgres.ts";
-import type { HeldRow, HistoryRecords, Transaction } from "./history-records.ts";
-import type { Ingest, Ingested } from "./ingest.ts";
-import { type Arrival, receiverOf } from "./port.ts";
+import { isStorable } from "../../../actors/agent/storable.ts";
+import type { Identity } from "../../../actors/identity/identity.ts";
+import { Problem } from "../../../actors/problem.ts";
+import { type ReplayRefusal, replayRefusal } from "../../../actors/stimulus/life.ts";
+import type { Audit, AuditedBy } from "../../audit/port.ts";
+import { refused, unusableText } from "../../executions/start-request.ts";
+import { asProblem, internalError } from "../../http/problem.ts";
+import type { Sources } from "../../sources/port.ts";
+import type { Sql } from "../../store/postgres.ts";
+import type { Ingest, Ingested } from "../ingest.ts";
+import { type Arrival, receiverOf } from "../port.ts";
+import type { HeldRow, HistoryRecords, Transaction } from "./records.ts";
 import type { BulkReplayed, ReplayBody } from "./schema.ts";
 
 /** Who does something to a stimulus. */

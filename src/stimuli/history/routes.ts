@@ -1,9 +1,9 @@
 /** The routes of stimuli that were taken in (stimuli contract, section 9). */
 import { Type } from "@sinclair/typebox";
-import { StimulusElement, StimulusRecord } from "../../actors/stimulus/record.ts";
-import { auditedBy } from "../audit/audited-by.ts";
-import { listSchema, pageOf } from "../http/paging.ts";
-import { type Call, defineRoute, jsonBody, type Route, reply, uuidParam } from "../http/route.ts";
+import { StimulusElement, StimulusRecord } from "../../../actors/stimulus/record.ts";
+import { auditedBy } from "../../audit/audited-by.ts";
+import { listSchema, pageOf } from "../../http/paging.ts";
+import { type Call, defineRoute, jsonBody, type Route, reply, uuidParam } from "../../http/route.ts";
 import { type History, readReason } from "./history.ts";
 import { type Actor, type Replays, readReplay, replayPatience } from "./replay.ts";
 import {

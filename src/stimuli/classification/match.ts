@@ -1,5 +1,5 @@
 /** From a router agent's end to the workflow it chose, or why there is none (stimuli contract, section 5). */
-import { isStorable } from "../../actors/agent/storable.ts";
+import { isStorable } from "../../../actors/agent/storable.ts";
 import {
   agentFailed,
   doubtOf,
@@ -9,13 +9,13 @@ import {
   type RoutingFault,
   readReply,
   unknownWorkflow,
-} from "../../actors/stimulus/classification.ts";
-import { maxOffered, type OfferedWorkflow, offerOf } from "../../actors/stimulus/router-input.ts";
-import { BoundedCache } from "../bounded-cache.ts";
-import { isUuid } from "../http/route.ts";
-import type { Router, Sources } from "../sources/port.ts";
-import type { ListedChoice, WorkflowChoice, WorkflowChoices } from "../workflows/choices.ts";
-import type { Chosen, ClassificationDetail, Settlement } from "./port.ts";
+} from "../../../actors/stimulus/classification.ts";
+import { maxOffered, type OfferedWorkflow, offerOf } from "../../../actors/stimulus/router-input.ts";
+import { BoundedCache } from "../../bounded-cache.ts";
+import { isUuid } from "../../http/route.ts";
+import type { Router, Sources } from "../../sources/port.ts";
+import type { ListedChoice, WorkflowChoice, WorkflowChoices } from "../../workflows/choices.ts";
+import type { Chosen, ClassificationDetail, Settlement } from "../port.ts";
 
 export interface MatchOptions {
   readonly choices: WorkflowChoices;

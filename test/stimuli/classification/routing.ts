@@ -1,14 +1,18 @@
 /** Nodes that classify, over real stores; the executions of the router agents are what a test says they are. */
-import type { StartRequest } from "../../src/executions/start-request.ts";
-import type { Runtime, TailListener } from "../../src/runtime/port.ts";
-import type { Router, SourceRoute } from "../../src/sources/port.ts";
-import { type Classifier, type ClassifierOptions, createClassifier } from "../../src/stimuli/classify.ts";
-import { createIntake } from "../../src/stimuli/intake.ts";
-import type { Arrival, Stimulus } from "../../src/stimuli/port.ts";
-import { workflowChoices } from "../../src/workflows/choices.ts";
-import { everybody } from "../../src/workflows/owner.ts";
-import { workflowRecords } from "../../src/workflows/records.ts";
-import { freshStores, type TestStores } from "../harness/stores.ts";
+import type { StartRequest } from "../../../src/executions/start-request.ts";
+import type { Runtime, TailListener } from "../../../src/runtime/port.ts";
+import type { Router, SourceRoute } from "../../../src/sources/port.ts";
+import {
+  type Classifier,
+  type ClassifierOptions,
+  createClassifier,
+} from "../../../src/stimuli/classification/classify.ts";
+import { createIntake } from "../../../src/stimuli/intake.ts";
+import type { Arrival, Stimulus } from "../../../src/stimuli/port.ts";
+import { workflowChoices } from "../../../src/workflows/choices.ts";
+import { everybody } from "../../../src/workflows/owner.ts";
+import { workflowRecords } from "../../../src/workflows/records.ts";
+import { freshStores, type TestStores } from "../../harness/stores.ts";
 
 const newId = () => Bun.randomUUIDv7();
 

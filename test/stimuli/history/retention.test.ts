@@ -1,10 +1,10 @@
 /** What is old goes; what is still to be driven, and what is young, stays. */
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import fc from "fast-check";
-import { firstIdOf } from "../../src/stimuli/ids.ts";
-import { eraseOldStimuli } from "../../src/stimuli/retention.ts";
-import { freshStores, type TestStores } from "../harness/stores.ts";
-import { putKey, putRow } from "./rows.ts";
+import { eraseOldStimuli } from "../../../src/stimuli/history/retention.ts";
+import { firstIdOf } from "../../../src/stimuli/ids.ts";
+import { freshStores, type TestStores } from "../../harness/stores.ts";
+import { putKey, putRow } from "../rows.ts";
 
 const now = Date.parse("2026-05-01T00:00:00Z");
 const dayMs = 86_400_000;

@@ -1,8 +1,8 @@
 /** What a classification comes to, whatever its router does (stimuli contract, section 5; acceptance 15, 16). */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { Problem } from "../../actors/problem.ts";
-import type { Classifier } from "../../src/stimuli/classify.ts";
-import { until } from "../harness/until.ts";
+import { Problem } from "../../../actors/problem.ts";
+import type { Classifier } from "../../../src/stimuli/classification/classify.ts";
+import { until } from "../../harness/until.ts";
 import { choice, completed, openRouting, type Routing } from "./routing.ts";
 
 let routing: Routing;

@@ -2,14 +2,14 @@
  * The execution of a router agent: started, or joined where an earlier try began it, and followed to its end wherever
  * it runs. At the deadline it is cancelled.
  */
-import type { Json } from "../../actors/actor.ts";
-import { readEvent } from "../../actors/execution/events.ts";
-import { EXECUTION } from "../../actors/execution/execution.ts";
-import { Problem } from "../../actors/problem.ts";
-import type { RouterFailure } from "../../actors/stimulus/classification.ts";
-import type { StartRequest } from "../executions/start-request.ts";
-import type { Address, LogEntry, Runtime } from "../runtime/port.ts";
-import type { RouterEnd } from "./classify-match.ts";
+import type { Json } from "../../../actors/actor.ts";
+import { readEvent } from "../../../actors/execution/events.ts";
+import { EXECUTION } from "../../../actors/execution/execution.ts";
+import { Problem } from "../../../actors/problem.ts";
+import type { RouterFailure } from "../../../actors/stimulus/classification.ts";
+import type { StartRequest } from "../../executions/start-request.ts";
+import type { Address, LogEntry, Runtime } from "../../runtime/port.ts";
+import type { RouterEnd } from "./match.ts";
 
 export interface RouterRunOptions {
   readonly executions: {

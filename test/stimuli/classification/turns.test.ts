@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { createTurns } from "../../src/stimuli/classify-turns.ts";
+import { createTurns } from "../../../src/stimuli/classification/turns.ts";
 
 test("of each tenant so many go on at once, in order, and in the end all that were wanted", () => {
   const step = fc.record({ tenant: fc.constantFrom("a", "b"), leaves: fc.nat(), isWanted: fc.boolean() });

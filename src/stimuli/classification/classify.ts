@@ -8,17 +8,17 @@
  * one that was not heard is made up for by the next round.
  */
 import type { Redis } from "ioredis";
-import { agentFailed } from "../../actors/stimulus/classification.ts";
-import { routerInput } from "../../actors/stimulus/router-input.ts";
-import { type ClassificationJob, openQueue, type QueueOptions } from "../queues/catalog.ts";
-import type { Router } from "../sources/port.ts";
-import type { Sql } from "../store/postgres.ts";
-import { openPatientRedis, openRedis } from "../store/redis.ts";
-import { createMatching, failed, type MatchOptions, type RouterTerms } from "./classify-match.ts";
-import { classifyRecords, initiatorOf, type StoredForRouting } from "./classify-records.ts";
-import { addressOf, cancelRouter, type RouterRunOptions, runRouter } from "./classify-run.ts";
-import { createTurns } from "./classify-turns.ts";
-import type { Chosen, Settlement, Stimulus } from "./port.ts";
+import { agentFailed } from "../../../actors/stimulus/classification.ts";
+import { routerInput } from "../../../actors/stimulus/router-input.ts";
+import { type ClassificationJob, openQueue, type QueueOptions } from "../../queues/catalog.ts";
+import type { Router } from "../../sources/port.ts";
+import type { Sql } from "../../store/postgres.ts";
+import { openPatientRedis, openRedis } from "../../store/redis.ts";
+import type { Chosen, Settlement, Stimulus } from "../port.ts";
+import { createMatching, failed, type MatchOptions, type RouterTerms } from "./match.ts";
+import { classifyRecords, initiatorOf, type StoredForRouting } from "./records.ts";
+import { addressOf, cancelRouter, type RouterRunOptions, runRouter } from "./run.ts";
+import { createTurns } from "./turns.ts";
 
 export interface ClassifierOptions extends QueueOptions, RouterRunOptions, MatchOptions {
   readonly sql: Sql;

@@ -1,8 +1,8 @@
 /** Routers as real agents on a real node (stimuli contract, acceptance 15, 16). */
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { type AgentOptions, say } from "../harness/manifests.ts";
-import { until } from "../harness/until.ts";
-import { Station } from "../workflows/station.ts";
+import { type AgentOptions, say } from "../../harness/manifests.ts";
+import { until } from "../../harness/until.ts";
+import { Station } from "../../workflows/station.ts";
 
 let station: Station;
 const ids = new Map<string, string>();

@@ -1,21 +1,21 @@
 /** The routes of past stimuli over real stores; how a replay is routed is what a test says. */
-import { Problem, type ProblemCode } from "../../actors/problem.ts";
-import { failedStatusOf } from "../../actors/stimulus/life.ts";
-import { createAudit } from "../../src/audit/audit.ts";
-import type { Audit } from "../../src/audit/port.ts";
-import { createApp } from "../../src/http/app.ts";
-import { createLogger } from "../../src/http/log.ts";
-import { createHistory } from "../../src/stimuli/history.ts";
-import { historyRecords } from "../../src/stimuli/history-records.ts";
-import { historyRoutes } from "../../src/stimuli/history-routes.ts";
-import type { Ingest } from "../../src/stimuli/ingest.ts";
-import { createIntake } from "../../src/stimuli/intake.ts";
-import type { Arrival, ClassificationDetail, Settlement } from "../../src/stimuli/port.ts";
-import { stimulusRecords } from "../../src/stimuli/records.ts";
-import { createReplays } from "../../src/stimuli/replay.ts";
-import { believing } from "../harness/callers.ts";
-import { freshStores } from "../harness/stores.ts";
-import { type GivenRow, putRow } from "./rows.ts";
+import { Problem, type ProblemCode } from "../../../actors/problem.ts";
+import { failedStatusOf } from "../../../actors/stimulus/life.ts";
+import { createAudit } from "../../../src/audit/audit.ts";
+import type { Audit } from "../../../src/audit/port.ts";
+import { createApp } from "../../../src/http/app.ts";
+import { createLogger } from "../../../src/http/log.ts";
+import { createHistory } from "../../../src/stimuli/history/history.ts";
+import { historyRecords } from "../../../src/stimuli/history/records.ts";
+import { createReplays } from "../../../src/stimuli/history/replay.ts";
+import { historyRoutes } from "../../../src/stimuli/history/routes.ts";
+import type { Ingest } from "../../../src/stimuli/ingest.ts";
+import { createIntake } from "../../../src/stimuli/intake.ts";
+import type { Arrival, ClassificationDetail, Settlement } from "../../../src/stimuli/port.ts";
+import { stimulusRecords } from "../../../src/stimuli/records.ts";
+import { believing } from "../../harness/callers.ts";
+import { freshStores } from "../../harness/stores.ts";
+import { type GivenRow, putRow } from "../rows.ts";
 
 const detail: ClassificationDetail = {
   routing_mode: "deterministic",

@@ -2,10 +2,10 @@
  * The end of old stimuli and of keys that no longer count. Runs at boot and every minute on every node; nodes take
  * different rows. What is still to be driven stays, however old it is.
  */
-import { repeatedly } from "../rounds.ts";
-import type { Sql } from "../store/postgres.ts";
-import { firstIdOf } from "./ids.ts";
-import { keptMs } from "./intake.ts";
+import { repeatedly } from "../../rounds.ts";
+import type { Sql } from "../../store/postgres.ts";
+import { firstIdOf } from "../ids.ts";
+import { keptMs } from "../intake.ts";
 
 export interface RetentionOptions {
   readonly sql: Sql;
