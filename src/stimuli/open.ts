@@ -60,7 +60,7 @@ export function openStimuli(options: StimuliOptions) {
     report,
     now,
   });
-  const pump = startPump({ due: records.due, drive, accepting: () => accepting, report });
+  const pump = startPump({ due: records.due, drive, accepting: () => accepting, report, now });
   const taking = createIngest({
     intake,
     drive,

@@ -3,7 +3,8 @@
  * whose node was lost. Every node looks for them; a row is taken by one node at a time, for as long as its lease.
  *
  * Accepting goes before driving: while deliveries come in, only a share of the node's time goes here, so that a burst
- * is taken in first and worked off afterwards. What waits is bounded per tenant at acceptance. A tenant whose
+ * is taken in first and worked off afterwards; once what waits has waited for some seconds, the two share the node.
+ * What waits is bounded per tenant at acceptance. A tenant whose
  * stimuli take long, because an agent classifies them, does not keep those of others waiting.
  */
 import type { Drive } from "./drive.ts";
@@ -16,6 +17,8 @@ export interface PumpOptions {
   /** How many deliveries this node is accepting at the moment. */
   readonly accepting: () => number;
   readonly report: (event: string, facts: Record<string, unknown>) => void;
+  /** Unix milliseconds. */
+  readonly now: () => number;
 }
 
 export interface Pump {
@@ -35,14 +38,18 @@ const besideDeliveries = { atOnce: 16, pauseMs: 20 };
 const inBurst = { atOnce: 8, pauseMs: 100 };
 /** From so many deliveries at once on it is a burst. */
 const burst = 16;
+/** Deliveries go first until what was taken in has waited for so long, ms. */
+const behindMs = 5_000;
 /** What is under way when the node leaves is waited for so long, ms. */
 const partingMs = 5_000;
 /** How often a node looks that was not woken, ms. */
 const lookEveryMs = 1_000;
 
-export function startPump({ due, drive, accepting, report }: PumpOptions): Pump {
+export function startPump({ due, drive, accepting, report, now }: PumpOptions): Pump {
   const underWay = new Map<string, number>();
   const driven = new Set<Promise<void>>();
+  /** What is taken up next has waited long enough. */
+  let isBehind = false;
   let isStopping = false;
   let isWoken = true;
   let rouse: (() => void) | null = null;
@@ -75,7 +82,7 @@ export function startPump({ due, drive, accepting, report }: PumpOptions): Pump 
 
   /** @returns whether there may be more to take at once */
   async function round(): Promise<boolean> {
-    const deliveries = accepting();
+    const deliveries = isBehind ? 0 : accepting();
     const pace = deliveries >= burst ? inBurst : deliveries > 0 ? besideDeliveries : null;
     const free = most - driven.size;
     const room = Math.min(pace?.atOnce ?? atOnce, Math.max(inBurst.atOnce, free >> 1), free);
@@ -84,6 +91,8 @@ export function startPump({ due, drive, accepting, report }: PumpOptions): Pump 
     // The less is free, the less a tenant may have of it: several with stimuli that take long leave room as well.
     const full = [...underWay].filter(([, count]) => count >= Math.min(mostOfTenant, free)).map(([tenant]) => tenant);
     const taken = await due(room, full);
+    // One that is tried again has waited for another reason.
+    isBehind = taken.some(({ attempts, receivedAt }) => attempts === 1 && now() - receivedAt > behindMs);
     const begun = taken.map(begin);
     if (pace === inBurst && taken.length > 0) await Bun.sleep(pace.pauseMs);
     else if (pace !== null) await Promise.race([Promise.all(begun), Bun.sleep(pace.pauseMs)]);

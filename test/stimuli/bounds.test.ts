@@ -86,6 +86,7 @@ test("the pump leaves a tenant alone whose stimuli take long, and ends with what
     },
     accepting: () => 0,
     report: () => {},
+    now: () => 0,
   });
   await until(() => driven.includes("quick"), { what: "the other tenant's to be driven" });
   expect(driven).toEqual(["quick"]);
@@ -112,11 +113,34 @@ test("several tenants whose stimuli take long do not keep another one's waiting"
     },
     accepting: () => 0,
     report: () => {},
+    now: () => 0,
   });
   await until(() => driven.includes("quick"), { what: "the other tenant's to be driven" });
   release.resolve();
   await until(() => driven.length === 1_001, { what: "all to be driven" });
   await pump.close();
+});
+
+test.each([
+  ["goes first while it is a burst", 1_000, 8],
+  ["shares the node once what was taken in has waited for seconds", 6_000, 64],
+])("taking deliveries in %s", async (_, waited, limit) => {
+  const limits: number[] = [];
+  const pump = startPump({
+    due: async (most) => {
+      limits.push(most);
+      // A query takes its time.
+      await Bun.sleep(1);
+      return [{ ...stimulus("busy", limits.length), attempts: 1, receivedAt: 0 } as Stimulus];
+    },
+    drive: async () => ({ retried: true }),
+    accepting: () => 64,
+    report: () => {},
+    now: () => waited,
+  });
+  await until(() => limits.length >= 3, { what: "the third round" });
+  await pump.close();
+  expect(limits.slice(0, 3)).toEqual([8, limit, limit]);
 });
 
 test("who waits for a stimulus is woken by this node, by another one's note, or by the time", async () => {
