@@ -113,7 +113,7 @@ describe("names in a reply", () => {
     ["refund", ["<refund>"], { workflow: "<refund>", version: null }],
     ["<refund-2>", ["<refund>"], null],
     ["refund", [], null],
-  ])("%s among %j", async (name, allowed, expected) => {
+  ])("%j among %j", async (name, allowed, expected) => {
     const allowedWorkflows = allowed?.map(idOf) ?? null;
     const outcome = await classified(choice(idOf(name)), { allowedWorkflows });
     if (expected !== null) expect(outcome).toMatchObject({ ...expected, workflow: idOf(expected.workflow) });
