@@ -103,7 +103,10 @@ test("kill -9 of the node in the burst", async () => {
   await expectOnce(stores.sql, count);
 });
 
-test("kill -9 of Redis in the burst", async () => {
+test.each<[string, (own: OwnStores) => Promise<void>]>([
+  ["Redis", (own) => own.withoutRedis(() => Bun.sleep(300))],
+  ["PostgreSQL", (own) => own.withoutPostgres("SIGKILL", async () => {})],
+])("kill -9 of %s in the burst", async (_, outage) => {
   const own = await OwnStores.start();
   undo.push(() => own.dispose());
   const stores = { ...(await own.fresh()), dispose: async () => {} };
@@ -113,26 +116,9 @@ test("kill -9 of Redis in the burst", async () => {
   const answers: Answers = new Map();
   const sending = burst(ground, answers, 0, count);
   await until(() => answers.size > 200, { what: "the burst to be under way", everyMs: 1 });
-  await own.withoutRedis(() => Bun.sleep(300));
+  await outage(own);
   await sending;
   // Whoever was not let in was told to come again.
-  for (const status of answers.values()) expect([200, 202, 409, 503]).toContain(status ?? 0);
-  await insist(ground, answers);
-  await expectOnce(stores.sql, count);
-});
-
-test("kill -9 of PostgreSQL in the burst", async () => {
-  const own = await OwnStores.start();
-  undo.push(() => own.dispose());
-  const stores = { ...(await own.fresh()), dispose: async () => {} };
-  undo.push(() => stores.sql.end({ timeout: 2 }));
-  const ground = await open(stores);
-  const count = 1_000;
-  const answers: Answers = new Map();
-  const sending = burst(ground, answers, 0, count);
-  await until(() => answers.size > 200, { what: "the burst to be under way", everyMs: 1 });
-  await own.withoutPostgres("SIGKILL", async () => {});
-  await sending;
   for (const status of answers.values()) expect([200, 202, 409, 503]).toContain(status ?? 0);
   await insist(ground, answers);
   await expectOnce(stores.sql, count);
