@@ -1,9 +1,10 @@
 /** Starts a node, and stops it when asked to. `--help` prints every setting. */
-import { banner } from "./banner.ts";
-import { configTable, webhookVariables } from "./config.ts";
-import { ConfigError, loadConfig } from "./load-config.ts";
+
+import { configTable, webhookVariables } from "./config/config.ts";
+import { ConfigError, loadConfig } from "./config/load.ts";
+import { StartFailure } from "./lib/start-failure.ts";
+import { banner } from "./node/banner.ts";
 import { startNode } from "./node/node.ts";
-import { StartFailure } from "./start-failure.ts";
 
 const programs = `Beside it, with the same settings:
   npm run -s agent                  runs an agent and follows it

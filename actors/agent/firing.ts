@@ -1,6 +1,6 @@
 /** The moments at which a schedule starts its agent. */
 import { CronExpressionParser } from "cron-parser";
-import type { ScheduleSpec } from "./spec.ts";
+import type { ScheduleSpec } from "./manifest/spec.ts";
 
 /** A start that comes later than this after its moment does not come at all, ms. */
 export const longestDelay = 5 * 60_000;

@@ -1,7 +1,8 @@
 /** The states of an agent, who owns it, and what is told about every change. */
-import type { Json } from "../actor.ts";
+
 import { systemTenant } from "../identity/identity.ts";
-import { Problem } from "../problem.ts";
+import type { Json } from "../kernel/actor.ts";
+import { Problem } from "../kernel/problem.ts";
 
 export const agentStatuses = ["active", "paused", "archived"] as const;
 export type AgentStatus = (typeof agentStatuses)[number];

@@ -2,10 +2,10 @@
  * Changes to a manifest that is stored: a whole new one, a JSON merge patch of it (RFC 7396), or single fields
  * by name. Whatever it is, the outcome is judged as a whole.
  */
-import type { Json } from "../actor.ts";
-import { invalid, Problem } from "../problem.ts";
+import type { Json } from "../kernel/actor.ts";
+import { invalid, Problem } from "../kernel/problem.ts";
 import { type AgentStatus, agentStatuses } from "./lifecycle.ts";
-import { isObject, maxManifestBytes } from "./parse.ts";
+import { isObject, maxManifestBytes } from "./manifest/parse.ts";
 
 export interface ManifestPatch {
   /** Null: the manifest stays as it is. `whole` takes the place of the stored document. */

@@ -11,8 +11,9 @@
  * not fired yet: whoever comes then sets it off. Whoever may not decide (`deciding.ts`) is refused and noted, and the
  * question stays open. A decision, its record and the owner's next step are one commit.
  */
-import { type Context, defineActor, type Json, type Turn } from "../actor.ts";
+
 import { iso } from "../execution/life.ts";
+import { type Context, defineActor, type Json, type Turn } from "../kernel/actor.ts";
 import { type Answer, signalAnswer } from "./answers.ts";
 import { hasConsented, peopleBehind, peopleOf, recipientRefusal, refusalOf } from "./deciding.ts";
 import { APPROVAL, type DecisionReply, type ForbiddenCode, type LinkReply, messages, type Open } from "./messages.ts";

@@ -1,7 +1,7 @@
 /** Everything an approval can be told or asked, and what it answers. */
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import { outcomeOf } from "../execution/activities.ts";
-import { AnyJson, JsonObject } from "../json.ts";
+import { AnyJson, JsonObject } from "../kernel/json.ts";
 
 /** The kind of actor. */
 export const APPROVAL = "approval";

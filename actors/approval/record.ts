@@ -1,7 +1,7 @@
 /** An approval as it is shown: while it is open, as a whole, and what happened to it. */
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
-import type { Json } from "../actor.ts";
 import { iso } from "../execution/life.ts";
+import type { Json } from "../kernel/actor.ts";
 import { ApprovalStatus, type Decider, type Source } from "./messages.ts";
 import { type ApprovalState, approversOf, DecidedBy } from "./state.ts";
 

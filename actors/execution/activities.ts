@@ -5,7 +5,7 @@
  * drops outcomes whose id it no longer waits for.
  */
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
-import { AnyJson, JsonObject } from "../json.ts";
+import { AnyJson, JsonObject } from "../kernel/json.ts";
 
 /** The two forms of an `Outcome` whose value has a known shape. */
 export const outcomeOf = <T extends TSchema>(value: T) =>

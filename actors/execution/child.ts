@@ -1,8 +1,8 @@
 /** What an execution keeps of its children, and what passes between the two. */
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
-import { AnyJson } from "../json.ts";
+import { AnyJson } from "../kernel/json.ts";
 import { outcomeOf } from "./activities.ts";
-import { MountPlan } from "./plan.ts";
+import { MountPlan } from "./start/plan.ts";
 
 const Nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
 const Text = Type.String();

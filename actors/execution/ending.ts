@@ -1,11 +1,11 @@
 /** The four ways an execution ends. Each has one terminal event, and nothing comes after it. */
 import type { ChildEnd } from "./child.ts";
 import { leaveChildren } from "./children.ts";
-import { sendDeliveries } from "./delivery.ts";
-import { giveUpHandling } from "./handling.ts";
 import { giveUpIteration } from "./instance.ts";
 import type { Life } from "./life.ts";
 import type { Status } from "./messages.ts";
+import { sendDeliveries } from "./output/delivery.ts";
+import { giveUpHandling } from "./output/handling.ts";
 import { type Ending, iterationsBegun } from "./state.ts";
 
 const summaryLength = 200;

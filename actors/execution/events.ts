@@ -5,10 +5,10 @@
  * alone and never leave on a stream. Later features add their event here and nowhere else.
  */
 import { type Static, type TProperties, Type } from "@sinclair/typebox";
-import type { Json } from "../actor.ts";
-import { AnyJson, JsonObject } from "../json.ts";
+import type { Json } from "../kernel/actor.ts";
+import { AnyJson, JsonObject } from "../kernel/json.ts";
 import { ToolCall } from "./activities.ts";
-import { ValidationResult } from "./verdict.ts";
+import { ValidationResult } from "./judging/verdict.ts";
 
 const Text = Type.String();
 const TextOrNull = Type.Union([Text, Type.Null()]);

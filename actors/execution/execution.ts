@@ -10,13 +10,10 @@
  * bootstrap talks with the model through a loop (`gateway.ts`, `loop.ts`, `tool-calls.ts`). Once it
  * has ended (`ending.ts`) it only answers questions.
  */
-import { type Context, defineActor, type Turn } from "../actor.ts";
+import { type Context, defineActor, type Turn } from "../kernel/actor.ts";
 import { childEnded, childrenOutlive, childStarted, type Ended, unwanted } from "./children.ts";
 import { noteConsole } from "./console.ts";
-import { forgetDeliveries } from "./delivery.ts";
 import { cancel, shortened, timeOut } from "./ending.ts";
-import { dispatchResult, generate } from "./gateway.ts";
-import { handleId, handlerRuleOf, recallId } from "./handling.ts";
 import {
   freshIteration,
   instancePickedUp,
@@ -29,15 +26,18 @@ import {
   runInstance,
 } from "./instance.ts";
 import { faultInFlight, instanceEnded, outputJudged, outputJudgesOverdue, validated } from "./iteration.ts";
+import { validateId } from "./judging/validation.ts";
+import { ruleOf } from "./judging/verdict.ts";
 import { iso, Life, unchanged } from "./life.ts";
-import { heardModel, heardTool, heardToolJudge, toolJudgesLate } from "./loop.ts";
+import { dispatchResult, generate } from "./loop/gateway.ts";
+import { heardModel, heardTool, heardToolJudge, toolJudgesLate } from "./loop/loop.ts";
 import { type CancelReply, type EraseReply, messages, type PickedUpReply, type StartReply } from "./messages.ts";
-import { handlerEnded, handlerOverdue, outputHandled, outputRecalled } from "./output-handler.ts";
-import { CONTEXT_LOG, type Header, PLAN_LOG, type Plan } from "./plan.ts";
+import { forgetDeliveries } from "./output/delivery.ts";
+import { handleId, handlerRuleOf, recallId } from "./output/handling.ts";
+import { handlerEnded, handlerOverdue, outputHandled, outputRecalled } from "./output/output-handler.ts";
+import { CONTEXT_LOG, type Header, PLAN_LOG, type Plan } from "./start/plan.ts";
 import { ExecutionState, isOver } from "./state.ts";
 import { completeState } from "./stored-state.ts";
-import { validateId } from "./validation.ts";
-import { ruleOf } from "./verdict.ts";
 
 type State = ExecutionState | null;
 type Result = Turn<ExecutionState>;

@@ -1,13 +1,13 @@
 /** The sandbox instance of the current iteration: asked for, picked up, replaced, given up. */
 import type { Static } from "@sinclair/typebox";
 import { INLINE_RUN, type IterationRun, iterationRunAt } from "./activities.ts";
+import { giveUpValidation } from "./judging/validation.ts";
 import type { Life } from "./life.ts";
-import { closeLoop } from "./loop.ts";
+import { closeLoop } from "./loop/loop.ts";
+import { refusals } from "./loop/refusal.ts";
+import { trimText } from "./loop/trim.ts";
 import type { messages } from "./messages.ts";
-import { refusals } from "./refusal.ts";
 import type { Iteration } from "./state.ts";
-import { trimText } from "./trim.ts";
-import { giveUpValidation } from "./validation.ts";
 
 /** Of what a registry says about an image. */
 const maxErrorBytes = 4096;

@@ -10,7 +10,6 @@
 import type { InstanceEnd, InstanceEnded, Validated } from "./activities.ts";
 import type { Ended } from "./children.ts";
 import { fail, shortened, timeOut } from "./ending.ts";
-import { attemptOf } from "./history.ts";
 import {
   closeInstance,
   freshIteration,
@@ -19,14 +18,15 @@ import {
   replaceInstance,
   runInstance,
 } from "./instance.ts";
+import { type Decision, judged, judgesOverdue, measured, validate } from "./judging/validation.ts";
+import { agentStderr, type Rule, type ValidationResult } from "./judging/verdict.ts";
 import type { Life } from "./life.ts";
-import { accept } from "./output-handler.ts";
-import { HISTORY_LOG } from "./plan.ts";
-import { isFatalModelError } from "./refusal.ts";
+import { isFatalModelError } from "./loop/refusal.ts";
+import { trimText } from "./loop/trim.ts";
+import { accept } from "./output/output-handler.ts";
+import { attemptOf } from "./record/history.ts";
+import { HISTORY_LOG } from "./start/plan.ts";
 import type { Iteration } from "./state.ts";
-import { trimText } from "./trim.ts";
-import { type Decision, judged, judgesOverdue, measured, validate } from "./validation.ts";
-import { agentStderr, type Rule, type ValidationResult } from "./verdict.ts";
 
 const maxRestarts = 2;
 const maxOutputBytes = 1_048_576;

@@ -1,6 +1,6 @@
 /** Everything an execution can be told or asked, and what it answers. */
 import { type Static, Type } from "@sinclair/typebox";
-import { AnyJson } from "../json.ts";
+import { AnyJson } from "../kernel/json.ts";
 import {
   InstanceEnded,
   ModelOutcome,
@@ -11,7 +11,7 @@ import {
   Validated,
 } from "./activities.ts";
 import { ChildEnd, ChildStarted } from "./child.ts";
-import { Header, Plan, RuntimeFacts, Warning } from "./plan.ts";
+import { Header, Plan, RuntimeFacts, Warning } from "./start/plan.ts";
 
 const Instance = Type.Object({ instance_id: Type.String() });
 

@@ -7,12 +7,12 @@
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import { ToolEntry } from "../tool/catalog.ts";
 import { Child } from "./child.ts";
-import { Command } from "./command.ts";
-import { HandlerRule, Handling } from "./handling-state.ts";
+import { Panel } from "./judging/panel-state.ts";
+import { Rule } from "./judging/verdict.ts";
+import { Command } from "./loop/command.ts";
 import { Status } from "./messages.ts";
-import { Panel } from "./panel-state.ts";
-import { Delivery, Header } from "./plan.ts";
-import { Rule } from "./verdict.ts";
+import { HandlerRule, Handling } from "./output/handling-state.ts";
+import { Delivery, Header } from "./start/plan.ts";
 
 const Nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
 const Text = Type.String();

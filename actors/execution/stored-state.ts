@@ -2,8 +2,8 @@
  * Executions as earlier versions stored them. A running execution outlives an update of the service, and a finished
  * one is read for as long as records are kept; what was added since has its default.
  */
-import type { Json } from "../actor.ts";
-import type { MountPlan, Plan } from "./plan.ts";
+import type { Json } from "../kernel/actor.ts";
+import type { MountPlan, Plan } from "./start/plan.ts";
 import type { ExecutionState, Iteration, PendingCall } from "./state.ts";
 
 const laterMembers = {

@@ -1,5 +1,5 @@
 /** Tenants: how their names are formed and which one a request acts in. */
-import { Problem } from "../problem.ts";
+import { Problem } from "../kernel/problem.ts";
 import { type Identity, systemTenant } from "./identity.ts";
 
 export type TenantKind = "system" | "consumer" | "team" | "enterprise";

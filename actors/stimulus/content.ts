@@ -1,8 +1,8 @@
 /** What a delivery carries, as the workflow gets it (stimuli contract, section 2). */
 
-import type { Json } from "../actor.ts";
-import { isStorableJson } from "../agent/storable.ts";
-import { jsonOrText } from "../json.ts";
+import type { Json } from "../kernel/actor.ts";
+import { jsonOrText } from "../kernel/json.ts";
+import { isStorableJson } from "../manifest/storable.ts";
 
 export interface Content {
   /** The text verbatim, or standard base64 of bytes that are none. */

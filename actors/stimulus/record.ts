@@ -1,7 +1,7 @@
 /** A stimulus as clients read it, alone and in lists (stimuli contract, section 9). Every key is always there. */
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
-import type { Json } from "../actor.ts";
-import { JsonObject } from "../json.ts";
+import type { Json } from "../kernel/actor.ts";
+import { JsonObject } from "../kernel/json.ts";
 import { type FailedStatus, failedStatusOf, StimulusStatus } from "./life.ts";
 
 const Nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);

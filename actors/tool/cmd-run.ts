@@ -1,4 +1,4 @@
-/** `cmd.run` as a model sees it. What becomes of a call is in `actors/execution/command.ts`. */
+/** `cmd.run` as a model sees it. What becomes of a call is in `actors/execution/loop/command.ts`. */
 import { type Static, Type } from "@sinclair/typebox";
 
 export const CmdRunArguments = Type.Object({

@@ -5,8 +5,8 @@
  */
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import { Notify } from "../approval/messages.ts";
-import { OutputHandler } from "../execution/plan.ts";
-import { AnyJson } from "../json.ts";
+import { OutputHandler } from "../execution/start/plan.ts";
+import { AnyJson } from "../kernel/json.ts";
 
 const Nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
 /** Handlebars source; see `template/template.ts`. */

@@ -6,10 +6,10 @@
  * no body, query, header or cookie that a handler does not ask for.
  */
 import { Elysia } from "elysia";
-import { Problem } from "../../actors/problem.ts";
+import { Problem } from "../../actors/kernel/problem.ts";
 import type { Authenticator } from "../identity/authenticate.ts";
-import { type Logger, recordedUrl } from "./log.ts";
-import type { Metrics } from "./metrics.ts";
+import { type Logger, recordedUrl } from "./operations/log.ts";
+import type { Metrics } from "./operations/metrics.ts";
 import { pipeline } from "./pipeline.ts";
 import { asProblem, internalError, problemResponse } from "./problem.ts";
 import type { Incoming, Listener, Route } from "./route.ts";

@@ -1,5 +1,5 @@
 /** Reading request bodies: bounded in size and in time, whatever the headers claim. */
-import { Problem, type ProblemCode } from "../../actors/problem.ts";
+import { Problem, type ProblemCode } from "../../actors/kernel/problem.ts";
 import type { BodyRule, RawContent } from "./route.ts";
 
 export interface BodyInput {

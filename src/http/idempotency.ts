@@ -6,7 +6,7 @@
  * repeats the very same piece of work, which recognises itself by its id.
  */
 import { createHash } from "node:crypto";
-import { invalid, Problem } from "../../actors/problem.ts";
+import { invalid, Problem } from "../../actors/kernel/problem.ts";
 import type { Sql } from "../store/postgres.ts";
 import { type Call, Reply } from "./route.ts";
 

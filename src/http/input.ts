@@ -2,7 +2,7 @@
 import { KindGuard, type TObject, type TSchema } from "@sinclair/typebox";
 import { type TypeCheck, TypeCompiler, type ValueError } from "@sinclair/typebox/compiler";
 import { Value } from "@sinclair/typebox/value";
-import { type Issue, invalid, Problem, type ProblemCode } from "../../actors/problem.ts";
+import { type Issue, invalid, Problem, type ProblemCode } from "../../actors/kernel/problem.ts";
 
 /** Findings told per request; a thousand bad labels need no thousand lines. */
 const maxIssues = 100;

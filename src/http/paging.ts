@@ -1,6 +1,6 @@
 /** Lists: how a page is asked for and how it is answered. */
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
-import { invalid } from "../../actors/problem.ts";
+import { invalid } from "../../actors/kernel/problem.ts";
 
 /** Members for a list route's query: `Type.Object({ ...pagingQuery, status: … })`. */
 export const pagingQuery = {

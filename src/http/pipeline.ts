@@ -3,7 +3,7 @@
  * parsing and validation, handler. A later step never runs before an earlier one passed.
  */
 import { type Identity, isPlatformOperator } from "../../actors/identity/identity.ts";
-import { Problem } from "../../actors/problem.ts";
+import { Problem } from "../../actors/kernel/problem.ts";
 import type { Authenticator } from "../identity/authenticate.ts";
 import { readBody } from "./body.ts";
 import { bodyChecker, paramsChecker, queryChecker } from "./input.ts";

@@ -1,5 +1,5 @@
 /** The one place where failures become answers. */
-import { Problem } from "../../actors/problem.ts";
+import { Problem } from "../../actors/kernel/problem.ts";
 import { AskTimeout, MailboxFull, RuntimeUnavailable } from "../runtime/port.ts";
 import { isDatabaseUnavailable } from "../store/postgres.ts";
 import { isRedisUnavailable } from "../store/redis.ts";

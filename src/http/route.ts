@@ -27,7 +27,7 @@
  */
 import { FormatRegistry, type Static, type TObject, type TSchema, type TString, Type } from "@sinclair/typebox";
 import type { Identity } from "../../actors/identity/identity.ts";
-import type { Problem, ProblemCode } from "../../actors/problem.ts";
+import type { Problem, ProblemCode } from "../../actors/kernel/problem.ts";
 
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 

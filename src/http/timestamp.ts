@@ -1,5 +1,5 @@
 /** Points in time as queries name them. */
-import { invalid } from "../../actors/problem.ts";
+import { invalid } from "../../actors/kernel/problem.ts";
 
 /**
  * @param path of the member, for the refusal

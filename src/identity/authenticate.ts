@@ -5,7 +5,7 @@
  */
 import type { Identity } from "../../actors/identity/identity.ts";
 import { chooseTenant, type TenantChoice, tenantKind } from "../../actors/identity/tenant.ts";
-import { Problem } from "../../actors/problem.ts";
+import { Problem } from "../../actors/kernel/problem.ts";
 import { bearerToken, isApiKey } from "./bearer.ts";
 import type { FailureLimit } from "./failures.ts";
 import type { AuthSettings } from "./settings.ts";

@@ -4,7 +4,7 @@
  * `@elysiajs/bearer` is not used here: it also reads tokens from the body and from `?access_token=`,
  * takes the scheme name case-sensitively and never refuses a malformed header, all of which the contract rules out.
  */
-import { Problem } from "../../actors/problem.ts";
+import { Problem } from "../../actors/kernel/problem.ts";
 import { invalidToken } from "./tokens.ts";
 
 const maxTokenBytes = 16 * 1024;

@@ -6,7 +6,7 @@ import { createHash, timingSafeEqual } from "node:crypto";
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { type CryptoKey, exportJWK, generateKeyPair, importJWK, type JWK, SignJWT } from "jose";
-import { Problem, type ProblemCode } from "../../actors/problem.ts";
+import { Problem, type ProblemCode } from "../../actors/kernel/problem.ts";
 import type { Sql } from "../store/postgres.ts";
 import { KeySet } from "./keys.ts";
 import { type DevelopmentRealms, developmentRealm } from "./realms.ts";

@@ -1,5 +1,5 @@
 /** Failed authentications per client address, as one node counts them: past 300 a minute they are answered 429. */
-import { Problem } from "../../actors/problem.ts";
+import { Problem } from "../../actors/kernel/problem.ts";
 
 export interface FailureLimit {
   /**

@@ -4,7 +4,7 @@
  * the keys last seen go on serving.
  */
 import { type CryptoKey, importJWK, type JWK } from "jose";
-import { Problem } from "../../actors/problem.ts";
+import { Problem } from "../../actors/kernel/problem.ts";
 import { type TokenAlgorithm, tokenAlgorithms } from "./settings.ts";
 
 export interface VerificationKey {

@@ -1,6 +1,6 @@
 /** The tenants' rows: who exists and in what state. */
 import { type TenantStatus, tenantKind } from "../../actors/identity/tenant.ts";
-import { Problem } from "../../actors/problem.ts";
+import { Problem } from "../../actors/kernel/problem.ts";
 import type { Sql } from "../store/postgres.ts";
 
 export interface Tenants {

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { decodeJwt, decodeProtectedHeader, errors, jwtVerify } from "jose";
 import { identityFromClaims } from "../../actors/identity/claims.ts";
 import type { Identity } from "../../actors/identity/identity.ts";
-import { Problem } from "../../actors/problem.ts";
+import { Problem } from "../../actors/kernel/problem.ts";
 import { isTokenAlgorithm, type VerificationKey } from "./keys.ts";
 import type { Realm, Realms } from "./realms.ts";
 

@@ -1,14 +1,14 @@
 /** A node of the service: its parts wired together, started in order, stopped in the reverse one. */
 import { rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { Config } from "../config.ts";
-import type { Models } from "../models/port.ts";
-import type { Sandboxes } from "../sandbox/sandboxes.ts";
+import type { Models } from "../adapters/models/port.ts";
+import type { Sandboxes } from "../adapters/sandbox/sandboxes.ts";
+import type { Config } from "../config/config.ts";
+import { Undo } from "./disposer.ts";
 import { openEngine } from "./engine.ts";
 import { openFront } from "./front.ts";
-import { openGround } from "./ground.ts";
 import { type NodeParts, settle } from "./settled.ts";
-import { Undo } from "./undo.ts";
+import { openGround } from "./stores.ts";
 
 export interface Node {
   readonly id: string;

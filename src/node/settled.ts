@@ -1,12 +1,12 @@
 /** What the configuration names, opened as far as that is possible without the stores: its faults are told first. */
 import { readFileSync } from "node:fs";
-import type { Config } from "../config.ts";
-import { type Outside, type Resolver, systemResolver } from "../egress/outside.ts";
-import { readEgress } from "../egress/settings.ts";
+import { type Outside, type Resolver, systemResolver } from "../adapters/egress/outside.ts";
+import { readEgress } from "../adapters/egress/settings.ts";
+import { openModels } from "../adapters/models/index.ts";
+import type { Sandbox } from "../adapters/sandbox/port.ts";
+import type { Config } from "../config/config.ts";
+import { ConfigError } from "../config/load.ts";
 import { readIdentity } from "../identity/open.ts";
-import { ConfigError } from "../load-config.ts";
-import { openModels } from "../models/index.ts";
-import type { Sandbox } from "../sandbox/port.ts";
 
 /** Parts a caller may bring instead of what the configuration names. */
 export interface NodeParts {

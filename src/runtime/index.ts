@@ -4,19 +4,20 @@
  */
 import { isDatabaseUnavailable, type Sql } from "../store/postgres.ts";
 import { openPatientRedis, openRedis } from "../store/redis.ts";
-import { ActivityRunner } from "./activity.ts";
-import { type Answer, Calls } from "./ask.ts";
-import { DeadLetters } from "./dead-letter.ts";
-import { Journal } from "./journal.ts";
-import { Lane } from "./lane.ts";
-import type { CrashPoint } from "./lane-options.ts";
-import { Leases } from "./lease.ts";
-import { type Delivery, keepIdsAbove, MailboxReader, MailboxWriter, trimTo } from "./mailbox.ts";
-import { Outbox, type TimerJob } from "./outbox.ts";
-import { Ownership } from "./ownership.ts";
-import { runtimeKeys } from "./partition.ts";
-import { within } from "./patience.ts";
-import { flushPendingTells, storePendingTells } from "./pending-tell.ts";
+import { ActivityRunner } from "./activities/runner.ts";
+import { DeadLetters } from "./dead-letters/dead-letter.ts";
+import { Outbox, type TimerJob } from "./effects/outbox.ts";
+import { Journal } from "./lane/journal.ts";
+import { Lane } from "./lane/lane.ts";
+import type { CrashPoint } from "./lane/options.ts";
+import { Turns } from "./lane/turn.ts";
+import { type Answer, Calls } from "./mailbox/calls.ts";
+import { type Delivery, keepIdsAbove, MailboxReader, MailboxWriter, trimTo } from "./mailbox/mailbox.ts";
+import { runtimeKeys } from "./mailbox/partition.ts";
+import { flushPendingTells, storePendingTells } from "./mailbox/pending-tell.ts";
+import { sending } from "./mailbox/sending.ts";
+import { Leases } from "./ownership/lease.ts";
+import { Ownership } from "./ownership/ownership.ts";
 import {
   type ActivityDefinition,
   type AnyActorDefinition,
@@ -25,13 +26,12 @@ import {
   type Runtime,
   RuntimeUnavailable,
 } from "./port.ts";
-import { reading } from "./reading.ts";
-import { sending } from "./sending.ts";
-import { Tails } from "./tail.ts";
-import { Timers } from "./timer.ts";
-import { Turns } from "./turn.ts";
+import { reading } from "./reads/reading.ts";
+import { Tails } from "./reads/tail.ts";
+import { within } from "./timeout.ts";
+import { Timers } from "./timers/timer.ts";
 
-export type { CrashPoint } from "./lane-options.ts";
+export type { CrashPoint } from "./lane/options.ts";
 export * from "./port.ts";
 
 export interface RuntimeOptions {

@@ -1,6 +1,6 @@
 /** What the rest of the house may ask of the actor runtime. */
 import type { TransactionSql } from "postgres";
-import type { ActorDefinition, Json, Messages } from "../../actors/actor.ts";
+import type { ActorDefinition, Json, Messages } from "../../actors/kernel/actor.ts";
 
 export interface Address {
   readonly kind: string;

@@ -1,5 +1,5 @@
 /** Waiting for the stores at the start: a bounded while, then one sentence that an operator can act on. */
-import { StartFailure } from "../start-failure.ts";
+import { StartFailure } from "../lib/start-failure.ts";
 import type { Sql } from "./postgres.ts";
 import { openRedis } from "./redis.ts";
 

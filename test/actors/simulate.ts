@@ -10,7 +10,7 @@
 import { expect } from "bun:test";
 import type { TSchema } from "@sinclair/typebox";
 import { TypeCompiler } from "@sinclair/typebox/compiler";
-import type { ActorDefinition, Context, Effect, Json, Messages, Turn } from "../../actors/actor.ts";
+import type { ActorDefinition, Context, Effect, Json, Messages, Turn } from "../../actors/kernel/actor.ts";
 
 export interface Activity {
   readonly id: string;

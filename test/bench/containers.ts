@@ -1,11 +1,11 @@
 /** What containers cost beyond their engine: until the first word with the gateway, and around a whole run. */
 import { chmodSync } from "node:fs";
-import type { InstanceSpec } from "../../src/sandbox/port.ts";
+import type { InstanceSpec } from "../../src/adapters/sandbox/port.ts";
+import { runToEnd, specOf } from "../adapters/sandbox/conformance.ts";
+import { type DockerBench, dockerBench } from "../adapters/sandbox/docker/bench.ts";
 import { leave } from "../harness/leave.ts";
 import { type Podman, podman } from "../harness/podman.ts";
 import { fakeGateway, final } from "../programs/fake-gateway.ts";
-import { runToEnd, specOf } from "../sandbox/conformance.ts";
-import { type DockerBench, dockerBench } from "../sandbox/docker/bench.ts";
 import { percentile, type Row } from "./table.ts";
 
 const rounds = 20;

@@ -2,8 +2,8 @@
 import { createHmac } from "node:crypto";
 import { join } from "node:path";
 import { systemTenant } from "../../actors/identity/identity.ts";
-import { buckets } from "../../actors/rate/limits.ts";
-import { setOverride } from "../../src/rates/overrides.ts";
+import { buckets } from "../../actors/policy/rates/limits.ts";
+import { setOverride } from "../../src/features/limits/overrides.ts";
 import type { Sql } from "../../src/store/postgres.ts";
 import { until } from "../harness/until.ts";
 import type { BenchService } from "./service.ts";

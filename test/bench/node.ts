@@ -2,9 +2,10 @@
  * A whole node whose sandbox does nothing: an instance "runs" for ever, so that what is measured is
  * svc itself. Settings come from the environment as for the real program.
  */
-import { loadConfig } from "../../src/load-config.ts";
+
+import type { Sandbox } from "../../src/adapters/sandbox/port.ts";
+import { loadConfig } from "../../src/config/load.ts";
 import { startNode } from "../../src/node/node.ts";
-import type { Sandbox } from "../../src/sandbox/port.ts";
 
 const never = new Promise<never>(() => {});
 

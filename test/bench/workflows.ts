@@ -3,8 +3,8 @@
  * person cost.
  */
 import { systemTenant } from "../../actors/identity/identity.ts";
-import { buckets } from "../../actors/rate/limits.ts";
-import { setOverride } from "../../src/rates/overrides.ts";
+import { buckets } from "../../actors/policy/rates/limits.ts";
+import { setOverride } from "../../src/features/limits/overrides.ts";
 import { openPostgres, type Sql } from "../../src/store/postgres.ts";
 import { openRedis } from "../../src/store/redis.ts";
 import { until } from "../harness/until.ts";

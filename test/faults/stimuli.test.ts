@@ -1,11 +1,11 @@
 /** Nothing accepted is lost, and no delivery starts two runs, whatever dies in the middle of a burst. */
 import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
 import type { Sql } from "../../src/store/postgres.ts";
+import { Ground, limit, signed } from "../features/stimuli/ground.ts";
 import { startNodeProcess } from "../harness/node-process.ts";
 import type { TestStores } from "../harness/stores.ts";
 import { freshStores } from "../harness/stores.ts";
 import { until } from "../harness/until.ts";
-import { Ground, limit, signed } from "../stimuli/ground.ts";
 import { OwnStores } from "./own-stores.ts";
 
 setDefaultTimeout(120_000);

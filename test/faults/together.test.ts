@@ -1,6 +1,6 @@
 /** kill -9 around the commit of turns that were told together: all of them are stored, or none. */
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
-import { partitionOf } from "../../src/runtime/partition.ts";
+import { partitionOf } from "../../src/runtime/mailbox/partition.ts";
 import { freshStores, type TestStores } from "../harness/stores.ts";
 import { until } from "../harness/until.ts";
 import { Cluster } from "./cluster.ts";

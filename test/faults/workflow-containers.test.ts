@@ -1,10 +1,10 @@
 /** The node dies while containers of a run are at work: what still runs is followed, what is gone ran once. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { labels } from "../../src/sandbox/docker/container-options.ts";
-import { Engine } from "../../src/sandbox/docker/engine.ts";
+import { labels } from "../../src/adapters/sandbox/docker/container-options.ts";
+import { Engine } from "../../src/adapters/sandbox/docker/engine.ts";
+import { Station } from "../features/workflows/definitions/station.ts";
 import { podman } from "../harness/podman.ts";
 import { until } from "../harness/until.ts";
-import { Station } from "../workflows/station.ts";
 import { count, dieAndReturn, end, expectOnce, held, kept, marksOf, openGate, untilMarks } from "./workflow-runs.ts";
 
 setDefaultTimeout(90_000);

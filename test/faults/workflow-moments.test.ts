@@ -2,10 +2,10 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { processesWith } from "../adapters/sandbox/conformance.ts";
+import { Station } from "../features/workflows/definitions/station.ts";
 import { say, shell } from "../harness/manifests.ts";
 import { until } from "../harness/until.ts";
-import { processesWith } from "../sandbox/conformance.ts";
-import { Station } from "../workflows/station.ts";
 import { approvalsOf, count, dieAndReturn, end, expectOnce, kept, marksOf } from "./workflow-runs.ts";
 
 setDefaultTimeout(120_000);

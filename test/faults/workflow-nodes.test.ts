@@ -1,9 +1,9 @@
 /** Several nodes, and stores that go away: runs do not depend on the node that began them. */
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
+import { Station } from "../features/workflows/definitions/station.ts";
 import { type NodeProcess, startNodeProcess } from "../harness/node-process.ts";
 import { freshStores, type TestStores } from "../harness/stores.ts";
 import { until } from "../harness/until.ts";
-import { Station } from "../workflows/station.ts";
 import { OwnStores } from "./own-stores.ts";
 import { approvalsOf, end, expectOnce, held, kept, marksOf, openGate } from "./workflow-runs.ts";
 

@@ -2,8 +2,8 @@
 import { expect } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import type { Station } from "../features/workflows/definitions/station.ts";
 import { until } from "../harness/until.ts";
-import type { Station } from "../workflows/station.ts";
 
 /** A workspace that outlives its run, so that a test can read what was done in it. All runs of the workflow share it. */
 export const kept = { spec: { storage: { workspace: { storage_class: "persistent" } } } };

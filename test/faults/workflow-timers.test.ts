@@ -1,9 +1,9 @@
 /** Times that are up while no node is alive: what they call for happens within 5 s of a node's return. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { processesWith } from "../adapters/sandbox/conformance.ts";
+import { Station } from "../features/workflows/definitions/station.ts";
 import { shell } from "../harness/manifests.ts";
 import { until } from "../harness/until.ts";
-import { processesWith } from "../sandbox/conformance.ts";
-import { Station } from "../workflows/station.ts";
 import { approvalsOf, end, expectOnce, failedEnd } from "./workflow-runs.ts";
 
 setDefaultTimeout(60_000);

@@ -2,9 +2,9 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { Station } from "../features/workflows/definitions/station.ts";
 import { say, shell } from "../harness/manifests.ts";
 import { until } from "../harness/until.ts";
-import { Station } from "../workflows/station.ts";
 import {
   approvalsOf,
   count,

@@ -1,6 +1,6 @@
 /** A small actor for runtime tests and benches: counts, remembers who it heard from, uses every effect. */
 import { Type } from "@sinclair/typebox";
-import { defineActor, type ReplyTo } from "../../actors/actor.ts";
+import { defineActor, type ReplyTo } from "../../actors/kernel/actor.ts";
 
 const State = Type.Object({
   count: Type.Integer(),

@@ -16,9 +16,9 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { identify, isAlive, type ProcessIdentity } from "../../src/process-table.ts";
-import { Engine } from "../../src/sandbox/docker/engine.ts";
-import { interpreterOf } from "../../src/sandbox/docker/runtime-files.ts";
+import { Engine } from "../../src/adapters/sandbox/docker/engine.ts";
+import { interpreterOf } from "../../src/adapters/sandbox/docker/runtime-files.ts";
+import { identify, isAlive, type ProcessIdentity } from "../../src/lib/process-table.ts";
 import { onLeave } from "./leave.ts";
 import { until } from "./until.ts";
 

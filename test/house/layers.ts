@@ -1,70 +1,44 @@
 /**
- * Who may import whom: `main → features, gateway → http, models, sandbox, queues → store, runtime → actors`.
- * A folder under `src` that is not named here is a feature.
+ * Who may import whom: `node → features → http, identity, adapters → runtime → store → actors`, and `lib` from anywhere.
  */
 import { resolveImport, type Source } from "./sources.ts";
 
 type Layer =
-  | "main"
-  | "feature"
+  | "node"
+  | "features"
   | "http"
   | "identity"
-  | "adapter"
+  | "adapters"
   | "programs"
   | "runtime"
   | "store"
-  | "base"
+  | "lib"
   | "config"
   | "actors";
 
 const below: Record<Layer, readonly Layer[]> = {
-  main: ["config", "feature", "http", "identity", "adapter", "programs", "runtime", "store", "base", "actors"],
-  feature: ["http", "identity", "adapter", "runtime", "store", "base", "actors"],
-  http: ["identity", "runtime", "store", "base", "actors"],
-  identity: ["runtime", "store", "base", "actors"],
-  adapter: ["programs", "runtime", "store", "base", "actors"],
-  programs: ["base", "actors"],
-  runtime: ["store", "base", "actors"],
-  store: ["base", "actors"],
-  base: ["actors"],
-  config: ["base"],
+  node: ["config", "features", "http", "identity", "adapters", "programs", "runtime", "store", "lib", "actors"],
+  features: ["http", "identity", "adapters", "programs", "runtime", "store", "lib", "actors"],
+  http: ["identity", "runtime", "store", "lib", "actors"],
+  identity: ["runtime", "store", "lib", "actors"],
+  adapters: ["programs", "runtime", "store", "lib", "actors"],
+  programs: ["lib", "actors"],
+  runtime: ["store", "lib", "actors"],
+  store: ["lib", "actors"],
+  lib: ["actors"],
+  config: ["lib"],
   actors: [],
 };
 
-const folders: Record<string, Layer> = {
-  http: "http",
-  identity: "identity",
-  models: "adapter",
-  sandbox: "adapter",
-  queues: "adapter",
-  node: "main",
-  programs: "programs",
-  runtime: "runtime",
-  store: "store",
-};
-
-/** Files directly under `src`; any other one is a small value that everybody may use. */
-const files: Record<string, Layer> = {
-  "main.ts": "main",
-
-  "banner.ts": "main",
-  "config.ts": "config",
-  "config-executions.ts": "config",
-  "config-file.ts": "config",
-  "load-config.ts": "config",
-  "setting.ts": "config",
-};
-
 /** Programs for operators are wired from every part, like `main.ts`. */
-const wired = ["src/programs/dead-letters/main.ts"];
+const wired = ["src/main.ts", "src/programs/dead-letters/main.ts"];
 
-function placeOf(path: string): { layer: Layer; room: string } | null {
-  const [tree, room = "", deeper] = path.split("/");
-  if (tree === "actors") return { layer: "actors", room: "actors" };
+function layerOf(path: string): Layer | null {
+  const [tree, room = ""] = path.split("/");
+  if (tree === "actors") return "actors";
   if (tree !== "src") return null;
-  if (wired.includes(path)) return { layer: "main", room: "main.ts" };
-  if (deeper === undefined) return { layer: files[room] ?? "base", room };
-  return { layer: folders[room] ?? "feature", room };
+  if (wired.includes(path)) return "node";
+  return room in below ? (room as Layer) : null;
 }
 
 /** Every import that goes up or sideways, as `importer → imported`. */
@@ -78,14 +52,12 @@ export function forbiddenImports(sources: readonly Source[]): string[] {
 }
 
 function mayImport(importer: string, imported: string): boolean {
-  const from = placeOf(importer);
-  const to = placeOf(imported);
+  const from = layerOf(importer);
+  const to = layerOf(imported);
   if (from === null) return true;
   // Into tests, notes, scripts: nothing that ships depends on them.
   if (to === null) return imported === "package.json";
-  const sameRoom =
-    from.room === to.room || (from.layer === to.layer && ["feature", "base", "config", "main"].includes(from.layer));
-  return sameRoom || below[from.layer].includes(to.layer);
+  return from === to || below[from].includes(to);
 }
 
 /** The few packages that are pure; `cron-parser` as long as it is told the moment to reckon from. */

@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from "bun:test";
-import { type HealthOptions, healthRoutes } from "../../src/http/health.ts";
+import { type HealthOptions, healthRoutes } from "../../src/http/operations/health.ts";
 import { type OpenApp, openApp } from "./open-app.ts";
 
 let app: OpenApp | null = null;

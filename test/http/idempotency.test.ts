@@ -1,7 +1,7 @@
 /** `Idempotency-Key`: once per key, whatever is repeated, in parallel, or dies half-way. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { Type } from "@sinclair/typebox";
-import { Problem } from "../../actors/problem.ts";
+import { Problem } from "../../actors/kernel/problem.ts";
 import { idempotent, sweepIdempotencyKeys } from "../../src/http/idempotency.ts";
 import { defineRoute, jsonBody, type Route, reply } from "../../src/http/route.ts";
 import type { Authenticator } from "../../src/identity/authenticate.ts";

@@ -1,6 +1,6 @@
 /** What of a request's address may be written down. */
 import { expect, test } from "bun:test";
-import { recordedUrl } from "../../src/http/log.ts";
+import { recordedUrl } from "../../src/http/operations/log.ts";
 
 const jwt = "eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJ4In0.c2lnbmF0dXJl";
 

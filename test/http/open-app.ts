@@ -2,8 +2,8 @@
 
 import { createApp } from "../../src/http/app.ts";
 import { listen } from "../../src/http/listen.ts";
-import { createLogger } from "../../src/http/log.ts";
-import type { Metrics } from "../../src/http/metrics.ts";
+import { createLogger } from "../../src/http/operations/log.ts";
+import type { Metrics } from "../../src/http/operations/metrics.ts";
 import type { Route } from "../../src/http/route.ts";
 import type { Authenticator } from "../../src/identity/authenticate.ts";
 import type { DevelopmentIssuer } from "../../src/identity/development-issuer.ts";

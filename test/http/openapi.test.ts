@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { Type } from "@sinclair/typebox";
-import { documentRoutes } from "../../src/http/document-routes.ts";
+import { documentRoutes } from "../../src/http/openapi/document-routes.ts";
 import {
   definePublicRoute,
   defineRoute,

@@ -1,7 +1,7 @@
 /** Event streams apart from what they carry: slow readers, vanished ones, a node that leaves. */
 import { afterEach, expect, test } from "bun:test";
 import { connect, type Socket } from "node:net";
-import { type EventStream, EventStreams } from "../../src/http/sse.ts";
+import { type EventStream, EventStreams } from "../../src/http/streams/sse.ts";
 import { until } from "../harness/until.ts";
 
 const chunk = "x".repeat(64 * 1024);

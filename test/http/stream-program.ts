@@ -1,5 +1,5 @@
 /** A listener with event streams in a process of its own. Says on standard output where it is and how many are open. */
-import { EventStreams } from "../../src/http/sse.ts";
+import { EventStreams } from "../../src/http/streams/sse.ts";
 
 const streams = new EventStreams();
 const leaving = new AbortController();

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { decodeJwt, decodeProtectedHeader } from "jose";
-import { developmentIssuerRoutes } from "../../src/http/development-issuer.ts";
+import { developmentIssuerRoutes } from "../../src/features/development-issuer/routes.ts";
 import { defineRoute } from "../../src/http/route.ts";
 import {
   createDevelopmentIssuer,

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { createHmac } from "node:crypto";
 import { Type } from "@sinclair/typebox";
 import { exportSPKI, importJWK, type JWK } from "jose";
-import { Problem } from "../../actors/problem.ts";
+import { Problem } from "../../actors/kernel/problem.ts";
 import { defineRoute } from "../../src/http/route.ts";
 import { createRealms } from "../../src/identity/realms.ts";
 import { readAuthSettings } from "../../src/identity/settings.ts";

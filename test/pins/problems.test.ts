@@ -1,6 +1,6 @@
 /** Every code and its status, literally: a change of the wire shows here as a change. */
 import { expect, test } from "bun:test";
-import { Problem, type ProblemCode, problems } from "../../actors/problem.ts";
+import { Problem, type ProblemCode, problems } from "../../actors/kernel/problem.ts";
 
 const pinned: Record<string, number> = {
   malformed_signature: 400,

@@ -4,9 +4,9 @@ import fc from "fast-check";
 import { type ExchangeParts, exchange, judge } from "../../src/programs/bootstrap/exchange.ts";
 import { type BootstrapInput, describeHistory } from "../../src/programs/bootstrap/input.ts";
 import type { Reply } from "../../src/programs/bootstrap/transport.ts";
+import { processesWith } from "../adapters/sandbox/conformance.ts";
 import { scratch } from "../harness/scratch.ts";
 import { until } from "../harness/until.ts";
-import { processesWith } from "../sandbox/conformance.ts";
 import {
   type BootstrapOptions,
   dispatch,

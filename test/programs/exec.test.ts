@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
+import { processesWith } from "../adapters/sandbox/conformance.ts";
 import { until } from "../harness/until.ts";
-import { processesWith } from "../sandbox/conformance.ts";
 import { execThroughBootstrap } from "./fake-gateway.ts";
 
 const tag = () => `33${Math.floor(Math.random() * 1e6)}`;

@@ -1,6 +1,5 @@
 /** Activities: outcomes, repeats, giving up, waiting in line, and whose work it is after a crash. */
 import { expect, test } from "bun:test";
-import { encodeEnvelope } from "../../src/runtime/envelope.ts";
 import {
   type ActivityContext,
   type ActivityDefinition,
@@ -8,7 +7,8 @@ import {
   type Runtime,
   Terminal,
 } from "../../src/runtime/index.ts";
-import { runtimeKeys } from "../../src/runtime/partition.ts";
+import { encodeEnvelope } from "../../src/runtime/mailbox/envelope.ts";
+import { runtimeKeys } from "../../src/runtime/mailbox/partition.ts";
 import { openRedis } from "../../src/store/redis.ts";
 import { until } from "../harness/until.ts";
 import { at, gate, Stage, stateOf } from "./stage.ts";

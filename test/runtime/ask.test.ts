@@ -1,7 +1,7 @@
 /** ask and tell (G1, G5): across nodes, deadlines, deferred replies, tenants, order. */
 import { expect, test } from "bun:test";
-import { Calls } from "../../src/runtime/ask.ts";
 import { AskTimeout, MessageRejected, RuntimeUnavailable } from "../../src/runtime/index.ts";
+import { Calls } from "../../src/runtime/mailbox/calls.ts";
 import { until } from "../harness/until.ts";
 import { at, manyKeys, Stage, stateOf } from "./stage.ts";
 

@@ -1,8 +1,8 @@
 /** An outcome that the mailbox lost is sent again, and no sooner than it may be presumed lost. */
 import { expect, test } from "bun:test";
-import type { Outcome } from "../../actors/actor.ts";
-import { Conclusions } from "../../src/runtime/conclusions.ts";
-import type { Work } from "../../src/runtime/fair-queue.ts";
+import type { Outcome } from "../../actors/kernel/actor.ts";
+import type { Work } from "../../src/runtime/activities/fair-queue.ts";
+import { Conclusions } from "../../src/runtime/activities/results.ts";
 
 const work: Work = {
   id: "work-1",

@@ -1,7 +1,7 @@
 /** The outermost members of an object, from its text or the beginning of that. */
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { firstMembers } from "../../src/runtime/first-members.ts";
+import { firstMembers } from "../../src/runtime/reads/first-members.ts";
 
 test("whatever the object, and wherever its text ends: what is found is right, or nothing is said", () => {
   const object = fc.dictionary(

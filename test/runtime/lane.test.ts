@@ -1,7 +1,7 @@
 /** A lane among everything else that a node does. */
 import { expect, test } from "bun:test";
 import { Type } from "@sinclair/typebox";
-import { defineActor } from "../../actors/actor.ts";
+import { defineActor } from "../../actors/kernel/actor.ts";
 import { Stage } from "./stage.ts";
 
 const stage = new Stage();

@@ -1,8 +1,8 @@
 /** Mailboxes and memory: back-pressure, passivation (G6), damage, an emptied Redis. */
 import { expect, test } from "bun:test";
-import { encodeEnvelope } from "../../src/runtime/envelope.ts";
 import { MailboxFull } from "../../src/runtime/index.ts";
-import { runtimeKeys } from "../../src/runtime/partition.ts";
+import { encodeEnvelope } from "../../src/runtime/mailbox/envelope.ts";
+import { runtimeKeys } from "../../src/runtime/mailbox/partition.ts";
 import { openRedis } from "../../src/store/redis.ts";
 import { until } from "../harness/until.ts";
 import { at, Stage, stateOf } from "./stage.ts";

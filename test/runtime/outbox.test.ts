@@ -1,9 +1,9 @@
 /** The order in which effects are carried out. */
 import { expect, test } from "bun:test";
 import type { Redis } from "ioredis";
-import type { Effect } from "../../actors/actor.ts";
-import { type JobPort, Outbox, type TimerJob, toOutbox } from "../../src/runtime/outbox.ts";
-import { runtimeKeys } from "../../src/runtime/partition.ts";
+import type { Effect } from "../../actors/kernel/actor.ts";
+import { type JobPort, Outbox, type TimerJob, toOutbox } from "../../src/runtime/effects/outbox.ts";
+import { runtimeKeys } from "../../src/runtime/mailbox/partition.ts";
 
 /** Jobs that take their time, and notes of when each began and ended. */
 function slowJobs(fails: (timer: TimerJob) => boolean = () => false) {

@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { uuidv7 } from "../../src/runtime/id.ts";
-import { idInPartition, partitionOf } from "../../src/runtime/partition.ts";
+import { idInPartition, partitionOf } from "../../src/runtime/mailbox/partition.ts";
 
 test("where actors lie never changes: stored ones depend on it", () => {
   expect(partitionOf("execution", "0198c1de-0000-7000-8000-000000000001", 64)).toBe(28);

@@ -1,8 +1,8 @@
 /** An actor that does what it is told, and tells others what they are to do: any tree of messages can be played. */
 import { type Static, Type } from "@sinclair/typebox";
-import { type Context, defineActor, type Effect, type Json } from "../../actors/actor.ts";
+import { type Context, defineActor, type Effect, type Json } from "../../actors/kernel/actor.ts";
 import type { Address } from "../../src/runtime/index.ts";
-import { partitionOf } from "../../src/runtime/partition.ts";
+import { partitionOf } from "../../src/runtime/mailbox/partition.ts";
 
 export interface Order {
   readonly label: string;

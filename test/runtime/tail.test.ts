@@ -1,7 +1,7 @@
 /** Live tails: stored entries, then live ones, in order, none lost, none twice. */
 import { expect, test } from "bun:test";
 import type { LogEntry, Runtime } from "../../src/runtime/index.ts";
-import { partitionOf } from "../../src/runtime/partition.ts";
+import { partitionOf } from "../../src/runtime/mailbox/partition.ts";
 import { openRedis } from "../../src/store/redis.ts";
 import { StoreProxy } from "../faults/proxy.ts";
 import type { TestNode } from "../harness/runtime.ts";

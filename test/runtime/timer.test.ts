@@ -3,8 +3,8 @@
 import { expect, test } from "bun:test";
 import { Type } from "@sinclair/typebox";
 import { Queue } from "bullmq";
-import { defineActor } from "../../actors/actor.ts";
-import { Timers } from "../../src/runtime/timer.ts";
+import { defineActor } from "../../actors/kernel/actor.ts";
+import { Timers } from "../../src/runtime/timers/timer.ts";
 import { openPatientRedis } from "../../src/store/redis.ts";
 import { until } from "../harness/until.ts";
 import { at, Stage, stateOf } from "./stage.ts";

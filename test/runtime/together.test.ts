@@ -2,8 +2,8 @@
 import { expect, test } from "bun:test";
 import { uuidv7 } from "../../src/runtime/id.ts";
 import { MessageRejected, type Projection, type Runtime, type RuntimeOptions } from "../../src/runtime/index.ts";
-import { partitionOf } from "../../src/runtime/partition.ts";
-import { Turns } from "../../src/runtime/turn.ts";
+import { Turns } from "../../src/runtime/lane/turn.ts";
+import { partitionOf } from "../../src/runtime/mailbox/partition.ts";
 import { until } from "../harness/until.ts";
 import { type Act, chain, keysIn, type Order, type SpeakerState, speaker, speakerAt, type Tell } from "./speaker.ts";
 import { gate, Stage } from "./stage.ts";

@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import { uuidv7 } from "../../src/runtime/id.ts";
 import { MailboxFull } from "../../src/runtime/index.ts";
-import { flushPendingTells, storePendingTells } from "../../src/runtime/pending-tell.ts";
+import { flushPendingTells, storePendingTells } from "../../src/runtime/mailbox/pending-tell.ts";
 import { until } from "../harness/until.ts";
 import { at, Stage, stateOf } from "./stage.ts";
 

@@ -1,6 +1,6 @@
 /** Keys of the blackboard that a manifest chooses. */
-import type { Fields } from "../../agent/fields.ts";
-import { reservedKeys } from "../reserved.ts";
+import type { Fields } from "../../manifest/fields.ts";
+import { reservedKeys } from "../run/blackboard/reserved.ts";
 
 const bounds = { min: 1, max: 128, pattern: /^[^\s\p{Cc}](?:[^\p{Cc}]*[^\s\p{Cc}])?$/u, form: "a plain name" };
 

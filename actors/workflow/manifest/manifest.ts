@@ -1,18 +1,19 @@
 /** Judges a workflow manifest as a whole and resolves it into what a run interprets. */
-import type { Json } from "../../actor.ts";
-import { Fields } from "../../agent/fields.ts";
-import { Findings } from "../../agent/findings.ts";
-import { isObject } from "../../agent/parse.ts";
-import { checkStorable } from "../../agent/storable.ts";
+
+import { isObject } from "../../agent/manifest/parse.ts";
+import type { Json } from "../../kernel/actor.ts";
+import { Fields } from "../../manifest/fields.ts";
+import { Findings } from "../../manifest/findings.ts";
+import { checkStorable } from "../../manifest/storable.ts";
 import type { Definition, State } from "../definition.ts";
-import { reservedKeys } from "../reserved.ts";
-import type { JudgedWorkflow } from "./judged.ts";
+import { reservedKeys } from "../run/blackboard/reserved.ts";
 import { type Metadata, noMetadata, readMetadata } from "./metadata.ts";
 import type { WorkflowOffer } from "./offer.ts";
 import { warnOfPaths } from "./reachable.ts";
 import type { Reading } from "./reading.ts";
 import { referencesOf } from "./references.ts";
-import { readState, writtenStates } from "./states.ts";
+import type { JudgedWorkflow } from "./states/judged.ts";
+import { readState, writtenStates } from "./states/states.ts";
 import { readStorage } from "./storage.ts";
 import { Templates } from "./templates.ts";
 

@@ -1,11 +1,12 @@
 /** `metadata`: what the workflow is called, takes and gives. */
-import type { Json } from "../../actor.ts";
-import type { Fields } from "../../agent/fields.ts";
-import { schemaFault } from "../../agent/json-schema.ts";
-import { agentName } from "../../agent/metadata.ts";
-import { maxTemplateCharacters } from "../../agent/template-field.ts";
+
+import { agentName } from "../../agent/manifest/metadata.ts";
+import type { Json } from "../../kernel/actor.ts";
+import type { Fields } from "../../manifest/fields.ts";
+import { schemaFault } from "../../manifest/json-schema.ts";
+import { maxTemplateCharacters } from "../../manifest/template-field.ts";
 import { isSemanticVersion } from "../version-order.ts";
-import type { WorkflowMetadata } from "./judged.ts";
+import type { WorkflowMetadata } from "./states/judged.ts";
 import type { Templates } from "./templates.ts";
 
 const uuidShape = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;

@@ -1,6 +1,6 @@
 /** Agents and workflows that a manifest names: by name, by UUID, or by a template that will say which. */
-import { agentKey, uuid } from "../../agent/delivery.ts";
-import { type Fields, textFault } from "../../agent/fields.ts";
+import { agentKey, uuid } from "../../agent/manifest/delivery.ts";
+import { type Fields, textFault } from "../../manifest/fields.ts";
 import type { Reading } from "./reading.ts";
 import { isLiteral } from "./templates.ts";
 

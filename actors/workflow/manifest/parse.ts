@@ -3,11 +3,19 @@
  *
  * The media type says nothing: YAML and JSON are told apart by the text. Either may wrap the manifest.
  */
-import type { Json } from "../../actor.ts";
-import { checkDepth, isObject, maxManifestBytes, readYamlText, renderYaml, tooLarge } from "../../agent/parse.ts";
-import { malformed } from "../../agent/yaml-document.ts";
-import { invalid } from "../../problem.ts";
-import type { ParsedWorkflow } from "./judged.ts";
+
+import {
+  checkDepth,
+  isObject,
+  maxManifestBytes,
+  readYamlText,
+  renderYaml,
+  tooLarge,
+} from "../../agent/manifest/parse.ts";
+import type { Json } from "../../kernel/actor.ts";
+import { invalid } from "../../kernel/problem.ts";
+import { malformed } from "../../manifest/yaml-document.ts";
+import type { ParsedWorkflow } from "./states/judged.ts";
 import { workflowTextPaths } from "./text-paths.ts";
 
 interface Text {

@@ -1,6 +1,6 @@
 /** Durations of workflows, and what several fields share. */
-import type { Fields } from "../../agent/fields.ts";
-import { readDuration } from "../../agent/quantities.ts";
+import type { Fields } from "../../manifest/fields.ts";
+import { readDuration } from "../../manifest/quantities.ts";
 
 export const second = 1000;
 export const maxTimeoutSeconds = 30 * 24 * 3600;

@@ -1,5 +1,5 @@
 /** Which states lead where: states that nothing leads to, and those that can come again. */
-import type { Findings } from "../../agent/findings.ts";
+import type { Findings } from "../../manifest/findings.ts";
 import type { State } from "../definition.ts";
 
 type States = Readonly<Record<string, State>>;

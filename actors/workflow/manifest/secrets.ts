@@ -1,5 +1,5 @@
 /** Values that are kept elsewhere and only named in a manifest. There is no store of them to ask, so they are refused. */
-import type { Fields } from "../../agent/fields.ts";
+import type { Fields } from "../../manifest/fields.ts";
 
 const isReference = (text: string): boolean => text.startsWith("secret:") || text.startsWith("credential:");
 

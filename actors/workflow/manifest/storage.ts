@@ -1,11 +1,11 @@
 /** `spec.storage`: the volumes a run begins with. */
 
 import type { Static } from "@sinclair/typebox";
-import type { Fields } from "../../agent/fields.ts";
+import type { Fields } from "../../manifest/fields.ts";
 import type { Definition, Workspace } from "../definition.ts";
-import { reservedKeys } from "../reserved.ts";
+import { reservedKeys } from "../run/blackboard/reserved.ts";
 import { readBlackboardKey } from "./blackboard-key.ts";
-import { workspaceName } from "./volumes.ts";
+import { workspaceName } from "./states/volumes.ts";
 
 const maxShared = 32;
 const hour = 3600_000;

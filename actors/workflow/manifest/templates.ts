@@ -1,7 +1,7 @@
 /** The templates of one manifest: each is parsed once, and all together only so far. */
-import type { Json } from "../../actor.ts";
-import { type Fields, textFault } from "../../agent/fields.ts";
-import { maxTemplateCharacters, templateFault } from "../../agent/template-field.ts";
+import type { Json } from "../../kernel/actor.ts";
+import { type Fields, textFault } from "../../manifest/fields.ts";
+import { maxTemplateCharacters, templateFault } from "../../manifest/template-field.ts";
 import type { Command } from "../definition.ts";
 
 /** Between braces, in all of a manifest; parsing takes about 2 µs for each, and more for each text. */

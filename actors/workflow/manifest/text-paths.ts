@@ -1,5 +1,5 @@
 /** Where a workflow manifest holds text: there an unquoted scalar of YAML keeps what its author wrote. */
-import { type TextPaths, text, textOrTexts, texts } from "../../agent/text-paths.ts";
+import { type TextPaths, text, textOrTexts, texts } from "../../agent/manifest/text-paths.ts";
 
 type Paths = Exclude<TextPaths, symbol>;
 

@@ -4,12 +4,12 @@
  * Runs beside the nodes, with their settings; in a development data directory it joins the embedded stores.
  */
 import { resolve } from "node:path";
-import type { Config } from "../../config.ts";
-import { ConfigError, loadConfig } from "../../load-config.ts";
-import type { DeadLetters } from "../../runtime/dead-letter.ts";
-import { openDeadLetters } from "../../runtime/dead-letter-desk.ts";
+import type { Config } from "../../config/config.ts";
+import { ConfigError, loadConfig } from "../../config/load.ts";
+import { StartFailure } from "../../lib/start-failure.ts";
+import type { DeadLetters } from "../../runtime/dead-letters/dead-letter.ts";
+import { openDeadLetters } from "../../runtime/dead-letters/desk.ts";
 import type { DeadLetter } from "../../runtime/port.ts";
-import { StartFailure } from "../../start-failure.ts";
 import { joinStores } from "../../store/embedded/stores.ts";
 import { openPostgres } from "../../store/postgres.ts";
 import { reachStores } from "../../store/reach.ts";

@@ -1,7 +1,7 @@
 /** The embedded PostgreSQL: makes its cluster once, describes how it runs. */
 import { chownSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { commandLine, identify } from "../../process-table.ts";
+import { commandLine, identify } from "../../lib/process-table.ts";
 import { postgres } from "../driver.ts";
 import type { DaemonSpec } from "./daemon.ts";
 import { type Account, locatePostgres, type PostgresBinaries, postgresAccount, runAs } from "./postgres-binaries.ts";

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import type { Json } from "../../../actors/actor.ts";
-import { isTame, judgeInput } from "../../../actors/agent/input-schema.ts";
-import { compileSchema } from "../../../actors/agent/json-schema.ts";
-import { fillDefaults, TooManyDefaults } from "../../../actors/agent/schema-defaults.ts";
+import type { Json } from "../../../actors/kernel/actor.ts";
+import { isTame, judgeInput } from "../../../actors/manifest/input-schema.ts";
+import { compileSchema } from "../../../actors/manifest/json-schema.ts";
+import { fillDefaults, TooManyDefaults } from "../../../actors/manifest/schema-defaults.ts";
 
 const day: Json = { type: "object", required: ["day"], properties: { day: { type: "string" } } };
 const judge = (schema: Json, input: Json) => judgeInput(schema, compileSchema(schema), input, 10_000);

@@ -1,8 +1,8 @@
 /** The states of an agent and who owns it (agents-executions 2.1, 2.2), and stored manifests of every age. */
 import { describe, expect, test } from "bun:test";
 import { type AgentStatus, agentEvent, changeScope, changeStatus } from "../../../actors/agent/lifecycle.ts";
-import { completeSpec } from "../../../actors/agent/stored-spec.ts";
-import { Problem } from "../../../actors/problem.ts";
+import { completeSpec } from "../../../actors/agent/manifest/stored-spec.ts";
+import { Problem } from "../../../actors/kernel/problem.ts";
 import { manifest, specOf } from "./offer.ts";
 
 describe("status", () => {

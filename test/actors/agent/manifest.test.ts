@@ -1,10 +1,10 @@
 /** What a manifest may say: every bound, code, warning and default (agents-executions 1.2, 2, 3, 37, 41). */
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import type { Json } from "../../../actors/actor.ts";
-import { validateManifest } from "../../../actors/agent/manifest.ts";
-import type { NodeOffer } from "../../../actors/agent/spec.ts";
-import type { Issue } from "../../../actors/problem.ts";
+import { validateManifest } from "../../../actors/agent/manifest/manifest.ts";
+import type { NodeOffer } from "../../../actors/agent/manifest/spec.ts";
+import type { Json } from "../../../actors/kernel/actor.ts";
+import type { Issue } from "../../../actors/kernel/problem.ts";
 import { manifest, manifestWith, offer } from "./offer.ts";
 
 function verdictOf(document: Json, over: Partial<NodeOffer> = {}) {

@@ -1,9 +1,10 @@
 /** A node's offer and a small good manifest, for tests of both. */
-import type { Json } from "../../../actors/actor.ts";
-import { resolveManifest } from "../../../actors/agent/manifest.ts";
-import { builtInRuntimes } from "../../../actors/agent/runtimes.ts";
-import type { AgentSpec, NodeOffer } from "../../../actors/agent/spec.ts";
-import type { Issue } from "../../../actors/problem.ts";
+
+import { resolveManifest } from "../../../actors/agent/manifest/manifest.ts";
+import { builtInRuntimes } from "../../../actors/agent/manifest/runtimes.ts";
+import type { AgentSpec, NodeOffer } from "../../../actors/agent/manifest/spec.ts";
+import type { Json } from "../../../actors/kernel/actor.ts";
+import type { Issue } from "../../../actors/kernel/problem.ts";
 import { builtinTools } from "../../../actors/tool/catalog.ts";
 
 export const offer: NodeOffer = {

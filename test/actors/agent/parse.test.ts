@@ -2,8 +2,8 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { stringify } from "yaml";
-import { parseManifest, renderYaml } from "../../../actors/agent/parse.ts";
-import { Problem } from "../../../actors/problem.ts";
+import { parseManifest, renderYaml } from "../../../actors/agent/manifest/parse.ts";
+import { Problem } from "../../../actors/kernel/problem.ts";
 import { manifest } from "./offer.ts";
 
 const yaml = (text: string) => parseManifest({ mediaType: "application/yaml", text }).document;

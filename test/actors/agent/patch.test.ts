@@ -1,9 +1,9 @@
 /** Patches of manifests: whole, merged, by single fields (agents-executions 2, 2.1). */
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import type { Json } from "../../../actors/actor.ts";
 import { keepName, patched, readPatch } from "../../../actors/agent/patch.ts";
-import { Problem } from "../../../actors/problem.ts";
+import type { Json } from "../../../actors/kernel/actor.ts";
+import { Problem } from "../../../actors/kernel/problem.ts";
 import { manifest } from "./offer.ts";
 
 const stored = (): Json => ({

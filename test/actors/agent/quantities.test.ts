@@ -1,7 +1,7 @@
 /** Durations, quantities and processor shares (agents-executions 1.2, 37). */
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { readBytes, readDuration, readMillicores } from "../../../actors/agent/quantities.ts";
+import { readBytes, readDuration, readMillicores } from "../../../actors/manifest/quantities.ts";
 
 describe("durations", () => {
   test.each([

@@ -1,9 +1,9 @@
 /** What an agent may reach: network, files, volumes, bootstrap, attachments (agents-executions 1.2, 7.3, 7.4, 7.6). */
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import type { Json } from "../../../actors/actor.ts";
-import { normalPath } from "../../../actors/agent/paths.ts";
-import { isWithin } from "../../../actors/filesystem/mounts.ts";
+import type { Json } from "../../../actors/kernel/actor.ts";
+import { normalPath } from "../../../actors/manifest/paths.ts";
+import { isWithin } from "../../../actors/policy/filesystem/mounts.ts";
 import { manifestWith, reading, specOf } from "./offer.ts";
 
 const id = "0190f3c2-6d1e-7a55-9c1f-2f6d0c5b8e11";

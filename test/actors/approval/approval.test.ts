@@ -1,9 +1,9 @@
 /** The life of an approval, message by message. */
 import { describe, expect, test } from "bun:test";
-import type { Effect, Json } from "../../../actors/actor.ts";
 import type { Decider, Notify, Open } from "../../../actors/approval/messages.ts";
 import { NOTIFY } from "../../../actors/approval/notifications.ts";
 import type { ApprovalState } from "../../../actors/approval/state.ts";
+import type { Effect, Json } from "../../../actors/kernel/actor.ts";
 import type { Simulation } from "../simulate.ts";
 import {
   approveBody,

@@ -1,9 +1,9 @@
 /** Whatever people, clocks and timers do, and in whichever order: one decision, told once. */
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import type { Json } from "../../../actors/actor.ts";
 import type { Decider, Open } from "../../../actors/approval/messages.ts";
 import type { ApprovalState } from "../../../actors/approval/state.ts";
+import type { Json } from "../../../actors/kernel/actor.ts";
 import { approveBody, byLink, linkBody, minute, openBody, person, rejectBody, signalBody, unopened } from "./sample.ts";
 
 const somebody: fc.Arbitrary<Decider> = fc.constantFrom(

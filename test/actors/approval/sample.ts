@@ -1,7 +1,8 @@
 /** An approval as a workflow run opens it, and people who may have a say in it. */
-import type { ActorDefinition } from "../../../actors/actor.ts";
+
 import { approval } from "../../../actors/approval/approval.ts";
 import type { Decider, Open } from "../../../actors/approval/messages.ts";
+import type { ActorDefinition } from "../../../actors/kernel/actor.ts";
 import { Simulation } from "../simulate.ts";
 
 export const minute = 60_000;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { argvOf, readCommand } from "../../../actors/execution/command.ts";
+import { argvOf, readCommand } from "../../../actors/execution/loop/command.ts";
 
 const shell = (line: string) => ({ command: "/bin/sh", args: ["-c", line] });
 

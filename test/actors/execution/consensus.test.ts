@@ -1,7 +1,7 @@
 /** The consensus formulas: the contract's examples, and what holds for all of them. */
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { consensusOf, type Strategy, type Vote } from "../../../actors/execution/consensus.ts";
+import { consensusOf, type Strategy, type Vote } from "../../../actors/execution/judging/consensus.ts";
 
 const rule = (strategy: Strategy, n: number | null = null, threshold = 0.7) => ({ strategy, threshold, n });
 const votes = (...list: readonly (readonly [score: number, weight?: number, confidence?: number])[]): Vote[] =>

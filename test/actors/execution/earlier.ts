@@ -1,7 +1,8 @@
 /** Executions as the first version stored them: without judges, output handlers, deliveries, context, token budgets. */
-import type { Json } from "../../../actors/actor.ts";
-import type { Plan } from "../../../actors/execution/plan.ts";
+
+import type { Plan } from "../../../actors/execution/start/plan.ts";
 import type { ExecutionState } from "../../../actors/execution/state.ts";
+import type { Json } from "../../../actors/kernel/actor.ts";
 
 export function earlierState(now: ExecutionState): Json {
   const { tool_rules, handler, handling, deliveries, context_kept, children, ...rest } = structuredClone(now);

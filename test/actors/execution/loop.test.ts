@@ -1,8 +1,8 @@
 /** The dispatch loop: what the gateway is told, in every state, for every message. */
 import { describe, expect, test } from "bun:test";
-import type { Json } from "../../../actors/actor.ts";
-import { refusals, upstreamRefusal } from "../../../actors/execution/refusal.ts";
-import { problems } from "../../../actors/problem.ts";
+import { refusals, upstreamRefusal } from "../../../actors/execution/loop/refusal.ts";
+import type { Json } from "../../../actors/kernel/actor.ts";
+import { problems } from "../../../actors/kernel/problem.ts";
 import { Story } from "./story.ts";
 
 const run = (command = "make check", args?: string[]) => ({

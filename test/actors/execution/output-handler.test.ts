@@ -1,6 +1,6 @@
 /** What becomes of an accepted output: handled, not handled, or given up with the execution. */
 import { describe, expect, test } from "bun:test";
-import type { OutputHandler, Plan } from "../../../actors/execution/plan.ts";
+import type { OutputHandler, Plan } from "../../../actors/execution/start/plan.ts";
 import { Story } from "./story.ts";
 
 const tidy: OutputHandler = {

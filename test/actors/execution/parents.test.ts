@@ -1,7 +1,7 @@
 /** Whom the end of an execution is told. */
 import { expect, test } from "bun:test";
 import { execution } from "../../../actors/execution/execution.ts";
-import type { Header } from "../../../actors/execution/plan.ts";
+import type { Header } from "../../../actors/execution/start/plan.ts";
 import { Simulation } from "../simulate.ts";
 import { sampleHeader, samplePlan } from "./sample.ts";
 

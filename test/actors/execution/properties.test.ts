@@ -1,8 +1,8 @@
 /** Whatever is delivered, in whatever order and however often: the rules of an execution hold. */
 import { test } from "bun:test";
 import fc from "fast-check";
-import type { Json } from "../../../actors/actor.ts";
-import type { JudgeValidator, OutputHandler, Validator } from "../../../actors/execution/plan.ts";
+import type { JudgeValidator, OutputHandler, Validator } from "../../../actors/execution/start/plan.ts";
+import type { Json } from "../../../actors/kernel/actor.ts";
 import { Story } from "./story.ts";
 
 interface Step {

@@ -1,5 +1,5 @@
 /** A header and a plan to start executions from in tests. */
-import type { Header, Plan } from "../../../actors/execution/plan.ts";
+import type { Header, Plan } from "../../../actors/execution/start/plan.ts";
 import { builtinTools } from "../../../actors/tool/catalog.ts";
 
 const AGENT = "0190f3c2-6d1e-7a55-9c1f-2f6d0c5b8e11";

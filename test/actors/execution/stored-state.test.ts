@@ -1,10 +1,10 @@
 /** Executions of earlier versions: what they lack has its default, and their lives go on. */
 import { expect, test } from "bun:test";
 import { TypeCompiler } from "@sinclair/typebox/compiler";
-import type { Json } from "../../../actors/actor.ts";
-import { Plan } from "../../../actors/execution/plan.ts";
+import { Plan } from "../../../actors/execution/start/plan.ts";
 import { ExecutionState } from "../../../actors/execution/state.ts";
 import { completePlan, completeState } from "../../../actors/execution/stored-state.ts";
+import type { Json } from "../../../actors/kernel/actor.ts";
 import { earlierPlan, earlierState } from "./earlier.ts";
 import { samplePlan } from "./sample.ts";
 import { Story } from "./story.ts";

@@ -3,14 +3,14 @@
 import { expect } from "bun:test";
 import { FormatRegistry } from "@sinclair/typebox";
 import { TypeCompiler } from "@sinclair/typebox/compiler";
-import type { ActorDefinition, Json } from "../../../actors/actor.ts";
-import { conversationOf } from "../../../actors/execution/conversation.ts";
 import { eventName, isTerminal } from "../../../actors/execution/events.ts";
 import { execution } from "../../../actors/execution/execution.ts";
+import { conversationOf } from "../../../actors/execution/loop/conversation.ts";
 import type { ChatMessage, GatewayAnswer } from "../../../actors/execution/messages.ts";
-import type { Header, Plan } from "../../../actors/execution/plan.ts";
-import { ExecutionRecord, executionElement, executionRecord } from "../../../actors/execution/record.ts";
+import { ExecutionRecord, executionElement, executionRecord } from "../../../actors/execution/record/record.ts";
+import type { Header, Plan } from "../../../actors/execution/start/plan.ts";
 import type { ExecutionState } from "../../../actors/execution/state.ts";
+import type { ActorDefinition, Json } from "../../../actors/kernel/actor.ts";
 import { Simulation } from "../simulate.ts";
 import { sampleHeader, samplePlan } from "./sample.ts";
 

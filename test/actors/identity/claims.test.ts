@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import fc from "fast-check";
 import { type ClaimRules, identityFromClaims } from "../../../actors/identity/claims.ts";
 import { chooseTenant, consumerTenant, isTenantSlug, tenantKind } from "../../../actors/identity/tenant.ts";
-import { Problem } from "../../../actors/problem.ts";
+import { Problem } from "../../../actors/kernel/problem.ts";
 
 const sha256Hex = (text: string) => createHash("sha256").update(text).digest("hex");
 const rules = (kind: ClaimRules["kind"], changes: Partial<ClaimRules> = {}): ClaimRules => ({

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { allScopes, effectiveScopes, type ScopeColumn, scopesOfColumn } from "../../../actors/identity/scopes.ts";
+import { allScopes, effectiveScopes, type ScopeColumn, scopesOfColumn } from "../../../actors/policy/scopes.ts";
 
 // The contract's table (auth-tenancy §5.2), as it stands there.
 const columns: readonly ScopeColumn[] = ["A", "O", "S", "R", "T", "M", "C"];

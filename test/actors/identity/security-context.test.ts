@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { contextPermits, isSecurityContext, mayUseContext } from "../../../actors/identity/security-context.ts";
+import { contextPermits, isSecurityContext, mayUseContext } from "../../../actors/policy/security-context.ts";
 
 const caller = (kind: "consumer" | "operator" | "service_account" | "tenant_user", facts = {}) => ({
   kind,

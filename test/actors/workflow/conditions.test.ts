@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
-import type { Json } from "../../../actors/actor.ts";
-import { firstMatch, matches, outcomeWithoutMatch } from "../../../actors/workflow/conditions.ts";
+import type { Json } from "../../../actors/kernel/actor.ts";
 import type { Condition, StateKind } from "../../../actors/workflow/definition.ts";
-import type { StateResult } from "../../../actors/workflow/kinds/kind.ts";
+import { firstMatch, matches, outcomeWithoutMatch } from "../../../actors/workflow/rules/conditions.ts";
+import type { StateResult } from "../../../actors/workflow/run/kinds/kind.ts";
 import { decided, ways } from "./sample.ts";
 
 type Values = Record<string, Json>;

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import type { MountPlan } from "../../../actors/execution/plan.ts";
-import { mountsOf } from "../../../actors/workflow/mounts.ts";
+import type { MountPlan } from "../../../actors/execution/start/plan.ts";
+import { mountsOf } from "../../../actors/workflow/run/blackboard/mounts.ts";
 
 const volume = (name: string, mount_path = ""): MountPlan => ({
   name,

@@ -1,9 +1,9 @@
 /** `final_output`: what the template renders, in the types that the schema names. */
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import type { Json } from "../../../actors/actor.ts";
+import type { Json } from "../../../actors/kernel/actor.ts";
 import { TemplateError } from "../../../actors/template/template.ts";
-import { coerced, finalOutput } from "../../../actors/workflow/output.ts";
+import { coerced, finalOutput } from "../../../actors/workflow/run/blackboard/output.ts";
 
 describe("coercion", () => {
   test.each<[string, string[], Json | undefined]>([

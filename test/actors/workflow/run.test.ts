@@ -1,11 +1,11 @@
 /** A turn under construction. */
 import { describe, expect, test } from "bun:test";
-import type { Context } from "../../../actors/actor.ts";
+import type { Context } from "../../../actors/kernel/actor.ts";
 import { TemplateError } from "../../../actors/template/template.ts";
-import { evaluateExpression, parseExpression } from "../../../actors/workflow/expression.ts";
-import { finalOutput } from "../../../actors/workflow/output.ts";
-import { Run } from "../../../actors/workflow/run.ts";
-import { firstState } from "../../../actors/workflow/seed.ts";
+import { evaluateExpression, parseExpression } from "../../../actors/workflow/rules/expression.ts";
+import { finalOutput } from "../../../actors/workflow/run/blackboard/output.ts";
+import { firstState } from "../../../actors/workflow/run/blackboard/seed.ts";
+import { Run } from "../../../actors/workflow/run/turn.ts";
 import { definitionOf, headerOf, noop, runId } from "./sample.ts";
 
 const context: Context = {

@@ -1,5 +1,5 @@
 /** Definitions and headers for tests, everything at its default. */
-import type { Json } from "../../../actors/actor.ts";
+import type { Json } from "../../../actors/kernel/actor.ts";
 import type {
   Condition,
   Definition,
@@ -8,7 +8,7 @@ import type {
   SystemState,
   Transition,
 } from "../../../actors/workflow/definition.ts";
-import type { RunHeader } from "../../../actors/workflow/state.ts";
+import type { RunHeader } from "../../../actors/workflow/run/state.ts";
 
 const common = { timeout_ms: null, max_state_visits: 5, outcome: "completed" as const };
 

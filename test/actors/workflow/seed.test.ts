@@ -1,7 +1,12 @@
 /** The first blackboard, and how large any may grow. */
 import { describe, expect, test } from "bun:test";
-import type { Json } from "../../../actors/actor.ts";
-import { jsonBytes, maxBlackboardBytes, maxResultBytes, memberBytes } from "../../../actors/workflow/size.ts";
+import type { Json } from "../../../actors/kernel/actor.ts";
+import {
+  jsonBytes,
+  maxBlackboardBytes,
+  maxResultBytes,
+  memberBytes,
+} from "../../../actors/workflow/run/blackboard/size.ts";
 import { agent, definitionOf, human, noop, runId, ways, writes } from "./sample.ts";
 import { type Beginning, RunStory } from "./story.ts";
 

@@ -3,8 +3,9 @@ import { expect } from "bun:test";
 import type { TSchema } from "@sinclair/typebox";
 import { FormatRegistry } from "@sinclair/typebox";
 import { TypeCompiler } from "@sinclair/typebox/compiler";
-import type { ActorDefinition, Json } from "../../../actors/actor.ts";
 import { messages as approvalMessages } from "../../../actors/approval/messages.ts";
+import type { ActorDefinition, Json } from "../../../actors/kernel/actor.ts";
+import type { Definition } from "../../../actors/workflow/definition.ts";
 import {
   AGENT_START,
   AgentStart,
@@ -14,13 +15,18 @@ import {
   CommandRun,
   RUN_START,
   RunStart,
-} from "../../../actors/workflow/activities.ts";
-import type { Definition } from "../../../actors/workflow/definition.ts";
-import { RunGraph, runGraph, StepFold } from "../../../actors/workflow/graph.ts";
-import { elementMembers, RunElement, RunRecord, runElement, runRecord } from "../../../actors/workflow/record.ts";
-import { jsonBytes } from "../../../actors/workflow/size.ts";
-import type { RunHeader, RunState } from "../../../actors/workflow/state.ts";
-import { workflow } from "../../../actors/workflow/workflow.ts";
+} from "../../../actors/workflow/run/activities.ts";
+import { jsonBytes } from "../../../actors/workflow/run/blackboard/size.ts";
+import { RunGraph, runGraph, StepFold } from "../../../actors/workflow/run/record/graph.ts";
+import {
+  elementMembers,
+  RunElement,
+  RunRecord,
+  runElement,
+  runRecord,
+} from "../../../actors/workflow/run/record/record.ts";
+import { workflow } from "../../../actors/workflow/run/run.ts";
+import type { RunHeader, RunState } from "../../../actors/workflow/run/state.ts";
 import { Simulation } from "../simulate.ts";
 import { decided, headerOf, runId } from "./sample.ts";
 

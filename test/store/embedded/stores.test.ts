@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, wr
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { identify } from "../../../src/process-table.ts";
+import { identify } from "../../../src/lib/process-table.ts";
 import { postgres } from "../../../src/store/driver.ts";
 import { type JoinedStores, joinStores } from "../../../src/store/embedded/stores.ts";
 import { openRedis } from "../../../src/store/redis.ts";

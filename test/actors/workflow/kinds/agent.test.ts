@@ -1,7 +1,7 @@
 /** Agent states: the judge loop, the pre-validator, what becomes of failures, what children are given. */
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import type { MountPlan } from "../../../../actors/execution/plan.ts";
+import type { MountPlan } from "../../../../actors/execution/start/plan.ts";
 import type { Judge } from "../../../../actors/workflow/definition.ts";
 import { Cast } from "../cast.ts";
 import { agent, ways } from "../sample.ts";

@@ -1,10 +1,10 @@
 /** System, ContainerRun, ParallelContainerRun: what is asked for, and what the ends come to. */
 import { describe, expect, test } from "bun:test";
 import { Value } from "@sinclair/typebox/value";
-import type { Json } from "../../../../actors/actor.ts";
-import { CommandRun } from "../../../../actors/workflow/activities.ts";
+import type { Json } from "../../../../actors/kernel/actor.ts";
 import type { ContainerRunState, State, Step } from "../../../../actors/workflow/definition.ts";
-import { resultOf } from "../../../../actors/workflow/kinds/parallel-container-run.ts";
+import { CommandRun } from "../../../../actors/workflow/run/activities.ts";
+import { resultOf } from "../../../../actors/workflow/run/kinds/parallel-container-run.ts";
 import { Cast } from "../cast.ts";
 import { system, ways, writes } from "../sample.ts";
 

@@ -1,7 +1,7 @@
 /** Subworkflow: blocking and not, refusals, depth, what is heard in another order. */
 import { describe, expect, test } from "bun:test";
-import type { Json } from "../../../../actors/actor.ts";
-import type { RunStart } from "../../../../actors/workflow/activities.ts";
+import type { Json } from "../../../../actors/kernel/actor.ts";
+import type { RunStart } from "../../../../actors/workflow/run/activities.ts";
 import { Cast } from "../cast.ts";
 import { subworkflow, ways } from "../sample.ts";
 

@@ -1,0 +1,141 @@
+/**
+ * The judges of one question, asked side by side, and what they find together.
+ *
+ * A judge has a verdict, or has failed: it could not be started, did not complete, gave no verdict, or took
+ * too long. A single judge (`semantic`) without verdict is asked once more. A panel never waits for ever:
+ * a timer ends it even if nothing is ever heard of its children.
+ */
+import type { Json } from "../../kernel/actor.ts";
+import type { Measurement } from "../activities.ts";
+import type { ChildInput, ChildRole } from "../child.ts";
+import { dismissChildren, type Ended, startChild } from "../children.ts";
+import type { Life } from "../life.ts";
+import { trimText } from "../loop/trim.ts";
+import { consensusOf } from "./consensus.ts";
+import { readVerdict } from "./judgement.ts";
+import type { Panel, PanelRule } from "./panel-state.ts";
+import type { Found } from "./verdict.ts";
+
+const maxAttempts = 2;
+/** A judge's own timeout ends it; the panel's timer is for news that never comes. */
+const overdueMarginMs = 30_000;
+const maxFeedbackBytes = 4096;
+
+/** Asks every judge. */
+export function convene(life: Life, role: ChildRole, rule: PanelRule, input: ChildInput, attempt = 1): Panel {
+  const id = life.context.newId();
+  const wish = { timeout_ms: rule.timeout_ms, input };
+  const seats = rule.judges.map(({ agent, weight }) => {
+    const execution_id = startChild(life, role, id, { agent, ...wish });
+    return { agent, weight, execution_id, open: true, verdict: null, failure: null };
+  });
+  const overdueAt = life.context.now + rule.timeout_ms + overdueMarginMs;
+  life.schedule(panelTimer(id), overdueAt, "panel_overdue", { panel_id: id });
+  return { id, attempt, input, seats };
+}
+
+/** What has become of a panel: it goes on, is asked anew, or has found something. */
+export type Progress = { readonly panel: Panel } | { readonly found: Found };
+
+/** A judge is over. */
+export function judgeEnded(life: Life, rule: PanelRule, panel: Panel, ended: Ended): Progress {
+  const seat = panel.seats.find(({ execution_id }) => execution_id === ended.child.id);
+  if (seat === undefined) return { panel };
+  const verdict = ended.status === "completed" ? readVerdict(ended.output ?? "") : null;
+  seat.open = false;
+  seat.verdict = verdict === null || rule.consensus === null ? verdict : { ...verdict, signals: [], metadata: {} };
+  seat.failure = verdict === null ? failureOf(ended) : null;
+  return proceed(life, rule, panel, ended.child.role, ended.status === "refused");
+}
+
+/** The time of the panel is up: whoever has not answered has failed. */
+export function panelOverdue(life: Life, role: ChildRole, rule: PanelRule, panel: Panel): Progress {
+  dismissChildren(life, panel.id, "judge_timeout");
+  for (const seat of panel.seats.filter(({ open }) => open)) {
+    seat.open = false;
+    seat.failure = "timed_out";
+  }
+  return proceed(life, rule, panel, role, false);
+}
+
+/** The question no longer matters. */
+export function dismissPanel(life: Life, panel: Panel): void {
+  life.cancelTimer(panelTimer(panel.id));
+  dismissChildren(life, panel.id, "no_longer_needed");
+}
+
+const panelTimer = (panelId: string): string => `panel:${panelId}`;
+
+function failureOf({ status, error_code }: Ended): string {
+  if (status === "completed") return "no_verdict";
+  return error_code ?? status;
+}
+
+/** @param final whether asking once more could not help */
+function proceed(life: Life, rule: PanelRule, panel: Panel, role: ChildRole, final: boolean): Progress {
+  if (panel.seats.some(({ open }) => open)) return { panel };
+  life.cancelTimer(panelTimer(panel.id));
+  const judged = panel.seats.filter(({ verdict }) => verdict !== null);
+  if (rule.consensus === null && judged.length === 0 && panel.attempt < maxAttempts && !final) {
+    return { panel: convene(life, role, rule, panel.input, panel.attempt + 1) };
+  }
+  return { found: rule.consensus === null ? soleFinding(panel) : jointFinding(life, rule.consensus, panel) };
+}
+
+function soleFinding({ seats }: Panel): Found {
+  const [seat] = seats;
+  const { agent: judge = "", execution_id = "", verdict = null, failure = null } = seat ?? {};
+  if (verdict === null) {
+    const details = { reason: "judge_no_verdict", judge, execution_id, failure };
+    return { ...without("judge_no_verdict", `${judge} gave no verdict (${failure ?? "no_verdict"})`), details };
+  }
+  const { score, confidence, reasoning, signals, metadata } = verdict;
+  const details: Json = { judge, execution_id, reasoning, signals, metadata };
+  return { score, confidence, feedback: reasoning === "" ? null : reasoning, details };
+}
+
+function jointFinding(life: Life, rule: NonNullable<PanelRule["consensus"]>, panel: Panel): Found {
+  const results = panel.seats.flatMap(({ agent: judge, execution_id, weight, verdict }) =>
+    verdict === null
+      ? []
+      : [
+          {
+            judge,
+            execution_id,
+            score: verdict.score,
+            confidence: verdict.confidence,
+            reasoning: verdict.reasoning,
+            weight,
+          },
+        ],
+  );
+  const failed = panel.seats
+    .filter(({ verdict }) => verdict === null)
+    .map(({ agent: judge, execution_id, failure }) => ({ judge, execution_id, reason: failure ?? "no_verdict" }));
+  const known = { strategy: rule.strategy, individual_results: results, failed_judges: failed };
+  if (results.length < rule.min_judges_required || results.length === 0) {
+    const said = `${results.length} of ${panel.seats.length} judges gave a verdict, ${rule.min_judges_required} are required`;
+    const details = { reason: "insufficient_verdicts", ...known, final_score: 0, consensus_confidence: 0 };
+    return { ...without("insufficient_verdicts", said), details };
+  }
+  const { score, confidence } = consensusOf(rule, results);
+  life.emit("multi_judge_consensus", {
+    iteration_number: life.iteration.number,
+    judge_scores: results.map(({ execution_id, score: one }): [string, number] => [execution_id, one]),
+    final_score: score,
+    confidence,
+    reached_at: life.at,
+  });
+  const reasons = results.filter(({ reasoning }) => reasoning !== "").map((one) => `${one.judge}: ${one.reasoning}`);
+  return {
+    score,
+    confidence,
+    feedback: reasons.length === 0 ? null : trimText(reasons.join("\n"), maxFeedbackBytes),
+    details: { ...known, final_score: score, consensus_confidence: confidence },
+  };
+}
+
+/** Nobody judged, so nothing passes, whatever score would be enough. */
+function without(code: string, said: string): Omit<Measurement, "details"> & { readonly void: true } {
+  return { score: 0, confidence: 0, feedback: `${code}: ${said}`, void: true };
+}

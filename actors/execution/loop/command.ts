@@ -1,0 +1,120 @@
+/** From the arguments of `cmd.run` to the argv that the bootstrap runs. Never a shell unless the line asks for one. */
+import { type Static, Type } from "@sinclair/typebox";
+import { Value } from "@sinclair/typebox/value";
+import { CmdRunArguments } from "../../tool/cmd-run.ts";
+
+export const Command = Type.Object({
+  command: Type.String(),
+  args: Type.Array(Type.String()),
+  cwd: Type.String(),
+  env_additions: Type.Record(Type.String(), Type.String()),
+  timeout_secs: Type.Integer(),
+  max_output_bytes: Type.Integer(),
+  /** Names of the additions that were not let through. */
+  dropped_env: Type.Array(Type.String()),
+  /** For the model, when something was not done as asked. */
+  /** False when the timeout is only the default. */
+  timeout_asked: Type.Boolean(),
+  notice: Type.Union([Type.String(), Type.Null()]),
+});
+export type Command = Static<typeof Command>;
+
+export interface ArgumentIssue {
+  readonly path: string;
+  readonly message: string;
+  readonly code: string;
+}
+
+/** Reads the arguments as the model wrote them; nulls count as absent. */
+export function readCommand(given: Readonly<Record<string, unknown>>): Command | { readonly issues: ArgumentIssue[] } {
+  const present = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null));
+  // `Default` writes into what it is given.
+  const value = Value.Default(CmdRunArguments, structuredClone(present));
+  if (!Value.Check(CmdRunArguments, value)) {
+    const issues = [...Value.Errors(CmdRunArguments, value)].slice(0, 20).map((error) => ({
+      path: error.path.slice(1).replaceAll("/", "."),
+      message: error.message,
+      code: "invalid",
+    }));
+    return { issues };
+  }
+  if (JSON.stringify([value.command, value.args, value.cwd]).includes("\\u0000")) {
+    return { issues: [{ path: "command", message: "contains a NUL character", code: "invalid" }] };
+  }
+  const argv = argvOf(value.command, value.args);
+  if (argv === null) return { issues: [{ path: "command", message: "names no program", code: "invalid" }] };
+  const { kept, dropped } = filterEnvironment(value.env_additions);
+  return {
+    ...argv,
+    cwd: value.cwd.startsWith("/") ? value.cwd : `/workspace/${value.cwd}`,
+    env_additions: kept,
+    timeout_secs: value.timeout_secs,
+    timeout_asked: present.timeout_secs !== undefined,
+    max_output_bytes: value.max_output_bytes,
+    dropped_env: dropped,
+    notice: null,
+  };
+}
+
+/**
+ * With `args` (even none), `command` is one program. Without, it is split by POSIX quoting; a line
+ * with unquoted shell syntax goes to `/bin/sh -c` as it is.
+ * @returns null when the line names no program
+ */
+export function argvOf(command: string, args?: readonly string[]): { command: string; args: string[] } | null {
+  if (args !== undefined) return { command, args: [...args] };
+  const words = splitLine(command);
+  if (words === "shell") return { command: "/bin/sh", args: ["-c", command] };
+  const [program, ...rest] = words;
+  return program === undefined || program === "" ? null : { command: program, args: rest };
+}
+
+/** Blanks, 'quoted', "quoted", an escaped character, plain characters. Whatever else there is, is for a shell. */
+const piece = /([ \t]+)|'([^']*)'|"((?:[^"\\]|\\[\s\S])*)"|\\([\s\S])|([^ \t\n'"\\;&|<>()$`*?[]+)/y;
+
+/** POSIX word splitting without any expansion; `shell` when only a shell could do what the line says. */
+function splitLine(line: string): string[] | "shell" {
+  const words: string[] = [];
+  let word: string | null = null;
+  piece.lastIndex = 0;
+  while (piece.lastIndex < line.length) {
+    const [found, blanks, single, double, escaped, plain] = piece.exec(line) ?? [];
+    if (found === undefined || (word === null && plain?.startsWith("~"))) return "shell";
+    if (blanks === undefined) word = (word ?? "") + (single ?? plain ?? unescaped(double, escaped));
+    else if (word !== null) {
+      words.push(word);
+      word = null;
+    }
+  }
+  return word === null ? words : [...words, word];
+}
+
+/** A backslash before a line end removes both; within double quotes it escapes only what is special there. */
+function unescaped(double: string | undefined, escaped: string | undefined): string {
+  if (double === undefined) return escaped === "\n" ? "" : (escaped ?? "");
+  return double.replace(/\\([$`"\\\n])/g, (_, char: string) => (char === "\n" ? "" : char));
+}
+
+const droppedPrefixes = ["AWS_", "AZURE_", "GCP_", "GOOGLE_", "GITHUB_TOKEN", "CI_", "SVC_", "AEGIS_", "LD_", "DYLD_"];
+const droppedNames = new Set(["OPENAI_API_KEY", "ANTHROPIC_API_KEY", "PATH", "HOME"]);
+
+function filterEnvironment(given: Readonly<Record<string, string>>): {
+  kept: Record<string, string>;
+  dropped: string[];
+} {
+  const isDropped = (name: string) =>
+    !/^[^=\0]+$/.test(name) ||
+    (given[name] ?? "").includes("\0") ||
+    droppedNames.has(name) ||
+    droppedPrefixes.some((prefix) => name.startsWith(prefix));
+  const kept = Object.entries(given).filter(([name]) => !isDropped(name));
+  return { kept: Object.fromEntries(kept), dropped: Object.keys(given).filter(isDropped) };
+}
+
+/** Lowers the timeout to the time that is left, and says so to a model that asked for more. */
+export function within(command: Command, leftMs: number): Command {
+  const left = Math.max(1, Math.floor(leftMs / 1000));
+  if (command.timeout_secs <= left) return command;
+  const notice = command.timeout_asked ? `timeout_secs was lowered to ${left}: no more time is left` : null;
+  return { ...command, timeout_secs: left, notice };
+}

@@ -1,0 +1,113 @@
+/**
+ * The two messages a bootstrap sends. Either may come twice: a repeat joins the work in progress, or
+ * gets the stored reply again, and never changes a loop.
+ */
+import type { Context, Turn } from "../../kernel/actor.ts";
+import { Life, unchanged } from "../life.ts";
+import type { DispatchResult, GatewayAnswer, Generate } from "../messages.ts";
+import { loopLog } from "../start/plan.ts";
+import type { ExecutionState, Iteration, Loop } from "../state.ts";
+import { callModel, heardResult, isActive, openLoop } from "./loop.ts";
+import { awaitAnswer } from "./loop-answer.ts";
+import { refusals } from "./refusal.ts";
+
+type State = ExecutionState | null;
+
+/** Conversation one iteration may bring in all: every `generate` is stored, and code in an agent may send any number. */
+const heardPerIteration = 64 * 1024 * 1024;
+
+/** How long a finished `generate` can be replayed. */
+const finishedReplayMs = 300_000;
+
+export function generate(state: State, message: Generate, context: Context): Turn<ExecutionState> {
+  if (state === null) return unchanged(null, refusals.executionNotFound);
+  const { iteration, header } = state;
+  const { loop } = iteration;
+  const ours = speaksFor(iteration, message.instance_id);
+  const repeated = ours && loop !== null && isRepeat(message, loop.body_hash, loop.idempotency_key);
+  if (repeated && loop.reply !== null && isReplayable(loop, context.now)) {
+    return unchanged(state, replay(iteration, loop.from, loop.reply));
+  }
+  if (state.status !== "running") return unchanged(state, refusals.executionNotRunning);
+  if (!ours) return unchanged(state, refusals.formerInstance);
+  if (message.agent_id !== "" && message.agent_id !== header.agent_id) {
+    return unchanged(state, refusals.agentMismatch);
+  }
+  if (message.iteration_number !== iteration.number || iteration.phase !== "running") {
+    return unchanged(state, refusals.iterationNotCurrent);
+  }
+  const life = new Life(state, context);
+  if (repeated && isActive(loop)) {
+    joinLoop(life);
+    return life.turn();
+  }
+  life.iteration.heard += lengthOf(message);
+  if (life.iteration.heard > heardPerIteration) return unchanged(state, refusals.conversationTooLarge);
+  openLoop(life, message);
+  return life.turn();
+}
+
+export function dispatchResult(state: State, message: DispatchResult, context: Context): Turn<ExecutionState> {
+  if (state === null) return unchanged(null, refusals.executionNotFound);
+  const { iteration } = state;
+  const ours = speaksFor(iteration, message.instance_id);
+  const sent = ours ? iteration.dispatches.find(({ id }) => id === message.dispatch_id) : undefined;
+  const answered = sent !== undefined && sent.result !== null;
+  const repeated = answered && isRepeat(message, sent.result, sent.key);
+  if (repeated && sent.reply !== null) return unchanged(state, replay(iteration, sent.from, sent.reply));
+  if (state.status !== "running") return unchanged(state, refusals.executionNotRunning);
+  if (!ours) return unchanged(state, refusals.formerInstance);
+  if (sent === undefined) return unchanged(state, refusals.dispatchNotFound);
+  if (answered && !repeated) return unchanged(state, refusals.dispatchResultConflict);
+  const current = iteration.loop?.id === sent.loop ? iteration.loop : null;
+  if (current?.phase === "expired") return unchanged(state, refusals.dispatchExpired);
+  if (current === null || !isActive(current)) return unchanged(state, refusals.loopNotActive);
+
+  const life = new Life(state, context);
+  if (repeated) joinLoop(life);
+  else takeResult(life, message);
+  return life.turn();
+}
+
+function lengthOf({ prompt, messages }: Generate): number {
+  return messages.reduce((sum, message) => sum + JSON.stringify(message).length, prompt.length);
+}
+
+function takeResult(life: Life, message: DispatchResult): void {
+  const { loop, dispatches } = life.iteration;
+  const call = loop?.calls.find(({ dispatch_id }) => dispatch_id === message.dispatch_id);
+  const sent = dispatches.find(({ id }) => id === message.dispatch_id);
+  if (loop === null || call === undefined || sent === undefined) return;
+  sent.result = message.body_hash;
+  sent.key = message.idempotency_key;
+  heardResult(life, loop, call, message);
+}
+
+/** Waits for the answer to come, and sets the loop going again if a model error had stopped it. */
+function joinLoop(life: Life): void {
+  const { loop } = life.iteration;
+  if (loop === null) return;
+  awaitAnswer(life, loop);
+  if (loop.phase === "generating") callModel(life, loop);
+}
+
+function speaksFor(iteration: Iteration, instanceId: string | null): boolean {
+  return instanceId === null || instanceId === iteration.instance_id;
+}
+
+function isRepeat(
+  message: { body_hash: string; idempotency_key: string | null },
+  hash: string | null,
+  key: string | null,
+): boolean {
+  return message.body_hash === hash || (key !== null && message.idempotency_key === key);
+}
+
+function isReplayable(loop: Loop, now: number): boolean {
+  if (isActive(loop)) return true;
+  return loop.phase === "ended" && loop.ended_at !== null && now - loop.ended_at <= finishedReplayMs;
+}
+
+function replay(iteration: Iteration, from: number, seq: number): GatewayAnswer {
+  return { status: "replay", log: loopLog(iteration.instance_id), from, seq };
+}

@@ -1,0 +1,282 @@
+/**
+ * The inner loop of one sandbox instance: the model speaks, its tool calls are run, until it has
+ * nothing more to call.
+ *
+ *   generating ──text──▶ ended            running_tools ──cmd.run──▶ awaiting_result
+ *       │ ▲                                     │  ▲                        │
+ *       │ └──────────── all answered ───────────┘  └──── dispatch_result ───┘
+ *       └──tool calls──▶ running_tools
+ *
+ * Whoever waits at the gateway is answered when the loop has something for the bootstrap: a dispatch,
+ * the final text, or an error. Files beside: `gateway.ts` takes the bootstrap's messages,
+ * `tool-calls.ts` runs the calls.
+ */
+import { Value } from "@sinclair/typebox/value";
+import { type ModelAnswer, ModelFailure, type ModelOutcome, type ToolOutcome } from "../activities.ts";
+import type { Ended } from "../children.ts";
+import type { Life } from "../life.ts";
+import type { DispatchResult, Final, Generate } from "../messages.ts";
+import { loopLog } from "../start/plan.ts";
+import type { Loop, LoopPhase, PendingCall } from "../state.ts";
+import { openingMessages, preamble } from "./conversation.ts";
+import { answer, awaitAnswer, storedAnswer } from "./loop-answer.ts";
+import { budgetRefusal, type Refusal, refusals, TOKEN_BUDGET, upstreamRefusal } from "./refusal.ts";
+import {
+  advanceCalls,
+  commandEnded,
+  interruptCalls,
+  judgesSaid,
+  readCalls,
+  takeCalls,
+  toolEnded,
+} from "./tool-calls.ts";
+import { callBefore, toolJudgeEnded, toolJudgesOverdue } from "./tool-judges.ts";
+import { trimText } from "./trim.ts";
+
+/** Longest prompt and response kept with an `llm_interaction`. */
+const keptTextBytes = 1_048_576;
+const keptMessageBytes = 4096;
+
+export function isActive(loop: Loop): boolean {
+  return loop.phase === "generating" || loop.phase === "running_tools" || loop.phase === "awaiting_result";
+}
+
+/** Begins the exchange of a `generate`; another one under way is superseded. */
+export function openLoop(life: Life, message: Generate): void {
+  const { iteration } = life;
+  closeLoop(life, "superseded", refusals.loopNotActive);
+  const loop: Loop = {
+    id: life.context.newId(),
+    phase: "generating",
+    body_hash: message.body_hash,
+    idempotency_key: message.idempotency_key,
+    alias: message.model_alias,
+    ended_at: null,
+    from: iteration.logged + 1,
+    reply: null,
+    rounds: 0,
+    last_call: false,
+    model_calls: 0,
+    model_call: null,
+    executed: 0,
+    usage: { input_tokens: 0, output_tokens: 0 },
+    calls: [],
+    answering: null,
+    waiters: [],
+  };
+  iteration.loop = loop;
+  for (const opening of openingMessages(message)) life.record({ entry: "message", message: opening });
+  awaitAnswer(life, loop);
+  callModel(life, loop);
+}
+
+/** Asks the model for its next reply, unless it is being asked already. */
+export function callModel(life: Life, loop: Loop): void {
+  const { header, tools, temperature } = life.state;
+  const { iteration } = life;
+  if (loop.model_call !== null) return;
+  loop.phase = "generating";
+  if (header.max_tokens !== null && tokensUsed(life.state) >= header.max_tokens) {
+    budgetSpent(life, loop, header.max_tokens);
+    return;
+  }
+  loop.model_calls += 1;
+  loop.model_call = `model:${loop.id}:${loop.model_calls}`;
+  const offered = loop.last_call ? [] : tools.map(({ name }) => name);
+  const input = {
+    execution_id: life.executionId,
+    agent_name: header.agent_name,
+    iteration: iteration.number,
+    log: loopLog(iteration.instance_id),
+    from: loop.from,
+    upto: iteration.logged,
+    system: preamble(header.agent_name, offered, header.inline !== true),
+    alias: loop.alias,
+    temperature,
+    tools: offered,
+    budget_ms: header.llm_timeout_ms,
+  };
+  life.perform("model.call", loop.model_call, input, "model_outcome");
+}
+
+function tokensUsed({ usage }: Life["state"]): number {
+  return usage.input_tokens + usage.output_tokens;
+}
+
+/** No call is made any more. What the agent has so far may still be its output; if it gives up, nothing helps. */
+function budgetSpent(life: Life, loop: Loop, maxTokens: number): void {
+  const message = `The execution's budget of ${maxTokens} tokens is spent`;
+  life.iteration.model_fault = { error_class: TOKEN_BUDGET, message };
+  failLoop(life, loop, budgetRefusal(message));
+}
+
+/** The model has spoken, or could not. */
+export function heardModel(life: Life, loop: Loop, outcome: ModelOutcome): void {
+  loop.model_call = null;
+  if (!outcome.ok) {
+    modelFailed(life, loop, outcome.message, failureOf(outcome));
+    return;
+  }
+  const said = outcome.value;
+  life.iteration.model_fault = null;
+  countUsage(life, loop, said);
+  const { tools, header } = life.state;
+  const mayCall = !loop.last_call && loop.rounds < header.bounds.max_rounds;
+  // Calls beyond the rounds are dropped: they enter nobody's conversation and need no tool messages.
+  const calls = mayCall ? readCalls(tools, said.tool_calls) : [];
+  noteInteraction(life, { ...said, tool_calls: calls });
+  if (calls.length > 0) {
+    loop.rounds += 1;
+    takeCalls(life, loop, said.content, calls);
+    advance(life, loop);
+    return;
+  }
+  if (loop.last_call) {
+    if (said.content.trim() === "") {
+      failLoop(life, loop, refusals.toolRoundLimit);
+      return;
+    }
+    endLoop(life, loop, said, "round_limit");
+    return;
+  }
+  if (said.tool_calls.length > 0) {
+    loop.last_call = true;
+    callModel(life, loop);
+    return;
+  }
+  endLoop(life, loop, said, said.finish_reason === "tool_calls" ? "stop" : said.finish_reason);
+}
+
+/** A tool of ours has ended. */
+export function heardTool(life: Life, loop: Loop, call: PendingCall, outcome: ToolOutcome): void {
+  toolEnded(life, loop, call, outcome);
+  advance(life, loop);
+}
+
+/** A judge of a tool call is over. */
+export function heardToolJudge(life: Life, ended: Ended): void {
+  const { loop } = life.iteration;
+  const call = callBefore(loop, ended.child.concern);
+  if (loop === null || call === undefined) return;
+  judgesSaid(life, loop, call, toolJudgeEnded(life, call, ended));
+  advance(life, loop);
+}
+
+/** The judges of a tool call took too long. */
+export function toolJudgesLate(life: Life, panelId: string): void {
+  const { loop } = life.iteration;
+  const call = callBefore(loop, panelId);
+  if (loop === null || call === undefined) return;
+  judgesSaid(life, loop, call, toolJudgesOverdue(life, call));
+  advance(life, loop);
+}
+
+/** The bootstrap has run the command of a dispatch; its sender waits for what comes next. */
+export function heardResult(life: Life, loop: Loop, call: PendingCall, result: DispatchResult): void {
+  loop.answering = result.dispatch_id;
+  loop.phase = "running_tools";
+  awaitAnswer(life, loop);
+  commandEnded(life, loop, call, result);
+  advance(life, loop);
+}
+
+function advance(life: Life, loop: Loop): void {
+  if (advanceCalls(life, loop) === "all answered") callModel(life, loop);
+}
+
+function modelFailed(life: Life, loop: Loop, message: string, failure: ModelFailure): void {
+  const { error_class, provider, model, attempts, elapsed_ms, fallback_attempted } = failure;
+  life.emit("llm_call_failed", {
+    iteration_number: life.iteration.number,
+    provider,
+    model,
+    error_class,
+    message,
+    attempts,
+    elapsed_ms,
+    fallback_attempted,
+    timestamp: life.at,
+  });
+  const { refusal, retriable } = upstreamRefusal(failure, message);
+  life.iteration.model_fault = { error_class, message: trimText(message, keptMessageBytes) };
+  if (retriable) answer(life, loop, refusal);
+  else failLoop(life, loop, refusal);
+}
+
+/** Failures that did not come from a provider (the activity itself broke) are told as the provider's. */
+function failureOf(outcome: Extract<ModelOutcome, { ok: false }>): ModelFailure {
+  if (Value.Check(ModelFailure, outcome.details)) return outcome.details;
+  return {
+    error_class: "provider",
+    provider: "",
+    model: "",
+    attempts: 1,
+    elapsed_ms: 0,
+    fallback_attempted: false,
+  };
+}
+
+function countUsage(life: Life, loop: Loop, { usage, cost_usd }: ModelAnswer): void {
+  const total = life.state.usage;
+  total.llm_calls += 1;
+  total.input_tokens += usage.input_tokens;
+  total.output_tokens += usage.output_tokens;
+  total.cost_usd += cost_usd;
+  loop.usage.input_tokens += usage.input_tokens;
+  loop.usage.output_tokens += usage.output_tokens;
+}
+
+function noteInteraction(life: Life, said: ModelAnswer): void {
+  life.emit("llm_interaction", {
+    iteration_number: life.iteration.number,
+    provider: said.provider,
+    model: said.model,
+    input_tokens: said.usage.input_tokens,
+    output_tokens: said.usage.output_tokens,
+    prompt: trimText(said.prompt, keptTextBytes),
+    response: trimText(said.content, keptTextBytes),
+    timestamp: life.at,
+    _tool_calls: said.tool_calls,
+  });
+}
+
+function endLoop(life: Life, loop: Loop, said: ModelAnswer, reason: Final["finish_reason"]): void {
+  const { input_tokens, output_tokens } = loop.usage;
+  const final: Final = {
+    type: "final",
+    content: said.content,
+    tool_calls_executed: loop.executed,
+    finish_reason: reason,
+    model: loop.alias,
+    usage: { input_tokens, output_tokens, total_tokens: input_tokens + output_tokens },
+  };
+  life.record({ entry: "message", message: { role: "assistant", content: said.content } });
+  const seq = life.record({ entry: "final", final });
+  loop.phase = "ended";
+  loop.ended_at = life.context.now;
+  storedAnswer(life, loop, seq, {
+    status: "final",
+    final,
+    log: loopLog(life.iteration.instance_id),
+    from: loop.from,
+    seq,
+  });
+}
+
+function failLoop(life: Life, loop: Loop, refusal: Refusal): void {
+  loop.phase = "failed";
+  loop.ended_at = life.context.now;
+  answer(life, loop, refusal);
+}
+
+/** Ends whatever is under way in the current loop; a loop that already ended stays as it is. */
+export function closeLoop(life: Life, phase: Extract<LoopPhase, "superseded" | "expired">, refusal: Refusal): void {
+  const { loop } = life.iteration;
+  if (loop === null || !isActive(loop)) return;
+  if (loop.model_call !== null) life.abandon(loop.model_call);
+  loop.model_call = null;
+  interruptCalls(life, loop);
+  loop.phase = phase;
+  loop.ended_at = life.context.now;
+  answer(life, loop, refusal);
+}

@@ -1,0 +1,60 @@
+/** Deliveries: telling others of an execution's end. They never alter it, and they outlive it. */
+import { type Static, Type } from "@sinclair/typebox";
+import type { Json } from "../../kernel/actor.ts";
+import { iso, type Life } from "../life.ts";
+import { type Delivery, OUTPUT_LOG } from "../start/plan.ts";
+import { type ExecutionState, isOver } from "../state.ts";
+
+/**
+ * `delivery.send` → `delivery_ended`. Send destination `delivery` of the plan the end of the actor, at least
+ * once; whatever comes of it changes nothing.
+ */
+export const DeliverySend = Type.Object({ delivery: Type.Integer({ minimum: 0 }) });
+export type DeliverySend = Static<typeof DeliverySend>;
+
+const deliveryId = (executionId: string, index: number): string => `deliver:${executionId}:${index}`;
+
+/** Destinations whose condition fits the way the execution ended; every end but a completion is a failure. */
+function wanted({ deliveries, status }: ExecutionState): number[] {
+  const fits = (condition: Delivery["condition"]) =>
+    condition === "always" || (condition === "on_success") === (status === "completed");
+  return deliveries.flatMap((condition, index) => (fits(condition) ? [index] : []));
+}
+
+/** The execution has ended. @param output of a completed one */
+export function sendDeliveries(life: Life, output: string | null): void {
+  const indexes = wanted(life.state);
+  if (indexes.length === 0) return;
+  if (output !== null) life.note(OUTPUT_LOG, { output });
+  for (const delivery of indexes) {
+    const input: DeliverySend = { delivery };
+    life.perform("delivery.send", deliveryId(life.executionId, delivery), input, "delivery_ended");
+  }
+}
+
+/** The execution is being erased: what was not delivered yet never is. To be called before it is cancelled. */
+export function forgetDeliveries(life: Life): void {
+  if (isOver(life.state)) for (const index of wanted(life.state)) life.abandon(deliveryId(life.executionId, index));
+  life.state.deliveries = [];
+}
+
+/**
+ * What a destination is sent.
+ * @param state  of an execution that has ended
+ * @param output of a completed one
+ */
+export function deliveryBody(
+  executionId: string,
+  { header, status, ending }: ExecutionState,
+  output: string | null,
+): { readonly [member: string]: Json } {
+  return {
+    execution_id: executionId,
+    agent_id: header.agent_id,
+    agent_name: header.agent_name,
+    status,
+    output: status === "completed" ? output : null,
+    error: ending?.error ?? null,
+    ended_at: ending === null ? null : iso(ending.at),
+  };
+}

@@ -1,0 +1,183 @@
+/**
+ * The record of an execution as clients read it: a pure fold of its state, its plan and its events.
+ *
+ * Lists are made from the state alone, so they need neither logs nor events.
+ */
+import { type Static, type TSchema, Type } from "@sinclair/typebox";
+import type { Json } from "../../kernel/actor.ts";
+import { AnyJson } from "../../kernel/json.ts";
+import { readEvent } from "../events.ts";
+import { iso } from "../life.ts";
+import { Status } from "../messages.ts";
+import { Hierarchy, Mode, type Plan, RuntimeFacts, Trigger, Volume, Warning } from "../start/plan.ts";
+import { type ExecutionState, iterationsBegun } from "../state.ts";
+import { IterationFold, IterationRecord } from "./iteration-record.ts";
+
+const Nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
+const Text = Type.String();
+const Time = Type.String({ format: "date-time" });
+
+export const ExecutionElement = Type.Object({
+  execution_id: Text,
+  id: Text,
+  agent_id: Text,
+  agent_name: Text,
+  agent_version: Text,
+  agent_revision: Type.Integer(),
+  tenant_id: Text,
+  status: Status,
+  mode: Mode,
+  intent: Nullable(Text),
+  error: Nullable(Text),
+  error_code: Nullable(Text),
+  summary: Text,
+  current_iteration: Type.Integer(),
+  total_iterations: Type.Integer(),
+  max_iterations: Type.Integer(),
+  timeout_seconds: Type.Number(),
+  trigger: Trigger,
+  workflow_name: Nullable(Text),
+  workflow_execution_id: Nullable(Text),
+  hierarchy: Hierarchy,
+  security_context: Nullable(Text),
+  initiating_user_sub: Nullable(Text),
+  labels: Type.Record(Text, Text),
+  usage: Type.Object({
+    llm_calls: Type.Integer(),
+    input_tokens: Type.Number(),
+    output_tokens: Type.Number(),
+    tool_calls: Type.Integer(),
+    cost_usd: Type.Number(),
+  }),
+  runtime: RuntimeFacts,
+  volumes: Type.Array(Volume),
+  warnings: Type.Array(Warning),
+  created_at: Time,
+  /** Never null: equals created_at while pending. */
+  started_at: Time,
+  deadline_at: Nullable(Time),
+  ended_at: Nullable(Time),
+});
+export type ExecutionElement = Static<typeof ExecutionElement>;
+
+export const ExecutionRecord = Type.Composite([
+  ExecutionElement,
+  Type.Object({
+    input: AnyJson,
+    context_overrides: AnyJson,
+    attachments: Type.Array(AnyJson),
+    /** After the output handler. */
+    output: Nullable(Text),
+    final_output: Nullable(Text),
+    raw_output: Nullable(Text),
+    iterations: Type.Array(IterationRecord),
+  }),
+]);
+export type ExecutionRecord = Static<typeof ExecutionRecord>;
+
+export interface Subject {
+  readonly execution_id: string;
+  readonly tenant_id: string;
+}
+
+/** What lists show of an execution. */
+export function executionElement({ execution_id, tenant_id }: Subject, state: ExecutionState): ExecutionElement {
+  const { header, ending } = state;
+  const begun = iterationsBegun(state);
+  return {
+    execution_id,
+    id: execution_id,
+    agent_id: header.agent_id,
+    agent_name: header.agent_name,
+    agent_version: header.agent_version,
+    agent_revision: header.agent_revision,
+    tenant_id,
+    status: state.status,
+    mode: header.mode,
+    intent: header.intent,
+    error: ending?.error ?? null,
+    error_code: ending?.error_code ?? null,
+    summary: ending?.summary ?? "",
+    current_iteration: begun,
+    total_iterations: begun,
+    max_iterations: header.max_iterations,
+    timeout_seconds: header.timeout_ms / 1000,
+    trigger: header.trigger,
+    workflow_name: header.workflow_name,
+    workflow_execution_id: header.workflow_execution_id,
+    hierarchy: header.hierarchy,
+    security_context: header.security_context,
+    initiating_user_sub: header.initiating_user_sub,
+    labels: header.labels,
+    usage: state.usage,
+    runtime: header.runtime,
+    volumes: header.volumes,
+    warnings: header.warnings,
+    created_at: iso(state.created_at),
+    started_at: iso(state.started_at ?? state.created_at),
+    deadline_at: state.deadline_at === null ? null : iso(state.deadline_at),
+    ended_at: ending === null ? null : iso(ending.at),
+  };
+}
+
+/** What a record takes from the events. They come piece by piece, and of each only what records show is kept. */
+export class EventFold {
+  private readonly told: IterationFold;
+  private output: string | null = null;
+  /** Of the latest iteration that had one. */
+  private produced: string | null = null;
+  private isHandled = false;
+
+  /** @param prompts whether the reader may see prompts and responses */
+  constructor(prompts: boolean) {
+    this.told = new IterationFold(prompts);
+  }
+
+  /** @param entries of the log `events`, in its order */
+  add(entries: readonly Json[]): this {
+    for (const entry of entries) {
+      const event = readEvent(entry);
+      if (event === null) continue;
+      this.told.add(event);
+      if (event.name === "iteration_completed") this.produced = event.fields.output;
+      if (event.name === "output_handler_started") this.isHandled = true;
+      if (event.name === "execution_completed") this.output = event.fields.final_output;
+    }
+    return this;
+  }
+
+  iterations(): IterationRecord[] {
+    return this.told.records();
+  }
+
+  /** The whole record. */
+  record(subject: Subject, state: ExecutionState, plan: Plan): ExecutionRecord {
+    return {
+      ...executionElement(subject, state),
+      input: plan.input,
+      context_overrides: plan.context_overrides,
+      attachments: plan.attachments,
+      output: this.output,
+      final_output: this.output,
+      // As it was before its handler.
+      raw_output: this.isHandled ? this.produced : this.output,
+      iterations: this.iterations(),
+    };
+  }
+}
+
+/** The whole record, from all events at once. */
+export function executionRecord(
+  subject: Subject,
+  state: ExecutionState,
+  plan: Plan,
+  events: readonly Json[],
+  prompts: boolean,
+): ExecutionRecord {
+  return new EventFold(prompts).add(events).record(subject, state, plan);
+}
+
+/** The iterations alone, as `GET …/iterations` shows them. */
+export function iterationRecords(events: readonly Json[], prompts: boolean): IterationRecord[] {
+  return new EventFold(prompts).add(events).iterations();
+}

@@ -1,0 +1,272 @@
+/**
+ * What an execution is to do, settled before it starts and never changed afterwards.
+ *
+ * The header is what the actor decides by; it stays in the state, so it is kept small. The plan holds
+ * the bulk (instruction, input, schemas); it is written once to the log `plan` and read from there by
+ * the activities.
+ */
+import { type Static, type TSchema, Type } from "@sinclair/typebox";
+import { AnyJson } from "../../kernel/json.ts";
+import { ToolEntry } from "../../tool/catalog.ts";
+
+const Nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
+
+export const Warning = Type.Object({ code: Type.String(), message: Type.String() });
+export type Warning = Static<typeof Warning>;
+
+export const Mode = Type.Union([Type.Literal("one-shot"), Type.Literal("iterative")]);
+
+export const Trigger = Type.Union([
+  Type.Literal("api"),
+  Type.Literal("tool"),
+  Type.Literal("workflow"),
+  Type.Literal("schedule"),
+  Type.Literal("stimulus"),
+  Type.Literal("validator"),
+  Type.Literal("output_handler"),
+]);
+
+/** Generations below a root (agents-executions 3.6). */
+export const maxDepth = 3;
+
+export const Hierarchy = Type.Object({
+  parent_execution_id: Nullable(Type.String()),
+  depth: Type.Integer({ minimum: 0 }),
+  path: Type.Array(Type.String()),
+  swarm_id: Nullable(Type.String()),
+});
+
+/** Where the agent lives; `sandbox` and `egress_enforced` are known only once a node picked it up. */
+export const RuntimeFacts = Type.Object({
+  isolation: Type.String(),
+  image: Nullable(Type.String()),
+  sandbox: Nullable(Type.String()),
+  egress_enforced: Nullable(Type.Boolean()),
+});
+export type RuntimeFacts = Static<typeof RuntimeFacts>;
+
+export const Volume = Type.Object({
+  name: Type.String(),
+  volume_id: Type.String(),
+  mount_path: Type.String(),
+  access_mode: Type.String(),
+});
+export type Volume = Static<typeof Volume>;
+
+/** The node settings that bind this execution, fixed at its start. */
+const Bounds = Type.Object({
+  /** SVC_LOOP_MAX_ROUNDS */
+  max_rounds: Type.Integer({ minimum: 1 }),
+  /** SVC_DISPATCH_GRACE_SECONDS, in milliseconds: how long a dispatch may be overdue. */
+  dispatch_grace_ms: Type.Integer({ minimum: 0 }),
+  /** SVC_TOOL_PARALLELISM: read-only calls under way at once. */
+  tool_parallelism: Type.Integer({ minimum: 1 }),
+  /** SVC_TOOL_MESSAGE_MAX_BYTES: longer tool messages are trimmed for the model. */
+  tool_message_bytes: Type.Integer({ minimum: 256 }),
+});
+
+export const Header = Type.Object({
+  agent_id: Type.String(),
+  agent_name: Type.String(),
+  agent_version: Type.String(),
+  agent_revision: Type.Integer(),
+  mode: Mode,
+  max_iterations: Type.Integer({ minimum: 1, maximum: 20 }),
+  timeout_ms: Type.Integer({ minimum: 1 }),
+  iteration_timeout_ms: Type.Integer({ minimum: 1 }),
+  /** Total budget of one model call with its retries. */
+  llm_timeout_ms: Type.Integer({ minimum: 1 }),
+  /** Once as many tokens are used, prompts and replies together, no further model call begins; null: any number. */
+  max_tokens: Nullable(Type.Integer({ minimum: 1 })),
+  intent: Nullable(Type.String()),
+  labels: Type.Record(Type.String(), Type.String()),
+  trigger: Trigger,
+  workflow_name: Nullable(Type.String()),
+  workflow_execution_id: Nullable(Type.String()),
+  hierarchy: Hierarchy,
+  security_context: Nullable(Type.String()),
+  initiating_user_sub: Nullable(Type.String()),
+  runtime: RuntimeFacts,
+  /** The agent brings nothing to run: the node that has it asks the model itself, without an instance of its own. */
+  inline: Type.Optional(Type.Literal(true)),
+  volumes: Type.Array(Volume),
+  /** What was already worth a warning at the start; more may join while it runs. */
+  warnings: Type.Array(Warning),
+  bounds: Bounds,
+});
+export type Header = Static<typeof Header>;
+
+const Passing = { min_score: Type.Number(), min_confidence: Type.Number() };
+
+const Semantic = Type.Object({
+  type: Type.Literal("semantic"),
+  /** Name of an agent. */
+  judge_agent: Type.String(),
+  criteria: Type.String(),
+  timeout_ms: Type.Integer({ minimum: 1 }),
+  ...Passing,
+});
+const MultiJudge = Type.Object({
+  type: Type.Literal("multi_judge"),
+  judges: Type.Array(Type.Object({ agent: Type.String(), weight: Type.Number({ exclusiveMinimum: 0 }) }), {
+    minItems: 1,
+    maxItems: 9,
+  }),
+  criteria: Type.String(),
+  consensus: Type.Union([
+    Type.Literal("weighted_average"),
+    Type.Literal("majority"),
+    Type.Literal("unanimous"),
+    Type.Literal("best_of_n"),
+  ]),
+  threshold: Type.Number(),
+  /** Of `best_of_n`; null: all. */
+  n: Nullable(Type.Integer({ minimum: 1 })),
+  min_judges_required: Type.Integer({ minimum: 1 }),
+  timeout_ms: Type.Integer({ minimum: 1 }),
+  ...Passing,
+});
+export type MultiJudge = Static<typeof MultiJudge>;
+/** A validator whose measurement is another agent's verdict. */
+export const JudgeValidator = Type.Union([Semantic, MultiJudge]);
+export type JudgeValidator = Static<typeof JudgeValidator>;
+
+export const Validator = Type.Union([
+  Type.Object({ type: Type.Literal("exit_code"), expected: Type.Integer(), ...Passing }),
+  Type.Object({
+    type: Type.Literal("json_schema"),
+    schema: AnyJson,
+    target_path: Nullable(Type.String()),
+    ...Passing,
+  }),
+  Type.Object({
+    type: Type.Literal("regex"),
+    pattern: Type.String(),
+    target: Type.Union([Type.Literal("stdout"), Type.Literal("stderr")]),
+    flags: Type.String(),
+    ...Passing,
+  }),
+  Semantic,
+  MultiJudge,
+]);
+export type Validator = Static<typeof Validator>;
+
+/** What an accepted output goes through before it is the execution's. */
+export const OutputHandler = Type.Union([
+  Type.Object({
+    type: Type.Literal("agent"),
+    /** UUID or name. */
+    agent: Type.String(),
+    input_template: Type.String(),
+    timeout_ms: Type.Integer({ minimum: 1 }),
+    required: Type.Boolean(),
+  }),
+  Type.Object({
+    type: Type.Literal("webhook"),
+    url: Type.String(),
+    method: Type.String(),
+    headers: Type.Record(Type.String(), Type.String()),
+    /** Null: the output as it is. */
+    body_template: Nullable(Type.String()),
+    timeout_ms: Type.Integer({ minimum: 1 }),
+    max_attempts: Type.Integer({ minimum: 1 }),
+    required: Type.Boolean(),
+  }),
+]);
+export type OutputHandler = Static<typeof OutputHandler>;
+
+/** Who is told of the end; never alters the execution. */
+export const Delivery = Type.Object({
+  name: Type.String(),
+  condition: Type.Union([Type.Literal("on_success"), Type.Literal("on_failure"), Type.Literal("always")]),
+  url: Type.String(),
+  method: Type.String(),
+  headers: Type.Record(Type.String(), Type.String()),
+  /** Signs the body; null: unsigned. */
+  secret: Nullable(Type.String()),
+});
+export type Delivery = Static<typeof Delivery>;
+
+/** A volume of the run, settled at its start. `/workspace` itself is always one of them. */
+export const MountPlan = Type.Object({
+  name: Type.String(),
+  volume_id: Type.String(),
+  mount_path: Type.String(),
+  storage_class: Type.Union([Type.Literal("ephemeral"), Type.Literal("persistent")]),
+  access_mode: Type.Union([Type.Literal("read-only"), Type.Literal("read-write")]),
+  size_limit_bytes: Type.Integer(),
+  /** Of an ephemeral volume: how long it outlives the run. */
+  ttl_ms: Type.Integer(),
+  /** Of a workflow's run: other executions may have it mounted at the same time, whatever its storage class. */
+  shared: Type.Optional(Type.Literal(true)),
+});
+export type MountPlan = Static<typeof MountPlan>;
+
+export const Plan = Type.Object({
+  instruction: Type.String(),
+  description: Nullable(Type.String()),
+  /** Null: the default prompt. */
+  prompt_template: Nullable(Type.String()),
+  input_data: AnyJson,
+  agentskills: Type.Array(Type.String()),
+  /** `spec.context`, loaded when the run begins. */
+  context: Type.Array(AnyJson),
+  /** The caller's value after schema defaults and attachment folding. */
+  input: AnyJson,
+  context_overrides: AnyJson,
+  attachments: Type.Array(AnyJson),
+  model: Type.Object({ alias: Type.String(), temperature: Nullable(Type.Number()) }),
+  /** The effective tools, resolved at the start. */
+  tools: Type.Array(ToolEntry),
+  validators: Type.Array(Validator, { maxItems: 16 }),
+  tool_judges: Type.Array(JudgeValidator),
+  output_handler: Nullable(OutputHandler),
+  deliveries: Type.Array(Delivery),
+  /** In order of their paths, the shortest first. */
+  mounts: Type.Array(MountPlan),
+  image_pull_policy: Type.Union([Type.Literal("Always"), Type.Literal("IfNotPresent"), Type.Literal("Never")]),
+  /** Instances to keep ready for the next run; 0: none. */
+  warm_pool_size: Type.Integer({ minimum: 0 }),
+  /** The manifest's merged environment; references are resolved at launch, never stored resolved. */
+  env: Type.Record(Type.String(), Type.String()),
+  resources: Type.Object({
+    cpu_millicores: Type.Integer(),
+    memory_bytes: Type.Integer(),
+    disk_bytes: Type.Integer(),
+    processes: Type.Integer(),
+  }),
+  /** `spec.security.filesystem`, applied exactly by the fs tools. */
+  filesystem: Type.Object({
+    read: Type.Array(Type.String()),
+    write: Type.Array(Type.String()),
+    read_only: Type.Boolean(),
+  }),
+  /** `spec.security.network`, or null. */
+  network: AnyJson,
+  startup_script: Nullable(Type.String()),
+  bootstrap_path: Nullable(Type.String()),
+});
+export type Plan = Static<typeof Plan>;
+
+/** The log that holds the plan as its only entry. */
+export const PLAN_LOG = "plan";
+/** One entry per finished iteration that another one may follow; see `history.ts`. */
+export const HISTORY_LOG = "history";
+/** What an iteration is judged by, kept while its validators are at work. */
+export const IterationResult = Type.Object({
+  output: Type.String(),
+  /** Without the bootstrap's own lines. */
+  stderr: Type.String(),
+  exit_code: Type.Integer(),
+});
+export type IterationResult = Static<typeof IterationResult>;
+/** What output handlers and deliveries are given; the last entry counts. */
+export const OUTPUT_LOG = "output";
+export const OutputEntry = Type.Object({ output: Type.String() });
+/** The log that holds the loaded text of `spec.context` as its only entry. */
+export const CONTEXT_LOG = "context";
+export const ContextEntry = Type.Object({ text: Type.String() });
+/** The log that holds the result of one sandbox instance as its only entry. */
+export const resultLog = (instanceId: string): string => `result:${instanceId}`;
+/** The exchange of one sandbox instance with the gateway; see `conversation.ts`. */
+export const loopLog = (instanceId: string): string => `loop:${instanceId}`;

@@ -1,0 +1,66 @@
+/** The prompt of an iteration: the manifest's template, or the default, over the run's variables. */
+import { Value } from "@sinclair/typebox/value";
+import type { Json } from "../../kernel/actor.ts";
+import { compile, TemplateError } from "../../template/template.ts";
+import { Attempt } from "../record/history.ts";
+import type { Plan } from "./plan.ts";
+
+const maxPromptBytes = 4 * 1024 * 1024;
+const defaultPrompt = [
+  "{{instruction}}",
+  "{{#if context}}{{context}}{{/if}}",
+  "{{#if intent}}Intent: {{intent}}{{/if}}",
+  "Input: {{input}}",
+];
+
+export interface PromptFacts {
+  readonly intent: string | null;
+  readonly iteration: number;
+  readonly maxIterations: number;
+  /** The loaded items of `spec.context` as one text, "" without any. */
+  readonly context: string;
+  /** Entries of the log `history`, oldest first. */
+  readonly history: readonly Json[];
+}
+
+/**
+ * Renders the prompt afresh for one iteration.
+ * @throws TemplateError
+ */
+export function renderPrompt(plan: Plan, facts: PromptFacts): string {
+  const variables = promptVariables(plan, facts);
+  if (plan.prompt_template !== null) return compile(plan.prompt_template).render(variables, maxPromptBytes);
+  const prompt = defaultPrompt
+    .map((part) => compile(part).render(variables, maxPromptBytes))
+    .filter((part) => part !== "")
+    .join("\n\n");
+  if (new TextEncoder().encode(prompt).length > maxPromptBytes)
+    throw new TemplateError("The prompt is larger than 4 MiB");
+  return prompt;
+}
+
+function promptVariables(plan: Plan, facts: PromptFacts): { [name: string]: Json } {
+  const { context_overrides: overrides } = plan;
+  const isObject = overrides !== null && typeof overrides === "object" && !Array.isArray(overrides);
+  const attempts = facts.history.filter((entry) => Value.Check(Attempt, entry));
+  return {
+    ...(isObject ? (overrides as { readonly [name: string]: Json }) : {}),
+    instruction: plan.instruction,
+    description: plan.description,
+    input: plan.input,
+    input_data: plan.input_data,
+    intent: facts.intent,
+    attachments: plan.attachments,
+    context: facts.context,
+    agentskills: plan.agentskills,
+    context_overrides: overrides,
+    iteration_number: facts.iteration,
+    max_iterations: facts.maxIterations,
+    previous_error: previousError(attempts.at(-1)),
+    previous_attempts: attempts,
+  };
+}
+
+function previousError(last: Attempt | undefined): string {
+  return last?.error ?? last?.validation_reason ?? "";
+}

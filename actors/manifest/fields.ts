@@ -1,0 +1,221 @@
+/**
+ * Reads the members of one object of a manifest, each with its bounds and its default. Faults go to
+ * the findings and reading continues, so that all of them are found at once. `null` counts as absent.
+ */
+
+import { isObject } from "../agent/manifest/parse.ts";
+import type { Json } from "../kernel/actor.ts";
+import type { Findings } from "./findings.ts";
+
+export interface TextBounds {
+  readonly min?: number;
+  readonly max?: number;
+  readonly pattern?: RegExp;
+  /** Completes "must be …" where the pattern fails. */
+  readonly form?: string;
+}
+
+interface NumberBounds {
+  readonly min: number;
+  readonly max: number;
+}
+
+export class Fields {
+  private readonly known = new Set<string>();
+
+  private constructor(
+    private readonly members: { readonly [key: string]: Json | undefined },
+    /** Dotted, rooted at the document; empty for the document itself. */
+    readonly path: string,
+    readonly findings: Findings,
+  ) {}
+
+  /** An issue and an empty object when the value is no object. */
+  static of(value: Json | undefined, path: string, findings: Findings): Fields {
+    if (isObject(value)) return new Fields(value, path, findings);
+    findings.issue(path, "must be an object");
+    return new Fields({}, path, findings);
+  }
+
+  at(key: string): string {
+    const short = shown(key);
+    return this.path === "" ? short : `${this.path}.${short}`;
+  }
+
+  /** The member, null when absent. Whatever is asked for is a known member. */
+  raw(key: string): Json {
+    this.known.add(key);
+    return (Object.hasOwn(this.members, key) ? this.members[key] : null) ?? null;
+  }
+
+  has(key: string): boolean {
+    return this.raw(key) !== null;
+  }
+
+  issue(key: string, message: string, code?: string, extras?: { available?: readonly string[] }): null {
+    this.findings.issue(this.at(key), message, code, extras);
+    return null;
+  }
+
+  warn(key: string, code: string, message: string): void {
+    this.findings.warn(this.at(key), code, message);
+  }
+
+  /** A member object; empty when absent or, with an issue, when it is something else. */
+  section(key: string): Fields {
+    const value = this.raw(key);
+    return value === null ? new Fields({}, this.at(key), this.findings) : Fields.of(value, this.at(key), this.findings);
+  }
+
+  /** A member object that must be there; null, with an issue, when it is not. */
+  requiredSection(key: string): Fields | null {
+    const value = this.raw(key);
+    if (value === null) return this.issue(key, "is required");
+    return isObject(value) ? new Fields(value, this.at(key), this.findings) : this.issue(key, "must be an object");
+  }
+
+  text(key: string, bounds: TextBounds = {}): string | null {
+    const value = this.raw(key);
+    if (value === null) return null;
+    if (typeof value !== "string") return this.issue(key, "must be a string");
+    const fault = textFault(value, bounds);
+    return fault === null ? value : this.issue(key, fault);
+  }
+
+  requiredText(key: string, bounds: TextBounds = {}): string | null {
+    return this.has(key) ? this.text(key, bounds) : this.issue(key, "is required");
+  }
+
+  choice<const T extends string>(key: string, options: readonly T[]): T | null {
+    const value = this.raw(key);
+    if (value === null) return null;
+    return options.find((option) => option === value) ?? this.issue(key, `must be one of ${options.join(", ")}`);
+  }
+
+  integer(key: string, bounds: NumberBounds): number | null {
+    const value = this.number(key, bounds);
+    return value === null || Number.isInteger(value) ? value : this.issue(key, "must be an integer");
+  }
+
+  number(key: string, { min, max }: NumberBounds): number | null {
+    const value = this.raw(key);
+    if (value === null) return null;
+    if (typeof value !== "number") return this.issue(key, "must be a number");
+    return value >= min && value <= max ? value : this.issue(key, `must be from ${min} to ${max}`);
+  }
+
+  flag(key: string, absent = false): boolean {
+    const value = this.raw(key);
+    if (value === null || typeof value === "boolean") return value ?? absent;
+    this.issue(key, "must be true or false");
+    return absent;
+  }
+
+  /** The elements of a member array; null when there is none. Over the bound it is one issue and no elements. */
+  list(key: string, max: number): readonly Json[] | null {
+    const value = this.raw(key);
+    if (value === null) return null;
+    if (!Array.isArray(value)) return this.issue(key, "must be a list");
+    return value.length <= max ? value : this.issue(key, `may have at most ${max} elements`);
+  }
+
+  texts(key: string, max: number, bounds: TextBounds = {}): readonly string[] {
+    return (this.list(key, max) ?? []).filter((value, index): value is string => {
+      const fault = typeof value === "string" ? textFault(value, bounds) : "must be a string";
+      if (fault !== null) this.issue(`${key}.${index}`, fault);
+      return fault === null;
+    });
+  }
+
+  /** The elements of a member array that are objects; the others are issues. */
+  sections(key: string, max: number): readonly Fields[] {
+    return (this.list(key, max) ?? []).flatMap((value, index) => {
+      const path = this.at(`${key}.${index}`);
+      if (isObject(value)) return [new Fields(value, path, this.findings)];
+      this.findings.issue(path, "must be an object");
+      return [];
+    });
+  }
+
+  /** A map of text to text. `each` may add issues of its own and refuse a pair by answering false. */
+  pairs(
+    key: string,
+    max: number,
+    bounds: { readonly key: TextBounds; readonly value: TextBounds },
+    each: (name: string, value: string, path: string) => boolean = () => true,
+  ): Readonly<Record<string, string>> {
+    const value = this.raw(key);
+    if (value === null) return {};
+    if (!isObject(value)) {
+      this.issue(key, "must be an object");
+      return {};
+    }
+    const entries = Object.entries(value);
+    if (entries.length > max) {
+      this.issue(key, `may have at most ${max} pairs`);
+      return {};
+    }
+    const accepted = entries.filter((pair): pair is [string, string] => {
+      const [name, text] = pair;
+      const path = `${key}.${name}`;
+      const nameFault = textFault(name, bounds.key);
+      if (nameFault !== null) this.issue(path, `the name ${nameFault}`);
+      const fault = typeof text === "string" ? textFault(text, bounds.value) : "must be a string";
+      if (fault !== null) this.issue(path, fault);
+      return nameFault === null && fault === null && each(name, String(text), path);
+    });
+    return Object.fromEntries(accepted);
+  }
+
+  /** A value with a notation of its own. `what` completes "is not a …". */
+  measure(
+    key: string,
+    read: (value: unknown) => number | null,
+    what: string,
+    { min, max }: NumberBounds,
+    bounds: string,
+  ): number | null {
+    const value = this.raw(key);
+    if (value === null) return null;
+    const measured = read(value);
+    if (measured === null) return this.issue(key, `not a ${what}`);
+    return measured >= min && measured <= max ? measured : this.issue(key, `must be from ${bounds}`);
+  }
+
+  /** Members that are read elsewhere. */
+  elsewhere(...keys: readonly string[]): void {
+    for (const key of keys) this.known.add(key);
+  }
+
+  /** Says about every member nobody asked for that it has no effect. */
+  close(): void {
+    for (const key of this.unknown()) {
+      this.warn(key, "unknown_field", "This field is not known here and has no effect");
+    }
+  }
+
+  /** Refuses every member nobody asked for. `what` is the whole: "an Agent state". */
+  closeStrictly(what: string): void {
+    for (const key of this.unknown()) {
+      this.issue(key, `${shown(key)} is not a field of ${what}`, "unknown_field");
+    }
+  }
+
+  private unknown(): string[] {
+    return Object.keys(this.members).filter((key) => !this.known.has(key));
+  }
+}
+
+/** A name of the caller's, fit for a path or a message. */
+const shown = (key: string): string =>
+  (key.length > 80 ? `${key.slice(0, 80)}…` : key).replaceAll("\0", "␀").toWellFormed();
+
+/** What is wrong with a text, as the end of a sentence about it; null when nothing is. */
+export function textFault(value: string, { min = 0, max, pattern, form }: TextBounds): string | null {
+  // Lengths count what a person would call characters, not UTF-16 units; cheap test first.
+  if (value.length < min) return min === 1 ? "must not be empty" : `must have at least ${min} characters`;
+  if (max !== undefined && value.length > max && [...value.slice(0, 2 * max + 1)].length > max) {
+    return `may have at most ${max} characters`;
+  }
+  return pattern !== undefined && !pattern.test(value) ? `must be ${form ?? "well formed"}` : null;
+}

@@ -1,0 +1,117 @@
+/** Which caller holds which scope: one table, and the rules by which a token's claims widen or narrow it. */
+import type { Identity } from "../identity/identity.ts";
+
+/**
+ * The columns of the table.
+ * A admin, O operator, R readonly: operators and service accounts with that role.
+ * S service account without role. T tenant user who is owner or admin, M who is member. C consumer.
+ */
+export type ScopeColumn = "A" | "O" | "S" | "R" | "T" | "M" | "C";
+
+const everybody = "AOSRTMC";
+const table: readonly (readonly [columns: string, scopes: string])[] = [
+  [everybody, "agent:read agent:list agent:logs"],
+  [everybody, "workflow:read workflow:list workflow:logs workflow:validate"],
+  [everybody, "execution:read execution:list execution:stream execution:logs"],
+  [everybody, "swarm:read swarm:list"],
+  ["AOS-TMC", "agent:deploy agent:delete agent:generate agent:execute"],
+  ["AOS-TMC", "workflow:deploy workflow:delete workflow:generate workflow:run workflow:signal workflow:cancel"],
+  ["AOS-TMC", "execution:cancel execution:remove swarm:cancel"],
+  [everybody, "approval:read approval:list"],
+  ["AOS-TMC", "approval:approve approval:reject"],
+  [everybody, "stimulus:read stimulus:list"],
+  ["AOS-TMC", "stimulus:ingest"],
+  ["AOS-T-C", "stimulus:manage"],
+  [everybody, "volume:read"],
+  ["AOS-TMC", "volume:write"],
+  [everybody, "credential:read credential:list"],
+  ["AOS-TMC", "credential:create credential:delete credential:rotate credential:grant"],
+  ["AOS-T--", "secret:read secret:list secret:write secret:delete secret:rotate"],
+  [everybody, "key:read key:list key:create key:revoke"],
+  ["AOSRT-C", "billing:read"],
+  ["A-S-T-C", "billing:write"],
+  [everybody, "colony:read"],
+  ["A-S-T-C", "colony:write"],
+  [everybody, "seal:read security_context:read tool_server:read"],
+  ["AOS-T-C", "seal:manage security_context:write tool_server:write"],
+  [everybody, "cortex:read observability:read usage:read"],
+  ["AO-RT-C", "audit:read"],
+  [everybody, "aegis.edge.hosts.read aegis.edge.fleet.read"],
+  ["AOS-T-C", "aegis.edge.enroll aegis.edge.hosts.write aegis.edge.groups.write aegis.edge.fleet.manage"],
+];
+
+/** Scopes over the platform itself: no claim ever gives one to a consumer or a tenant user. */
+const platformTable: typeof table = [
+  ["AOSR---", "node:read node:list"],
+  ["AO-R---", "tenant:read tenant:list ratelimit:read"],
+  ["A------", "tenant:onboard tenant:provision ratelimit:write"],
+  ["A------", "node:register node:deregister node:drain node:shutdown"],
+  ["A------", "stack:read stack:up stack:down stack:restart stack:update stack:uninstall"],
+];
+
+const platformScopes = new Set(platformTable.flatMap(([, scopes]) => scopes.split(" ")));
+/** Every scope there is. */
+export const allScopes: ReadonlySet<string> = new Set([
+  ...table.flatMap(([, scopes]) => scopes.split(" ")),
+  ...platformScopes,
+]);
+
+/** The scopes of one column, as the table has them. */
+export function scopesOfColumn(column: ScopeColumn): ReadonlySet<string> {
+  const rows = [...table, ...platformTable].filter(([columns]) => columns.includes(column));
+  return new Set(rows.flatMap(([, scopes]) => scopes.split(" ")));
+}
+
+/** Which column of the table a caller stands in. */
+function scopeColumn(caller: Pick<Identity, "kind" | "role" | "membership">): ScopeColumn {
+  if (caller.kind === "consumer") return "C";
+  if (caller.kind === "tenant_user") return caller.membership === "member" ? "M" : "T";
+  if (caller.role === "admin") return "A";
+  if (caller.role === "operator") return "O";
+  return caller.role === "readonly" ? "R" : "S";
+}
+
+/** How the scope claims of a realm's tokens act on the table: they add to it, or narrow it. */
+export type ScopeMode = "union" | "restrict";
+
+/**
+ * The scopes a caller really has.
+ * @param claimed words of the `scope` and `scp` claims; unknown ones are ignored, wildcards expand
+ *                within what a caller of this kind may have at all
+ */
+export function effectiveScopes(
+  caller: Pick<Identity, "kind" | "role" | "membership">,
+  claimed: readonly string[],
+  mode: ScopeMode,
+): ReadonlySet<string> {
+  const base = scopesOfColumn(scopeColumn(caller));
+  const mayHold = caller.kind === "operator" || caller.kind === "service_account" ? () => true : isTenantScope;
+  const named = new Set(claimed.flatMap(expand).filter(mayHold));
+  if (mode === "union") return withImplied(new Set([...base, ...named]));
+  const narrows = claimed.some((word) => expand(word).length > 0);
+  return narrows ? new Set([...withImplied(named)].filter((scope) => base.has(scope))) : withImplied(base);
+}
+
+const isTenantScope = (scope: string): boolean => !platformScopes.has(scope);
+
+/** The known scopes a word stands for. */
+function expand(word: string): string[] {
+  const scope = word.startsWith("svc.edge.") ? `aegis.edge.${word.slice("svc.edge.".length)}` : word;
+  if (allScopes.has(scope)) return [scope];
+  if (scope === "*") return [...allScopes];
+  if (!/[:.]\*$/.test(scope)) return [];
+  const prefix = scope.slice(0, -1);
+  return [...allScopes].filter((known) => known.startsWith(prefix));
+}
+
+/** Adds what a scope brings with it: writing includes reading, except for secrets. */
+function withImplied(scopes: ReadonlySet<string>): ReadonlySet<string> {
+  const all = new Set(scopes);
+  for (const scope of scopes) {
+    if (scope === "aegis.edge.fleet.manage") all.add("aegis.edge.fleet.read");
+    if (scope === "aegis.edge.hosts.write") all.add("aegis.edge.hosts.read");
+    const read = scope.replace(/:write$/, ":read");
+    if (read !== scope && read !== "secret:read" && allScopes.has(read)) all.add(read);
+  }
+  return all;
+}

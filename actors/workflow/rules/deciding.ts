@@ -1,0 +1,32 @@
+/** Where a run goes after a state: the rule that takes the result, or what the result means without one (contract 4). */
+import { shortened } from "../../execution/ending.ts";
+import type { Transition } from "../definition.ts";
+import { variablesOf } from "../run/blackboard/variables.ts";
+import type { StateResult } from "../run/kinds/kind.ts";
+import type { Run } from "../run/turn.ts";
+import { firstMatch, outcomeWithoutMatch } from "./conditions.ts";
+
+export type Decision = (
+  | { readonly leads: "on"; readonly transition: Transition }
+  | { readonly leads: "to the end" }
+  | { readonly leads: "to failure"; readonly code: string; readonly reason: string }
+) & {
+  /** Expressions that could not be evaluated and counted as false, for the log. */
+  readonly faults: readonly string[];
+};
+
+export function decisionOf(run: Run, result: StateResult): Decision {
+  const state = run.definition;
+  const faults: string[] = [];
+  const transition = firstMatch(state.transitions, {
+    result,
+    kind: state.kind,
+    variables: () => variablesOf(run.state.blackboard, {}),
+    effort: run.effort,
+    onFault: (expression, reason) => faults.push(shortened(`the rule ${expression} counts as false: ${reason}`)),
+  });
+  if (transition !== null) return { leads: "on", transition, faults };
+  const end = outcomeWithoutMatch(state, result);
+  if (end.status === "completed") return { leads: "to the end", faults };
+  return { leads: "to failure", code: end.code, reason: end.reason, faults };
+}

@@ -1,0 +1,122 @@
+/** The slow or outside work a run asks for, with what goes in and what comes back. */
+import { type Static, type TSchema, Type } from "@sinclair/typebox";
+import { outcomeOf } from "../../execution/activities.ts";
+import { AgentRuntimeOverrides } from "../../execution/child.ts";
+import { MountPlan } from "../../execution/start/plan.ts";
+import { AnyJson } from "../../kernel/json.ts";
+import { Resources } from "../definition.ts";
+
+const Nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
+const Text = Type.String();
+
+/**
+ * `workflow.command` → `command_ended`. Runs one command in one fresh sandbox. Everything is rendered already; no
+ * value stands in text that a shell parses. Host bound. It succeeds whatever the command's exit code is; an outcome
+ * that is not ok is for faults of the service itself.
+ */
+export const COMMAND = "workflow.command";
+export const CommandRun = Type.Object({
+  /** UUID; names the sandbox. */
+  instance_id: Text,
+  workflow_name: Text,
+  state_name: Text,
+  kind: Type.Union([Type.Literal("system"), Type.Literal("container")]),
+  argv: Type.Array(Text, { minItems: 1 }),
+  env: Type.Record(Text, Text),
+  workdir: Text,
+  /** Null: SVC_SYSTEM_IMAGE. */
+  image: Nullable(Text),
+  image_pull_policy: Type.Union([Type.Literal("Always"), Type.Literal("IfNotPresent"), Type.Literal("Never")]),
+  network: Type.Union([Type.Literal("none"), Type.Literal("default")]),
+  resources: Resources,
+  timeout_ms: Type.Integer({ minimum: 1 }),
+  mounts: Type.Array(MountPlan),
+  read_only_root: Type.Boolean(),
+  run_as_user: Nullable(Type.Integer()),
+  retry: Type.Object({ max_attempts: Type.Integer({ minimum: 1 }), backoff_ms: Nullable(Type.Integer()) }),
+});
+export type CommandRun = Static<typeof CommandRun>;
+export const CommandEnd = Type.Object({
+  status: Type.Union([Type.Literal("success"), Type.Literal("failed")]),
+  /** Null when it never ran. */
+  exit_code: Nullable(Type.Integer()),
+  stdout: Text,
+  stderr: Text,
+  duration_ms: Type.Integer(),
+  timed_out: Type.Boolean(),
+  truncated: Type.Boolean(),
+  attempts: Type.Integer(),
+  /** `sandbox_unavailable`, `runtime_unavailable`, `interrupted`, `image_pull_failed`, `out_of_memory`, … */
+  error: Nullable(Text),
+  warnings: Type.Array(Text),
+});
+export type CommandEnd = Static<typeof CommandEnd>;
+export const CommandEnded = outcomeOf(CommandEnd);
+export type CommandEnded = Static<typeof CommandEnded>;
+
+/**
+ * `workflow.agent` → `agent_started`. Starts execution `child_execution_id` of an agent as a child of the run; the same
+ * again is the same child. A refusal by rate limit or concurrency quota is tried again until `start_by`, or until the work is abandoned.
+ */
+export const AGENT_START = "workflow.agent";
+export const AgentStart = Type.Object({
+  child_execution_id: Text,
+  /** UUID or name. */
+  agent: Text,
+  trigger: Type.Union([Type.Literal("workflow"), Type.Literal("validator"), Type.Literal("output_handler")]),
+  input: AnyJson,
+  intent: Nullable(Text),
+  /** Lowers the agent's own; null: the agent's own. */
+  timeout_ms: Nullable(Type.Integer({ minimum: 1 })),
+  /** Unix milliseconds; a refusal by rate limit or quota is final from then on. */
+  start_by: Type.Integer(),
+  overrides: AgentRuntimeOverrides,
+  /** What a judge judges; null: it is none. */
+  judged: Nullable(
+    Type.Object({
+      /** The execution whose output it is, and whose volumes the judge sees; null: of no single one. */
+      execution_id: Nullable(Text),
+      /** Volumes the judge sees where there is no such execution. */
+      mounts: Type.Array(MountPlan),
+      /** Whether `input` is a judge's usual one, to be completed by what is known of that execution. */
+      usual: Type.Boolean(),
+    }),
+  ),
+});
+export type AgentStart = Static<typeof AgentStart>;
+export const AgentStarted = outcomeOf(Type.Object({ agent_id: Text }));
+export type AgentStarted = Static<typeof AgentStarted>;
+
+/** `workflow.start` → `run_started`. Starts run `child_execution_id` of another workflow below this one; repeatable. */
+export const RUN_START = "workflow.start";
+export const RunStart = Type.Object({
+  child_execution_id: Text,
+  /** Name or UUID. */
+  workflow: Text,
+  input: AnyJson,
+  attachments: Type.Array(AnyJson),
+  state_name: Text,
+  waits: Type.Boolean(),
+});
+export type RunStart = Static<typeof RunStart>;
+export const RunStarted = outcomeOf(Type.Object({ workflow_id: Text, workflow_name: Text }));
+export type RunStarted = Static<typeof RunStarted>;
+
+/** `workflow.webhook` → `webhook_answered`. Calls an output handler's address with a body that is rendered already. */
+export const WEBHOOK = "workflow.webhook";
+export const WebhookCall = Type.Object({
+  url: Text,
+  method: Text,
+  headers: Type.Record(Text, Text),
+  body: Text,
+  timeout_ms: Type.Integer({ minimum: 1 }),
+  max_attempts: Type.Integer({ minimum: 1 }),
+});
+export type WebhookCall = Static<typeof WebhookCall>;
+export const WebhookAnswered = outcomeOf(Type.Object({ output: Text, truncated: Type.Boolean() }));
+export type WebhookAnswered = Static<typeof WebhookAnswered>;
+
+/** `workflow.cleanup` → `cleaned_up`. Lets go what a run had mounted and removes these volumes of it; repeatable. */
+export const CLEANUP = "workflow.cleanup";
+export const Cleanup = Type.Object({ execution_id: Text, volume_ids: Type.Array(Text) });
+export type Cleanup = Static<typeof Cleanup>;

@@ -1,0 +1,86 @@
+/** A run before its first state: its first blackboard (contract 5) and everything around it. */
+import type { Static } from "@sinclair/typebox";
+import { iso } from "../../../execution/life.ts";
+import type { Context, Json } from "../../../kernel/actor.ts";
+import type { messages } from "../messages.ts";
+import type { RunHeader, RunState } from "../state.ts";
+import { jsonBytes } from "./size.ts";
+
+export type Start = Static<typeof messages.start>;
+type Values = { readonly [name: string]: Json };
+
+/** The state of a run that has entered nothing yet; what it enters first is noted in `next`. */
+export function firstState(start: Start, context: Context): RunState {
+  const { header, definition, input, resume } = start;
+  const blackboard = firstBlackboard(start, context);
+  return {
+    header,
+    status: "running",
+    started_at: context.now,
+    deadline_at: header.timeout_ms === null ? null : context.now + header.timeout_ms,
+    paused_at: null,
+    last_transition_at: context.now,
+    current: null,
+    current_state: null,
+    next: { target: resume?.state ?? definition.initial_state, feedback: resume === null ? null : feedbackOf(resume) },
+    visits: {},
+    transition_count: 0,
+    outputs: resume?.outputs ?? [],
+    ending: null,
+    definition,
+    input,
+    blackboard,
+    blackboard_bytes: jsonBytes(blackboard),
+  };
+}
+
+/** Later wins: the context of the manifest, what the request lays over it, the volumes, the system keys. */
+function firstBlackboard(start: Start, context: Context): Values {
+  const { header, definition, overrides, resume } = start;
+  const began = resume === null ? { ...definition.context, ...overrides } : { ...resume.blackboard, ...overrides };
+  const human = resume?.blackboard.human ?? { feedback: null, response: null, decision: null, approver: null };
+  return {
+    ...began,
+    ...volumeKeys(header, definition.storage.workspace?.blackboard_key ?? null),
+    ...systemKeys(start, context),
+    human,
+  };
+}
+
+function systemKeys({ header, definition, input }: Start, context: Context): Values {
+  const value = isObject(input) ? input : { input };
+  const { name, version, context: given, storage } = definition;
+  return {
+    input: value,
+    intent: header.intent,
+    tenant_id: header.tenant_id,
+    attachments: header.attachments,
+    workflow: { ...value, name, version, context: given, storage },
+    execution: { id: context.key, started_at: iso(context.now) },
+    state: { name: null, feedback: null, visit: 0 },
+  };
+}
+
+const workspacePath = "/workspace";
+
+/** @param workspaceKey where the manifest wants the workspace's id */
+function volumeKeys({ volumes }: RunHeader, workspaceKey: string | null): Values {
+  return Object.fromEntries(
+    volumes.map(({ name, volume_id, mount_path }) => [
+      mount_path === workspacePath && workspaceKey !== null ? workspaceKey : `${name}_volume_id`,
+      volume_id,
+    ]),
+  );
+}
+
+/** Entered again, a state hears what it heard before. */
+function feedbackOf({ blackboard, state }: NonNullable<Start["resume"]>): string | null {
+  const last = blackboard.state;
+  if (!isObject(last ?? null)) return null;
+  const { name, feedback } = last as Values;
+  return name === state && typeof feedback === "string" ? feedback : null;
+}
+
+function isObject(value: Json): value is Values {
+  return value !== null && typeof value === "object" && !Array.isArray(value);
+}

@@ -1,0 +1,126 @@
+/**
+ * The agent executions that a state starts: its agents, their judges, a pre-validator, an output handler.
+ *
+ * A child is an execution of its own. The run names it, asks for its start by the activity `workflow.agent`, and keeps
+ * it in the state's work until it is over; the child's terminal turn tells the run `child_ended`. A child that never
+ * started is over as well, failed with the code that its start was refused with.
+ */
+
+import type { ChildEnd } from "../../execution/child.ts";
+import { EXECUTION } from "../../execution/execution.ts";
+import { readVerdict, type Verdict } from "../../execution/judging/judgement.ts";
+import type { MountPlan } from "../../execution/start/plan.ts";
+import type { Json } from "../../kernel/actor.ts";
+import { AGENT_START, type AgentStart, type AgentStarted } from "./activities.ts";
+import { agentStartId } from "./news.ts";
+import type { AgentChild, AgentEnd } from "./state.ts";
+import type { Run } from "./turn.ts";
+
+/** How long a start may be refused for want of room, where the state has no timeout of its own. */
+const startPatienceMs = 30 * 60_000;
+/** Of judges and pre-validators, as of an agent's own judges. */
+export const judgeTimeoutMs = 300_000;
+/** What may hold a verdict's reasoning (contract 7). */
+const reasons = ["reasoning", "feedback", "message"];
+
+export interface ChildWish {
+  readonly role: AgentChild["role"];
+  readonly index: number;
+  /** Name or UUID. */
+  readonly agent: string;
+  readonly input: Json;
+  readonly intent?: string | null;
+  /** Null: the agent's own. */
+  readonly timeout_ms: number | null;
+  readonly isolation?: string | null;
+  readonly temperature?: number | null;
+  readonly mounts?: readonly MountPlan[];
+  readonly judged?: AgentStart["judged"];
+}
+
+/** Asks for a child; its end comes to the state. */
+export function startChild(run: Run, wish: ChildWish): AgentChild {
+  const { role, index, agent, timeout_ms } = wish;
+  const { header } = run.state;
+  const { deadline_at } = run.current;
+  const id = run.context.newId();
+  const left = deadline_at === null ? null : Math.max(1, deadline_at - run.now);
+  const input: AgentStart = {
+    child_execution_id: id,
+    agent,
+    trigger: role === "agent" ? "workflow" : role === "output_handler" ? "output_handler" : "validator",
+    input: wish.input,
+    intent: wish.intent ?? null,
+    timeout_ms: left === null || timeout_ms === null ? (left ?? timeout_ms) : Math.min(left, timeout_ms),
+    start_by: deadline_at ?? run.now + startPatienceMs,
+    overrides: {
+      isolation: wish.isolation ?? null,
+      temperature: wish.temperature ?? null,
+      mounts: [...(wish.mounts ?? [])],
+      security_context: header.security_context,
+      attachments: role === "agent" ? header.attachments : [],
+    },
+    judged: wish.judged ?? null,
+  };
+  run.perform(AGENT_START, agentStartId(id), input, "agent_started");
+  return { id, role, index, agent, started: false };
+}
+
+/** A child that is over. */
+export interface Ended {
+  readonly child: AgentChild;
+  readonly end: AgentEnd;
+}
+
+/** What is heard of a child: who is still at work afterwards, and who is over, if anybody is. */
+export interface Heard {
+  readonly children: AgentChild[];
+  readonly ended: Ended | null;
+}
+
+/** The start of a child went through, or did not: then it is over. */
+export function startHeard(run: Run, children: readonly AgentChild[], outcome: AgentStarted): Heard {
+  const child = children.find(({ id }) => agentStartId(id) === outcome.id);
+  if (child === undefined) return { children: [...children], ended: null };
+  if (outcome.ok) {
+    return { children: children.map((one) => (one === child ? { ...one, started: true } : one)), ended: null };
+  }
+  // A refusal stores nothing; of a start that was tried in vain nobody knows what became of it.
+  if (outcome.code === "attempts_exhausted") cancelChild(run, child, "parent_ended");
+  const end: AgentEnd = {
+    agent: child.agent,
+    agent_id: null,
+    execution_id: null,
+    status: "failed",
+    output: null,
+    error: outcome.code,
+  };
+  return { children: children.filter((one) => one !== child), ended: { child, end } };
+}
+
+/** A child has ended. The news of its start may be the later one. */
+export function endHeard(children: readonly AgentChild[], news: ChildEnd): Heard {
+  const child = children.find(({ id }) => id === news.child_execution_id);
+  if (child === undefined) return { children: [...children], ended: null };
+  const { agent_id, status, output, error_code } = news;
+  const error = status === "completed" ? null : (error_code ?? `execution_${status}`);
+  const end: AgentEnd = { agent: child.agent, agent_id, execution_id: child.id, status, output, error };
+  return { children: children.filter((one) => one !== child), ended: { child, end } };
+}
+
+/** Nobody waits for these any more. A start that is under way is given up; its activity sees to what it started. */
+export function leaveChildren(run: Run, children: readonly AgentChild[], reason: string): void {
+  for (const child of children) {
+    if (!child.started) run.abandon(agentStartId(child.id));
+    cancelChild(run, child, reason);
+  }
+}
+
+function cancelChild(run: Run, { id }: AgentChild, reason: string): void {
+  run.tell(EXECUTION, id, "cancel", { reason });
+}
+
+/** What a judge found; null: it failed, or gave no verdict. */
+export function verdictOf({ status, output }: AgentEnd): Verdict | null {
+  return status === "completed" ? readVerdict(output ?? "", reasons) : null;
+}

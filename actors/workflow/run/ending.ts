@@ -1,0 +1,137 @@
+/**
+ * The four ways a run ends. Each has one terminal event, and nothing comes after it. The state at work has been left
+ * before, or has come to its result.
+ */
+
+import { shortened } from "../../execution/ending.ts";
+import type { Json } from "../../kernel/actor.ts";
+import { TemplateError } from "../../template/template.ts";
+import { CLEANUP, type Cleanup } from "./activities.ts";
+import { finalOutput } from "./blackboard/output.ts";
+import type { StateResult } from "./kinds/kind.ts";
+import { type RunEnd, WORKFLOW } from "./messages.ts";
+import type { RunEnding, RunStatus } from "./state.ts";
+import { DEADLINE } from "./timers.ts";
+import type { Run } from "./turn.ts";
+
+/** @param result of the last state */
+export function complete(run: Run, result: StateResult): void {
+  const output = finalOutputOf(run);
+  if (output === undefined) return;
+  end(run, "completed", { final_output: output, summary: summaryOf(result) });
+  run.emit("WorkflowExecutionCompleted", {
+    message: "The run completed",
+    details: {
+      final_blackboard: run.state.blackboard,
+      final_output: output,
+      artifacts: artifactsOf(run),
+      completed_at: run.at,
+    },
+  });
+}
+
+export function fail(run: Run, code: string, reason: string): void {
+  end(run, "failed", { error: reason, error_code: code, summary: shortened(reason) });
+  run.emit("WorkflowExecutionFailed", {
+    message: shortened(reason),
+    details: { reason, error_code: code, failed_at: run.at },
+  });
+}
+
+export function cancel(run: Run, reason: string | null): void {
+  end(run, "cancelled", { reason, summary: reason === null ? null : shortened(reason) });
+  run.emit("WorkflowExecutionCancelled", {
+    message: "The run was cancelled",
+    details: { reason, cancelled_at: run.at },
+  });
+}
+
+export function timeOut(run: Run): void {
+  const seconds = (run.state.header.timeout_ms ?? 0) / 1000;
+  const error = `The run took longer than ${seconds} s`;
+  end(run, "timed_out", { error, error_code: "execution_timeout", summary: error });
+  run.emit("WorkflowExecutionTimedOut", {
+    message: error,
+    details: { timeout_seconds: seconds, timed_out_at: run.at },
+  });
+}
+
+function end(run: Run, status: RunStatus, ending: Partial<RunEnding>): void {
+  if (run.state.deadline_at !== null) run.cancelTimer(DEADLINE);
+  run.change({
+    status,
+    current: null,
+    next: null,
+    paused_at: null,
+    ending: {
+      at: run.now,
+      final_output: null,
+      error: null,
+      error_code: null,
+      reason: null,
+      summary: null,
+      ...ending,
+    },
+  });
+  releaseVolumes(run);
+  tellParent(run);
+}
+
+/** Undefined when it cannot be rendered: then the run has failed. */
+function finalOutputOf(run: Run): Json | undefined {
+  const { definition, blackboard } = run.state;
+  try {
+    const { output, kept } = finalOutput(definition, blackboard, run.effort);
+    for (const { key, type } of kept) {
+      run.emit("WorkflowOutputCoercionFailed", {
+        message: `The output ${key} is no ${type}; it stays text`,
+        details: { key, type },
+      });
+    }
+    return output;
+  } catch (error) {
+    if (!(error instanceof TemplateError)) throw error;
+    fail(run, "template_error", `The output cannot be rendered: ${error.message}`);
+    return undefined;
+  }
+}
+
+/** What the run leaves behind: its persistent volumes. */
+function artifactsOf(run: Run): Json {
+  return run.state.header.volumes
+    .filter(({ storage_class }) => storage_class === "persistent")
+    .map(({ name, volume_id }) => ({ type: "volume", name, volume_id }));
+}
+
+function summaryOf(result: StateResult): string | null {
+  const told = [result.output, result.stdout, result.response].find((one) => typeof one === "string" && one !== "");
+  return typeof told === "string" ? shortened(told.trim()) : null;
+}
+
+/** What was mounted is let go; what was made for this run alone is removed. */
+function releaseVolumes(run: Run): void {
+  const { volumes, attachments } = run.state.header;
+  if (volumes.length === 0 && attachments.length === 0) return;
+  const ephemeral = volumes.filter(({ storage_class }) => storage_class === "ephemeral");
+  const input: Cleanup = { execution_id: run.id, volume_ids: ephemeral.map(({ volume_id }) => volume_id) };
+  run.perform(CLEANUP, `cleanup:${run.id}`, input, "cleaned_up");
+}
+
+function tellParent(run: Run): void {
+  const { header, status, transition_count, current_state, blackboard, ending } = run.state;
+  if (header.parent === null || !header.parent.waits) return;
+  const end: RunEnd = {
+    child_execution_id: run.id,
+    workflow_id: header.workflow_id,
+    status,
+    iterations: transition_count,
+    final_state: current_state,
+    output:
+      current_state !== null && Object.hasOwn(blackboard, current_state) ? (blackboard[current_state] ?? null) : null,
+    final_output: ending?.final_output ?? null,
+    blackboard,
+    error: ending?.error ?? null,
+    error_code: ending?.error_code ?? null,
+  };
+  run.tell(WORKFLOW, header.parent.execution_id, "run_ended", end);
+}

@@ -1,0 +1,100 @@
+/** Entering and leaving states: the limits, what the blackboard says of the state at work, its time, its work. */
+import type { State } from "../definition.ts";
+import { maxBlackboardBytes } from "./blackboard/size.ts";
+import { fail } from "./ending.ts";
+import { faultOf } from "./fault.ts";
+import { immediately } from "./kinds/immediate.ts";
+import { kindOf } from "./kinds/registry.ts";
+import { tooLarge } from "./settling.ts";
+import { stateTimer } from "./timers.ts";
+import type { Run } from "./turn.ts";
+
+/**
+ * Enters a state, or ends the run when a limit forbids it (contract 8).
+ *
+ * @param feedback for `state.feedback`; null clears it
+ */
+export function enter(run: Run, target: string, feedback: string | null): void {
+  const { definition, visits, transition_count } = run.state;
+  run.change({ next: null });
+  const state = Object.hasOwn(definition.states, target) ? definition.states[target] : undefined;
+  const visit = (Object.hasOwn(visits, target) ? (visits[target] ?? 0) : 0) + 1;
+  if (state === undefined) fail(run, "unknown_state", `There is no state ${target}`);
+  else if (visit > state.max_state_visits) failByVisits(run, target, state.max_state_visits, visit);
+  else if (transition_count >= definition.max_total_transitions) {
+    fail(run, "transition_limit", `More than ${definition.max_total_transitions} states would be entered`);
+  } else {
+    arrive(run, target, visit, state);
+    run.note({ state: { name: target, feedback, visit } });
+    begin(run, state);
+  }
+}
+
+function failByVisits(run: Run, name: string, max: number, actual: number): void {
+  const message = `${name} would be entered for the ${actual}. time; ${max} are allowed`;
+  run.emit("WorkflowStateVisitLimitExceeded", {
+    message,
+    state_name: name,
+    details: { state_name: name, max_visits: max, actual_visits: actual },
+  });
+  fail(run, "state_visit_limit", message);
+}
+
+function arrive(run: Run, name: string, visit: number, state: State): void {
+  const { now } = run;
+  const { visits, transition_count } = run.state;
+  const keepsTime = kindOf(state.kind).keepsTime === true;
+  const deadline_at = keepsTime || state.timeout_ms === null ? null : now + state.timeout_ms;
+  const entry = transition_count + 1;
+  run.change({
+    // Replaced by what the state begins with.
+    current: { name, visit, entry, entered_at: now, deadline_at, work: { of: "immediate", result: {} } },
+    current_state: name,
+    last_transition_at: now,
+    visits: { ...visits, [name]: visit },
+    transition_count: entry,
+  });
+  run.emit("WorkflowStateEntered", {
+    message: `${name} was entered`,
+    state_name: name,
+    details: { state_name: name, visit, entered_at: run.at },
+  });
+}
+
+function begin(run: Run, state: State): void {
+  try {
+    run.attempt(() => {
+      kindOf(state.kind).enter(run, state);
+      if (run.state.blackboard_bytes > maxBlackboardBytes) throw new BlackboardFull(tooLarge);
+    });
+  } catch (error) {
+    if (error instanceof BlackboardFull) {
+      leaveState(run, "failed");
+      fail(run, "blackboard_too_large", tooLarge);
+      return;
+    }
+    const result = faultOf(error);
+    if (result === null) throw error;
+    immediately(run, result);
+  }
+  const { deadline_at, entry, work } = run.current;
+  if (deadline_at === null || work.of === "immediate") return;
+  run.schedule(stateTimer(entry), deadline_at, "state_overdue", { entry });
+}
+
+class BlackboardFull extends Error {}
+
+/** Gives up what the state at work has under way. It is still at work, but nothing will come of that any more. */
+export function leaveWork(run: Run, reason: string): void {
+  const { work, deadline_at, entry } = run.current;
+  if (work.of === "immediate") return;
+  kindOf(run.definition.kind).leave(run, reason);
+  if (deadline_at !== null) run.cancelTimer(stateTimer(entry));
+}
+
+/** Leaves the state at work for good, without a result. */
+export function leaveState(run: Run, reason: string): void {
+  if (run.state.current === null) return;
+  leaveWork(run, reason);
+  run.change({ current: null });
+}

@@ -1,0 +1,86 @@
+/** What a command's end means as a state's result (contract 2). */
+import type { Json } from "../../../kernel/actor.ts";
+import type { CommandEnd, CommandEnded } from "../activities.ts";
+import { jsonBytes, maxResultBytes } from "../blackboard/size.ts";
+import type { StateResult } from "./kind.ts";
+
+/**
+ * How a command ended; one that a fault of the service kept from ending has failed. Of what it wrote the end is kept,
+ * as much as has room on the blackboard twice over.
+ *
+ * @param sharers commands whose results share that room
+ */
+export function endOf(outcome: CommandEnded, sharers = 1): CommandEnd {
+  return outcome.ok ? fitting(outcome.value, sharers) : neverEnded(outcome.code, outcome.message);
+}
+
+function neverEnded(error: string, message: string): CommandEnd {
+  return {
+    status: "failed",
+    exit_code: null,
+    stdout: "",
+    stderr: "",
+    duration_ms: 0,
+    timed_out: false,
+    truncated: false,
+    attempts: 1,
+    error,
+    warnings: [message],
+  };
+}
+
+/** Left for names, numbers and punctuation. */
+const roomForTheRest = 262_144;
+
+function fitting(end: CommandEnd, sharers: number): CommandEnd {
+  const room = Math.floor((maxResultBytes - roomForTheRest) / (sharers * 4));
+  const [stdout, stderr] = [lastOf(end.stdout, room), lastOf(end.stderr, room)];
+  const isCut = stdout.length < end.stdout.length || stderr.length < end.stderr.length;
+  return { ...end, stdout, stderr, truncated: end.truncated || isCut };
+}
+
+/** The end of a text that takes at most so many bytes as JSON. */
+function lastOf(text: string, bytes: number): string {
+  let last = text;
+  for (let size = jsonBytes(last); size > bytes; size = jsonBytes(last)) {
+    last = last.slice(-Math.floor((last.length * bytes) / (size + 1))).replace(/^[\uDC00-\uDFFF]/, "");
+  }
+  return last;
+}
+
+type Fields = { readonly [member: string]: Json };
+
+/** Of System: its members stand once more under `output`. */
+export function systemResult(end: CommandEnd): StateResult {
+  return mirrored(end, shownOf(end));
+}
+
+/** Of ContainerRun: as System's, with its attempts. */
+export function containerResult(end: CommandEnd): StateResult {
+  return mirrored(end, { ...shownOf(end), attempts: end.attempts });
+}
+
+/** Of one step of ParallelContainerRun, for `results`. */
+export function stepResult(name: string, end: CommandEnd): StateResult {
+  return { name, status: end.status, ...shownOf(end), ...notesOf(end) };
+}
+
+function shownOf({ exit_code, stdout, stderr, duration_ms, timed_out, truncated }: CommandEnd): Fields {
+  return { exit_code, stdout, stderr, duration_ms, timed_out, truncated };
+}
+
+function mirrored(end: CommandEnd, shown: Fields): StateResult {
+  return { status: end.status, ...shown, ...notesOf(end), output: { status: end.status, ...shown } };
+}
+
+/** Only what there is to say: why it failed beside its exit code, and what was not done as asked. */
+function notesOf({ error, warnings }: CommandEnd): Fields {
+  return { ...(error === null ? {} : { error }), ...(warnings.length === 0 ? {} : { warnings }) };
+}
+
+/** A ContainerRun's result whose standard output an output handler has replaced. */
+export function withStdout(result: StateResult, stdout: string): StateResult {
+  const { output } = result;
+  const isObject = output !== null && typeof output === "object" && !Array.isArray(output);
+  return { ...result, stdout, output: isObject ? { ...output, stdout } : { stdout } };
+}

@@ -1,0 +1,67 @@
+/**
+ * What the engine asks of each kind of state.
+ *
+ * `enter` begins the work: it sets `run.work(…)` and adds effects. Messages that concern the work reach the kind's own
+ * functions through the actor (`workflow.ts`); when the result is there they call `settle` of `settling.ts`, which
+ * takes the run on. `leave` gives the work up: the run was cancelled, timed out, or the state took too long.
+ *
+ * The actor hands on only what belongs to the entry at work: the outcome of an activity that the work names, the end
+ * of a child it lists. Whatever a function did before it threw a fault is forgotten; then the work is left.
+ */
+
+import type { ApprovalDecided } from "../../../approval/messages.ts";
+import type { ChildEnd } from "../../../execution/child.ts";
+import type { Json } from "../../../kernel/actor.ts";
+import type { State, StateKind } from "../../definition.ts";
+import type { AgentStarted, CommandEnded, RunStarted, WebhookAnswered } from "../activities.ts";
+import type { RunEnd } from "../messages.ts";
+import type { Run } from "../turn.ts";
+
+export type StateOf<K extends StateKind> = Extract<State, { kind: K }>;
+
+/** A state's result as the contract's section 2 gives it; `status` is `success`, `completed` or `failed`. */
+export type StateResult = { readonly status: string; readonly [member: string]: Json };
+
+/** Thrown while a state is entered or goes on: its result is failed with this code, and rules are evaluated. */
+export class StateFault extends Error {
+  override readonly name = "StateFault";
+  constructor(
+    /** Such as `template_resolved_empty`, `unsafe_template_position`, `template_error`. */
+    readonly code: string,
+    message: string = code,
+  ) {
+    super(message);
+  }
+}
+
+export interface KindOfState<K extends StateKind> {
+  /** @throws StateFault, TemplateError */
+  enter(run: Run, state: StateOf<K>): void;
+  /** @param reason such as `cancelled`, `timed_out`, `state_timeout`, `deleted` */
+  leave(run: Run, reason: string): void;
+  /** The result when the state's own timeout passed; the work was left already. */
+  overdue(run: Run, state: StateOf<K>): StateResult;
+  /**
+   * The work ends in time by itself, by what it was told to do (a command is killed, an approval expires): the run
+   * sets no timer of its own, and `overdue` is never called.
+   */
+  readonly keepsTime?: true;
+
+  /** Of activity `workflow.command`; its id is the work's `activity`, or that of one of its steps still at work. */
+  commandEnded?(run: Run, outcome: CommandEnded): void;
+  /** Of activity `workflow.agent`, for one of the work's `children`. */
+  agentStarted?(run: Run, outcome: AgentStarted): void;
+  /** Of one of the work's `children`. */
+  childEnded?(run: Run, end: ChildEnd): void;
+  /** Of activity `workflow.webhook` of this entry. */
+  webhookAnswered?(run: Run, outcome: WebhookAnswered): void;
+  /** Of activity `workflow.start`, for the work's `child`. */
+  runStarted?(run: Run, outcome: RunStarted): void;
+  /** Of the work's `child`. */
+  runEnded?(run: Run, end: RunEnd): void;
+  /** By the work's approval. */
+  decided?(run: Run, decision: ApprovalDecided): void;
+}
+
+/** A kind as it is called with whatever state it may get; the definition's `kind` has chosen it. */
+export type AnyKind = Pick<KindOfState<StateKind>, keyof KindOfState<StateKind>>;

@@ -1,0 +1,78 @@
+/** The result of a ParallelAgents state: what its agents came to, and the consensus over the verdicts (contract 2, 7). */
+
+import { consensusOf } from "../../../execution/judging/consensus.ts";
+import { trimText } from "../../../execution/loop/trim.ts";
+import type { Json } from "../../../kernel/actor.ts";
+import type { Consensus } from "../../definition.ts";
+import type { AgentEnd } from "../state.ts";
+import { outputValue } from "./agent-result.ts";
+import { type JudgeResult, reasoningOf, resultsOf } from "./judging.ts";
+import type { StateResult } from "./kind.ts";
+
+const maxReasoningBytes = 16_384;
+
+/** The outputs that there are, each under its agent's name. */
+export function joinedOutputs(ends: readonly AgentEnd[]): string {
+  return ends
+    .filter(({ status }) => status === "completed")
+    .map(({ agent, output }) => `[${agent}]:\n${output ?? ""}`)
+    .join("\n\n");
+}
+
+/**
+ * @param verdicts as `judgeResult` gave them, by position
+ * @param judged   whether judges gave them; otherwise they are the agents' own
+ * @param without  who should have given a verdict, and gave none
+ */
+export function parallelResult(
+  rule: Consensus,
+  ends: readonly AgentEnd[],
+  verdicts: readonly (Json | null)[],
+  judged: boolean,
+  without: readonly string[] = [],
+): StateResult {
+  const results = resultsOf(verdicts);
+  const agents = ends.map(({ agent, execution_id, status, output, error }) => ({
+    agent,
+    execution_id,
+    status,
+    output: output === null ? null : outputValue(output),
+    ...(error === null ? {} : { error }),
+  }));
+  const failure = failureOf(rule, ends, results, judged);
+  return {
+    status: failure === null ? "completed" : "failed",
+    ...(failure === null ? {} : { error: failure }),
+    consensus: {
+      ...(failure === null && results.length > 0 ? agreement(rule, results) : {}),
+      strategy: rule.strategy,
+      metadata: {
+        individual_outputs: agents.map(({ output }) => output),
+        individual_results: results,
+        reasoning: trimText(reasoningOf(results), maxReasoningBytes),
+        agents_without_verdict: [...without],
+      },
+    },
+    agents,
+    individual_results: results,
+  };
+}
+
+/** Why the state fails; null: it does not. Without judges and without verdicts the agents decide. */
+function failureOf(
+  { min_judges_required }: Consensus,
+  ends: readonly AgentEnd[],
+  results: readonly JudgeResult[],
+  judged: boolean,
+): string | null {
+  if (!ends.some(({ status }) => status === "completed")) return "all_agents_failed";
+  const own = results.length === 0 && !judged;
+  return !own && results.length < min_judges_required ? "insufficient_judges" : null;
+}
+
+function agreement(rule: Consensus, results: readonly JudgeResult[]) {
+  const factors = { agreement: rule.agreement_factor, self: rule.self_confidence_factor };
+  const { score, confidence } = consensusOf(rule, results, factors);
+  const agreed = rule.agreement === null || confidence >= rule.agreement;
+  return { score, confidence, binary_valid: score >= rule.threshold && agreed };
+}

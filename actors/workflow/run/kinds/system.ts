@@ -1,0 +1,86 @@
+/**
+ * System: one command in a sandbox of the node's agent runtime. Two exact commands start no process: `noop`, and
+ * `update_blackboard`, which writes its rendered `env` to the blackboard.
+ */
+
+import { systemCommand } from "../../shell/command-text.ts";
+import { COMMAND } from "../activities.ts";
+import { reservedKeys } from "../blackboard/reserved.ts";
+import { settle } from "../settling.ts";
+import type { Run } from "../turn.ts";
+import { endOf, systemResult } from "./command-result.ts";
+import { immediately } from "./immediate.ts";
+import type { KindOfState, StateOf, StateResult } from "./kind.ts";
+
+/** Of activity `workflow.command`. */
+export const commandId = (instanceId: string): string => `command:${instanceId}`;
+
+export const systemKind: KindOfState<"System"> = {
+  // The command is killed when its time is up, and says so with all that it has written.
+  keepsTime: true,
+
+  enter(run, state) {
+    const { command } = state;
+    const exact = command.form === "text" ? command.text.trim() : null;
+    if (exact === "noop") return immediately(run, withoutProcess());
+    if (exact === "update_blackboard") return immediately(run, updateBlackboard(run, state));
+    const instance = run.context.newId();
+    run.perform(COMMAND, commandId(instance), systemCommand(run, state, instance), "command_ended");
+    run.work({ of: "command", activity: commandId(instance), result: null, children: [] });
+  },
+
+  leave(run) {
+    const { work } = run.current;
+    if (work.of === "command") run.abandon(work.activity);
+  },
+
+  overdue: overdueCommand,
+
+  commandEnded(run, outcome) {
+    settle(run, systemResult(endOf(outcome)));
+  },
+};
+
+/** The result of a command that was given up because its state took too long. */
+export function overdueCommand(): StateResult {
+  return systemResult({
+    status: "failed",
+    exit_code: -1,
+    stdout: "",
+    stderr: "",
+    duration_ms: 0,
+    timed_out: true,
+    truncated: false,
+    attempts: 1,
+    error: "timed_out",
+    warnings: [],
+  });
+}
+
+function withoutProcess(): StateResult {
+  return systemResult({
+    status: "success",
+    exit_code: 0,
+    stdout: "",
+    stderr: "",
+    duration_ms: 0,
+    timed_out: false,
+    truncated: false,
+    attempts: 1,
+    error: null,
+    warnings: [],
+  });
+}
+
+/** Writes all of its keys, or none when one of them is not the author's to write. */
+function updateBlackboard(run: Run, { env }: StateOf<"System">): StateResult {
+  const { states } = run.state.definition;
+  const keys = Object.keys(env);
+  const refused = keys.find((key) => reservedKeys.has(key) || Object.hasOwn(states, key));
+  if (refused !== undefined) {
+    const message = `${refused} is a name of the system's or of a state`;
+    return { status: "failed", exit_code: 1, updated: [], error: "reserved_blackboard_key", message };
+  }
+  run.note(Object.fromEntries(keys.map((key) => [key, run.render(env[key] ?? "")])));
+  return { status: "success", exit_code: 0, updated: keys };
+}

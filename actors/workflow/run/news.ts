@@ -1,0 +1,38 @@
+/** Which news concern the entry at work. Whatever belongs to an earlier one, or to work given up, is dropped. */
+import type { Outcome } from "../../kernel/actor.ts";
+import type { AgentChild, Current, Work } from "./state.ts";
+
+type Ours = (current: Current) => boolean;
+
+/** Of activity `workflow.command`. */
+export function commandIsOurs({ id }: Pick<Outcome, "id">): Ours {
+  return ({ work }) => {
+    if (work.of === "command") return work.activity === id && work.result === null;
+    return work.of === "commands" && work.steps.some(({ activity, result }) => activity === id && result === null);
+  };
+}
+
+/** Of activity `workflow.webhook`. */
+export function webhookIsOurs(runId: string, { id }: Pick<Outcome, "id">): Ours {
+  return ({ entry }) => id === webhookId(runId, entry);
+}
+
+/** @param id of an agent execution */
+export function childIsOurs(id: string): Ours {
+  return ({ work }) => childrenOf(work).some((child) => child.id === id);
+}
+
+/** @param id of a sub-workflow's run */
+export function runIsOurs(id: string): Ours {
+  return ({ work }) => work.of === "subworkflow" && work.child === id;
+}
+
+/** The agent executions that a state's work has under way. */
+function childrenOf(work: Work): readonly AgentChild[] {
+  return "children" in work ? work.children : [];
+}
+
+/** Ids of pieces of work. */
+export const webhookId = (runId: string, entry: number): string => `webhook:${runId}:${entry}`;
+export const agentStartId = (childId: string): string => `agent:${childId}`;
+export const runStartId = (childId: string): string => `run:${childId}`;

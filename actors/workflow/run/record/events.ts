@@ -1,0 +1,53 @@
+/**
+ * The log of a run (contract 11). An entry is stored as type, message and details; who reads it adds the sequence, the
+ * time and what names the run.
+ */
+import type { Json } from "../../../kernel/actor.ts";
+
+type Details = { readonly [key: string]: Json };
+
+export const eventTypes = [
+  "WorkflowExecutionStarted",
+  "WorkflowStateEntered",
+  "WorkflowStateExited",
+  "WorkflowIterationStarted",
+  "WorkflowIterationCompleted",
+  "WorkflowIterationFailed",
+  "RefinementApplied",
+  "SubworkflowTriggered",
+  "SubworkflowCompleted",
+  "SubworkflowFailed",
+  "ContainerRunStarted",
+  "ContainerRunCompleted",
+  "ContainerRunFailed",
+  "HumanInputRequested",
+  "HumanInputResolved",
+  "WorkflowStateVisitLimitExceeded",
+  "WorkflowExecutionPaused",
+  "WorkflowExecutionResumed",
+  "WorkflowOutputCoercionFailed",
+  "WorkflowExecutionCompleted",
+  "WorkflowExecutionFailed",
+  "WorkflowExecutionCancelled",
+  "WorkflowExecutionTimedOut",
+] as const;
+export type EventType = (typeof eventTypes)[number];
+
+export interface EventBody<_T extends EventType = EventType> {
+  /** One line for people. */
+  readonly message: string;
+  readonly state_name?: string;
+  readonly iteration_number?: number;
+  readonly details: Details;
+}
+
+export function eventOf<T extends EventType>(type: T, body: EventBody<T>): Json {
+  const { message, state_name, iteration_number, details } = body;
+  return {
+    type,
+    message,
+    ...(state_name === undefined ? {} : { state_name }),
+    ...(iteration_number === undefined ? {} : { iteration_number }),
+    details,
+  };
+}

@@ -1,0 +1,173 @@
+/** A run as a graph: its states, the ways between them and how often each was taken, its steps with their times. */
+import { type Static, type TSchema, Type } from "@sinclair/typebox";
+import { iso } from "../../../execution/life.ts";
+import type { Json } from "../../../kernel/actor.ts";
+import { isOver, type RunState, RunStatus } from "../state.ts";
+
+const Nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
+const Text = Type.String();
+const Time = Type.String({ format: "date-time" });
+const Milliseconds = Type.Integer({ minimum: 0 });
+
+const times = {
+  exited_at: Nullable(Time),
+  /** Of a state at work: so far. */
+  duration_ms: Nullable(Milliseconds),
+};
+
+export const RunGraph = Type.Object({
+  execution_id: Text,
+  workflow_id: Text,
+  workflow_name: Text,
+  version: Text,
+  status: RunStatus,
+  current_state: Nullable(Text),
+  nodes: Type.Array(
+    Type.Object({
+      name: Text,
+      kind: Text,
+      terminal: Type.Boolean(),
+      visits: Type.Integer({ minimum: 0 }),
+      /** `pending` (not entered), `running`, or what the last visit came to; times are of that visit. */
+      status: Text,
+      entered_at: Nullable(Time),
+      ...times,
+    }),
+  ),
+  edges: Type.Array(
+    Type.Object({ from: Text, condition: Text, to: Text, /** How often. */ taken: Type.Integer({ minimum: 0 }) }),
+  ),
+  steps: Type.Array(
+    Type.Object({
+      /** From 1. */
+      sequence: Type.Integer({ minimum: 1 }),
+      state: Text,
+      visit: Type.Integer({ minimum: 1 }),
+      status: Text,
+      entered_at: Time,
+      ...times,
+      /** Of the transition that led on; null when none did. */
+      condition: Nullable(Text),
+      target: Nullable(Text),
+    }),
+  ),
+});
+export type RunGraph = Static<typeof RunGraph>;
+
+/** One entry into a state; times are ISO 8601. */
+interface Step {
+  readonly state: string;
+  readonly visit: number;
+  readonly entered_at: string;
+  readonly exited_at: string | null;
+  /** What it came to; null while it is at work. */
+  readonly status: string | null;
+  readonly condition: string | null;
+  readonly target: string | null;
+}
+
+interface Event {
+  readonly type: string;
+  readonly state_name: string;
+  readonly details: {
+    readonly visit: number;
+    readonly entered_at: string;
+    readonly exited_at: string;
+    readonly output: { readonly status: string };
+    readonly transition: { readonly condition: string; readonly target: string } | null;
+  };
+}
+
+/** The steps of a run, from the entries of its log: their results may be large, so they are taken in page by page. */
+export class StepFold {
+  readonly steps: Step[] = [];
+
+  /** @param entries as `eventOf` made them, in order */
+  add(entries: readonly Json[]): void {
+    for (const entry of entries) {
+      // Written by the run itself.
+      const { type, state_name, details } = entry as unknown as Event;
+      if (type === "WorkflowStateEntered") {
+        const { visit, entered_at } = details;
+        const open = { exited_at: null, status: null, condition: null, target: null };
+        this.steps.push({ state: state_name, visit, entered_at, ...open });
+      } else if (type === "WorkflowStateExited") {
+        const { exited_at, output, transition } = details;
+        const last = this.steps.pop();
+        const { condition, target } = transition ?? { condition: null, target: null };
+        if (last !== undefined) this.steps.push({ ...last, exited_at, status: output.status, condition, target });
+      }
+    }
+  }
+}
+
+/** The step that a run left without a result ended with the run. */
+function ended(steps: readonly Step[], state: Pick<RunState, "status" | "ending">): readonly Step[] {
+  const last = steps.at(-1);
+  if (last === undefined || last.exited_at !== null || !isOver(state) || state.ending === null) return steps;
+  return [...steps.slice(0, -1), { ...last, exited_at: iso(state.ending.at), status: state.status }];
+}
+
+/**
+ * @param taken the steps of its log
+ * @param now Unix milliseconds, for how long a state has been at work
+ */
+export function runGraph(executionId: string, state: RunState, taken: readonly Step[], now: number): RunGraph {
+  const { header, definition, visits } = state;
+  const history = ended(taken, state);
+  const latest = new Map(history.map((step) => [step.state, step]));
+  return {
+    execution_id: executionId,
+    workflow_id: header.workflow_id,
+    workflow_name: header.workflow_name,
+    version: header.workflow_version,
+    status: state.status,
+    current_state: state.current_state,
+    nodes: Object.entries(definition.states).map(([name, { kind, transitions }]) => {
+      const last = latest.get(name);
+      return {
+        name,
+        kind,
+        terminal: transitions.length === 0,
+        visits: Object.hasOwn(visits, name) ? (visits[name] ?? 0) : 0,
+        status: last === undefined ? "pending" : statusOf(last),
+        entered_at: last === undefined ? null : last.entered_at,
+        ...(last === undefined ? { exited_at: null, duration_ms: null } : timesOf(last, now)),
+      };
+    }),
+    edges: edgesOf(state, history),
+    steps: history.map((step, index) => ({
+      sequence: index + 1,
+      state: step.state,
+      visit: step.visit,
+      status: statusOf(step),
+      entered_at: step.entered_at,
+      ...timesOf(step, now),
+      condition: step.condition,
+      target: step.target,
+    })),
+  };
+}
+
+const statusOf = ({ status }: Step): string => status ?? "running";
+
+function timesOf({ entered_at, exited_at }: Step, now: number) {
+  return {
+    exited_at,
+    duration_ms: Math.max(0, (exited_at === null ? now : Date.parse(exited_at)) - Date.parse(entered_at)),
+  };
+}
+
+/** Two transitions alike are one way: the first that matches is taken. */
+function edgesOf({ definition }: RunState, history: readonly Step[]): RunGraph["edges"] {
+  return Object.entries(definition.states).flatMap(([from, { transitions }]) =>
+    transitions.map(({ condition, target }, place) => {
+      const isRepeat = transitions
+        .slice(0, place)
+        .some((earlier) => earlier.condition === condition && earlier.target === target);
+      const takes = (step: Step): boolean =>
+        step.state === from && step.condition === condition && step.target === target;
+      return { from, to: target, condition, taken: isRepeat ? 0 : history.filter(takes).length };
+    }),
+  );
+}

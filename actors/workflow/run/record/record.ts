@@ -1,0 +1,144 @@
+/** The record of a run as clients read it, and its row in lists (contract 8). Every key is always there. */
+import { type Static, type TSchema, Type } from "@sinclair/typebox";
+import { iso } from "../../../execution/life.ts";
+import type { Json } from "../../../kernel/actor.ts";
+import { AnyJson, JsonObject } from "../../../kernel/json.ts";
+import { type Current, Initiator, type RunState, RunStatus } from "../state.ts";
+
+const Nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
+const Text = Type.String();
+const Time = Type.String({ format: "date-time" });
+
+const WaitingFor = Type.Object({
+  kind: Type.Literal("approval"),
+  approval_id: Text,
+  state_name: Text,
+  expires_at: Time,
+});
+export type WaitingFor = Static<typeof WaitingFor>;
+
+export const RunElement = Type.Object({
+  id: Text,
+  execution_id: Text,
+  workflow_id: Text,
+  workflow_name: Text,
+  workflow_version: Text,
+  tenant_id: Text,
+  status: RunStatus,
+  current_state: Nullable(Text),
+  /** Whom the run waits for; null when it is at work by itself, or over. */
+  waiting_for: Nullable(WaitingFor),
+  intent: Text,
+  state_visits: Type.Record(Text, Type.Integer()),
+  /** Entries into states. */
+  transition_count: Type.Integer(),
+  final_output: AnyJson,
+  summary: Nullable(Text),
+  error: Nullable(Text),
+  error_code: Nullable(Text),
+  started_at: Time,
+  last_transition_at: Time,
+  /** Null while it is live. */
+  ended_at: Nullable(Time),
+  deadline_at: Nullable(Time),
+  paused_at: Nullable(Time),
+  parent_execution_id: Nullable(Text),
+  retry_of: Nullable(Text),
+  stimulus_id: Nullable(Text),
+  initiated_by: Initiator,
+  temporal_workflow_id: Text,
+  temporal_run_id: Text,
+});
+export type RunElement = Static<typeof RunElement>;
+
+export const RunRecord = Type.Composite([
+  RunElement,
+  Type.Object({
+    input: AnyJson,
+    attachments: Type.Array(AnyJson),
+    blackboard: JsonObject,
+    /** The last result of every state that has one. */
+    state_outputs: Type.Record(Text, AnyJson),
+  }),
+]);
+export type RunRecord = Static<typeof RunRecord>;
+
+/** The members of a run's state that its row is made of: none of the bulky ones. */
+export const elementMembers = [
+  "header",
+  "status",
+  "started_at",
+  "deadline_at",
+  "paused_at",
+  "last_transition_at",
+  "current",
+  "current_state",
+  "visits",
+  "transition_count",
+  "ending",
+] as const satisfies readonly (keyof RunState)[];
+export type ElementState = Pick<RunState, (typeof elementMembers)[number]>;
+
+export interface Subject {
+  readonly execution_id: string;
+  readonly tenant_id: string;
+}
+
+/** What lists show of a run. */
+export function runElement({ execution_id, tenant_id }: Subject, state: ElementState): RunElement {
+  const { header, ending } = state;
+  return {
+    id: execution_id,
+    execution_id,
+    workflow_id: header.workflow_id,
+    workflow_name: header.workflow_name,
+    workflow_version: header.workflow_version,
+    tenant_id,
+    status: state.status,
+    current_state: state.current_state,
+    waiting_for: waitingFor(state.current),
+    intent: header.intent,
+    state_visits: state.visits,
+    transition_count: state.transition_count,
+    final_output: ending?.final_output ?? null,
+    summary: ending?.summary ?? null,
+    error: ending?.error ?? null,
+    error_code: ending?.error_code ?? null,
+    started_at: iso(state.started_at),
+    last_transition_at: iso(state.last_transition_at),
+    ended_at: isoOrNull(ending?.at ?? null),
+    deadline_at: isoOrNull(state.deadline_at),
+    paused_at: isoOrNull(state.paused_at),
+    parent_execution_id: header.parent?.execution_id ?? null,
+    retry_of: header.retry_of,
+    stimulus_id: header.stimulus_id,
+    initiated_by: header.initiated_by,
+    temporal_workflow_id: execution_id,
+    temporal_run_id: execution_id,
+  };
+}
+
+/** The whole record. */
+export function runRecord(subject: Subject, state: RunState): RunRecord {
+  return {
+    ...runElement(subject, state),
+    input: state.input,
+    attachments: state.header.attachments,
+    blackboard: state.blackboard,
+    state_outputs: stateOutputs(state),
+  };
+}
+
+/** The results on the blackboard, by state, in the order of their first ones. */
+function stateOutputs({ outputs, blackboard }: Pick<RunState, "outputs" | "blackboard">): Record<string, Json> {
+  return Object.fromEntries(outputs.map((name) => [name, blackboard[name] ?? null]));
+}
+
+/** The approval that the run waits for, if it does. */
+function waitingFor(current: Current | null): WaitingFor | null {
+  if (current?.work.of !== "human") return null;
+  const { approval_id, expires_at } = current.work;
+  return { kind: "approval", approval_id, state_name: current.name, expires_at: iso(expires_at) };
+}
+
+const isoOrNull = (milliseconds: number | null): string | null => (milliseconds === null ? null : iso(milliseconds));

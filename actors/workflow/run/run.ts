@@ -1,0 +1,225 @@
+/**
+ * The life of a workflow run.
+ *
+ *   ─start─▶ running ─┬─▶ completed     no rule takes a good result, or the state is terminal
+ *             │   ▲   ├─▶ failed        a bad result nobody takes; a limit
+ *             └───┘   ├─▶ cancelled     from outside
+ *          next state └─▶ timed_out     the run's own deadline
+ *
+ * A run is at one state at a time. Entering it (`entering.ts`) begins its work, which is its kind's matter (`kinds/`);
+ * news of that work comes back as messages, and once the kind has the result it settles it (`settling.ts`): the result
+ * goes on the blackboard, the rules are asked, and the next state is entered in the same turn, or the run ends
+ * (`ending.ts`). A paused run stays between two states. News of work that is no longer at hand changes nothing.
+ */
+
+import { iso } from "../../execution/life.ts";
+import { type Context, defineActor, type Json, type Turn } from "../../kernel/actor.ts";
+import { firstState } from "./blackboard/seed.ts";
+import { maxBlackboardBytes } from "./blackboard/size.ts";
+import { cancel, fail, timeOut } from "./ending.ts";
+import { enter, leaveState, leaveWork } from "./entering.ts";
+import { faultOf } from "./fault.ts";
+import type { AnyKind, StateResult } from "./kinds/kind.ts";
+import { kindOf } from "./kinds/registry.ts";
+import { type CancelReply, type EraseReply, messages, type PauseReply, type StartReply, WORKFLOW } from "./messages.ts";
+import { childIsOurs, commandIsOurs, runIsOurs, webhookIsOurs } from "./news.ts";
+import { settle, tooLarge } from "./settling.ts";
+import { type Current, isOver, RunState } from "./state.ts";
+import { DEADLINE, stateTimer } from "./timers.ts";
+import { Run } from "./turn.ts";
+import { unwantedAgent, unwantedRun } from "./unwanted.ts";
+
+type State = RunState | null;
+type Result = Turn<RunState>;
+
+export const workflow = defineActor({
+  kind: WORKFLOW,
+  state: RunState,
+  messages,
+  receive: {
+    start(state, body, context) {
+      if (state !== null) return unchanged(state, startReply(state, context));
+      const run = new Run(firstState(body, context), context);
+      begin(run);
+      return run.turn(startReply(run.state, context));
+    },
+
+    advance: (state, { entry }, context) =>
+      within(state, context, (run) => {
+        const { current } = run.state;
+        if (current?.entry === entry && current.work.of === "immediate")
+          settle(run, current.work.result as StateResult);
+      }),
+
+    command_ended: (state, outcome, context) =>
+      atWork(state, context, commandIsOurs(outcome), (kind, run) => kind.commandEnded?.(run, outcome)),
+    webhook_answered: (state, outcome, context) =>
+      atWork(state, context, webhookIsOurs(context.key, outcome), (kind, run) => kind.webhookAnswered?.(run, outcome)),
+    child_ended: (state, end, context) =>
+      atWork(state, context, childIsOurs(end.child_execution_id), (kind, run) => kind.childEnded?.(run, end)),
+    run_ended: (state, end, context) =>
+      atWork(state, context, runIsOurs(end.child_execution_id), (kind, run) => kind.runEnded?.(run, end)),
+    approval_decided: (state, decision, context) =>
+      atWork(
+        state,
+        context,
+        ({ work }) => work.of === "human" && work.approval_id === decision.approval_id,
+        (kind, run) => kind.decided?.(run, decision),
+      ),
+
+    agent_started(state, outcome, context) {
+      const stray = unwantedAgent(state, outcome);
+      if (stray !== null) return { state, effects: stray };
+      return atWork(
+        state,
+        context,
+        () => true,
+        (kind, run) => kind.agentStarted?.(run, outcome),
+      );
+    },
+    run_started(state, outcome, context) {
+      const stray = unwantedRun(state, outcome);
+      if (stray !== null) return { state, effects: stray };
+      return atWork(
+        state,
+        context,
+        () => true,
+        (kind, run) => kind.runStarted?.(run, outcome),
+      );
+    },
+
+    // What becomes of the volumes never alters the run.
+    cleaned_up: (state) => unchanged(state),
+
+    state_overdue: (state, { entry }, context) =>
+      within(state, context, (run) => {
+        const { current } = run.state;
+        if (current?.entry !== entry || current.deadline_at === null || current.work.of === "immediate") return;
+        if (run.now < current.deadline_at) {
+          return run.schedule(stateTimer(entry), current.deadline_at, "state_overdue", { entry });
+        }
+        guarded(run, () => {
+          leaveWork(run, "state_timeout");
+          settle(run, kindOf(run.definition.kind).overdue(run, run.definition));
+        });
+      }),
+
+    deadline: (state, _, context) =>
+      within(state, context, (run) => {
+        const { deadline_at } = run.state;
+        if (deadline_at === null) return;
+        if (run.now < deadline_at) return run.schedule(DEADLINE, deadline_at, "deadline", {});
+        leaveState(run, "timed_out");
+        timeOut(run);
+      }),
+
+    cancel(state, { reason }, context) {
+      if (state === null) return unchanged(null, { outcome: "unknown" } satisfies CancelReply);
+      if (isOver(state)) return unchanged(state, cancelReply(state));
+      const run = new Run(state, context);
+      leaveState(run, "cancelled");
+      cancel(run, reason);
+      return run.turn(cancelReply(run.state));
+    },
+
+    pause(state, _, context) {
+      const refusal = refusalOf(state);
+      if (state === null || refusal !== null) return unchanged(state, refusal);
+      if (state.paused_at !== null) return unchanged(state, done);
+      const run = new Run(state, context);
+      run.change({ paused_at: run.now });
+      run.emit("WorkflowExecutionPaused", { message: "The run was paused", details: { paused_at: run.at } });
+      return run.turn(done);
+    },
+
+    resume(state, _, context) {
+      const refusal = refusalOf(state);
+      if (state === null || refusal !== null) return unchanged(state, refusal);
+      if (state.paused_at === null) return unchanged(state, done);
+      const run = new Run(state, context);
+      run.change({ paused_at: null });
+      run.emit("WorkflowExecutionResumed", { message: "The run goes on", details: { resumed_at: run.at } });
+      goOn(run);
+      return run.turn(done);
+    },
+
+    erase(state, _, context) {
+      if (state === null) return unchanged(null, { outcome: "unknown" } satisfies EraseReply);
+      const run = new Run(state, context);
+      if (!isOver(state)) {
+        leaveState(run, "deleted");
+        cancel(run, "deleted");
+      }
+      return run.farewell({ outcome: "erased" } satisfies EraseReply);
+    },
+  },
+});
+
+function begin(run: Run): void {
+  const { header, deadline_at, blackboard_bytes } = run.state;
+  run.emit("WorkflowExecutionStarted", {
+    message: `${header.workflow_name} ${header.workflow_version} began`,
+    details: { workflow_id: header.workflow_id, started_at: run.at },
+  });
+  if (deadline_at !== null) run.schedule(DEADLINE, deadline_at, "deadline", {});
+  if (blackboard_bytes > maxBlackboardBytes) fail(run, "blackboard_too_large", tooLarge);
+  goOn(run);
+}
+
+/** Enters the state that comes next, if there is one and nothing holds the run. */
+function goOn(run: Run): void {
+  const { next, paused_at } = run.state;
+  if (next !== null && paused_at === null) enter(run, next.target, next.feedback);
+}
+
+/** One step of a run that is not over, and what comes next; after the end nothing changes any more. */
+function within(state: State, context: Context, step: (run: Run) => void): Result {
+  if (state === null || isOver(state)) return unchanged(state);
+  const run = new Run(state, context);
+  step(run);
+  goOn(run);
+  return run.turn();
+}
+
+/** News of the work at hand, for its kind. What the kind cannot cope with is the state's failure. */
+function atWork(
+  state: State,
+  context: Context,
+  isOurs: (current: Current) => boolean,
+  hear: (kind: AnyKind, run: Run) => void,
+): Result {
+  if (state?.current == null || state.current.work.of === "immediate" || !isOurs(state.current))
+    return unchanged(state);
+  return within(state, context, (run) => guarded(run, () => hear(kindOf(run.definition.kind), run)));
+}
+
+function guarded(run: Run, step: () => void): void {
+  try {
+    run.attempt(step);
+  } catch (error) {
+    const result = faultOf(error);
+    if (result === null) throw error;
+    leaveWork(run, "state_failed");
+    settle(run, result);
+  }
+}
+
+/** The answer to what changes nothing. */
+function unchanged(state: State, reply?: Json | null): Result {
+  return { state, effects: [], ...(reply === undefined || reply === null ? {} : { reply }) };
+}
+
+const done: PauseReply = { outcome: "done" };
+
+function refusalOf(state: State): PauseReply | null {
+  if (state === null) return { outcome: "unknown" };
+  return isOver(state) ? { outcome: "already_terminal", status: state.status } : null;
+}
+
+function startReply({ started_at }: RunState, { key }: Context): StartReply {
+  return { accepted: true, execution_id: key, status: "running", started_at: iso(started_at) };
+}
+
+function cancelReply({ status }: RunState): CancelReply {
+  return status === "cancelled" ? { outcome: "cancelled" } : { outcome: "already_terminal", status };
+}

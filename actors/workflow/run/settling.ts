@@ -1,0 +1,75 @@
+/**
+ * What a state's result leads to: it goes on the blackboard and into the log, the rules are asked, and either the next
+ * state is noted (`next`; the actor enters it before the turn closes, unless the run is paused) or the run ends.
+ */
+import { TemplateError } from "../../template/template.ts";
+import type { Transition } from "../definition.ts";
+import { type Decision, decisionOf } from "../rules/deciding.ts";
+import { jsonBytes, maxBlackboardBytes, maxResultBytes } from "./blackboard/size.ts";
+import { complete, fail } from "./ending.ts";
+import { faultResult } from "./fault.ts";
+import type { StateResult } from "./kinds/kind.ts";
+import { stateTimer } from "./timers.ts";
+import type { Run } from "./turn.ts";
+
+/**
+ * Ends the state at work with its result. Nothing of its work may be under way any more. The result is committed and
+ * `WorkflowStateExited` emitted even when it ends the run.
+ */
+export function settle(run: Run, result: StateResult): void {
+  const { name, entry, deadline_at } = run.current;
+  const kept = fitting(result);
+  if (deadline_at !== null) run.cancelTimer(stateTimer(entry));
+  run.note({ [name]: kept });
+  if (run.state.blackboard_bytes > maxBlackboardBytes) overflow(run);
+  else takeOn(run, kept);
+}
+
+function takeOn(run: Run, result: StateResult): void {
+  const decision = decisionOf(run, result);
+  exit(run, result, decision);
+  if (decision.leads === "on") noteNext(run, decision.transition);
+  else if (decision.leads === "to the end") complete(run, result);
+  else fail(run, decision.code, decision.reason);
+}
+
+function fitting(result: StateResult): StateResult {
+  if (jsonBytes(result) <= maxResultBytes) return result;
+  return faultResult("blackboard_too_large", `The result is larger than ${maxResultBytes} bytes`);
+}
+
+export const tooLarge = `The blackboard is larger than ${maxBlackboardBytes} bytes`;
+
+/** What does not fit is not kept: the run ends with the blackboard it had. */
+function overflow(run: Run): void {
+  const { blackboard, blackboard_bytes } = run.before;
+  const code = "blackboard_too_large";
+  run.change({ blackboard, blackboard_bytes });
+  exit(run, faultResult(code, tooLarge), { leads: "to failure", code, reason: tooLarge, faults: [] });
+  fail(run, code, tooLarge);
+}
+
+function exit(run: Run, result: StateResult, decision: Decision): void {
+  const { name, visit } = run.current;
+  const { outputs, blackboard } = run.state;
+  const taken = decision.leads === "on" ? decision.transition : null;
+  const transition = taken === null ? null : { condition: taken.condition, target: taken.target };
+  run.emit("WorkflowStateExited", {
+    message: [`${name} came to ${result.status}`, ...decision.faults].join("; "),
+    state_name: name,
+    details: { state_name: name, visit, output: result, transition, exited_at: run.at },
+  });
+  run.change({
+    current: null,
+    outputs: outputs.includes(name) || !Object.hasOwn(blackboard, name) ? outputs : [...outputs, name],
+  });
+}
+
+function noteNext(run: Run, { target, feedback }: Transition): void {
+  try {
+    run.change({ next: { target, feedback: feedback === null ? null : run.render(feedback) } });
+  } catch (error) {
+    if (!(error instanceof TemplateError)) throw error;
+    fail(run, "template_error", `The feedback for ${target} cannot be rendered: ${error.message}`);
+  }
+}

@@ -1,0 +1,194 @@
+/** What a workflow run is made of between two turns. */
+import { type Static, type TSchema, Type } from "@sinclair/typebox";
+import { MountPlan } from "../../execution/start/plan.ts";
+import { AnyJson, JsonObject } from "../../kernel/json.ts";
+import { Definition, Judge } from "../definition.ts";
+
+const Nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
+const Text = Type.String();
+/** Unix milliseconds. */
+const Moment = Type.Integer();
+
+export const RunStatus = Type.Union([
+  Type.Literal("pending"),
+  Type.Literal("running"),
+  Type.Literal("completed"),
+  Type.Literal("failed"),
+  Type.Literal("cancelled"),
+  Type.Literal("timed_out"),
+]);
+export type RunStatus = Static<typeof RunStatus>;
+
+/** Who set something going; `kind` is an identity's kind, or `agent`, `webhook`, `workflow`. */
+export const Initiator = Type.Object({ kind: Text, sub: Text, email: Nullable(Text) });
+export type Initiator = Static<typeof Initiator>;
+
+export const RunHeader = Type.Object({
+  workflow_id: Text,
+  workflow_name: Text,
+  workflow_version: Text,
+  /** Slug. */
+  tenant_id: Text,
+  intent: Text,
+  attachments: Type.Array(AnyJson),
+  initiated_by: Initiator,
+  /** Claimed by a consumer who set it going: what the run starts has the quotas of that tier. Null: the tenant's own. */
+  tier: Type.Optional(Nullable(Text)),
+  /** Of what it starts: an agent that names none gets this one. Null: the agent's default. */
+  security_context: Nullable(Text),
+  /** Blocking parents wait for the end. */
+  parent: Nullable(Type.Object({ execution_id: Text, state_name: Text, waits: Type.Boolean() })),
+  /** Generations below the root; its own id when it is the root. */
+  depth: Type.Integer({ minimum: 0 }),
+  root_execution_id: Text,
+  /** Runs above it, the root first. */
+  path: Type.Array(Text),
+  retry_of: Nullable(Text),
+  stimulus_id: Nullable(Text),
+  /** Of the whole run; null: none. */
+  timeout_ms: Nullable(Type.Integer({ minimum: 1 })),
+  /** Where the run's volumes are mounted in every sandbox: the workspace at `/workspace`, others by name. */
+  volumes: Type.Array(MountPlan),
+});
+export type RunHeader = Static<typeof RunHeader>;
+
+/** An agent execution at work for a state. */
+export const AgentChild = Type.Object({
+  id: Text,
+  role: Type.Union([
+    Type.Literal("agent"),
+    Type.Literal("judge"),
+    Type.Literal("pre_validator"),
+    Type.Literal("output_handler"),
+  ]),
+  /** Position among those of its role in this state. */
+  index: Type.Integer({ minimum: 0 }),
+  agent: Text,
+  started: Type.Boolean(),
+});
+export type AgentChild = Static<typeof AgentChild>;
+
+/** What an ended agent execution came to. */
+export const AgentEnd = Type.Object({
+  /** As the state names it. */
+  agent: Text,
+  /** Null: it never started. */
+  agent_id: Nullable(Text),
+  /** Null: it was refused, so there is none. */
+  execution_id: Nullable(Text),
+  status: Text,
+  output: Nullable(Text),
+  error: Nullable(Text),
+});
+export type AgentEnd = Static<typeof AgentEnd>;
+
+/** Progress of the current state, by its kind. */
+export const Work = Type.Union([
+  /** `noop`, `update_blackboard`, and results settled at once: the next turn finishes it. */
+  Type.Object({ of: Type.Literal("immediate"), result: JsonObject }),
+  Type.Object({ of: Type.Literal("human"), approval_id: Text, expires_at: Moment }),
+  Type.Object({
+    of: Type.Literal("command"),
+    activity: Text,
+    /** Non-null once the command itself is done and its output handler is at work. */
+    result: Nullable(JsonObject),
+    children: Type.Array(AgentChild),
+  }),
+  Type.Object({
+    of: Type.Literal("commands"),
+    /** In the order of the steps; a `result` of null is still at work. */
+    steps: Type.Array(Type.Object({ name: Text, activity: Text, result: Nullable(JsonObject) })),
+  }),
+  Type.Object({
+    of: Type.Literal("agent"),
+    phase: Type.Union([
+      Type.Literal("pre_validation"),
+      Type.Literal("running"),
+      Type.Literal("judging"),
+      Type.Literal("handling"),
+    ]),
+    /** The rendered agent and input, before any refinement. */
+    agent: Text,
+    input: AnyJson,
+    intent: Nullable(Text),
+    iteration: Type.Integer({ minimum: 0 }),
+    /** Of earlier iterations, appended to the input. */
+    refinements: Type.Array(Type.Object({ score: Type.Number(), feedback: Text })),
+    pre_validation_score: Nullable(Type.Number()),
+    children: Type.Array(AgentChild),
+    /** Of this iteration. */
+    ended: Nullable(AgentEnd),
+    verdicts: Type.Array(Nullable(JsonObject)),
+    result: Nullable(JsonObject),
+  }),
+  Type.Object({
+    of: Type.Literal("parallel"),
+    phase: Type.Union([Type.Literal("running"), Type.Literal("judging"), Type.Literal("handling")]),
+    children: Type.Array(AgentChild),
+    ends: Type.Array(Nullable(AgentEnd)),
+    judges: Type.Array(Judge),
+    verdicts: Type.Array(Nullable(JsonObject)),
+    result: Nullable(JsonObject),
+  }),
+  Type.Object({ of: Type.Literal("subworkflow"), child: Text, workflow: Text, started: Type.Boolean() }),
+]);
+export type Work = Static<typeof Work>;
+export type WorkOf<K extends Work["of"]> = Extract<Work, { of: K }>;
+
+export const Current = Type.Object({
+  name: Text,
+  /** How often this state has been entered, this time included. */
+  visit: Type.Integer({ minimum: 1 }),
+  /** Unique in the run: counts every entry. Timers and outcomes of an earlier entry are told by it. */
+  entry: Type.Integer({ minimum: 1 }),
+  entered_at: Moment,
+  /** Of the state; null: none. */
+  deadline_at: Nullable(Moment),
+  work: Work,
+});
+export type Current = Static<typeof Current>;
+
+export const RunEnding = Type.Object({
+  at: Moment,
+  final_output: AnyJson,
+  error: Nullable(Text),
+  error_code: Nullable(Text),
+  /** Of a cancellation. */
+  reason: Nullable(Text),
+  summary: Nullable(Text),
+});
+export type RunEnding = Static<typeof RunEnding>;
+
+/**
+ * Members that lists show stand beside the bulky ones (`definition`, `input`, `blackboard`), so that they can be
+ * read without them.
+ */
+export const RunState = Type.Object({
+  header: RunHeader,
+  status: RunStatus,
+  started_at: Moment,
+  deadline_at: Nullable(Moment),
+  paused_at: Nullable(Moment),
+  last_transition_at: Moment,
+  /** Null between two states (while paused) and after the end. */
+  current: Nullable(Current),
+  /** The last state entered; stays after the end. */
+  current_state: Nullable(Text),
+  /** Decided while paused: entered on resume. */
+  next: Nullable(Type.Object({ target: Text, feedback: Nullable(Text) })),
+  /** Entries per state. */
+  visits: Type.Record(Text, Type.Integer()),
+  transition_count: Type.Integer({ minimum: 0 }),
+  /** States that have a result on the blackboard, in the order of their first one. */
+  outputs: Type.Array(Text),
+  ending: Nullable(RunEnding),
+  definition: Definition,
+  input: AnyJson,
+  /** System keys included, as the contract's section 5 lists them. */
+  blackboard: JsonObject,
+  /** Of the blackboard as JSON, kept along so that nobody measures the whole of it. */
+  blackboard_bytes: Type.Integer({ minimum: 0 }),
+});
+export type RunState = Static<typeof RunState>;
+
+export const isOver = ({ status }: Pick<RunState, "status">): boolean => status !== "pending" && status !== "running";

@@ -1,0 +1,158 @@
+/**
+ * One turn of a run under construction: the next state beside the effects that go with it.
+ *
+ * The state is never changed in place: what a turn does not touch is shared with the state before, so that a large
+ * blackboard costs nothing but its own change.
+ */
+
+import { iso } from "../../execution/life.ts";
+import type { Context, Effect, Json, Turn } from "../../kernel/actor.ts";
+import { jsonOrText } from "../../kernel/json.ts";
+import { Effort } from "../../template/effort.ts";
+import { compile, type Part } from "../../template/template.ts";
+import type { State } from "../definition.ts";
+import { memberBytes } from "./blackboard/size.ts";
+import { variablesOf } from "./blackboard/variables.ts";
+import type { EventBody, EventType } from "./record/events.ts";
+import { eventOf } from "./record/events.ts";
+import type { Current, RunState, Work } from "./state.ts";
+
+/** Bytes of a rendered text. */
+export const maxRenderedBytes = 1_048_576;
+/** Of all templates and expressions of one turn together: nothing else of the node goes on meanwhile. */
+const mostSteps = 250_000;
+
+export class Run {
+  private next: RunState;
+  private effects: Effect[] = [];
+  /** What is left of it for templates and expressions. */
+  readonly effort = new Effort(mostSteps);
+
+  constructor(
+    /** As the turn found it. */
+    readonly before: RunState,
+    readonly context: Context,
+  ) {
+    this.next = before;
+  }
+
+  get state(): RunState {
+    return this.next;
+  }
+  get id(): string {
+    return this.context.key;
+  }
+  get now(): number {
+    return this.context.now;
+  }
+  /** The time of this turn as events carry it. */
+  get at(): string {
+    return iso(this.context.now);
+  }
+  /** @throws when no state is at work: a fault of the caller */
+  get current(): Current {
+    const { current } = this.next;
+    if (current === null) throw new Error("no state is at work");
+    return current;
+  }
+  /** The definition of the state at work. */
+  get definition(): State {
+    const state = this.next.definition.states[this.current.name];
+    if (state === undefined) throw new Error(`no state ${this.current.name}`);
+    return state;
+  }
+
+  change(members: Partial<RunState>): void {
+    this.next = { ...this.next, ...members };
+  }
+  /** Replaces the progress of the state at work. */
+  work(work: Work): void {
+    this.change({ current: { ...this.current, work } });
+  }
+  /** Sets members of the blackboard. Whether it still fits is seen when the turn goes on (`settling.ts`). */
+  note(entries: { readonly [key: string]: Json }): void {
+    const { blackboard } = this.next;
+    let bytes = this.next.blackboard_bytes;
+    for (const [key, value] of Object.entries(entries)) {
+      if (Object.hasOwn(blackboard, key)) bytes -= memberBytes(key, blackboard[key] ?? null);
+      bytes += memberBytes(key, value);
+    }
+    this.change({ blackboard: { ...blackboard, ...entries }, blackboard_bytes: bytes });
+  }
+  /** Takes a step that may throw: then nothing of it stays. */
+  attempt(step: () => void): void {
+    const [next, effects] = [this.next, [...this.effects]];
+    try {
+      step();
+    } catch (error) {
+      this.next = next;
+      this.effects = effects;
+      throw error;
+    }
+  }
+
+  /** @throws TemplateError */
+  render(template: string, extra: { readonly [name: string]: Json } = {}): string {
+    return compile(template).render(variablesOf(this.next.blackboard, extra), maxRenderedBytes, this.effort);
+  }
+  /**
+   * As `render`, kept apart by who wrote what.
+   * @throws TemplateError
+   */
+  renderParts(template: string): readonly Part[] {
+    return compile(template).renderParts(variablesOf(this.next.blackboard, {}), maxRenderedBytes, this.effort);
+  }
+
+  /**
+   * Renders every text of a value, at any depth. A rendered text at the top that is a JSON object or array becomes that value.
+   * @throws TemplateError
+   */
+  renderValue(value: Json, extra: { readonly [name: string]: Json } = {}): Json {
+    if (typeof value === "string") return jsonOrText(this.render(value, extra));
+    return this.renderTexts(value, extra);
+  }
+
+  private renderTexts(value: Json, extra: { readonly [name: string]: Json }): Json {
+    if (typeof value === "string") return this.render(value, extra);
+    if (value === null || typeof value !== "object") return value;
+    if (Array.isArray(value)) return value.map((one: Json) => this.renderTexts(one, extra));
+    return Object.fromEntries(
+      Object.entries(value).map(([name, member]) => [name, this.renderTexts(member ?? null, extra)]),
+    );
+  }
+
+  emit<T extends EventType>(type: T, body: EventBody<T>): void {
+    this.effects.push({ effect: "emit", entry: eventOf(type, body) });
+  }
+  push(effect: Effect): void {
+    this.effects.push(effect);
+  }
+  perform(activity: string, id: string, input: Json, then: string): void {
+    this.effects.push({ effect: "perform", activity, id, input, then });
+  }
+  abandon(id: string): void {
+    this.effects.push({ effect: "abandon", id });
+  }
+  tell(kind: string, key: string, type: string, body: Json): void {
+    this.effects.push({ effect: "tell", kind, key, message: { type, body } });
+  }
+  /** Tells an actor beside this one, in the same commit. */
+  tellTogether(kind: string, key: string, type: string, body: Json): void {
+    this.effects.push({ effect: "tell", kind, key, message: { type, body }, together: true });
+  }
+  schedule(timer: string, at: number, type: string, body: Json): void {
+    this.effects.push({ effect: "schedule", timer, at, message: { type, body } });
+  }
+  cancelTimer(timer: string): void {
+    this.effects.push({ effect: "cancel", timer });
+  }
+
+  /** Closes the turn. Without `reply` the caller is never answered. */
+  turn(reply?: Json): Turn<RunState> {
+    return { state: this.next, effects: this.effects, ...(reply === undefined ? {} : { reply }) };
+  }
+  /** Closes the last turn: the run and its logs go. */
+  farewell(reply: Json): Turn<RunState> {
+    return { state: null, effects: this.effects, reply };
+  }
+}

@@ -1,0 +1,36 @@
+/** Starts that went through although nobody waits for them any more: what was started is told to stop. */
+import type { Effect, Json } from "../../kernel/actor.ts";
+import type { AgentStarted, RunStarted } from "./activities.ts";
+import { WORKFLOW } from "./messages.ts";
+import { agentStartId, childIsOurs, runIsOurs, runStartId } from "./news.ts";
+import type { RunState } from "./state.ts";
+
+const EXECUTION = "execution";
+
+/** What the news of an agent's start calls for when the work at hand knows nothing of it; null when it does. */
+export function unwantedAgent(state: RunState | null, outcome: AgentStarted): Effect[] | null {
+  const id = outcome.id.slice(agentStartId("").length);
+  if (state?.current != null && childIsOurs(id)(state.current)) return null;
+  return outcome.ok ? [cancelling(EXECUTION, id)] : [];
+}
+
+/** The same of a sub-workflow. One that goes on by itself, as it was asked to, is left alone. */
+export function unwantedRun(state: RunState | null, outcome: RunStarted): Effect[] | null {
+  const id = outcome.id.slice(runStartId("").length);
+  if (state?.current != null && runIsOurs(id)(state.current)) return null;
+  return outcome.ok && !(state !== null && isReleased(state, id)) ? [cancelling(WORKFLOW, id)] : [];
+}
+
+/** Whether some state was done once this sub-workflow had started. */
+function isReleased({ outputs, blackboard }: RunState, id: string): boolean {
+  return outputs.some((name) => {
+    const result = (blackboard[name] ?? null) as Json;
+    if (result === null || typeof result !== "object" || Array.isArray(result)) return false;
+    const { status, child_execution_id } = result as { readonly [member: string]: Json };
+    return status === "success" && child_execution_id === id;
+  });
+}
+
+function cancelling(kind: string, key: string): Effect {
+  return { effect: "tell", kind, key, message: { type: "cancel", body: { reason: "parent_ended" } } };
+}

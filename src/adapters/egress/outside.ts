@@ -1,0 +1,109 @@
+/** From a host as somebody names it to addresses that may be connected to. */
+import { lookup } from "node:dns/promises";
+import { readAddress, writeAddress } from "../../../actors/policy/network/address.ts";
+import { readHost } from "../../../actors/policy/network/host.ts";
+import type { HostPattern } from "../../../actors/policy/network/pattern.ts";
+import { addressRefusal, decide, type NetworkPolicy, type Refusal } from "../../../actors/policy/network/policy.ts";
+
+/** Every address of a name, best first. Rejects or is empty when it has none. */
+export type Resolver = (name: string) => Promise<readonly string[]>;
+
+/** What this node allows and how it finds the outside. */
+export interface Outside {
+  readonly resolve: Resolver;
+  /** `egress.allow_private`: addresses off the open internet that a manifest may list. */
+  readonly allowPrivate: readonly HostPattern[];
+}
+
+export const systemResolver: Resolver = async (name) =>
+  (await lookup(name, { all: true, verbatim: true })).map(({ address }) => address);
+
+/** Not allowed, whatever the other side would say. */
+export class EgressRefused extends Error {
+  override readonly name = "EgressRefused";
+  constructor(
+    readonly reason: RefusalReason,
+    readonly host: string,
+    readonly port: number,
+  ) {
+    super(`${host}:${port} is refused: ${reason}`);
+  }
+}
+/** Beside the policy's own: what only the connection shows. */
+export type RefusalReason = Refusal | "server_name_mismatch" | "not_tls" | "host_mismatch";
+
+/** Allowed, but it did not work. */
+export class EgressFailed extends Error {
+  override readonly name = "EgressFailed";
+  constructor(
+    readonly code: FailureCode,
+    message: string,
+  ) {
+    super(message);
+  }
+}
+export type FailureCode =
+  | "unresolved"
+  | "unreachable"
+  | "tls_failed"
+  | "timeout"
+  | "aborted"
+  | "too_many_redirects"
+  | "invalid_url"
+  | "upstream_error";
+
+/** Checked addresses, as text, and what may be spoken there. */
+export interface Destination {
+  readonly addresses: readonly string[];
+  readonly anyProtocol: boolean;
+}
+
+/** How long a name may take to resolve, ms. */
+const resolveMs = 5_000;
+/** Addresses of one name that are looked at; an answer with more is cut. */
+const maxAddresses = 32;
+
+/**
+ * Decides about a host, resolves it and checks every answer: one that is not allowed refuses them all.
+ * @param host   ASCII; IPv6 in brackets
+ * @param policy null for what the service itself calls: every public host and port
+ * @throws EgressRefused, EgressFailed `unresolved`
+ */
+export async function destinationOf(
+  policy: NetworkPolicy | null,
+  host: string,
+  port: number,
+  { resolve, allowPrivate }: Outside,
+): Promise<Destination> {
+  const target = readHost(host);
+  if (policy !== null) {
+    const decision = decide(policy, host, port);
+    if (!decision.allowed) throw new EgressRefused(decision.reason, host, port);
+    return { ...(await checked()), anyProtocol: decision.anyProtocol };
+  }
+  return { ...(await checked()), anyProtocol: true };
+
+  async function checked(): Promise<{ readonly addresses: readonly string[] }> {
+    if (target === null) throw new EgressRefused("invalid_host", host, port);
+    const found =
+      target.kind === "address"
+        ? [target.address]
+        : (await resolved(resolve, target.name)).map(readAddress).filter((address) => address !== null);
+    if (found.length === 0) throw new EgressFailed("unresolved", `${host} has no address`);
+    for (const address of found) {
+      const reason = addressRefusal(address, port, policy, allowPrivate);
+      if (reason !== null) throw new EgressRefused(reason, host, port);
+    }
+    return { addresses: found.map(writeAddress) };
+  }
+}
+
+async function resolved(resolve: Resolver, name: string): Promise<readonly string[]> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<readonly string[]>((done) => {
+    timer = setTimeout(() => done([]), resolveMs);
+  });
+  const answers = await Promise.race([resolve(name).catch(() => []), late]);
+  clearTimeout(timer);
+  return answers.slice(0, maxAddresses);
+}

@@ -1,0 +1,65 @@
+/** Our programs as containers get them: bundled and gathered once at boot, named by their content. */
+import { chmodSync, existsSync } from "node:fs";
+import { basename, join } from "node:path";
+import { bundleProgram } from "../../../programs/bundle.ts";
+import { inside } from "../inside.ts";
+import { type InstanceSpec, LaunchFailure } from "../port.ts";
+import { writeAtomically } from "../process/layout.ts";
+import { quoted } from "../process/start.ts";
+import { programInside } from "./container-options.ts";
+import type { Places } from "./places.ts";
+import { gatherRuntime, interpreterOf, runtimeCommand } from "./runtime-files.ts";
+
+// Nothing in the workspace or in the image may configure our programs.
+const flags = ["--no-env-file", "--config=/dev/null"];
+
+export interface ContainerPrograms {
+  /** Command of a container's first process. */
+  readonly keeper: readonly string[];
+  readonly bootstrap: readonly string[];
+  readonly init: readonly string[];
+  /** Host path of the shell script that calls the bootstrap. */
+  readonly bootstrapScript: string;
+}
+
+/** @throws when a program does not build, or this process's own executable cannot be read */
+export async function gatherPrograms(places: Places): Promise<ContainerPrograms> {
+  const [runtime, ...scripts] = await Promise.all([
+    gatherRuntime(places.programs),
+    bundleProgram(places.dataDir, "keeper"),
+    bundleProgram(places.dataDir, "bootstrap"),
+    bundleProgram(places.dataDir, "init"),
+  ]);
+  const bun = runtimeCommand(programInside(runtime), interpreterOf(process.execPath) !== null);
+  const [keeper = "", bootstrap = "", init = ""] = scripts.map((path) => programInside(basename(path)));
+  const bootstrapCommand = [...bun, ...flags, bootstrap];
+  const text = `#!/bin/sh\nexec ${bootstrapCommand.map(quoted).join(" ")} "$@"\n`;
+  const hash = new Bun.CryptoHasher("sha256").update(text).digest("hex").slice(0, 16);
+  const bootstrapScript = join(places.programs, `svc-bootstrap-${hash}`);
+  if (!existsSync(bootstrapScript)) await writeAtomically(bootstrapScript, text);
+  // Not at its writing: the service's own umask may be stricter.
+  chmodSync(bootstrapScript, 0o755);
+  return {
+    keeper: [...bun, "--smol", ...flags, keeper],
+    bootstrap: bootstrapCommand,
+    init: [...bun, ...flags, init],
+    bootstrapScript,
+  };
+}
+
+/**
+ * What runs in the container, without the prompt.
+ * @param program replaces the bootstrap
+ */
+export function programOf(
+  spec: Pick<InstanceSpec, "bootstrapPath" | "startupScript" | "egress">,
+  programs: ContainerPrograms,
+  program: readonly string[] | undefined,
+): { readonly argv: readonly string[]; readonly cwd: string } {
+  const { bootstrapPath } = spec;
+  if (bootstrapPath?.includes("\0")) throw new LaunchFailure("runtime_error", "bootstrap_path is no path");
+  const replacement = bootstrapPath === null ? program : [bootstrapPath];
+  if (replacement === undefined) return { argv: programs.bootstrap, cwd: "/" };
+  const needsInit = bootstrapPath !== null || spec.startupScript !== null || spec.egress !== null;
+  return { argv: needsInit ? [...programs.init, ...replacement] : replacement, cwd: inside.workspace };
+}

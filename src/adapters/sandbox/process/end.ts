@@ -1,0 +1,60 @@
+/** Ending an instance from any node: by its supervisor where that lives, else by hand. */
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { isAlive, signal } from "../../../lib/process-table.ts";
+import { readExit } from "./follow.ts";
+import {
+  type EndWish,
+  type ExitRecord,
+  type LaunchPlan,
+  readJson,
+  type SupervisorRecord,
+  takeClaim,
+  writeAtomically,
+} from "./layout.ts";
+import { killRemains, removeGroups } from "./remains.ts";
+
+/** How much longer than the grace a supervisor may take before it is ended itself. */
+const supervisorMarginMs = 3_000;
+const startMarginMs = 2_000;
+const pollMs = 20;
+
+/** Resolves once nothing of the instance runs any more and its exit is on file. Repeatable. */
+export async function endInstance(directory: string, graceMs: number): Promise<void> {
+  if ((await readExit(directory)) !== null) return;
+  // Never started: taking the claim makes sure that it never will be.
+  if (takeClaim(directory)) return leaveTerminated(directory);
+  const supervisor = await poll(startMarginMs, () => readJson<SupervisorRecord>(join(directory, "supervisor.json")));
+  if (supervisor !== null && isAlive(supervisor)) {
+    const wish: EndWish = { graceMs };
+    await writeAtomically(join(directory, "end.json"), JSON.stringify(wish));
+    signal(supervisor.pid, "SIGTERM");
+    const ended = await poll(
+      graceMs + supervisorMarginMs,
+      async () => (await readExit(directory)) ?? (isAlive(supervisor) ? null : "died"),
+    );
+    if (ended === null) signal(supervisor.pid, "SIGKILL");
+  }
+  if ((await readExit(directory)) !== null) return;
+  const plan = await readJson<LaunchPlan>(join(directory, "launch.json"));
+  const cgroups = supervisor?.cgroups ?? [];
+  await killRemains({ root: null, cgroups, mark: plan?.mark ?? null });
+  await removeGroups(cgroups);
+  await leaveTerminated(directory);
+}
+
+async function leaveTerminated(directory: string): Promise<void> {
+  if (!existsSync(directory)) return;
+  const exit: ExitRecord = { reason: "terminated", exitCode: null };
+  await writeAtomically(join(directory, "exit.json"), JSON.stringify(exit));
+}
+
+/** Asks again and again until there is an answer or the time is over. */
+async function poll<T>(ms: number, ask: () => Promise<T | null>): Promise<T | null> {
+  const until = performance.now() + ms;
+  while (true) {
+    const answer = await ask();
+    if (answer !== null || performance.now() >= until) return answer;
+    await Bun.sleep(pollMs);
+  }
+}

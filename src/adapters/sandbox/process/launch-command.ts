@@ -1,0 +1,74 @@
+/** A command's launch: bubblewrap or nothing. */
+import { join } from "node:path";
+import { proxiedFlag } from "../../../programs/init/proxied.ts";
+import { checkCommand, commandEnvironment, measuredDirectory } from "../command.ts";
+import { inside } from "../inside.ts";
+import { type Command, type InstanceSpec, LaunchFailure } from "../port.ts";
+import { agentOwner, agentUser, type Bubblewrap, bubblewrapArguments } from "./bubblewrap.ts";
+import type { CgroupParents } from "./cgroup.ts";
+import type { Layout } from "./layout.ts";
+import type { PlannedLaunch, ProgramFiles } from "./planned.ts";
+import { settledPath } from "./sources.ts";
+import { commandText, startCommand } from "./start.ts";
+
+/** @throws LaunchFailure for what this host cannot give the command */
+export function planCommand(
+  spec: InstanceSpec,
+  command: Command,
+  layout: Layout,
+  programs: ProgramFiles,
+  bubblewrap: Bubblewrap | null,
+  cgroups: CgroupParents | null,
+): PlannedLaunch {
+  if (bubblewrap === null) {
+    throw new LaunchFailure("sandbox_unavailable", "Nothing on this node can hold a command: bubblewrap does not work");
+  }
+  const environment = commandEnvironment(spec);
+  checkCommand(command, environment);
+  if (command.user !== null && command.user !== agentUser) {
+    throw new LaunchFailure("runtime_error", `Without containers a command runs as user ${agentUser}`);
+  }
+  const { argv, files } = spec.egress === null ? { argv: command.argv, files: {} } : proxied(command, programs);
+  return {
+    plan: {
+      instanceId: spec.instanceId,
+      executionId: spec.executionId,
+      measured: measuredDirectory(spec.mounts, layout.dataDir, layout.workspace(spec.executionId)),
+      limits: spec.limits,
+      cgroups,
+      contained: true,
+      isCommand: true,
+      command: [
+        bubblewrap.path,
+        ...bubblewrapArguments(bubblewrap, layout, {
+          limits: spec.limits,
+          mounts: spec.mounts,
+          readOnlyRoot: spec.readOnlyRoot,
+          gateway: false,
+          egress: spec.egress !== null,
+          // The root is read-only for every command here.
+          sharedMemory: false,
+          files,
+          argv: startCommand,
+        }),
+      ],
+      sources: bubblewrap.mountsOpened ? spec.mounts.map(({ source }) => settledPath(source, layout.dataDir)) : [],
+      start: commandText(environment, argv, command.workdir),
+      mark: null,
+      owner: agentOwner(bubblewrap),
+      stdin: null,
+    },
+    files: {},
+    leftOut: [],
+  };
+}
+
+/** Behind the program that makes the proxy's address answer inside. */
+function proxied({ argv }: Command, { bun, init }: ProgramFiles) {
+  const within = { bun: join(inside.programs, "bun"), init: join(inside.programs, "init.js") };
+  return {
+    // Nothing in the workspace may configure our program.
+    argv: [within.bun, "--no-env-file", "--config=/dev/null", within.init, proxiedFlag, inside.egress, ...argv],
+    files: { [within.bun]: bun, [within.init]: init },
+  };
+}

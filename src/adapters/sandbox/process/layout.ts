@@ -1,0 +1,138 @@
+/**
+ * Where an instance's things lie. Everything needed to find an instance again, its output and its end
+ * included, is a file in its directory, so any node on the same data directory can go on with it.
+ *
+ *   instances/<instance>/launch.json      what to run, written before anything runs; holds the token
+ *                        claim            made exclusively by whoever decides its fate: a supervisor that
+ *                                         will run it, or a node that found it never started
+ *                        supervisor.json  the supervisor's process, once it can be signalled
+ *                        stdout.<offset>  output in segments named by their first byte's place
+ *                        end.json         a wish that it end, with the grace
+ *                        exit.json        how it ended; written last
+ *   workspaces/<execution>/               behind `/workspace`
+ *                        prompt, startup  texts that the program gets as files
+ *   gateway/<node>.sock                   the nodes' gateway sockets, mode 0666 (tokens guard them)
+ *   egress/<node>.sock                    the nodes' egress proxies' sockets, likewise
+ */
+import { mkdirSync, renameSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { ProcessIdentity } from "../../../lib/process-table.ts";
+import type { ExitReason, InstanceLimits } from "../port.ts";
+import type { CgroupParents } from "./cgroup.ts";
+
+const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+
+/** An id that is safe to be part of a path. @throws TypeError for anything but a lower-case UUID */
+function safeId(id: string): string {
+  if (!uuid.test(id)) throw new TypeError("not a UUID in canonical form");
+  return id;
+}
+
+export class Layout {
+  readonly instances: string;
+  readonly workspaces: string;
+  readonly gateway: string;
+  readonly egress: string;
+  readonly etc: string;
+
+  /** @param dataDir absolute path */
+  constructor(readonly dataDir: string) {
+    this.instances = join(dataDir, "instances");
+    this.workspaces = join(dataDir, "workspaces");
+    this.gateway = join(dataDir, "gateway");
+    this.egress = join(dataDir, "egress");
+    this.etc = join(dataDir, "sandbox-etc");
+  }
+
+  instance(instanceId: string): string {
+    return join(this.instances, safeId(instanceId));
+  }
+
+  workspace(executionId: string): string {
+    return join(this.workspaces, safeId(executionId));
+  }
+}
+
+/** Directory in which every node of this host keeps a gateway socket `<node id>.sock` of mode 0666. */
+export function gatewaySocketDirectory(dataDir: string): string {
+  return new Layout(dataDir).gateway;
+}
+
+/** What the supervisor is told; `launch.json`. */
+export interface LaunchPlan {
+  readonly instanceId: string;
+  readonly executionId: string;
+  /** Host directory whose content counts as the instance's disk; null when none does. */
+  readonly measured: string | null;
+  readonly limits: InstanceLimits;
+  readonly cgroups: CgroupParents | null;
+  /** True when the command is bubblewrap, whose end ends everything inside. */
+  readonly contained: boolean;
+  /** What the supervisor runs; holds no secret, for the whole machine can read it in the process list. */
+  readonly command: readonly string[];
+  /** What the command gets as descriptors from `firstSourceFd` on: paths without a link in them. */
+  readonly sources: readonly string[];
+  /** Shell text that the command reads from descriptor 3 to become the program with its environment. */
+  readonly start: string;
+  /** A command: of its output the end is kept. Absent: an agent's instance, of which it is the start and the end. */
+  readonly isCommand?: boolean;
+  /** `NAME=value` that only this execution's processes carry, where no namespace holds them together. */
+  readonly mark: string | null;
+  /** Host user and group of the program where that is not the service's own. */
+  readonly owner: number | null;
+  /** File behind standard input, or null for none. */
+  readonly stdin: string | null;
+}
+
+/** `supervisor.json` */
+export interface SupervisorRecord extends ProcessIdentity {
+  /** Control groups of this instance, for whoever has to clean up after a dead supervisor. */
+  readonly cgroups: readonly string[];
+}
+
+/** `end.json` */
+export interface EndWish {
+  readonly graceMs: number;
+}
+
+/** `exit.json` */
+export interface ExitRecord {
+  readonly reason: ExitReason;
+  readonly exitCode: number | null;
+}
+
+// No `node:fs/promises` here: loading it costs a supervisor as much as the rest of its start.
+
+/** Reads one of the JSON files; null when it is absent or not complete. */
+export async function readJson<T>(path: string): Promise<T | null> {
+  try {
+    return (await Bun.file(path).json()) as T;
+  } catch {
+    return null;
+  }
+}
+
+/** Writes a file so that a reader sees all of it or nothing. */
+export async function writeAtomically(path: string, content: string, mode = 0o600): Promise<void> {
+  const draft = `${path}.${crypto.randomUUID()}`;
+  await Bun.write(draft, content, { mode });
+  renameSync(draft, path);
+}
+
+/** Takes the decision over an instance's start; false when somebody else has it. */
+export function takeClaim(directory: string): boolean {
+  try {
+    writeFileSync(join(directory, "claim"), String(process.pid), { flag: "wx", mode: 0o600 });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Makes the directories that all instances share. */
+export function prepareLayout(layout: Layout): void {
+  mkdirSync(layout.instances, { recursive: true, mode: 0o700 });
+  for (const path of [layout.workspaces, layout.gateway, layout.egress, layout.etc]) {
+    mkdirSync(path, { recursive: true, mode: 0o755 });
+  }
+}

@@ -1,0 +1,206 @@
+/**
+ * The process adapter of the sandbox port: instances are processes of this host, inside bubblewrap where it
+ * works. Keeps nothing in memory: what it knows of an instance it reads from the instance's directory.
+ */
+import { existsSync } from "node:fs";
+import { mkdir, readdir, rename, rm, stat, utimes } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import { isAlive } from "../../../lib/process-table.ts";
+import { bundleBootstrap, bundleProgram } from "../../../programs/bundle.ts";
+import { prepareMountPoints } from "../mount-points.ts";
+import { type InstanceExit, type InstanceSpec, lostExit, type Sandbox, type SandboxDescription } from "../port.ts";
+import { agentOwner, type Bubblewrap, findBubblewrap, trustedPath } from "./bubblewrap.ts";
+import { type CgroupParents, findCgroups } from "./cgroup.ts";
+import { endInstance } from "./end.ts";
+import { followFiles, readExit } from "./follow.ts";
+import { planLaunch } from "./launch.ts";
+import {
+  type LaunchPlan,
+  Layout,
+  prepareLayout,
+  readJson,
+  type SupervisorRecord,
+  takeClaim,
+  writeAtomically,
+} from "./layout.ts";
+import type { ProgramFiles } from "./planned.ts";
+import { killRemains, removeGroups } from "./remains.ts";
+
+/** An instance whose supervisor has not shown itself by then never starts. */
+const startWithinMs = 10_000;
+
+export interface ProcessSandboxOptions {
+  readonly dataDir: string;
+  /** False keeps bubblewrap out of it even where it works. */
+  readonly bubblewrap: boolean;
+  /** Whether agents may run without bubblewrap: development only. */
+  readonly allowUnsandboxed: boolean;
+  /** Replaces the bootstrap; the prompt follows as the last argument. */
+  readonly program?: readonly string[] | undefined;
+  /** False keeps control groups out of it even where they can be written. */
+  readonly cgroups?: boolean;
+  readonly warn: (message: string) => void;
+}
+
+/** Agents cannot be held here, and running them unheld is not allowed. */
+export class SandboxUnavailable extends Error {
+  override readonly name = "SandboxUnavailable";
+}
+
+/**
+ * Looks once at what this host can do, and builds the programs that instances run.
+ * @throws SandboxUnavailable when bubblewrap does not work and `allowUnsandboxed` is false
+ */
+export async function createProcessSandbox(options: ProcessSandboxOptions): Promise<Sandbox> {
+  const layout = new Layout(resolve(options.dataDir));
+  prepareLayout(layout);
+  await removeOldDrafts(layout);
+  const [supervisor, bootstrap, init] = await Promise.all([
+    bundleProgram(layout.dataDir, "supervisor"),
+    bundleBootstrap(layout.dataDir),
+    bundleProgram(layout.dataDir, "init"),
+  ]);
+  const bubblewrap = options.bubblewrap ? await findBubblewrap(layout) : null;
+  if (bubblewrap === null) {
+    if (!options.allowUnsandboxed) throw new SandboxUnavailable("bubblewrap (bwrap) is missing or cannot run here");
+    options.warn("agents run WITHOUT a sandbox: they can read and change what this user can. Install bubblewrap.");
+  }
+  const cgroups = options.cgroups === false ? null : findCgroups();
+  const programs: ProgramFiles = {
+    bun: process.execPath,
+    bootstrap,
+    init,
+    ...(options.program ? { program: options.program } : {}),
+  };
+  return new ProcessSandbox(layout, supervisor, programs, bubblewrap, cgroups, options.warn);
+}
+
+/** Drafts of launches that were cut off; a live one is put in place within moments. */
+async function removeOldDrafts(layout: Layout): Promise<void> {
+  for (const name of await readdir(layout.instances)) {
+    const path = join(layout.instances, name);
+    const made = name.startsWith(".draft-") ? await stat(path).catch(() => null) : null;
+    if (made !== null && Date.now() - made.mtimeMs > 60_000) await rm(path, { recursive: true, force: true });
+  }
+}
+
+class ProcessSandbox implements Sandbox {
+  constructor(
+    readonly layout: Layout,
+    readonly supervisor: string,
+    readonly programs: ProgramFiles,
+    readonly bubblewrap: Bubblewrap | null,
+    readonly cgroups: CgroupParents | null,
+    readonly warn: (message: string) => void,
+  ) {}
+
+  describe(): SandboxDescription {
+    const controlled = this.cgroups?.directories ?? {};
+    return {
+      isolation: "process",
+      sandbox: this.bubblewrap === null ? "none" : "bubblewrap",
+      egressEnforced: this.bubblewrap !== null,
+      unenforcedLimits: [
+        ...(controlled.cpu === undefined ? ["cpu"] : []),
+        ...(controlled.pids === undefined ? ["processes"] : []),
+        ...(controlled.memory === undefined && process.platform !== "linux" ? ["memory"] : []),
+      ],
+    };
+  }
+
+  async launch(spec: InstanceSpec): Promise<void> {
+    const directory = this.layout.instance(spec.instanceId);
+    if (!existsSync(directory)) await this.#prepare(spec, directory);
+    if (existsSync(join(directory, "claim"))) return;
+    // Whoever prepared it may have died over it, long ago: it has its time to start from now on.
+    const now = new Date();
+    await utimes(join(directory, "launch.json"), now, now);
+    // Whoever takes the claim first runs; another supervisor for the same instance leaves at once.
+    const child = Bun.spawn([process.execPath, "--no-env-file", this.supervisor, directory], {
+      cwd: "/",
+      env: { PATH: trustedPath },
+      stdio: ["ignore", "ignore", Bun.file(join(directory, "supervisor.log"))],
+      detached: true,
+    });
+    child.unref();
+  }
+
+  /** Writes everything the instance needs, then puts it in place at once. */
+  async #prepare(spec: InstanceSpec, directory: string): Promise<void> {
+    const { plan, files, leftOut } = planLaunch(spec, this.layout, this.programs, this.bubblewrap, this.cgroups);
+    prepareMountPoints(spec.mounts, agentOwner(this.bubblewrap));
+    const draft = join(this.layout.instances, `.draft-${crypto.randomUUID()}`);
+    await mkdir(draft, { mode: 0o700 });
+    if (leftOut.length > 0)
+      this.warn(`instance ${spec.instanceId}: variables left out, unusable or too long: ${leftOut.join(", ")}`);
+    try {
+      for (const [name, text] of Object.entries(files)) await writeAtomically(join(draft, name), text, 0o644);
+      await writeAtomically(join(draft, "launch.json"), JSON.stringify(plan));
+      await rename(draft, directory);
+    } catch (error) {
+      await rm(draft, { recursive: true, force: true });
+      if (!existsSync(directory)) throw error;
+    }
+  }
+
+  async inspect(instanceId: string): Promise<"running" | "exited" | "gone"> {
+    const directory = this.layout.instance(instanceId);
+    if (!existsSync(directory)) return "gone";
+    if ((await readExit(directory)) !== null) return "exited";
+    if (await this.#alive(directory)) return "running";
+    return (await readExit(directory)) === null ? "gone" : "exited";
+  }
+
+  async follow(instanceId: string, options: Parameters<Sandbox["follow"]>[1]): Promise<InstanceExit> {
+    const directory = this.layout.instance(instanceId);
+    options.signal.throwIfAborted();
+    if (!existsSync(directory)) return lostExit;
+    return followFiles(directory, options, () => this.#alive(directory));
+  }
+
+  /**
+   * False once the instance can never report an exit any more; then nothing of it is left running either,
+   * so that its iteration may safely begin anew.
+   */
+  async #alive(directory: string): Promise<boolean> {
+    const supervisor = await readJson<SupervisorRecord>(join(directory, "supervisor.json"));
+    if (supervisor !== null) {
+      if (isAlive(supervisor)) return true;
+      if ((await readExit(directory)) === null) await this.#clean(directory, supervisor);
+      return false;
+    }
+    const launched = await stat(join(directory, "launch.json")).catch(() => null);
+    if (launched === null) return false;
+    if (Date.now() - launched.mtimeMs < startWithinMs) return true;
+    takeClaim(directory);
+    return false;
+  }
+
+  async #clean(directory: string, supervisor: SupervisorRecord): Promise<void> {
+    const plan = await readJson<LaunchPlan>(join(directory, "launch.json"));
+    await killRemains({ root: null, cgroups: supervisor.cgroups, mark: plan?.mark ?? null });
+    await removeGroups(supervisor.cgroups);
+  }
+
+  async terminate(instanceId: string, graceMs: number): Promise<void> {
+    const directory = this.layout.instance(instanceId);
+    if (existsSync(directory)) await endInstance(directory, graceMs);
+  }
+
+  async remove(instanceId: string): Promise<void> {
+    const directory = this.layout.instance(instanceId);
+    if (!existsSync(directory)) return;
+    await endInstance(directory, 0);
+    await rm(directory, { recursive: true, force: true });
+  }
+
+  async list(): Promise<readonly { readonly instanceId: string; readonly executionId: string }[]> {
+    const names = await readdir(this.layout.instances).catch(() => []);
+    const found = [];
+    for (const name of names) {
+      const plan = await readJson<LaunchPlan>(join(this.layout.instances, name, "launch.json"));
+      if (plan !== null && plan.instanceId === name) found.push({ instanceId: name, executionId: plan.executionId });
+    }
+    return found;
+  }
+}

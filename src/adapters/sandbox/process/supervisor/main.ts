@@ -1,0 +1,189 @@
+/**
+ * The supervisor: one small process per instance, started by a node and outliving it. It runs the instance,
+ * keeps its output in bounded files, watches the limits that the kernel does not, ends it when asked to by
+ * SIGTERM, and leaves the exit in a file. Bundled to one file; see `src/programs/bundle.ts`.
+ *
+ * Argument: the instance's directory.
+ */
+import { closeSync, openSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { family, identify, processes, signal } from "../../../../lib/process-table.ts";
+import { childOutput } from "../../../../programs/pipes.ts";
+import type { ExitReason } from "../../port.ts";
+import { InstanceCgroup } from "../cgroup.ts";
+import {
+  type EndWish,
+  type ExitRecord,
+  type LaunchPlan,
+  readJson,
+  type SupervisorRecord,
+  takeClaim,
+  writeAtomically,
+} from "../layout.ts";
+import { killRemains, livingProcesses, type Remains, removeGroups, seenProcesses } from "../remains.ts";
+import { SegmentWriter } from "../segments.ts";
+import { openSources } from "../sources.ts";
+import { diskUsage } from "./disk.ts";
+import { startScript } from "./start-script.ts";
+
+const memoryCheckMs = 500;
+const diskCheckMs = 3_000;
+const pipesOpenAfterExitMs = 2_000;
+const defaultGraceMs = 5_000;
+
+const directory = process.argv[2] ?? "";
+
+class Instance {
+  #child: Bun.Subprocess | null = null;
+  /** Set by whoever ends the instance before its time. */
+  #verdict: ExitReason | null = null;
+  #asked = false;
+  readonly #cgroup: InstanceCgroup | null;
+
+  constructor(readonly plan: LaunchPlan) {
+    this.#cgroup = plan.cgroups === null ? null : new InstanceCgroup(plan.cgroups, plan.instanceId, plan.limits);
+  }
+
+  get #remains(): Remains {
+    return {
+      root: this.#child?.pid ?? null,
+      cgroups: this.#cgroup?.directories ?? [],
+      mark: this.plan.mark,
+    };
+  }
+
+  async run(): Promise<void> {
+    process.on("SIGTERM", () => void this.#end());
+    await this.#register();
+    // Asked to end before it began.
+    if (this.#asked) return leave({ reason: "terminated", exitCode: null });
+    const outputs = [childOutput(this.plan.owner), childOutput(this.plan.owner)] as const;
+    const stdin = openSync(this.plan.stdin ?? "/dev/null", "r");
+    const start = this.#startFile();
+    const sources = openSources(this.plan.sources);
+    const child = Bun.spawn(
+      ["/bin/sh", "-c", startScript(this.#cgroup?.directories ?? [], this.plan.limits), "svc", ...this.plan.command],
+      {
+        cwd: "/",
+        env: { PATH: "/usr/bin:/bin" },
+        stdio: [stdin, outputs[0].stdio, outputs[1].stdio, start, ...sources],
+        detached: true,
+      },
+    );
+    for (const file of [start, ...sources]) closeSync(file);
+    this.#child = child;
+    closeSync(stdin);
+    const drained = Promise.all([
+      keep(outputs[0].open(child.stdout), new SegmentWriter(directory, "stdout")),
+      keep(outputs[1].open(child.stderr), new SegmentWriter(directory, "stderr")),
+    ]);
+    const watches = [
+      setInterval(() => this.#watchMemory(), memoryCheckMs),
+      setInterval(() => this.#watchDisk(), diskCheckMs),
+    ];
+    const exitCode = await child.exited;
+    for (const watch of watches) clearInterval(watch);
+    this.#noticeMemory();
+    const disk = this.#verdict === null && exitCode !== 0 ? await this.#overDisk() : false;
+    await Promise.race([drained, Bun.sleep(this.plan.contained ? pipesOpenAfterExitMs : 200)]);
+    await killRemains(this.#remains);
+    await Promise.race([drained, Bun.sleep(pipesOpenAfterExitMs)]);
+    const reason = this.#verdict ?? (disk ? "disk_exceeded" : "exited");
+    await leave({ reason, exitCode });
+    await removeGroups(this.#remains.cgroups);
+  }
+
+  /** The start text behind a descriptor, without a name that could be opened. */
+  #startFile(): number {
+    const path = join(directory, "start");
+    writeFileSync(path, this.plan.start, { mode: 0o600 });
+    const file = openSync(path, "r");
+    rmSync(path);
+    return file;
+  }
+
+  async #register(): Promise<void> {
+    const identity = identify(process.pid);
+    if (identity === null) throw new Error("cannot identify this process");
+    const record: SupervisorRecord = { ...identity, cgroups: this.#cgroup?.directories ?? [] };
+    await writeAtomically(join(directory, "supervisor.json"), JSON.stringify(record));
+  }
+
+  /** Asks the instance to end; after the grace it is killed. A second wish with a shorter grace counts. */
+  async #end(): Promise<void> {
+    this.#verdict ??= "terminated";
+    // Before anything is waited for: two wishes at once are still one question.
+    if (!this.#asked) this.#askToEnd();
+    this.#asked = true;
+    const { graceMs } = (await readJson<EndWish>(join(directory, "end.json"))) ?? { graceMs: defaultGraceMs };
+    setTimeout(() => this.#kill("terminated"), graceMs);
+  }
+
+  /** SIGTERM to the program's group; inside bubblewrap that is the grandchild, behind its two own processes. */
+  #askToEnd(): void {
+    const root = this.#child?.pid;
+    if (root === undefined) return;
+    const rows = processes();
+    const below = (pid: number) => rows.filter((row) => row.parent === pid);
+    const programs = this.plan.contained ? below(root).flatMap((first) => below(first.pid)) : [];
+    if (!this.plan.contained) signal(-root, "SIGTERM");
+    for (const program of programs) signal(program.group === root ? program.pid : -program.group, "SIGTERM");
+    // Still starting: there is nothing to ask yet.
+    if (this.plan.contained && programs.length === 0) this.#kill("terminated");
+  }
+
+  #kill(reason: ExitReason): void {
+    this.#verdict ??= reason;
+    const remains = this.#remains;
+    for (const pid of livingProcesses(remains)) signal(pid, "SIGKILL");
+    if (remains.root !== null) signal(-remains.root, "SIGKILL");
+  }
+
+  #noticeMemory(): void {
+    if (this.#cgroup?.ranOutOfMemory()) this.#verdict = "out_of_memory";
+  }
+
+  #watchMemory(): void {
+    this.#noticeMemory();
+    if (this.#verdict === "out_of_memory") {
+      this.#kill("out_of_memory");
+    } else if (!this.#cgroup?.has("memory") && this.#child !== null) {
+      const resident = family(this.#child.pid).reduce((sum, row) => sum + row.residentBytes, 0);
+      if (resident > this.plan.limits.memoryBytes) this.#kill("out_of_memory");
+    }
+  }
+
+  #measuring = false;
+  async #watchDisk(): Promise<void> {
+    if (this.#measuring) return;
+    this.#measuring = true;
+    if (await this.#overDisk()) this.#kill("disk_exceeded");
+    this.#measuring = false;
+  }
+
+  async #overDisk(): Promise<boolean> {
+    const { measured, limits } = this.plan;
+    if (measured === null) return false;
+    const used = await diskUsage([measured], seenProcesses(this.#remains));
+    return used !== null && used > limits.diskBytes;
+  }
+}
+
+async function keep(stream: ReadableStream<Uint8Array>, writer: SegmentWriter): Promise<void> {
+  for await (const chunk of stream) writer.write(chunk);
+}
+
+async function leave(record: ExitRecord): Promise<void> {
+  await writeAtomically(join(directory, "exit.json"), JSON.stringify(record));
+}
+
+const plan = await readJson<LaunchPlan>(join(directory, "launch.json"));
+if (plan !== null && takeClaim(directory)) {
+  try {
+    await new Instance(plan).run();
+  } catch (error) {
+    process.stderr.write(`${error instanceof Error ? error.stack : String(error)}\n`);
+    await leave({ reason: "lost", exitCode: null });
+  }
+}
+process.exit(0);

@@ -1,0 +1,62 @@
+/** The history of each agent. */
+import type { TransactionSql } from "postgres";
+import type { AgentEvent } from "../../../actors/agent/lifecycle.ts";
+import { systemTenant } from "../../../actors/identity/identity.ts";
+import type { Json } from "../../../actors/kernel/actor.ts";
+import { texts } from "../../store/array-literal.ts";
+import type { Sql } from "../../store/postgres.ts";
+
+export type Transaction = TransactionSql<Record<string, never>>;
+
+export interface AgentEvents {
+  /**
+   * Adds an entry in the transaction of the change it tells: either both are there or neither is.
+   * Until the transaction ends, other writers of the same agent's history wait.
+   * @param tenant whose the agent is after the change
+   */
+  note(transaction: Transaction, tenant: string, agentId: string, event: AgentEvent): Promise<void>;
+}
+
+export const agentEvents: AgentEvents = {
+  async note(sql, tenant, agentId, { type, body }) {
+    // The head's lock makes numbers follow one another in the order of the commits.
+    await sql`
+      with head as (
+        insert into agent_event_heads as h (agent_id, last) values (${agentId}, 1)
+        on conflict (agent_id) do update set last = h.last + 1
+        returning last)
+      insert into agent_events (agent_id, sequence, tenant, type, body, occurred_at)
+      select ${agentId}, last, ${tenant}, ${type}, ${JSON.stringify(body)}::text::json, ${String(body.occurred_at)}::timestamptz
+      from head`;
+  },
+};
+
+/** An entry of an agent's history, as a stream carries it: `{[type]: body}`. */
+export interface AgentHistoryEntry {
+  readonly sequence: number;
+  /** Unix milliseconds. */
+  readonly at: number;
+  readonly entry: Json;
+}
+
+/**
+ * The history of an agent as a tenant may know it: what happened while it was the tenant's own or everybody's.
+ * @param after entries with a higher number, in order
+ */
+export async function agentHistory(
+  sql: Sql,
+  tenant: string,
+  agentId: string,
+  after: number,
+  limit: number,
+): Promise<AgentHistoryEntry[]> {
+  const rows = await sql<{ sequence: string; type: string; body: Json; occurred_at: Date }[]>`
+    select sequence, type, body, occurred_at from agent_events
+    where agent_id = ${agentId} and tenant = any(${texts([tenant, systemTenant])}::text[]) and sequence > ${after}
+    order by sequence limit ${limit}`;
+  return rows.map(({ sequence, type, body, occurred_at }) => ({
+    sequence: Number(sequence),
+    at: occurred_at.getTime(),
+    entry: { [type]: body },
+  }));
+}

@@ -1,0 +1,85 @@
+/** What the parts of this folder share. */
+import type { NodeOffer } from "../../../actors/agent/manifest/spec.ts";
+import { type Identity, isGlobalPublisher } from "../../../actors/identity/identity.ts";
+import type { Quota } from "../../../actors/policy/quota.ts";
+import type { Sql } from "../../store/postgres.ts";
+import type { AgentEvents } from "./events.ts";
+import { agentRecords } from "./records.ts";
+import { agentNotFound, globalForbidden } from "./refusals.ts";
+import type { AgentDetail } from "./schema.ts";
+import type { LockedAgent } from "./versions.ts";
+import { agentDetail } from "./wire.ts";
+
+/** A change that is stored. */
+export interface AgentChange {
+  readonly what: "deployed" | "updated" | "paused" | "resumed" | "archived" | "removed" | "scope_changed";
+  /** Whose the agent is now. */
+  readonly tenant: string;
+  readonly agentId: string;
+}
+
+export interface AgentsOptions {
+  readonly sql: Sql;
+  readonly offer: NodeOffer;
+  /** How many agents the tenant may have; the caller's claims may have a say. */
+  readonly quota: (identity: Identity, tenant: string) => Quota;
+  /** Executions the tenant ran of each agent; agents without any may be left out. */
+  readonly countExecutions: (tenant: string, agentIds: readonly string[]) => Promise<ReadonlyMap<string, number>>;
+  /** Cancels every execution of the agent that has not ended. Repeatable. */
+  readonly cancelExecutions: (tenant: string, agentId: string, reason: string) => Promise<void>;
+  readonly events: AgentEvents;
+  /**
+   * Told of every change once it is stored, in order, before the caller is answered; `removed` may come twice.
+   * A crash may come between a change and its telling, so they compare with the records when they start.
+   */
+  readonly watchers: readonly ((change: AgentChange) => Promise<void>)[];
+  /** Unix milliseconds. */
+  readonly now: () => number;
+  /** A fresh UUIDv7. */
+  readonly newId: () => string;
+}
+
+export interface Caller {
+  readonly identity: Identity;
+  /** The effective tenant. */
+  readonly tenant: string;
+}
+
+export interface AgentParts extends AgentsOptions {
+  readonly records: ReturnType<typeof agentRecords>;
+  tell(change: AgentChange): Promise<void>;
+  /**
+   * The agent as a caller who may deploy reads it.
+   * @param owner whose the agent is, even where the caller sees it no longer
+   */
+  shown(caller: Caller, owner: string, agentId: string): Promise<AgentDetail>;
+}
+
+export function agentParts(options: AgentsOptions): AgentParts {
+  const records = agentRecords(options.sql);
+  return {
+    ...options,
+    records,
+    async tell(change) {
+      for (const watcher of options.watchers) await watcher(change);
+    },
+    async shown({ tenant }, owner, agentId) {
+      const row = await records.find(owner, { id: agentId }, null);
+      if (row === null) throw agentNotFound();
+      const counts = await options.countExecutions(tenant, [agentId]);
+      return agentDetail(row, counts.get(row.agent_id) ?? 0, true);
+    },
+  };
+}
+
+export function mayPublish({ identity, tenant }: Caller): boolean {
+  return isGlobalPublisher(identity, tenant);
+}
+
+/**
+ * Lets everybody change what is their tenant's, and global publishers what is everybody's.
+ * @throws Problem 403 `global_scope_forbidden`
+ */
+export function checkMayChange(caller: Caller, { scope }: Pick<LockedAgent, "scope">): void {
+  if (scope === "global" && !mayPublish(caller)) throw globalForbidden();
+}

@@ -1,0 +1,225 @@
+/** Deploying manifests and patching them. */
+
+import { agentEvent, changeStatus } from "../../../actors/agent/lifecycle.ts";
+import { validateManifest } from "../../../actors/agent/manifest/manifest.ts";
+import { type ManifestSource, parseManifest, renderYaml } from "../../../actors/agent/manifest/parse.ts";
+import type { AgentSpec } from "../../../actors/agent/manifest/spec.ts";
+import { patchTextPaths } from "../../../actors/agent/manifest/text-paths.ts";
+import { keepName, type ManifestPatch, patched, readPatch } from "../../../actors/agent/patch.ts";
+import { systemTenant } from "../../../actors/identity/identity.ts";
+import type { Json } from "../../../actors/kernel/actor.ts";
+import { Problem } from "../../../actors/kernel/problem.ts";
+import type { JudgeReference, Warning } from "../../../actors/manifest/findings.ts";
+import { mayUseContext } from "../../../actors/policy/security-context.ts";
+import { inRounds, type StoredVersion, storeVersion } from "./deploy.ts";
+import type { Transaction } from "./events.ts";
+import { type AgentChange, type AgentParts, type Caller, checkMayChange, mayPublish } from "./parts.ts";
+import type { AgentDocumentRow } from "./records.ts";
+import { agentNotFound, globalForbidden, versionExists } from "./refusals.ts";
+import type { AgentScope, Deployed, DryRun, Patched } from "./schema.ts";
+import { findVersion, insertVersion, type LockedAgent, lockVisible, makeCurrent, moveTo } from "./versions.ts";
+
+export interface DeployOptions {
+  readonly force: boolean;
+  readonly scope: AgentScope;
+  readonly dry_run: boolean;
+}
+
+/** A document found good. */
+interface Judged {
+  readonly document: Json;
+  readonly yaml: string;
+  readonly spec: AgentSpec;
+  readonly warnings: readonly Warning[];
+}
+
+/** What a patch comes to. */
+interface Outcome {
+  readonly action: "new_version" | "overwrite";
+  readonly tenant: string;
+  readonly changes: readonly AgentChange["what"][];
+}
+
+export function publishing(parts: AgentParts) {
+  const { sql, records, offer } = parts;
+
+  /** @throws Problem 422 for what the document holds */
+  async function judge(tenant: string, document: Json, yaml: string | null): Promise<Judged> {
+    const verdict = validateManifest(document, offer);
+    if (!verdict.ok) throw verdict.problem;
+    const { spec, warnings, judges } = verdict;
+    const missing = await missingJudges(tenant, judges);
+    return { document, yaml: yaml ?? renderYaml(document), spec, warnings: [...warnings, ...missing] };
+  }
+
+  async function missingJudges(tenant: string, judges: readonly JudgeReference[]): Promise<Warning[]> {
+    if (judges.length === 0) return [];
+    const known = await records.known(tenant, [...new Set(judges.map(({ name }) => name))]);
+    return judges
+      .filter(({ name }) => !known.has(name))
+      .map(({ path }) => ({
+        path,
+        code: "judge_not_found",
+        message: "No agent has this name now; starts will be refused",
+      }));
+  }
+
+  function newVersion({ identity }: Caller, { spec, document, yaml }: Judged) {
+    const at = new Date(parts.now());
+    return { version_id: parts.newId(), spec, document, yaml, deployed_by: identity.userId, at };
+  }
+
+  /** @returns null when the agent is no longer as it was when the patch was judged */
+  async function change(
+    tx: Transaction,
+    caller: Caller,
+    row: AgentDocumentRow,
+    next: Judged | null,
+    { status }: ManifestPatch,
+    dryRun: boolean,
+  ): Promise<Outcome | null> {
+    const agent = await lockVisible(tx, caller.tenant, row.agent_id);
+    if (agent === null) throw agentNotFound();
+    checkMayChange(caller, agent);
+    if (agent.current_version_id !== row.version_id) return null;
+    const changes: AgentChange["what"][] = [];
+    let action: Outcome["action"] = "overwrite";
+    if (next !== null) {
+      action = await replace(tx, caller, agent, next, dryRun);
+      changes.push("updated");
+    }
+    if (status !== null && changeStatus(agent.status, status).changed) {
+      changes.push(status === "active" ? "resumed" : status);
+      const subject = { ...agent, version: next?.spec.metadata.version ?? agent.version };
+      if (!dryRun) await moveTo(tx, parts.events, subject, status, new Date(parts.now()));
+    }
+    return { action, tenant: agent.tenant, changes };
+  }
+
+  /** Stores the patched manifest: a new revision of the current version, or a version that is not there yet. */
+  async function replace(
+    tx: Transaction,
+    caller: Caller,
+    agent: LockedAgent,
+    next: Judged,
+    dryRun: boolean,
+  ): Promise<Outcome["action"]> {
+    const { agent_id, name } = agent;
+    const { version } = next.spec.metadata;
+    const latest = await findVersion(tx, agent_id, version, null);
+    if (latest !== null && version !== agent.version) throw versionExists(agent_id, version);
+    const action = latest === null ? "new_version" : "overwrite";
+    if (dryRun) return action;
+    const revision = (latest?.revision ?? 0) + 1;
+    const fresh = newVersion(caller, next);
+    await insertVersion(tx, agent, revision, fresh);
+    await makeCurrent(tx, agent_id, fresh.version_id, fresh.at);
+    const facts = { old_version: agent.version, new_version: version, revision, reason: "patch" };
+    const event = agentEvent("agent_updated", { agent_id, name, version }, fresh.at, facts);
+    await parts.events.note(tx, agent.tenant, agent_id, event);
+    return action;
+  }
+
+  return {
+    /**
+     * Stores a manifest as a version of its agent, or says what storing it would do.
+     * @throws Problem 400, 413, 415 for the text; 422 for the manifest; 402, 403, 409
+     */
+    async deploy(
+      caller: Caller,
+      source: ManifestSource,
+      { force, scope, dry_run }: DeployOptions,
+    ): Promise<Deployed | DryRun> {
+      const { identity } = caller;
+      const manifest = parseManifest(source);
+      const isGlobal = scope === "global";
+      const tenant = isGlobal ? systemTenant : caller.tenant;
+      const judged = await judge(tenant, manifest.document, manifest.yaml);
+      if (isGlobal && !mayPublish(caller)) throw globalForbidden();
+      checkContext(caller, judged.spec);
+      const version = newVersion(caller, judged);
+      const stored = await storeVersion(sql, {
+        tenant,
+        scope,
+        origin: isGlobal ? caller.tenant : null,
+        version,
+        agentId: parts.newId(),
+        mayPublish: mayPublish(caller),
+        force,
+        dryRun: dry_run,
+        quota: parts.quota(identity, tenant),
+        events: parts.events,
+      });
+      if (dry_run) return foreseen(judged, stored.action);
+      const what = stored.action === "create" ? "deployed" : "updated";
+      await parts.tell({ what, tenant, agentId: stored.agent_id });
+      return deployed(tenant, judged, stored, version.at);
+    },
+
+    /**
+     * Changes the manifest, the status, or both; or says what that would do.
+     * @throws Problem 400, 413, 415 for the text; 422 for what it makes of the manifest; 403, 404, 409
+     */
+    async patch(caller: Caller, agentId: string, source: ManifestSource, dryRun: boolean): Promise<Patched | DryRun> {
+      const { tenant } = caller;
+      const sent = parseManifest(source, patchTextPaths);
+      const patch = readPatch(sent.document);
+      const { outcome, judged, before } = await inRounds(async () => {
+        const row = await records.find(tenant, { id: agentId }, null);
+        if (row === null) throw agentNotFound();
+        keepName(patch, row.name);
+        const next = await patchedManifest(row, patch, sent.yaml);
+        checkMayChange(caller, row);
+        if (next !== null) checkContext(caller, next.spec);
+        const done = await sql.begin((tx) => change(tx, caller, row, next, patch, dryRun));
+        return done === null ? null : { outcome: done, judged: next, before: row };
+      });
+      const warnings = [...(judged?.warnings ?? [])];
+      if (dryRun) {
+        const { name, version } = judged?.spec.metadata ?? before;
+        const manifest = judged?.document ?? before.document;
+        return { valid: true, dry_run: true, action: outcome.action, name, version, manifest, warnings };
+      }
+      for (const what of outcome.changes) await parts.tell({ what, tenant: outcome.tenant, agentId });
+      return { ...(await parts.shown(caller, outcome.tenant, agentId)), success: true, warnings };
+    },
+  };
+
+  /** Null when the patch leaves the manifest alone. */
+  async function patchedManifest(
+    row: AgentDocumentRow,
+    { content }: ManifestPatch,
+    yaml: string | null,
+  ): Promise<Judged | null> {
+    if (content === null) return null;
+    return judge(row.tenant, patched(row.document, content), content.whole ? yaml : null);
+  }
+}
+
+/** @throws Problem 403 `security_context_forbidden` */
+function checkContext({ identity }: Caller, { security_context: name }: AgentSpec): void {
+  if (name === null || mayUseContext(name, identity)) return;
+  throw new Problem("security_context_forbidden", `The caller may not use the security context ${name}`);
+}
+
+function foreseen({ spec, document, warnings }: Judged, action: DryRun["action"]): DryRun {
+  const { name, version } = spec.metadata;
+  return { valid: true, dry_run: true, action, name, version, manifest: document, warnings: [...warnings] };
+}
+
+function deployed(tenant: string, { spec, warnings }: Judged, stored: StoredVersion, at: Date): Deployed {
+  const { agent_id, scope, status, revision, action } = stored;
+  return {
+    id: agent_id,
+    agent_id,
+    name: spec.metadata.name,
+    tenant_id: tenant,
+    version: spec.metadata.version,
+    revision,
+    scope,
+    status,
+    deployed_at: at.toISOString(),
+    created: action === "create",
+    warnings: [...warnings],
+  };
+}

@@ -1,0 +1,144 @@
+/** What can be done with agents. Routes, executions and later the management tools all come through here. */
+
+import type { AgentSpec } from "../../../actors/agent/manifest/spec.ts";
+import { invalid, Problem } from "../../../actors/kernel/problem.ts";
+import { listOf, type Page } from "../../http/paging.ts";
+import { isUuid } from "../../http/route.ts";
+import { BoundedCache } from "../../lib/bounded-cache.ts";
+import { changing } from "./changes.ts";
+import { type AgentsOptions, agentParts, type Caller, mayPublish } from "./parts.ts";
+import { publishing } from "./publish.ts";
+import type { AgentKey, AgentRow } from "./records.ts";
+import { agentNotFound, versionNotFound } from "./refusals.ts";
+import type { AgentDetail, AgentElement, AgentFilter, VersionElement } from "./schema.ts";
+import { agentDetail, agentElement, versionElement } from "./wire.ts";
+
+/** What an execution needs of its agent, fixed at its start. */
+export interface ResolvedAgent {
+  readonly agent_id: string;
+  readonly name: string;
+  readonly version: string;
+  readonly revision: number;
+  readonly spec: AgentSpec;
+}
+
+export type Agents = ReturnType<typeof createAgents>;
+
+export function createAgents(options: AgentsOptions) {
+  const parts = agentParts(options);
+  const { records } = parts;
+  const { setStatus, rollback, setScope, remove, resumeDeletions } = changing(parts);
+  const specs = new BoundedCache<AgentSpec>();
+
+  async function counted(tenant: string, rows: readonly AgentRow[]): Promise<AgentElement[]> {
+    const counts = await options.countExecutions(
+      tenant,
+      rows.map((row) => row.agent_id),
+    );
+    return rows.map((row) => agentElement(row, counts.get(row.agent_id) ?? 0));
+  }
+
+  /** Tells "no such agent" from "no such version", once a read found nothing. */
+  async function missing(tenant: string, key: AgentKey, version: string | null): Promise<Problem> {
+    if (version === null || !(await records.exists(tenant, key))) return agentNotFound();
+    return versionNotFound();
+  }
+
+  async function specOf(tenant: string, row: Pick<AgentRow, "version_id">): Promise<AgentSpec> {
+    const cached = specs.get(row.version_id);
+    if (cached !== null) return cached;
+    const stored = await records.spec(tenant, row.version_id);
+    // Deleted since the agent was found.
+    if (stored === null) throw agentNotFound();
+    specs.put(row.version_id, stored.spec, stored.characters);
+    return stored.spec;
+  }
+
+  return {
+    ...publishing(parts),
+    setStatus,
+    rollback,
+    setScope,
+    remove,
+    resumeDeletions,
+
+    /** By name. */
+    async list(tenant: string, filter: AgentFilter, page: Page): Promise<Record<string, unknown>> {
+      const rows = await records.list(tenant, filter, labelFilter(filter.label ?? []), page);
+      return listOf("agents", await counted(tenant, rows), page, (agent) => [agent.name, agent.agent_id]);
+    },
+
+    /** @throws Problem 404 `agent_not_found`, `agent_version_not_found` */
+    async detail(caller: Caller, key: AgentKey, version: string | null): Promise<AgentDetail> {
+      const { tenant } = caller;
+      const row = await records.find(tenant, key, version);
+      if (row === null) throw await missing(tenant, key, version);
+      const counts = await options.countExecutions(tenant, [row.agent_id]);
+      return agentDetail(row, counts.get(row.agent_id) ?? 0, seesValues(caller, row.tenant));
+    },
+
+    /** Newest first. @throws Problem 404 `agent_not_found` */
+    async versions(caller: Caller, agentId: string, everyRevision: boolean, page: Page): Promise<VersionElement[]> {
+      const { tenant } = caller;
+      const rows = await records.versions(tenant, agentId, everyRevision, page);
+      if (rows.length === 0 && !(await records.exists(tenant, { id: agentId }))) throw agentNotFound();
+      return rows.map((row) => versionElement(row, seesValues(caller, row.tenant)));
+    },
+
+    /** Whether the tenant has or sees such an agent. */
+    isVisible: (tenant: string, agentId: string): Promise<boolean> => records.exists(tenant, { id: agentId }),
+
+    /** The id of the agent that a name or UUID means in the tenant, its own before a global one; null: none. */
+    async identify(tenant: string, reference: string): Promise<string | null> {
+      const key = isUuid(reference) ? { id: reference.toLowerCase() } : { name: reference };
+      return (await records.find(tenant, key, null))?.agent_id ?? null;
+    },
+
+    /** Of the given agents, by name or UUID, those the tenant has or sees. */
+    known: (tenant: string, references: readonly string[]): Promise<ReadonlySet<string>> =>
+      records.known(tenant, references),
+
+    /** Of the given agents, those that are deleted. */
+    async gone(agentIds: readonly string[]): Promise<string[]> {
+      const present = await records.present(agentIds);
+      return agentIds.filter((agentId) => !present.has(agentId));
+    },
+
+    /**
+     * The agent as an execution runs it; by name, the tenant's own shadows a global one.
+     * @throws Problem 404 `agent_not_found`, `agent_version_not_found`; 409 `agent_paused`, `agent_archived`
+     */
+    async resolveForExecution(
+      request: { tenant: string; version?: string } & ({ agentId: string } | { agentName: string }),
+    ): Promise<ResolvedAgent> {
+      const { tenant, version = null } = request;
+      const key: AgentKey = "agentId" in request ? { id: request.agentId } : { name: request.agentName };
+      const row = await records.findForExecution(tenant, key, version);
+      if (row === null) throw await missing(tenant, key, version);
+      if (row.status === "paused") throw new Problem("agent_paused", "The agent is paused");
+      if (row.status === "archived") throw new Problem("agent_archived", "The agent is archived");
+      const { agent_id, name, revision } = row;
+      return { agent_id, name, version: row.version, revision, spec: await specOf(tenant, row) };
+    },
+  };
+}
+
+/**
+ * Whether a manifest's values (environment, secrets of deliveries) are shown: to who may change the agent. The contract
+ * asks for the scope alone; of a global agent that would be everybody who deploys agents of their own.
+ */
+function seesValues(caller: Caller, owner: string): boolean {
+  return caller.identity.scopes.has("agent:deploy") && (owner === caller.tenant || mayPublish(caller));
+}
+
+function labelFilter(labels: readonly string[]): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    labels.map((label) => {
+      const split = label.indexOf("=");
+      if (split > 0) return [label.slice(0, split), label.slice(split + 1)];
+      throw invalid("validation_failed", "The request is invalid", [
+        { path: "label", message: "must be key=value", code: "invalid" },
+      ]);
+    }),
+  );
+}

@@ -1,0 +1,145 @@
+/** An agent's row and its versions, inside the transaction that changes them. */
+
+import { agentEvent, changeStatus, type Ownership } from "../../../actors/agent/lifecycle.ts";
+import type { AgentSpec } from "../../../actors/agent/manifest/spec.ts";
+import type { Json } from "../../../actors/kernel/actor.ts";
+import type { AgentEvents, Transaction } from "./events.ts";
+import type { AgentStatus } from "./schema.ts";
+
+/** A version about to be stored. */
+export interface NewVersion {
+  readonly version_id: string;
+  readonly spec: AgentSpec;
+  /** The document exactly as deployed. */
+  readonly document: Json;
+  readonly yaml: string;
+  readonly deployed_by: string;
+  readonly at: Date;
+}
+
+/** An agent nobody else can change until the transaction ends. */
+export interface LockedAgent extends Ownership {
+  readonly agent_id: string;
+  readonly name: string;
+  readonly status: AgentStatus;
+  readonly current_version_id: string;
+  readonly previous_version_id: string | null;
+  /** Of the current version. */
+  readonly version: string;
+  readonly revision: number;
+}
+
+export interface VersionKey {
+  readonly version_id: string;
+  readonly version: string;
+  readonly revision: number;
+}
+
+type Row = Omit<LockedAgent, "version" | "revision">;
+
+/** By name within one tenant, whose it must be. */
+export async function lockByName(sql: Transaction, tenant: string, name: string): Promise<LockedAgent | null> {
+  return withVersion(
+    sql,
+    await sql<Row[]>`
+      select agent_id, tenant, name, scope, status, origin_tenant, current_version_id, previous_version_id from agents
+      where tenant = ${tenant} and name = ${name} and deleted_at is null
+      for update`,
+  );
+}
+
+/** By id, as far as the tenant sees it: its own and the global ones. */
+export async function lockVisible(sql: Transaction, tenant: string, agentId: string): Promise<LockedAgent | null> {
+  return withVersion(
+    sql,
+    await sql<Row[]>`
+      select agent_id, tenant, name, scope, status, origin_tenant, current_version_id, previous_version_id from agents
+      where agent_id = ${agentId} and deleted_at is null and (tenant = ${tenant} or scope = 'global')
+      for update`,
+  );
+}
+
+/** Read after the lock is held: a join would show the version that was current before the wait for it. */
+async function withVersion(sql: Transaction, [row]: readonly Row[]): Promise<LockedAgent | null> {
+  if (row === undefined) return null;
+  const [current] = await sql<VersionKey[]>`
+    select version_id, version, revision from agent_versions where version_id = ${row.current_version_id}`;
+  return current === undefined ? null : { ...row, version: current.version, revision: current.revision };
+}
+
+/** @param revision null: the latest */
+export async function findVersion(
+  sql: Transaction,
+  agentId: string,
+  version: string,
+  revision: number | null,
+): Promise<VersionKey | null> {
+  const [row] = await sql<VersionKey[]>`
+    select version_id, version, revision from agent_versions
+    where agent_id = ${agentId} and version = ${version} ${revision === null ? sql`` : sql`and revision = ${revision}`}
+    order by revision desc limit 1`;
+  return row ?? null;
+}
+
+export async function findVersionById(
+  sql: Transaction,
+  agentId: string,
+  versionId: string,
+): Promise<VersionKey | null> {
+  const [row] = await sql<VersionKey[]>`
+    select version_id, version, revision from agent_versions
+    where agent_id = ${agentId} and version_id = ${versionId}`;
+  return row ?? null;
+}
+
+export async function insertVersion(
+  sql: Transaction,
+  { agent_id, tenant }: { readonly agent_id: string; readonly tenant: string },
+  revision: number,
+  { version_id, spec, document, yaml, deployed_by, at }: NewVersion,
+): Promise<void> {
+  const { metadata, input_schema } = spec;
+  await sql`
+    insert into agent_versions (version_id, agent_id, tenant, version, revision, agent_type, labels, metadata,
+      input_schema, document, manifest_yaml, spec, deployed_at, deployed_by)
+    values (${version_id}, ${agent_id}, ${tenant}, ${metadata.version}, ${revision}, ${metadata.agent_type},
+      ${JSON.stringify(metadata.labels)}::text::jsonb, ${JSON.stringify(metadata)}::text::json,
+      ${input_schema === null ? null : JSON.stringify(input_schema)}::text::json, ${JSON.stringify(document)}::text::json,
+      ${yaml}, ${JSON.stringify(spec)}::text::json, ${at}, ${deployed_by})`;
+}
+
+/** The version that was current is remembered for a rollback. */
+export async function makeCurrent(sql: Transaction, agentId: string, versionId: string, at: Date): Promise<void> {
+  await sql`
+    update agents
+    set previous_version_id = current_version_id, current_version_id = ${versionId}, updated_at = ${at}
+    where agent_id = ${agentId}`;
+}
+
+/**
+ * Gives the agent a status it does not have, and tells so.
+ * @throws Problem 409 `agent_archived`
+ */
+export async function moveTo(
+  sql: Transaction,
+  events: AgentEvents,
+  agent: Pick<LockedAgent, "agent_id" | "name" | "version" | "tenant" | "status">,
+  status: AgentStatus,
+  at: Date,
+): Promise<void> {
+  const { event } = changeStatus(agent.status, status);
+  await sql`update agents set status = ${status}, updated_at = ${at} where agent_id = ${agent.agent_id}`;
+  if (event !== null) await events.note(sql, agent.tenant, agent.agent_id, agentEvent(event, agent, at));
+}
+
+/** Creations and moves into one tenant take turns: what is counted or free must still be so when they commit. */
+export async function takeTurn(sql: Transaction, tenant: string): Promise<void> {
+  await sql`select pg_advisory_xact_lock(hashtextextended(${`agents ${tenant}`}, 0))`;
+}
+
+/** The agent of that name in the tenant, or null. */
+export async function idByName(sql: Transaction, tenant: string, name: string): Promise<string | null> {
+  const [row] = await sql<{ agent_id: string }[]>`
+    select agent_id from agents where tenant = ${tenant} and name = ${name} and deleted_at is null`;
+  return row?.agent_id ?? null;
+}

@@ -1,0 +1,35 @@
+/** What the readers of an approval's mail are told. */
+import type { newsOf } from "../../../actors/approval/notifications.ts";
+import type { Letter } from "../../adapters/mail/mail.ts";
+
+type News = ReturnType<typeof newsOf>;
+
+/** Characters of a prompt that a letter repeats. */
+const maxPrompt = 20_000;
+const maxSubject = 200;
+
+/** @param link where its reader may decide; null: nowhere, or no longer */
+export function letterOf({ event, approval }: News, link: string | null): Pick<Letter, "subject" | "text"> {
+  const what = [approval.workflow_name, approval.state_name].filter((name) => name !== null).join(" / ");
+  const name = what === "" ? approval.kind : what;
+  if (event === "resolved") {
+    const lines = [`${name} was asked about, and is now ${approval.status}.`, "", quoted(approval.prompt)];
+    return { subject: shortened(`${name}: ${approval.status}`), text: lines.join("\n") };
+  }
+  const how = link === null ? [] : ["", "Decide here, once:", link];
+  const lines = [openings[event], "", quoted(approval.prompt), "", `Until ${approval.expires_at}.`, ...how];
+  return { subject: shortened(`${subjects[event]}: ${name}`), text: lines.join("\n") };
+}
+
+const subjects = { requested: "Decision needed", reminder: "Reminder", escalated: "Still undecided" } as const;
+const openings = {
+  requested: "A decision is asked of you.",
+  reminder: "A decision is still asked of you.",
+  escalated: "Nobody has decided about this yet.",
+} as const;
+
+const quoted = (prompt: string): string =>
+  prompt.length <= maxPrompt ? prompt : `${prompt.slice(0, maxPrompt).toWellFormed()}…`;
+
+const shortened = (subject: string): string =>
+  subject.length <= maxSubject ? subject : `${subject.slice(0, maxSubject).toWellFormed()}…`;

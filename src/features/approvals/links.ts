@@ -1,0 +1,104 @@
+/**
+ * Decision links: whoever has one may decide once, without an account. Looking at it decides nothing, so that mail
+ * scanners do no harm. Programs get JSON, browsers a page.
+ */
+import { Type } from "@sinclair/typebox";
+import { PendingApproval, pendingApproval } from "../../../actors/approval/record.ts";
+import { Problem } from "../../../actors/kernel/problem.ts";
+import { bodyChecker } from "../../http/input.ts";
+import { definePublicRoute, type RawContent, type Route, rawBody, reply } from "../../http/route.ts";
+import { sourceOf } from "./deciders.ts";
+import { linkHeaders, messagePage, questionPage } from "./link-page.ts";
+import { checkTexts } from "./refusals.ts";
+import { DecisionBody, LinkDecisionBody } from "./schema.ts";
+import type { Approvals } from "./service.ts";
+import { tokenPattern } from "./token.ts";
+
+const form = "application/x-www-form-urlencoded";
+/** What no token looks like is as unknown as any other. */
+const Token = Type.Object({
+  token: Type.String({
+    pattern: tokenPattern,
+    "x-code": "approval_not_found",
+    "x-message": "There is no such approval",
+  }),
+});
+const checkBody = bodyChecker(LinkDecisionBody);
+
+export function approvalLinkRoutes(approvals: Approvals): readonly Route[] {
+  return [
+    definePublicRoute({
+      method: "GET",
+      path: "/v1/approval-links/:token",
+      tag: "human-approvals",
+      summary: "What a decision link asks about; nothing is decided",
+      params: Token,
+      responses: { 200: Type.Object({ approval: PendingApproval }) },
+      handler: ({ request, params: { token } }) =>
+        answering(request, async () => {
+          const at = await approvals.behindLink(token);
+          const approval = pendingApproval(at.key, at.tenant, await approvals.askedByLink(at, token));
+          return isForBrowser(request) ? questionPage(approval) : reply(200, { approval }, linkHeaders);
+        }),
+    }),
+    definePublicRoute({
+      method: "POST",
+      path: "/v1/approval-links/:token",
+      tag: "human-approvals",
+      summary: "Decide by a link, once",
+      params: Token,
+      body: rawBody({ accepts: ["application/json", form], limit: 256 * 1024, schema: LinkDecisionBody }),
+      responses: { 200: DecisionBody },
+      handler: (call) =>
+        answering(call.request, async () => {
+          const { token } = call.params;
+          const { decision, feedback, reason } = readDecision(call.body);
+          const at = await approvals.behindLink(token);
+          const answer = { decision, feedback: feedback ?? null, reason: reason ?? null };
+          const decided = await approvals.decideByLink(at, token, answer, sourceOf(call));
+          if (!isForBrowser(call.request)) return reply(200, decided, linkHeaders);
+          return messagePage(
+            200,
+            "approvals" in decided ? "Your approval was counted" : `This is now ${decided.status}`,
+          );
+        }),
+    }),
+  ];
+}
+
+/** @throws Problem 400 for what is no JSON, 422 for anything else that is wrong */
+function readDecision(body: RawContent): LinkDecisionBody {
+  const fields = body.mediaType === form ? formFields(body.text()) : parsed(body.text());
+  const decision = checkBody(fields) as LinkDecisionBody;
+  const { feedback, reason } = decision;
+  if (decision.decision === "reject") checkTexts({ feedback, reason }, "reason");
+  else checkTexts({ feedback, reason });
+  return decision;
+}
+
+/** A browser sends every field of a form; one left empty says nothing. */
+function formFields(text: string): Record<string, string> {
+  return Object.fromEntries([...new URLSearchParams(text)].filter(([, value]) => value !== ""));
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new Problem("malformed_body", "The body is not valid JSON");
+  }
+}
+
+/** A refusal of what a person follows with a browser is a page as well. */
+async function answering<T>(request: Request, work: () => Promise<T>): Promise<T | Response> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    if (isForBrowser(request)) return messagePage(error.status, error.message);
+    throw new Problem(error.code, error.message, error.extras, { ...error.headers, ...linkHeaders }, error.status);
+  }
+}
+
+/** Browsers name HTML; whoever takes anything gets JSON. */
+const isForBrowser = (request: Request): boolean => /\btext\/html\b/i.test(request.headers.get("accept") ?? "");

@@ -1,0 +1,88 @@
+/** The tables `approvals` and `approval_links`, kept in step with the actors' states. */
+import { APPROVAL } from "../../../actors/approval/messages.ts";
+import { approvalSummary, pendingApproval } from "../../../actors/approval/record.ts";
+import type { ApprovalState } from "../../../actors/approval/state.ts";
+import type { Change, Projection, Statement } from "../../runtime/port.ts";
+import { projectRows } from "../../runtime/reads/rows.ts";
+
+/** Most turns change nothing that lists show. */
+function isNews(before: Change["before"], after: Change["after"]): boolean {
+  const old = before as ApprovalState | null;
+  const now = after as ApprovalState | null;
+  return (
+    old === null ||
+    old.status !== now?.status ||
+    old.escalated_at !== now.escalated_at ||
+    old.consents.length !== now.consents.length
+  );
+}
+
+function rowOf({ key, tenant, after }: Change) {
+  const state = after as unknown as ApprovalState;
+  const { request, status, created_at, expires_at, decision } = state;
+  const isPending = status === "pending";
+  const document = JSON.stringify((isPending ? pendingApproval : approvalSummary)(key, tenant, state));
+  return {
+    approval_id: key,
+    tenant,
+    status,
+    kind: request.kind,
+    execution_id: request.execution_id,
+    root_execution_id: request.root_execution_id,
+    workflow_name: request.workflow_name,
+    created_at: new Date(created_at),
+    expires_at: new Date(expires_at),
+    decided_at: decision === null ? null : new Date(decision.at),
+    decided_sub: decision?.by?.sub ?? null,
+    decided_email: decision?.by?.email?.toLowerCase() ?? null,
+    document,
+    document_bytes: Buffer.byteLength(document),
+  };
+}
+
+function linksOf({ key, tenant, before, after }: Change) {
+  const old = before as ApprovalState | null;
+  const now = after as ApprovalState | null;
+  if (now === null || now.links_issued === (old?.links_issued ?? 0)) return [];
+  const known = new Set(old?.links.map(({ hash }) => hash));
+  return now.links.filter(({ hash }) => !known.has(hash)).map(({ hash }) => ({ hash, approval_id: key, tenant }));
+}
+
+const upsert = `
+insert into approvals (approval_id, tenant, status, kind, execution_id, root_execution_id, workflow_name, created_at,
+  expires_at, decided_at, decided_sub, decided_email, document, document_bytes)
+select approval_id, tenant, status, kind, execution_id, root_execution_id, workflow_name, created_at,
+  expires_at, decided_at, decided_sub, decided_email, document, document_bytes
+from json_to_recordset($1::text::json) as r (approval_id uuid, tenant text, status text, kind text, execution_id text,
+  root_execution_id text, workflow_name text, created_at timestamptz, expires_at timestamptz, decided_at timestamptz,
+  decided_sub text, decided_email text, document text, document_bytes integer)
+on conflict (approval_id) do update
+set status = excluded.status, decided_at = excluded.decided_at, decided_sub = excluded.decided_sub,
+  decided_email = excluded.decided_email, document = excluded.document, document_bytes = excluded.document_bytes`;
+
+const addLinks = `
+insert into approval_links (hash, approval_id, tenant)
+select hash, approval_id, tenant
+from json_to_recordset($1::text::json) as r (hash text, approval_id uuid, tenant text)
+on conflict (hash) do nothing`;
+
+const remove = `
+delete from approvals where approval_id in (select value::uuid from json_array_elements_text($1::text::json))`;
+
+const removeLinks = `
+delete from approval_links where approval_id in (select value::uuid from json_array_elements_text($1::text::json))`;
+
+const rows = projectRows({ kind: APPROVAL, isNews, rowOf, upsert, remove });
+
+/** The approvals' own rows, and those of their links. */
+export const approvalsProjection: Projection = {
+  kind: APPROVAL,
+  project: (changes) => {
+    const links = changes.flatMap(linksOf);
+    const gone = changes.filter(({ after }) => after === null).map(({ key }) => key);
+    const statements: Statement[] = [...rows.project(changes)];
+    if (links.length > 0) statements.push({ text: addLinks, parameters: [JSON.stringify(links)] });
+    if (gone.length > 0) statements.push({ text: removeLinks, parameters: [JSON.stringify(gone)] });
+    return statements;
+  },
+};

@@ -1,0 +1,166 @@
+/** The SQL of approvals, tenant first. */
+import type { Fragment } from "postgres";
+import type { Page } from "../../http/paging.ts";
+import { isUuid } from "../../http/route.ts";
+import type { Sql } from "../../store/postgres.ts";
+
+export interface PendingFilter {
+  readonly executionId: string | null;
+  /** Those of its sub-workflows as well; it must be the root of them. */
+  readonly descendants: boolean;
+  readonly workflowName: string | null;
+  readonly kind: string | null;
+}
+
+export interface HistoryFilter {
+  readonly statuses: readonly string[] | null;
+  readonly executionId: string | null;
+  readonly workflowName: string | null;
+  /** A subject or an address. */
+  readonly decidedBy: string | null;
+  readonly from: Date | null;
+  readonly to: Date | null;
+}
+
+export interface ListRow {
+  readonly approval_id: string;
+  /** What the list is sorted by. */
+  readonly at: Date;
+  /** JSON, ready to be sent. */
+  readonly document: string;
+}
+
+/** Part of a list: a page ends early rather than grow beyond `maxPageBytes`. */
+export interface Listed {
+  readonly rows: readonly ListRow[];
+  readonly hasMore: boolean;
+}
+
+/** A pending approval whose time has passed, or a decided one that is to go; whoever's it is. */
+export interface SweepRow {
+  readonly approval_id: string;
+  readonly tenant: string;
+}
+
+const maxPageBytes = 8_388_608;
+
+export type ApprovalRecords = ReturnType<typeof approvalRecords>;
+
+export function approvalRecords(sql: Sql) {
+  /** Of the rows asked for, as many as fit a page. */
+  async function page(rows: Fragment, order: Fragment, { limit }: Page): Promise<Listed> {
+    const found = await sql<(ListRow & { readonly total: number })[]>`
+      select approval_id, at, document, total from (
+        select *, (count(*) over ())::int as total, row_number() over (order by ${order}) as place,
+          sum(document_bytes) over (order by ${order} rows unbounded preceding) as bytes
+        from (${rows} limit ${limit + 1}) as wanted
+      ) as counted
+      where bytes <= ${maxPageBytes} or place = 1 order by place`;
+    const fitting = found.slice(0, limit);
+    return { rows: fitting, hasMore: (found[0]?.total ?? 0) > fitting.length };
+  }
+
+  return {
+    /** Open ones whose time has not passed, oldest first. */
+    async pending(tenant: string, filter: PendingFilter, wanted: Page, now: Date): Promise<Listed> {
+      const conditions = [sql`tenant = ${tenant} and status = 'pending' and expires_at > ${now}`];
+      const { executionId, descendants, workflowName, kind } = filter;
+      if (executionId !== null) {
+        conditions.push(
+          descendants
+            ? sql`(execution_id = ${executionId} or root_execution_id = ${executionId})`
+            : sql`execution_id = ${executionId}`,
+        );
+      }
+      if (workflowName !== null) conditions.push(sql`workflow_name = ${workflowName}`);
+      if (kind !== null) conditions.push(sql`kind = ${kind}`);
+      const after = positionOf(wanted);
+      if (after === "none") return nothing;
+      if (after !== null) conditions.push(sql`(created_at, approval_id) > (${after.at}, ${after.id}::uuid)`);
+      const where = conditions.reduce((all, one) => sql`${all} and ${one}`);
+      return page(
+        sql`
+          select approval_id, created_at as at, document, document_bytes from approvals where ${where}
+          order by created_at, approval_id offset ${wanted.offset}`,
+        sql`at, approval_id`,
+        wanted,
+      );
+    },
+
+    /** Decided ones, the latest decision first. */
+    async decided(tenant: string, filter: HistoryFilter, wanted: Page): Promise<Listed> {
+      const conditions = [sql`tenant = ${tenant} and status <> 'pending'`, ...conditionsOf(sql, filter)];
+      const after = positionOf(wanted);
+      if (after === "none") return nothing;
+      if (after !== null) conditions.push(sql`(decided_at, approval_id) < (${after.at}, ${after.id}::uuid)`);
+      const where = conditions.reduce((all, one) => sql`${all} and ${one}`);
+      return page(
+        sql`
+          select approval_id, decided_at as at, document, document_bytes from approvals where ${where}
+          order by decided_at desc, approval_id desc offset ${wanted.offset}`,
+        sql`at desc, approval_id desc`,
+        wanted,
+      );
+    },
+
+    /** The pending object as JSON; null when it is unknown, foreign, decided or overdue. */
+    async open(tenant: string, approvalId: string, now: Date): Promise<string | null> {
+      const [row] = await sql<{ document: string }[]>`
+        select document from approvals
+        where approval_id = ${approvalId} and tenant = ${tenant} and status = 'pending' and expires_at > ${now}`;
+      return row?.document ?? null;
+    },
+
+    /** What the latest decided approval of an execution came to; null when there is none. */
+    async lastDecision(tenant: string, executionId: string): Promise<{ status: string; decided_at: Date } | null> {
+      const [row] = await sql<{ status: string; decided_at: Date }[]>`
+        select status, decided_at from approvals
+        where tenant = ${tenant} and execution_id = ${executionId} and status <> 'pending' and decided_at is not null
+        order by decided_at desc, approval_id desc limit 1`;
+      return row ?? null;
+    },
+
+    /** Whose a link is, by the hash of its token: nobody's tenant is known before. */
+    async ofLink(hash: string): Promise<SweepRow | null> {
+      const [row] = await sql<SweepRow[]>`select approval_id, tenant from approval_links where hash = ${hash}`;
+      return row ?? null;
+    },
+
+    /** Pending ones of any tenant whose time passed before a moment. */
+    overdue(time: Date, limit: number): Promise<SweepRow[]> {
+      return sql<SweepRow[]>`
+        select approval_id, tenant from approvals
+        where status = 'pending' and expires_at < ${time} order by expires_at limit ${limit}`;
+    },
+
+    /** Those of any tenant that were decided before a moment. */
+    decidedBefore(time: Date, limit: number): Promise<SweepRow[]> {
+      return sql<SweepRow[]>`
+        select approval_id, tenant from approvals
+        where status <> 'pending' and decided_at < ${time} order by decided_at limit ${limit}`;
+    },
+  };
+}
+
+const nothing: Listed = { rows: [], hasMore: false };
+
+/** Null: from the start. A cursor that was tampered with finds nothing. */
+function positionOf({ after }: Page): { readonly at: Date; readonly id: string } | null | "none" {
+  if (after === null) return null;
+  const [at = "", id = ""] = after;
+  return /^\d{1,14}$/.test(at) && isUuid(id) ? { at: new Date(Number(at)), id } : "none";
+}
+
+function conditionsOf(sql: Sql, filter: HistoryFilter): Fragment[] {
+  const conditions: Fragment[] = [];
+  const { statuses, executionId, workflowName, decidedBy, from, to } = filter;
+  if (statuses !== null) conditions.push(sql`status = any(${[...statuses]})`);
+  if (executionId !== null) conditions.push(sql`execution_id = ${executionId}`);
+  if (workflowName !== null) conditions.push(sql`workflow_name = ${workflowName}`);
+  if (decidedBy !== null) {
+    conditions.push(sql`(decided_sub = ${decidedBy} or decided_email = ${decidedBy.toLowerCase()})`);
+  }
+  if (from !== null) conditions.push(sql`decided_at >= ${from}`);
+  if (to !== null) conditions.push(sql`decided_at <= ${to}`);
+  return conditions;
+}

@@ -1,0 +1,147 @@
+/** The routes of approvals, for callers with a bearer token. */
+import { Type } from "@sinclair/typebox";
+import { ApprovalRecord } from "../../../actors/approval/record.ts";
+import { idempotent } from "../../http/idempotency.ts";
+import { pageOf, writeCursor } from "../../http/paging.ts";
+import { type Call, defineRoute, jsonBody, type Route, reply, uuidParam } from "../../http/route.ts";
+import type { Sql } from "../../store/postgres.ts";
+import { deciderOf, sourceOf } from "./deciders.ts";
+import { checkRecipient, checkTexts } from "./refusals.ts";
+import {
+  ApproveBody,
+  DecisionBody,
+  HistoryPage,
+  HistoryQuery,
+  IssuedLink,
+  LinkBody,
+  OneApproval,
+  PendingPage,
+  PendingQuery,
+  RejectBody,
+} from "./schema.ts";
+import type { Act, Approvals, SentList } from "./service.ts";
+
+export interface ApprovalRoutesOptions {
+  readonly approvals: Approvals;
+  readonly sql: Sql;
+}
+
+const RequestId = Type.Object({ id: uuidParam("invalid_request_id", "Invalid request ID") });
+/** Published clients do not page: what they are not shown, nobody decides. */
+const pendingAtOnce = 500;
+const decisionLimit = 256 * 1024;
+
+export function approvalRoutes({ approvals, sql }: ApprovalRoutesOptions): readonly Route[] {
+  return [
+    defineRoute({
+      method: "GET",
+      path: "/v1/human-approvals",
+      summary: "What waits for a decision, oldest first",
+      scope: "approval:list",
+      query: PendingQuery,
+      responses: { 200: PendingPage },
+      handler: async ({ tenant, query }) => {
+        const page = pageOf({ ...query, limit: query.limit ?? pendingAtOnce }, 2);
+        return listOf("pending_requests", await approvals.pending(tenant, query, page));
+      },
+    }),
+    defineRoute({
+      method: "GET",
+      path: "/v1/human-approvals/history",
+      summary: "What was decided, the latest decision first",
+      scope: "approval:read",
+      query: HistoryQuery,
+      responses: { 200: HistoryPage },
+      handler: async ({ tenant, query }) =>
+        listOf("approvals", await approvals.history(tenant, query, pageOf(query, 2))),
+    }),
+    defineRoute({
+      method: "GET",
+      path: "/v1/human-approvals/:id",
+      summary: "One request that waits for a decision",
+      scope: "approval:read",
+      params: RequestId,
+      responses: { 200: OneApproval },
+      handler: async ({ tenant, params, requestId }) => {
+        const document = await approvals.open(tenant, params.id);
+        if (document !== null) return json(`{"request":${document}}`);
+        return { error: "Request not found or already completed", code: "approval_not_pending", request_id: requestId };
+      },
+    }),
+    defineRoute({
+      method: "GET",
+      path: "/v1/human-approvals/:id/history",
+      summary: "Everything about an approval, whatever its status",
+      scope: "approval:read",
+      params: RequestId,
+      responses: { 200: ApprovalRecord },
+      handler: ({ tenant, params }) => approvals.record(tenant, params.id),
+    }),
+    defineRoute({
+      method: "POST",
+      path: "/v1/human-approvals/:id/approve",
+      summary: "Approve",
+      scope: "approval:approve",
+      params: RequestId,
+      body: jsonBody(ApproveBody, { optional: true, limit: decisionLimit }),
+      responses: { 200: DecisionBody },
+      handler: (call) => {
+        const { feedback, approved_by } = call.body;
+        checkTexts({ feedback, approved_by });
+        return idempotent(call, sql, async (workId) =>
+          reply(200, await approvals.approve(actOf(call), workId, feedback ?? null, approved_by ?? null)),
+        );
+      },
+    }),
+    defineRoute({
+      method: "POST",
+      path: "/v1/human-approvals/:id/reject",
+      summary: "Reject, for a reason",
+      scope: "approval:reject",
+      params: RequestId,
+      // Without a body the reason is what is missing, as with an empty object.
+      body: jsonBody(RejectBody, { optional: true, limit: decisionLimit }),
+      responses: { 200: DecisionBody },
+      handler: (call) => {
+        const { reason, rejected_by } = call.body;
+        checkTexts({ reason, rejected_by }, "reason");
+        return idempotent(call, sql, async (workId) =>
+          reply(200, await approvals.reject(actOf(call), workId, reason, rejected_by ?? null)),
+        );
+      },
+    }),
+    defineRoute({
+      method: "POST",
+      path: "/v1/human-approvals/:id/links",
+      summary: "Make a decision link for somebody; it is shown this once",
+      scope: "approval:approve",
+      params: RequestId,
+      body: jsonBody(LinkBody),
+      responses: { 201: IssuedLink },
+      handler: async (call) => {
+        checkRecipient(call.body.recipient);
+        return reply(201, await approvals.issueLink(actOf(call), call.body.recipient), { "Cache-Control": "no-store" });
+      },
+    }),
+  ];
+}
+
+function actOf(call: Call<{ readonly id: string }>): Act {
+  const { identity, tenant, params } = call;
+  return {
+    tenant,
+    approvalId: params.id,
+    by: deciderOf(identity),
+    source: sourceOf(call),
+    managesFleet: identity.scopes.has("aegis.edge.fleet.manage"),
+  };
+}
+
+/** A list of documents that are JSON already. */
+function listOf(alias: string, { documents, next }: SentList): Response {
+  const items = `[${documents.join(",")}]`;
+  const cursor = JSON.stringify(next === null ? null : writeCursor(next));
+  return json(`{"${alias}":${items},"items":${items},"count":${documents.length},"next_cursor":${cursor}}`);
+}
+
+const json = (text: string): Response => new Response(text, { headers: { "Content-Type": "application/json" } });

@@ -1,0 +1,88 @@
+/** The requests and answers of the approval routes. */
+import { type Static, type TSchema, Type } from "@sinclair/typebox";
+import { ApprovalRecord, PendingApproval } from "../../../actors/approval/record.ts";
+import { pagingQuery } from "../../http/paging.ts";
+
+/** Bytes of a feedback or a reason. */
+export const maxFeedbackBytes = 16_384;
+
+const Name = Type.Optional(Type.String({ maxLength: 256 }));
+const Feedback = Type.String({ maxLength: maxFeedbackBytes });
+const Text = Type.String();
+const Time = Type.String({ format: "date-time" });
+
+export const PendingQuery = Type.Object({
+  ...pagingQuery,
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 500, description: "Items per page; 500 when absent" })),
+  execution_id: Name,
+  descendants: Type.Boolean({
+    default: false,
+    description: "With execution_id: those of the sub-workflows of this root execution as well",
+  }),
+  workflow_name: Name,
+  kind: Type.Optional(Type.Union([Type.Literal("workflow"), Type.Literal("fleet_run")])),
+});
+export type PendingQuery = Static<typeof PendingQuery>;
+
+export const HistoryQuery = Type.Object({
+  ...pagingQuery,
+  status: Type.Optional(
+    Type.String({
+      maxLength: 200,
+      description: "approved, rejected, responded, timed_out, withdrawn; several by comma",
+    }),
+  ),
+  execution_id: Name,
+  workflow_name: Name,
+  decided_by: Type.Optional(Type.String({ maxLength: 320, description: "Subject or e-mail address of the decider" })),
+  from: Type.Optional(Type.String({ maxLength: 64, description: "Decided at this time or later" })),
+  to: Type.Optional(Type.String({ maxLength: 64, description: "Decided at this time or earlier" })),
+});
+export type HistoryQuery = Static<typeof HistoryQuery>;
+
+export const ApproveBody = Type.Object({
+  feedback: Type.Optional(Feedback),
+  approved_by: Type.Optional(Type.String({ maxLength: 256 })),
+});
+export const RejectBody = Type.Object({
+  reason: Feedback,
+  rejected_by: Type.Optional(Type.String({ maxLength: 256 })),
+});
+export const LinkBody = Type.Object({ recipient: Type.String({ minLength: 3, maxLength: 254 }) });
+/** JSON or a form. */
+export const LinkDecisionBody = Type.Object({
+  decision: Type.Union([Type.Literal("approve"), Type.Literal("reject")]),
+  feedback: Type.Optional(Feedback),
+  reason: Type.Optional(Feedback),
+});
+export type LinkDecisionBody = Static<typeof LinkDecisionBody>;
+
+const Decided = Type.Object({ status: Text, approval_id: Text, request_id: Text, decided_at: Time });
+/** More people must approve. */
+const Counted = Type.Object({
+  status: Type.Literal("pending"),
+  approval_id: Text,
+  request_id: Text,
+  approvals: Type.Integer(),
+  quorum: Type.Integer(),
+});
+export const DecisionBody = Type.Union([Decided, Counted]);
+export type DecisionBody = Static<typeof DecisionBody>;
+
+export const OneApproval = Type.Union([
+  Type.Object({ request: PendingApproval }),
+  Type.Object({ error: Text, code: Type.Literal("approval_not_pending"), request_id: Text }),
+]);
+export const IssuedLink = Type.Object({ url: Text, expires_at: Time });
+
+function pageSchema(alias: string, item: TSchema): TSchema {
+  const items = Type.Array(item);
+  return Type.Object({
+    [alias]: items,
+    items,
+    count: Type.Integer(),
+    next_cursor: Type.Union([Text, Type.Null()]),
+  });
+}
+export const PendingPage = pageSchema("pending_requests", PendingApproval);
+export const HistoryPage = pageSchema("approvals", ApprovalRecord);

@@ -1,0 +1,263 @@
+/** What can be done with approvals. Routes, workflow signals and later the tools all come through here. */
+import { Value } from "@sinclair/typebox/value";
+import {
+  APPROVAL,
+  type Decider,
+  DecisionReply,
+  type ForbiddenCode,
+  LinkReply,
+  type Source,
+} from "../../../actors/approval/messages.ts";
+import {
+  type ApprovalEvent,
+  type ApprovalRecord,
+  approvalEvent,
+  approvalSummary,
+} from "../../../actors/approval/record.ts";
+import type { ApprovalState } from "../../../actors/approval/state.ts";
+import type { Json } from "../../../actors/kernel/actor.ts";
+import { invalid, Problem } from "../../../actors/kernel/problem.ts";
+import { isStorableJson } from "../../../actors/manifest/storable.ts";
+import type { Page } from "../../http/paging.ts";
+import { type Address, type LogEntry, type LogPoint, MessageRejected, type Runtime } from "../../runtime/port.ts";
+import { readHistoryFilter, readPendingFilter } from "./filters.ts";
+import type { ApprovalRecords, Listed } from "./records.ts";
+import type { DecisionBody, HistoryQuery, PendingQuery } from "./schema.ts";
+import { hashOf, linkTo, newToken } from "./token.ts";
+
+export interface ApprovalsOptions {
+  readonly runtime: Pick<Runtime, "askDirect" | "read" | "log" | "logPoints" | "logEntries">;
+  readonly records: ApprovalRecords;
+  /** Start of every decision link. */
+  readonly publicUrl: string;
+  /** Unix ms. */
+  readonly now: () => number;
+}
+
+/** Who acts on which approval. */
+export interface Act {
+  readonly tenant: string;
+  readonly approvalId: string;
+  readonly by: Decider;
+  readonly source: Source;
+  /** Holds `aegis.edge.fleet.manage`: fleet runs need it. */
+  readonly managesFleet: boolean;
+}
+
+/** A list as it is sent. The documents are JSON already: nothing of them is read here. */
+export interface SentList {
+  readonly documents: readonly string[];
+  readonly next: readonly string[] | null;
+}
+
+export type Approvals = ReturnType<typeof createApprovals>;
+
+/** Events of one approval that a record shows at most. */
+const maxEvents = 5000;
+/** Of each approval of a list. */
+const maxEventsInList = 100;
+
+export function createApprovals({ runtime, records, publicUrl, now }: ApprovalsOptions) {
+  const address = (tenant: string, key: string): Address => ({ kind: APPROVAL, key, tenant });
+
+  /** @throws Problem 404 for what is unknown or foreign */
+  async function ask(at: Address, type: string, body: Json): Promise<Json> {
+    try {
+      return await runtime.askDirect(at, type, body);
+    } catch (error) {
+      if (error instanceof MessageRejected && (await runtime.read(at)) === null) throw notFound();
+      throw error;
+    }
+  }
+
+  async function decide(act: Act, type: string, more: { readonly [member: string]: Json }): Promise<DecisionBody> {
+    const { tenant, approvalId, by, source, managesFleet } = act;
+    const body = { by, source, manages_fleet: managesFleet, ...more };
+    const reply = Value.Parse(DecisionReply, await ask(address(tenant, approvalId), type, body));
+    return decisionBody(approvalId, reply);
+  }
+
+  /** @throws Problem 404 `approval_not_found` */
+  async function stateOf(at: Address): Promise<ApprovalState> {
+    const stored = await runtime.read(at);
+    if (stored === null) throw notFound();
+    // Checked against the actor's schema when it was written.
+    return stored.state as unknown as ApprovalState;
+  }
+
+  /** The histories of several approvals, by id. */
+  async function eventsOf(ids: readonly string[]): Promise<ReadonlyMap<string, readonly ApprovalEvent[]>> {
+    const behind = ids.map((key) => ({ key, seq: 0 }));
+    const points = await runtime.logPoints(APPROVAL, "events", behind, maxEventsInList);
+    const entries: (LogEntry & LogPoint)[] = [...(await runtime.logEntries(APPROVAL, "events", points))];
+    entries.sort((one, other) => one.seq - other.seq);
+    const byId = Map.groupBy(entries, ({ key }) => key);
+    return new Map([...byId].map(([key, found]) => [key, found.map(approvalEvent)]));
+  }
+
+  return {
+    /** What the latest decided approval of an execution came to, for whoever comes too late; null: there is none. */
+    async lastDecision(tenant: string, executionId: string) {
+      const last = await records.lastDecision(tenant, executionId);
+      return last === null ? null : { status: last.status, decided_at: last.decided_at.toISOString() };
+    },
+
+    /** Pending ones, oldest first. @throws Problem 422 */
+    async pending(tenant: string, query: PendingQuery, page: Page): Promise<SentList> {
+      return sent(await records.pending(tenant, readPendingFilter(query), page, new Date(now())));
+    },
+
+    /** Decided ones with their events, the latest decision first. @throws Problem 422 */
+    async history(tenant: string, query: HistoryQuery, page: Page): Promise<SentList> {
+      const listed = await records.decided(tenant, readHistoryFilter(query), page);
+      const events = await eventsOf(listed.rows.map(({ approval_id }) => approval_id));
+      const rows = listed.rows.map((row) => {
+        const summary = JSON.parse(row.document) as object;
+        return { ...row, document: JSON.stringify({ ...summary, events: events.get(row.approval_id) ?? [] }) };
+      });
+      return sent({ ...listed, rows });
+    },
+
+    /** The pending object as JSON; null when it is unknown, foreign, decided or overdue. */
+    open: (tenant: string, approvalId: string) => records.open(tenant, approvalId, new Date(now())),
+
+    /** Everything about one, whatever its status. @throws Problem 404 `approval_not_found` */
+    async record(tenant: string, approvalId: string): Promise<ApprovalRecord> {
+      const at = address(tenant, approvalId);
+      const state = await stateOf(at);
+      const events = await runtime.log(at, "events", 0, maxEvents);
+      return { ...approvalSummary(approvalId, tenant, state), events: events.map(approvalEvent) };
+    },
+
+    /**
+     * @param workId of a request that may be repeated: the same again has the same answer
+     * @throws Problem 404 `approval_not_found`, 409 `approval_already_decided`, 403
+     */
+    approve: (act: Act, workId: string, feedback: string | null, approvedBy: string | null) =>
+      decide(act, "approve", { work_id: workId, feedback, approved_by: approvedBy }),
+
+    /** As `approve`; the texts were checked already. */
+    reject: (act: Act, workId: string, reason: string, rejectedBy: string | null) =>
+      decide(act, "reject", { work_id: workId, reason, rejected_by: rejectedBy }),
+
+    /**
+     * Decides by a signal to a run; `signalText` of the actor's answers says what its text is.
+     * @throws Problem 404 `approval_not_found`, 409 `approval_already_decided`, 403, 422 for text that cannot be stored
+     */
+    async signal(signal: Omit<Act, "managesFleet"> & Signal): Promise<DecisionBody> {
+      const { signalName, text, payload, ...act } = signal;
+      if (!isStorableJson([signalName, text, payload])) {
+        throw invalid("validation_failed", "The request is invalid", [
+          { path: "", message: "may not hold NUL or broken Unicode", code: "invalid" },
+        ]);
+      }
+      return decide({ ...act, managesFleet: false }, "signal", { signal_name: signalName, text, payload });
+    },
+
+    /**
+     * Makes a decision link for somebody, which is shown this once.
+     * @throws Problem 403 when the caller or the recipient may not decide, 404, 409, 429
+     */
+    async issueLink(act: Act, recipient: string): Promise<{ readonly url: string; readonly expires_at: string }> {
+      const { tenant, approvalId, by, source, managesFleet } = act;
+      const token = newToken();
+      const body = { by, source, manages_fleet: managesFleet, recipient, hash: hashOf(token) };
+      const reply = Value.Parse(LinkReply, await ask(address(tenant, approvalId), "issue_link", body));
+      if (reply.outcome === "issued") return { url: linkTo(publicUrl, token), expires_at: reply.expires_at };
+      if (reply.outcome === "unknown") throw notFound();
+      if (reply.outcome === "forbidden") throw forbidden(reply.code);
+      if (reply.outcome === "already_decided") throw alreadyDecided(reply);
+      throw new Problem("rate_limited", "This approval has had too many links", {}, { "Retry-After": "3600" });
+    },
+
+    /** Whose a link is. @throws Problem 404 `approval_not_found` */
+    async behindLink(token: string): Promise<Address> {
+      const row = await records.ofLink(hashOf(token));
+      if (row === null) throw notFound();
+      return address(row.tenant, row.approval_id);
+    },
+
+    /** What a link asks about. @throws Problem 404, 410 `link_expired` */
+    async askedByLink(at: Address, token: string): Promise<ApprovalState> {
+      const state = await stateOf(at);
+      const link = state.links.find(({ hash }) => hash === hashOf(token));
+      const isGood = state.status === "pending" && now() < state.expires_at && link?.used === false;
+      if (!isGood) throw linkExpired();
+      return state;
+    },
+
+    /** @throws Problem 404, 409 `approval_already_decided`, 410 `link_expired` */
+    async decideByLink(
+      at: Address,
+      token: string,
+      answer: {
+        readonly decision: "approve" | "reject";
+        readonly feedback: string | null;
+        readonly reason: string | null;
+      },
+      source: Source,
+    ): Promise<DecisionBody> {
+      const reply = await ask(at, "decide_by_link", { source, hash: hashOf(token), ...answer });
+      return decisionBody(at.key, Value.Parse(DecisionReply, reply));
+    },
+  };
+}
+
+export interface Signal {
+  readonly signalName: string | null;
+  readonly text: string;
+  readonly payload: Json;
+}
+
+function sent({ rows, hasMore }: Listed): SentList {
+  const last = hasMore ? rows.at(-1) : undefined;
+  return {
+    documents: rows.map(({ document }) => document),
+    next: last === undefined ? null : [String(last.at.getTime()), last.approval_id],
+  };
+}
+
+function decisionBody(approvalId: string, reply: DecisionReply): DecisionBody {
+  const subject = { approval_id: approvalId, request_id: approvalId };
+  switch (reply.outcome) {
+    case "decided":
+      return { status: reply.status, ...subject, decided_at: reply.decided_at };
+    case "counted":
+      return { status: "pending", ...subject, approvals: reply.approvals, quorum: reply.quorum };
+    case "already_decided":
+      throw alreadyDecided(reply);
+    case "forbidden":
+      throw forbidden(reply.code);
+    case "link_expired":
+      throw linkExpired();
+    default:
+      throw notFound();
+  }
+}
+
+const notFound = () => new Problem("approval_not_found", "There is no such approval");
+const linkExpired = () => new Problem("link_expired", "This link is no longer valid");
+
+function alreadyDecided({
+  status,
+  decided_at,
+}: {
+  readonly status: string;
+  readonly decided_at: string | null;
+}): Problem {
+  return new Problem("approval_already_decided", "This approval was already decided", { status, decided_at });
+}
+
+const refusals: Readonly<Record<ForbiddenCode, string>> = {
+  approver_not_allowed: "You are not among those who may decide this",
+  self_approval_forbidden: "Whoever started the execution may not decide this",
+  insufficient_scope: "Deciding about a fleet run needs the scope aegis.edge.fleet.manage",
+};
+
+function forbidden(code: ForbiddenCode): Problem {
+  return new Problem(
+    code,
+    refusals[code],
+    code === "insufficient_scope" ? { required: "aegis.edge.fleet.manage" } : {},
+  );
+}

@@ -1,0 +1,73 @@
+/** The development issuer's routes. Mounted in development mode only; elsewhere these paths are unknown. */
+import { Type } from "@sinclair/typebox";
+import { definePublicRoute, type RawContent, type Route, rawBody, reply } from "../../http/route.ts";
+import { type DevelopmentIssuer, oauthProblem, type TokenRequest } from "../../identity/development-issuer.ts";
+
+const params = Type.Object({ realm: Type.String() });
+const noStore = { "Cache-Control": "no-store", Pragma: "no-cache" };
+
+export function developmentIssuerRoutes(issuer: DevelopmentIssuer): Route[] {
+  return [
+    definePublicRoute({
+      method: "POST",
+      path: "/realms/:realm/protocol/openid-connect/token",
+      tag: "development issuer",
+      summary: "A development token, by client_credentials or password",
+      params,
+      body: rawBody({ limit: 64 * 1024 }),
+      handler: async (call) => {
+        const request = { fields: fieldsOf(call.body), basic: basicCredentials(call.request.headers) };
+        return reply(200, await issuer.token(call.params.realm, request), noStore);
+      },
+    }),
+    definePublicRoute({
+      method: "GET",
+      path: "/realms/:realm/protocol/openid-connect/certs",
+      tag: "development issuer",
+      summary: "The development issuer's public keys",
+      params,
+      handler: (call) => issuer.certificates(call.params.realm),
+    }),
+    definePublicRoute({
+      method: "GET",
+      path: "/realms/:realm/.well-known/openid-configuration",
+      tag: "development issuer",
+      summary: "Where the development issuer's endpoints are",
+      params,
+      handler: (call) => issuer.discovery(call.params.realm),
+    }),
+  ];
+}
+
+/** The fields of a form, or of a JSON object. */
+function fieldsOf(body: RawContent): TokenRequest["fields"] {
+  if (body.mediaType !== "application/json") return Object.fromEntries(new URLSearchParams(body.text()));
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(body.text());
+  } catch {
+    throw oauthProblem("invalid_request", "The body is not valid JSON");
+  }
+  if (typeof parsed !== "object" || parsed === null || Array.isArray(parsed)) {
+    throw oauthProblem("invalid_request", "The body is no JSON object");
+  }
+  return parsed as TokenRequest["fields"];
+}
+
+/** HTTP Basic as OAuth has it: both halves form-encoded. */
+function basicCredentials(headers: Headers): TokenRequest["basic"] {
+  const encoded = /^basic +([A-Za-z0-9+/=]+) *$/i.exec(headers.get("authorization") ?? "")?.[1];
+  if (encoded === undefined) return null;
+  const text = Buffer.from(encoded, "base64").toString("utf8");
+  const colon = text.indexOf(":");
+  if (colon < 0) return null;
+  return { id: formDecoded(text.slice(0, colon)), secret: formDecoded(text.slice(colon + 1)) };
+}
+
+function formDecoded(text: string): string {
+  try {
+    return decodeURIComponent(text.replaceAll("+", " "));
+  } catch {
+    return text;
+  }
+}

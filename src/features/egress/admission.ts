@@ -1,0 +1,230 @@
+/**
+ * Who may use the egress proxy: the running instance of a running execution, or a command that a workflow's run works
+ * with, for as long as it is that.
+ * What is known of an instance is believed for half a second; open connections are cut within that time.
+ */
+
+import { EXECUTION } from "../../../actors/execution/execution.ts";
+import type { ExecutionState } from "../../../actors/execution/state.ts";
+import type { Json } from "../../../actors/kernel/actor.ts";
+import { type NetworkPolicy, type NetworkRules, policyOf } from "../../../actors/policy/network/policy.ts";
+import type { Runtime } from "../../runtime/port.ts";
+import { egressUser } from "../executions/iteration/launch.ts";
+import type { Plans } from "../executions/plans.ts";
+import type { ExecutionIdentity, ExecutionTokens } from "../gateway/token.ts";
+import { commandsAtWork, publicHosts } from "./commands-at-work.ts";
+
+/** The instance that a connection belongs to. */
+export interface Subject extends ExecutionIdentity {
+  /** Null: a command of a workflow's run. */
+  readonly agentId: string | null;
+  readonly policy: NetworkPolicy;
+}
+
+export interface AdmissionOptions {
+  readonly tokens: Pick<ExecutionTokens, "verify">;
+  readonly runtime: Pick<Runtime, "read" | "readMany" | "readMembers">;
+  readonly plans: Plans;
+  /** Whether an agent may be open to every public host. */
+  readonly openEgress: boolean;
+  /** Gets the bytes that an execution moved, once its last connection is closed. */
+  report(subject: Subject, traffic: { readonly sent: number; readonly received: number }): void;
+}
+
+/** A connection's place among those of its instance. */
+export interface Seat {
+  count(sent: number, received: number): void;
+  leave(): void;
+}
+
+export type Admission = ReturnType<typeof createAdmission>;
+
+const believedMs = 500;
+/** Connections of one instance at a time. */
+const maxSeats = 64;
+/** Verified tokens and known instances that are remembered. */
+const capacity = 4096;
+
+interface Known {
+  /** Null: not, or no longer, running. */
+  subject: Subject | null;
+  checkedAt: number;
+  checking: Promise<Subject | null> | null;
+  readonly seats: Set<() => void>;
+  sent: number;
+  received: number;
+}
+
+export function createAdmission({ tokens, runtime, plans, openEgress, report }: AdmissionOptions) {
+  const verified = new Map<string, ExecutionIdentity>();
+  const instances = new Map<string, Known>();
+  const watch = setInterval(recheck, believedMs);
+  watch.unref();
+
+  async function identify(authorization: string): Promise<ExecutionIdentity | null> {
+    const known = verified.get(authorization);
+    if (known) return known;
+    const password = passwordOf(authorization);
+    const identity = password === null ? null : await tokens.verify(password).catch(() => null);
+    if (identity === null) return null;
+    makeRoom(verified, () => true);
+    verified.set(authorization, identity);
+    return identity;
+  }
+
+  function knownOf({ instanceId }: ExecutionIdentity): Known {
+    let known = instances.get(instanceId);
+    if (known === undefined) {
+      makeRoom(instances, (candidate) => candidate.seats.size === 0);
+      known = {
+        subject: null,
+        checkedAt: Number.NEGATIVE_INFINITY,
+        checking: null,
+        seats: new Set(),
+        sent: 0,
+        received: 0,
+      };
+      instances.set(instanceId, known);
+    }
+    return known;
+  }
+
+  function current(known: Known, identity: ExecutionIdentity): Promise<Subject | null> {
+    if (performance.now() - known.checkedAt < believedMs) return Promise.resolve(known.subject);
+    known.checking ??= look(identity)
+      .then((subject) => {
+        known.subject = subject;
+        known.checkedAt = performance.now();
+        return subject;
+      })
+      .finally(() => {
+        known.checking = null;
+      });
+    return known.checking;
+  }
+
+  async function look(identity: ExecutionIdentity): Promise<Subject | null> {
+    const at = { kind: EXECUTION, key: identity.executionId, tenant: identity.tenant };
+    const stored = await runtime.read(at);
+    if (stored === null) return lookAtCommand(identity);
+    if (!isAtWork(stored.state, identity)) return null;
+    const before = instances.get(identity.instanceId)?.subject;
+    if (before) return before;
+    const plan = await plans.of(at);
+    // The manifest was checked when it was deployed.
+    const policy = policyOf(plan.network as unknown as NetworkRules | null);
+    // The node may have been closed since the execution began.
+    const closed = policy.reach === "public" && !openEgress;
+    const agentId = executionOf(stored.state).header.agent_id;
+    return { ...identity, agentId, policy: closed ? policyOf(null) : policy };
+  }
+
+  async function lookAtCommand(identity: ExecutionIdentity): Promise<Subject | null> {
+    const found = await commandsAtWork(runtime, identity.tenant, [identity]);
+    if (!found.has(identity)) return null;
+    return { ...identity, agentId: null, policy: openEgress ? publicHosts : policyOf(null) };
+  }
+
+  /** Looks after all instances that have connections: one question for each tenant. */
+  function recheck(): void {
+    const due = new Map<string, Known[]>();
+    for (const known of instances.values()) {
+      const tenant = known.subject?.tenant;
+      if (tenant === undefined || known.seats.size === 0) continue;
+      due.set(tenant, [...(due.get(tenant) ?? []), known]);
+    }
+    // A store that is away is asked again the next time.
+    for (const [tenant, known] of due) void recheckTenant(tenant, known).catch(() => {});
+  }
+
+  async function recheckTenant(tenant: string, all: readonly Known[]): Promise<void> {
+    const subjects = all.flatMap(({ subject }) => (subject === null ? [] : [subject]));
+    const [commands, agents] = [true, false].map((is) => subjects.filter(({ agentId }) => (agentId === null) === is));
+    const atWork = new Set([
+      ...(await commandsAtWork(runtime, tenant, commands ?? [])),
+      ...(await agentsAtWork(tenant, agents ?? [])),
+    ]);
+    for (const known of all) {
+      const { subject } = known;
+      if (subject !== null && atWork.has(subject)) {
+        known.checkedAt = performance.now();
+        continue;
+      }
+      known.subject = null;
+      for (const cut of [...known.seats]) cut();
+    }
+  }
+
+  async function agentsAtWork(tenant: string, agents: readonly Subject[]): Promise<readonly Subject[]> {
+    if (agents.length === 0) return [];
+    const ids = [...new Set(agents.map(({ executionId }) => executionId))];
+    const stored = await runtime.readMany(EXECUTION, tenant, ids);
+    const states = new Map(stored.map(({ key, state }) => [key, state]));
+    return agents.filter((subject) => {
+      const state = states.get(subject.executionId);
+      return state !== undefined && isAtWork(state, subject);
+    });
+  }
+
+  return {
+    /**
+     * @param authorization value of `Proxy-Authorization`
+     * @returns null for credentials that are none, or of an instance that does not run
+     */
+    async admit(authorization: string): Promise<Subject | null> {
+      const identity = await identify(authorization);
+      return identity === null ? null : current(knownOf(identity), identity);
+    },
+
+    /** @param cut ends the connection @returns null when the instance has enough of them */
+    enter(subject: Subject, cut: () => void): Seat | null {
+      const known = knownOf(subject);
+      if (known.seats.size >= maxSeats) return null;
+      known.seats.add(cut);
+      return {
+        count(sent, received) {
+          known.sent += sent;
+          known.received += received;
+        },
+        leave() {
+          if (!known.seats.delete(cut) || known.seats.size > 0) return;
+          report(subject, { sent: known.sent, received: known.received });
+          known.sent = 0;
+          known.received = 0;
+        },
+      };
+    },
+
+    connections: (): number => [...instances.values()].reduce((sum, { seats }) => sum + seats.size, 0),
+
+    stop(): void {
+      clearInterval(watch);
+      for (const { seats } of instances.values()) for (const cut of [...seats]) cut();
+    },
+  };
+}
+
+/** Drops what may be dropped, the oldest first, once there is too much. */
+function makeRoom<T>(map: Map<string, T>, mayGo: (value: T) => boolean): void {
+  if (map.size < capacity) return;
+  for (const [key, value] of map) {
+    if (mayGo(value)) map.delete(key);
+    if (map.size < capacity * 0.9) return;
+  }
+}
+
+/** A stored state as what it is: it was checked against the actor's schema when it was written. */
+const executionOf = (state: Json): ExecutionState => state as unknown as ExecutionState;
+
+/** Whether the instance is the one its execution works with. */
+function isAtWork(state: Json, { instanceId }: ExecutionIdentity): boolean {
+  const { status, iteration } = executionOf(state);
+  return status === "running" && iteration.phase === "running" && iteration.instance_id === instanceId;
+}
+
+function passwordOf(authorization: string): string | null {
+  const encoded = /^basic +([A-Za-z0-9+/]{1,8192}={0,2})$/i.exec(authorization)?.[1];
+  if (encoded === undefined) return null;
+  const text = Buffer.from(encoded, "base64").toString("latin1");
+  return text.startsWith(`${egressUser}:`) ? text.slice(egressUser.length + 1) : null;
+}

@@ -1,0 +1,39 @@
+/** Commands of workflow runs as the egress proxy knows them: by the run and by the id of the command. */
+import type { Json } from "../../../actors/kernel/actor.ts";
+import { type NetworkPolicy, policyOf } from "../../../actors/policy/network/policy.ts";
+import { WORKFLOW } from "../../../actors/workflow/run/messages.ts";
+import type { RunState, Work } from "../../../actors/workflow/run/state.ts";
+import type { Runtime } from "../../runtime/port.ts";
+import type { ExecutionIdentity } from "../gateway/token.ts";
+
+/** `network_mode: default` of the workflow contract: every public host, by its name. */
+export const publicHosts: NetworkPolicy = policyOf({ mode: "allow", allowlist: [], denylist: [] });
+
+/** Of the given commands of a tenant those that their runs still work with. */
+export async function commandsAtWork<T extends ExecutionIdentity>(
+  runtime: Pick<Runtime, "readMembers">,
+  tenant: string,
+  commands: readonly T[],
+): Promise<ReadonlySet<T>> {
+  if (commands.length === 0) return new Set();
+  const ids = [...new Set(commands.map(({ executionId }) => executionId))];
+  const stored = await runtime.readMembers(WORKFLOW, tenant, ids, ["status", "current"]);
+  const states = new Map(stored.map(({ key, state }) => [key, state]));
+  return new Set(
+    commands.filter(({ executionId, instanceId }) => isAtWork(states.get(executionId), `command:${instanceId}`)),
+  );
+}
+
+function isAtWork(state: Json | undefined, activity: string): boolean {
+  if (state === undefined) return false;
+  // Checked against the actor's schema when it was written.
+  const { status, current } = state as unknown as Pick<RunState, "status" | "current">;
+  return status === "running" && current !== null && activitiesOf(current.work).includes(activity);
+}
+
+/** Commands under way; those with a result are over. */
+function activitiesOf(work: Work): string[] {
+  if (work.of === "command") return work.result === null ? [work.activity] : [];
+  if (work.of !== "commands") return [];
+  return work.steps.filter(({ result }) => result === null).map(({ activity }) => activity);
+}

@@ -1,0 +1,128 @@
+/** The egress proxy of a node: opened on its port and on its socket, counted, closed. */
+import { chmodSync, mkdirSync, rmSync } from "node:fs";
+import { type AddressInfo, createServer, type Server } from "node:net";
+import { basename, dirname } from "node:path";
+import { Counter, Gauge, type Registry } from "prom-client";
+import type { Outside } from "../../adapters/egress/outside.ts";
+import { createProxy, type Proxy as EgressProxy, type Outcome } from "../../adapters/egress/proxy.ts";
+import { openPort } from "../../lib/start-failure.ts";
+import type { Runtime } from "../../runtime/port.ts";
+import type { Plans } from "../executions/plans.ts";
+import { removeDeadSockets, within } from "../gateway/listener.ts";
+import type { ExecutionTokens } from "../gateway/token.ts";
+import type { Incidents } from "../incidents/incidents.ts";
+import { createAdmission, type Subject } from "./admission.ts";
+import { createRefusals } from "./refusals.ts";
+
+export interface EgressOptions {
+  readonly hostname: string;
+  /** 0 = any free one. */
+  readonly port: number;
+  /** Path of the unix socket: what sandboxes without a network are given the directory of. */
+  readonly socket: string;
+  readonly outside: Outside;
+  /** Whether an agent may be open to every public host. */
+  readonly openEgress: boolean;
+  readonly tokens: Pick<ExecutionTokens, "verify">;
+  readonly runtime: Pick<Runtime, "read" | "readMany" | "readMembers" | "tell">;
+  readonly plans: Plans;
+  readonly incidents: Pick<Incidents, "report">;
+  readonly registry: Registry | null;
+  log(event: string, facts: Readonly<Record<string, unknown>>): void;
+}
+
+export interface Egress {
+  readonly port: number;
+  /** Cuts every connection. */
+  stop(): Promise<void>;
+}
+
+/** @throws when the port is taken */
+export async function openEgress(options: EgressOptions): Promise<Egress> {
+  const { log } = options;
+  const warn = (error: unknown) => log("egress_failed", { error: String(error) });
+  const admission = createAdmission({
+    ...options,
+    report: ({ executionId, tenant }: Subject, traffic) => {
+      series?.bytes.inc({ direction: "sent" }, traffic.sent);
+      series?.bytes.inc({ direction: "received" }, traffic.received);
+      log("egress", { execution_id: executionId, tenant, ...traffic });
+    },
+  });
+  const series = options.registry === null ? null : seriesOf(options.registry, admission.connections);
+  const proxy = createProxy({
+    admission,
+    outside: options.outside,
+    refused: createRefusals(options.runtime, options.incidents, warn),
+    answered: (outcome: Outcome) => series?.requests.inc({ outcome }),
+    failed: warn,
+  });
+  await removeDeadSockets(dirname(options.socket));
+  const onPort = listener(proxy);
+  const onSocket = listener(proxy);
+  const failure = await listening(onPort, () => onPort.listen(options.port, options.hostname));
+  openPort("SVC_EGRESS", options.hostname, options.port, () => {
+    if (failure !== null) throw failure;
+  });
+  await listenOnSocket(onSocket, options.socket);
+  const { port } = onPort.address() as AddressInfo;
+  return {
+    port,
+    async stop() {
+      rmSync(options.socket, { force: true });
+      const closed = Promise.all([onPort, onSocket].map((server) => new Promise((done) => server.close(done))));
+      admission.stop();
+      proxy.cutAll();
+      await closed;
+    },
+  };
+}
+
+const listener = (proxy: EgressProxy): Server =>
+  createServer({ allowHalfOpen: true, noDelay: true }, (socket) => proxy.accept(socket));
+
+/** @returns what kept it from listening, or null */
+function listening(server: Server, listen: () => void): Promise<Error | null> {
+  return new Promise((resolve) => {
+    server.once("error", resolve);
+    server.once("listening", () => resolve(null));
+    listen();
+  });
+}
+
+async function listenOnSocket(server: Server, path: string): Promise<void> {
+  mkdirSync(dirname(path), { recursive: true });
+  rmSync(path, { force: true });
+  const failure = await listening(server, () =>
+    within(dirname(path), () => void server.listen({ path: `./${basename(path)}` })),
+  );
+  if (failure !== null) throw failure;
+  // Agents run as another user; credentials guard what is behind it.
+  chmodSync(path, 0o666);
+}
+
+function seriesOf(registry: Registry, connections: () => number) {
+  const registers = [registry];
+  new Gauge({
+    name: "svc_egress_connections",
+    help: "Connections of agents to the egress proxy of this node",
+    registers,
+    collect() {
+      this.set(connections());
+    },
+  });
+  return {
+    requests: new Counter({
+      name: "svc_egress_requests_total",
+      help: "Requests and tunnels of agents, by what became of them",
+      labelNames: ["outcome"],
+      registers,
+    }),
+    bytes: new Counter({
+      name: "svc_egress_bytes_total",
+      help: "Bytes agents sent to and received from the outside",
+      labelNames: ["direction"],
+      registers,
+    }),
+  };
+}

@@ -1,0 +1,65 @@
+/** What follows from a refusal: an event of the execution, and a security incident. */
+import { EXECUTION } from "../../../actors/execution/execution.ts";
+import type { EgressRefused } from "../../adapters/egress/outside.ts";
+import type { Runtime } from "../../runtime/port.ts";
+import type { Incidents } from "../incidents/incidents.ts";
+import type { Subject } from "./admission.ts";
+
+/** Equal refusals of one instance within this time are one event, ms. */
+const sameForMs = 10_000;
+/** Events of one instance; the incident counts the rest. */
+const maxEvents = 100;
+/** Instances that are remembered. */
+const capacity = 4096;
+
+interface Told {
+  count: number;
+  readonly at: Map<string, number>;
+}
+
+/** How long a client may be kept from its refusal by a mailbox that does not take the event, ms. */
+const patienceMs = 1_000;
+
+/** @returns a function that resolves once the event is on its way, and never rejects */
+export function createRefusals(
+  runtime: Pick<Runtime, "tell">,
+  incidents: Pick<Incidents, "report">,
+  warn: (error: unknown) => void,
+): (subject: Subject, refusal: EgressRefused) => Promise<void> {
+  const told = new Map<string, Told>();
+
+  function isNews(instanceId: string, what: string): boolean {
+    let known = told.get(instanceId);
+    if (known === undefined) {
+      if (told.size >= capacity) told.delete(told.keys().next().value ?? "");
+      known = { count: 0, at: new Map() };
+      told.set(instanceId, known);
+    }
+    const now = performance.now();
+    const last = known.at.get(what);
+    if (known.count >= maxEvents || (last !== undefined && now - last < sameForMs)) return false;
+    known.count += 1;
+    known.at.set(what, now);
+    return true;
+  }
+
+  return async ({ executionId, tenant, instanceId, agentId }, { host, port, reason }) => {
+    incidents.report({
+      category: "egress_blocked",
+      tenant,
+      agentId,
+      executionId,
+      sessionId: null,
+      toolName: null,
+      violationType: reason,
+      details: { host, port, reason },
+    });
+    // The record of a command's run has no such event.
+    if (agentId === null) return;
+    if (!isNews(instanceId, `${host}:${port} ${reason}`)) return;
+    const at = { kind: EXECUTION, key: executionId, tenant };
+    const body = { instance_id: instanceId, host, port, reason };
+    // An agent that ends because of the refusal has the event before its end.
+    await Promise.race([runtime.tell(at, "egress_blocked", body).catch(warn), Bun.sleep(patienceMs)]);
+  };
+}

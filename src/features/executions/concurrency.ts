@@ -1,0 +1,150 @@
+/**
+ * How many executions a tenant has under way, held to its quota across all nodes.
+ *
+ * A start reserves a place in Redis before it is stored, so that parallel starts never exceed the limit. Nobody has to
+ * give a place back: the records say which executions have ended, and whenever no place is left (and now and then
+ * besides) the reservations are compared with them. What a crash left reserved without a record goes after a grace;
+ * what Redis lost comes back.
+ */
+import type { Redis } from "ioredis";
+import { Problem } from "../../../actors/kernel/problem.ts";
+import type { Quota } from "../../../actors/policy/quota.ts";
+import { openRedis } from "../../store/redis.ts";
+import { luaScript } from "../../store/script.ts";
+import type { ExecutionRecords } from "./records.ts";
+
+export interface ConcurrencyOptions {
+  readonly redisUrl: string;
+  /** Of every key. */
+  readonly prefix: string;
+  readonly records: Pick<ExecutionRecords, "underWay">;
+  /** How long a reservation may be without a record; 60 000 when absent. A start is given up long before. */
+  readonly graceMs?: number;
+  /** Reservations in use are compared with the records at least this often; 20 000 when absent. */
+  readonly compareEveryMs?: number;
+}
+
+export interface Concurrency {
+  /**
+   * Reserves a place for an execution; the same execution again keeps its one.
+   * @param exempt counted, never refused
+   * @throws Problem 429 `quota_exceeded`, 503 `limiter_unavailable`
+   */
+  reserve(tenant: string, executionId: string, quota: Quota, exempt: boolean): Promise<void>;
+  /** Gives a place back at once: the execution was never stored, or is erased. Never throws. */
+  release(tenant: string, executionId: string): Promise<void>;
+  close(): Promise<void>;
+}
+
+const reserveScript = luaScript("reserve-execution");
+const compareScript = luaScript("compare-executions");
+/** A set nobody reserves in for this long is made anew from the records. */
+const keptMs = 24 * 3600 * 1000;
+/** How long Redis may take for one command. */
+const patienceMs = 5_000;
+
+type Reply = readonly [outcome: number, used: number, age: number];
+
+export function openConcurrency(options: ConcurrencyOptions): Concurrency {
+  const redis = openRedis(options.redisUrl);
+  const comparing = new Comparing(redis, options);
+  const { compareEveryMs = 20_000 } = options;
+
+  async function reserve(tenant: string, executionId: string, limit: number, exempt: boolean): Promise<Reply> {
+    const key = keyOf(options.prefix, tenant);
+    const ask = () => inTime(redis.eval(reserveScript, 1, key, executionId, exempt ? -1 : limit) as Promise<Reply>);
+    let reply = await ask();
+    if (reply[0] === 1) {
+      if (reply[2] > compareEveryMs) void comparing.run(tenant).catch(() => {});
+      return reply;
+    }
+    await comparing.run(tenant);
+    reply = await ask();
+    return reply;
+  }
+
+  return {
+    async reserve(tenant, executionId, { limit, tier }, exempt) {
+      if (limit === null) return;
+      const [outcome, used] = await reserve(tenant, executionId, limit, exempt);
+      if (outcome === 1) return;
+      // Lost again at once: Redis is being emptied or is failing over.
+      if (outcome === -1) throw unavailable();
+      throw new Problem(
+        "quota_exceeded",
+        `The tenant has ${used} executions under way, of at most ${limit}`,
+        { quota: "max_concurrent_executions", limit, used, tier },
+        { "Retry-After": "5" },
+        429,
+      );
+    },
+    async release(tenant, executionId) {
+      await inTime(redis.zrem(keyOf(options.prefix, tenant), executionId)).catch(() => {});
+    },
+    async close() {
+      redis.disconnect();
+    },
+  };
+}
+
+/** Comparisons of a tenant's reservations with the records; each caller gets one that began after it asked. */
+class Comparing {
+  readonly #running = new Map<string, Promise<void>>();
+  readonly #next = new Map<string, Promise<void>>();
+  constructor(
+    private readonly redis: Redis,
+    private readonly options: ConcurrencyOptions,
+  ) {}
+
+  run(tenant: string): Promise<void> {
+    const waiting = this.#next.get(tenant);
+    if (waiting !== undefined) return waiting;
+    const before = this.#running.get(tenant) ?? Promise.resolve();
+    const next = before
+      .catch(() => {})
+      .then(() => {
+        this.#next.delete(tenant);
+        const work = this.#compare(tenant).finally(() => {
+          if (this.#running.get(tenant) === work) this.#running.delete(tenant);
+        });
+        this.#running.set(tenant, work);
+        return work;
+      });
+    this.#next.set(tenant, next);
+    return next;
+  }
+
+  async #compare(tenant: string): Promise<void> {
+    const { records, prefix, graceMs = 60_000 } = this.options;
+    const key = keyOf(prefix, tenant);
+    const reserved = (await inTime(this.redis.zrange(key, "0", "-1"))).filter((member) => member !== "");
+    const rows = await records.underWay(tenant, reserved);
+    const known = new Set(rows.map(({ execution_id }) => execution_id));
+    const ids = (live: boolean) =>
+      JSON.stringify(rows.filter((row) => row.live === live).map((row) => row.execution_id));
+    const unknown = JSON.stringify(reserved.filter((id) => !known.has(id)));
+    await inTime(
+      this.redis.eval(compareScript, 1, key, String(graceMs), String(keptMs), ids(true), ids(false), unknown),
+    );
+  }
+}
+
+const keyOf = (prefix: string, tenant: string): string => `${prefix}:under-way:{${tenant}}`;
+
+const unavailable = () =>
+  new Problem("limiter_unavailable", "The tenant's quota cannot be checked now", {}, { "Retry-After": "1" });
+
+/** @throws Problem 503 when Redis does not answer */
+async function inTime<T>(command: Promise<T>): Promise<T> {
+  let timer: Timer | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(unavailable()), patienceMs);
+  });
+  try {
+    return await Promise.race([command, late]);
+  } catch {
+    throw unavailable();
+  } finally {
+    clearTimeout(timer);
+  }
+}

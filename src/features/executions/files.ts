@@ -1,0 +1,117 @@
+/** The files of an execution as people read them, while it runs and after (agents-executions 3.5). */
+import { Type } from "@sinclair/typebox";
+import type { Plan } from "../../../actors/execution/start/plan.ts";
+import { type ExecutionState, isOver } from "../../../actors/execution/state.ts";
+import { Problem } from "../../../actors/kernel/problem.ts";
+import { defineRoute, type Route, uuidParam } from "../../http/route.ts";
+import type { ViewSpec } from "../tools/fs/view-spec.ts";
+import { sendFile, statEtag } from "../volumes/files/download.ts";
+import { FileEntry, fileEntry, listFiles, openForReading, typeOfName } from "../volumes/files/files.ts";
+import { answering, readPath } from "../volumes/files/paths.ts";
+import type { Volumes } from "../volumes/volumes.ts";
+import type { Plans } from "./plans.ts";
+import type { Executions, Found } from "./service.ts";
+
+export interface FileRoutesOptions {
+  readonly executions: Pick<Executions, "find">;
+  readonly plans: Plans;
+  readonly volumes: Pick<Volumes, "readingView">;
+  readonly now: () => number;
+}
+
+/** Entries of one answer; whoever wants more asks for a directory further down. */
+const maxEntries = 10_000;
+const ExecutionId = { id: uuidParam("invalid_execution_id", "Invalid execution ID") };
+const Files = Type.Object({
+  items: Type.Array(FileEntry),
+  entries: Type.Array(FileEntry),
+  count: Type.Integer(),
+  /** There are more than one answer holds. */
+  truncated: Type.Boolean(),
+});
+
+export function executionFileRoutes({ executions, plans, volumes, now }: FileRoutesOptions): readonly Route[] {
+  async function viewOf(found: Found): Promise<ViewSpec | null> {
+    const plan = await plans.of(found.at);
+    const view = volumes.readingView(plan.mounts);
+    return view ?? absent(found.state, plan, now());
+  }
+
+  return [
+    defineRoute({
+      method: "GET",
+      path: "/v1/executions/:id/files",
+      summary: "The files of an execution",
+      scope: "execution:read",
+      params: Type.Object(ExecutionId),
+      query: Type.Object({
+        path: Type.String({ default: "/", maxLength: 8192 }),
+        recursive: Type.Boolean({ default: false }),
+      }),
+      responses: { 200: Files },
+      handler: async (call) => {
+        const path = insidePath(call.query.path);
+        const view = await viewOf(await executions.find(call.tenant, call.params.id));
+        if (view === null) return answer([], false);
+        const { recursive } = call.query;
+        const job = { view, path, recursive, limit: maxEntries, after: null };
+        const { entries, more } = await answering(() => listFiles(job, call.signal));
+        return answer(
+          entries.map((entry) => fileEntry({ ...entry, path: shownPath(entry.path) }, null)),
+          more,
+        );
+      },
+    }),
+    defineRoute({
+      method: "GET",
+      path: "/v1/executions/:id/files/*",
+      summary: "One file of an execution",
+      scope: "execution:read",
+      params: Type.Object({
+        ...ExecutionId,
+        "*": Type.String({ "x-code": "invalid_path", "x-message": "Invalid path" }),
+      }),
+      handler: async (call) => {
+        const path = insidePath(call.params["*"]);
+        const view = await viewOf(await executions.find(call.tenant, call.params.id));
+        if (view === null) throw new Problem("path_not_found", "Path not found");
+        const file = await answering(() => openForReading(view, path));
+        // Content of an agent is never shown as a page of ours: see the headers of `sendFile`.
+        return sendFile(call.request, file, { type: typeOfName(file.name), etag: statEtag(file.stats) });
+      },
+    }),
+  ];
+}
+
+function answer(entries: readonly FileEntry[], truncated: boolean) {
+  return { items: entries, entries, count: entries.length, truncated };
+}
+
+/** A leading `/` and `workspace/` may be there or not. @throws Problem 422 `invalid_path` */
+function insidePath(text: string): string {
+  const path = readPath(text);
+  if (path === "/workspace" || path.startsWith("/workspace/")) return path;
+  return path === "/" ? "/workspace" : `/workspace${path}`;
+}
+
+/** As the route takes it. */
+const shownPath = (path: string): string => path.slice("/workspace".length);
+
+/**
+ * The run's directory is not on this host.
+ * @returns null when there never was one
+ * @throws Problem 410 `workspace_expired`, 503 when it must be on another host
+ */
+function absent(state: ExecutionState, { mounts }: Plan, now: number): null {
+  // An agent with nothing to run writes nothing.
+  if (mounts.length === 0) return null;
+  const ttlMs = mounts.find(({ mount_path }) => mount_path === "/workspace")?.ttl_ms ?? 0;
+  if (state.ending !== null && now - state.ending.at >= ttlMs) {
+    throw new Problem("workspace_expired", "The files of this execution are not kept any more");
+  }
+  if (!state.iteration.spawned && state.iteration.number === 1) return null;
+  const message = isOver(state)
+    ? "The files of this execution lie on another host"
+    : "The files are not reachable here";
+  throw new Problem("service_unavailable", message, {}, { "Retry-After": "5" });
+}

@@ -1,0 +1,133 @@
+/**
+ * Executions whose agent brings nothing to run: the activity `iteration.run.inline`, and which ones they are.
+ *
+ * A router that only has to name a workflow would otherwise have a sandboxed process started for one question and one
+ * answer, which takes some ten times as much of the node as all the rest of it. The node carries the prompt to the
+ * gateway itself (`src/sandbox/inline`); nothing that an agent or its author wrote is run in it.
+ */
+import { Value } from "@sinclair/typebox/value";
+import { INLINE_RUN, type InstanceEnd, IterationRun } from "../../../../actors/execution/activities.ts";
+import { iterationTimedOut } from "../../../../actors/execution/instance.ts";
+import type { PickedUpReply } from "../../../../actors/execution/messages.ts";
+import type { Plan } from "../../../../actors/execution/start/plan.ts";
+import { type InstanceSpec, LaunchFailure, type Sandbox } from "../../../adapters/sandbox/port.ts";
+import { type ActivityDefinition, Terminal } from "../../../runtime/port.ts";
+import type { ResolvedAgent } from "../../agents/service.ts";
+import type { StartRequest } from "../start/request.ts";
+import { endOf, notStarted, queueTimeoutMs } from "./iteration-run.ts";
+import { instanceSpec, type LaunchParts } from "./launch.ts";
+
+/**
+ * What the record says of them: they live in a process of this host, the node's own, and nothing holds them there, for
+ * there is nothing to hold. So there is nothing to warn of either, and nothing that could reach out.
+ */
+export const inlineIsolation = "process";
+
+/**
+ * Whether a start needs no instance of its own: a stimulus asks, and the agent has no tools, no script, no program, no
+ * image, no volumes and no files to read, and does not ask to be kept in a container.
+ */
+export function bringsNothingToRun(
+  spec: ResolvedAgent["spec"],
+  plan: Pick<Plan, "tools" | "attachments">,
+  { origin, overrides }: Pick<StartRequest, "origin" | "overrides">,
+): boolean {
+  const { runtime, context, volumes, startup_script, bootstrap_path, warm_pool_size } = spec;
+  return (
+    origin.trigger === "stimulus" &&
+    origin.parent === null &&
+    overrides === undefined &&
+    plan.tools.length === 0 &&
+    plan.attachments.length === 0 &&
+    startup_script === null &&
+    bootstrap_path === null &&
+    warm_pool_size === 0 &&
+    volumes.length === 0 &&
+    context.every(({ type }) => type === "text" || type === "url") &&
+    // Named by its language alone.
+    runtime.language !== null &&
+    (runtime.isolation === "inherit" || runtime.isolation === inlineIsolation)
+  );
+}
+
+export interface InlineRunOptions extends LaunchParts {
+  readonly inline: Sandbox;
+  /** Unix milliseconds. */
+  readonly now: () => number;
+}
+
+/** Waiting for a model costs a node next to nothing. */
+const concurrency = 256;
+
+export function inlineRunActivity(options: InlineRunOptions): ActivityDefinition {
+  const { inline, now } = options;
+  const description = inline.describe();
+  const { isolation, sandbox, egressEnforced } = description;
+  const facts = { runtime: { isolation, image: null, sandbox, egress_enforced: egressEnforced }, warnings: [] };
+  return {
+    name: INLINE_RUN,
+    concurrency,
+    queueTimeoutMs,
+    retry: { attempts: 5, firstDelayMs: 500 },
+    run: async (input, context) => {
+      const work = Value.Parse(IterationRun, input);
+      context.signal.throwIfAborted();
+      // Our own actor's answer.
+      const reply = (await context.ask("picked_up", { instance_id: work.instance_id, ...facts })) as PickedUpReply;
+      if (!reply.proceed || reply.inline === undefined) return notStarted;
+      const { header, iteration_deadline_at } = reply.inline;
+      const dueAt = iteration_deadline_at ?? reply.deadline_at;
+      const late =
+        iteration_deadline_at === null
+          ? new Terminal("execution_timeout", "The execution took too long")
+          : new Terminal("iteration_timeout", iterationTimedOut(header.iteration_timeout_ms));
+      return within(context.signal, dueAt - now(), late, (signal) => {
+        const held = { deadlineAt: reply.deadline_at, description };
+        const prepare = () => instanceSpec(options, work, { ...context, signal }, header, held);
+        return converse(inline, work.instance_id, signal, prepare);
+      });
+    },
+  };
+}
+
+/** @throws the signal's reason, Terminal */
+async function converse(
+  inline: Sandbox,
+  instanceId: string,
+  signal: AbortSignal,
+  prepare: () => Promise<InstanceSpec>,
+): Promise<InstanceEnd> {
+  try {
+    const spec = await prepare();
+    signal.throwIfAborted();
+    await inline.launch(spec, () => {});
+    // There is no console: what it says is its output.
+    return endOf(await inline.follow(instanceId, { signal, from: { stdout: 0, stderr: 0 }, onOutput() {} }));
+  } catch (error) {
+    if (error instanceof LaunchFailure) throw new Terminal(error.code, error.message);
+    throw error;
+  } finally {
+    // Nothing of it outlives this attempt: the next one, wherever it is, launches it anew and goes on.
+    await inline.remove(instanceId);
+  }
+}
+
+/** Acts under a signal that is aborted with the given one, or with `late` after `ms`. */
+async function within<T>(
+  signal: AbortSignal,
+  ms: number,
+  late: Error,
+  act: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const cut = new AbortController();
+  const follow = () => cut.abort(signal.reason);
+  const timer = setTimeout(() => cut.abort(late), Math.max(0, ms));
+  signal.addEventListener("abort", follow, { once: true });
+  if (signal.aborted) follow();
+  try {
+    return await act(cut.signal);
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener("abort", follow);
+  }
+}

@@ -1,0 +1,196 @@
+/** The activity `iteration.run`: one sandbox instance from its slot to its end. */
+import { Value } from "@sinclair/typebox/value";
+import { type InstanceEnd, IterationRun, iterationRunAt } from "../../../../actors/execution/activities.ts";
+import { PickedUpReply } from "../../../../actors/execution/messages.ts";
+import { maxDepth, type Plan, type RuntimeFacts, type Warning } from "../../../../actors/execution/start/plan.ts";
+import type { ExecutionState } from "../../../../actors/execution/state.ts";
+import { type InstanceExit, LaunchFailure, type LaunchNews, type Sandbox } from "../../../adapters/sandbox/port.ts";
+import type { Instances, Sandboxes } from "../../../adapters/sandbox/sandboxes.ts";
+import { startupFailure } from "../../../adapters/sandbox/startup-failure.ts";
+import {
+  type AbortReason,
+  type ActivityContext,
+  type ActivityDefinition,
+  type Runtime,
+  Terminal,
+} from "../../../runtime/port.ts";
+import { ConsoleFeed } from "./console.ts";
+import { instanceSpec, type LaunchParts, pullMessage } from "./launch.ts";
+
+export interface IterationRunOptions extends LaunchParts {
+  readonly sandboxes: Sandboxes;
+  /** Watches how large the volumes of a run grow. @returns a function that ends it */
+  readonly watchVolumes: (executionId: string, plan: Plan, exceeded: () => void) => () => void;
+  /** SVC_MAX_INSTANCES */
+  readonly maxInstances: number;
+}
+
+/** A pending execution waits this long for a slot. */
+export const queueTimeoutMs = 600_000;
+const graceMs = 5_000;
+/** An ended instance is kept until its end is surely committed; the orphan sweep takes what a crash leaves. */
+const removeAfterMs = 10_000;
+
+export const notStarted: InstanceEnd = {
+  reason: "terminated",
+  exit_code: null,
+  stdout: "",
+  stdout_truncated: false,
+  stderr: "",
+};
+const lost: InstanceEnd = { ...notStarted, reason: "lost" };
+
+/** Slots of each generation of children, as a share of those of the roots. */
+const childShare = 1 / 4;
+
+export function iterationRunActivities(options: IterationRunOptions): readonly ActivityDefinition[] {
+  const { maxInstances } = options;
+  const childSlots = Math.ceil(maxInstances * childShare);
+  return Array.from({ length: maxDepth + 1 }, (_, depth) =>
+    definition(options, iterationRunAt(depth), depth === 0 ? maxInstances : childSlots),
+  );
+}
+
+function definition(options: IterationRunOptions, name: string, concurrency: number): ActivityDefinition {
+  const { sandboxes } = options;
+  return {
+    name,
+    concurrency,
+    queueTimeoutMs,
+    retry: { attempts: 5, firstDelayMs: 500 },
+    hostBound: true,
+    run: async (input, context) => {
+      const work = Value.Parse(IterationRun, input);
+      try {
+        context.signal.throwIfAborted();
+        if (work.replaces !== null) await endInstance(sandboxes, work.replaces);
+        return await runIteration(options, work, context);
+      } catch (error) {
+        if (error instanceof LaunchFailure) throw new Terminal(error.code, error.message);
+        // Another node of this host goes on with the instance.
+        if (!context.signal.aborted || reasonOf(context.signal) === "draining") throw error;
+        await endInstance(sandboxes, work.instance_id);
+        return notStarted;
+      }
+    },
+  };
+}
+
+async function runIteration(
+  options: IterationRunOptions,
+  work: IterationRun,
+  context: ActivityContext,
+): Promise<InstanceEnd> {
+  const { instance_id } = work;
+  const { signal } = context;
+  const begun = await stateOf(options.runtime, context);
+  const sandbox = sandboxOf(options.sandboxes, begun);
+  const facts = describeRuntime(sandbox, begun);
+  const reply = Value.Parse(PickedUpReply, await context.ask("picked_up", { instance_id, ...facts }));
+  if (!reply.proceed) {
+    await endInstance(options.sandboxes, instance_id);
+    return notStarted;
+  }
+  signal.throwIfAborted();
+  const state = await stateOf(options.runtime, context);
+  if ((await sandbox.inspect(instance_id)) === "gone") {
+    if (state.iteration.spawned) return lost;
+    await launch(sandbox, options, work, context, state, reply.deadline_at);
+  }
+  await context.tell("instance_spawned", { instance_id });
+  const known = reply.console.stdout + reply.console.stderr;
+  let isFull = false;
+  const plan = await options.plans.of(context.actor);
+  const endWatch = options.watchVolumes(work.execution_id, plan, () => {
+    isFull = true;
+    void sandbox.terminate(instance_id, 0).catch(() => {});
+  });
+  const feed = new ConsoleFeed((news) => context.tell("console", { instance_id, ...news }), known);
+  try {
+    const exit = await sandbox.follow(instance_id, {
+      signal,
+      from: reply.console,
+      onOutput: (chunk) => feed.add(chunk),
+    });
+    await feed.finish();
+    setTimeout(() => void sandbox.remove(instance_id).catch(() => {}), removeAfterMs);
+    const startup = exit.reason === "exited" ? startupFailure(exit) : null;
+    if (startup !== null && plan.startup_script !== null) {
+      throw new Terminal("startup_script_failed", startup);
+    }
+    return endOf(isFull ? { ...exit, reason: "disk_exceeded" } : exit);
+  } finally {
+    endWatch();
+    feed.abandon();
+  }
+}
+
+/** @throws LaunchFailure when the instance cannot be started */
+async function launch(
+  sandbox: Sandbox,
+  options: IterationRunOptions,
+  work: IterationRun,
+  context: ActivityContext,
+  state: ExecutionState,
+  deadlineAt: number,
+): Promise<void> {
+  const { instance_id } = work;
+  // In order, and before whatever comes of the launch.
+  let told: Promise<unknown> = Promise.resolve();
+  const report = (news: LaunchNews) => {
+    told = told.then(() => context.tell("image_pull", { instance_id, news: pullMessage(news) })).catch(() => {});
+  };
+  try {
+    const description = sandbox.describe();
+    const spec = await instanceSpec(options, work, context, state.header, { deadlineAt, description });
+    context.signal.throwIfAborted();
+    await sandbox.launch(spec, report);
+  } finally {
+    await told;
+  }
+}
+
+/** @throws Terminal where this node does not give what the execution was promised at its start */
+function sandboxOf(sandboxes: Sandboxes, { header }: ExecutionState): Sandbox {
+  const { isolation } = header.runtime;
+  const sandbox = sandboxes.of(isolation);
+  if (sandbox === null) throw new Terminal("runtime_error", `This node does not offer ${isolation}`);
+  return sandbox;
+}
+
+/** What this node adds to the record: where the agent lives, and what it cannot hold it to. */
+function describeRuntime(sandbox: Sandbox, { header }: ExecutionState): { runtime: RuntimeFacts; warnings: Warning[] } {
+  const { isolation, sandbox: kind, egressEnforced, unenforcedLimits } = sandbox.describe();
+  const warnings: Warning[] = [];
+  if (kind === "none") warnings.push({ code: "unsandboxed", message: "The agent runs without a sandbox on this node" });
+  if (unenforcedLimits.length > 0) {
+    warnings.push({
+      code: "limit_not_enforced",
+      message: `This node does not enforce: ${unenforcedLimits.join(", ")}`,
+    });
+  }
+  const { image } = header.runtime;
+  return { runtime: { isolation, image, sandbox: kind, egress_enforced: egressEnforced }, warnings };
+}
+
+async function stateOf(runtime: Pick<Runtime, "read">, { actor }: ActivityContext): Promise<ExecutionState> {
+  const stored = await runtime.read(actor);
+  if (!stored) throw new Error(`execution ${actor.key} is gone`);
+  // The runtime checked it against the actor's schema when it was written.
+  return stored.state as unknown as ExecutionState;
+}
+
+/** Ends an instance and takes away what is left of it. Repeatable. */
+export async function endInstance(
+  instances: Pick<Instances, "terminate" | "remove">,
+  instanceId: string,
+): Promise<void> {
+  await instances.terminate(instanceId, graceMs);
+  await instances.remove(instanceId);
+}
+
+export function endOf({ reason, exitCode, stdout, stdoutTruncated, stderr }: InstanceExit): InstanceEnd {
+  return { reason, exit_code: exitCode, stdout, stdout_truncated: stdoutTruncated, stderr };
+}
+
+const reasonOf = (signal: AbortSignal): AbortReason => signal.reason as AbortReason;

@@ -1,0 +1,133 @@
+/** What the instance of an iteration is launched with: settled at the start of the execution, or only now. */
+import type { IterationRun } from "../../../../actors/execution/activities.ts";
+import { type Header, HISTORY_LOG, type Plan } from "../../../../actors/execution/start/plan.ts";
+import { renderPrompt } from "../../../../actors/execution/start/prompt.ts";
+import type {
+  InstanceEgress,
+  InstanceMount,
+  InstanceSpec,
+  LaunchNews,
+  SandboxDescription,
+} from "../../../adapters/sandbox/port.ts";
+import type { ActivityContext, Runtime } from "../../../runtime/port.ts";
+import type { Plans } from "../plans.ts";
+import { instanceEnvironment } from "./environment.ts";
+
+/** Whom a token speaks for, and until when. */
+export interface ExecutionClaims {
+  readonly executionId: string;
+  readonly agentId: string;
+  readonly tenant: string;
+  readonly instanceId: string;
+  /** Unix ms; the token outlives it by the contract's margin. */
+  readonly deadlineAt: number;
+}
+
+export interface LaunchParts {
+  readonly runtime: Pick<Runtime, "read" | "log">;
+  readonly plans: Plans;
+  /** Address of the internal listener, without a path, once it is open. */
+  readonly gatewayUrl: Promise<string>;
+  /** Signs the token that the instance identifies itself with at the gateway. */
+  readonly mintToken: (claims: ExecutionClaims) => Promise<string>;
+  /** Likewise at the egress proxy: its password there. */
+  readonly mintEgressToken: (claims: ExecutionClaims) => Promise<string>;
+  /** Makes the directories of a run and says what goes where, the shortest targets first. */
+  readonly instanceMounts: (tenant: string, executionId: string, plan: Plan) => Promise<readonly InstanceMount[]>;
+  /** `{{context}}`: loaded when the first iteration begins and its volumes are there, the same text for all of them. */
+  readonly contextText: (context: ActivityContext, plan: Plan) => Promise<string>;
+}
+
+const historyPage = 100;
+/** The user that the egress proxy expects. */
+export const egressUser = "svc";
+
+/**
+ * @param description of the sandbox that will launch it
+ * @throws LaunchFailure when its volumes cannot be mounted
+ */
+export async function instanceSpec(
+  parts: LaunchParts,
+  work: IterationRun,
+  context: ActivityContext,
+  header: Header,
+  { deadlineAt, description }: { readonly deadlineAt: number; readonly description: SandboxDescription },
+): Promise<InstanceSpec> {
+  const { actor } = context;
+  const plan = await parts.plans.of(actor);
+  // Before the first iteration there is none.
+  const entries = work.iteration === 1 ? [] : await parts.runtime.log(actor, HISTORY_LOG, 0, historyPage);
+  const history = entries.map(({ entry }) => entry);
+  const claims: ExecutionClaims = {
+    executionId: work.execution_id,
+    agentId: header.agent_id,
+    tenant: actor.tenant,
+    instanceId: work.instance_id,
+    deadlineAt,
+  };
+  const token = await parts.mintToken(claims);
+  const isInline = header.inline === true;
+  const mounts = isInline ? [] : await parts.instanceMounts(actor.tenant, work.execution_id, plan);
+  return {
+    instanceId: work.instance_id,
+    executionId: work.execution_id,
+    tenant: actor.tenant,
+    environment: instanceEnvironment(header, plan, {
+      executionId: work.execution_id,
+      tenant: actor.tenant,
+      iteration: work.iteration,
+      history,
+      token,
+      gatewayUrl: await parts.gatewayUrl,
+    }),
+    prompt: renderPrompt(plan, {
+      intent: header.intent,
+      iteration: work.iteration,
+      maxIterations: header.max_iterations,
+      context: await parts.contextText(context, plan),
+      history,
+    }),
+    limits: {
+      cpuMillicores: plan.resources.cpu_millicores,
+      memoryBytes: plan.resources.memory_bytes,
+      diskBytes: plan.resources.disk_bytes,
+      processes: plan.resources.processes,
+    },
+    image: imageOf(header.runtime.image, plan, description),
+    mounts,
+    readOnlyRoot: plan.filesystem.read_only,
+    // Who may go nowhere meets the proxy as well: each refusal is an event, which tells the author what to list.
+    egress: description.egressEnforced && !isInline ? await egressOf(parts, claims) : null,
+    startupScript: plan.startup_script,
+    command: null,
+    bootstrapPath: plan.bootstrap_path,
+    pool: poolOf(actor.tenant, header, plan),
+  };
+}
+
+function imageOf(reference: string | null, plan: Plan, { isolation }: SandboxDescription): InstanceSpec["image"] {
+  return isolation === "process" || reference === null ? null : { reference, pullPolicy: plan.image_pull_policy };
+}
+
+async function egressOf({ mintEgressToken }: LaunchParts, claims: ExecutionClaims): Promise<InstanceEgress> {
+  return { username: egressUser, password: await mintEgressToken(claims) };
+}
+
+/** Instances kept ready are bound to one tenant and to one revision of one agent. */
+function poolOf(tenant: string, header: Header, plan: Plan): InstanceSpec["pool"] {
+  if (plan.warm_pool_size === 0) return null;
+  const { agent_id, agent_version, agent_revision } = header;
+  return { key: JSON.stringify([tenant, agent_id, agent_version, agent_revision]), size: plan.warm_pool_size };
+}
+
+/** The body of `image_pull`. */
+export function pullMessage(news: LaunchNews) {
+  switch (news.stage) {
+    case "image_pull_started":
+      return { stage: news.stage, image: news.image };
+    case "image_pull_completed":
+      return { stage: news.stage, image: news.image, duration_ms: Math.round(news.durationMs) };
+    case "image_pull_failed":
+      return { stage: news.stage, image: news.image, error: news.error };
+  }
+}

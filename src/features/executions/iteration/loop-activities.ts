@@ -1,0 +1,145 @@
+/** The activities of the inner loop: asking the model, and running one tool. */
+import { Value } from "@sinclair/typebox/value";
+import {
+  type ModelAnswer,
+  ModelCallInput,
+  type ModelFailure,
+  ToolCallInput,
+} from "../../../../actors/execution/activities.ts";
+import { conversationOf, newsOf } from "../../../../actors/execution/loop/conversation.ts";
+import type { ChatMessage, LoopEntry } from "../../../../actors/execution/messages.ts";
+import type { Json } from "../../../../actors/kernel/actor.ts";
+import { ModelError, type ModelMessage, type Models } from "../../../adapters/models/port.ts";
+import { type ActivityDefinition, type Address, type LogEntry, type Runtime, Terminal } from "../../../runtime/port.ts";
+import { outcomeOf, ToolFailure, type ToolOutcome } from "../../tools/port.ts";
+import type { Toolbox } from "../../tools/toolbox.ts";
+
+const pageSize = 500;
+
+export interface LoopOptions {
+  readonly runtime: Pick<Runtime, "log">;
+  readonly models: Models;
+  readonly tools: Toolbox;
+}
+
+export function modelCallActivity({ runtime, models, tools }: LoopOptions): ActivityDefinition {
+  return {
+    name: "model.call",
+    // Waiting for a vendor costs a node next to nothing.
+    concurrency: 256,
+    retry: { attempts: 3, firstDelayMs: 500 },
+    run: async (input, { actor, signal }) => {
+      const work = Value.Parse(ModelCallInput, input);
+      const entries = await readLog(runtime, actor, work.log, work.from, work.upto);
+      const conversation = conversationOf(entries.map(({ entry }) => entry));
+      try {
+        const reply = await models.generate({
+          alias: work.alias,
+          messages: [{ role: "system", content: work.system }, ...conversation.map(modelMessage)],
+          tools: tools.describe(work.tools),
+          ...(work.temperature === null ? {} : { temperature: work.temperature }),
+          budgetMs: work.budget_ms,
+          signal,
+          agentName: work.agent_name,
+          iteration: work.iteration,
+        });
+        return {
+          provider: reply.provider,
+          model: reply.model,
+          content: reply.content,
+          tool_calls: reply.toolCalls.map((call) => ({ ...call, arguments: jsonObject(call.arguments) })),
+          finish_reason: reply.finishReason,
+          usage: { ...reply.usage },
+          cost_usd: reply.costUsd,
+          prompt: newsOf(conversation),
+        } satisfies ModelAnswer;
+      } catch (error) {
+        if (error instanceof ModelError) throw new Terminal("model_error", error.message, failureOf(error));
+        throw error;
+      }
+    },
+  };
+}
+
+function failureOf({ errorClass, facts }: ModelError): ModelFailure {
+  return {
+    error_class: errorClass,
+    provider: facts.provider,
+    model: facts.model,
+    attempts: facts.attempts,
+    elapsed_ms: facts.elapsedMs,
+    fallback_attempted: facts.fallbackAttempted,
+    ...(facts.retryAfterSeconds === undefined ? {} : { retry_after_seconds: facts.retryAfterSeconds }),
+  };
+}
+
+/** The port types messages by role; the log holds them in one shape. */
+function modelMessage({ role, content, tool_call_id, tool_calls }: ChatMessage): ModelMessage {
+  if (role === "tool") return { role, content, tool_call_id: tool_call_id ?? "" };
+  if (role === "assistant") return { role, content, ...(tool_calls === undefined ? {} : { tool_calls }) };
+  return { role, content };
+}
+
+export function toolCallActivity({ runtime, tools }: Omit<LoopOptions, "models">): ActivityDefinition {
+  return {
+    name: "tool.call",
+    concurrency: 64,
+    retry: { attempts: 3, firstDelayMs: 200 },
+    run: async (input, { actor, signal, id, resumed }) => {
+      const work = Value.Parse(ToolCallInput, input);
+      if (resumed && !work.repeatable) return { ...interrupted };
+      const [entry] = await readLog(runtime, actor, work.log, work.seq, work.seq);
+      const given = argumentsOf(entry?.entry ?? null, work.call_id);
+      try {
+        const outcome = await tools.call({
+          name: work.tool,
+          arguments: given,
+          tenant: actor.tenant,
+          executionId: work.execution_id,
+          idempotencyKey: id,
+          signal,
+        });
+        return jsonObject(outcome);
+      } catch (error) {
+        if (signal.aborted) throw error;
+        // A bug in one tool must not stop the agent, nor tell it how the host looks inside.
+        return jsonObject(outcomeOf(new ToolFailure("storage_error", "The tool failed inside the service")));
+      }
+    },
+  };
+}
+
+const interrupted: ToolOutcome & { status: "failed" } = {
+  status: "failed",
+  code: "interrupted",
+  message: "The service was restarted while this call was under way; whether it took effect is not known",
+};
+
+/** The arguments of a call in a logged assistant message. */
+export function argumentsOf(entry: Json, callId: string): Readonly<Record<string, unknown>> {
+  const logged = entry as LoopEntry | null;
+  const calls = logged?.entry === "message" ? (logged.message.tool_calls ?? []) : [];
+  return calls.find(({ id }) => id === callId)?.arguments ?? {};
+}
+
+/** Entries `from`..`upto` of a log, both included. */
+export async function readLog(
+  runtime: Pick<Runtime, "log">,
+  actor: Address,
+  log: string,
+  from: number,
+  upto: number,
+): Promise<LogEntry[]> {
+  const entries: LogEntry[] = [];
+  for (let after = from - 1; after < upto; after = entries.at(-1)?.seq ?? upto) {
+    const page = await runtime.log(actor, log, after, Math.min(pageSize, upto - after));
+    if (page.length === 0) break;
+    entries.push(...page);
+  }
+  return entries;
+}
+
+/** What came from outside or from a tool as plain JSON. */
+function jsonObject(value: object): { [key: string]: Json } {
+  return JSON.parse(JSON.stringify(value));
+}

@@ -1,0 +1,100 @@
+/** The activity `delivery.send`: tells one destination of an execution's end. */
+import { Value } from "@sinclair/typebox/value";
+import { DeliverySend, deliveryBody } from "../../../../actors/execution/output/delivery.ts";
+import type { Delivery } from "../../../../actors/execution/start/plan.ts";
+import type { ExecutionState } from "../../../../actors/execution/state.ts";
+import { type GuardedOptions, guardedFetch } from "../../../adapters/egress/guarded-fetch.ts";
+import { signatureHeader, signatureOf } from "../../../lib/signature.ts";
+import {
+  type ActivityContext,
+  type ActivityDefinition,
+  type Address,
+  Retryable,
+  type Runtime,
+  Terminal,
+} from "../../../runtime/port.ts";
+import type { Plans } from "../plans.ts";
+import { outputOf, requestHeaders } from "./output.ts";
+import { failureOf, NotTaken } from "./webhook-call.ts";
+
+export interface DeliveryOptions {
+  readonly runtime: Pick<Runtime, "read" | "log">;
+  readonly plans: Plans;
+  readonly outside: GuardedOptions;
+  /** Pause before the second attempt; it doubles. The contract's 10 s when left out. */
+  readonly firstDelayMs?: number;
+  /** Told when a destination is given up. */
+  log(event: string, facts: Readonly<Record<string, unknown>>): void;
+}
+
+const maxAttempts = 5;
+const timeoutMs = 30_000;
+/** What a destination answers is read no further. */
+const maxAnswerBytes = 4096;
+
+export function deliverySendActivity(options: DeliveryOptions): ActivityDefinition {
+  const { outside, firstDelayMs = 10_000, log } = options;
+  return {
+    name: "delivery.send",
+    // A destination that does not answer keeps its place for minutes; tenants get theirs in turn.
+    concurrency: 256,
+    retry: { attempts: maxAttempts, firstDelayMs },
+    run: async (input, context) => {
+      const { delivery } = Value.Parse(DeliverySend, input);
+      const { actor, attempt, signal } = context;
+      try {
+        const { destination, body } = await letter(options, actor, delivery);
+        return { status: await post(destination, body, context, outside) };
+      } catch (error) {
+        if (signal.aborted || error instanceof Terminal) throw error;
+        const { message } = failureOf(error);
+        if (attempt < maxAttempts) throw new Retryable(message, firstDelayMs * 2 ** (attempt - 1));
+        log("delivery_failed", { execution_id: actor.key, tenant: actor.tenant, delivery, message });
+        throw new Terminal("delivery_failed", message);
+      }
+    },
+  };
+}
+
+/** @throws Terminal when the execution was erased */
+async function letter(
+  { runtime, plans }: DeliveryOptions,
+  actor: Address,
+  index: number,
+): Promise<{ readonly destination: Delivery; readonly body: string }> {
+  const stored = await runtime.read(actor);
+  const destination = stored === null ? undefined : (await plans.of(actor)).deliveries[index];
+  if (stored === null || destination === undefined) {
+    throw new Terminal("execution_not_found", "The execution was removed");
+  }
+  // The runtime checked it against the actor's schema when it was written.
+  const state = stored.state as unknown as ExecutionState;
+  const output = state.status === "completed" ? await outputOf(runtime, actor) : null;
+  return { destination, body: JSON.stringify(deliveryBody(actor.key, state, output)) };
+}
+
+/** @returns the status of a success. @throws NotTaken, EgressRefused, EgressFailed */
+async function post(
+  { url, method, headers, secret }: Delivery,
+  body: string,
+  { id, signal }: ActivityContext,
+  outside: GuardedOptions,
+): Promise<number> {
+  const defaults = { "Content-Type": "application/json", "User-Agent": "svc" };
+  const signed = secret === null ? {} : { [signatureHeader]: signatureOf(secret, body) };
+  const { status } = await guardedFetch(
+    {
+      url,
+      method,
+      headers: requestHeaders(defaults, headers, { ...signed, "Idempotency-Key": id }),
+      body,
+      timeoutMs,
+      maxBytes: maxAnswerBytes,
+      network: null,
+      signal,
+    },
+    outside,
+  );
+  if (status < 200 || status > 299) throw new NotTaken(status);
+  return status;
+}

@@ -1,0 +1,39 @@
+/** The plans of executions: written once at the start, read by every activity of the execution. */
+import { Value } from "@sinclair/typebox/value";
+import { PLAN_LOG, Plan } from "../../../actors/execution/start/plan.ts";
+import { completePlan } from "../../../actors/execution/stored-state.ts";
+import type { Address, Runtime } from "../../runtime/port.ts";
+import { implicitWorkspace } from "../volumes/volumes.ts";
+
+/** Plans kept in memory; an execution reads its own several times in short order. */
+const capacity = 64;
+
+export interface Plans {
+  /** @throws Error when the execution has no plan: it was erased, or never started */
+  of(execution: Address): Promise<Plan>;
+}
+
+export interface KeptPlans extends Plans {
+  /** Keeps a plan that was just written, for it is about to be read. */
+  keep(execution: Address, plan: Plan): void;
+}
+
+export function createPlans(runtime: Pick<Runtime, "log">): KeptPlans {
+  const kept = new Map<string, Plan>();
+  const keep = ({ key }: Address, plan: Plan): void => {
+    if (kept.size >= capacity) kept.delete(kept.keys().next().value ?? "");
+    kept.set(key, plan);
+  };
+  return {
+    keep,
+    of: async (execution) => {
+      const known = kept.get(execution.key);
+      if (known) return known;
+      const [first] = await runtime.log(execution, PLAN_LOG, 0, 1);
+      if (!first) throw new Error(`execution ${execution.key} has no plan`);
+      const plan = Value.Parse(Plan, completePlan(first.entry, implicitWorkspace(execution.key)));
+      keep(execution, plan);
+      return plan;
+    },
+  };
+}

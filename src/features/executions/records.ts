@@ -1,0 +1,116 @@
+/** The SQL of the table `executions`, tenant first. */
+import type { Fragment } from "postgres";
+import type { Page } from "../../http/paging.ts";
+import { isUuid } from "../../http/route.ts";
+import { texts } from "../../store/array-literal.ts";
+import type { Sql } from "../../store/postgres.ts";
+
+export interface ListFilter {
+  readonly agentId: string | null;
+  readonly statuses: readonly string[] | null;
+  readonly workflowName: string | null;
+  readonly workflowExecutionId: string | null;
+  readonly parentExecutionId: string | null;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly startedAfter: Date | null;
+  readonly startedBefore: Date | null;
+}
+
+/** Where an execution stands in a list. */
+export interface ListRow {
+  readonly execution_id: string;
+  /** Unix microseconds as text: JavaScript's milliseconds are too coarse to go on from. */
+  readonly position: string;
+}
+
+/** What the orphan sweep needs to know of an execution, whoever's it is. */
+export interface SweepRow {
+  readonly execution_id: string;
+  readonly tenant: string;
+  readonly ended_at: Date | null;
+}
+
+export type ExecutionRecords = ReturnType<typeof executionRecords>;
+
+export function executionRecords(sql: Sql) {
+  return {
+    /** Newest first; one row more than the page asks for when there are more. */
+    async list(tenant: string, filter: ListFilter, { limit, offset, after }: Page): Promise<ListRow[]> {
+      const conditions = [sql`tenant = ${tenant}`, ...conditionsOf(sql, filter)];
+      if (after !== null) {
+        const [position = "", id = ""] = after;
+        // A cursor that was tampered with finds nothing.
+        if (!/^\d{1,18}$/.test(position) || !isUuid(id)) return [];
+        conditions.push(sql`(created_at, execution_id) <
+          (timestamptz 'epoch' + ${position}::bigint * interval '1 microsecond', ${id}::uuid)`);
+      }
+      const where = conditions.reduce((all, one) => sql`${all} and ${one}`);
+      return sql<ListRow[]>`
+        select execution_id, (extract(epoch from created_at) * 1000000)::bigint::text as position
+        from executions where ${where}
+        order by created_at desc, execution_id desc limit ${limit + 1} offset ${offset}`;
+    },
+
+    /** How many executions the tenant ran of each agent. */
+    async countByAgent(tenant: string, agentIds: readonly string[]): Promise<ReadonlyMap<string, number>> {
+      const rows = await sql<{ agent_id: string; count: number }[]>`
+        select agent_id, count(*)::int as count from executions
+        where tenant = ${tenant} and agent_id = any(${[...agentIds]}::uuid[]) group by agent_id`;
+      return new Map(rows.map((row) => [row.agent_id, row.count]));
+    },
+
+    /** Executions of an agent that have not ended, whoever started them: a global agent runs in many tenants. */
+    unfinishedOf(agentId: string): Promise<{ execution_id: string; tenant: string }[]> {
+      return sql<{ execution_id: string; tenant: string }[]>`
+        select execution_id, tenant from executions where agent_id = ${agentId} and ended_at is null`;
+    },
+
+    /** What the tenant has under way, and of the given executions those that have ended. */
+    underWay(tenant: string, executionIds: readonly string[]): Promise<{ execution_id: string; live: boolean }[]> {
+      return sql<{ execution_id: string; live: boolean }[]>`
+        select execution_id, true as live from executions where tenant = ${tenant} and ended_at is null
+        union all
+        select execution_id, false from executions
+        where execution_id = any(${texts(executionIds)}::text[]::uuid[]) and tenant = ${tenant} and ended_at is not null`;
+    },
+
+    /** How many executions have not ended, by status, of all tenants together. */
+    async countUnfinished(): Promise<{ status: string; count: number }[]> {
+      return sql<{ status: string; count: number }[]>`
+        select status, count(*)::int as count from executions where ended_at is null group by status`;
+    },
+
+    /** Agents that have executions which have not ended, of any tenant. */
+    async agentsAtWork(): Promise<string[]> {
+      const rows = await sql<{ agent_id: string }[]>`select distinct agent_id from executions where ended_at is null`;
+      return rows.map((row) => row.agent_id);
+    },
+
+    /** Of the given ids, those that exist, of any tenant: for what this host holds. */
+    known(executionIds: readonly string[]): Promise<SweepRow[]> {
+      return sql<SweepRow[]>`
+        select execution_id, tenant, ended_at from executions where execution_id = any(${[...executionIds]}::uuid[])`;
+    },
+
+    /** Executions of any tenant that ended before a time. */
+    endedBefore(time: Date, limit: number): Promise<SweepRow[]> {
+      return sql<SweepRow[]>`
+        select execution_id, tenant, ended_at from executions where ended_at < ${time} order by ended_at limit ${limit}`;
+    },
+  };
+}
+
+function conditionsOf(sql: Sql, filter: ListFilter): Fragment[] {
+  const conditions: Fragment[] = [];
+  if (filter.agentId !== null) conditions.push(sql`agent_id = ${filter.agentId}`);
+  if (filter.statuses !== null) conditions.push(sql`status = any(${[...filter.statuses]})`);
+  if (filter.workflowName !== null) conditions.push(sql`workflow_name = ${filter.workflowName}`);
+  if (filter.workflowExecutionId !== null) conditions.push(sql`workflow_execution_id = ${filter.workflowExecutionId}`);
+  if (filter.parentExecutionId !== null) conditions.push(sql`parent_execution_id = ${filter.parentExecutionId}`);
+  if (filter.startedAfter !== null) conditions.push(sql`started_at > ${filter.startedAfter}`);
+  if (filter.startedBefore !== null) conditions.push(sql`started_at < ${filter.startedBefore}`);
+  if (Object.keys(filter.labels).length > 0) {
+    conditions.push(sql`labels @> ${JSON.stringify(filter.labels)}::text::jsonb`);
+  }
+  return conditions;
+}

@@ -1,0 +1,205 @@
+/** The routes of executions. */
+import { Type } from "@sinclair/typebox";
+import { IterationRecord } from "../../../actors/execution/record/iteration-record.ts";
+import { ExecutionElement, ExecutionRecord } from "../../../actors/execution/record/record.ts";
+import { isOver } from "../../../actors/execution/state.ts";
+import { Problem } from "../../../actors/kernel/problem.ts";
+import { idempotent } from "../../http/idempotency.ts";
+import { listSchema, pageOf } from "../../http/paging.ts";
+import { preferredWait } from "../../http/prefer.ts";
+import { type Call, defineRoute, jsonBody, type Route, reply, uuidParam } from "../../http/route.ts";
+import { resumePoint } from "../../http/streams/log-stream.ts";
+import type { EventStreams } from "../../http/streams/sse.ts";
+import type { Runtime } from "../../runtime/port.ts";
+import type { Sql } from "../../store/postgres.ts";
+import {
+  CancelBody,
+  Cancelled,
+  Deleted,
+  ExecutionFilter,
+  maxInputBytes,
+  maxOverridesBytes,
+  maxWaitSeconds,
+  RecordQuery,
+  StartBody,
+  Started,
+  StartHeaders,
+  StartQuery,
+  StreamQuery,
+} from "./schema.ts";
+import type { Executions } from "./service.ts";
+import { agentIdOf, readStart } from "./start/request.ts";
+import { streamExecution } from "./stream.ts";
+
+export interface ExecutionRoutesOptions {
+  readonly executions: Executions;
+  readonly streams: EventStreams;
+  readonly runtime: Pick<Runtime, "log" | "tail">;
+  readonly sql: Sql;
+}
+
+/** The input's bound, and room for what stands around it. */
+const startBody = jsonBody(StartBody, { limit: maxInputBytes + maxOverridesBytes + 128 * 1024 });
+const ExecutionId = Type.Object({ id: uuidParam("invalid_execution_id", "Invalid execution ID") });
+const IterationId = Type.Object({
+  id: uuidParam("invalid_execution_id", "Invalid execution ID"),
+  number: Type.Integer({ minimum: 1, maximum: 1_000_000 }),
+});
+const IterationList = Type.Object({ items: Type.Array(IterationRecord), count: Type.Integer() });
+/** Seconds to answer in beyond what a caller asks to wait. */
+const margin = 30;
+
+export function executionRoutes({ executions, streams, runtime, sql }: ExecutionRoutesOptions): readonly Route[] {
+  type StartCall = Call<unknown, typeof StartQuery.static, typeof StartBody.static>;
+
+  async function start(call: StartCall, agentId: string) {
+    const { tenant, body, query, signal } = call;
+    const request = readStart(call, agentId, body, query);
+    const named = query.wait_seconds ?? body.wait_seconds ?? null;
+    const preferred = named === null ? preferredWait(call.request.headers, maxWaitSeconds) : null;
+    const seconds = named ?? preferred ?? 0;
+    const headers: Record<string, string> = preferred === null ? {} : { "Preference-Applied": `wait=${preferred}` };
+    return idempotent(call, sql, async (executionId, fresh) => {
+      const started = await executions.startAs(executionId, fresh, request);
+      if (seconds === 0) return reply(200, started, headers);
+      const settled = await executions.settled(started, tenant, seconds, signal);
+      // Nobody hears this answer; what is kept for a repeat must not tell a moment in between.
+      return reply(200, signal.aborted ? started : settled, headers);
+    });
+  }
+
+  const stream = (path: string) =>
+    defineRoute({
+      method: "GET",
+      path,
+      summary: "The execution's events, stored ones first, then live ones",
+      scope: "execution:stream",
+      sse: true,
+      params: ExecutionId,
+      query: StreamQuery,
+      handler: async (call) => {
+        const { query, request, identity, tenant } = call;
+        const { at, state } = await executions.find(tenant, call.params.id);
+        const names = query.events?.split(",").map((name) => name.trim()) ?? null;
+        const wishes = {
+          after: resumePoint(request.headers.get("last-event-id")) ?? query.from ?? 0,
+          follow: query.follow && !isOver(state),
+          names: names === null ? null : new Set(names),
+          prompts: query.verbose && identity.scopes.has("execution:logs"),
+          flat: query.format === "flat",
+        };
+        return streams.open(call, tenant, (stream) => streamExecution(runtime, at, wishes, stream));
+      },
+    });
+
+  return [
+    defineRoute({
+      method: "POST",
+      path: "/v1/executions",
+      summary: "Start an execution of an agent",
+      scope: "agent:execute",
+      query: StartQuery,
+      headers: StartHeaders,
+      body: startBody,
+      responses: { 200: Started },
+      patience: maxWaitSeconds + margin,
+      handler: (call) => start(call, agentIdOf(call.body)),
+    }),
+    defineRoute({
+      method: "POST",
+      path: "/v1/agents/:id/execute",
+      summary: "Start an execution of this agent",
+      scope: "agent:execute",
+      params: Type.Object({ id: uuidParam("invalid_agent_id", "Invalid agent ID") }),
+      query: StartQuery,
+      headers: StartHeaders,
+      body: startBody,
+      responses: { 200: Started },
+      patience: maxWaitSeconds + margin,
+      handler: (call) => start(call, call.params.id),
+    }),
+    defineRoute({
+      method: "GET",
+      path: "/v1/executions",
+      summary: "The tenant's executions, newest first",
+      scope: "execution:list",
+      query: ExecutionFilter,
+      responses: { 200: listSchema("executions", ExecutionElement) },
+      handler: (call) => executions.list(call.tenant, call.query, pageOf(call.query, 2)),
+    }),
+    defineRoute({
+      method: "GET",
+      path: "/v1/executions/:id",
+      summary: "The record of an execution",
+      scope: "execution:read",
+      params: ExecutionId,
+      query: RecordQuery,
+      responses: { 200: ExecutionRecord },
+      patience: maxWaitSeconds + margin,
+      handler: async (call) => {
+        const found = await executions.find(call.tenant, call.params.id);
+        return executions.record(found, includesPrompts(call), call.query.wait_seconds ?? 0, call.signal);
+      },
+    }),
+    defineRoute({
+      method: "GET",
+      path: "/v1/executions/:id/iterations",
+      summary: "The iterations of an execution",
+      scope: "execution:read",
+      params: ExecutionId,
+      query: RecordQuery,
+      responses: { 200: IterationList },
+      handler: async (call) => {
+        const found = await executions.find(call.tenant, call.params.id);
+        const items = await executions.iterations(found, includesPrompts(call));
+        return { items, count: items.length };
+      },
+    }),
+    defineRoute({
+      method: "GET",
+      path: "/v1/executions/:id/iterations/:number",
+      summary: "One iteration of an execution",
+      scope: "execution:read",
+      params: IterationId,
+      query: RecordQuery,
+      responses: { 200: IterationRecord },
+      handler: async (call) => {
+        const found = await executions.find(call.tenant, call.params.id);
+        const iterations = await executions.iterations(found, includesPrompts(call));
+        const iteration = iterations.find(({ number }) => number === call.params.number);
+        if (!iteration) throw new Problem("iteration_not_found", "Iteration not found");
+        return iteration;
+      },
+    }),
+    stream("/v1/executions/:id/stream"),
+    stream("/v1/executions/:id/events"),
+    defineRoute({
+      method: "POST",
+      path: "/v1/executions/:id/cancel",
+      summary: "Cancel an execution",
+      scope: "execution:cancel",
+      params: ExecutionId,
+      body: jsonBody(CancelBody, { optional: true }),
+      responses: { 200: Cancelled },
+      handler: async (call) => {
+        const found = await executions.find(call.tenant, call.params.id);
+        return executions.cancel(found, call.body.reason ?? null);
+      },
+    }),
+    defineRoute({
+      method: "DELETE",
+      path: "/v1/executions/:id",
+      summary: "Cancel an execution if need be, and remove it with its events and files",
+      scope: "execution:remove",
+      params: ExecutionId,
+      responses: { 200: Deleted },
+      handler: async (call) => executions.erase(await executions.find(call.tenant, call.params.id)),
+    }),
+  ];
+}
+
+/** Prompts and responses are shown to who asks for them and may see them; to others they are null. */
+function includesPrompts({ query, identity }: Call<unknown, typeof RecordQuery.static>): boolean {
+  const wished = query.include?.split(",").some((part) => part.trim() === "llm") ?? false;
+  return wished && identity.scopes.has("execution:logs");
+}

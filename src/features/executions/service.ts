@@ -1,0 +1,257 @@
+/** What can be done with executions. Routes, agents and later the management tools all come through here. */
+import { Value } from "@sinclair/typebox/value";
+import { isTerminal } from "../../../actors/execution/events.ts";
+import { EXECUTION } from "../../../actors/execution/execution.ts";
+import { CancelReply, StartReply, Status } from "../../../actors/execution/messages.ts";
+import type { IterationRecord } from "../../../actors/execution/record/iteration-record.ts";
+import {
+  EventFold,
+  type ExecutionElement,
+  type ExecutionRecord,
+  executionElement,
+} from "../../../actors/execution/record/record.ts";
+import type { Header } from "../../../actors/execution/start/plan.ts";
+import { type ExecutionState, isOver } from "../../../actors/execution/state.ts";
+import { invalid, Problem } from "../../../actors/kernel/problem.ts";
+import type { Quota } from "../../../actors/policy/quota.ts";
+import { listOf, type Page } from "../../http/paging.ts";
+import { type Address, MailboxFull, MessageRejected, type Runtime } from "../../runtime/port.ts";
+import type { Agents } from "../agents/service.ts";
+import type { Concurrency } from "./concurrency.ts";
+import { StartWatch } from "./orphans.ts";
+import type { KeptPlans } from "./plans.ts";
+import type { ExecutionRecords, ListFilter } from "./records.ts";
+import type { ExecutionFilter, Started } from "./schema.ts";
+import type { Starter, StartRequest } from "./start/request.ts";
+import { prepareStart, type StartOptions } from "./start/start.ts";
+
+/** Events read at once; one may hold a whole conversation. */
+const eventsAtOnce = 50;
+
+export interface ExecutionsOptions extends StartOptions {
+  readonly agents: Pick<Agents, "resolveForExecution" | "gone">;
+  readonly runtime: Runtime;
+  readonly records: ExecutionRecords;
+  readonly plans: KeptPlans;
+  readonly concurrency: Pick<Concurrency, "reserve" | "release">;
+  /** How many executions the tenant may have under way; the starter's claims may have a say. */
+  readonly quota: (starter: Starter | null, tenant: string) => Quota;
+}
+
+/** An execution that is known to exist in the caller's tenant. */
+export interface Found {
+  readonly at: Address;
+  readonly state: ExecutionState;
+}
+
+export type Executions = ReturnType<typeof createExecutions>;
+
+export function createExecutions(options: ExecutionsOptions) {
+  const { runtime, records, plans, concurrency } = options;
+  const address = (tenant: string, key: string): Address => ({ kind: EXECUTION, key, tenant });
+
+  async function find(tenant: string, executionId: string): Promise<Found> {
+    const at = address(tenant, executionId);
+    const stored = await runtime.read(at);
+    if (!stored) throw notFound();
+    // Checked against the actor's schema when it was written.
+    return { at, state: stored.state as unknown as ExecutionState };
+  }
+
+  /** The events so far, read page by page: their console output alone may be many times what a record shows. */
+  async function foldOf(at: Address, prompts: boolean): Promise<EventFold> {
+    const fold = new EventFold(prompts);
+    for (let after = 0; ; ) {
+      const page = await runtime.log(at, "events", after, eventsAtOnce);
+      fold.add(page.map(({ entry }) => entry));
+      after = page.at(-1)?.seq ?? after;
+      if (page.length < eventsAtOnce) return fold;
+    }
+  }
+
+  /** Resolves when the execution has ended, the time is up or the caller is gone. */
+  function untilOver(at: Address, seconds: number, signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const stop = runtime.tail(at, 0, (entries, ended) => {
+        if (ended || entries.some(({ entry }) => isTerminal(entry))) done();
+      });
+      const timer = setTimeout(() => done(), seconds * 1000);
+      const done = () => {
+        clearTimeout(timer);
+        signal.removeEventListener("abort", done);
+        stop();
+        resolve();
+      };
+      signal.addEventListener("abort", done, { once: true });
+    });
+  }
+
+  /** Cancels every execution of the agent that has not ended. Repeatable. */
+  async function cancelOfAgent(agentId: string, reason: string): Promise<void> {
+    const unfinished = await records.unfinishedOf(agentId);
+    await Promise.all(
+      unfinished.map((row) => runtime.tell(address(row.tenant, row.execution_id), "cancel", { reason })),
+    );
+  }
+  const watch = new StartWatch({ agents: options.agents, cancelOfAgent });
+
+  return {
+    /** @throws Problem 404 `execution_not_found` */
+    find,
+
+    /**
+     * Starts an execution under an id; the same id again is the same execution, whatever else became of its agent.
+     * @param fresh whether the id was minted for this very call
+     * @throws Problem 403, 404, 409, 422, 429, 503 when refused: then nothing was stored
+     */
+    async startAs(executionId: string, fresh: boolean, request: StartRequest): Promise<Started> {
+      const at = address(request.tenant, executionId);
+      const earlier = fresh ? null : await runtime.read(at);
+      if (earlier !== null) {
+        const { header, created_at } = earlier.state as unknown as ExecutionState;
+        return startedBody(executionId, header, new Date(created_at).toISOString());
+      }
+      const { tenant, starter, origin } = request;
+      const quota = options.quota(starter, tenant);
+      let isReserved = false;
+      const admit = async () => {
+        await concurrency.reserve(tenant, executionId, quota, origin.exempt);
+        isReserved = quota.limit !== null;
+      };
+      try {
+        const { header, plan } = await prepareStart(options, executionId, request, admit);
+        const ask = fresh ? runtime.askNew : runtime.ask;
+        const reply = await ask(at, "start", { header, plan });
+        // Of an id that others may use as well, nobody knows whose plan was written.
+        if (fresh) plans.keep(at, plan);
+        watch.note(header.agent_id);
+        return startedBody(executionId, header, Value.Parse(StartReply, reply).created_at);
+      } catch (error) {
+        // Of other failures nobody knows whether they were stored; the records will tell.
+        const nothingStored =
+          error instanceof Problem || error instanceof MessageRejected || error instanceof MailboxFull;
+        if (isReserved && nothingStored) await concurrency.release(tenant, executionId);
+        if (!(error instanceof MessageRejected)) throw error;
+        throw new Problem("execution_start_failed", "The execution could not be started");
+      }
+    },
+
+    /** The answer to a start whose caller waits for the end. */
+    async settled(started: Started, tenant: string, seconds: number, signal: AbortSignal): Promise<Started> {
+      const at = address(tenant, started.execution_id);
+      await untilOver(at, seconds, signal);
+      const stored = await runtime.read(at);
+      // Deleted meanwhile: what was started is all there is to say.
+      if (stored === null) return started;
+      const state = stored.state as unknown as ExecutionState;
+      const { status } = state;
+      if (status !== "completed") return { ...started, status };
+      const { output } = (await foldOf(at, false)).record(subject(at), state, await plans.of(at));
+      return { ...started, status, output };
+    },
+
+    /** Newest first. */
+    async list(tenant: string, filter: ExecutionFilter, page: Page): Promise<Record<string, unknown>> {
+      const rows = await records.list(tenant, readFilter(filter), page);
+      const ids = rows.map(({ execution_id }) => execution_id);
+      const stored = await runtime.readMany(EXECUTION, tenant, ids);
+      const states = new Map(stored.map(({ key, state }) => [key, state as unknown as ExecutionState]));
+      const positions = new Map(rows.map(({ execution_id, position }) => [execution_id, position]));
+      const elements = ids.flatMap((id): ExecutionElement[] => {
+        const state = states.get(id);
+        return state ? [executionElement({ execution_id: id, tenant_id: tenant }, state)] : [];
+      });
+      return listOf("executions", elements, page, ({ id }) => [positions.get(id) ?? "0", id]);
+    },
+
+    /** @param waitSeconds holds the answer until the execution has ended or the time is up */
+    async record(found: Found, prompts: boolean, waitSeconds: number, signal: AbortSignal): Promise<ExecutionRecord> {
+      let { at, state } = found;
+      if (waitSeconds > 0 && !isOver(state)) {
+        await untilOver(at, waitSeconds, signal);
+        ({ at, state } = await find(at.tenant, at.key));
+      }
+      return (await foldOf(at, prompts)).record(subject(at), state, await plans.of(at));
+    },
+
+    async iterations({ at }: Found, prompts: boolean): Promise<IterationRecord[]> {
+      return (await foldOf(at, prompts)).iterations();
+    },
+
+    /** @throws Problem 409 `execution_already_terminal` */
+    async cancel({ at }: Found, reason: string | null) {
+      const reply = Value.Parse(CancelReply, await runtime.ask(at, "cancel", { reason }));
+      if (reply.outcome === "unknown") throw notFound();
+      if (reply.outcome === "already_terminal") {
+        throw new Problem("execution_already_terminal", "The execution has already ended", { status: reply.status });
+      }
+      const { execution_id, cancelled_at } = reply;
+      return { status: "cancelled", success: true, execution_id, reason: reply.reason, cancelled_at } as const;
+    },
+
+    /** Cancels it if need be, then removes its record, its events and its workspace. */
+    async erase({ at }: Pick<Found, "at">) {
+      await runtime.ask(at, "erase", {});
+      if (options.quota(null, at.tenant).limit !== null) await concurrency.release(at.tenant, at.key);
+      return { status: "deleted", success: true, execution_id: at.key } as const;
+    },
+
+    /** For `agents`: executions the tenant ran of each. */
+    countByAgent: records.countByAgent,
+
+    cancelOfAgent,
+  };
+}
+
+/** The answer to a start: pending, whatever became of the execution since. */
+function startedBody(executionId: string, { agent_id, agent_version }: Header, createdAt: string): Started {
+  return {
+    execution_id: executionId,
+    id: executionId,
+    agent_id,
+    agent_version,
+    status: "pending",
+    output: null,
+    created_at: createdAt,
+  };
+}
+
+const subject = ({ key, tenant }: Address) => ({ execution_id: key, tenant_id: tenant });
+
+function notFound(): Problem {
+  return new Problem("execution_not_found", "Execution not found");
+}
+
+/** @throws Problem 422 */
+function readFilter(filter: ExecutionFilter): ListFilter {
+  const statuses = filter.status?.split(",").map((status) => status.trim()) ?? null;
+  const unknown = statuses?.find((status) => !Value.Check(Status, status));
+  if (unknown !== undefined) throw unreadable("status", `${unknown} is not a status`);
+  return {
+    agentId: filter.agent_id ?? null,
+    statuses,
+    workflowName: filter.workflow_name ?? null,
+    workflowExecutionId: filter.workflow_execution_id ?? null,
+    parentExecutionId: filter.parent_execution_id ?? null,
+    labels: Object.fromEntries((filter.label ?? []).map(readLabel)),
+    startedAfter: readTime("started_after", filter.started_after),
+    startedBefore: readTime("started_before", filter.started_before),
+  };
+}
+
+function readLabel(label: string): [key: string, value: string] {
+  const split = label.indexOf("=");
+  if (split <= 0) throw unreadable("label", "must be key=value");
+  return [label.slice(0, split), label.slice(split + 1)];
+}
+
+function readTime(path: string, text: string | undefined): Date | null {
+  if (text === undefined) return null;
+  const time = new Date(text);
+  const year = time.getUTCFullYear();
+  if (Number.isNaN(year) || year < 1 || year > 9999) throw unreadable(path, "must be a timestamp");
+  return time;
+}
+
+const unreadable = (path: string, message: string): Problem =>
+  invalid("validation_failed", "The request is invalid", [{ path, message, code: "invalid" }]);

@@ -1,0 +1,85 @@
+/**
+ * Checks an input against the schema of its agent or workflow without holding up the node: schemas of bounded price are checked here
+ * with a compiled check that is kept, all others in a guarded process.
+ */
+import { fileURLToPath } from "node:url";
+import type { ValidateFunction } from "ajv";
+import type { Json } from "../../../../actors/kernel/actor.ts";
+import {
+  agentInput,
+  type InputRules,
+  type InputVerdict,
+  isTame,
+  judgeInput,
+} from "../../../../actors/manifest/input-schema.ts";
+import { compileSchema } from "../../../../actors/manifest/json-schema.ts";
+import { BudgetExceeded, runGuarded } from "../../tools/guarded.ts";
+import { maxInputBytes } from "../schema.ts";
+
+const program = fileURLToPath(new URL("./input-program.ts", import.meta.url));
+const budgetMs = 5_000;
+/** Compiling takes about 3 ms per KiB. */
+const maxCompiledHere = 8 * 1024;
+/** Characters of the schema times those of the input: some 20 ms at worst. */
+const maxPriceHere = 4 * 1024 * 1024;
+
+interface Known {
+  readonly characters: number;
+  /** Null: not to be checked here. */
+  readonly validate: ValidateFunction | null;
+}
+
+/** By the schema itself: it lives as long as its agent's specification is remembered. */
+const known = new WeakMap<object, Known>();
+
+/**
+ * @param characters length of the input's JSON
+ * @param most characters that the input may have with its defaults
+ * @returns issues that say so when the check takes too long
+ */
+export async function checkAgainstSchema(
+  schema: Json,
+  input: Json,
+  characters: number,
+  rules: InputRules = agentInput,
+  most = maxInputBytes,
+): Promise<InputVerdict> {
+  if (schema === null || schema === true) return { ok: true, input };
+  if (typeof schema !== "object") return refusal("is not accepted: the input_schema admits nothing");
+  const { validate, characters: length } = knownOf(schema);
+  if (validate !== null && length * characters <= maxPriceHere) {
+    return judgeInput(schema, validate, input, most, rules);
+  }
+  try {
+    return (await runGuarded(
+      program,
+      { schema, input, maxCharacters: most, rules } satisfies InputJob,
+      budgetMs,
+    )) as InputVerdict;
+  } catch (error) {
+    if (error instanceof BudgetExceeded) return refusal(`takes longer than ${budgetMs / 1000} s to check`);
+    throw error;
+  }
+}
+
+export interface InputJob {
+  readonly schema: Json;
+  readonly input: Json;
+  /** Characters that defaults may add. */
+  readonly maxCharacters: number;
+  readonly rules: InputRules;
+}
+
+function knownOf(schema: object & Json): Known {
+  const found = known.get(schema);
+  if (found !== undefined) return found;
+  const { length } = JSON.stringify(schema);
+  const fresh: Known = {
+    characters: length,
+    validate: length <= maxCompiledHere && isTame(schema) ? compileSchema(schema) : null,
+  };
+  known.set(schema, fresh);
+  return fresh;
+}
+
+const refusal = (message: string): InputVerdict => ({ ok: false, issues: [{ path: "input", message }] });

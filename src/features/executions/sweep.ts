@@ -1,0 +1,135 @@
+/**
+ * What crashes leave behind, found and taken away: instances that no execution wants any more, workspaces
+ * past their time, executions of deleted agents, records past their retention.
+ *
+ * Runs at boot and every five minutes on every node; each step may be repeated, and by several nodes at once.
+ */
+import { EXECUTION } from "../../../actors/execution/execution.ts";
+import { type ExecutionState, isOver } from "../../../actors/execution/state.ts";
+import type { Instances } from "../../adapters/sandbox/sandboxes.ts";
+import { isUuid } from "../../http/route.ts";
+import { repeatedly } from "../../lib/interval.ts";
+import type { Runtime } from "../../runtime/port.ts";
+import type { Volumes } from "../volumes/volumes.ts";
+import { endInstance } from "./iteration/iteration-run.ts";
+import { cancelLeftBehind, type LeftBehindOptions } from "./orphans.ts";
+import type { ExecutionRecords, SweepRow } from "./records.ts";
+
+export interface SweepOptions {
+  readonly runtime: Pick<Runtime, "readMany" | "tell">;
+  readonly records: ExecutionRecords;
+  readonly instances: Instances;
+  readonly volumes: Pick<Volumes, "heldForRuns" | "removeHeld" | "eraseDeleted" | "measureWritten">;
+  /** Runs of workflows hold sandboxes and volumes as well. */
+  readonly runs: HeldByRuns;
+  readonly leftBehind: LeftBehindOptions;
+  /** SVC_EXECUTION_RETENTION_DAYS */
+  readonly retentionDays: number;
+  readonly now: () => number;
+  readonly report: (event: string, facts: Record<string, unknown>) => void;
+}
+
+export interface HeldByRuns {
+  /** Of the given ids, those of runs, of any tenant. */
+  readonly known: (executionIds: readonly string[]) => Promise<readonly SweepRow[]>;
+  /** Instances that the given runs of a tenant still work with. */
+  readonly wantedInstances: (tenant: string, executionIds: readonly string[]) => Promise<ReadonlySet<string>>;
+}
+
+const everyMs = 300_000;
+const dayMs = 24 * 3600 * 1000;
+/** Records erased per sweep; the next one takes more. */
+const eraseAtOnce = 500;
+const lookUpAtOnce = 1000;
+
+/** Sweeps now and then. @returns a function that ends it, after a sweep under way */
+export function startSweeping(options: SweepOptions): () => Promise<void> {
+  return repeatedly(
+    everyMs,
+    () => sweep(options),
+    (error) => options.report("sweep_failed", { error: String(error) }),
+  );
+}
+
+/** One round. @throws when a store is away; what was not done is done next time */
+async function sweep(options: SweepOptions): Promise<void> {
+  await sweepInstances(options);
+  await sweepVolumes(options);
+  await sweepLeftBehind(options);
+  await eraseOld(options);
+}
+
+async function sweepInstances(options: SweepOptions): Promise<void> {
+  const { instances, report } = options;
+  const held = await instances.list();
+  const wanted = await wantedInstances(
+    options,
+    held.map(({ executionId }) => executionId),
+  );
+  for (const { instanceId, executionId } of held) {
+    if (wanted.has(instanceId)) continue;
+    report("orphan_removed", { instance_id: instanceId, execution_id: executionId });
+    await endInstance(instances, instanceId);
+  }
+}
+
+/** Instances that the given executions still work with, or whose end they may not have heard yet. */
+async function wantedInstances(
+  { records, runs, runtime }: SweepOptions,
+  executionIds: readonly string[],
+): Promise<ReadonlySet<string>> {
+  const wanted = new Set<string>();
+  for (const [tenant, rows] of Map.groupBy(await lookUp(runs, executionIds), (row) => row.tenant)) {
+    const live = rows.filter(({ ended_at }) => ended_at === null).map(({ execution_id }) => execution_id);
+    for (const id of await runs.wantedInstances(tenant, live)) wanted.add(id);
+  }
+  for (const [tenant, rows] of Map.groupBy(await lookUp(records, executionIds), (row) => row.tenant)) {
+    const ids = rows.filter(({ ended_at }) => ended_at === null).map(({ execution_id }) => execution_id);
+    for (const { state } of await runtime.readMany(EXECUTION, tenant, ids)) {
+      const execution = state as unknown as ExecutionState;
+      if (!isOver(execution)) wanted.add(execution.iteration.instance_id);
+    }
+  }
+  return wanted;
+}
+
+/** Workspaces and ephemeral volumes past their time, and volumes that were deleted. */
+async function sweepVolumes({ volumes, records, runs, now, report }: SweepOptions): Promise<void> {
+  const held = await volumes.heldForRuns();
+  const ids = held.map(({ executionId }) => executionId);
+  const rows = [...(await lookUp(records, ids)), ...(await lookUp(runs, ids))];
+  const known = new Map(rows.map((row) => [row.execution_id, row]));
+  for (const volume of held) {
+    const run = known.get(volume.executionId);
+    const isKept = run !== undefined && (run.ended_at === null || now() - run.ended_at.getTime() < volume.ttlMs);
+    if (isKept) continue;
+    report("workspace_removed", { execution_id: volume.executionId, volume_id: volume.volumeId });
+    await volumes.removeHeld(volume);
+  }
+  await volumes.measureWritten();
+  const erased = await volumes.eraseDeleted();
+  if (erased > 0) report("volumes_erased", { count: erased });
+}
+
+/** Deletions of agents that a crash cut short, or that a start overtook. */
+async function sweepLeftBehind({ records, leftBehind, report }: SweepOptions): Promise<void> {
+  const count = await cancelLeftBehind(leftBehind, await records.agentsAtWork());
+  if (count > 0) report("left_behind_cancelled", { agents: count });
+}
+
+async function eraseOld({ runtime, records, retentionDays, now, report }: SweepOptions): Promise<void> {
+  const old = await records.endedBefore(new Date(now() - retentionDays * dayMs), eraseAtOnce);
+  for (const { execution_id, tenant } of old) {
+    await runtime.tell({ kind: EXECUTION, key: execution_id, tenant }, "erase", {});
+  }
+  if (old.length > 0) report("records_erased", { count: old.length });
+}
+
+async function lookUp(records: Pick<HeldByRuns, "known">, executionIds: readonly string[]): Promise<SweepRow[]> {
+  const ids = [...new Set(executionIds)].filter(isUuid);
+  const rows: SweepRow[] = [];
+  for (let start = 0; start < ids.length; start += lookUpAtOnce) {
+    rows.push(...(await records.known(ids.slice(start, start + lookUpAtOnce))));
+  }
+  return rows;
+}

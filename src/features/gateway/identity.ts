@@ -1,0 +1,54 @@
+/**
+ * Who speaks to the gateway. A token comes as a bearer or in the path; two that name different executions
+ * are refused. (The third source of the contract, a container's address, comes with containers.)
+ */
+import { Problem } from "../../../actors/kernel/problem.ts";
+import type { Incoming } from "../../http/route.ts";
+import { bearerToken } from "../../identity/bearer.ts";
+import { type ExecutionIdentity, type ExecutionTokens, invalidToken } from "./token.ts";
+
+const prefix = /^\/x\/([^/]*)(?=\/|$)/;
+
+/**
+ * Tokens that came in a path, by the request that carries on without them: so no log, route or handler
+ * ever sees them.
+ */
+const pathTokens = new WeakMap<Request, string>();
+
+/** The request as it is routed: a token in front of the path is taken off and remembered. */
+export function withoutPathToken(request: Request): Request {
+  const start = request.url.indexOf("/", request.url.indexOf("//") + 2);
+  if (start < 0 || !request.url.startsWith("/x/", start)) return request;
+  const url = new URL(request.url);
+  const token = prefix.exec(url.pathname)?.[1];
+  if (token === undefined) return request;
+  url.pathname = url.pathname.replace(prefix, "") || "/";
+  const stripped = new Request(url, request);
+  pathTokens.set(stripped, token);
+  return stripped;
+}
+
+/**
+ * @param required false accepts a request without any token (`SVC_DISPATCH_AUTH=trusted_network`)
+ * @throws Problem 401
+ */
+export async function identify(
+  tokens: Pick<ExecutionTokens, "verify">,
+  { request }: Pick<Incoming, "request">,
+  required: boolean,
+): Promise<ExecutionIdentity | null> {
+  const inPath = pathTokens.get(request);
+  const inHeader = request.headers.has("authorization") ? bearerToken(request.headers, request.url, false) : undefined;
+  if (inPath === undefined && inHeader === undefined) {
+    if (!required) return null;
+    throw new Problem("missing_authorization", "An execution token is needed");
+  }
+  const found = await Promise.all(
+    [inHeader, inPath].filter((token) => token !== undefined).map((token) => tokens.verify(token)),
+  );
+  const [first, second] = found;
+  if (!first || (second && (second.executionId !== first.executionId || second.instanceId !== first.instanceId))) {
+    throw invalidToken();
+  }
+  return first;
+}

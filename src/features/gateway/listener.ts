@@ -1,0 +1,127 @@
+/**
+ * The internal listener: TCP, and a unix socket of this node beside those of its neighbours. A sandbox
+ * without a network is given the directory of sockets and reaches whichever node lives.
+ */
+import { chmodSync, mkdirSync, rmSync } from "node:fs";
+import { readdir } from "node:fs/promises";
+import type { Server as NetServer, Socket } from "node:net";
+import { basename, dirname, join } from "node:path";
+import type { App } from "../../http/app.ts";
+import { createDoor } from "./door.ts";
+import { withoutPathToken } from "./identity.ts";
+import type { ExecutionTokens } from "./token.ts";
+
+export interface InternalListenerOptions {
+  readonly hostname: string;
+  /** 0 = any free one. */
+  readonly port: number;
+  /** Path of the unix socket, or null for none. */
+  readonly socket: string | null;
+  /** By which instances are told apart at the socket. */
+  readonly tokens: Pick<ExecutionTokens, "verify">;
+}
+
+export interface InternalListener {
+  readonly port: number;
+  /** Takes no more connections, waits for answers under way, then cuts what is left: bootstraps come again. */
+  stop(graceMs: number): Promise<void>;
+}
+
+/** The route bounds its bodies while it reads them; Bun's own refusal would have no JSON body. */
+const maxBodyBytes = 1024 ** 4;
+/** Seconds a connection may be idle between requests. Waiting for a model is not idle: see `serve`. */
+const idleSeconds = 30;
+
+/** @throws when the port is taken */
+export function listenInternally(app: App, options: InternalListenerOptions): InternalListener {
+  const common = {
+    fetch: serve(app),
+    idleTimeout: idleSeconds,
+    maxRequestBodySize: maxBodyBytes,
+    development: false,
+  };
+  const tcp = Bun.serve({ ...common, hostname: options.hostname, port: options.port });
+  const port = tcp.port ?? options.port;
+  const door = options.socket === null ? null : listenOnSocket(options.socket, port, options);
+  return {
+    port,
+    async stop(graceMs) {
+      app.beginStop();
+      // New messages go to another node at once.
+      if (options.socket !== null) rmSync(options.socket, { force: true });
+      door?.close();
+      await Promise.race([tcp.stop(false), Bun.sleep(graceMs)]);
+      await tcp.stop(true);
+      door?.cut();
+    },
+  };
+}
+
+interface Server {
+  timeout(request: Request, seconds: number): void;
+}
+
+/**
+ * An answer may take as long as a model does. The body's own deadline guards the time before it, the listener's
+ * idle bound the time after.
+ */
+function serve(app: App) {
+  return (request: Request, server: Server): Promise<Response> => {
+    server.timeout(request, 0);
+    return app.handle(withoutPathToken(request)).finally(() => server.timeout(request, idleSeconds));
+  };
+}
+
+interface OpenDoor {
+  /** Takes no more connections. */
+  close(): void;
+  cut(): void;
+}
+
+function listenOnSocket(path: string, port: number, { hostname, tokens }: InternalListenerOptions): OpenDoor {
+  mkdirSync(dirname(path), { recursive: true });
+  rmSync(path, { force: true });
+  const host = hostname === "0.0.0.0" ? "127.0.0.1" : hostname === "::" ? "::1" : hostname;
+  const door: NetServer = createDoor({ to: { host, port }, tokens });
+  const clients = new Set<Socket>();
+  door.on("connection", (client) => {
+    clients.add(client);
+    client.once("close", () => clients.delete(client));
+  });
+  within(dirname(path), () => void door.listen({ path: `./${basename(path)}` }));
+  // Agents run as another user; tokens guard what is behind it.
+  chmodSync(path, 0o666);
+  return {
+    close: () => void door.close(),
+    cut: () => {
+      for (const client of clients) client.destroy();
+    },
+  };
+}
+
+/** The kernel takes about a hundred bytes of path for a socket: it is named from inside its directory. */
+export function within<T>(directory: string, open: () => T): T {
+  const before = process.cwd();
+  process.chdir(directory);
+  try {
+    return open();
+  } finally {
+    process.chdir(before);
+  }
+}
+
+/** Takes away the sockets of nodes that were killed; one that still answers is left alone. */
+export async function removeDeadSockets(directory: string): Promise<void> {
+  const names = await readdir(directory).catch(() => []);
+  for (const name of names.filter((candidate) => candidate.endsWith(".sock"))) {
+    const path = join(directory, name);
+    const answers = await Bun.connect({ unix: path, socket: { data() {} } }).then(
+      (socket) => {
+        socket.end();
+        return true;
+      },
+      () => false,
+    );
+    if (!answers) rmSync(path, { force: true });
+  }
+}

@@ -1,0 +1,146 @@
+/** `POST /v1/dispatch-gateway`: where an agent's bootstrap asks for the next word and reports what it did. */
+import { createHash } from "node:crypto";
+import { Type } from "@sinclair/typebox";
+import { Value } from "@sinclair/typebox/value";
+import { EXECUTION } from "../../../actors/execution/execution.ts";
+import { conversationOf } from "../../../actors/execution/loop/conversation.ts";
+import { type Final, GatewayAnswer, type LoopEntry } from "../../../actors/execution/messages.ts";
+import type { Json } from "../../../actors/kernel/actor.ts";
+import { invalid, Problem, type ProblemCode } from "../../../actors/kernel/problem.ts";
+import { bodyChecker } from "../../http/input.ts";
+import {
+  definePublicRoute,
+  isUuid,
+  jsonBody,
+  type PublicCall,
+  type Reply,
+  type Route,
+  reply,
+} from "../../http/route.ts";
+import type { Address, Runtime } from "../../runtime/port.ts";
+import { readLog } from "../executions/iteration/loop-activities.ts";
+import { identify } from "./identity.ts";
+import { DispatchResultBody, GenerateBody } from "./schema.ts";
+import type { ExecutionIdentity, ExecutionTokens } from "./token.ts";
+
+export interface GatewayOptions {
+  readonly runtime: Pick<Runtime, "askRepeatable" | "log">;
+  readonly tokens: Pick<ExecutionTokens, "verify">;
+  readonly servesModel: (alias: string) => boolean;
+  /** SVC_DISPATCH_MAX_BODY_BYTES */
+  readonly maxBodyBytes: number;
+  /** False: a message without a token is taken for what it says it is. */
+  readonly tokenRequired: boolean;
+  /** The tenant of an execution, for messages without a token; null when there is none such. */
+  readonly tenantOf: (executionId: string) => Promise<string | null>;
+}
+
+/**
+ * The longest an answer may take: the longest model call, and what goes with it. Bootstraps come again
+ * earlier by themselves and join the work in progress.
+ */
+const answerWithinMs = 3_700_000;
+
+const checkGenerate = bodyChecker(GenerateBody) as (body: unknown) => GenerateBody;
+const checkResult = bodyChecker(DispatchResultBody) as (body: unknown) => DispatchResultBody;
+
+type GatewayCall = PublicCall<unknown, unknown, unknown, ExecutionIdentity | null>;
+
+export function gatewayRoute(options: GatewayOptions): Route {
+  return definePublicRoute({
+    method: "POST",
+    path: "/v1/dispatch-gateway",
+    summary: "The exchange of a sandbox instance with its execution",
+    prove: (incoming) => identify(options.tokens, incoming, options.tokenRequired),
+    body: jsonBody(Type.Unknown(), { limit: options.maxBodyBytes }),
+    handler: async (call) => {
+      const { type, body } = await read(options, call);
+      const at = await subjectOf(options, call.proof, body.execution_id);
+      const { execution_id: _, type: __, ...message } = body;
+      const sender = {
+        instance_id: call.proof?.instanceId ?? null,
+        body_hash: createHash("sha256").update(call.bytes).digest("base64url"),
+        idempotency_key: call.request.headers.get("idempotency-key"),
+      };
+      const answer = await options.runtime.askRepeatable(at, type, { ...message, ...sender } as Json, answerWithinMs);
+      return wire(options.runtime, at, Value.Parse(GatewayAnswer, answer));
+    },
+  });
+}
+
+type Read =
+  | { readonly type: "generate"; readonly body: GenerateBody }
+  | { readonly type: "dispatch_result"; readonly body: DispatchResultBody };
+
+/** @throws Problem 404 for somebody else's execution, 422 for what is no message of ours */
+async function read(options: GatewayOptions, { body, proof }: GatewayCall): Promise<Read> {
+  const given = typeof body === "object" && body !== null ? (body as Record<string, unknown>) : {};
+  if (given.type === "dispatch_result") return { type: "dispatch_result", body: ours(checkResult(body), proof) };
+  if (given.type !== "generate") throw unusable("unknown_message_type", "type", "must be generate or dispatch_result");
+  const message = ours(checkGenerate(body), proof);
+  if (message.prompt === "" && message.messages.length === 0) throw unusable("validation_failed", "prompt", "is empty");
+  if (!options.servesModel(message.model_alias)) {
+    throw unusable("unknown_model_alias", "model_alias", `no model answers to ${message.model_alias}`);
+  }
+  return { type: "generate", body: message };
+}
+
+/** Ids are compared as UUIDs: letter case does not matter. */
+function ours<B extends { execution_id: string }>(body: B, proof: ExecutionIdentity | null): B {
+  if (proof !== null && body.execution_id.toLowerCase() !== proof.executionId) throw executionNotFound();
+  return body;
+}
+
+async function subjectOf(
+  options: GatewayOptions,
+  proof: ExecutionIdentity | null,
+  executionId: string,
+): Promise<Address> {
+  const key = executionId.toLowerCase();
+  const tenant = proof?.tenant ?? (isUuid(key) ? await options.tenantOf(key) : null);
+  if (tenant === null) throw executionNotFound();
+  return { kind: EXECUTION, key, tenant };
+}
+
+/** The actor's answer as the bootstrap reads it. */
+async function wire(runtime: Pick<Runtime, "log">, at: Address, answer: GatewayAnswer): Promise<Reply> {
+  switch (answer.status) {
+    case "reply":
+      return reply(200, answer.reply);
+    case "final":
+      return reply(200, await withConversation(runtime, at, answer.final, answer));
+    case "replay":
+      return replay(runtime, at, answer);
+    case "refused": {
+      const { code, message, retry_after } = answer;
+      const headers: Record<string, string> =
+        retry_after === undefined ? {} : { "Retry-After": String(Math.ceil(retry_after)) };
+      throw new Problem(code as ProblemCode, message, {}, headers);
+    }
+  }
+}
+
+interface Place {
+  readonly log: string;
+  readonly from: number;
+  readonly seq: number;
+}
+
+async function withConversation(runtime: Pick<Runtime, "log">, at: Address, final: Final, { log, from, seq }: Place) {
+  const entries = await readLog(runtime, at, log, from, seq);
+  return { ...final, conversation: conversationOf(entries.map(({ entry }) => entry)) };
+}
+
+async function replay(runtime: Pick<Runtime, "log">, at: Address, place: Place): Promise<Reply> {
+  const [stored] = await readLog(runtime, at, place.log, place.seq, place.seq);
+  const entry = stored?.entry as LoopEntry | undefined;
+  const headers = { "Idempotent-Replay": "true" };
+  if (entry?.entry === "dispatch") return reply(200, entry.dispatch, headers);
+  if (entry?.entry === "final") return reply(200, await withConversation(runtime, at, entry.final, place), headers);
+  throw new Error(`entry ${place.seq} of ${place.log} is no stored reply`);
+}
+
+const executionNotFound = (): Problem => new Problem("execution_not_found", "Execution not found");
+
+const unusable = (code: ProblemCode, path: string, message: string): Problem =>
+  invalid(code, `${path}: ${message}`, [{ path, message, code: code === "validation_failed" ? "invalid" : code }]);

@@ -1,0 +1,85 @@
+/** Execution tokens: by them a sandbox instance says which execution it works for. One per instance. */
+import { decodeProtectedHeader, jwtVerify, SignJWT } from "jose";
+import { Problem } from "../../../actors/kernel/problem.ts";
+import type { ExecutionClaims } from "../executions/iteration/launch.ts";
+import type { GatewayKeys } from "./keys.ts";
+
+/** Where a token counts: at the dispatch gateway, or as the password at the egress proxy. One is no good for the other. */
+export type TokenAudience = "svc-internal" | "svc-egress";
+
+const issuer = "svc";
+/** A token outlives the execution's deadline, so that a late result still gets an answer. */
+const marginSeconds = 300;
+
+/** Whom a message speaks for. */
+export interface ExecutionIdentity {
+  readonly executionId: string;
+  readonly tenant: string;
+  readonly instanceId: string;
+}
+
+export interface ExecutionTokens {
+  mint(claims: ExecutionClaims): Promise<string>;
+  /** @throws Problem 401 `invalid_token`, whatever is wrong with it */
+  verify(token: string): Promise<ExecutionIdentity>;
+}
+
+/** Tokens that are remembered with what they say; of an execution under way one is shown again and again. */
+const capacity = 4096;
+
+/** @param now Unix milliseconds */
+export function createExecutionTokens(
+  keys: GatewayKeys,
+  now: () => number,
+  audience: TokenAudience = "svc-internal",
+): ExecutionTokens {
+  /** Found good, or signed here. */
+  const known = new Map<string, { readonly identity: ExecutionIdentity; readonly expiresAt: number }>();
+  const remember = (token: string, identity: ExecutionIdentity, expiresAt: number): void => {
+    if (known.size >= capacity) known.delete(known.keys().next().value ?? "");
+    known.set(token, { identity, expiresAt });
+  };
+  return {
+    mint: async ({ executionId, agentId, tenant, instanceId, deadlineAt }) => {
+      const { kid, key } = await keys.current();
+      const expiresAt = Math.ceil(deadlineAt / 1000) + marginSeconds;
+      const token = await new SignJWT({ exec_id: executionId, tenant_id: tenant, inst: instanceId })
+        .setProtectedHeader({ alg: "EdDSA", kid, typ: "JWT" })
+        .setIssuer(issuer)
+        .setSubject(agentId)
+        .setAudience(audience)
+        .setIssuedAt(Math.floor(now() / 1000))
+        .setExpirationTime(expiresAt)
+        .setJti(crypto.randomUUID())
+        .sign(key);
+      remember(token, { executionId, tenant, instanceId }, expiresAt);
+      return token;
+    },
+    verify: async (token) => {
+      const remembered = known.get(token);
+      if (remembered !== undefined && Math.floor(now() / 1000) < remembered.expiresAt) return remembered.identity;
+      const key = await keyOf(keys, token);
+      if (!key) throw invalidToken();
+      const options = { algorithms: ["EdDSA"], audience, issuer, currentDate: new Date(now()) };
+      const verified = await jwtVerify(token, key, options).catch(() => null);
+      const { exec_id, tenant_id, inst, exp } = verified?.payload ?? {};
+      if (typeof exec_id !== "string" || typeof tenant_id !== "string" || typeof inst !== "string")
+        throw invalidToken();
+      const identity = { executionId: exec_id, tenant: tenant_id, instanceId: inst };
+      if (typeof exp === "number") remember(token, identity, exp);
+      return identity;
+    },
+  };
+}
+
+async function keyOf(keys: GatewayKeys, token: string) {
+  let kid: string | undefined;
+  try {
+    ({ kid } = decodeProtectedHeader(token));
+  } catch {
+    return null;
+  }
+  return kid === undefined ? null : keys.find(kid);
+}
+
+export const invalidToken = (): Problem => new Problem("invalid_token", "The execution token is not valid");

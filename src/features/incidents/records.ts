@@ -1,0 +1,109 @@
+/** Reading security incidents, tenant first. */
+import { type Static, type TSchema, Type } from "@sinclair/typebox";
+import { AnyJson } from "../../../actors/kernel/json.ts";
+import { listOf, type Page, pagingQuery } from "../../http/paging.ts";
+import { isUuid } from "../../http/route.ts";
+import { readTime } from "../../http/timestamp.ts";
+import type { Sql } from "../../store/postgres.ts";
+
+const Nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
+const Text = Type.String();
+const Time = Type.String({ format: "date-time" });
+
+export const IncidentRecord = Type.Object({
+  id: Text,
+  type: Text,
+  category: Text,
+  severity: Text,
+  tenant_id: Text,
+  agent_id: Nullable(Text),
+  execution_id: Nullable(Text),
+  session_id: Nullable(Text),
+  tool_name: Nullable(Text),
+  violation_type: Nullable(Text),
+  details: AnyJson,
+  count: Type.Integer(),
+  created_at: Time,
+  occurred_at: Time,
+  last_seen_at: Time,
+});
+export type IncidentRecord = Static<typeof IncidentRecord>;
+
+const Word = Type.Optional(Type.String({ maxLength: 100 }));
+export const IncidentFilter = Type.Object({
+  ...pagingQuery,
+  category: Word,
+  type: Type.Optional(Type.String({ maxLength: 100, description: "The same as category" })),
+  severity: Word,
+  execution_id: Word,
+  since: Type.Optional(Type.String({ maxLength: 64 })),
+  until: Type.Optional(Type.String({ maxLength: 64 })),
+});
+export type IncidentFilter = Static<typeof IncidentFilter>;
+
+/** Newest first. @throws Problem 422 for times that are none */
+export async function listIncidents(
+  sql: Sql,
+  tenant: string,
+  filter: IncidentFilter,
+  page: Page,
+): Promise<Record<string, unknown>> {
+  const conditions = [sql`tenant = ${tenant}`];
+  const { severity, execution_id } = filter;
+  const category = filter.category ?? filter.type;
+  if (category !== undefined) conditions.push(sql`category = ${category}`);
+  if (severity !== undefined) conditions.push(sql`severity = ${severity}`);
+  if (execution_id !== undefined) conditions.push(sql`execution_id = ${execution_id}`);
+  if (filter.since !== undefined) conditions.push(sql`created_at >= ${readTime("since", filter.since)}`);
+  if (filter.until !== undefined) conditions.push(sql`created_at <= ${readTime("until", filter.until)}`);
+  const [position = "", id = ""] = page.after ?? [];
+  if (page.after !== null) {
+    // A cursor that was tampered with finds nothing.
+    if (!/^\d{1,14}$/.test(position) || !isUuid(id)) return listOf("incidents", [], page, () => []);
+    conditions.push(sql`(created_at, id) < (to_timestamp(${position}::bigint / 1000.0), ${id}::uuid)`);
+  }
+  const where = conditions.reduce((all, one) => sql`${all} and ${one}`);
+  const rows = await sql<Row[]>`
+    select * from security_incidents where ${where}
+    order by created_at desc, id desc limit ${page.limit + 1} offset ${page.offset}`;
+  const items = rows.map(shown);
+  return listOf("incidents", items, page, (item) => [String(Date.parse(item.created_at)), item.id]);
+}
+
+interface Row {
+  readonly id: string;
+  readonly tenant: string;
+  readonly category: string;
+  readonly severity: string;
+  readonly agent_id: string | null;
+  readonly execution_id: string | null;
+  readonly session_id: string | null;
+  readonly tool_name: string | null;
+  readonly violation_type: string | null;
+  readonly details: unknown;
+  readonly count: string;
+  readonly created_at: Date;
+  readonly last_seen_at: Date;
+}
+
+function shown({ tenant, created_at, last_seen_at, count, ...row }: Row): IncidentRecord {
+  const { id, category, severity, agent_id, execution_id, session_id, tool_name, violation_type, details } = row;
+  const at = created_at.toISOString();
+  return {
+    id,
+    type: category,
+    category,
+    severity,
+    tenant_id: tenant,
+    agent_id,
+    execution_id,
+    session_id,
+    tool_name,
+    violation_type,
+    details: details as IncidentRecord["details"],
+    count: Number(count),
+    created_at: at,
+    occurred_at: at,
+    last_seen_at: last_seen_at.toISOString(),
+  };
+}

@@ -1,0 +1,20 @@
+/** The routes of security incidents: one list under two paths. */
+import { listSchema, pageOf } from "../../http/paging.ts";
+import { defineRoute, type Route } from "../../http/route.ts";
+import type { Sql } from "../../store/postgres.ts";
+import { IncidentFilter, IncidentRecord, listIncidents } from "./records.ts";
+
+export function incidentRoutes(sql: Sql): readonly Route[] {
+  return ["/v1/security/incidents", "/v1/observability/security-incidents"].map((path) =>
+    defineRoute({
+      method: "GET",
+      path,
+      summary: "What was refused for the sake of security in the tenant, newest first",
+      tag: "observability",
+      scope: "observability:read",
+      query: IncidentFilter,
+      responses: { 200: listSchema("incidents", IncidentRecord) },
+      handler: (call) => listIncidents(sql, call.tenant, call.query, pageOf(call.query, 2)),
+    }),
+  );
+}

@@ -1,0 +1,222 @@
+/**
+ * Rate limits, held across all nodes (auth-tenancy 9): the buckets of a use lie in Redis and are tested and debited in
+ * one step, many uses with one command. Redis away means that nothing is let through.
+ */
+
+import { Problem } from "../../../actors/kernel/problem.ts";
+import {
+  buckets,
+  type RateBucket,
+  type RateOverride,
+  type RateResource,
+  type RateRule,
+  type RateUser,
+  rulesOf,
+  windowOf,
+} from "../../../actors/policy/rates/limits.ts";
+import { headersOf, type RateFinding, type RateHeaders, refusal } from "../../../actors/policy/rates/standing.ts";
+import type { Sql } from "../../store/postgres.ts";
+import { openRedis } from "../../store/redis.ts";
+import { scriptCommand } from "../../store/script.ts";
+import { overridesFor } from "./overrides.ts";
+
+export interface RateUse {
+  readonly tenant: string;
+  /** Null, like a service account: counts in the tenant's buckets alone. */
+  readonly user: RateUser | null;
+  readonly resource: RateResource;
+  readonly units: number;
+  /** Held to a rate of its own beside the others: one source of stimuli of the tenant. */
+  readonly source?: { readonly name: string; readonly perMinute: number };
+}
+
+export interface Limiter {
+  /**
+   * Debits a use. Nothing is debited when it is refused.
+   * @returns headers for the answer
+   * @throws Problem 429 `rate_limited`, 503 `limiter_unavailable`
+   */
+  debit(use: RateUse): Promise<RateHeaders>;
+  /** Gives back what a start debited that was never accepted. Never throws. */
+  refund(use: RateUse): Promise<void>;
+  close(): void;
+}
+
+export interface LimiterOptions {
+  readonly sql: Sql;
+  readonly redisUrl: string;
+  /** Of every key. */
+  readonly prefix: string;
+  /** Unix milliseconds. */
+  readonly now: () => number;
+  /** Called when a use crosses 80 % of a window. */
+  readonly report: (event: "rate_limit_warning", facts: Record<string, unknown>) => void;
+  /** How long overrides are taken as read; 5 000 when absent. */
+  readonly overridesMs?: number;
+}
+
+/** A month and a day: what nobody used for so long says nothing any more. */
+const keptMs = 32 * 86_400_000;
+const patienceMs = 5_000;
+const warningShare = 0.8;
+/** Of uses that are not alike, in one command. */
+const mostGroups = 64;
+const rememberedOverrides = 10_000;
+
+/** Lets everything through. */
+export const noLimiter: Limiter = { debit: async () => ({}), refund: async () => {}, close: () => {} };
+
+export function openLimiter(options: LimiterOptions): Limiter {
+  const redis = openRedis(options.redisUrl);
+  const debit = scriptCommand(redis, "debit-rate");
+  const { now, overridesMs = 5_000 } = options;
+  const remembered = new Map<string, { readonly at: number; readonly overrides: Promise<readonly RateOverride[]> }>();
+
+  function overrides(tenant: string, userId: string | null): Promise<readonly RateOverride[]> {
+    const key = JSON.stringify([tenant, userId]);
+    const known = remembered.get(key);
+    if (known !== undefined && now() - known.at < overridesMs) return known.overrides;
+    if (remembered.size >= rememberedOverrides) remembered.clear();
+    const read = overridesFor(options.sql, tenant, userId);
+    remembered.set(key, { at: now(), overrides: read });
+    read.catch(() => remembered.delete(key));
+    return read;
+  }
+
+  /** Takes in uses until its command leaves. */
+  let gathering: Round | null = null;
+  /** Settles with the command of the round before. */
+  let last: Promise<unknown> = Promise.resolve();
+
+  /** Uses of one moment go out as one command, and so do those that come while another one is under way. */
+  function roundFor(name: string): Round {
+    if (gathering !== null && (gathering.groups.size < mostGroups || gathering.groups.has(name))) return gathering;
+    const groups = new Map<string, Group>();
+    const round: Round = { groups, outcomes: inTime(send(groups, last)) };
+    last = round.outcomes.catch(() => {});
+    gathering = round;
+    return round;
+  }
+
+  async function send(
+    groups: ReadonlyMap<string, Group>,
+    before: Promise<unknown>,
+  ): Promise<ReadonlyMap<string, Outcome>> {
+    await new Promise<void>((resolve) => setImmediate(resolve));
+    await before;
+    if (gathering?.groups === groups) gathering = null;
+    const at = now();
+    const { keys, uses } = argumentsOf(options.prefix, [...groups.values()], at);
+    const reply = JSON.parse(String(await debit(keys, [at, keptMs, JSON.stringify(uses)]))) as number[][];
+    const outcomes = new Map<string, Outcome>();
+    for (const [name, { rules }] of groups) {
+      const [granted = 0, ...left] = reply[outcomes.size] ?? [];
+      outcomes.set(name, { at, granted, behind: rules.map((rule, index) => ({ rule, left: left[index] ?? 0 })) });
+    }
+    return outcomes;
+  }
+
+  /** @returns what became of it and of those that are alike, and its place among them */
+  async function take(use: RateUse): Promise<Outcome & { readonly place: number }> {
+    const { tenant, user, resource, units, source } = use;
+    const found = await overrides(tenant, user?.userId ?? null);
+    const name = JSON.stringify([tenant, user?.userId, user?.kind, user?.tier, resource, units, source]);
+    const { groups, outcomes } = roundFor(name);
+    let group = groups.get(name);
+    if (group === undefined) {
+      group = { use, rules: [...rulesOf(tenant, user, resource, found), ...sourceRules(use)], size: 0 };
+      groups.set(name, group);
+    }
+    const place = group.size++;
+    return { ...((await outcomes).get(name) as Outcome), place };
+  }
+
+  return {
+    async debit(use) {
+      const { at, granted, behind, place } = await take(use);
+      if (place >= granted) throw refusal(use.resource, behind, use.units, at);
+      const later = (granted - 1 - place) * use.units;
+      const findings = behind.map(({ rule, left }): RateFinding => ({ rule, left: left + later }));
+      for (const { rule, left } of findings) {
+        const line = rule.limit * (1 - warningShare);
+        if (rule.bucket === "per_minute" || left > line || left + use.units <= line) continue;
+        const { tenant, resource } = use;
+        options.report("rate_limit_warning", { tenant, resource, bucket: rule.bucket, scope: rule.scope });
+      }
+      return headersOf(findings, at);
+    },
+    async refund(use) {
+      await take({ ...use, units: -use.units }).catch(() => {});
+    },
+    close: () => redis.disconnect(),
+  };
+}
+
+/** What goes to Redis as one command. */
+interface Round {
+  /** By what makes uses alike. */
+  readonly groups: Map<string, Group>;
+  readonly outcomes: Promise<ReadonlyMap<string, Outcome>>;
+}
+
+/** Uses of the same buckets and units, tested as if one after the other. */
+interface Group {
+  readonly use: RateUse;
+  readonly rules: readonly RateRule[];
+  /** Uses taken in so far. */
+  size: number;
+}
+
+interface Outcome {
+  /** Unix milliseconds. */
+  readonly at: number;
+  /** So many of them, the first ones, were let through. */
+  readonly granted: number;
+  /** The buckets behind the last of these. */
+  readonly behind: readonly RateFinding[];
+}
+
+function sourceRules({ source }: RateUse): RateRule[] {
+  if (source === undefined) return [];
+  return [{ scope: "source", bucket: "per_minute", limit: source.perMinute, capacity: source.perMinute }];
+}
+
+/** As `debit-rate.lua` takes them. */
+function argumentsOf(prefix: string, groups: readonly Group[], now: number) {
+  const startOf = (bucket: RateBucket) => (bucket === "per_minute" ? "0" : String(windowOf(bucket, now).start));
+  const starts = Object.fromEntries(buckets.map((bucket) => [bucket, startOf(bucket)]));
+  const keys: string[] = [];
+  const uses = groups.map(({ use, rules, size }) => {
+    const { tenant, user, resource, units } = use;
+    const scopes = [...new Set(rules.map(({ scope }) => scope))];
+    const before = keys.length;
+    for (const scope of scopes) {
+      const place =
+        scope === "source" ? `source:${use.source?.name}` : `${resource}:${scope === "user" ? user?.userId : ""}`;
+      keys.push(`${prefix}:rate:{${tenant}}:${place}`);
+    }
+    const tested = rules.map(({ scope, bucket, limit, capacity }) => {
+      return [before + scopes.indexOf(scope) + 1, bucket, limit, capacity, starts[bucket]];
+    });
+    return [units, size, tested];
+  });
+  return { keys, uses };
+}
+
+/** @throws Problem 503 when Redis does not answer */
+async function inTime<T>(command: Promise<T>): Promise<T> {
+  let timer: Timer | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(unavailable()), patienceMs);
+  });
+  try {
+    return await Promise.race([command, late]);
+  } catch {
+    throw unavailable();
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+const unavailable = () =>
+  new Problem("limiter_unavailable", "The rate limits cannot be checked now", {}, { "Retry-After": "1" });

@@ -1,0 +1,192 @@
+/**
+ * Agents that start by themselves.
+ *
+ * The records of the agents say who is to start when; BullMQ's job schedulers only ring the bell. Each has the id of
+ * its agent. They are settled after every change of an agent, and compared with the records at boot and every minute:
+ * what a crash left unsettled is settled then, and what Redis lost comes back.
+ */
+import { createHash } from "node:crypto";
+import { fireFor, latestFire, nextFire } from "../../../actors/agent/firing.ts";
+import type { AgentSpec } from "../../../actors/agent/manifest/spec.ts";
+import { Problem } from "../../../actors/kernel/problem.ts";
+import type { Sql } from "../../store/postgres.ts";
+import { openQueue, type QueueOptions, type ScheduleJob } from "../../store/queues.ts";
+import type { AgentChange } from "../agents/parts.ts";
+import type { StartRequest } from "../executions/start/request.ts";
+import { type ScheduledAgent, scheduleRecords } from "./records.ts";
+
+export interface SchedulesOptions extends QueueOptions {
+  readonly sql: Sql;
+  /** The agent as it would run now. @throws Problem when it would not */
+  readonly resolve: (request: { tenant: string; agentId: string }) => Promise<{ readonly spec: AgentSpec }>;
+  /** The same id again is the same execution. @throws Problem when refused */
+  readonly start: (executionId: string, request: StartRequest) => Promise<unknown>;
+  /** Of the given executions, those that have not ended. */
+  readonly unfinished: (executionIds: readonly string[]) => Promise<ReadonlySet<string>>;
+  /** Unix ms. */
+  readonly now: () => number;
+  readonly log: (event: string, facts: Record<string, unknown>) => void;
+  /** How often schedulers are compared with the records; 60 000 when absent. */
+  readonly compareEveryMs?: number;
+}
+
+export interface Schedules {
+  /** To be told of every change of an agent. Never throws: what is not settled now is at the next comparison. */
+  readonly watch: (change: Pick<AgentChange, "agentId">) => Promise<void>;
+  /** Compares every scheduler with the records once. @throws when a store is away */
+  compare(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** Starts under way at once on one node. */
+const concurrency = 16;
+/** Redis away must not hold up whoever changes an agent, ms. */
+const settlePatienceMs = 2000;
+/** Attempts at a start that failed for no fault of its own: together a little less than it may be late. */
+const retry = { attempts: 8, backoff: { type: "exponential", delay: 2000 } } as const;
+
+/** Begins to start agents by their schedules. */
+export function openSchedules(options: SchedulesOptions): Schedules {
+  const { now, log, compareEveryMs = 60_000 } = options;
+  const records = scheduleRecords(options.sql);
+  const { queue, work, close } = openQueue("schedules", options);
+  let comparing: Promise<void> | null = null;
+
+  async function settle(agentId: string): Promise<void> {
+    const [agent] = await records.scheduled([agentId]);
+    if (agent === undefined) {
+      await queue.removeJobScheduler(agentId);
+      return;
+    }
+    const known = await queue.getJobScheduler(agentId);
+    if (known?.template?.data?.terms === termsOf(agent)) return;
+    // Nobody rang while there was no scheduler; a moment that has just passed is made up for.
+    if (known === undefined) await ringLate(agent);
+    const anchor = agent.deployed_at.getTime();
+    const { schedule } = agent;
+    const next = nextFire(schedule, anchor, now());
+    if (next === null) return;
+    const repeat =
+      schedule.type === "cron"
+        ? { pattern: schedule.cron, tz: schedule.timezone }
+        : { every: schedule.every_ms, startDate: next };
+    const data: ScheduleJob = { agent_id: agentId, terms: termsOf(agent) };
+    await queue.removeJobScheduler(agentId);
+    await queue.upsertJobScheduler(agentId, repeat, { name: "start", data, opts: retry });
+  }
+
+  async function ringLate(agent: ScheduledAgent): Promise<void> {
+    const due = latestFire(agent.schedule, agent.deployed_at.getTime(), now());
+    if (due === null || momentOf(agent, due) === null) return;
+    const data: ScheduleJob = { agent_id: agent.agent_id, terms: termsOf(agent), due };
+    await queue.add("start", data, { ...retry, jobId: `${agent.agent_id}-${due}` });
+  }
+
+  function momentOf({ schedule, deployed_at, updated_at }: ScheduledAgent, due: number): number | null {
+    const [anchor, since] = [deployed_at.getTime(), updated_at.getTime()];
+    return fireFor(schedule, { anchor, due, since, now: Math.max(now(), due) });
+  }
+
+  /** The bell rang. @throws when the start may succeed later */
+  async function ring({ agent_id, terms, due: named }: ScheduleJob, scheduled: number): Promise<void> {
+    const [agent] = await records.scheduled([agent_id]);
+    // Changed or gone since the bell was hung up.
+    if (agent === undefined || termsOf(agent) !== terms) return settle(agent_id);
+    const fire = momentOf(agent, named ?? scheduled);
+    if (fire === null) return;
+    const executionId = executionIdOf(agent_id, fire);
+    const latest = await records.latest(agent_id);
+    if (latest?.execution_id !== executionId) {
+      if (latest !== null && latest.fire_at.getTime() >= fire) return;
+      if (latest !== null && (await options.unfinished([latest.execution_id])).size > 0) {
+        log("schedule_skipped", { agent_id, tenant: agent.tenant, running: latest.execution_id });
+        return;
+      }
+      // Somebody else at the same moment starts the same execution; one at a later moment goes first.
+      const taken = await records.claim(agent_id, new Date(fire), executionId);
+      if (!taken && (await records.latest(agent_id))?.execution_id !== executionId) return;
+    }
+    await start(agent, executionId);
+  }
+
+  async function start({ agent_id: agentId, tenant, deployed_by }: ScheduledAgent, executionId: string): Promise<void> {
+    try {
+      const { spec } = await options.resolve({ tenant, agentId });
+      await options.start(executionId, {
+        agentId,
+        tenant,
+        origin: {
+          trigger: "schedule",
+          parent: null,
+          workflow: null,
+          initiatingUserSub: deployed_by,
+          exempt: false,
+        },
+        starter: null,
+        input: spec.task.input_data ?? "",
+      });
+    } catch (error) {
+      // A refusal is final: the next moment has its own start. Anything else may pass.
+      if (!(error instanceof Problem) || error.status >= 500) throw error;
+      log("schedule_refused", { agent_id: agentId, tenant, code: error.code, reason: error.message });
+    }
+  }
+
+  async function compare(): Promise<void> {
+    // Redis first: an agent that is settled meanwhile is in the records read after it.
+    const hung = new Map((await queue.getJobSchedulers()).map(({ key, template }) => [key, template?.data?.terms]));
+    const unsettled: string[] = [];
+    for await (const page of records.everyScheduled()) {
+      for (const agent of page) {
+        if (hung.get(agent.agent_id) !== termsOf(agent)) unsettled.push(agent.agent_id);
+        hung.delete(agent.agent_id);
+      }
+    }
+    for (const agentId of [...unsettled, ...hung.keys()]) await settle(agentId);
+  }
+
+  function compareNow(): Promise<void> {
+    comparing ??= compare().finally(() => {
+      comparing = null;
+    });
+    return comparing;
+  }
+
+  const unsettled = (error: unknown) => log("schedules_unsettled", { error: String(error) });
+  // A job whose moment passed while nobody was there rings at once; the comparison leaves it alone.
+  work(concurrency, ring);
+  void compareNow().catch(unsettled);
+  const timer = setInterval(() => void compareNow().catch(unsettled), compareEveryMs);
+
+  return {
+    async watch({ agentId }) {
+      const patience = new Promise<void>((resolve) => setTimeout(resolve, settlePatienceMs).unref());
+      await Promise.race([settle(agentId).catch(unsettled), patience]);
+    },
+    compare: compareNow,
+    async stop() {
+      clearInterval(timer);
+      await close();
+      await comparing?.catch(() => {});
+    },
+  };
+}
+
+/** What a scheduler was settled for: another text, another scheduler. */
+function termsOf({ schedule, deployed_at }: ScheduledAgent): string {
+  const anchor = schedule.type === "interval" ? deployed_at.getTime() : 0;
+  return JSON.stringify([anchor, ...Object.values(schedule)]);
+}
+
+/** Every node makes the same id for the same moment: a UUID of version 8. */
+function executionIdOf(agentId: string, fire: number): string {
+  const digits = createHash("sha256").update(`schedule ${agentId} ${fire}`).digest("hex");
+  const variant = ((Number.parseInt(digits[16] ?? "0", 16) & 3) | 8).toString(16);
+  return [
+    digits.slice(0, 8),
+    digits.slice(8, 12),
+    `8${digits.slice(13, 16)}`,
+    `${variant}${digits.slice(17, 20)}`,
+    digits.slice(20, 32),
+  ].join("-");
+}

@@ -1,0 +1,129 @@
+/**
+ * Drives stimuli that nobody waits for: those acknowledged as received, those that are to be tried again, and those
+ * whose node was lost. Every node looks for them; a row is taken by one node at a time, for as long as its lease.
+ *
+ * Accepting goes before driving: while deliveries come in, only a share of the node's time goes here, so that a burst
+ * is taken in first and worked off afterwards; once what waits has waited for some seconds, the two share the node.
+ * What waits is bounded per tenant at acceptance. A tenant whose
+ * stimuli take long, because an agent classifies them, does not keep those of others waiting.
+ */
+
+import type { Stimulus } from "../intake/port.ts";
+import type { Drive } from "./drive.ts";
+
+export interface PumpOptions {
+  /** Takes up rows that are due, the oldest first, at most `limit`, none of the tenants named. */
+  readonly due: (limit: number, except: readonly string[]) => Promise<readonly Stimulus[]>;
+  readonly drive: Drive;
+  /** How many deliveries this node is accepting at the moment. */
+  readonly accepting: () => number;
+  readonly report: (event: string, facts: Record<string, unknown>) => void;
+  /** Unix milliseconds. */
+  readonly now: () => number;
+}
+
+export interface Pump {
+  /** Stimuli were accepted that wait to be driven. */
+  wake(): void;
+  /** Ends it; resolves when what it has begun is done, or soon: others take up what was left. */
+  close(): Promise<void>;
+}
+
+/** Driven side by side, in all and of one tenant. */
+const most = 256;
+const mostOfTenant = 64;
+/** Taken up with one query. */
+const atOnce = 64;
+/** The same while deliveries come in, and in a burst of them: so many, and the next ones after a pause at most as long, ms. */
+const besideDeliveries = { atOnce: 16, pauseMs: 20 };
+const inBurst = { atOnce: 8, pauseMs: 100 };
+/** From so many deliveries at once on it is a burst. */
+const burst = 16;
+/** Deliveries go first until what was taken in has waited for so long, ms. */
+const behindMs = 5_000;
+/** What is under way when the node leaves is waited for so long, ms. */
+const partingMs = 5_000;
+/** How often a node looks that was not woken, ms. */
+const lookEveryMs = 1_000;
+
+export function startPump({ due, drive, accepting, report, now }: PumpOptions): Pump {
+  const underWay = new Map<string, number>();
+  const driven = new Set<Promise<void>>();
+  /** What is taken up next has waited long enough. */
+  let isBehind = false;
+  let isStopping = false;
+  let isWoken = true;
+  let rouse: (() => void) | null = null;
+
+  async function rest(ms: number): Promise<void> {
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, ms);
+      rouse = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+    rouse = null;
+  }
+
+  function begin(stimulus: Stimulus): Promise<void> {
+    const { tenant } = stimulus;
+    underWay.set(tenant, (underWay.get(tenant) ?? 0) + 1);
+    const done: Promise<void> = drive(stimulus).then(() => {
+      driven.delete(done);
+      const left = (underWay.get(tenant) ?? 1) - 1;
+      if (left === 0) underWay.delete(tenant);
+      else underWay.set(tenant, left);
+      isWoken = true;
+      rouse?.();
+    });
+    driven.add(done);
+    return done;
+  }
+
+  /** @returns whether there may be more to take at once */
+  async function round(): Promise<boolean> {
+    const deliveries = isBehind ? 0 : accepting();
+    const pace = deliveries >= burst ? inBurst : deliveries > 0 ? besideDeliveries : null;
+    const free = most - driven.size;
+    const room = Math.min(pace?.atOnce ?? atOnce, Math.max(inBurst.atOnce, free >> 1), free);
+    // A query for each that ends would cost more than the wait for a few of them.
+    if (room < inBurst.atOnce) return false;
+    // The less is free, the less a tenant may have of it: several with stimuli that take long leave room as well.
+    const full = [...underWay].filter(([, count]) => count >= Math.min(mostOfTenant, free)).map(([tenant]) => tenant);
+    const taken = await due(room, full);
+    // One that is tried again has waited for another reason.
+    isBehind = taken.some(({ attempts, receivedAt }) => attempts === 1 && now() - receivedAt > behindMs);
+    const begun = taken.map(begin);
+    if (pace === inBurst && taken.length > 0) await Bun.sleep(pace.pauseMs);
+    else if (pace !== null) await Promise.race([Promise.all(begun), Bun.sleep(pace.pauseMs)]);
+    return taken.length > 0;
+  }
+
+  async function run(): Promise<void> {
+    while (!isStopping) {
+      isWoken = false;
+      let more = false;
+      try {
+        more = await round();
+      } catch (error) {
+        report("stimulus_pump_failed", { error: String(error) });
+      }
+      if (!more && !isWoken && !isStopping) await rest(lookEveryMs);
+    }
+    await Promise.race([Promise.all(driven), Bun.sleep(partingMs)]);
+  }
+
+  const running = run();
+  return {
+    wake() {
+      isWoken = true;
+      rouse?.();
+    },
+    async close() {
+      isStopping = true;
+      rouse?.();
+      await running;
+    },
+  };
+}

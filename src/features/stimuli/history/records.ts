@@ -1,0 +1,143 @@
+/** The SQL of the table `stimuli` for those who look back at them, tenant first. */
+import type { Fragment, TransactionSql } from "postgres";
+import { type FullStimulusRow, type StimulusRow, shownBytes } from "../../../../actors/stimulus/record.ts";
+import type { Page } from "../../../http/paging.ts";
+import { isUuid } from "../../../http/route.ts";
+import type { Sql } from "../../../store/postgres.ts";
+import { firstIdOf } from "../intake/ids.ts";
+import type { Arrival, Channel } from "../intake/port.ts";
+
+export type Transaction = TransactionSql<Record<string, never>>;
+
+/** Null: whatever it is. */
+export interface StimulusFilter {
+  readonly source: string | null;
+  readonly statuses: readonly string[] | null;
+  readonly channel: Channel | null;
+  readonly deadLetter: boolean | null;
+  readonly workflowExecutionId: string | null;
+  /** Both ends belong to it. */
+  readonly from: Date | null;
+  readonly to: Date | null;
+}
+
+/** What can be told of a stimulus without its content, while its row is held. */
+export interface HeldRow {
+  readonly status: StimulusRow["status"];
+  readonly dead_letter: boolean;
+  readonly source: string;
+  readonly execution_id: string;
+  readonly idempotency_key: string | null;
+  readonly replayed_by: string | null;
+  /** Of one that has ended: until when somebody else is replaying it. */
+  readonly due_at: Date;
+}
+
+export type StoredArrival = Omit<
+  Arrival,
+  "channel" | "acknowledge" | "routeId" | "override" | "replayOf" | "receivedBy"
+>;
+
+export interface Discarding {
+  readonly at: Date;
+  readonly by: { readonly kind: string; readonly sub: string };
+  readonly reason: string | null;
+}
+
+/** An id is minted a moment before or after its stimulus is received. */
+const slackMs = 60_000;
+
+export type HistoryRecords = ReturnType<typeof historyRecords>;
+
+export function historyRecords(sql: Sql) {
+  const columns = sql`tenant, id, source, channel, status, dead_letter, content_encoding, content_type, content_size,
+    content_sha256, headers_truncated, idempotency_key, duplicate_count, route_id, execution_id, classification,
+    error_code, error_message, error_details, attempts, replay_of, replayed_by, received_by_kind, received_by_sub,
+    received_at, last_event_at, discarded_at, discarded_by, discard_reason`;
+
+  return {
+    /** One row more than the page asks for when there are more; of contents what a list shows, and a bit. */
+    async list(tenant: string, filter: StimulusFilter, order: "newest" | "oldest", page: Page): Promise<StimulusRow[]> {
+      const conditions = [sql`tenant = ${tenant}`, ...conditionsOf(sql, tenant, filter)];
+      const direction = order === "newest" ? sql`desc` : sql`asc`;
+      if (page.after !== null) {
+        const [id = ""] = page.after;
+        // A cursor that was tampered with finds nothing.
+        if (!isUuid(id)) return [];
+        conditions.push(order === "newest" ? sql`id < ${id}` : sql`id > ${id}`);
+      }
+      const where = conditions.reduce((all, one) => sql`${all} and ${one}`);
+      return sql<StimulusRow[]>`
+        select ${columns}, left(content, ${shownBytes + 1}) as content from stimuli where ${where}
+        order by id ${direction} limit ${page.limit + 1} offset ${page.offset}`;
+    },
+
+    async find(tenant: string, id: string): Promise<FullStimulusRow | null> {
+      const [row] = await sql<FullStimulusRow[]>`
+        select ${columns}, content, headers from stimuli where tenant = ${tenant} and id = ${id}`;
+      return row ?? null;
+    },
+
+    /** What a replay of it repeats. */
+    async stored(tenant: string, id: string): Promise<StoredArrival | null> {
+      const [row] = await sql<(FullStimulusRow & { acknowledge: Arrival["acknowledge"] })[]>`
+        select source, content, content_encoding, content_type, content_size, content_sha256, headers,
+          headers_truncated, idempotency_key from stimuli where tenant = ${tenant} and id = ${id}`;
+      if (row === undefined) return null;
+      return {
+        tenant,
+        source: row.source,
+        content: row.content,
+        contentEncoding: row.content_encoding,
+        contentType: row.content_type,
+        contentSize: row.content_size,
+        contentSha256: row.content_sha256,
+        headers: JSON.parse(row.headers) as Record<string, string>,
+        headersTruncated: row.headers_truncated,
+        key: row.idempotency_key,
+      };
+    },
+
+    /** Holds its row until the transaction ends. */
+    async hold(tx: Transaction, tenant: string, id: string): Promise<HeldRow | null> {
+      const [row] = await tx<HeldRow[]>`
+        select status, dead_letter, source, execution_id, idempotency_key, replayed_by, due_at
+        from stimuli where tenant = ${tenant} and id = ${id} for no key update`;
+      return row ?? null;
+    },
+
+    /** Keeps others from replaying one that has ended. */
+    async reserve(tx: Transaction, tenant: string, id: string, until: Date): Promise<void> {
+      await tx`update stimuli set due_at = ${until} where tenant = ${tenant} and id = ${id} and status <> 'received'`;
+    },
+
+    async release(tenant: string, id: string): Promise<void> {
+      await sql`
+        update stimuli set due_at = received_at where tenant = ${tenant} and id = ${id} and status <> 'received'`;
+    },
+
+    async discard(tx: Transaction, tenant: string, id: string, { at, by, reason }: Discarding): Promise<void> {
+      await tx`
+        update stimuli set status = 'discarded', dead_letter = false, discarded_at = ${at}, last_event_at = ${at},
+          discarded_by = ${JSON.stringify(by)}::text::jsonb, discard_reason = ${reason}
+        where tenant = ${tenant} and id = ${id} and dead_letter`;
+    },
+  };
+}
+
+function conditionsOf(sql: Sql, tenant: string, filter: StimulusFilter): Fragment[] {
+  const { source, statuses, channel, deadLetter, workflowExecutionId, from, to } = filter;
+  const conditions: Fragment[] = [];
+  if (source !== null) conditions.push(sql`source = ${source}`);
+  if (statuses !== null) conditions.push(sql`status = any(${[...statuses]})`);
+  if (channel !== null) conditions.push(sql`channel = ${channel}`);
+  if (deadLetter !== null) conditions.push(deadLetter ? sql`dead_letter` : sql`not dead_letter`);
+  if (workflowExecutionId !== null) {
+    conditions.push(sql`id = (select w.stimulus_id::uuid from workflow_executions w
+      where w.execution_id = ${workflowExecutionId} and w.tenant = ${tenant})`);
+  }
+  // By the id as well, which is what rows are found by.
+  if (from !== null) conditions.push(sql`received_at >= ${from} and id >= ${firstIdOf(from.getTime() - slackMs)}`);
+  if (to !== null) conditions.push(sql`received_at <= ${to} and id < ${firstIdOf(to.getTime() + slackMs)}`);
+  return conditions;
+}

@@ -1,0 +1,186 @@
+/**
+ * Replays: a stored stimulus is taken in once more, as a new one. That it came to a run is noted on the original with the
+ * settlement of the new one, whichever node that happens on.
+ */
+
+import type { Identity } from "../../../../actors/identity/identity.ts";
+import { Problem } from "../../../../actors/kernel/problem.ts";
+import { isStorable } from "../../../../actors/manifest/storable.ts";
+import { type ReplayRefusal, replayRefusal } from "../../../../actors/stimulus/life.ts";
+import { asProblem, internalError } from "../../../http/problem.ts";
+import type { Sql } from "../../../store/postgres.ts";
+import type { Audit, AuditedBy } from "../../audit/port.ts";
+import { refused, unusableText } from "../../executions/start/request.ts";
+import type { Ingest, Ingested } from "../intake/ingest.ts";
+import { type Arrival, receiverOf } from "../intake/port.ts";
+import type { Sources } from "../sources/port.ts";
+import type { HeldRow, HistoryRecords, Transaction } from "./records.ts";
+import type { BulkReplayed, ReplayBody } from "./schema.ts";
+
+/** Who does something to a stimulus. */
+export interface Actor {
+  readonly tenant: string;
+  readonly identity: Identity;
+  readonly by: AuditedBy;
+}
+
+export interface ReplayOptions {
+  readonly sql: Sql;
+  readonly records: HistoryRecords;
+  readonly audit: Audit;
+  readonly sources: Pick<Sources, "routeOf">;
+  readonly ingest: Ingest;
+  readonly report: (event: string, facts: Record<string, unknown>) => void;
+  /** Unix milliseconds. */
+  readonly now: () => number;
+}
+
+export interface ReplayWish {
+  /** Null: the configuration of now decides. */
+  readonly override: Arrival["override"];
+  /** Also what was routed or discarded, and under a key that was used. */
+  readonly force: boolean;
+}
+
+export type Replays = ReturnType<typeof createReplays>;
+
+/** Seconds within which a request for replays is answered. */
+export const replayPatience = 240;
+/** A replay whose node is lost keeps others from replaying its original for so long, ms. */
+const reservedMs = replayPatience * 1000;
+/** Of a request for many: how many are under way at once, and when the last ones are begun, ms. */
+const atOnce = 16;
+const beginWithinMs = 60_000;
+
+export function createReplays({ sql, records, audit, sources, ingest, report, now }: ReplayOptions) {
+  /**
+   * Judges and reserves the original, with an entry in the audit log: nothing is replayed that nobody answers for.
+   * @throws Problem 404, 409
+   */
+  async function admit(actor: Actor, id: string, { override, force }: ReplayWish): Promise<void> {
+    const { tenant } = actor;
+    await sql.begin(async (tx: Transaction) => {
+      const row = await records.hold(tx, tenant, id);
+      if (row === null) throw stimulusNotFound();
+      const refusal = replayRefusal(replayable(row, now()), force);
+      if (refusal !== null) throw refusedReplay(refusal, row);
+      if (!force) await records.reserve(tx, tenant, id, new Date(now() + reservedMs));
+      await audit.append(tx, actor.by, {
+        tenant,
+        action: "stimulus.replayed",
+        target: { type: "stimulus", id },
+        details: {
+          source: row.source,
+          status: row.status,
+          force,
+          workflow: override?.workflow ?? null,
+          workflow_version: override?.version ?? null,
+        },
+      });
+    });
+  }
+
+  /** Should that fail, the reservation ends by itself. */
+  const release = (tenant: string, id: string) =>
+    records.release(tenant, id).catch((error: unknown) => {
+      report("stimulus_release_failed", { tenant, stimulus_id: id, error: String(error) });
+    });
+
+  async function arrivalOf({ tenant, identity }: Actor, id: string, { override }: ReplayWish): Promise<Arrival> {
+    const stored = await records.stored(tenant, id);
+    if (stored === null) throw stimulusNotFound();
+    const route = await sources.routeOf(tenant, stored.source);
+    return {
+      ...stored,
+      channel: "replay",
+      // Whoever replays waits for what becomes of it, however deliveries of this source are acknowledged.
+      acknowledge: "routed",
+      routeId: route?.enabled ? route.id : null,
+      override,
+      replayOf: id,
+      receivedBy: receiverOf(identity),
+    };
+  }
+
+  /** @throws Problem 404, 409 and what ingestion answers with */
+  async function replay(actor: Actor, id: string, wish: ReplayWish): Promise<Ingested> {
+    await admit(actor, id, wish);
+    try {
+      const ingested = await ingest(await arrivalOf(actor, id, wish), wish.force);
+      const { stimulus_id, status } = ingested.body;
+      if (status === "classified") report("stimulus_replayed", { tenant: actor.tenant, stimulus_id, replay_of: id });
+      return ingested;
+    } finally {
+      if (!wish.force) await release(actor.tenant, id);
+    }
+  }
+
+  async function replayOne(actor: Actor, id: string): Promise<BulkReplayed["results"][number]> {
+    try {
+      const { body } = await replay(actor, id, { override: null, force: false });
+      return { id, stimulus_id: body.stimulus_id, workflow_execution_id: body.workflow_execution_id, code: null };
+    } catch (error) {
+      const problem = asProblem(error);
+      if (problem === null)
+        report("stimulus_replay_failed", { tenant: actor.tenant, stimulus_id: id, error: String(error) });
+      const { code, extras } = problem ?? internalError();
+      // A replay that came to nothing was stored all the same.
+      const stimulus_id = typeof extras.stimulus_id === "string" ? extras.stimulus_id : null;
+      return { id, stimulus_id, workflow_execution_id: null, code };
+    }
+  }
+
+  return {
+    replay,
+
+    /** Each by itself; one that is named twice is replayed once. Those that are not begun in time are `timed_out`. */
+    async replayMany(actor: Actor, ids: readonly string[]): Promise<BulkReplayed> {
+      const wanted = [...new Set(ids.map((id) => id.toLowerCase()))];
+      const results: BulkReplayed["results"] = [];
+      const until = now() + beginWithinMs;
+      const waiting = wanted.entries();
+      const work = async () => {
+        for (const [place, id] of waiting) {
+          const late = { id, stimulus_id: null, workflow_execution_id: null, code: "timed_out" };
+          results[place] = now() < until ? await replayOne(actor, id) : late;
+        }
+      };
+      await Promise.all(Array.from({ length: atOnce }, work));
+      const succeeded = results.filter(({ code }) => code === null).length;
+      return { results, succeeded, failed: results.length - succeeded };
+    },
+  };
+}
+
+const replayable = (row: HeldRow, now: number) => ({
+  status: row.status,
+  replayed: row.replayed_by !== null,
+  keyed: row.idempotency_key !== null,
+  replaying: row.due_at.getTime() > now,
+});
+
+/** @throws Problem 422 */
+export function readReplay({ workflow, workflow_version, force = false }: ReplayBody): ReplayWish {
+  for (const [path, text] of Object.entries({ workflow, workflow_version })) {
+    if (text !== undefined && !isStorable(text)) throw refused("validation_failed", path, unusableText);
+  }
+  if (workflow === undefined) {
+    if (workflow_version === undefined) return { override: null, force };
+    throw refused("validation_failed", "workflow", "is required where there is a workflow_version");
+  }
+  return { override: { workflow, version: workflow_version ?? null }, force };
+}
+
+export const stimulusNotFound = () => new Problem("stimulus_not_found", "There is no such stimulus");
+
+const refusals: Readonly<Record<ReplayRefusal, string>> = {
+  stimulus_in_progress: "This stimulus is still being routed",
+  stimulus_already_routed: "This stimulus started a workflow already",
+  stimulus_discarded: "This stimulus was discarded",
+};
+
+function refusedReplay(code: ReplayRefusal, { status, execution_id, replayed_by }: HeldRow): Problem {
+  if (code === "stimulus_in_progress") return new Problem(code, refusals[code], { status }, { "Retry-After": "5" });
+  const workflow_execution_id = status === "classified" ? execution_id : null;
+  return new Problem(code, refusals[code], { status, workflow_execution_id, replayed_by });
+}

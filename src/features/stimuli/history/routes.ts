@@ -1,0 +1,107 @@
+/** The routes of stimuli that were taken in (stimuli contract, section 9). */
+import { Type } from "@sinclair/typebox";
+import { StimulusElement, StimulusRecord } from "../../../../actors/stimulus/record.ts";
+import { listSchema, pageOf } from "../../../http/paging.ts";
+import { type Call, defineRoute, jsonBody, type Route, reply, uuidParam } from "../../../http/route.ts";
+import { auditedBy } from "../../audit/audited-by.ts";
+import { type History, readReason } from "./history.ts";
+import { type Actor, type Replays, readReplay, replayPatience } from "./replay.ts";
+import {
+  BulkReplayBody,
+  BulkReplayed,
+  DeadLettersQuery,
+  DiscardBody,
+  ReplayBody,
+  ReplayRouted,
+  StimuliQuery,
+  StimulusDetail,
+} from "./schema.ts";
+
+export interface HistoryRouteOptions {
+  readonly history: History;
+  readonly replays: Replays;
+}
+
+const StimulusId = Type.Object({ id: uuidParam("invalid_id", "Invalid stimulus ID") });
+
+const actorOf = (call: Call): Actor => ({ tenant: call.tenant, identity: call.identity, by: auditedBy(call) });
+
+export function historyRoutes({ history, replays }: HistoryRouteOptions): readonly Route[] {
+  return [...readingRoutes(history), ...changingRoutes(history, replays)];
+}
+
+function readingRoutes(history: History): Route[] {
+  const list = listSchema("stimuli", StimulusElement);
+  return [
+    defineRoute({
+      method: "GET",
+      path: "/v1/stimuli",
+      summary: "The tenant's stimuli, newest first",
+      scope: "stimulus:list",
+      query: StimuliQuery,
+      responses: { 200: list },
+      handler: (call) => history.list(call.tenant, call.query, pageOf(call.query, 1)),
+    }),
+    defineRoute({
+      method: "GET",
+      path: "/v1/stimuli/dead-letters",
+      summary: "Stimuli that started nothing, oldest first",
+      scope: "stimulus:list",
+      query: DeadLettersQuery,
+      responses: { 200: list },
+      handler: (call) => history.deadLetters(call.tenant, call.query, pageOf(call.query, 1)),
+    }),
+    defineRoute({
+      method: "GET",
+      path: "/v1/stimuli/:id",
+      summary: "The record of a stimulus",
+      scope: "stimulus:read",
+      params: StimulusId,
+      responses: { 200: StimulusDetail },
+      handler: async (call) => {
+        const stimulus = await history.record(call.tenant, call.params.id);
+        return { ...stimulus, stimulus };
+      },
+    }),
+  ];
+}
+
+function changingRoutes(history: History, replays: Replays): Route[] {
+  return [
+    defineRoute({
+      method: "POST",
+      path: "/v1/stimuli/dead-letters/replay",
+      summary: "Take in several stimuli once more, each as a new one",
+      scope: "stimulus:manage",
+      body: jsonBody(BulkReplayBody),
+      responses: { 200: BulkReplayed },
+      patience: replayPatience,
+      handler: (call) => replays.replayMany(actorOf(call), call.body.ids),
+    }),
+    defineRoute({
+      method: "POST",
+      path: "/v1/stimuli/:id/replay",
+      summary: "Take in a stimulus once more, as a new one",
+      scope: "stimulus:manage",
+      params: StimulusId,
+      body: jsonBody(ReplayBody, { optional: true }),
+      responses: { 200: ReplayRouted },
+      patience: replayPatience,
+      handler: async (call) => {
+        const { id } = call.params;
+        const { status, body, headers } = await replays.replay(actorOf(call), id, readReplay(call.body));
+        return reply(status, { ...body, replay_of: id }, headers);
+      },
+    }),
+    defineRoute({
+      method: "POST",
+      path: "/v1/stimuli/:id/discard",
+      summary: "Give up a stimulus that started nothing",
+      scope: "stimulus:manage",
+      params: StimulusId,
+      body: jsonBody(DiscardBody, { optional: true }),
+      responses: { 200: StimulusRecord },
+      handler: (call) => history.discard(actorOf(call), call.params.id, readReason(call.body.reason)),
+    }),
+  ];
+}

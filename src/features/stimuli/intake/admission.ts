@@ -1,0 +1,150 @@
+/**
+ * The way of a checked message to its row (stimuli contract, section 3, rows 3–5): first the key, then the backlog and
+ * the rate, then the row. The key is claimed with the row; before that, repeats are told from what is known of the key,
+ * so that one costs nothing, however little the tenant has left.
+ */
+import { Problem } from "../../../../actors/kernel/problem.ts";
+import type { RateUse } from "../../limits/limiter.ts";
+import type { SettledWatch } from "../driving/settled-watch.ts";
+import type { Backlog } from "./backlog.ts";
+import type { Holder, Intake } from "./intake.ts";
+import type { Arrival, Stimulus } from "./port.ts";
+
+export interface AdmissionOptions {
+  readonly intake: Intake;
+  readonly backlog: Backlog;
+  readonly watch: SettledWatch;
+  readonly limiter: {
+    debit(use: RateUse): Promise<Readonly<Record<string, string>>>;
+    refund(use: RateUse): Promise<void>;
+  };
+  /** Counts repeats of a delivery on the stimulus that was accepted. */
+  readonly duplicate: (tenant: string, stimulusId: string) => Promise<void>;
+  /** Unix milliseconds. */
+  readonly now: () => number;
+}
+
+export interface Admitted {
+  readonly stimulus: Stimulus;
+  /** The caller's rates. */
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/**
+ * @param force the key may be in use: then it stays with its holder
+ * @throws Problem 409 `idempotent_duplicate`, 429 `rate_limited`, 503
+ */
+export type Admit = (arrival: Arrival, use: RateUse, force: boolean) => Promise<Admitted>;
+
+/** A repeat of what is being routed waits for the outcome so long, ms (contract, section 7). */
+const patienceMs = 35_000;
+
+export function createAdmission(options: AdmissionOptions): Admit {
+  const { intake, backlog, watch, limiter, now } = options;
+  /** What this node is taking in now, by key. */
+  const takingIn = new Map<string, Promise<Admitted>>();
+
+  async function refuseDuplicate({ tenant }: Arrival, holder: Holder): Promise<Problem> {
+    await options.duplicate(tenant, holder.stimulusId);
+    return duplicate(holder);
+  }
+
+  /** Waits until nobody holds the key. @returns whether anybody did @throws Problem 409 */
+  async function freed(arrival: Arrival, until: number): Promise<boolean> {
+    for (let wasHeld = false; ; wasHeld = true) {
+      const holder = await intake.holder(arrival);
+      if (holder === null) return wasHeld;
+      await ended(arrival, holder, until);
+    }
+  }
+
+  /** Waits for the end of what is being routed under the key. @throws Problem 409 */
+  async function ended(arrival: Arrival, holder: Holder, until: number): Promise<void> {
+    if (isSuccess(holder)) throw await refuseDuplicate(arrival, holder);
+    const left = until - now();
+    if (left <= 0) throw inProgress(holder);
+    await watch.wait({ tenant: arrival.tenant, id: holder.stimulusId }, left);
+  }
+
+  /** @returns the caller's rates */
+  async function debit(arrival: Arrival, use: RateUse, force: boolean, until: number): Promise<Admitted["headers"]> {
+    for (;;) {
+      try {
+        if (arrival.acknowledge === "received") await backlog.require(arrival.tenant);
+        return await limiter.debit(use);
+      } catch (error) {
+        const wasHeld = !force && (await freed(arrival, until).catch(unlessStoreIsAway));
+        if (!wasHeld) throw error;
+      }
+    }
+  }
+
+  async function accept(arrival: Arrival, force: boolean, until: number): Promise<Stimulus> {
+    for (let claims = true; ; ) {
+      const acceptance = await intake.accept(arrival, claims);
+      if ("accepted" in acceptance) return acceptance.accepted;
+      if (force && isSuccess(acceptance.duplicateOf)) claims = false;
+      else await ended(arrival, acceptance.duplicateOf, until);
+    }
+  }
+
+  async function admit(arrival: Arrival, use: RateUse, force: boolean, until: number): Promise<Admitted> {
+    const headers = await debit(arrival, use, force, until);
+    try {
+      return { stimulus: await accept(arrival, force, until), headers };
+    } catch (error) {
+      await limiter.refund(use);
+      throw error;
+    }
+  }
+
+  return async (arrival, use, force) => {
+    const until = now() + patienceMs;
+    const { tenant, source, key } = arrival;
+    if (key === null || force) return admit(arrival, use, force, until);
+    // Neither tenants nor sources hold blanks.
+    const name = `${tenant} ${source} ${key}`;
+    for (;;) {
+      const first = takingIn.get(name);
+      if (first === undefined) {
+        const admitting = admit(arrival, use, force, until);
+        takingIn.set(name, admitting);
+        return admitting.finally(() => takingIn.delete(name));
+      }
+      const isTaken = await first.then(() => true, isDuplicate);
+      // The first one was refused for what may not hold for this one.
+      if (!isTaken) return admit(arrival, use, force, until);
+      await freed(arrival, until);
+    }
+  };
+}
+
+/** What is acknowledged before it is routed counts as done; anything else once it started a run. */
+function isSuccess({ status, acknowledge }: Holder): boolean {
+  return status !== "received" || acknowledge === "received";
+}
+
+const isDuplicate = (error: unknown): boolean => error instanceof Problem && error.code === "idempotent_duplicate";
+
+/** The refusal that led here says enough then. */
+function unlessStoreIsAway(error: unknown): false {
+  if (isDuplicate(error)) throw error;
+  return false;
+}
+
+function duplicate({ stimulusId, executionId, status }: Holder): Problem {
+  return new Problem("idempotent_duplicate", "This key was already processed", {
+    original_stimulus_id: stimulusId,
+    workflow_execution_id: executionId,
+    status,
+  });
+}
+
+function inProgress({ stimulusId, executionId, status }: Holder): Problem {
+  return new Problem(
+    "idempotent_duplicate",
+    "This key is being processed",
+    { original_stimulus_id: stimulusId, workflow_execution_id: executionId, status, in_progress: true },
+    { "Retry-After": "5" },
+  );
+}

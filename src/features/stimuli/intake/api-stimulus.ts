@@ -1,0 +1,72 @@
+/** A stimulus posted by a caller of the API, read and checked (stimuli contract, section 2). */
+import { createHash } from "node:crypto";
+import type { Identity } from "../../../../actors/identity/identity.ts";
+import { Problem } from "../../../../actors/kernel/problem.ts";
+import { contentOf } from "../../../../actors/stimulus/content.ts";
+import { parseSource } from "../../../../actors/stimulus/source.ts";
+import { prefersAsync } from "../../../http/prefer.ts";
+import { refused } from "../../executions/start/request.ts";
+import { checkedKey } from "./key.ts";
+import { type Arrival, receiverOf } from "./port.ts";
+import { maxContentBytes } from "./webhooks.ts";
+
+export interface ApiStimulus {
+  readonly source: string;
+  readonly content: unknown;
+  readonly idempotency_key?: string | null;
+}
+
+/** Without the source route, which is looked up as it is taken in. @throws Problem 413, 422 */
+export function arrivalOf(body: ApiStimulus, headers: Headers, tenant: string, identity: Identity): Arrival {
+  const source = parseSource(body.source);
+  if (source === null) {
+    const rule = "must be 1–128 printable ASCII characters without / ? # % and blanks, first one alphanumeric";
+    throw refused("validation_failed", "source", rule);
+  }
+  const { bytes, isText } = contentBytes(body.content);
+  const { content, encoding } = contentOf(bytes);
+  return {
+    tenant,
+    source,
+    channel: "api",
+    acknowledge: prefersAsync(headers) ? "received" : "routed",
+    content,
+    contentEncoding: encoding,
+    contentType: isText ? null : "application/json",
+    contentSize: bytes.byteLength,
+    contentSha256: createHash("sha256").update(bytes).digest("hex"),
+    headers: {},
+    headersTruncated: false,
+    key: keyOf(body, headers),
+    routeId: null,
+    override: null,
+    replayOf: null,
+    receivedBy: receiverOf(identity),
+  };
+}
+
+/** A text as it is, any other value as compact JSON. */
+function contentBytes(content: unknown): { readonly bytes: Uint8Array; readonly isText: boolean } {
+  const isText = typeof content === "string";
+  const text = isText ? content : JSON.stringify(content);
+  if (content === null || content === undefined || text.trim() === "") {
+    throw refused("validation_failed", "content", "is required and may not be blank");
+  }
+  if (!text.isWellFormed()) throw refused("validation_failed", "content", "holds a lone surrogate");
+  const bytes = Buffer.from(text, "utf8");
+  if (bytes.byteLength > maxContentBytes) {
+    throw new Problem("body_too_large", `The content is larger than ${maxContentBytes} bytes`, {
+      limit_bytes: maxContentBytes,
+    });
+  }
+  return { bytes, isText };
+}
+
+/** The body's own key, else that of the first of two headers. */
+function keyOf({ idempotency_key }: ApiStimulus, headers: Headers): string | null {
+  return (
+    checkedKey("idempotency_key", idempotency_key) ??
+    checkedKey("X-Idempotency-Key", headers.get("x-idempotency-key")) ??
+    checkedKey("Idempotency-Key", headers.get("idempotency-key"))
+  );
+}

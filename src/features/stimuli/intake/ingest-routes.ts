@@ -1,0 +1,77 @@
+/** Where stimuli come in: posted by callers of the API, and delivered to webhooks. */
+import { Type } from "@sinclair/typebox";
+import { definePublicRoute, defineRoute, jsonBody, type Route, reply } from "../../../http/route.ts";
+import type { AnsweredInTime } from "../driving/drain.ts";
+import { type ApiStimulus, arrivalOf } from "./api-stimulus.ts";
+import type { Ingest, Ingested } from "./ingest.ts";
+import { Received, Routed, StimulusBody, StimulusHeaders, WebhookHeaders } from "./ingest-schema.ts";
+import type { Deliver, Delivered } from "./webhooks.ts";
+
+export interface IngestRouteOptions {
+  readonly ingest: Ingest;
+  readonly deliver: Deliver;
+  /**
+   * Told of every delivery under way, so that what runs in the background makes room.
+   * @throws Problem 503 when the node leaves before the work is done
+   */
+  readonly underWay: AnsweredInTime;
+}
+
+/** JSON may spell every byte of a content with six. */
+const maxBodyBytes = 6 * 1_048_576 + 64 * 1024;
+/** A classification takes 120 s at most, a repeat waits 35 s before. */
+const patience = 170;
+
+/** What it may be is looked at as the contract's first check. */
+const Source = Type.String({ "x-code": "invalid_source", "x-message": "This is no name of a source" });
+
+export function ingestRoutes({ ingest, deliver, underWay }: IngestRouteOptions): Route[] {
+  const hook = (path: string, summary: string, routeId: (params: Readonly<Record<string, string>>) => string | null) =>
+    definePublicRoute({
+      method: "POST",
+      path,
+      summary,
+      tag: "webhooks",
+      params: path.includes(":route_id")
+        ? Type.Object({ source: Source, route_id: Type.String() })
+        : Type.Object({ source: Source }),
+      headers: WebhookHeaders,
+      responses: { 200: Routed, 202: Received },
+      patience,
+      handler: async (call) => {
+        const params = call.params as { readonly source: string; readonly route_id?: string };
+        const path = { source: params.source, routeId: routeId({ ...params }) };
+        const delivered = await underWay(() => deliver(call, path), call.stopping);
+        return answered(delivered, call.request.headers);
+      },
+    });
+  return [
+    defineRoute({
+      method: "POST",
+      path: "/v1/stimuli",
+      summary: "Post a stimulus, which starts at most one run of a workflow",
+      scope: "stimulus:ingest",
+      headers: StimulusHeaders,
+      body: jsonBody(StimulusBody, { limit: maxBodyBytes }),
+      responses: { 200: Routed, 202: Received },
+      patience,
+      handler: async ({ body, identity, tenant, stopping, request: { headers } }) => {
+        const arrival = arrivalOf(body as ApiStimulus, headers, tenant, identity);
+        return answered(await underWay(() => ingest(arrival), stopping), headers);
+      },
+    }),
+    hook("/v1/webhooks/:source", "Deliver a signed webhook of a source", () => null),
+    hook(
+      "/v1/webhooks/:source/:route_id",
+      "Deliver a signed webhook to one source route",
+      ({ route_id }) => route_id ?? null,
+    ),
+  ];
+}
+
+function answered(delivered: Delivered, headers: Headers) {
+  if ("handshake" in delivered) return reply(delivered.handshake.status, delivered.handshake.body);
+  const { status, body, headers: more } = delivered as Ingested;
+  const applied = status === 202 && headers.has("prefer") ? { "Preference-Applied": "respond-async" } : {};
+  return reply(status, body, { ...more, ...applied });
+}

@@ -1,0 +1,111 @@
+/**
+ * Taking a checked message in (stimuli contract, section 3 from row 3 of the first table on): the key, the backlog, the
+ * rate, the row, and, unless it is only acknowledged, the way to its run.
+ */
+import { Problem, type ProblemCode } from "../../../../actors/kernel/problem.ts";
+import type { RateUse } from "../../limits/limiter.ts";
+import type { Drive } from "../driving/drive.ts";
+import type { Sources } from "../sources/port.ts";
+import { type AdmissionOptions, createAdmission } from "./admission.ts";
+import type { Arrival, Settlement, Stimulus } from "./port.ts";
+
+export interface IngestOptions extends AdmissionOptions {
+  readonly drive: Drive;
+  readonly routeOf: Sources["routeOf"];
+  /** Wakes whoever drives what was only acknowledged. */
+  readonly wake: () => void;
+  readonly report: (event: string, facts: Record<string, unknown>) => void;
+}
+
+/** The answer to an accepted stimulus. */
+export interface Ingested {
+  readonly status: 200 | 202;
+  readonly body: {
+    readonly stimulus_id: string;
+    readonly workflow_execution_id: string | null;
+    readonly status: "classified" | "received";
+    readonly workflow_id?: string;
+    readonly workflow_name?: string;
+    readonly routing_mode?: string;
+    readonly confidence?: number | null;
+  };
+  /** Where it can be looked at, and the caller's rates. */
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** @param force a forced replay runs although its key was used */
+export type Ingest = (arrival: Arrival, force?: boolean) => Promise<Ingested>;
+
+export function createIngest(options: IngestOptions): Ingest {
+  const { drive, backlog } = options;
+  const admit = createAdmission(options);
+
+  async function route(stimulus: Stimulus, headers: Readonly<Record<string, string>>): Promise<Ingested> {
+    const driven = await drive(stimulus);
+    // What is driven while somebody waits is never put off: a store or an actor did not answer.
+    if (!("ended" in driven)) throw undecided(stimulus);
+    return answer(stimulus, driven.ended, headers);
+  }
+
+  /** With the source route that holds for it; who posts a stimulus himself names none. */
+  async function withRoute(arrival: Arrival): Promise<Arrival> {
+    if (arrival.channel !== "api") return arrival;
+    const route = await options.routeOf(arrival.tenant, arrival.source);
+    return route?.enabled ? { ...arrival, routeId: route.id } : arrival;
+  }
+
+  return async (message, force = false) => {
+    const arrival = await withRoute(message);
+    const use = await rateUse(options.routeOf, arrival);
+    const { stimulus, headers } = await admit(arrival, use, force);
+    options.report("stimulus_received", { tenant: stimulus.tenant, stimulus_id: stimulus.id, source: stimulus.source });
+    if (stimulus.acknowledge === "routed") return route(stimulus, headers);
+    backlog.added(stimulus.tenant);
+    options.wake();
+    return {
+      status: 202,
+      body: { stimulus_id: stimulus.id, workflow_execution_id: null, status: "received" },
+      headers: { ...headers, Location: `/v1/stimuli/${stimulus.id}` },
+    };
+  };
+}
+
+/** What a stimulus debits: a start of the tenant's, of whoever posts it, and of its source's own rate where it has one. */
+export async function rateUse(
+  routeOf: Sources["routeOf"],
+  { tenant, source, receivedBy: { kind, sub, tier } }: Pick<Arrival, "tenant" | "source" | "receivedBy">,
+): Promise<RateUse> {
+  // A webhook is nobody in particular.
+  const user = kind === "webhook" ? null : { kind, userId: sub, tier };
+  const use = { tenant, user, resource: "workflow_execution", units: 1 } as const;
+  const perMinute = (await routeOf(tenant, source))?.ratePerMinute ?? null;
+  return perMinute === null ? use : { ...use, source: { name: source, perMinute } };
+}
+
+/** It is stored, and whoever finds it next drives it on. */
+function undecided({ id }: Stimulus): Problem {
+  const message = "The stimulus is stored, but what it starts could not be started now: it will be";
+  return new Problem("stimulus_service_unavailable", message, { stimulus_id: id }, { "Retry-After": "5" });
+}
+
+/** @throws Problem with the code that ended it */
+function answer(stimulus: Stimulus, settlement: Settlement, headers: Readonly<Record<string, string>>): Ingested {
+  if (settlement.status !== "classified") {
+    const { code, message, extras } = settlement;
+    throw new Problem(code as ProblemCode, message, { stimulus_id: stimulus.id, ...extras });
+  }
+  const { started, detail } = settlement;
+  return {
+    status: 200,
+    body: {
+      stimulus_id: stimulus.id,
+      workflow_execution_id: stimulus.executionId,
+      status: "classified",
+      workflow_id: started.workflow_id,
+      workflow_name: started.workflow_name,
+      routing_mode: detail.routing_mode,
+      confidence: detail.confidence,
+    },
+    headers: { ...headers, Location: `/v1/workflows/executions/${stimulus.executionId}` },
+  };
+}

@@ -1,0 +1,18 @@
+/** Idempotency keys of stimuli (stimuli contract, section 7). */
+import { isStorable } from "../../../../actors/manifest/storable.ts";
+import { refused } from "../../executions/start/request.ts";
+
+const maxCharacters = 1024;
+
+/**
+ * @param path where the key stands, for the refusal
+ * @returns null for an empty key as for none
+ * @throws Problem 422 `validation_failed`
+ */
+export function checkedKey(path: string, key: string | null | undefined): string | null {
+  if (key === null || key === undefined || key === "") return null;
+  if (key.length > maxCharacters)
+    throw refused("validation_failed", path, `is longer than ${maxCharacters} characters`);
+  if (!isStorable(key)) throw refused("validation_failed", path, "holds characters that cannot be stored");
+  return key;
+}

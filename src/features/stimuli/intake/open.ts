@@ -1,0 +1,103 @@
+/** What a node does with stimuli, put together: acceptance, the way to a run, what is done in the background. */
+import type { Counter } from "prom-client";
+import type { Tenants } from "../../../identity/tenants.ts";
+import type { Sql } from "../../../store/postgres.ts";
+import type { Limiter } from "../../limits/limiter.ts";
+import type { Runs } from "../../workflows/runs/service.ts";
+import type { Classifier } from "../classification/classify.ts";
+import { createParting } from "../driving/drain.ts";
+import { createDrive } from "../driving/drive.ts";
+import { startPump } from "../driving/pump.ts";
+import { watchSettled } from "../driving/settled-watch.ts";
+import type { Sources } from "../sources/port.ts";
+import type { FailedVerifications } from "../sources/verification/failed-verifications.ts";
+import { watchBacklog } from "./backlog.ts";
+import { createBodyBudget, withinBudget } from "./body-budget.ts";
+import { createIngest, rateUse } from "./ingest.ts";
+import { createIntake } from "./intake.ts";
+import { stimulusRecords } from "./records.ts";
+import { createWebhooks } from "./webhooks.ts";
+
+export interface StimuliOptions {
+  readonly sql: Sql;
+  readonly sources: Sources;
+  readonly failed: FailedVerifications;
+  readonly tenants: Tenants;
+  readonly runs: Pick<Runs, "startAs" | "startedAs">;
+  readonly limiter: Pick<Limiter, "debit" | "refund">;
+  readonly classifier: Pick<Classifier, "classify">;
+  /** Stimuli by what happened to them, and deliveries by the code they were turned away with. */
+  readonly series: { readonly events: Counter<"event">; readonly refusals: Counter<"code"> };
+  readonly report: (event: string, facts: Record<string, unknown>) => void;
+  /** How long deliveries under way are waited for once the node leaves. */
+  readonly partingMs: number;
+  /** Unix milliseconds. */
+  readonly now: () => number;
+  readonly newId: () => string;
+}
+
+export function openStimuli(options: StimuliOptions) {
+  const { sql, limiter, series, now, newId } = options;
+  const records = stimulusRecords(sql, now);
+  const intake = createIntake({ sql, now, newId });
+  const watch = watchSettled(records.stillReceived);
+  const inTime = createParting(options.partingMs);
+  let accepting = 0;
+  const report = (event: string, facts: Record<string, unknown>) => {
+    series.events.inc({ event });
+    options.report(event, facts);
+  };
+  const drive = createDrive({
+    sources: options.sources,
+    runs: options.runs,
+    classify: options.classifier.classify,
+    records,
+    refund: (stimulus) =>
+      rateUse(options.sources.routeOf, stimulus)
+        .then(limiter.refund)
+        .catch(() => {}),
+    settled: watch.settled,
+    report,
+    now,
+  });
+  const pump = startPump({ due: records.due, drive, accepting: () => accepting, report, now });
+  const taking = createIngest({
+    intake,
+    drive,
+    backlog: watchBacklog(records.backlogOf, now),
+    watch,
+    limiter,
+    routeOf: options.sources.routeOf,
+    duplicate: records.duplicate,
+    wake: pump.wake,
+    report,
+    now,
+  });
+  const ingest = withinBudget(taking, createBodyBudget());
+  const deliver = createWebhooks({
+    sources: options.sources,
+    tenants: options.tenants,
+    failed: options.failed,
+    budget: createBodyBudget(),
+    ingest,
+    refused: (code) => series.refusals.inc({ code }),
+    now,
+  });
+  return {
+    records,
+    ingest,
+    deliver,
+    async underWay<T>(work: () => Promise<T>, stopping: AbortSignal): Promise<T> {
+      accepting++;
+      try {
+        return await inTime(work, stopping);
+      } finally {
+        accepting--;
+      }
+    },
+    async close(): Promise<void> {
+      await pump.close();
+      watch.close();
+    },
+  };
+}

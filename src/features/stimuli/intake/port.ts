@@ -1,0 +1,93 @@
+/** Stimuli on their way from acceptance to the run they start. */
+import type { Identity } from "../../../../actors/identity/identity.ts";
+import type { StartedRun } from "../../workflows/runs/port.ts";
+import type { Acknowledge } from "../sources/port.ts";
+
+export type Channel = "api" | "webhook" | "replay";
+
+/** Who a stimulus was taken in from: a caller, or a webhook. */
+export interface Receiver {
+  readonly kind: Identity["kind"] | "webhook";
+  readonly sub: string;
+  readonly email: string | null;
+  readonly tier: Identity["tier"];
+}
+
+/** Who posts or replays a stimulus himself. */
+export const receiverOf = ({ kind, userId, email, tier }: Identity): Receiver => ({ kind, sub: userId, email, tier });
+
+/** A message that was checked and is to be accepted. */
+export interface Arrival {
+  readonly tenant: string;
+  /** Lower case. */
+  readonly source: string;
+  readonly channel: Channel;
+  readonly acknowledge: Acknowledge;
+  /** Verbatim, or base64 of bytes that are no text. */
+  readonly content: string;
+  readonly contentEncoding: "utf-8" | "base64";
+  readonly contentType: string | null;
+  /** Of the bytes. */
+  readonly contentSize: number;
+  /** Hex. */
+  readonly contentSha256: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly headersTruncated: boolean;
+  /** Null: every delivery is a new one. */
+  readonly key: string | null;
+  readonly routeId: string | null;
+  /** Of a replay that names its workflow. */
+  readonly override: { readonly workflow: string; readonly version: string | null } | null;
+  readonly replayOf: string | null;
+  readonly receivedBy: Receiver;
+}
+
+/** An accepted stimulus as whoever drives it needs it. */
+export interface Stimulus extends Arrival {
+  readonly id: string;
+  readonly executionId: string;
+  /** Of an attempt to classify it that was begun; null: none yet. */
+  readonly routerExecutionId: string | null;
+  /** Attempts begun, this one included. */
+  readonly attempts: number;
+  /** Unix milliseconds. */
+  readonly receivedAt: number;
+}
+
+export type RoutingMode = "deterministic" | "llm_classified" | "override";
+
+/** The record's `classification_detail`. */
+export interface ClassificationDetail {
+  readonly routing_mode: RoutingMode;
+  readonly workflow_id: string | null;
+  readonly workflow_name: string | null;
+  readonly confidence: number | null;
+  readonly threshold: number | null;
+  readonly reasoning: string | null;
+  readonly router_agent_id: string | null;
+  readonly router_execution_id: string | null;
+}
+
+/** Which workflow a stimulus goes to. */
+export interface Chosen {
+  /** Name or UUID. */
+  readonly workflow: string;
+  readonly version: string | null;
+  /** Without `workflow_id` and `workflow_name`, which the start settles. */
+  readonly detail: ClassificationDetail;
+}
+
+export type FailedStatus = "rejected" | "classification_failed" | "start_failed";
+
+/** How the driving of a stimulus ended. */
+export type Settlement =
+  | { readonly status: "classified"; readonly started: StartedRun; readonly detail: ClassificationDetail }
+  | {
+      readonly status: FailedStatus;
+      /** A code of the ingestion contract (section 8). */
+      readonly code: string;
+      readonly message: string;
+      /** Further members of the error body. */
+      readonly extras: Readonly<Record<string, unknown>>;
+      readonly detail: ClassificationDetail | null;
+    };

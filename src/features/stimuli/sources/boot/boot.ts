@@ -1,0 +1,115 @@
+/** Puts what the first-boot file names into the tables, where it is not there yet. */
+import type { TenantStatus } from "../../../../../actors/identity/tenant.ts";
+import type { Sql } from "../../../../store/postgres.ts";
+import type { Audit, AuditedBy } from "../../../audit/port.ts";
+import type { Sealer } from "../../../encryption/port.ts";
+import { routeRecords, type Transaction } from "../records.ts";
+import { routerRecords } from "../routers/records.ts";
+import { routerRow } from "../routers/service.ts";
+import { maxRoutes } from "../source-routes.ts";
+import { noSecrets, replacedSecrets } from "../verification/secrets.ts";
+import { shownSettings } from "../wire.ts";
+import { type BootRoute, type BootTenant, readBootFile } from "./file.ts";
+
+export interface BootOptions {
+  readonly sql: Sql;
+  readonly sealer: Sealer;
+  readonly audit: Audit;
+  readonly tenants: { ensure(slug: string): Promise<TenantStatus> };
+  /** Unix milliseconds. */
+  readonly now: () => number;
+  /** A fresh UUIDv7. */
+  readonly newId: () => string;
+}
+
+/** Whose doing the rows are. */
+const creator = { kind: "system", sub: "stimulus-routes-file" };
+const by: AuditedBy = {
+  actor: { kind: creator.kind, user_id: creator.sub, role: null, key_id: null, name: null },
+  ip: null,
+  userAgent: null,
+  requestId: null,
+};
+
+/**
+ * Reads the file at `path` and writes what it names; see `bootSources`.
+ * @returns what is wrong with it, all of it; then nothing was written
+ */
+export async function bootSourcesFrom(options: BootOptions, path: string): Promise<readonly string[]> {
+  const { tenants, problems } = await readBootFile(path);
+  return problems.length > 0 ? problems : bootSources(options, tenants);
+}
+
+/**
+ * Rows that are there, however they came to be, are left alone; nodes that start at once make each row once.
+ * @returns what does not fit into the tables; then nothing was written
+ */
+export async function bootSources(options: BootOptions, tenants: readonly BootTenant[]): Promise<readonly string[]> {
+  // Always in the same order, so that two nodes cannot wait for each other.
+  const ordered = [...tenants].sort((one, other) => (one.slug < other.slug ? -1 : 1));
+  const booting = inserting(options);
+  const problems: string[] = [];
+  await options.sql.begin(async (tx) => {
+    problems.length = 0;
+    for (const tenant of ordered) {
+      const fits = await booting.fit(tx, tenant);
+      if (!fits) {
+        problems.push(
+          `SVC_STIMULUS_ROUTES_FILE tenants.${tenant.slug}.routes: a tenant may have at most ${maxRoutes} source routes, with those it has`,
+        );
+      }
+    }
+    if (problems.length > 0) return;
+    for (const tenant of ordered) await booting.insert(tx, tenant);
+  });
+  if (problems.length === 0) for (const { slug } of ordered) await options.tenants.ensure(slug);
+  return problems;
+}
+
+function inserting({ sql, sealer, audit, now, newId }: BootOptions) {
+  const records = routeRecords(sql);
+  const routers = routerRecords(sql);
+
+  async function missing(tx: Transaction, { slug, routes }: BootTenant): Promise<BootRoute[]> {
+    const absent: BootRoute[] = [];
+    for (const route of routes) {
+      if ((await records.idOf(tx, slug, route.settings.source)) === null) absent.push(route);
+    }
+    return absent;
+  }
+
+  async function insertRoute(tx: Transaction, tenant: string, { settings, secret }: BootRoute): Promise<void> {
+    const id = newId();
+    const secrets = secret === null ? noSecrets : replacedSecrets(sealer, { tenant, id, secret_version: 0 }, secret);
+    await records.insert(tx, { id, tenant, settings, secrets, createdBy: creator, at: new Date(now()) });
+    await audit.append(tx, by, {
+      tenant,
+      action: "stimulus_route.created",
+      target: { type: "stimulus_route", id },
+      details: { ...shownSettings(settings), has_secret: secret !== null },
+    });
+  }
+
+  return {
+    /** Whether the tenant's routes stay within the bound; holds their number until the transaction ends. */
+    async fit(tx: Transaction, tenant: BootTenant): Promise<boolean> {
+      const count = await records.hold(tx, tenant.slug);
+      return count + (await missing(tx, tenant)).length <= maxRoutes;
+    },
+
+    async insert(tx: Transaction, tenant: BootTenant): Promise<void> {
+      const { slug, router } = tenant;
+      for (const route of await missing(tx, tenant)) await insertRoute(tx, slug, route);
+      if (router === null) return;
+      // Which agent is meant is found out at use: there may be none yet.
+      const row = routerRow(slug, router, null, creator, new Date(now()));
+      if (!(await routers.put(tx, row, false))) return;
+      await audit.append(tx, by, {
+        tenant: slug,
+        action: "stimulus_router.updated",
+        target: { type: "stimulus_router", id: slug },
+        details: { router_agent: router.agent },
+      });
+    },
+  };
+}

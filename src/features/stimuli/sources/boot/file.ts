@@ -1,0 +1,162 @@
+/**
+ * `SVC_STIMULUS_ROUTES_FILE`: source routes and routers that are there from the first start on (stimuli-webhooks 6).
+ *
+ *     tenants:
+ *       <slug>:
+ *         router: {router_agent: inbound-router, confidence_threshold: 0.75}
+ *         routes:
+ *           - {source: ci, workflow: build-report}
+ *
+ * Fields are those of the routes of the API. Workflows and agents need not exist yet.
+ */
+import { readFile, stat } from "node:fs/promises";
+import type { TSchema } from "@sinclair/typebox";
+import { isObject } from "../../../../../actors/agent/manifest/parse.ts";
+import { isTenantSlug } from "../../../../../actors/identity/tenant.ts";
+import type { Json } from "../../../../../actors/kernel/actor.ts";
+import { type Issue, Problem } from "../../../../../actors/kernel/problem.ts";
+import { readYaml } from "../../../../../actors/manifest/yaml-document.ts";
+import { bodyChecker, type Checker } from "../../../../http/input.ts";
+import { newSettings, type RouteSettings, secretWishOf } from "../route-settings.ts";
+import { type RouterSettings, routerSettings } from "../routers/service.ts";
+import { NewRoute, RouterWish } from "../schema.ts";
+import { maxRoutes } from "../source-routes.ts";
+import { checkUsable } from "../verification/secrets.ts";
+
+export interface BootRoute {
+  readonly settings: RouteSettings;
+  /** Null: the environment's, if any. */
+  readonly secret: string | null;
+}
+
+export interface BootTenant {
+  readonly slug: string;
+  readonly router: RouterSettings | null;
+  readonly routes: readonly BootRoute[];
+}
+
+const maxFileBytes = 16 * 1024 * 1024;
+const nothing: readonly never[] = [];
+
+/**
+ * Reads the file and looks at all of it.
+ * @returns the tenants it names, and everything that is wrong with it; `tenants` counts only where nothing is
+ */
+export async function readBootFile(
+  path: string,
+): Promise<{ readonly tenants: readonly BootTenant[]; readonly problems: readonly string[] }> {
+  const problems: string[] = [];
+  const tenants = readTenants(await documentOf(path, problems), problems);
+  return { tenants, problems: problems.map((problem) => `SVC_STIMULUS_ROUTES_FILE ${problem}`) };
+}
+
+/** Null, with a problem, when it cannot be read. */
+async function documentOf(path: string, problems: string[]): Promise<Json> {
+  try {
+    const { size } = await stat(path);
+    if (size > maxFileBytes) throw new Error(`is larger than ${maxFileBytes} bytes`);
+    return readYaml(await readFile(path, "utf8"), null);
+  } catch (error) {
+    problems.push(`cannot be read: ${error instanceof Error ? error.message : String(error)}`);
+    return { tenants: {} };
+  }
+}
+
+function readTenants(document: Json, problems: string[]): readonly BootTenant[] {
+  const { tenants } = membersOf(document, "document", ["tenants"], problems);
+  if (tenants === undefined || tenants === null) {
+    problems.push("tenants: is required");
+    return nothing;
+  }
+  if (!isObject(tenants)) {
+    problems.push("tenants: must be a mapping");
+    return nothing;
+  }
+  return Object.entries(tenants).map(([slug, value]) => {
+    const path = `tenants.${shown(slug)}`;
+    if (!isTenantSlug(slug)) problems.push(`${path}: is no tenant name`);
+    const { router, routes } = membersOf(value ?? null, path, ["router", "routes"], problems);
+    return {
+      slug,
+      router: router === undefined || router === null ? null : readRouter(router, `${path}.router`, problems),
+      routes: readRoutes(routes ?? null, `${path}.routes`, problems),
+    };
+  });
+}
+
+/** The members of a mapping; every other member is a problem, and so is anything that is no mapping. */
+function membersOf<K extends string>(
+  value: Json,
+  path: string,
+  known: readonly K[],
+  problems: string[],
+): { readonly [key in K]?: Json } {
+  if (!isObject(value)) {
+    problems.push(`${path}: must be a mapping`);
+    return {};
+  }
+  for (const key of Object.keys(value)) {
+    if (!known.some((name) => name === key)) problems.push(`${path}.${shown(key)}: is not known here`);
+  }
+  return value as { readonly [key in K]?: Json };
+}
+
+function readRoutes(list: Json, path: string, problems: string[]): readonly BootRoute[] {
+  if (list === null) return nothing;
+  if (!Array.isArray(list)) {
+    problems.push(`${path}: must be a list`);
+    return nothing;
+  }
+  if (list.length > maxRoutes) problems.push(`${path}: a tenant may have at most ${maxRoutes} source routes`);
+  const sources = new Set<string>();
+  return (list as readonly Json[]).flatMap((value, index): readonly BootRoute[] => {
+    const route = readRoute(value, `${path}.${index}`, problems);
+    if (route === null) return nothing;
+    const { source } = route.settings;
+    if (sources.has(source)) problems.push(`${path}.${index}.source: ${source} occurs twice`);
+    sources.add(source);
+    return [route];
+  });
+}
+
+const checkRoute = checker(NewRoute);
+const checkRouter = checker(RouterWish);
+
+function readRoute(value: Json, path: string, problems: string[]): BootRoute | null {
+  return attempt(path, problems, () => {
+    const body = checkRoute(value) as NewRoute;
+    const settings = newSettings(body);
+    const wish = secretWishOf(body);
+    // There is no answer it could be told in.
+    if (wish === "mint") problems.push(`${path}.generate_secret: cannot be asked for here`);
+    const secret = typeof wish === "string" ? null : wish.text;
+    if (secret !== null) checkUsable(settings.preset, secret, "secret");
+    return { settings, secret };
+  });
+}
+
+const readRouter = (value: Json, path: string, problems: string[]): RouterSettings | null =>
+  attempt(path, problems, () => routerSettings(checkRouter(value) as RouterWish));
+
+function attempt<T>(path: string, problems: string[], read: () => T): T | null {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    const issues = (error.extras.issues ?? [{ path: "", message: error.message }]) as readonly Issue[];
+    problems.push(...issues.map((issue) => `${path}${issue.path && `.${shown(issue.path)}`}: ${issue.message}`));
+    return null;
+  }
+}
+
+/** Prepared at the first use: most nodes have no file. */
+function checker(schema: TSchema): Checker {
+  let made: Checker | null = null;
+  return (value) => {
+    made ??= bodyChecker(schema);
+    return made(value);
+  };
+}
+
+/** A name of the file's, fit for one line. */
+const shown = (key: string): string => JSON.stringify(key.slice(0, 80)).slice(1, -1);

@@ -1,0 +1,183 @@
+/** Where stimuli come from, looked up at the pace deliveries come in: answers are kept for up to 3 s. */
+import { parseSource } from "../../../../actors/stimulus/source.ts";
+import { isUuid } from "../../../http/route.ts";
+import { gather } from "../../../store/gather.ts";
+import type { Sql } from "../../../store/postgres.ts";
+import type { Sealer } from "../../encryption/port.ts";
+import { noteReceived } from "./last-received.ts";
+import type { Candidate, Router, SourceRoute, Sources } from "./port.ts";
+import { type RouteRow, routeRecords } from "./records.ts";
+import { defaultTolerance } from "./route-settings.ts";
+import { type RouterRow, routerRecords } from "./routers/records.ts";
+import type { SecretsOfEnvironment } from "./verification/environment.ts";
+import { type FreshAnswer, FreshAnswers } from "./verification/fresh-answers.ts";
+import { environmentKeys, type Keys, keysOf } from "./verification/keys.ts";
+import { sourceRouteOf } from "./wire.ts";
+
+/** Changes are promised to hold on every node within 5 s. */
+const freshMs = 3000;
+const renewAfterMs = 2000;
+/** Sources, routes and tenants remembered at most, each. */
+const remembered = 2000;
+/** No agent has it. */
+const nobody = "00000000-0000-0000-0000-000000000000";
+
+export interface LookupOptions {
+  readonly sql: Sql;
+  readonly sealer: Sealer;
+  readonly environment: SecretsOfEnvironment;
+  /** The agent a name or UUID means in a tenant; null: none. */
+  readonly findAgent: (tenant: string, reference: string) => Promise<string | null>;
+  readonly report: (event: string, facts: Record<string, unknown>) => void;
+  /** Unix milliseconds. */
+  readonly now: () => number;
+}
+
+/** What this node changed itself is felt at once. */
+export interface OpenSources extends Sources {
+  forgetRoute(route: { readonly tenant: string; readonly source: string; readonly id: string }): void;
+  forgetRouter(tenant: string): void;
+  /** Writes down what is noted yet. */
+  close(): Promise<void>;
+}
+
+interface TenantSource {
+  readonly tenant: string;
+  readonly source: string;
+}
+interface Url {
+  readonly source: string;
+  readonly id: string;
+}
+/** Neither slugs nor sources nor UUIDs hold blanks. */
+const nameOf = ({ tenant, source }: TenantSource): string => `${tenant} ${source}`;
+const urlOf = ({ source, id }: Url): string => `${source} ${id}`;
+const halves = (name: string): [string, string] => name.split(" ", 2) as [string, string];
+
+/** A candidate, and when one of its secrets ceases to count. */
+interface Opened extends Pick<Keys, "until"> {
+  readonly candidate: Candidate;
+}
+
+export function createSources({ sql, sealer, environment, findAgent, report, now }: LookupOptions): OpenSources {
+  const records = routeRecords(sql);
+  const routers = routerRecords(sql);
+  const received = noteReceived((marks) => records.received(marks), report);
+
+  const oldest = gather<string, readonly RouteRow[]>(
+    (sources) => records.oldest(sources),
+    (source) => source,
+  );
+  const ofTenant = gather<TenantSource, RouteRow>(
+    async (keys) => new Map((await records.ofTenants(keys)).map((row) => [nameOf(row), row])),
+    nameOf,
+  );
+  const ofUrl = gather<Url, RouteRow>(
+    async (keys) => new Map((await records.ofUrls(keys)).map((row) => [urlOf(row), row])),
+    urlOf,
+  );
+  const ofRouter = gather<string, RouterRow>(
+    async (tenants) => new Map((await routers.ofTenants(tenants)).map((row) => [row.tenant, row])),
+    (tenant) => tenant,
+  );
+
+  function opened(row: RouteRow, at: number): Opened {
+    const { keys, until, fault } = keysOf(sealer, environment, row, at);
+    const { tenant, source, preset, tolerance_seconds: toleranceSeconds } = row;
+    const candidate = { tenant, source, route: sourceRouteOf(row), preset, toleranceSeconds, secrets: keys };
+    // Kept with the candidate, so that this is found out once as well.
+    return { candidate: fault === null || keys.length > 0 ? candidate : { ...candidate, fault }, until };
+  }
+
+  /** A tenant that a variable alone binds. */
+  function bound(tenant: string, source: string): Candidate {
+    const secrets = environmentKeys(environment, tenant, source, "svc");
+    return { tenant, source, route: null, preset: "svc", toleranceSeconds: defaultTolerance, secrets };
+  }
+
+  function foundOf(all: readonly Opened[], alone: readonly Candidate[], at: number): FreshAnswer<readonly Candidate[]> {
+    const until = Math.min(at + freshMs, ...all.map((one) => one.until));
+    return { value: [...all.map(({ candidate }) => candidate), ...alone], until };
+  }
+
+  async function findCandidates(source: string): Promise<FreshAnswer<readonly Candidate[]>> {
+    const at = now();
+    const rows = (await oldest(source)) ?? [];
+    const tenants = environment.ofSource(source).map(({ tenant }) => tenant);
+    const others = tenants.filter((tenant) => rows.every((row) => row.tenant !== tenant));
+    const found = await Promise.all(others.map((tenant) => ofTenant({ tenant, source })));
+    // A stored secret makes the variable that bound its tenant inert.
+    const further = found.filter((row): row is RouteRow => row !== null && row.secret === null);
+    const alone = others.filter((_, index) => found[index] === null).map((tenant) => bound(tenant, source));
+    return foundOf(
+      [...rows, ...further].map((row) => opened(row, at)),
+      alone,
+      at,
+    );
+  }
+
+  async function findByUrl(question: string): Promise<FreshAnswer<readonly Candidate[]>> {
+    const at = now();
+    const [source, id] = halves(question);
+    const row = await ofUrl({ source, id });
+    return foundOf(row === null ? [] : [opened(row, at)], [], at);
+  }
+
+  async function findRoute(question: string): Promise<FreshAnswer<SourceRoute | null>> {
+    const at = now();
+    const [tenant, source] = halves(question);
+    const row = await ofTenant({ tenant, source });
+    return { value: row === null ? null : sourceRouteOf(row), until: at + freshMs };
+  }
+
+  async function findRouter(tenant: string): Promise<FreshAnswer<Router | null>> {
+    const at = now();
+    const row = await ofRouter(tenant);
+    return { value: row === null ? null : await routerOfRow(row), until: at + freshMs };
+  }
+
+  async function routerOfRow(row: RouterRow): Promise<Router> {
+    return {
+      tenant: row.tenant,
+      // Configured before there was such an agent.
+      agentId: row.router_agent_id ?? (await findAgent(row.tenant, row.router_agent)) ?? nobody,
+      confidenceThreshold: row.confidence_threshold,
+      timeoutSeconds: row.timeout_seconds,
+      allowedWorkflows: row.allowed_workflows,
+    };
+  }
+
+  const isEmpty = (candidates: readonly Candidate[]): boolean => candidates.length === 0;
+  const isNull = (value: unknown): boolean => value === null;
+  const shared = { now, renewAfterMs, capacity: remembered };
+  const candidatesOf = new FreshAnswers({ ...shared, find: findCandidates, isNothing: isEmpty });
+  const byUrl = new FreshAnswers({ ...shared, find: findByUrl, isNothing: isEmpty });
+  const routes = new FreshAnswers({ ...shared, find: findRoute, isNothing: isNull });
+  const routersOf = new FreshAnswers({ ...shared, find: findRouter, isNothing: isNull });
+
+  return {
+    async candidates(written) {
+      const source = parseSource(written);
+      return source === null ? [] : candidatesOf.get(source);
+    },
+    async candidate(written, routeId) {
+      const source = parseSource(written);
+      if (source === null || !isUuid(routeId)) return null;
+      const [candidate = null] = await byUrl.get(urlOf({ source, id: routeId.toLowerCase() }));
+      return candidate;
+    },
+    async routeOf(tenant, written) {
+      const source = parseSource(written);
+      return source === null ? null : routes.get(nameOf({ tenant, source }));
+    },
+    routerOf: async (tenant) => routersOf.get(tenant),
+    received: (route, at) => received.note(route, at),
+    forgetRoute(route) {
+      candidatesOf.drop(route.source);
+      byUrl.drop(urlOf(route));
+      routes.drop(nameOf(route));
+    },
+    forgetRouter: (tenant) => routersOf.drop(tenant),
+    close: () => received.close(),
+  };
+}

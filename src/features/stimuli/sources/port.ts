@@ -1,0 +1,63 @@
+/** Where stimuli come from, as ingestion and routing see it. Answers are at most 3 s old. */
+import type { Problem } from "../../../../actors/kernel/problem.ts";
+
+export const presetNames = ["svc", "github", "stripe", "slack", "standard_webhooks"] as const;
+export type PresetName = (typeof presetNames)[number];
+
+export type Acknowledge = "routed" | "received";
+
+/** The configuration of one source in one tenant (contract, section 6). */
+export interface SourceRoute {
+  readonly id: string;
+  readonly tenant: string;
+  /** Lower case. */
+  readonly source: string;
+  /** Name or UUID; null: the tenant's router decides. */
+  readonly workflow: string | null;
+  readonly workflowVersion: string | null;
+  readonly enabled: boolean;
+  readonly preset: PresetName;
+  readonly toleranceSeconds: number;
+  readonly acknowledge: Acknowledge;
+  readonly idempotencyFallback: "none" | "body_sha256";
+  /** Stimuli of this source let through a minute, beside the tenant's own rate; null: no such limit. */
+  readonly ratePerMinute: number | null;
+  /** Lower case; `*` = all that may be forwarded at all. */
+  readonly forwardHeaders: readonly string[];
+}
+
+/** A tenant whose secrets may verify a delivery to a source. */
+export interface Candidate {
+  readonly tenant: string;
+  readonly source: string;
+  /** Null: bound by an environment variable alone. */
+  readonly route: SourceRoute | null;
+  readonly preset: PresetName;
+  readonly toleranceSeconds: number;
+  /** Key bytes of the current and of previous secrets; empty: there is none. Never logged. */
+  readonly secrets: readonly Uint8Array[];
+  /** Why there is none although one is stored: 500 `decryption_failed`. */
+  readonly fault?: Problem;
+}
+
+/** The agent that picks a workflow (contract, section 5). */
+export interface Router {
+  readonly tenant: string;
+  /** One that is no agent's where the router was configured before there was such an agent, and there is none yet. */
+  readonly agentId: string;
+  readonly confidenceThreshold: number;
+  readonly timeoutSeconds: number;
+  /** Names or UUIDs as they were given; null: all of the tenant's own workflows. */
+  readonly allowedWorkflows: readonly string[] | null;
+}
+
+export interface Sources {
+  /** Candidates of a bare URL: the oldest 20 source routes of that name and the tenants bound by a variable. */
+  candidates(source: string): Promise<readonly Candidate[]>;
+  /** The one candidate of a route's own URL; null: there is no such pair. */
+  candidate(source: string, routeId: string): Promise<Candidate | null>;
+  routeOf(tenant: string, source: string): Promise<SourceRoute | null>;
+  routerOf(tenant: string): Promise<Router | null>;
+  /** Notes that a delivery was accepted; written down now and then. */
+  received(route: SourceRoute, at: number): void;
+}

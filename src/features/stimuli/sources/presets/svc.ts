@@ -1,0 +1,15 @@
+/** The service's own scheme, which it also signs its own calls with: `X-Svc-Signature: sha256=<hex>`. */
+import { signatureHeader } from "../../../../lib/signature.ts";
+import { readBodyDigest } from "./body-digest.ts";
+import { hexText, type Preset, textBytes } from "./preset.ts";
+
+export const svc: Preset = {
+  name: "svc",
+  readsPayload: false,
+  present: (headers) => headers.has(signatureHeader),
+  read: (headers) => readBodyDigest(headers.get(signatureHeader) ?? ""),
+  key: () => null,
+  handshake: () => null,
+  secretBytes: textBytes,
+  secretText: hexText,
+};

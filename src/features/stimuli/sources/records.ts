@@ -1,0 +1,191 @@
+/** The SQL of the table `source_routes`, tenant first. */
+import type { TransactionSql } from "postgres";
+import { texts } from "../../../store/array-literal.ts";
+import type { Sql } from "../../../store/postgres.ts";
+import type { Acknowledge, PresetName } from "./port.ts";
+import type { RouteSettings } from "./route-settings.ts";
+
+export type Transaction = TransactionSql<Record<string, never>>;
+
+/** Candidates of a bare URL per source: the oldest routes of its name. */
+const bareUrlRoutes = 20;
+
+export interface RouteRow {
+  readonly id: string;
+  readonly tenant: string;
+  readonly source: string;
+  readonly workflow: string | null;
+  readonly workflow_version: string | null;
+  readonly enabled: boolean;
+  readonly preset: PresetName;
+  readonly tolerance_seconds: number;
+  readonly acknowledge: Acknowledge;
+  readonly idempotency_fallback: "none" | "body_sha256";
+  readonly forward_headers: string[];
+  readonly rate_per_minute: number | null;
+  readonly description: string;
+  readonly secret_version: number;
+  /** Sealed. */
+  readonly secret: string | null;
+  readonly previous_secret: string | null;
+  readonly previous_expires_at: Date | null;
+  readonly last_received_at: Date | null;
+  readonly revision: number;
+  readonly created_at: Date;
+  readonly updated_at: Date;
+  readonly created_by: { readonly kind: string; readonly sub: string };
+}
+
+/** With its rank among the routes of its source. */
+export interface ShownRow extends RouteRow {
+  /** Whether it is one of the oldest of its name, in whatever tenant. */
+  readonly is_among_oldest: boolean;
+}
+
+/** The secrets of a row as they are stored. */
+export type StoredSecrets = Pick<RouteRow, "secret_version" | "secret" | "previous_secret" | "previous_expires_at">;
+
+export interface NewRow {
+  readonly id: string;
+  readonly tenant: string;
+  readonly settings: RouteSettings;
+  readonly secrets: StoredSecrets;
+  readonly createdBy: { readonly kind: string; readonly sub: string };
+  readonly at: Date;
+}
+
+/** A change of the row that was read at this revision. */
+export interface RowChange {
+  readonly tenant: string;
+  readonly id: string;
+  readonly revision: number;
+  readonly settings: RouteSettings;
+  /** Null: they stay as they are. */
+  readonly secrets: StoredSecrets | null;
+  readonly at: Date;
+}
+
+export type RouteRecords = ReturnType<typeof routeRecords>;
+
+export function routeRecords(sql: Sql) {
+  const columns = sql`r.id, r.tenant, r.source, r.workflow, r.workflow_version, r.enabled, r.preset,
+    r.tolerance_seconds, r.acknowledge, r.idempotency_fallback, r.forward_headers, r.rate_per_minute, r.description, r.secret_version,
+    r.secret, r.previous_secret, r.previous_expires_at, r.last_received_at, r.revision, r.created_at, r.updated_at,
+    r.created_by`;
+  const rank = sql`(select count(*) < ${bareUrlRoutes} from (select from source_routes o
+    where o.source = r.source and (o.created_at, o.id) < (r.created_at, r.id) limit ${bareUrlRoutes}) as older)
+    as is_among_oldest`;
+
+  return {
+    async find(tenant: string, id: string): Promise<ShownRow | null> {
+      const [row] = await sql<ShownRow[]>`
+        select ${columns}, ${rank} from source_routes r where r.tenant = ${tenant} and r.id = ${id}`;
+      return row ?? null;
+    },
+
+    /** By source; one row more than `limit` when there are more. */
+    list(
+      tenant: string,
+      source: string | null,
+      { limit, offset, after }: { limit: number; offset: number; after: readonly string[] | null },
+    ) {
+      return sql<ShownRow[]>`
+        select ${columns}, ${rank} from source_routes r
+        where r.tenant = ${tenant} ${source === null ? sql`` : sql`and r.source = ${source}`}
+          ${after === null ? sql`` : sql`and r.source collate "C" > ${after[0] ?? ""}`}
+        order by r.source collate "C" limit ${limit + 1} offset ${offset}`;
+    },
+
+    /** Holds the tenant's number of routes still until the transaction ends. @returns how many there are */
+    async hold(tx: Transaction, tenant: string): Promise<number> {
+      await tx`select pg_advisory_xact_lock(hashtextextended(${`source_routes ${tenant}`}, 0))`;
+      const [row] = await tx<{ count: number }[]>`
+        select count(*)::int as count from source_routes where tenant = ${tenant}`;
+      return row?.count ?? 0;
+    },
+
+    async idOf(tx: Transaction, tenant: string, source: string): Promise<string | null> {
+      const [row] = await tx<{ id: string }[]>`
+        select id from source_routes where tenant = ${tenant} and source = ${source}`;
+      return row?.id ?? null;
+    },
+
+    async insert(tx: Transaction, { id, tenant, settings, secrets, createdBy, at }: NewRow): Promise<void> {
+      await tx`
+        insert into source_routes (id, tenant, source, workflow, workflow_version, enabled, preset, tolerance_seconds,
+          acknowledge, idempotency_fallback, forward_headers, rate_per_minute, description, secret_version, secret, previous_secret,
+          previous_expires_at, created_at, updated_at, created_by)
+        values (${id}, ${tenant}, ${settings.source}, ${settings.workflow}, ${settings.workflowVersion},
+          ${settings.enabled}, ${settings.preset}, ${settings.toleranceSeconds}, ${settings.acknowledge},
+          ${settings.idempotencyFallback}, ${texts(settings.forwardHeaders)}::text[], ${settings.ratePerMinute}, ${settings.description},
+          ${secrets.secret_version}, ${secrets.secret}, ${secrets.previous_secret}, ${secrets.previous_expires_at},
+          ${at}, ${at}, ${JSON.stringify(createdBy)}::text::jsonb)`;
+    },
+
+    /** @returns whether the row was still as it had been read */
+    async update(tx: Transaction, { tenant, id, revision, settings, secrets, at }: RowChange): Promise<boolean> {
+      const changed =
+        secrets === null
+          ? tx``
+          : tx`, secret_version = ${secrets.secret_version},
+        secret = ${secrets.secret}, previous_secret = ${secrets.previous_secret},
+        previous_expires_at = ${secrets.previous_expires_at}`;
+      const { count } = await tx`
+        update source_routes set workflow = ${settings.workflow}, workflow_version = ${settings.workflowVersion},
+          enabled = ${settings.enabled}, preset = ${settings.preset}, tolerance_seconds = ${settings.toleranceSeconds},
+          acknowledge = ${settings.acknowledge}, idempotency_fallback = ${settings.idempotencyFallback},
+          forward_headers = ${texts(settings.forwardHeaders)}::text[], rate_per_minute = ${settings.ratePerMinute},
+          description = ${settings.description}, updated_at = ${at}, revision = revision + 1 ${changed}
+        where tenant = ${tenant} and id = ${id} and revision = ${revision}`;
+      return count > 0;
+    },
+
+    /** @returns its source; null when there is no such row */
+    async remove(tx: Transaction, tenant: string, id: string): Promise<string | null> {
+      const [row] = await tx<{ source: string }[]>`
+        delete from source_routes where tenant = ${tenant} and id = ${id} returning source`;
+      return row?.source ?? null;
+    },
+
+    /** The oldest routes of each source, in whatever tenant; by source. */
+    async oldest(sources: readonly string[]): Promise<ReadonlyMap<string, readonly RouteRow[]>> {
+      const rows = await sql<RouteRow[]>`
+        select ${columns} from unnest(${texts(sources)}::text[]) as asked (source), lateral
+          (select * from source_routes s where s.source = asked.source
+            order by s.created_at, s.id limit ${bareUrlRoutes}) as r
+        order by r.created_at, r.id`;
+      return Map.groupBy(rows, ({ source }) => source);
+    },
+
+    /** The routes of these tenants' sources. */
+    ofTenants(keys: readonly { readonly tenant: string; readonly source: string }[]): Promise<readonly RouteRow[]> {
+      return sql<RouteRow[]>`
+        select ${columns} from unnest(${texts(keys.map(({ tenant }) => tenant))}::text[],
+          ${texts(keys.map(({ source }) => source))}::text[]) as asked (tenant, source)
+        join source_routes r on r.tenant = asked.tenant and r.source = asked.source`;
+    },
+
+    /** Routes by id and source, in whatever tenant: what their own URLs name. */
+    ofUrls(keys: readonly { readonly id: string; readonly source: string }[]): Promise<readonly RouteRow[]> {
+      return sql<RouteRow[]>`
+        select ${columns} from unnest(${texts(keys.map(({ id }) => id))}::uuid[],
+          ${texts(keys.map(({ source }) => source))}::text[]) as asked (id, source)
+        join source_routes r on r.id = asked.id and r.source = asked.source`;
+    },
+
+    /** Notes when deliveries came in last; never earlier than what is noted already. */
+    async received(
+      marks: readonly { readonly tenant: string; readonly id: string; readonly at: Date }[],
+    ): Promise<void> {
+      // Rows are held in one order, so that two nodes cannot wait for each other.
+      await sql`
+        with asked as (select * from unnest(${texts(marks.map(({ tenant }) => tenant))}::text[],
+            ${texts(marks.map(({ id }) => id))}::uuid[],
+            ${texts(marks.map(({ at }) => at.toISOString()))}::timestamptz[]) as u (tenant, id, at)),
+          held as materialized (select r.id, r.tenant from source_routes r join asked using (tenant, id)
+            order by r.id for update of r)
+        update source_routes r set last_received_at = greatest(r.last_received_at, asked.at)
+        from held join asked using (tenant, id) where r.tenant = held.tenant and r.id = held.id`;
+    },
+  };
+}

@@ -1,0 +1,147 @@
+/** What a source route says, read from a request: defaults, merging, and what no schema can see. */
+
+import { type Issue, invalid, Problem } from "../../../../actors/kernel/problem.ts";
+import { isStorable } from "../../../../actors/manifest/storable.ts";
+import { isReservedSource, parseSource } from "../../../../actors/stimulus/source.ts";
+import type { SourceRoute } from "./port.ts";
+import type { NewRoute, RouteChange } from "./schema.ts";
+
+/** The configurable part of a route; its secret apart. */
+export type RouteSettings = Omit<SourceRoute, "id" | "tenant"> & { readonly description: string };
+
+/** What is to become of a route's secret. */
+export type SecretWish = "keep" | "remove" | "mint" | { readonly text: string };
+
+/** Seconds, where a route says nothing else. */
+export const defaultTolerance = 300;
+
+/**
+ * A new route's settings.
+ * @throws Problem 422 `validation_failed`, `reserved_source`
+ */
+export function newSettings(body: NewRoute): RouteSettings {
+  const source = parseSource(body.source);
+  if (source === null) {
+    throw oneIssue(
+      "source",
+      "must be 1–128 printable ASCII characters without / ? # % and blanks, first one alphanumeric",
+    );
+  }
+  if (isReservedSource(source))
+    throw new Problem("reserved_source", `The source ${source} is served by the service itself`);
+  return withDefaults(source, body);
+}
+
+/**
+ * Every setting anew: what the body leaves out gets its default.
+ * @throws Problem 422 `validation_failed`, `immutable_field`
+ */
+export function replacedSettings(settings: RouteSettings, body: RouteChange): RouteSettings {
+  refuseOtherSource(settings, body);
+  return withDefaults(settings.source, body);
+}
+
+/**
+ * The settings with those the body names changed. Another workflow drops the version that was pinned of the one before.
+ * @throws Problem 422 `validation_failed`, `immutable_field`
+ */
+export function changedSettings(settings: RouteSettings, body: RouteChange): RouteSettings {
+  refuseOtherSource(settings, body);
+  const namesAnother = body.workflow !== undefined && body.workflow !== settings.workflow;
+  const { preset, toleranceSeconds } = body.signature === undefined ? settings : signatureOf(body.signature);
+  return checked({
+    source: settings.source,
+    workflow: body.workflow === undefined ? settings.workflow : body.workflow,
+    workflowVersion:
+      body.workflow_version === undefined ? (namesAnother ? null : settings.workflowVersion) : body.workflow_version,
+    enabled: body.enabled ?? settings.enabled,
+    preset,
+    toleranceSeconds,
+    acknowledge: body.acknowledge ?? settings.acknowledge,
+    idempotencyFallback: body.idempotency_fallback ?? settings.idempotencyFallback,
+    forwardHeaders: body.forward_headers === undefined ? settings.forwardHeaders : headerNames(body.forward_headers),
+    ratePerMinute: body.rate_limit_per_minute === undefined ? settings.ratePerMinute : body.rate_limit_per_minute,
+    description: body.description ?? settings.description,
+  });
+}
+
+/** @throws Problem 422 `validation_failed` */
+export function secretWishOf({ secret, generate_secret = false }: RouteChange): SecretWish {
+  if (generate_secret && secret !== undefined && secret !== null) {
+    throw oneIssue("generate_secret", "cannot be combined with secret");
+  }
+  if (generate_secret) return "mint";
+  if (secret === undefined) return "keep";
+  if (secret === null) return "remove";
+  return { text: checkedSecret(secret) };
+}
+
+/** @throws Problem 422 `validation_failed` */
+export function checkedSecret(secret: string): string {
+  if (!isStorable(secret)) throw oneIssue("secret", "may not hold NUL or broken Unicode");
+  return secret;
+}
+
+/** Names of the settings in which two states of a route differ, as the wire calls them. */
+export function differences(before: RouteSettings, after: RouteSettings): string[] {
+  const named: readonly (readonly [string, keyof RouteSettings])[] = [
+    ["workflow", "workflow"],
+    ["workflow_version", "workflowVersion"],
+    ["enabled", "enabled"],
+    ["signature", "preset"],
+    ["signature", "toleranceSeconds"],
+    ["acknowledge", "acknowledge"],
+    ["idempotency_fallback", "idempotencyFallback"],
+    ["forward_headers", "forwardHeaders"],
+    ["rate_limit_per_minute", "ratePerMinute"],
+    ["description", "description"],
+  ];
+  const differing = named.filter(([, key]) => JSON.stringify(before[key]) !== JSON.stringify(after[key]));
+  return [...new Set(differing.map(([name]) => name))];
+}
+
+export function oneIssue(path: string, message: string, code = "invalid"): Problem {
+  return invalid("validation_failed", "The request is invalid", [{ path, message, code }]);
+}
+
+function withDefaults(source: string, body: Omit<RouteChange, "source">): RouteSettings {
+  const signature = signatureOf(body.signature ?? "svc");
+  return checked({
+    source,
+    workflow: body.workflow ?? null,
+    workflowVersion: body.workflow_version ?? null,
+    enabled: body.enabled ?? true,
+    ...signature,
+    acknowledge: body.acknowledge ?? (signature.preset === "slack" ? "received" : "routed"),
+    idempotencyFallback: body.idempotency_fallback ?? "none",
+    forwardHeaders: headerNames(body.forward_headers ?? ["*"]),
+    ratePerMinute: body.rate_limit_per_minute ?? null,
+    description: body.description ?? "",
+  });
+}
+
+function signatureOf(
+  signature: NonNullable<RouteChange["signature"]>,
+): Pick<RouteSettings, "preset" | "toleranceSeconds"> {
+  if (typeof signature === "string") return { preset: signature, toleranceSeconds: defaultTolerance };
+  return { preset: signature.preset, toleranceSeconds: signature.tolerance_seconds ?? defaultTolerance };
+}
+
+const headerNames = (names: readonly string[]): string[] => [...new Set(names.map((name) => name.toLowerCase()))];
+
+function refuseOtherSource({ source }: RouteSettings, body: RouteChange): void {
+  if (body.source === undefined || body.source.toLowerCase() === source) return;
+  throw new Problem("immutable_field", "The source of a route cannot be changed", { field: "source" });
+}
+
+function checked(settings: RouteSettings): RouteSettings {
+  const texts = { workflow: "workflow", workflow_version: "workflowVersion", description: "description" } as const;
+  const issues: Issue[] = Object.entries(texts).flatMap(([path, key]) =>
+    isStorable(settings[key] ?? "") ? [] : [{ path, message: "may not hold NUL or broken Unicode", code: "invalid" }],
+  );
+  if (settings.workflow === null && settings.workflowVersion !== null) {
+    issues.push({ path: "workflow_version", message: "needs a workflow", code: "invalid" });
+  }
+  if (issues.length > 0) throw invalid("validation_failed", "The request is invalid", issues);
+  return settings;
+}

@@ -1,0 +1,126 @@
+/** The routes of source routes and routers. */
+import { Type } from "@sinclair/typebox";
+import { listSchema, pageOf } from "../../../http/paging.ts";
+import { type Call, defineRoute, jsonBody, type Route, reply, uuidParam } from "../../../http/route.ts";
+import { auditedBy } from "../../audit/audited-by.ts";
+import type { Routers } from "./routers/service.ts";
+import {
+  ChangedRoute,
+  NewRoute,
+  Rotated,
+  Rotation,
+  RouteChange,
+  RouteDeleted,
+  RouteFilter,
+  RouteRecord,
+  RouterDeleted,
+  RouterRecord,
+  RouterWish,
+} from "./schema.ts";
+import type { Changer, SourceRoutes } from "./source-routes.ts";
+
+const base = "/v1/stimulus-routes";
+const RouteId = Type.Object({ id: uuidParam() });
+
+const changerOf = (call: Call): Changer => ({ tenant: call.tenant, identity: call.identity, by: auditedBy(call) });
+
+export function sourceRoutes({ routes, routers }: { routes: SourceRoutes; routers: Routers }): readonly Route[] {
+  const change = (method: "PATCH" | "PUT") =>
+    defineRoute({
+      method,
+      path: `${base}/:id`,
+      summary:
+        method === "PATCH"
+          ? "Change fields of a source route"
+          : "Set every field of a source route; its secret stays unless one is given",
+      scope: "stimulus:manage",
+      params: RouteId,
+      body: jsonBody(RouteChange),
+      responses: { 200: ChangedRoute },
+      handler: (call) => routes[method === "PATCH" ? "patch" : "replace"](changerOf(call), call.params.id, call.body),
+    });
+  return [
+    ...routerRoutes(routers),
+    defineRoute({
+      method: "GET",
+      path: base,
+      summary: "The tenant's source routes, by source",
+      scope: "stimulus:list",
+      query: RouteFilter,
+      responses: { 200: listSchema("routes", RouteRecord) },
+      handler: (call) => routes.list(call.tenant, call.query.source ?? null, pageOf(call.query, 1)),
+    }),
+    defineRoute({
+      method: "POST",
+      path: base,
+      summary: "Configure a source of webhooks and stimuli",
+      scope: "stimulus:manage",
+      body: jsonBody(NewRoute),
+      responses: { 201: ChangedRoute },
+      handler: async (call) => {
+        const record = await routes.create(changerOf(call), call.body);
+        return reply(201, record, { Location: `${base}/${record.id}` });
+      },
+    }),
+    defineRoute({
+      method: "GET",
+      path: `${base}/:id`,
+      summary: "One source route",
+      scope: "stimulus:read",
+      params: RouteId,
+      responses: { 200: RouteRecord },
+      handler: (call) => routes.detail(call.tenant, call.params.id),
+    }),
+    change("PATCH"),
+    change("PUT"),
+    defineRoute({
+      method: "DELETE",
+      path: `${base}/:id`,
+      summary: "Remove a source route; stimuli it brought stay",
+      scope: "stimulus:manage",
+      params: RouteId,
+      responses: { 200: RouteDeleted },
+      handler: (call) => routes.remove(changerOf(call), call.params.id),
+    }),
+    defineRoute({
+      method: "POST",
+      path: `${base}/:id/rotate-secret`,
+      summary: "Put a new secret in force; the one before stays valid for a while",
+      scope: "stimulus:manage",
+      params: RouteId,
+      body: jsonBody(Rotation, { optional: true }),
+      responses: { 200: Rotated },
+      handler: (call) => routes.rotate(changerOf(call), call.params.id, call.body),
+    }),
+  ];
+}
+
+function routerRoutes(routers: Routers): readonly Route[] {
+  return [
+    defineRoute({
+      method: "GET",
+      path: `${base}/router`,
+      summary: "The agent that picks a workflow where a source's route names none",
+      scope: "stimulus:read",
+      responses: { 200: RouterRecord },
+      handler: (call) => routers.detail(call.tenant),
+    }),
+    defineRoute({
+      method: "PUT",
+      path: `${base}/router`,
+      summary: "Configure the router",
+      scope: "stimulus:manage",
+      body: jsonBody(RouterWish),
+      responses: { 200: RouterRecord },
+      handler: (call) => routers.put(changerOf(call), call.body),
+    }),
+    defineRoute({
+      method: "DELETE",
+      path: `${base}/router`,
+      summary: "Do without a router",
+      scope: "stimulus:manage",
+      responses: { 200: RouterDeleted },
+      handler: (call) => routers.remove(changerOf(call)),
+    }),
+  ];
+}

@@ -1,0 +1,148 @@
+/** The wire shapes of source routes and routers (stimuli-webhooks 5, 6). */
+import { type Static, Type } from "@sinclair/typebox";
+import { pagingQuery } from "../../../http/paging.ts";
+import { presetNames } from "./port.ts";
+
+const Text = Type.String();
+const TextOrNull = Type.Union([Text, Type.Null()]);
+const strict = { additionalProperties: false };
+
+const Preset = Type.Union(presetNames.map((name) => Type.Literal(name)));
+const Signature = Type.Object(
+  { preset: Preset, tolerance_seconds: Type.Optional(Type.Integer({ minimum: 30, maximum: 900 })) },
+  strict,
+);
+const Acknowledge = Type.Union([Type.Literal("routed"), Type.Literal("received")]);
+const IdempotencyFallback = Type.Union([Type.Literal("none"), Type.Literal("body_sha256")]);
+const NewSecret = Type.String({ minLength: 16, maxLength: 256, description: "Write-only" });
+/** A name or a UUID. */
+const Reference = Type.String({ minLength: 1, maxLength: 200 });
+
+const changeable = {
+  workflow: Type.Optional(Type.Union([Reference, Type.Null()])),
+  workflow_version: Type.Optional(Type.Union([Type.String({ minLength: 1, maxLength: 64 }), Type.Null()])),
+  enabled: Type.Optional(Type.Boolean()),
+  signature: Type.Optional(Type.Union([Preset, Signature])),
+  secret: Type.Optional(Type.Union([NewSecret, Type.Null()], { description: "Write-only; null removes it" })),
+  generate_secret: Type.Optional(Type.Boolean()),
+  acknowledge: Type.Optional(Acknowledge),
+  idempotency_fallback: Type.Optional(IdempotencyFallback),
+  forward_headers: Type.Optional(
+    Type.Array(
+      Type.String({
+        maxLength: 128,
+        pattern: "^(\\*|[!#$%&'*+.^_`|~0-9A-Za-z-]+)$",
+        description: "* or a header name",
+      }),
+      { maxItems: 64 },
+    ),
+  ),
+  rate_limit_per_minute: Type.Optional(
+    Type.Union([Type.Integer({ minimum: 1, maximum: 1_000_000 }), Type.Null()], {
+      description: "Stimuli of this source let through a minute, beside the tenant's own rate",
+    }),
+  ),
+  description: Type.Optional(Type.String({ maxLength: 1024 })),
+};
+
+/** What a new route is made of; what it leaves out gets its default. */
+export const NewRoute = Type.Object({ source: Text, ...changeable }, strict);
+export type NewRoute = Static<typeof NewRoute>;
+
+/** Members of a route to change, or all of them. */
+export const RouteChange = Type.Object({ source: Type.Optional(Text), ...changeable }, strict);
+export type RouteChange = Static<typeof RouteChange>;
+
+const Identifier = Type.Object({ kind: Text, sub: Text });
+
+export const RouteRecord = Type.Object({
+  id: Text,
+  tenant_id: Text,
+  source: Text,
+  workflow: TextOrNull,
+  workflow_version: TextOrNull,
+  enabled: Type.Boolean(),
+  signature: Type.Object({ preset: Preset, tolerance_seconds: Type.Integer() }),
+  generate_secret: Type.Literal(false),
+  acknowledge: Acknowledge,
+  idempotency_fallback: IdempotencyFallback,
+  forward_headers: Type.Array(Text),
+  rate_limit_per_minute: Type.Union([Type.Integer(), Type.Null()]),
+  description: Text,
+  url: Text,
+  bare_url: Type.Boolean(),
+  secret_source: Type.Union([
+    Type.Literal("stored"),
+    Type.Literal("env_tenant"),
+    Type.Literal("env"),
+    Type.Literal("none"),
+  ]),
+  previous_secret_expires_at: TextOrNull,
+  last_received_at: TextOrNull,
+  created_at: Text,
+  updated_at: Text,
+  created_by: Identifier,
+});
+export type RouteRecord = Static<typeof RouteRecord>;
+
+/** After a change that minted a secret, and then only, with that secret. */
+export const ChangedRoute = Type.Composite([RouteRecord, Type.Object({ secret: Type.Optional(Text) })]);
+export type ChangedRoute = Static<typeof ChangedRoute>;
+
+export const RouteFilter = Type.Object({ source: Type.Optional(Type.String({ maxLength: 1024 })), ...pagingQuery });
+
+export const RouteDeleted = Type.Object({
+  status: Type.Literal("deleted"),
+  success: Type.Literal(true),
+  id: Text,
+});
+
+export const Rotation = Type.Object(
+  {
+    secret: Type.Optional(NewSecret),
+    previous_valid_seconds: Type.Optional(Type.Integer({ minimum: 0, maximum: 2_592_000 })),
+  },
+  strict,
+);
+export type Rotation = Static<typeof Rotation>;
+
+export const Rotated = Type.Object({
+  id: Text,
+  secret: Type.Optional(Text),
+  previous_secret_expires_at: TextOrNull,
+});
+export type Rotated = Static<typeof Rotated>;
+
+const Confidence = Type.Number({ minimum: 0, maximum: 1 });
+const Seconds = Type.Integer({ minimum: 1, maximum: 120 });
+
+export const RouterWish = Type.Object(
+  {
+    router_agent: Type.Optional(Reference),
+    router_agent_id: Type.Optional(Reference),
+    confidence_threshold: Type.Optional(Confidence),
+    classification_confidence_threshold: Type.Optional(Confidence),
+    timeout_seconds: Type.Optional(Seconds),
+    classification_timeout_secs: Type.Optional(Seconds),
+    allowed_workflows: Type.Optional(Type.Union([Type.Array(Reference, { maxItems: 200 }), Type.Null()])),
+  },
+  strict,
+);
+export type RouterWish = Static<typeof RouterWish>;
+
+export const ConfiguredRouter = Type.Object({
+  configured: Type.Literal(true),
+  tenant_id: Text,
+  router_agent: Text,
+  router_agent_id: TextOrNull,
+  confidence_threshold: Type.Number(),
+  timeout_seconds: Type.Integer(),
+  allowed_workflows: Type.Union([Type.Array(Text), Type.Null()]),
+  updated_at: Text,
+  updated_by: Identifier,
+});
+export type ConfiguredRouter = Static<typeof ConfiguredRouter>;
+
+export const RouterRecord = Type.Union([ConfiguredRouter, Type.Object({ configured: Type.Literal(false) })]);
+
+export const RouterDeleted = Type.Object({ status: Type.Literal("deleted"), success: Type.Literal(true) });

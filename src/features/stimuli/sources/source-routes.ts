@@ -1,0 +1,278 @@
+/** What can be done with source routes. */
+import type { Json } from "../../../../actors/kernel/actor.ts";
+import { Problem } from "../../../../actors/kernel/problem.ts";
+import { listOf, type Page } from "../../../http/paging.ts";
+import type { Sql } from "../../../store/postgres.ts";
+import type { Audit, AuditedBy } from "../../audit/port.ts";
+import type { Sealer } from "../../encryption/port.ts";
+import type { Definitions } from "../../workflows/definitions/port.ts";
+import { type RouteRecords, routeRecords, type ShownRow, type StoredSecrets, type Transaction } from "./records.ts";
+import {
+  changedSettings,
+  checkedSecret,
+  differences,
+  newSettings,
+  oneIssue,
+  type RouteSettings,
+  replacedSettings,
+  type SecretWish,
+  secretWishOf,
+} from "./route-settings.ts";
+import type { ChangedRoute, NewRoute, Rotated, Rotation, RouteChange, RouteRecord } from "./schema.ts";
+import type { SecretsOfEnvironment } from "./verification/environment.ts";
+import { environmentSecretOf } from "./verification/keys.ts";
+import {
+  checkUsable,
+  mintedSecret,
+  noSecrets,
+  openedSecret,
+  replacedSecrets,
+  rotatedSecrets,
+} from "./verification/secrets.ts";
+import { routeRecord, settingsOf, shownSettings } from "./wire.ts";
+import { checkVisible } from "./workflow-references.ts";
+
+/** Source routes of a tenant. */
+export const maxRoutes = 200;
+/** How often a change is tried anew after another one that came between. */
+const rounds = 5;
+const defaultPreviousSeconds = 86_400;
+
+export interface SourceRoutesOptions {
+  readonly sql: Sql;
+  readonly sealer: Sealer;
+  readonly audit: Audit;
+  readonly definitions: Definitions;
+  readonly environment: SecretsOfEnvironment;
+  /** Where clients reach the service, without a slash at the end. */
+  readonly publicUrl: string;
+  /** Told of every change once it is stored, before the caller is answered. */
+  readonly changed: (route: { readonly tenant: string; readonly source: string; readonly id: string }) => void;
+  /** Unix milliseconds. */
+  readonly now: () => number;
+  /** A fresh UUIDv7. */
+  readonly newId: () => string;
+}
+
+/** Somebody who changes the configuration. */
+export interface Changer {
+  /** The effective tenant. */
+  readonly tenant: string;
+  readonly identity: { readonly kind: string; readonly userId: string };
+  readonly by: AuditedBy;
+}
+
+export type SourceRoutes = ReturnType<typeof createSourceRoutes>;
+
+export function createSourceRoutes(options: SourceRoutesOptions) {
+  const { sql, sealer, audit, definitions, environment, now, newId } = options;
+  const records: RouteRecords = routeRecords(sql);
+
+  const shown = (row: ShownRow): RouteRecord =>
+    routeRecord(row, {
+      publicUrl: options.publicUrl,
+      environmentOrigin: (_, { tenant, source, preset }) =>
+        environmentSecretOf(environment, tenant, source, preset)?.by ?? null,
+      now: now(),
+    });
+
+  /** @throws Problem 404 `route_not_found` */
+  async function find(tenant: string, id: string): Promise<ShownRow> {
+    const row = await records.find(tenant, id);
+    if (row === null) throw routeNotFound();
+    return row;
+  }
+
+  function append(tx: Transaction, { tenant, by }: Changer, verb: string, id: string, details: Record<string, Json>) {
+    return audit.append(tx, by, {
+      tenant,
+      action: `stimulus_route.${verb}`,
+      target: { type: "stimulus_route", id },
+      details,
+    });
+  }
+
+  /**
+   * Changes a row as it was read; where another change came between it is read again.
+   * @throws Problem 404 `route_not_found`, 503 when there is no end to other changes
+   */
+  async function changing<T>(changer: Changer, id: string, change: (row: ShownRow) => Promise<Planned<T>>): Promise<T> {
+    for (let round = 0; round < rounds; round++) {
+      const row = await find(changer.tenant, id);
+      const { write, answer } = await change(row);
+      if (write === null) return answer(row);
+      const { settings, secrets, verb, details } = write;
+      const { tenant, revision, source } = row;
+      const done = await sql.begin(async (tx) => {
+        const at = new Date(now());
+        if (!(await records.update(tx, { tenant, id, revision, settings, secrets, at }))) return false;
+        await append(tx, changer, verb, id, details);
+        return true;
+      });
+      if (!done) continue;
+      options.changed({ tenant, source, id });
+      return answer(await find(tenant, id));
+    }
+    throw new Problem("service_unavailable", "This route is being changed; try again", {}, { "Retry-After": "1" });
+  }
+
+  /** @throws Problem 422 of the body, `unknown_workflow`; 404 `route_not_found` */
+  function update(
+    changer: Changer,
+    id: string,
+    body: RouteChange,
+    merge: (settings: RouteSettings, body: RouteChange) => RouteSettings,
+  ): Promise<ChangedRoute> {
+    const wish = secretWishOf(body);
+    return changing(changer, id, async (row) => {
+      const before = settingsOf(row);
+      const settings = merge(before, body);
+      const text = wishedText(wish, settings);
+      const secrets = wishedSecrets(row, wish, text, settings);
+      await checkWorkflow(changer.tenant, settings, before);
+      const changed = [...differences(before, settings), ...(secrets === null ? [] : ["secret"])];
+      const answer = (after: ShownRow) => withMinted(shown(after), wish, text);
+      if (changed.length === 0) return { write: null, answer };
+      return {
+        write: { settings, secrets, verb: "updated", details: { ...shownSettings(settings), changed } },
+        answer,
+      };
+    });
+  }
+
+  /**
+   * What a wish makes of a row's secrets; null: they stay.
+   * @throws Problem 422 `validation_failed` when the secret, new or kept, is none of the route's preset
+   */
+  function wishedSecrets(row: ShownRow, wish: SecretWish, text: string | null, { preset }: RouteSettings) {
+    if (text !== null) checkUsable(preset, text, "secret");
+    if (wish === "keep") {
+      const kept = preset === row.preset ? null : openedSecret(sealer, row);
+      if (kept !== null) checkUsable(preset, kept, "signature");
+      return null;
+    }
+    return text === null && row.secret === null ? null : replacedSecrets(sealer, row, text);
+  }
+
+  async function checkWorkflow(tenant: string, settings: RouteSettings, before: RouteSettings | null): Promise<void> {
+    const { workflow, workflowVersion } = settings;
+    const isAsBefore = before?.workflow === workflow && before?.workflowVersion === workflowVersion;
+    if (workflow !== null && !isAsBefore) await checkVisible(definitions, tenant, workflow, workflowVersion);
+  }
+
+  return {
+    /** By source. @param source in any case; null: all of them */
+    async list(tenant: string, source: string | null, page: Page): Promise<Record<string, unknown>> {
+      const rows = await records.list(tenant, source?.toLowerCase() ?? null, page);
+      return listOf("routes", rows.map(shown), page, ({ source: last }) => [last]);
+    },
+
+    /** @throws Problem 404 `route_not_found` */
+    detail: async (tenant: string, id: string): Promise<RouteRecord> => shown(await find(tenant, id)),
+
+    /**
+     * @returns the record, with the secret if it was minted
+     * @throws Problem 422 `validation_failed`, `reserved_source`, `unknown_workflow`; 409 `route_exists` {id}
+     */
+    async create(changer: Changer, body: NewRoute): Promise<ChangedRoute> {
+      const { tenant, identity } = changer;
+      const settings = newSettings(body);
+      const wish = secretWishOf(body);
+      const text = wishedText(wish, settings);
+      if (text !== null) checkUsable(settings.preset, text, "secret");
+      await checkWorkflow(tenant, settings, null);
+      const id = newId();
+      const secrets: StoredSecrets =
+        text === null ? noSecrets : replacedSecrets(sealer, { tenant, id, secret_version: 0 }, text);
+      const createdBy = { kind: identity.kind, sub: identity.userId };
+      await sql.begin(async (tx) => {
+        const count = await records.hold(tx, tenant);
+        const existing = await records.idOf(tx, tenant, settings.source);
+        if (existing !== null) throw routeExists(existing, settings.source);
+        if (count >= maxRoutes) throw tooManyRoutes();
+        await records.insert(tx, { id, tenant, settings, secrets, createdBy, at: new Date(now()) });
+        await append(tx, changer, "created", id, { ...shownSettings(settings), has_secret: text !== null });
+      });
+      options.changed({ tenant, source: settings.source, id });
+      return withMinted(shown(await find(tenant, id)), wish, text);
+    },
+
+    /** Changes what the body names. @throws as `create`, and 404 `route_not_found`, 422 `immutable_field` */
+    patch: (changer: Changer, id: string, body: RouteChange) => update(changer, id, body, changedSettings),
+
+    /** Sets everything but the secret, which stays unless the body says otherwise. @throws as `patch` */
+    replace: (changer: Changer, id: string, body: RouteChange) => update(changer, id, body, replacedSettings),
+
+    /** @throws Problem 404 `route_not_found` */
+    async remove(changer: Changer, id: string) {
+      const source = await sql.begin(async (tx) => {
+        const removed = await records.remove(tx, changer.tenant, id);
+        if (removed === null) throw routeNotFound();
+        await append(tx, changer, "deleted", id, { source: removed });
+        return removed;
+      });
+      options.changed({ tenant: changer.tenant, source, id });
+      return { status: "deleted", success: true, id };
+    },
+
+    /**
+     * Puts a new secret in force; the one before, the environment's too, stays valid for a while.
+     * @throws Problem 404 `route_not_found`, 422 `validation_failed`
+     */
+    rotate(changer: Changer, id: string, body: Rotation): Promise<Rotated> {
+      const given = body.secret === undefined ? null : checkedSecret(body.secret);
+      const seconds = body.previous_valid_seconds ?? defaultPreviousSeconds;
+      return changing(changer, id, async (row) => {
+        const { tenant, source, preset } = row;
+        const secret = given ?? mintedSecret(preset);
+        checkUsable(preset, secret, "secret");
+        const before = row.secret === null ? environmentSecretOf(environment, tenant, source, preset) : null;
+        const expiresAt = seconds === 0 ? null : new Date(now() + seconds * 1000);
+        const secrets = rotatedSecrets(sealer, row, secret, before?.current ?? null, expiresAt);
+        const expires = secrets.previous_expires_at?.toISOString() ?? null;
+        const minted = given === null ? { secret } : {};
+        return {
+          write: {
+            settings: settingsOf(row),
+            secrets,
+            verb: "secret_rotated",
+            details: { source, minted: given === null, previous_secret_expires_at: expires },
+          },
+          answer: () => ({ id, ...minted, previous_secret_expires_at: expires }),
+        };
+      });
+    },
+  };
+}
+
+/** What a change writes, if anything, and how it is answered with the row as it is then. */
+interface Planned<T> {
+  readonly write: {
+    readonly settings: RouteSettings;
+    readonly secrets: StoredSecrets | null;
+    readonly verb: string;
+    readonly details: Record<string, Json>;
+  } | null;
+  readonly answer: (row: ShownRow) => T;
+}
+
+/** The secret a wish leads to; null when it names none. */
+function wishedText(wish: SecretWish, { preset }: RouteSettings): string | null {
+  if (wish === "mint") return mintedSecret(preset);
+  return typeof wish === "string" ? null : wish.text;
+}
+
+const withMinted = (record: RouteRecord, wish: SecretWish, text: string | null): ChangedRoute =>
+  wish === "mint" && text !== null ? { ...record, secret: text } : record;
+
+function routeNotFound(): Problem {
+  return new Problem("route_not_found", "Source route not found");
+}
+
+function routeExists(id: string, source: string): Problem {
+  return new Problem("route_exists", `There is a route for the source ${source} already`, { id });
+}
+
+function tooManyRoutes(): Problem {
+  return oneIssue("source", `a tenant may have at most ${maxRoutes} source routes`, "too_many_routes");
+}

@@ -1,0 +1,70 @@
+/** The keys a tenant's deliveries may be signed with: those of the stored secrets, else of the environment's. */
+import { Problem } from "../../../../../actors/kernel/problem.ts";
+import type { Sealer } from "../../../encryption/port.ts";
+import type { PresetName } from "../port.ts";
+import { presets } from "../presets/presets.ts";
+import type { RouteRow } from "../records.ts";
+import type { SecretsOfEnvironment } from "./environment.ts";
+import { openedPrevious, openedSecret } from "./secrets.ts";
+
+export interface Keys {
+  /** The current secret's first. */
+  readonly keys: readonly Uint8Array[];
+  /** What kept stored secrets from being opened; null: nothing. */
+  readonly fault: Problem | null;
+  /** When one of them ceases to count, Unix milliseconds. */
+  readonly until: number;
+}
+
+/** What the environment holds for a tenant's source, in a form the preset can use. */
+export interface EnvironmentSecret {
+  readonly by: "env_tenant" | "env";
+  readonly current: string;
+}
+
+/** Null: nothing the preset could use. */
+export function environmentSecretOf(
+  environment: SecretsOfEnvironment,
+  tenant: string,
+  source: string,
+  preset: PresetName,
+): EnvironmentSecret | null {
+  const found = environment.ofTenant(tenant, source);
+  const usable = found?.secrets
+    .map((secret) => secret.reveal())
+    .find((text) => presets[preset].secretBytes(text) !== null);
+  return found === null || usable === undefined ? null : { by: found.by, current: usable };
+}
+
+export function environmentKeys(
+  environment: SecretsOfEnvironment,
+  tenant: string,
+  source: string,
+  preset: PresetName,
+): readonly Uint8Array[] {
+  const secrets = environment.ofTenant(tenant, source)?.secrets ?? [];
+  return secrets.flatMap((secret) => presets[preset].secretBytes(secret.reveal()) ?? []);
+}
+
+/** @param at Unix milliseconds */
+export function keysOf(sealer: Sealer, environment: SecretsOfEnvironment, row: RouteRow, at: number): Keys {
+  const { tenant, source, preset } = row;
+  if (row.secret === null) {
+    return { keys: environmentKeys(environment, tenant, source, preset), fault: null, until: Number.POSITIVE_INFINITY };
+  }
+  const keys: Uint8Array[] = [];
+  let fault: Problem | null = null;
+  for (const open of [openedSecret, openedPrevious]) {
+    try {
+      const text = open(sealer, row, at);
+      // A secret from before a change of the preset may be none of the new one.
+      const key = text === null ? null : presets[preset].secretBytes(text);
+      if (key !== null) keys.push(key);
+    } catch (error) {
+      if (!(error instanceof Problem)) throw error;
+      fault ??= error;
+    }
+  }
+  const expires = row.previous_expires_at?.getTime() ?? 0;
+  return { keys, fault, until: expires > at ? expires : Number.POSITIVE_INFINITY };
+}

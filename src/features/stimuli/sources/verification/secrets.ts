@@ -1,0 +1,86 @@
+/** Secrets of source routes: minted, checked against the preset that uses them, sealed, opened. */
+import { randomBytes } from "node:crypto";
+import type { SealedPlace, Sealer } from "../../../encryption/port.ts";
+import type { SealedColumn } from "../../../encryption/rewrap.ts";
+import type { PresetName } from "../port.ts";
+import { presets } from "../presets/presets.ts";
+import type { RouteRow, StoredSecrets } from "../records.ts";
+import { oneIssue } from "../route-settings.ts";
+
+/** Where a route's secret of this version is sealed to. */
+const placeOf = ({ tenant, id }: Pick<RouteRow, "tenant" | "id">, version: number): SealedPlace => ({
+  tenant,
+  record: id,
+  version: `secret/${version}`,
+});
+
+/** What is to be sealed anew after a rotation of the master key. */
+export const sealedColumns: readonly SealedColumn[] = [
+  { table: "source_routes", column: "secret", version: (row) => `secret/${row.secret_version}` },
+  { table: "source_routes", column: "previous_secret", version: (row) => `secret/${Number(row.secret_version) - 1}` },
+];
+
+/** A secret as senders of the preset configure it: 32 random bytes. */
+export const mintedSecret = (preset: PresetName): string => presets[preset].secretText(randomBytes(32));
+
+/** @throws Problem 422 `validation_failed` at `path` when the preset cannot read the secret */
+export function checkUsable(preset: PresetName, secret: string, path: string): void {
+  if (presets[preset].secretBytes(secret) === null) {
+    throw oneIssue(path, `is no secret of the preset ${preset}: base64, with or without whsec_ before it`);
+  }
+}
+
+export const noSecrets: StoredSecrets = {
+  secret_version: 0,
+  secret: null,
+  previous_secret: null,
+  previous_expires_at: null,
+};
+
+type Owner = Pick<RouteRow, "tenant" | "id" | "secret_version">;
+
+/** In place of whatever was stored, previous ones included; null stores none. */
+export function replacedSecrets(sealer: Sealer, row: Owner, secret: string | null): StoredSecrets {
+  const version = row.secret_version + 1;
+  return {
+    ...noSecrets,
+    secret_version: version,
+    secret: secret === null ? null : sealer.seal(placeOf(row, version), secret),
+  };
+}
+
+/**
+ * A new secret beside the one before.
+ * @param before    the text of a secret that was not stored so far; null: the stored one, if there is any
+ * @param expiresAt null: the one before is void at once
+ */
+export function rotatedSecrets(
+  sealer: Sealer,
+  row: Owner & Pick<RouteRow, "secret">,
+  secret: string,
+  before: string | null,
+  expiresAt: Date | null,
+): StoredSecrets {
+  // The previous secret is sealed as the version before the current one. The stored one is that already.
+  const version = row.secret_version + (row.secret === null ? 2 : 1);
+  const fresh = before === null ? null : sealer.seal(placeOf(row, version - 1), before);
+  const previous = expiresAt === null ? null : (row.secret ?? fresh);
+  return {
+    secret_version: version,
+    secret: sealer.seal(placeOf(row, version), secret),
+    previous_secret: previous,
+    previous_expires_at: previous === null ? null : expiresAt,
+  };
+}
+
+/** The stored secret; null when there is none. @throws Problem 500 `decryption_failed` */
+export function openedSecret(sealer: Sealer, row: RouteRow): string | null {
+  return row.secret === null ? null : sealer.open(placeOf(row, row.secret_version), row.secret);
+}
+
+/** The one before while it counts; null when there is none. @throws Problem 500 `decryption_failed` */
+export function openedPrevious(sealer: Sealer, row: RouteRow, at: number): string | null {
+  const { previous_secret, previous_expires_at } = row;
+  if (previous_secret === null || previous_expires_at === null || previous_expires_at.getTime() <= at) return null;
+  return sealer.open(placeOf(row, row.secret_version - 1), previous_secret);
+}

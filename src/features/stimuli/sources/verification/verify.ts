@@ -1,0 +1,89 @@
+/** Whether a delivery is signed, and by whom (stimuli contract, section 3, rows 4–6, 8 and 9). */
+import { createHmac, timingSafeEqual } from "node:crypto";
+import { Problem } from "../../../../../actors/kernel/problem.ts";
+import type { Candidate, PresetName } from "../port.ts";
+import type { Malformed, MalformedReason, Preset, Signed } from "../presets/preset.ts";
+import { presets } from "../presets/presets.ts";
+
+/** A candidate with secrets, and what the delivery's headers claim in its scheme. */
+export interface SignedCandidate {
+  readonly candidate: Candidate;
+  readonly preset: Preset;
+  readonly signed: Signed;
+}
+
+/**
+ * Reads the signatures, before there is a body. Each scheme among the candidates is read once.
+ * @param candidates without any, the delivery is judged as one of the scheme `svc`
+ * @returns those whose secrets are to be tried, in the order given; never empty
+ * @throws Problem 401 `missing_signature`, 400 `malformed_signature` {reason}, 401 `secret_not_found`, 500
+ *   `decryption_failed` where the only secrets do not open
+ */
+export function readSignatures(candidates: readonly Candidate[], headers: Headers): readonly SignedCandidate[] {
+  const names: readonly PresetName[] =
+    candidates.length === 0 ? ["svc"] : [...new Set(candidates.map(({ preset }) => preset))];
+  const wellFormed = new Map<PresetName, Signed>();
+  let malformed: MalformedReason | null = null;
+  for (const name of names) {
+    const preset = presets[name];
+    if (!preset.present(headers)) continue;
+    const found: Signed | Malformed = preset.read(headers);
+    if ("malformed" in found) malformed ??= found.malformed;
+    else wellFormed.set(name, found);
+  }
+  if (wellFormed.size === 0) {
+    if (malformed === null) throw new Problem("missing_signature", "The delivery carries no signature");
+    throw new Problem("malformed_signature", "The signature is malformed", { reason: malformed });
+  }
+  const readable = candidates.flatMap((candidate): SignedCandidate[] => {
+    const signed = wellFormed.get(candidate.preset);
+    if (signed === undefined || candidate.secrets.length === 0) return [];
+    return [{ candidate, preset: presets[candidate.preset], signed }];
+  });
+  if (readable.length === 0) {
+    const sealed = candidates.find(({ preset, fault }) => fault !== undefined && wellFormed.has(preset));
+    throw sealed?.fault ?? new Problem("secret_not_found", "No secret is set for this source");
+  }
+  return readable;
+}
+
+/**
+ * Tries every secret of every candidate whose time is within its tolerance; how long that takes tells nothing of which
+ * one matched.
+ * @param read as `readSignatures` returns it
+ * @param nowMs Unix milliseconds
+ * @returns the one whose secret matches
+ * @throws Problem 401 `invalid_signature` {reason}, 409 `ambiguous_webhook_route` when secrets of two tenants match
+ */
+export function verifySignatures(read: readonly SignedCandidate[], body: Uint8Array, nowMs: number): SignedCandidate {
+  const seconds = Math.floor(nowMs / 1000);
+  const timely = read.filter(
+    ({ candidate, signed: { timestamp } }) =>
+      timestamp === null || Math.abs(seconds - timestamp) <= candidate.toleranceSeconds,
+  );
+  const matching = timely.filter((one) => isSignedBy(one, body));
+  const [first] = matching;
+  if (first === undefined) {
+    const reason = timely.length === 0 ? "timestamp_out_of_tolerance" : "mismatch";
+    throw new Problem("invalid_signature", "The signature is not valid", { reason });
+  }
+  if (matching.some(({ candidate }) => candidate.tenant !== first.candidate.tenant)) {
+    const message = "The signature fits several routes: use the URL of the one that is meant, or another secret";
+    throw new Problem("ambiguous_webhook_route", message);
+  }
+  return first;
+}
+
+function isSignedBy({ candidate, signed }: SignedCandidate, body: Uint8Array): boolean {
+  let matches = 0;
+  for (const secret of candidate.secrets) {
+    const right = createHmac("sha256", secret).update(signed.prefix).update(body).digest();
+    for (const claimed of signed.signatures) matches |= sameBytes(right, claimed);
+  }
+  return matches !== 0;
+}
+
+/** 1 for equal bytes. A digest of another length is no secret. */
+function sameBytes(right: Uint8Array, claimed: Uint8Array): number {
+  return right.length === claimed.length && timingSafeEqual(right, claimed) ? 1 : 0;
+}

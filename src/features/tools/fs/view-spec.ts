@@ -1,0 +1,26 @@
+/** What a view of an agent's files is made of. */
+import type { FilesystemRules } from "../../../../actors/policy/filesystem/policy.ts";
+
+/** One directory of the host in a view. */
+export interface ViewMount {
+  /** Absolute host path. */
+  readonly host: string;
+  /** What the agent calls it. */
+  readonly target: string;
+  readonly readOnly: boolean;
+  /** Bytes that may be added before its size limit is met; null: any number. */
+  readonly freeBytes: number | null;
+}
+
+/** Everything a view is made of; plain data, so that it can be handed to another process. */
+export interface ViewSpec {
+  /** One of them holds all others. */
+  readonly mounts: readonly ViewMount[];
+  /** `spec.security.filesystem`. Null: no more than the mounts' own modes. */
+  readonly rules: FilesystemRules | null;
+}
+
+/** A view of one directory that may be written. */
+export function viewOf(host: string, target = "/workspace"): ViewSpec {
+  return { mounts: [{ host, target, readOnly: false, freeBytes: null }], rules: null };
+}

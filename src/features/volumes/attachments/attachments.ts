@@ -1,0 +1,175 @@
+/** Attachments of a start (agents-executions 3.3): files in volumes that the caller may read. */
+import { type Static, Type } from "@sinclair/typebox";
+import { Value } from "@sinclair/typebox/value";
+import { isObject } from "../../../../actors/agent/manifest/parse.ts";
+import type { Json } from "../../../../actors/kernel/actor.ts";
+import { type Issue, invalid, Problem } from "../../../../actors/kernel/problem.ts";
+import { isStorable } from "../../../../actors/manifest/storable.ts";
+import { ATTACHMENT_READ, patternCovers } from "../../../../actors/tool/catalog.ts";
+import { isUuid } from "../../../http/route.ts";
+import { viewOf } from "../../tools/fs/view-spec.ts";
+import { ToolFailure, ToolRefusal } from "../../tools/port.ts";
+import { sha256Of } from "../files/digests.ts";
+import { lookAt, withFile } from "../files/files.ts";
+import { readPath } from "../files/paths.ts";
+import { isDirectory } from "../layout.ts";
+import { type VolumeReader, visibilityOf } from "../reader.ts";
+import type { Volumes } from "../volumes.ts";
+
+/** Names the caller's own volume of that label, wherever a volume is named. */
+export const CHAT_ATTACHMENTS = "chat-attachments";
+const maxAttachments = 32;
+
+const Text = (maxLength: number) => Type.String({ minLength: 1, maxLength });
+const Reference = Type.Object({
+  /** A UUID, or `chat-attachments`. */
+  volume_id: Text(64),
+  path: Text(4096),
+  name: Text(1024),
+  mime_type: Text(255),
+  size: Type.Integer({ minimum: 0 }),
+  sha256: Type.Optional(Type.Union([Type.String({ pattern: "^[0-9a-fA-F]{64}$" }), Type.Null()])),
+});
+type Reference = Static<typeof Reference>;
+
+/** As the plan and the record keep it: the volume by its UUID, the path from its root. */
+export type Attachment = {
+  readonly volume_id: string;
+  readonly path: string;
+  readonly name: string;
+  readonly mime_type: string;
+  readonly size: number;
+  readonly sha256?: string;
+};
+
+/**
+ * Judges the attachments of a start.
+ * @param inputSchema the agent's, or null; it must declare the property `attachments`
+ * @param tools       the effective ones, or the patterns that the manifest grants; one must cover `svc.attachment.read`
+ * @returns what the input is folded with and the plan keeps, in order; empty for none
+ * @throws Problem 422 `attachments_not_declared`; 422 `invalid_attachment` with `issues` of code `invalid`,
+ *   `attachment_not_found` or `attachment_changed` at `attachments.<n>…`
+ */
+export async function checkAttachments(
+  volumes: Pick<Volumes, "records" | "layout">,
+  tenant: string,
+  reader: VolumeReader,
+  refs: readonly Json[],
+  inputSchema: Json,
+  tools: readonly { readonly name: string }[],
+): Promise<Attachment[]> {
+  if (refs.length === 0) return [];
+  if (!takesAttachments(inputSchema, tools)) {
+    const message = `The agent takes no attachments: its input_schema declares none, or ${ATTACHMENT_READ} is not among its tools`;
+    throw invalid("attachments_not_declared", message, [
+      { path: "attachments", message: "are not taken by this agent", code: "attachments_not_declared" },
+    ]);
+  }
+  return checkFiles(volumes, tenant, reader, refs);
+}
+
+/**
+ * The files alone, for whoever takes any.
+ * @throws Problem 422 `invalid_attachment`, with the same issues
+ */
+export async function checkFiles(
+  volumes: Pick<Volumes, "records" | "layout">,
+  tenant: string,
+  reader: VolumeReader,
+  refs: readonly Json[],
+): Promise<Attachment[]> {
+  if (refs.length > maxAttachments) {
+    throw refused([{ path: "attachments", message: `at most ${maxAttachments}`, code: "invalid" }]);
+  }
+  const findings = await Promise.all(refs.map((ref, index) => check(volumes, tenant, reader, ref, index)));
+  const issues = findings.flatMap((finding) => (Array.isArray(finding) ? finding : []));
+  if (issues.length > 0) throw refused(issues);
+  return findings.filter((finding): finding is Attachment => !Array.isArray(finding));
+}
+
+const refused = (issues: readonly Issue[]): Problem =>
+  invalid("invalid_attachment", "The attachments cannot be used", issues);
+
+/** Whether an agent declares attachments: its schema has the property, and it may read them. */
+export function takesAttachments(inputSchema: Json, tools: readonly { readonly name: string }[]): boolean {
+  const declares =
+    isObject(inputSchema) && isObject(inputSchema.properties) && Object.hasOwn(inputSchema.properties, "attachments");
+  return declares && tools.some(({ name }) => patternCovers(name, ATTACHMENT_READ));
+}
+
+async function check(
+  { records, layout }: Pick<Volumes, "records" | "layout">,
+  tenant: string,
+  reader: VolumeReader,
+  ref: Json,
+  index: number,
+): Promise<Attachment | Issue[]> {
+  const at = `attachments.${index}`;
+  if (!Value.Check(Reference, ref)) {
+    return [...Value.Errors(Reference, ref)].slice(0, 10).map((error) => ({
+      path: `${at}${error.path.replaceAll("/", ".")}`,
+      message: error.message,
+      code: "invalid",
+    }));
+  }
+  const reference: Reference = ref;
+  const fault = faultOf(reference, at);
+  if (fault !== null) return [fault];
+  const missing = [{ path: at, message: "there is no such file in a volume of yours", code: "attachment_not_found" }];
+  const row = await findVolume(records, tenant, reader, reference.volume_id);
+  if (row === null || !isDirectory(layout.volume(row.volume_id))) return missing;
+  const path = readPath(reference.path);
+  const view = viewOf(layout.volume(row.volume_id), "/");
+  try {
+    const entry = lookAt(view, path);
+    if (entry.directory) return missing;
+    if (entry.size !== reference.size) {
+      return [{ path: `${at}.size`, message: `the file has ${entry.size} bytes`, code: "attachment_changed" }];
+    }
+    const wanted = reference.sha256?.toLowerCase();
+    if (wanted !== undefined && (await withFile(view, path, ({ fd }) => sha256Of(fd, null))) !== wanted) {
+      return [{ path: `${at}.sha256`, message: "the file has another content", code: "attachment_changed" }];
+    }
+    const { name, mime_type, size } = reference;
+    return {
+      volume_id: row.volume_id,
+      path: entry.path,
+      name,
+      mime_type,
+      size,
+      ...(wanted === undefined ? {} : { sha256: wanted }),
+    };
+  } catch (error) {
+    if (error instanceof ToolFailure || error instanceof ToolRefusal || error instanceof Problem) return missing;
+    throw error;
+  }
+}
+
+function faultOf({ volume_id, path, name, mime_type }: Reference, at: string): Issue | null {
+  if (volume_id !== CHAT_ATTACHMENTS && !isUuid(volume_id)) {
+    return { path: `${at}.volume_id`, message: `must be a UUID or ${CHAT_ATTACHMENTS}`, code: "invalid" };
+  }
+  if (![name, mime_type].every(isStorable)) {
+    return { path: at, message: "contains a NUL character or broken Unicode", code: "invalid" };
+  }
+  try {
+    readPath(path);
+    return null;
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    return { path: `${at}.path`, message: error.message, code: "invalid" };
+  }
+}
+
+async function findVolume(
+  records: Volumes["records"],
+  tenant: string,
+  reader: VolumeReader,
+  volumeId: string,
+): Promise<{ readonly volume_id: string } | null> {
+  if (volumeId === CHAT_ATTACHMENTS) {
+    return reader === null ? null : records.byLabel(tenant, reader.userId, CHAT_ATTACHMENTS);
+  }
+  const [row] = await records.readable(tenant, [volumeId.toLowerCase()], visibilityOf(reader));
+  return row ?? null;
+}

@@ -1,0 +1,86 @@
+/** The tool `svc.attachment.read`: the files that an execution was given, and no others. */
+import { createHash } from "node:crypto";
+import { type Static, Type } from "@sinclair/typebox";
+import { Value } from "@sinclair/typebox/value";
+import { ATTACHMENT_READ } from "../../../../actors/tool/catalog.ts";
+import { readBytes, textOf } from "../../tools/fs/files.ts";
+import { maxFileBytes } from "../../tools/fs/limits.ts";
+import { viewOf } from "../../tools/fs/view-spec.ts";
+import { outcomeOf, ToolFailure, type ToolProvider, ToolRefusal, type ToolRequest } from "../../tools/port.ts";
+import { withFile } from "../files/files.ts";
+import { isDirectory } from "../layout.ts";
+import type { Volumes } from "../volumes.ts";
+import { type Attachment, CHAT_ATTACHMENTS } from "./attachments.ts";
+
+const Arguments = Type.Object({
+  volume_id: Type.String({ minLength: 1, maxLength: 64, description: "volume_id of the attachment" }),
+  path: Type.String({ minLength: 1, maxLength: 4096, description: "path of the attachment" }),
+});
+type Arguments = Static<typeof Arguments>;
+
+/** @param attachmentsOf what an execution was started with */
+export function createAttachmentTool(
+  { layout, records }: Pick<Volumes, "layout" | "records">,
+  attachmentsOf: (tenant: string, executionId: string) => Promise<readonly Attachment[]>,
+): ToolProvider {
+  const tools = [
+    {
+      name: ATTACHMENT_READ,
+      description: "Read a file that was attached to the request. Binary content comes as base64.",
+      inputSchema: JSON.parse(JSON.stringify(Arguments)) as Record<string, unknown>,
+    },
+  ];
+
+  async function read({ arguments: given, tenant, executionId }: ToolRequest) {
+    const wanted = checked(given);
+    const attachment = (await attachmentsOf(tenant, executionId)).find((candidate) => names(wanted, candidate));
+    if (attachment === undefined) throw notAttached(wanted.path);
+    const { volume_id, path, mime_type } = attachment;
+    const kept = await records.kept([volume_id]);
+    const host = layout.volume(volume_id);
+    if (!kept.has(volume_id) || !isDirectory(host))
+      throw new ToolFailure("not_found", `${path} does not exist any more`);
+    return withFile(viewOf(host, "/"), path, async ({ fd, stats }) => {
+      if (stats.size > maxFileBytes) {
+        throw new ToolFailure("file_too_large", `${path} is larger than ${maxFileBytes} bytes`);
+      }
+      const bytes = readBytes(fd, 0, stats.size);
+      const text = textOf(bytes);
+      return {
+        content: text ?? bytes.toString("base64"),
+        encoding: text === null ? "base64" : "utf-8",
+        mime_type,
+        size: bytes.length,
+        sha256: createHash("sha256").update(bytes).digest("hex"),
+      };
+    });
+  }
+
+  return {
+    tools: () => tools,
+    call: async (request) => {
+      try {
+        return { status: "succeeded", result: await read(request) };
+      } catch (error) {
+        return outcomeOf(error);
+      }
+    },
+  };
+}
+
+function checked(given: ToolRequest["arguments"]): Arguments {
+  if (Value.Check(Arguments, given)) return given;
+  throw new ToolFailure("invalid_arguments", `${ATTACHMENT_READ}: volume_id and path must be texts`);
+}
+
+/** The path counts as the reference has it, or from the volume's root; the literal volume as any of that path. */
+function names({ volume_id, path }: Arguments, attachment: Attachment): boolean {
+  const rooted = path.startsWith("/") ? path : `/${path}`;
+  const sameVolume = volume_id === CHAT_ATTACHMENTS || volume_id.toLowerCase() === attachment.volume_id;
+  return sameVolume && rooted === attachment.path;
+}
+
+function notAttached(path: string): ToolRefusal {
+  const message = `${path} is not attached to this execution`;
+  return new ToolRefusal(2002, "path_not_allowed", "path_outside_boundary", message, path);
+}

@@ -1,0 +1,84 @@
+/** Sending a file: as the client takes it, whole or the part it asks for, never held in memory. */
+import { closeSync, type Stats } from "node:fs";
+import { Problem } from "../../../../actors/kernel/problem.ts";
+import type { OpenedFile } from "./files.ts";
+
+/** Bun opens the file for itself when it begins to answer, which is at once; this is more than enough, ms. */
+const closeAfterMs = 250;
+
+export interface Sending {
+  readonly type: string;
+  /** In quotes. */
+  readonly etag: string;
+}
+
+/** Tells one state of a file from another without reading it. */
+export function statEtag({ ino, size, mtimeMs }: Stats): string {
+  return `"${ino.toString(36)}-${size.toString(36)}-${Math.round(mtimeMs * 1000).toString(36)}"`;
+}
+
+/**
+ * The answer with a file's bytes. Takes over the descriptor.
+ * @throws Problem 416 `range_not_satisfiable`
+ */
+export function sendFile(request: Request, file: OpenedFile, { type, etag }: Sending): Response {
+  const { fd, stats, name } = file;
+  let sent = false;
+  try {
+    const headers: Record<string, string> = {
+      "Accept-Ranges": "bytes",
+      "Content-Disposition": disposition(name),
+      "Content-Type": type,
+      ETag: etag,
+      "X-Content-Type-Options": "nosniff",
+    };
+    if (namesEtag(request.headers.get("if-none-match"), etag)) return new Response(null, { status: 304, headers });
+    const range = rangeOf(request.headers, stats.size, etag);
+    const [start, end] = range ?? [0, stats.size];
+    if (range !== null) headers["Content-Range"] = `bytes ${start}-${end - 1}/${stats.size}`;
+    const status = range === null ? 200 : 206;
+    if (request.method === "HEAD") return new Response(null, { status, headers });
+    sent = true;
+    setTimeout(() => closeSync(fd), closeAfterMs);
+    // The very file that was opened, whatever its path leads to by now. Bun announces its length, unlike a stream's.
+    const content = Bun.file(process.platform === "linux" ? `/proc/self/fd/${fd}` : `/dev/fd/${fd}`);
+    // Of a part Bun would make a 206 by itself, of a whole with a Range header as well: the decision is ours.
+    const whole = range === null && !request.headers.has("range");
+    return new Response(whole ? content : content.slice(start, end), { status, headers });
+  } finally {
+    if (!sent) closeSync(fd);
+  }
+}
+
+/** One range of bytes, end exclusive; null when the whole file is wanted. @throws Problem 416 */
+function rangeOf(headers: Headers, size: number, etag: string): readonly [start: number, end: number] | null {
+  const condition = headers.get("if-range");
+  if (condition !== null && condition !== etag) return null;
+  // Several ranges at once, and what is none, may be answered with the whole.
+  const match = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(headers.get("range")?.trim() ?? "");
+  const [, from = "", to = ""] = match ?? [];
+  if (match === null || (from === "" && to === "")) return null;
+  const start = from === "" ? Math.max(0, size - Number(to)) : Number(from);
+  const end = from === "" || to === "" ? size : Math.min(size, Number(to) + 1);
+  if (from !== "" && to !== "" && Number(to) < Number(from)) return null;
+  if (start >= size || end <= start) {
+    const headers = { "Content-Range": `bytes */${size}` };
+    throw new Problem("range_not_satisfiable", `The file has ${size} bytes`, { size }, headers);
+  }
+  return [start, end];
+}
+
+function namesEtag(header: string | null, etag: string): boolean {
+  if (header === null) return false;
+  return header.split(",").some((part) => part.trim() === "*" || part.trim().replace(/^W\//, "") === etag);
+}
+
+/** RFC 6266: a plain name for everybody, and the exact one for those who read it. */
+function disposition(name: string): string {
+  const plain = name.replace(/[^\x20-\x7e]|["\\%]/g, "_");
+  const exact = encodeURIComponent(name.toWellFormed()).replace(
+    /['()*!]/g,
+    (mark) => `%${mark.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
+  return `attachment; filename="${plain}"; filename*=UTF-8''${exact}`;
+}

@@ -1,0 +1,54 @@
+/** Paths in volumes as callers write them, and how failures on them are told. */
+import { invalid, Problem } from "../../../../actors/kernel/problem.ts";
+import { ToolFailure, ToolRefusal } from "../../tools/port.ts";
+
+const maxPathBytes = 4096;
+const maxSegmentBytes = 255;
+
+/**
+ * A path from a volume's root, `/` first, `.` and doubled slashes collapsed.
+ * @throws Problem 422 `invalid_path` for `..`, NUL and control characters, and what is too long
+ */
+export function readPath(text: string): string {
+  if (Buffer.byteLength(text) > maxPathBytes) throw invalidPath(`is longer than ${maxPathBytes} bytes`);
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: those are what is looked for
+  if (/[\u0000-\u001f\u007f]/.test(text) || !text.isWellFormed()) throw invalidPath("holds a control character");
+  const segments = text.split("/").filter((segment) => segment !== "" && segment !== ".");
+  if (segments.includes("..")) throw invalidPath("holds ..");
+  if (segments.some((segment) => Buffer.byteLength(segment) > maxSegmentBytes)) {
+    throw invalidPath(`has a name longer than ${maxSegmentBytes} bytes`);
+  }
+  return `/${segments.join("/")}`;
+}
+
+export function invalidPath(message: string): Problem {
+  return invalid("invalid_path", `The path ${message}`, [{ path: "path", message, code: "invalid_path" }]);
+}
+
+export const pathNotFound = (): Problem => new Problem("path_not_found", "Path not found");
+export const isDirectoryProblem = (): Problem => new Problem("is_a_directory", "The path is a directory");
+
+/** Does something in a view; what the view refuses becomes a problem for the caller. */
+export async function answering<T>(work: () => T | Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw asProblem(error);
+  }
+}
+
+function asProblem(error: unknown): unknown {
+  if (error instanceof ToolRefusal) return invalidPath("leads out of the volume");
+  if (!(error instanceof ToolFailure)) return error;
+  switch (error.code) {
+    case "not_found":
+    case "not_a_directory":
+      return pathNotFound();
+    case "quota_exceeded":
+      return new Problem("quota_exceeded", "The volume is full", { quota: "size_limit_bytes" });
+    case "timeout":
+      return new Problem("service_unavailable", "The directory is too large to be read", {}, { "Retry-After": "60" });
+    default:
+      return invalidPath("cannot be used");
+  }
+}

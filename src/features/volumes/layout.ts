@@ -1,0 +1,132 @@
+/**
+ * Where volumes lie on this host.
+ *
+ *   workspaces/<id>      what goes with a run: the implicit workspace (id of the execution), ephemeral volumes
+ *   volumes/<id>         what stays: volumes of users and persistent volumes of agents
+ *   volumes/.uploads/    files on their way into a volume
+ *   hidden/<execution>/  empty directories that stand in place of what a run may not see
+ */
+import { lstatSync } from "node:fs";
+import { chown, lstat, mkdir, readdir, rm } from "node:fs/promises";
+import { join } from "node:path";
+import type { MountPlan } from "../../../actors/execution/start/plan.ts";
+import { isUuid } from "../../http/route.ts";
+
+/** Agents run as this user and group wherever the service may give files away. */
+const agentUser = 1000;
+/** No upload takes this long between two of its bytes. */
+const staleUploadMs = 3600_000;
+
+export class VolumeLayout {
+  readonly workspaces: string;
+  readonly volumes: string;
+  readonly hidden: string;
+
+  /** @param dataDir absolute path */
+  constructor(dataDir: string) {
+    this.workspaces = join(dataDir, "workspaces");
+    this.volumes = join(dataDir, "volumes");
+    this.hidden = join(dataDir, "hidden");
+  }
+
+  /** Host directory of a volume of a run. */
+  directoryOf({ storage_class, volume_id }: Pick<MountPlan, "storage_class" | "volume_id">): string {
+    return storage_class === "ephemeral" ? this.workspace(volume_id) : this.volume(volume_id);
+  }
+
+  workspace(id: string): string {
+    return join(this.workspaces, safeId(id));
+  }
+
+  volume(id: string): string {
+    return join(this.volumes, safeId(id));
+  }
+
+  get uploads(): string {
+    return join(this.volumes, ".uploads");
+  }
+
+  /** What crashes left of uploads. @param now Unix milliseconds */
+  async removeOldUploads(now: number): Promise<void> {
+    for (const name of await readdir(this.uploads).catch(() => [])) {
+      const path = join(this.uploads, name);
+      const old = now - (lstatSync(path, { throwIfNoEntry: false })?.mtimeMs ?? now) > staleUploadMs;
+      if (old) await rm(path, { force: true });
+    }
+  }
+
+  hiddenOf(executionId: string): string {
+    return join(this.hidden, safeId(executionId));
+  }
+}
+
+/** An id that is safe to be part of a path. @throws TypeError for anything but a lower-case UUID */
+function safeId(id: string): string {
+  if (!isUuid(id) || id !== id.toLowerCase()) throw new TypeError("not a UUID in canonical form");
+  return id;
+}
+
+/** Makes a volume's directory, owned by the agents' user where this process may give it away. */
+export async function makeVolumeDirectory(path: string): Promise<void> {
+  const made = await mkdir(path, { recursive: true, mode: 0o755 });
+  const { uid } = await lstat(path);
+  if (process.getuid?.() === 0 && (made !== undefined || uid === 0)) await chown(path, agentUser, agentUser);
+}
+
+export function isDirectory(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+}
+
+/** Ids of the directories in one of the layout's folders. */
+export async function idsIn(folder: string): Promise<string[]> {
+  const names = await readdir(folder).catch(() => []);
+  return names.filter((name) => isUuid(name) && name === name.toLowerCase());
+}
+
+/** Where the service looks for programs of its own; never the environment's PATH. */
+const trustedPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+
+/** Takes a directory away with everything in it. Repeatable. @throws Error when something is left */
+export async function removeDirectory(path: string): Promise<void> {
+  if (lstatSync(path, { throwIfNoEntry: false }) === undefined) return;
+  // Agents can nest directories thousands deep: `rm` takes them away in a moment, Bun's own in minutes of a core.
+  const child = Bun.spawn(["rm", "-rf", "--", path], {
+    env: { PATH: trustedPath },
+    stdio: ["ignore", "ignore", "ignore"],
+  });
+  if ((await child.exited) !== 0) throw new Error("a volume's directory could not be removed");
+}
+
+export interface Usage {
+  readonly bytes: number;
+  readonly files: number;
+  /** Files and everything else that takes a place of its own in the file system. */
+  readonly entries: number;
+}
+
+/**
+ * Sums up the sizes of all regular files, in a process of its own because neither their number nor their depth is
+ * ours to choose. Links are not followed, other file systems not entered.
+ */
+export async function measure(path: string): Promise<Usage> {
+  if (!isDirectory(path)) return { bytes: 0, files: 0, entries: 0 };
+  const list =
+    process.platform === "linux" ? ["-printf", "%y%s\\n"] : ["-type", "f", "-exec", "stat", "-f", "f%z", "{}", "+"];
+  const child = Bun.spawn(["find", path, "-xdev", ...list], {
+    env: { PATH: trustedPath },
+    stdio: ["ignore", "pipe", "ignore"],
+  });
+  let [bytes, files, entries, rest] = [0, 0, 0, ""];
+  const decoder = new TextDecoder();
+  for await (const chunk of child.stdout) {
+    const lines = (rest + decoder.decode(chunk, { stream: true })).split("\n");
+    rest = lines.pop() ?? "";
+    entries += lines.length;
+    for (const line of lines) {
+      if (!line.startsWith("f")) continue;
+      files += 1;
+      bytes += Number(line.slice(1));
+    }
+  }
+  return { bytes, files, entries };
+}

@@ -1,0 +1,225 @@
+/** Volumes as their users have them: made, shown, changed, deleted (platform 3). */
+
+import type { Identity } from "../../../actors/identity/identity.ts";
+import { invalid, Problem } from "../../../actors/kernel/problem.ts";
+import { isStorable } from "../../../actors/manifest/storable.ts";
+import { type StorageQuota, storageQuota, volumeAllowance } from "../../../actors/policy/storage-quota.ts";
+import type { Page } from "../../http/paging.ts";
+import type { Sql } from "../../store/postgres.ts";
+import { CHAT_ATTACHMENTS } from "./attachments/attachments.ts";
+import { makeVolumeDirectory, measure } from "./layout.ts";
+import { visibilityOf } from "./reader.ts";
+import type { VolumeRow } from "./records.ts";
+import type { ChangeBody, VolumeBody } from "./schema.ts";
+import { type Transaction, userVolumeRecords } from "./user-records.ts";
+import type { Volumes } from "./volumes.ts";
+
+export interface Caller {
+  readonly identity: Identity;
+  /** The effective tenant. */
+  readonly tenant: string;
+}
+
+export type Library = ReturnType<typeof createLibrary>;
+
+export function createLibrary(sql: Sql, volumes: Volumes) {
+  const records = userVolumeRecords(sql);
+  const { layout } = volumes;
+
+  /** Measures what agents may have written to since it was last measured. */
+  async function current(row: VolumeRow, isAttached: boolean): Promise<VolumeRow> {
+    if (row.measured) return row;
+    const directory = layout.volume(row.volume_id);
+    // While an agent writes, figures are old at once anyway.
+    const { bytes, files } = await (isAttached ? volumes.usageOf(directory) : measure(directory));
+    await volumes.records.noteUsage(row.volume_id, bytes, files, !isAttached);
+    return { ...row, used_bytes: bytes, file_count: files };
+  }
+
+  async function bodies(rows: readonly VolumeRow[]): Promise<VolumeBody[]> {
+    const attached = await volumes.attached(rows.map(({ volume_id }) => volume_id));
+    return Promise.all(
+      rows.map(async (row) => {
+        const isAttached = attached.has(row.volume_id);
+        return volumeBody(await current(row, isAttached), isAttached);
+      }),
+    );
+  }
+
+  async function bodyOf(row: VolumeRow): Promise<VolumeBody> {
+    const [body] = await bodies([row]);
+    if (body === undefined) throw volumeNotFound();
+    return body;
+  }
+
+  /** The caller's own volume for chats, made at its first use whatever the quota of volumes says. */
+  async function chatVolume({ identity, tenant }: Caller): Promise<VolumeRow> {
+    const { userId } = identity;
+    const find = () => volumes.records.byLabel(tenant, userId, CHAT_ATTACHMENTS);
+    const known = await find();
+    if (known !== null) return known;
+    const sizeLimit = volumeAllowance(storageQuota(identity, tenant));
+    const volume = { id: Bun.randomUUIDv7(), userId, label: CHAT_ATTACHMENTS, sizeLimit, visibility: "private" };
+    await records.exclusively(tenant, (transaction) => records.create(transaction, tenant, volume));
+    const made = await find();
+    if (made === null) throw volumeNotFound();
+    return made;
+  }
+
+  return {
+    layout,
+    records,
+
+    /** What agents may have changed is measured again. */
+    async refreshed(row: VolumeRow): Promise<VolumeRow> {
+      return row.measured ? row : current(row, (await volumes.attached([row.volume_id])).has(row.volume_id));
+    },
+
+    /**
+     * A volume the caller may see, its directory made.
+     * @param id a UUID in any case, or `chat-attachments`
+     * @throws Problem 404 `volume_not_found`
+     */
+    async find(caller: Caller, id: string): Promise<VolumeRow> {
+      const { identity, tenant } = caller;
+      const [row] =
+        id === CHAT_ATTACHMENTS
+          ? [await chatVolume(caller)]
+          : await volumes.records.readable(tenant, [id.toLowerCase()], visibilityOf(identity));
+      if (row === undefined) throw volumeNotFound();
+      await makeVolumeDirectory(layout.volume(row.volume_id));
+      return row;
+    },
+
+    bodyOf,
+
+    /** @throws Problem 402 `quota_exceeded`, 409 `volume_label_taken`, 422 for a limit above what the caller may have */
+    async create(
+      { identity, tenant }: Caller,
+      id: string,
+      { label, size_limit_bytes, visibility = "private" }: ChangeBody & { readonly label: string },
+    ): Promise<VolumeBody> {
+      checkLabel(label);
+      const quota = storageQuota(identity, tenant);
+      const sizeLimit = checkedLimit(size_limit_bytes, quota) ?? volumeAllowance(quota);
+      const { userId } = identity;
+      const earlier = await volumes.records.byLabel(tenant, userId, label);
+      // The same piece of work, repeated after a crash.
+      if (earlier?.volume_id === id) return bodyOf(earlier);
+      await records.exclusively(tenant, async (transaction) => {
+        if (label !== CHAT_ATTACHMENTS) await requireRoomForVolume(transaction, tenant, userId, quota);
+        const volume = { id, userId, label, sizeLimit, visibility };
+        if (!(await records.create(transaction, tenant, volume))) throw labelTaken();
+      });
+      const made = await volumes.records.byLabel(tenant, userId, label);
+      if (made === null) throw volumeNotFound();
+      return bodyOf(made);
+    },
+
+    async list({ identity, tenant }: Caller, label: string | null, page: Page) {
+      const who = visibilityOf(identity);
+      const [rows, total] = await Promise.all([
+        records.list(tenant, who, label, page),
+        records.count(tenant, who, label),
+      ]);
+      const positions = new Map(rows.map(({ volume_id, position }) => [volume_id, position]));
+      return { items: await bodies(rows), positions, total, quotaBytes: storageQuota(identity, tenant).userBytes };
+    },
+
+    async quota({ identity, tenant }: Caller) {
+      const { tier, volumes: limit, userBytes, tenantBytes, fileBytes } = storageQuota(identity, tenant);
+      const held = await records.held(tenant, identity.userId, null);
+      const bytes = Math.min(userBytes, tenantBytes);
+      return {
+        quota_bytes: bytes,
+        total_storage_bytes: bytes,
+        used_bytes: held.userBytes,
+        total_bytes_used: held.userBytes,
+        volume_count: held.volumes,
+        volume_limit: limit,
+        max_volumes: limit,
+        max_file_size_bytes: Math.min(fileBytes, bytes),
+        tier,
+      };
+    },
+
+    /** @throws Problem 409 `volume_label_taken`, 422 for a limit below what is held or above the allowance */
+    async change(caller: Caller, row: VolumeRow, change: ChangeBody): Promise<VolumeBody> {
+      const { identity, tenant } = caller;
+      if (change.label !== undefined) checkLabel(change.label);
+      checkedLimit(change.size_limit_bytes, storageQuota(identity, tenant));
+      if (change.size_limit_bytes !== undefined) {
+        const { used_bytes } = await current(row, true);
+        if (change.size_limit_bytes < used_bytes) throw badLimit(`the volume holds ${used_bytes} bytes`);
+      }
+      if (!(await records.change(tenant, row.volume_id, change))) throw labelTaken();
+      const [changed] = await volumes.records.readable(tenant, [row.volume_id], { all: true, userId: null });
+      if (changed === undefined) throw volumeNotFound();
+      return bodyOf(changed);
+    },
+
+    /** @throws Problem 409 `volume_attached` while an execution works with it, or an agent keeps it */
+    async remove({ tenant }: Caller, row: VolumeRow): Promise<void> {
+      const attached = await volumes.attached([row.volume_id]);
+      if (attached.has(row.volume_id)) throw new Problem("volume_attached", "An execution works with this volume");
+      if (row.kind === "agent") throw new Problem("volume_attached", "The volume is kept until its agent is deleted");
+      await records.markDeleted(tenant, row.volume_id);
+    },
+  };
+
+  async function requireRoomForVolume(
+    transaction: Transaction,
+    tenant: string,
+    userId: string,
+    { volumes: limit, tier }: StorageQuota,
+  ): Promise<void> {
+    const held = await records.held(tenant, userId, null, transaction);
+    if (held.volumes < limit) return;
+    throw new Problem("quota_exceeded", `The plan allows ${limit} volumes`, {
+      quota: "volumes",
+      limit,
+      used: held.volumes,
+      tier,
+    });
+  }
+}
+
+function volumeBody(row: VolumeRow, attached: boolean): VolumeBody {
+  return {
+    id: row.volume_id,
+    label: row.label,
+    name: row.label,
+    status: attached ? "attached" : "available",
+    visibility: row.visibility,
+    size_limit_bytes: row.size_limit_bytes,
+    used_bytes: row.used_bytes,
+    file_count: row.file_count,
+    tenant_id: row.tenant,
+    owner_user_id: row.owner_user_id,
+    created_at: row.created_at.toISOString(),
+    updated_at: row.updated_at.toISOString(),
+  };
+}
+
+const volumeNotFound = (): Problem => new Problem("volume_not_found", "Volume not found");
+const labelTaken = (): Problem => new Problem("volume_label_taken", "You have a volume of that label");
+
+function badLimit(message: string): Problem {
+  return invalid("validation_failed", "The request is invalid", [
+    { path: "size_limit_bytes", message, code: "invalid" },
+  ]);
+}
+
+function checkedLimit(bytes: number | undefined, quota: StorageQuota): number | null {
+  if (bytes === undefined) return null;
+  const allowance = volumeAllowance(quota);
+  if (bytes > allowance) throw badLimit(`may be at most ${allowance}`);
+  return bytes;
+}
+
+function checkLabel(label: string): void {
+  if (isStorable(label) && label.trim() !== "") return;
+  throw invalid("validation_failed", "The request is invalid", [
+    { path: "label", message: "must be printable text", code: "invalid" },
+  ]);
+}

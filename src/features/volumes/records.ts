@@ -1,0 +1,199 @@
+/** The SQL of volumes, tenant first. */
+import type { TransactionSql } from "postgres";
+import type { Sql } from "../../store/postgres.ts";
+
+export interface VolumeRow {
+  readonly volume_id: string;
+  readonly tenant: string;
+  readonly kind: "user" | "agent" | "run" | "workflow";
+  readonly label: string;
+  readonly owner_user_id: string | null;
+  readonly visibility: "private" | "tenant";
+  readonly size_limit_bytes: number;
+  readonly used_bytes: number;
+  readonly file_count: number;
+  readonly measured: boolean;
+  readonly created_at: Date;
+  readonly updated_at: Date;
+}
+
+/** Whose volumes a caller sees: everybody's in the tenant, or his own and what is visible to all. */
+export interface Visibility {
+  readonly all: boolean;
+  readonly userId: string | null;
+}
+
+type Query = Sql | TransactionSql<Record<string, never>>;
+
+export function volumeRecords(sql: Sql) {
+  const columns = sql`volume_id, tenant, kind, label, owner_user_id, visibility,
+    size_limit_bytes::double precision as size_limit_bytes, used_bytes::double precision as used_bytes,
+    file_count::double precision as file_count,
+    measured, created_at, updated_at`;
+  const seen = ({ all, userId }: Visibility) => sql`(${all} or visibility = 'tenant' or owner_user_id = ${userId})`;
+  return {
+    /** Of the given volumes, those the tenant has and the reader may see; volumes of runs are nobody's to name. */
+    readable(tenant: string, volumeIds: readonly string[], who: Visibility): Promise<VolumeRow[]> {
+      return sql<VolumeRow[]>`
+        select ${columns} from volumes
+        where tenant = ${tenant} and volume_id = any(${[...volumeIds]}::uuid[]) and kind <> 'run'
+          and deleted_at is null and ${seen(who)}`;
+    },
+
+    /** A user's volume by its label. */
+    async byLabel(tenant: string, userId: string, label: string, query: Query = sql): Promise<VolumeRow | null> {
+      const [row] = await query<VolumeRow[]>`
+        select ${columns} from volumes
+        where tenant = ${tenant} and owner_user_id = ${userId} and label = ${label} and kind = 'user'
+          and deleted_at is null`;
+      return row ?? null;
+    },
+
+    /** An agent's persistent volume, made when there is none; a later manifest's size limit is taken over. */
+    async ofAgent(
+      tenant: string,
+      volume: { id: string; agentId: string; name: string; sizeLimit: number; userId: string | null },
+    ): Promise<string> {
+      const [row] = await sql<{ volume_id: string }[]>`
+        insert into volumes (volume_id, tenant, kind, label, owner_user_id, agent_id, size_limit_bytes)
+        values (${volume.id}, ${tenant}, 'agent', ${volume.name}, ${volume.userId}, ${volume.agentId},
+          ${volume.sizeLimit})
+        on conflict (agent_id, tenant, label) where kind = 'agent' and deleted_at is null
+        do update set size_limit_bytes = excluded.size_limit_bytes
+        returning volume_id`;
+      return row?.volume_id ?? volume.id;
+    },
+
+    /** A workflow's persistent volume, made when there is none; a later manifest's size limit is taken over. */
+    async ofWorkflow(
+      tenant: string,
+      volume: { id: string; workflow: string; name: string; sizeLimit: number; userId: string | null },
+    ): Promise<string> {
+      const [row] = await sql<{ volume_id: string }[]>`
+        insert into volumes (volume_id, tenant, kind, label, owner_user_id, workflow, size_limit_bytes)
+        values (${volume.id}, ${tenant}, 'workflow', ${volume.name}, ${volume.userId}, ${volume.workflow},
+          ${volume.sizeLimit})
+        on conflict (tenant, workflow, label) where kind = 'workflow' and deleted_at is null
+        do update set size_limit_bytes = excluded.size_limit_bytes
+        returning volume_id`;
+      return row?.volume_id ?? volume.id;
+    },
+
+    /**
+     * An ephemeral volume that a run declares. The same id again is the same volume.
+     * @param volume of a workflow's run it names the workflow: then what it holds counts in the tenant's quota
+     */
+    async addOfRun(
+      tenant: string,
+      volume: { id: string; executionId: string; name: string; sizeLimit: number; ttlMs: number; workflow?: string },
+    ): Promise<void> {
+      await sql`
+        insert into volumes (volume_id, tenant, kind, label, execution_id, size_limit_bytes, ttl_ms, workflow)
+        values (${volume.id}, ${tenant}, 'run', ${volume.name}, ${volume.executionId}, ${volume.sizeLimit},
+          ${volume.ttlMs}, ${volume.workflow ?? null})
+        on conflict (volume_id) do nothing`;
+    },
+
+    /** What the tenant's volumes hold, as last measured, those of workflow runs among them. */
+    async usedBytes(tenant: string): Promise<number> {
+      const [row] = await sql<{ used: number }[]>`
+        select coalesce(sum(used_bytes), 0)::double precision as used from volumes
+        where tenant = ${tenant} and (kind <> 'run' or workflow is not null) and deleted_at is null`;
+      return row?.used ?? 0;
+    },
+
+    /** @param written those of the volumes that the execution may change */
+    async mount(
+      tenant: string,
+      executionId: string,
+      volumeIds: readonly string[],
+      written: readonly string[],
+    ): Promise<void> {
+      if (volumeIds.length === 0) return;
+      await sql`
+        insert into volume_mounts (volume_id, execution_id, tenant)
+        select volume_id, ${executionId}, tenant from volumes
+        where tenant = ${tenant} and volume_id = any(${[...volumeIds]}::uuid[])
+        on conflict (volume_id, execution_id) do nothing`;
+      if (written.length === 0) return;
+      await sql`
+        update volumes set measured = false where tenant = ${tenant} and volume_id = any(${[...written]}::uuid[])`;
+    },
+
+    /** Executions that mount the volumes, ended or not. */
+    mountsOf(volumeIds: readonly string[]): Promise<{ volume_id: string; execution_id: string; fresh: boolean }[]> {
+      return sql<{ volume_id: string; execution_id: string; fresh: boolean }[]>`
+        select volume_id, execution_id, created_at > now() - interval '1 minute' as fresh
+        from volume_mounts where volume_id = any(${[...volumeIds]}::uuid[])`;
+    },
+
+    /** Says how a volume shows in an execution. @returns how it shows in others, ended or not */
+    async shape(
+      volumeId: string,
+      executionId: string,
+      shape: string,
+    ): Promise<{ execution_id: string; shape: string }[]> {
+      await sql`
+        update volume_mounts set shape = ${shape} where volume_id = ${volumeId} and execution_id = ${executionId}`;
+      return sql<{ execution_id: string; shape: string }[]>`
+        select execution_id, shape from volume_mounts
+        where volume_id = ${volumeId} and execution_id <> ${executionId} and shape is not null and shape <> ${shape}`;
+    },
+
+    async forgetMounts(executionIds: readonly string[]): Promise<void> {
+      await sql`delete from volume_mounts where execution_id = any(${[...executionIds]}::uuid[])`;
+    },
+
+    /** @param settled nothing writes to it any more: the figures hold until it is mounted again */
+    async noteUsage(volumeId: string, bytes: number, files: number, settled: boolean): Promise<void> {
+      await sql`
+        update volumes set used_bytes = ${bytes}, file_count = ${files}, measured = ${settled}
+        where volume_id = ${volumeId}`;
+    },
+
+    /** Of the given volumes, those that were written to since they were measured. */
+    async doubtful(volumeIds: readonly string[]): Promise<string[]> {
+      const rows = await sql<{ volume_id: string }[]>`
+        select volume_id from volumes
+        where volume_id = any(${[...volumeIds]}::uuid[]) and not measured and deleted_at is null limit 500`;
+      return rows.map((row) => row.volume_id);
+    },
+
+    /** Ephemeral volumes of runs by id, or all of them that are older than an hour. */
+    ofRuns(ids: readonly string[]): Promise<{ volume_id: string; execution_id: string; ttl_ms: number }[]> {
+      return sql<{ volume_id: string; execution_id: string; ttl_ms: number }[]>`
+        select volume_id, execution_id, ttl_ms::double precision as ttl_ms from volumes
+        where kind = 'run' and (volume_id = any(${[...ids]}::uuid[]) or created_at < now() - interval '1 hour')
+        limit 10000`;
+    },
+
+    async volumesOfRun(executionId: string): Promise<string[]> {
+      const rows = await sql<{ volume_id: string }[]>`
+        select volume_id from volumes where kind = 'run' and execution_id = ${executionId}`;
+      return rows.map((row) => row.volume_id);
+    },
+
+    async forget(volumeIds: readonly string[]): Promise<void> {
+      await sql`delete from volumes where volume_id = any(${[...volumeIds]}::uuid[])`;
+    },
+
+    /** Of every tenant: a global agent has volumes wherever it ran. @returns whether there were any */
+    async markDeletedOfAgent(agentId: string): Promise<boolean> {
+      const marked = await sql`
+        update volumes set deleted_at = now() where kind = 'agent' and agent_id = ${agentId} and deleted_at is null`;
+      return marked.count > 0;
+    },
+
+    /** Of the given ids: those that are kept, so that all others may be erased. */
+    async kept(volumeIds: readonly string[]): Promise<ReadonlySet<string>> {
+      const rows = await sql<{ volume_id: string }[]>`
+        select volume_id from volumes where volume_id = any(${[...volumeIds]}::uuid[]) and deleted_at is null`;
+      return new Set(rows.map((row) => row.volume_id));
+    },
+
+    /** Rows of volumes that every host has had its time to erase. */
+    async forgetOldDeleted(): Promise<void> {
+      await sql`delete from volumes where deleted_at < now() - interval '7 days'`;
+    },
+  };
+}

@@ -1,0 +1,28 @@
+/** What the rest of the house may ask of workflow definitions. */
+import type { Definition } from "../../../../actors/workflow/definition.ts";
+
+/** A registered workflow, ready to run. */
+export interface ResolvedWorkflow {
+  readonly workflow_id: string;
+  readonly name: string;
+  readonly version: string;
+  /** Whose it is; `svc-system` for a global one. */
+  readonly owner: string;
+  readonly definition: Definition;
+}
+
+export interface WorkflowLookup {
+  readonly tenant: string;
+  /** Name or UUID; a UUID pins its version. */
+  readonly ref: string;
+  /** Null: the latest by semantic version. */
+  readonly version: string | null;
+}
+
+export interface Definitions {
+  /**
+   * A tenant's own workflow before a global one of the same name.
+   * @throws Problem 404 `workflow_not_found`; 422 `validation_failed` when `version` contradicts a UUID's
+   */
+  resolve(lookup: WorkflowLookup): Promise<ResolvedWorkflow>;
+}

@@ -1,0 +1,148 @@
+/** Registering manifests: judged against what this node offers and what the tenant sees, then stored as a version. */
+import { createHash } from "node:crypto";
+import { type Issue, Problem } from "../../../../actors/kernel/problem.ts";
+import { judgeWorkflow } from "../../../../actors/workflow/manifest/manifest.ts";
+import { parseWorkflow } from "../../../../actors/workflow/manifest/parse.ts";
+import { refusal } from "../../../../actors/workflow/manifest/refusal.ts";
+import type { JudgedWorkflow } from "../../../../actors/workflow/manifest/states/judged.ts";
+import { ownerOf, tenantOf } from "./owner.ts";
+import { type Caller, globalForbidden, mayPublish, type WorkflowParts } from "./parts.ts";
+import type { NewWorkflow } from "./records.ts";
+import type { Finding, Judgement, Registered, Scope } from "./schema.ts";
+
+export interface RegisterWish {
+  readonly force: boolean | null;
+  readonly scope: Scope | null;
+}
+
+type Found = Pick<JudgedWorkflow, "definition" | "metadata"> & {
+  readonly issues: readonly Issue[];
+  readonly warnings: readonly Finding[];
+};
+
+export function registering(parts: WorkflowParts) {
+  const { sql, records, now, newId } = parts;
+
+  /** What is wrong with a document for this tenant, and what is worth a warning. */
+  async function judge(tenant: string, document: Parameters<typeof judgeWorkflow>[0]): Promise<Found> {
+    const judged = judgeWorkflow(document, parts.offer);
+    const { agents, workflows } = judged.references;
+    const [seenAgents, seenWorkflows] = await Promise.all([
+      agents.length === 0 ? new Set<string>() : parts.visibleAgents(tenant, unique(agents)),
+      workflows.length === 0 ? new Set<string>() : records.visible(tenant, unique(workflows)),
+    ]);
+    const missing = agents
+      .filter(({ name }) => !seenAgents.has(name))
+      .map(({ name, path }) => ({ path, message: `there is no agent ${name}`, code: "agent_not_found" }));
+    const absent = workflows
+      .filter(({ name }) => !seenWorkflows.has(name))
+      .filter(({ name }) => name !== judged.definition.name)
+      .map(({ name, path }) => ({ path, code: "workflow_not_found", message: `there is no workflow ${name} yet` }));
+    return {
+      definition: judged.definition,
+      metadata: judged.metadata,
+      issues: [...judged.issues, ...missing],
+      warnings: [...judged.warnings, ...absent],
+    };
+  }
+
+  return {
+    /**
+     * Stores a manifest as a version of its name.
+     * @throws Problem 400 `malformed_body`, 413 `body_too_large`, 422 `invalid_manifest`, 403 `global_scope_forbidden`,
+     *   409 `workflow_version_exists`
+     */
+    async register(caller: Caller, text: string, wish: RegisterWish): Promise<Registered> {
+      const parsed = parseWorkflow(text);
+      const scope = wish.scope ?? parsed.scope ?? "tenant";
+      const force = wish.force ?? parsed.force ?? false;
+      const owner = ownerOf(caller.tenant, scope);
+      const { definition, metadata, issues, warnings } = await judge(owner, parsed.document);
+      if (issues.length > 0) throw refusal(issues);
+      if (scope === "global" && !mayPublish(caller)) throw globalForbidden();
+      const workflow: NewWorkflow = {
+        name: definition.name,
+        version: definition.version,
+        description: metadata.description,
+        labels: metadata.labels,
+        annotations: metadata.annotations,
+        tags: metadata.tags,
+        metadata: shownMetadata(metadata),
+        inputSchema: definition.input_schema,
+        manifestYaml: parsed.yaml,
+        manifestSha256: createHash("sha256").update(parsed.yaml).digest("hex"),
+        definition: JSON.stringify(definition),
+        registeredBy: caller.identity.userId,
+      };
+      const at = new Date(now());
+      const { workflowId, createdAt } = await store(caller, owner, workflow, force, at);
+      return {
+        id: workflowId,
+        workflow_id: workflowId,
+        name: workflow.name,
+        version: workflow.version,
+        scope,
+        status: "registered",
+        registered_at: at.toISOString(),
+        created_at: createdAt.toISOString(),
+        tenant_id: tenantOf(owner),
+        warnings: [...warnings],
+      };
+    },
+
+    /** Judges a manifest and stores nothing. @throws Problem 400 `malformed_body`, 413 `body_too_large` */
+    async validate(tenant: string, text: string): Promise<Judgement> {
+      const { issues, warnings } = await judge(tenant, parseWorkflow(text).document);
+      return {
+        valid: issues.length === 0,
+        issues: issues.map(({ path, code, message }) => ({ path, code, message })),
+        warnings: [...warnings],
+      };
+    },
+  };
+
+  async function store(caller: Caller, owner: string, workflow: NewWorkflow, force: boolean, at: Date) {
+    return sql.begin(async (tx) => {
+      const held = await records.hold(tx, owner, workflow.name);
+      const existing = held.find(({ version }) => version === workflow.version)?.workflow_id;
+      if (existing !== undefined && !force) throw versionExists(existing, workflow);
+      const workflowId = existing ?? newId();
+      let createdAt = at;
+      if (existing === undefined) await records.insert(tx, owner, workflowId, workflow, at);
+      else createdAt = await records.replace(tx, workflowId, workflow, at);
+      const { name, version } = workflow;
+      const { kind, userId: sub } = caller.identity;
+      const change = {
+        type: "WorkflowRegistered",
+        tenant: tenantOf(owner),
+        workflowId,
+        name,
+        version,
+        actor: { kind, sub },
+      } as const;
+      const details = { replaced: existing !== undefined, manifest_sha256: workflow.manifestSha256 };
+      await records.note(tx, { ...change, requestId: caller.requestId, details }, newId(), at);
+      return { workflowId, createdAt };
+    });
+  }
+}
+
+const unique = (references: readonly { readonly name: string }[]): string[] => [
+  ...new Set(references.map(({ name }) => name)),
+];
+
+function versionExists(existingId: string, { name, version }: NewWorkflow): Problem {
+  const message = `Version ${version} of ${name} exists; register it with force=true to replace it`;
+  return new Problem("workflow_version_exists", message, { existing_id: existingId });
+}
+
+/** `metadata` as a definition shows it: schemas and the template only where they were declared. */
+function shownMetadata(metadata: JudgedWorkflow["metadata"]) {
+  const { input_schema, output_schema, output_template, ...rest } = metadata;
+  return {
+    ...rest,
+    ...(input_schema === null ? {} : { input_schema }),
+    ...(output_schema === null ? {} : { output_schema }),
+    ...(output_template === null ? {} : { output_template }),
+  };
+}

@@ -1,0 +1,151 @@
+/** The routes of workflow definitions. */
+import { type TObject, Type } from "@sinclair/typebox";
+import { maxManifestBytes } from "../../../../actors/agent/manifest/parse.ts";
+import { invalid } from "../../../../actors/kernel/problem.ts";
+import { preferredText } from "../../../http/accept.ts";
+import { listSchema, pageOf } from "../../../http/paging.ts";
+import { type Call, defineRoute, jsonBody, type Route, rawBody } from "../../../http/route.ts";
+import type { Caller } from "./parts.ts";
+import {
+  Deleted,
+  DeleteQuery,
+  Judgement,
+  ManifestBody,
+  Registered,
+  RegisterQuery,
+  type Scope,
+  ScopeChanged,
+  ScopeWish,
+  VersionElement,
+  VersionQuery,
+  WorkflowDetail,
+  WorkflowElement,
+  WorkflowFilter,
+} from "./schema.ts";
+import type { Workflows } from "./service.ts";
+
+/** A name or a UUID; what is neither is unknown. */
+const Ref = Type.Object({ ref: Type.String({ maxLength: 200 }) });
+/** Room for a manifest inside a JSON wrapper, where every character may be escaped. */
+const manifestBody = rawBody({ limit: 2 * maxManifestBytes, schema: ManifestBody });
+
+const callerOf = ({ identity, tenant, requestId }: Call): Caller => ({ identity, tenant, requestId });
+
+export function workflowRoutes(workflows: Workflows): readonly Route[] {
+  const register = (path: string) =>
+    defineRoute({
+      method: "POST",
+      path,
+      summary: "Register a manifest as a version of a workflow",
+      scope: "workflow:deploy",
+      query: RegisterQuery,
+      body: manifestBody,
+      responses: { 200: Registered },
+      handler: (call) => {
+        const { force = null, scope = null } = call.query;
+        return workflows.register(callerOf(call), call.body.text(), { force, scope });
+      },
+    });
+  const setScope = (method: "POST" | "PATCH") =>
+    defineRoute({
+      method,
+      path: "/v1/workflows/:ref/scope",
+      summary: "Move every version of a workflow to all tenants, or to the caller's own",
+      scope: "workflow:deploy",
+      params: Ref,
+      body: jsonBody(ScopeWish),
+      responses: { 200: ScopeChanged },
+      handler: (call) =>
+        workflows.setScope(callerOf(call), { ref: call.params.ref, version: null }, wishedScope(call.body)),
+    });
+  return [
+    register("/v1/workflows"),
+    register("/v1/workflows/temporal/register"),
+    defineRoute({
+      method: "POST",
+      path: "/v1/workflows/validate",
+      summary: "Judge a manifest and store nothing",
+      scope: "workflow:validate",
+      body: manifestBody,
+      responses: { 200: Judgement },
+      handler: (call) => workflows.validate(call.tenant, call.body.text()),
+    }),
+    defineRoute({
+      method: "GET",
+      path: "/v1/workflows",
+      summary: "The tenant's workflows by name, the latest version of each",
+      scope: "workflow:list",
+      query: WorkflowFilter,
+      responses: { 200: listSchema("workflows", WorkflowElement) },
+      handler: (call) => workflows.list(call.tenant, call.query, pageOf(call.query, 4)),
+    }),
+    defineRoute({
+      method: "GET",
+      path: "/v1/workflows/:ref",
+      summary: "One workflow; the manifest alone when the reader prefers YAML",
+      scope: "workflow:read",
+      params: Ref,
+      query: VersionQuery,
+      responses: { 200: WorkflowDetail },
+      handler: async (call) => {
+        const detail = await workflows.detail(call.tenant, referenceOf(call));
+        const text = preferredText(call.request.headers.get("accept"));
+        return text === null ? detail : manifestText(detail.manifest_yaml, text);
+      },
+    }),
+    defineRoute({
+      method: "GET",
+      path: "/v1/workflows/:ref/yaml",
+      summary: "The manifest as it was registered",
+      scope: "workflow:read",
+      params: Ref,
+      query: VersionQuery,
+      handler: async (call) => {
+        const { manifest_yaml } = await workflows.detail(call.tenant, referenceOf(call));
+        return manifestText(manifest_yaml, "text/yaml");
+      },
+    }),
+    defineRoute({
+      method: "GET",
+      path: "/v1/workflows/:ref/versions",
+      summary: "The versions of a workflow, newest first",
+      scope: "workflow:list",
+      params: Ref,
+      query: Type.Pick(WorkflowFilter, ["limit", "offset", "cursor"]) as TObject<
+        Pick<typeof WorkflowFilter.properties, "limit" | "offset" | "cursor">
+      >,
+      responses: { 200: listSchema("versions", VersionElement) },
+      handler: (call) => workflows.versions(call.tenant, call.params.ref, pageOf(call.query, 1)),
+    }),
+    defineRoute({
+      method: "DELETE",
+      path: "/v1/workflows/:ref",
+      summary: "Remove a version of a workflow, or all of them; records of its executions stay",
+      scope: "workflow:delete",
+      params: Ref,
+      query: DeleteQuery,
+      responses: { 200: Deleted },
+      handler: (call) => workflows.remove(callerOf(call), referenceOf(call), call.query.force ?? false),
+    }),
+    setScope("POST"),
+    setScope("PATCH"),
+  ];
+}
+
+const referenceOf = ({ params, query }: Call<{ ref: string }, { version?: string }>) => ({
+  ref: params.ref,
+  version: query.version ?? null,
+});
+
+function manifestText(manifest: string, type: string): Response {
+  return new Response(manifest, { headers: { "Content-Type": `${type}; charset=utf-8` } });
+}
+
+/** @throws Problem 422 when the body names none */
+function wishedScope({ scope, target_scope }: typeof ScopeWish.static): Scope {
+  const wished = scope ?? target_scope;
+  if (wished !== undefined) return wished;
+  throw invalid("validation_failed", "The request is invalid", [
+    { path: "scope", message: "is required", code: "invalid" },
+  ]);
+}

@@ -1,0 +1,115 @@
+/** The wire shapes of workflow definitions (workflows-approvals 9). */
+import { type Static, type TSchema, Type } from "@sinclair/typebox";
+import { AnyJson } from "../../../../actors/kernel/json.ts";
+import { pagingQuery } from "../../../http/paging.ts";
+
+const Text = Type.String();
+const Names = Type.Record(Text, Text);
+
+export const Scope = Type.Union([Type.Literal("tenant"), Type.Literal("global")]);
+export type Scope = Static<typeof Scope>;
+
+export const Finding = Type.Object({ path: Text, code: Text, message: Text });
+export type Finding = Static<typeof Finding>;
+
+export const RegisterQuery = Type.Object({
+  force: Type.Optional(Type.Boolean({ description: "Replace this version if it is there already" })),
+  scope: Type.Optional(Scope),
+});
+
+export const Registered = Type.Object({
+  id: Text,
+  workflow_id: Text,
+  name: Text,
+  version: Text,
+  scope: Scope,
+  status: Type.Literal("registered"),
+  registered_at: Text,
+  created_at: Text,
+  tenant_id: Text,
+  warnings: Type.Array(Finding),
+});
+export type Registered = Static<typeof Registered>;
+
+export const Judgement = Type.Object({
+  valid: Type.Boolean(),
+  issues: Type.Array(Finding),
+  warnings: Type.Array(Finding),
+});
+export type Judgement = Static<typeof Judgement>;
+
+const row = {
+  id: Text,
+  workflow_id: Text,
+  name: Text,
+  version: Text,
+  description: Text,
+  scope: Scope,
+  status: Type.Literal("active"),
+  labels: Names,
+  annotations: Names,
+  tags: Type.Array(Text),
+  tenant_id: Text,
+  execution_count: Type.Integer(),
+  versions_count: Type.Integer(),
+  created_at: Text,
+  updated_at: Text,
+  registered_at: Text,
+  input_schema: AnyJson,
+};
+/** As lists show it. */
+export const WorkflowElement = Type.Object(row);
+export type WorkflowElement = Static<typeof WorkflowElement>;
+
+const detail = { ...row, manifest_yaml: Text, metadata: AnyJson };
+export const WorkflowDetail = Type.Object(detail);
+export type WorkflowDetail = Static<typeof WorkflowDetail>;
+
+export const WorkflowFilter = Type.Object({
+  scope: Type.Optional(Scope),
+  visible: Type.Optional(Type.Boolean({ description: "The tenant's own and the global ones" })),
+  label: Type.Optional(Type.Array(Type.String({ maxLength: 1024 }), { maxItems: 16, description: "k=v" })),
+  tag: Type.Optional(Type.String({ maxLength: 1024 })),
+  all_versions: Type.Optional(Type.Boolean()),
+  ...pagingQuery,
+});
+export type WorkflowFilter = Static<typeof WorkflowFilter>;
+
+export const VersionElement = Type.Object({
+  id: Text,
+  workflow_id: Text,
+  name: Text,
+  version: Text,
+  description: Text,
+  scope: Scope,
+  tenant_id: Text,
+  created_at: Text,
+  registered_at: Text,
+  is_latest: Type.Boolean(),
+  manifest_sha256: Text,
+});
+export type VersionElement = Static<typeof VersionElement>;
+
+const Version = Type.Optional(Type.String({ maxLength: 64 }));
+export const VersionQuery = Type.Object({ version: Version });
+export const DeleteQuery = Type.Object({ version: Version, force: Type.Optional(Type.Boolean()) });
+export const Deleted = Type.Object({
+  status: Type.Literal("deleted"),
+  success: Type.Literal(true),
+  name: Text,
+  deleted_versions: Type.Array(Text),
+});
+export type Deleted = Static<typeof Deleted>;
+
+export const ScopeWish = Type.Object({ scope: Type.Optional(Scope), target_scope: Type.Optional(Scope) });
+export const ScopeChanged = Type.Object({
+  ...detail,
+  previous_scope: Scope,
+  new_scope: Scope,
+  changed: Type.Boolean(),
+  success: Type.Literal(true),
+});
+export type ScopeChanged = Static<typeof ScopeChanged>;
+
+/** What the API document says of a manifest's body: any of its forms. */
+export const ManifestBody: TSchema = AnyJson;

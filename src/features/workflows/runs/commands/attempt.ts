@@ -1,0 +1,187 @@
+/** One attempt at a command: its sandbox from the launch to the end, taken up wherever an earlier node left it. */
+import { setTimeout as later } from "node:timers/promises";
+import type { CommandRun } from "../../../../../actors/workflow/run/activities.ts";
+import { EngineError } from "../../../../adapters/sandbox/docker/engine.ts";
+import { type InstanceSpec, LaunchFailure, type Sandbox } from "../../../../adapters/sandbox/port.ts";
+import type { Isolation } from "../../../../adapters/sandbox/sandboxes.ts";
+import { callAt } from "../../../../lib/timer.ts";
+import type { ActivityContext } from "../../../../runtime/port.ts";
+import { endInstance } from "../../../executions/iteration/iteration-run.ts";
+import { type AttemptRecord, type Attempts, instanceOf, thisMachine } from "./attempts.ts";
+import type { CommandOptions } from "./options.ts";
+import type { CommandPlace } from "./place.ts";
+import { type Fault, nothingOf, resultOf } from "./result.ts";
+import { commandSpec, diskBytes, openFilesystem } from "./spec.ts";
+
+/** Between SIGTERM and SIGKILL (contract 3, rule 12). */
+const graceMs = 5_000;
+/** The longest that an image may take to come. */
+const pullMs = 200_000;
+/** An end that could not be brought about is tried again after this. */
+const againMs = 1_000;
+/** Times that a launch which nobody answered is repeated by the runtime; then it is a fault. */
+const silentAttempts = 3;
+/** Nothing of the output is told on as it comes. */
+const nowhere = { stdout: Number.MAX_SAFE_INTEGER, stderr: Number.MAX_SAFE_INTEGER };
+
+/** Faults that the next attempt would meet again. */
+const lasting: readonly string[] = ["template_value_invalid", "sandbox_unavailable"];
+
+export type AttemptEnd = ReturnType<typeof resultOf>;
+
+export class Attempt {
+  readonly instanceId: string;
+
+  constructor(
+    readonly options: CommandOptions,
+    readonly attempts: Attempts,
+    readonly work: CommandRun,
+    readonly context: ActivityContext,
+    readonly place: Extract<CommandPlace, { ok: true }>,
+    readonly number: number,
+  ) {
+    this.instanceId = instanceOf(work.instance_id, number);
+  }
+
+  /**
+   * @param known what the host remembers of this attempt; null: nothing
+   * @throws when this node cannot go on with it now; nothing is lost then
+   */
+  async run(known: AttemptRecord | null): Promise<AttemptEnd> {
+    const launched = await this.#launch(known);
+    if ("fault" in launched || "error" in launched) return launched;
+    const { sandbox, at } = launched;
+    const end = await this.#follow(sandbox, at);
+    if ("fault" in end) await endInstance(sandbox, this.instanceId);
+    return end;
+  }
+
+  /** Makes sure that it runs, or has run. */
+  async #launch(known: AttemptRecord | null): Promise<{ sandbox: Sandbox; at: number } | AttemptEnd> {
+    if (known !== null && known.machine !== thisMachine) return { fault: "interrupted", message: "" };
+    const { offered } = this.options.sandboxes;
+    if (known?.phase === "launched") {
+      const holder = await this.#holder(offered);
+      return holder === null ? { fault: "interrupted", message: "" } : { sandbox: holder, at: known.at };
+    }
+    const own = this.place.sandbox.describe().isolation;
+    const holder = await this.#holder(offered.filter((isolation) => isolation !== own));
+    if (holder === null) {
+      if (known === null) await this.note("begun");
+      // An earlier node may have been cut off anywhere in this: what it left is completed, what it started is found.
+      const fault = await this.#begin();
+      if (fault !== null) return fault;
+    }
+    return { sandbox: holder ?? this.place.sandbox, at: await this.note("launched") };
+  }
+
+  /** The sandbox that has it: not the one that it would be given now, where the node was set up anew. */
+  async #holder(isolations: readonly Isolation[]): Promise<Sandbox | null> {
+    const { sandboxes } = this.options;
+    for (const isolation of isolations) {
+      const sandbox = sandboxes.of(isolation);
+      if (sandbox !== null && (await sandbox.inspect(this.instanceId)) !== "gone") return sandbox;
+    }
+    return null;
+  }
+
+  /** @returns why it cannot be launched */
+  async #begin(): Promise<AttemptEnd | null> {
+    const { options, attempts, work, context, place } = this;
+    try {
+      const spec = await commandSpec(options, work, context.actor, place, {
+        instanceId: this.instanceId,
+        makeWorkspace: () => attempts.makeWorkspace(work.instance_id, this.number, work.run_as_user),
+        deadlineAt: options.now() + work.timeout_ms + pullMs,
+      });
+      await this.#launchUnlessGivenUp(spec);
+      return null;
+    } catch (error) {
+      const fault = this.#faultOf(error);
+      // Should something have come of it nevertheless.
+      await endInstance(place.sandbox, this.instanceId);
+      return fault;
+    }
+  }
+
+  /** A launch can take minutes; what is given up meanwhile must not begin to run at its end. */
+  async #launchUnlessGivenUp(spec: InstanceSpec): Promise<void> {
+    const { signal } = this.context;
+    const { sandbox } = this.place;
+    const givenUp = () => {
+      if (signal.reason === "abandoned") void sandbox.terminate(spec.instanceId, 0).catch(() => {});
+    };
+    signal.throwIfAborted();
+    signal.addEventListener("abort", givenUp, { once: true });
+    try {
+      await sandbox.launch(spec, () => {});
+    } finally {
+      signal.removeEventListener("abort", givenUp);
+    }
+  }
+
+  /** @throws the error when this work is cut off, or a repeat may help */
+  #faultOf(error: unknown): AttemptEnd {
+    if (this.context.signal.aborted) throw error;
+    if (error instanceof LaunchFailure) {
+      return lasting.includes(error.code) ? { ...nothingOf(error.code), stderr: error.message } : faultOf(error);
+    }
+    const isSilent = error instanceof EngineError && error.status === null;
+    if (!(error instanceof EngineError) || (isSilent && this.context.attempt < silentAttempts)) throw error;
+    return { fault: "runtime_error", message: error.message };
+  }
+
+  async #follow(sandbox: Sandbox, launchedAt: number): Promise<AttemptEnd> {
+    const { options, work, context } = this;
+    const { now } = options;
+    const deadlineAt = launchedAt + work.timeout_ms;
+    let isFull = false;
+    const done = new AbortController();
+    const endWatch = this.#watch(() => {
+      isFull = true;
+      void this.#end(sandbox, 0, done.signal);
+    });
+    const callOff = callAt(deadlineAt, now, () => void this.#end(sandbox, graceMs, done.signal));
+    try {
+      const exit = await sandbox.follow(this.instanceId, { signal: context.signal, from: nowhere, onOutput() {} });
+      const endedAt = now();
+      return resultOf({ exit, durationMs: endedAt - launchedAt, timedOut: endedAt >= deadlineAt, isFull });
+    } finally {
+      done.abort();
+      callOff();
+      endWatch();
+    }
+  }
+
+  /** Volumes have bounds of their own; the workspace that only this command has is the sandbox's to measure. */
+  #watch(exceeded: () => void): () => void {
+    const { options, work, context } = this;
+    const plan = {
+      mounts: work.mounts,
+      filesystem: openFilesystem,
+      resources: { ...work.resources, disk_bytes: diskBytes[work.kind], processes: 0 },
+    };
+    return options.watchVolumes(context.actor.key, plan, exceeded);
+  }
+
+  /** Ends it for good, however long nobody answers. */
+  async #end(sandbox: Sandbox, grace: number, done: AbortSignal): Promise<void> {
+    while (!done.aborted) {
+      try {
+        return await sandbox.terminate(this.instanceId, grace);
+      } catch {
+        await later(againMs);
+      }
+    }
+  }
+
+  /** @returns when, Unix ms */
+  async note(phase: AttemptRecord["phase"], error: string | null = null): Promise<number> {
+    const at = this.options.now();
+    const record = { executionId: this.context.actor.key, number: this.number, phase, at, error, machine: thisMachine };
+    await this.attempts.write(this.work.instance_id, record);
+    return at;
+  }
+}
+
+const faultOf = ({ code, message }: LaunchFailure): Fault => ({ fault: code, message });

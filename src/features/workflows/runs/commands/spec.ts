@@ -1,0 +1,82 @@
+/** What the sandbox of a command is launched with. */
+import type { CommandRun } from "../../../../../actors/workflow/run/activities.ts";
+import type { InstanceEgress, InstanceMount, InstanceSpec } from "../../../../adapters/sandbox/port.ts";
+import type { Address } from "../../../../runtime/port.ts";
+import { type ExecutionClaims, egressUser } from "../../../executions/iteration/launch.ts";
+import type { Volumes } from "../../../volumes/volumes.ts";
+import type { CommandPlace } from "./place.ts";
+
+export interface CommandSpecParts {
+  readonly instanceMounts: Volumes["instanceMounts"];
+  /** Signs what the command identifies itself with at the egress proxy. */
+  readonly mintEgressToken: (claims: ExecutionClaims) => Promise<string>;
+}
+
+export interface AttemptPlace {
+  readonly instanceId: string;
+  /** Makes the `/workspace` of a command that mounts none. */
+  readonly makeWorkspace: () => string;
+  /** Unix ms; by then it is over. */
+  readonly deadlineAt: number;
+}
+
+const MiB = 2 ** 20;
+/** A command's own disk: that of a workspace which no manifest sizes, or of an agent, whose image can be written to. */
+export const diskBytes = { system: 256 * MiB, container: 1_024 * MiB } as const;
+const processes = 512;
+
+/** Volumes show as they are mounted: no policy of an agent is in the way. */
+export const openFilesystem = { read: [], write: [], read_only: false };
+
+/** @throws LaunchFailure when its volumes cannot be mounted */
+export async function commandSpec(
+  parts: CommandSpecParts,
+  work: CommandRun,
+  actor: Address,
+  { image, open }: Extract<CommandPlace, { ok: true }>,
+  attempt: AttemptPlace,
+): Promise<InstanceSpec> {
+  const { instanceId, deadlineAt, makeWorkspace } = attempt;
+  const mounts = await parts.instanceMounts(actor.tenant, actor.key, {
+    mounts: work.mounts,
+    filesystem: openFilesystem,
+  });
+  return {
+    instanceId,
+    executionId: actor.key,
+    tenant: actor.tenant,
+    environment: work.env,
+    prompt: "",
+    limits: {
+      cpuMillicores: work.resources.cpu_millicores,
+      memoryBytes: work.resources.memory_bytes,
+      diskBytes: diskBytes[work.kind],
+      processes,
+    },
+    image,
+    mounts: withWorkspace(mounts, makeWorkspace),
+    readOnlyRoot: work.read_only_root,
+    egress: open ? await egressOf(parts, work, actor, deadlineAt) : null,
+    startupScript: null,
+    command: { argv: work.argv, workdir: work.workdir, user: work.run_as_user },
+    bootstrapPath: null,
+    pool: null,
+  };
+}
+
+function withWorkspace(mounts: readonly InstanceMount[], make: () => string): InstanceMount[] {
+  if (mounts.some(({ target }) => target === "/workspace")) return [...mounts];
+  const own = { source: make(), target: "/workspace", readOnly: false };
+  return [...mounts, own].sort((a, b) => a.target.length - b.target.length);
+}
+
+/** The proxy asks the run whether the command is still the one it works with: by the command's id, on every attempt. */
+async function egressOf(
+  { mintEgressToken }: CommandSpecParts,
+  { instance_id, workflow_name }: CommandRun,
+  { key, tenant }: Address,
+  deadlineAt: number,
+): Promise<InstanceEgress> {
+  const claims = { executionId: key, agentId: workflow_name, tenant, instanceId: instance_id, deadlineAt };
+  return { username: egressUser, password: await mintEgressToken(claims) };
+}

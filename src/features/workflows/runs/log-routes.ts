@@ -1,0 +1,57 @@
+/** The routes of a run's log (workflow contract, section 11). */
+import { isOver } from "../../../../actors/workflow/run/state.ts";
+import { defineRoute, type Route } from "../../../http/route.ts";
+import { resumePoint } from "../../../http/streams/log-stream.ts";
+import type { EventStreams } from "../../../http/streams/sse.ts";
+import type { Runtime } from "../../../runtime/port.ts";
+import { streamRun } from "./log.ts";
+import { RunId } from "./routes.ts";
+import { LogPage, LogQuery, LogStreamQuery } from "./schema.ts";
+import type { Runs } from "./service.ts";
+
+export interface RunLogRoutesOptions {
+  readonly runs: Pick<Runs, "find" | "logs">;
+  readonly streams: EventStreams;
+  readonly runtime: Pick<Runtime, "log" | "tail">;
+}
+
+const ofRun = "/v1/workflows/executions/:id";
+
+export function runLogRoutes({ runs, streams, runtime }: RunLogRoutesOptions): readonly Route[] {
+  const stream = (path: string) =>
+    defineRoute({
+      method: "GET",
+      path,
+      summary: "The execution's log, stored events first, then live ones",
+      scope: { anyOf: ["workflow:logs", "workflow:read"] },
+      sse: true,
+      params: RunId,
+      query: LogStreamQuery,
+      handler: async (call) => {
+        const { query, request, tenant, params } = call;
+        const { at, state } = await runs.find(tenant, params.id);
+        const wishes = {
+          after: resumePoint(request.headers.get("last-event-id")) ?? query.from ?? 0,
+          follow: query.follow && !isOver(state),
+        };
+        const run = { executionId: params.id, header: state.header };
+        return streams.open(call, tenant, (opened) => streamRun(runtime, at, run, wishes, opened));
+      },
+    });
+  return [
+    defineRoute({
+      method: "GET",
+      path: `${ofRun}/logs`,
+      summary: "A page of the execution's log, oldest first",
+      scope: "workflow:read",
+      params: RunId,
+      query: LogQuery,
+      responses: { 200: LogPage },
+      handler: async ({ tenant, params, query }) =>
+        runs.logs(await runs.find(tenant, params.id), query.limit, query.offset),
+    }),
+    stream(`${ofRun}/logs/stream`),
+    stream(`${ofRun}/stream`),
+    stream(`${ofRun}/events`),
+  ];
+}

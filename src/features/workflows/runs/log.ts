@@ -1,0 +1,90 @@
+/** A run's log as clients read it (workflow contract, section 11): the same object in `/logs` and in the stream. */
+import { type TSchema, Type } from "@sinclair/typebox";
+import { AnyJson } from "../../../../actors/kernel/json.ts";
+import type { eventOf } from "../../../../actors/workflow/run/record/events.ts";
+import type { RunHeader } from "../../../../actors/workflow/run/state.ts";
+import { type LogWishes, streamLog } from "../../../http/streams/log-stream.ts";
+import type { EventStream } from "../../../http/streams/sse.ts";
+import type { Address, LogEntry, Runtime } from "../../../runtime/port.ts";
+
+const Text = Type.String();
+const optional = (schema: TSchema) => Type.Optional(schema);
+
+export const WireEvent = Type.Object({
+  /** From 1, without gaps. */
+  sequence: Type.Integer({ minimum: 1 }),
+  type: Text,
+  event_type: Text,
+  execution_id: Text,
+  workflow_id: Text,
+  workflow_name: Text,
+  message: Text,
+  state_name: optional(Text),
+  iteration_number: optional(Type.Integer()),
+  timestamp: Type.String({ format: "date-time" }),
+  details: Type.Record(Text, AnyJson),
+  temporal_workflow_id: Text,
+  temporal_run_id: Text,
+});
+
+export type WireEvent = ReturnType<typeof wireEvent>;
+
+/** What names the run in each of its events. */
+export interface LoggedRun {
+  readonly executionId: string;
+  readonly header: Pick<RunHeader, "workflow_id" | "workflow_name">;
+}
+
+type Stored = Exclude<ReturnType<typeof eventOf>, null | boolean | number | string | readonly unknown[]>;
+
+export function wireEvent({ executionId, header }: LoggedRun, { seq, at, entry }: LogEntry) {
+  // Written by the run's actor with `eventOf`.
+  const { type, message, details, ...place } = entry as Stored;
+  return {
+    sequence: seq,
+    type,
+    event_type: type,
+    execution_id: executionId,
+    workflow_id: header.workflow_id,
+    workflow_name: header.workflow_name,
+    message,
+    ...place,
+    timestamp: new Date(at).toISOString(),
+    details: { ...(details as Stored), execution_id: executionId },
+    temporal_workflow_id: executionId,
+    temporal_run_id: executionId,
+  };
+}
+
+const terminal = new Set([
+  "WorkflowExecutionCompleted",
+  "WorkflowExecutionFailed",
+  "WorkflowExecutionCancelled",
+  "WorkflowExecutionTimedOut",
+]);
+
+/** Whether the run is over with this entry: nothing comes after it. */
+export const isTerminal = ({ entry }: LogEntry): boolean => terminal.has(String((entry as Stored).type));
+
+/** The text of an entry, shared by all who follow the same run. */
+const texts = new WeakMap<LogEntry, string>();
+
+function textOf(run: LoggedRun, entry: LogEntry): string {
+  let text = texts.get(entry);
+  if (text === undefined) {
+    text = JSON.stringify(wireEvent(run, entry));
+    texts.set(entry, text);
+  }
+  return text;
+}
+
+/** Writes a run's log until the terminal event, the end of the backlog, or the reader's leave. */
+export function streamRun(
+  runtime: Pick<Runtime, "log" | "tail">,
+  at: Address,
+  run: LoggedRun,
+  wishes: LogWishes,
+  stream: EventStream,
+): Promise<void> {
+  return streamLog(runtime, at, wishes, { text: (entry) => textOf(run, entry), isLast: isTerminal }, stream);
+}

@@ -1,0 +1,112 @@
+/** What requests about runs say, as far as their shape can be judged without workflow or run. */
+
+import { signalText } from "../../../../actors/approval/answers.ts";
+import type { Identity } from "../../../../actors/identity/identity.ts";
+import { Problem } from "../../../../actors/kernel/problem.ts";
+import { isStorable, isStorableJson } from "../../../../actors/manifest/storable.ts";
+import { type Initiator, RunStatus } from "../../../../actors/workflow/run/state.ts";
+import { isUuid } from "../../../http/route.ts";
+import type { Signal } from "../../approvals/service.ts";
+import { refused, unusableText } from "../../executions/start/request.ts";
+import type { RunRequest } from "./port.ts";
+import type { RunFilter } from "./records.ts";
+import type { NamedStartBody, RunsFilter, SignalBody, StartBody, StartQuery } from "./schema.ts";
+import { mergedOverrides } from "./start/request.ts";
+
+const maxIntentBytes = 16 * 1024;
+const maxReasonBytes = 4 * 1024;
+const maxResponseBytes = 64 * 1024;
+const statuses: ReadonlySet<string> = new Set(RunStatus.anyOf.map((one) => one.const));
+
+export interface Caller {
+  readonly tenant: string;
+  readonly identity: Identity;
+}
+
+export function initiatorOf({ kind, userId, email }: Identity): Initiator {
+  return { kind, sub: userId, email };
+}
+
+/**
+ * The request of a caller.
+ * @param ref name or UUID of the workflow
+ * @throws Problem 422 `validation_failed`, `invalid_blackboard`
+ */
+export function readStart({ tenant, identity }: Caller, ref: string, body: StartBody, query: StartQuery): RunRequest {
+  const { blackboard = null, context_overrides = null, intent = "" } = body;
+  return {
+    tenant,
+    ref: plainText("workflow_name", ref, 1024),
+    version: agreed("version", body.version, query.version),
+    input: body.input ?? null,
+    blackboard: mergedOverrides([
+      { path: "context_overrides", value: context_overrides },
+      { path: "blackboard", value: blackboard },
+    ]),
+    intent: plainText("intent", intent, maxIntentBytes),
+    attachments: body.attachments ?? [],
+    timeoutSeconds: agreed("timeout", body.timeout, body.timeout_seconds),
+    securityContext: body.security_context_name ?? null,
+    starter: identity,
+    initiatedBy: initiatorOf(identity),
+    parent: null,
+    stimulusId: null,
+    rateExempt: false,
+  };
+}
+
+/** @throws Problem 422 when neither is given */
+export function namedWorkflow({ workflow_id, workflow_name }: NamedStartBody): string {
+  const ref = workflow_id ?? workflow_name;
+  if (ref === undefined)
+    throw refused("validation_failed", "workflow_name", "workflow_id or workflow_name is required");
+  return ref;
+}
+
+/** One value under two names, or at two places: both may be given, but not two different ones. */
+function agreed<T extends string | number>(path: string, one: T | undefined, other: T | undefined): T | null {
+  if (one !== undefined && other !== undefined && one !== other) {
+    throw refused("validation_failed", path, "is given twice, differently");
+  }
+  const value = one ?? other ?? null;
+  if (typeof value === "string") plainText(path, value, 1024);
+  return value;
+}
+
+function plainText(path: string, text: string, maxBytes: number): string {
+  if (Buffer.byteLength(text) > maxBytes) throw refused("validation_failed", path, `is larger than ${maxBytes} bytes`);
+  if (!isStorable(text)) throw refused("validation_failed", path, unusableText);
+  return text;
+}
+
+/** @throws Problem 400 `invalid_id`, 422 `validation_failed` */
+export function readFilter({ workflow_id, workflow_name, status, parent_execution_id }: RunsFilter): RunFilter {
+  if (workflow_id !== undefined && !isUuid(workflow_id)) throw new Problem("invalid_id", "Invalid workflow ID");
+  const wanted = status?.split(",").map((name) => name.trim()) ?? null;
+  const unknown = wanted?.find((name) => !statuses.has(name));
+  if (unknown !== undefined) throw refused("validation_failed", "status", `${unknown} is not a status`);
+  return {
+    workflowId: workflow_id?.toLowerCase() ?? null,
+    workflowName: workflow_name ?? null,
+    statuses: wanted,
+    parentExecutionId: parent_execution_id?.toLowerCase() ?? null,
+  };
+}
+
+export const readReason = (reason: string | undefined): string | null =>
+  reason === undefined ? null : plainText("reason", reason, maxReasonBytes);
+
+/**
+ * What a signal says (workflow contract, section 12).
+ * @throws Problem 422 when there is neither a response nor a name, or a text no store can hold
+ */
+export function readSignal({ response, signal_name, payload = null }: SignalBody): Signal {
+  if (response === undefined && signal_name === undefined) {
+    throw refused("validation_failed", "response", "response or signal_name is required");
+  }
+  if (!isStorableJson(payload)) throw refused("validation_failed", "payload", unusableText);
+  if (signal_name !== undefined) plainText("signal_name", signal_name, maxResponseBytes);
+  const given = { response: response ?? null, signal_name: signal_name ?? null, payload };
+  const text = plainText("response", signalText(given) ?? "", maxResponseBytes);
+  return { signalName: given.signal_name, text, payload };
+}

@@ -1,0 +1,208 @@
+/** The routes of runs (workflow contract, section 10). */
+import { Type } from "@sinclair/typebox";
+import { Problem } from "../../../../actors/kernel/problem.ts";
+import { maxBlackboardBytes } from "../../../../actors/workflow/run/blackboard/size.ts";
+import { RunGraph } from "../../../../actors/workflow/run/record/graph.ts";
+import { RunElement, RunRecord } from "../../../../actors/workflow/run/record/record.ts";
+import { idempotent } from "../../../http/idempotency.ts";
+import { listSchema, pageOf } from "../../../http/paging.ts";
+import { type Call, defineRoute, jsonBody, type Route, reply, uuidParam } from "../../../http/route.ts";
+import type { Sql } from "../../../store/postgres.ts";
+import { deciderOf, sourceOf } from "../../approvals/deciders.ts";
+import type { Approvals } from "../../approvals/service.ts";
+import { maxInputBytes } from "../../executions/schema.ts";
+import { initiatorOf, namedWorkflow, readFilter, readReason, readSignal, readStart } from "./reading.ts";
+import {
+  CancelBody,
+  CancelRequested,
+  NamedStartBody,
+  Removed,
+  Retried,
+  RetryBody,
+  RunsFilter,
+  SignalBody,
+  SignalSent,
+  StartBody,
+  Started,
+  StartHeaders,
+  StartQuery,
+} from "./schema.ts";
+import type { Begun, FoundRun, Runs } from "./service.ts";
+
+export interface RunRoutesOptions {
+  readonly runs: Runs;
+  readonly approvals: Pick<Approvals, "signal" | "lastDecision">;
+  readonly sql: Sql;
+}
+
+const prefix = "/v1/workflows/executions";
+/** The input's bound and the blackboard's, and room for what stands around them. */
+const startLimit = maxInputBytes + maxBlackboardBytes + 256 * 1024;
+export const RunId = Type.Object({ id: uuidParam("invalid_execution_id", "Invalid execution ID") });
+const Ref = Type.Object({ ref: Type.String({ maxLength: 200 }) });
+
+export function runRoutes(options: RunRoutesOptions): readonly Route[] {
+  return [...startRoutes(options), ...readingRoutes(options), ...changingRoutes(options)];
+}
+
+/** A start says nothing of retries. */
+function startReply({ started: { retry_of: _, ...started }, headers }: Begun) {
+  return reply(200, started, { ...headers, Location: `${prefix}/${started.execution_id}` });
+}
+
+function retryReply({ started, headers }: Begun) {
+  return reply(200, started, { ...headers, Location: `${prefix}/${started.execution_id}` });
+}
+
+function startRoutes({ runs, sql }: RunRoutesOptions): Route[] {
+  type StartCall = Call<unknown, StartQuery, StartBody>;
+  const start = (call: StartCall, ref: string) => {
+    const request = readStart(call, ref, call.body, call.query);
+    return idempotent(call, sql, async (id, fresh) => startReply(await runs.beginAs(id, fresh, request)));
+  };
+  const startOf = (action: "run" | "execute") =>
+    defineRoute({
+      method: "POST",
+      path: `/v1/workflows/:ref/${action}`,
+      summary: "Start an execution of this workflow",
+      scope: "workflow:run",
+      params: Ref,
+      query: StartQuery,
+      headers: StartHeaders,
+      body: jsonBody(StartBody, { limit: startLimit, optional: true }),
+      responses: { 200: Started },
+      handler: (call) => start(call, call.params.ref),
+    });
+  return [
+    startOf("run"),
+    startOf("execute"),
+    defineRoute({
+      method: "POST",
+      path: "/v1/workflows/temporal/execute",
+      summary: "Start an execution of the workflow that the body names",
+      scope: "workflow:run",
+      query: StartQuery,
+      headers: StartHeaders,
+      body: jsonBody(NamedStartBody, { limit: startLimit }),
+      responses: { 200: Started },
+      handler: (call) => start(call, namedWorkflow(call.body)),
+    }),
+    defineRoute({
+      method: "POST",
+      path: `${prefix}/:id/retry`,
+      summary: "Start anew where a failed, cancelled or timed-out execution ended",
+      scope: "workflow:run",
+      params: RunId,
+      headers: StartHeaders,
+      body: jsonBody(RetryBody, { optional: true }),
+      responses: { 200: Retried },
+      handler: (call) => {
+        const { tenant, identity, body, params } = call;
+        const fromState = body.from_state ?? null;
+        const request = { tenant, fromState, starter: identity, initiatedBy: initiatorOf(identity) };
+        return idempotent(call, sql, async (id, fresh) =>
+          retryReply(await runs.retryAs(id, fresh, params.id, request)),
+        );
+      },
+    }),
+  ];
+}
+
+function readingRoutes({ runs }: RunRoutesOptions): Route[] {
+  return [
+    defineRoute({
+      method: "GET",
+      path: prefix,
+      summary: "The tenant's workflow executions, newest first",
+      scope: "workflow:list",
+      query: RunsFilter,
+      responses: { 200: listSchema("executions", RunElement) },
+      handler: (call) => runs.list(call.tenant, readFilter(call.query), pageOf(call.query, 2)),
+    }),
+    defineRoute({
+      method: "GET",
+      path: `${prefix}/:id`,
+      summary: "The record of a workflow execution",
+      scope: "workflow:read",
+      params: RunId,
+      responses: { 200: RunRecord },
+      handler: (call) => runs.record(call.tenant, call.params.id),
+    }),
+    defineRoute({
+      method: "GET",
+      path: `${prefix}/:id/graph`,
+      summary: "States, the transitions taken, and when",
+      scope: "workflow:read",
+      params: RunId,
+      responses: { 200: RunGraph },
+      handler: (call) => runs.graph(call.tenant, call.params.id),
+    }),
+  ];
+}
+
+function changingRoutes({ runs, approvals, sql }: RunRoutesOptions): Route[] {
+  /** @throws Problem 409; what was decided last is told to whoever comes too late */
+  async function openApproval(found: FoundRun): Promise<string> {
+    try {
+      return runs.openApproval(found);
+    } catch (error) {
+      if (!(error instanceof Problem) || error.code !== "no_open_approval") throw error;
+      const last = await approvals.lastDecision(found.at.tenant, found.at.key);
+      throw new Problem(error.code, error.message, last ?? {});
+    }
+  }
+  const pausing = (action: "pause" | "resume", summary: string) =>
+    defineRoute({
+      method: "POST",
+      path: `${prefix}/:id/${action}`,
+      summary,
+      scope: "workflow:cancel",
+      params: RunId,
+      responses: { 200: RunRecord },
+      handler: async (call) => runs[action](await runs.find(call.tenant, call.params.id)),
+    });
+  return [
+    defineRoute({
+      method: "DELETE",
+      path: `${prefix}/:id`,
+      summary: "Cancel a workflow execution if need be, and remove it with its log",
+      scope: "workflow:cancel",
+      params: RunId,
+      responses: { 200: Removed },
+      handler: async (call) => runs.erase(await runs.find(call.tenant, call.params.id)),
+    }),
+    defineRoute({
+      method: "POST",
+      path: `${prefix}/:id/signal`,
+      summary: "Answer the approval that a workflow execution waits for",
+      scope: "workflow:signal",
+      params: RunId,
+      body: jsonBody(SignalBody, { optional: true }),
+      responses: { 202: SignalSent },
+      handler: (call) => {
+        const signal = readSignal(call.body);
+        const { tenant, identity, params } = call;
+        return idempotent(call, sql, async () => {
+          const approvalId = await openApproval(await runs.find(tenant, params.id));
+          await approvals.signal({ tenant, approvalId, by: deciderOf(identity), source: sourceOf(call), ...signal });
+          return reply(202, { status: "signal_sent", execution_id: params.id, approval_id: approvalId });
+        });
+      },
+    }),
+    defineRoute({
+      method: "POST",
+      path: `${prefix}/:id/cancel`,
+      summary: "Cancel a workflow execution with everything it has under way",
+      scope: "workflow:cancel",
+      params: RunId,
+      body: jsonBody(CancelBody, { optional: true }),
+      responses: { 202: CancelRequested },
+      handler: async (call) => {
+        const reason = readReason(call.body.reason);
+        return reply(202, await runs.cancel(await runs.find(call.tenant, call.params.id), reason));
+      },
+    }),
+    pausing("pause", "Enter no further state until the execution is resumed"),
+    pausing("resume", "Let a paused execution go on"),
+  ];
+}

@@ -1,0 +1,114 @@
+/** The wire shapes of runs. The record itself is defined in `actors/workflow/run/record/record.ts`. */
+import { type Static, Type } from "@sinclair/typebox";
+import { AnyJson } from "../../../../actors/kernel/json.ts";
+import { RunStatus } from "../../../../actors/workflow/run/state.ts";
+import { pagingQuery } from "../../../http/paging.ts";
+import { WireEvent } from "./log.ts";
+
+const Text = Type.String();
+const Time = Type.String({ format: "date-time" });
+
+/** Thirty days: of a whole run. */
+const maxSeconds = 2_592_000;
+const Version = Type.Optional(Type.String({ minLength: 1, maxLength: 256 }));
+const Seconds = Type.Optional(Type.Integer({ minimum: 1, maximum: maxSeconds }));
+
+const start = {
+  input: Type.Optional(AnyJson),
+  blackboard: Type.Optional(AnyJson),
+  context_overrides: Type.Optional(AnyJson),
+  intent: Type.Optional(Text),
+  attachments: Type.Optional(Type.Array(AnyJson)),
+  version: Version,
+  timeout: Seconds,
+  timeout_seconds: Seconds,
+  security_context_name: Type.Optional(Type.String({ maxLength: 256 })),
+};
+export const StartBody = Type.Object(start);
+export type StartBody = Static<typeof StartBody>;
+
+/** Of the path that names no workflow. */
+export const NamedStartBody = Type.Object({
+  ...start,
+  workflow_id: Type.Optional(Type.String({ maxLength: 256 })),
+  workflow_name: Type.Optional(Type.String({ maxLength: 256 })),
+});
+export type NamedStartBody = Static<typeof NamedStartBody>;
+
+export const StartQuery = Type.Object({ version: Version });
+export type StartQuery = Static<typeof StartQuery>;
+
+export const StartHeaders = Type.Object({
+  "Idempotency-Key": Type.Optional(
+    Type.String({ maxLength: 255, description: "Repeats under the same key are one run, for 24 hours" }),
+  ),
+});
+
+const started = {
+  execution_id: Text,
+  id: Text,
+  workflow_id: Text,
+  workflow_name: Text,
+  version: Text,
+  status: RunStatus,
+  started_at: Time,
+  temporal_workflow_id: Text,
+  temporal_run_id: Text,
+};
+export const Started = Type.Object(started);
+export const Retried = Type.Object({ ...started, retry_of: Text });
+
+export const RetryBody = Type.Object({
+  from_state: Type.Optional(Type.String({ maxLength: 256, description: "The last state entered when absent" })),
+});
+
+export const RunsFilter = Type.Object({
+  ...pagingQuery,
+  workflow_name: Type.Optional(Type.String({ maxLength: 256 })),
+  workflow_id: Type.Optional(Type.String({ maxLength: 256, description: "A UUID" })),
+  status: Type.Optional(Type.String({ maxLength: 200, description: "One or several, comma-separated" })),
+  parent_execution_id: Type.Optional(Type.String({ format: "uuid" })),
+});
+export type RunsFilter = Static<typeof RunsFilter>;
+
+export const LogQuery = Type.Object({
+  limit: Type.Integer({ minimum: 1, maximum: 500, default: 100 }),
+  offset: Type.Integer({ minimum: 0, maximum: 1_000_000_000, default: 0 }),
+});
+
+export const LogPage = Type.Object({
+  execution_id: Text,
+  events: Type.Array(WireEvent),
+  count: Type.Integer({ description: "Of this page" }),
+  limit: Type.Integer(),
+  offset: Type.Integer(),
+  total: Type.Integer(),
+});
+
+export const LogStreamQuery = Type.Object({
+  from: Type.Optional(Type.Integer({ minimum: 0, description: "Events with a higher sequence" })),
+  follow: Type.Boolean({ default: true }),
+  token: Type.Optional(Text),
+});
+
+export const CancelBody = Type.Object({ reason: Type.Optional(Text) });
+export const CancelRequested = Type.Object({ status: Type.Literal("cancel_requested"), execution_id: Text });
+
+export const SignalBody = Type.Object({
+  response: Type.Optional(Text),
+  signal_name: Type.Optional(Type.String({ minLength: 1, maxLength: 256 })),
+  payload: Type.Optional(AnyJson),
+});
+export type SignalBody = Static<typeof SignalBody>;
+
+export const SignalSent = Type.Object({
+  status: Type.Literal("signal_sent"),
+  execution_id: Text,
+  approval_id: Text,
+});
+
+export const Removed = Type.Object({
+  status: Type.Literal("removed"),
+  execution_id: Text,
+  success: Type.Literal(true),
+});

@@ -1,0 +1,311 @@
+/** What can be done with runs of workflows. Routes, tools, parent runs and stimuli all come through here. */
+import { TypeCompiler } from "@sinclair/typebox/compiler";
+import { Value } from "@sinclair/typebox/value";
+import type { Json } from "../../../../actors/kernel/actor.ts";
+import { Problem } from "../../../../actors/kernel/problem.ts";
+import { CancelReply, EraseReply, PauseReply, StartReply, WORKFLOW } from "../../../../actors/workflow/run/messages.ts";
+import { type RunGraph, runGraph, StepFold } from "../../../../actors/workflow/run/record/graph.ts";
+import {
+  type ElementState,
+  elementMembers,
+  type RunElement,
+  type RunRecord,
+  runElement,
+  runRecord,
+} from "../../../../actors/workflow/run/record/record.ts";
+import { isOver, type RunHeader, type RunState } from "../../../../actors/workflow/run/state.ts";
+import { listOf, type Page } from "../../../http/paging.ts";
+import { type Address, MailboxFull, MessageRejected, type Runtime } from "../../../runtime/port.ts";
+import { runAddress } from "./address.ts";
+import { type WireEvent, wireEvent } from "./log.ts";
+import type { RunRequest, StartedRun } from "./port.ts";
+import type { RunFilter, RunRecords } from "./records.ts";
+import { prepareRetry, type RetryRequest } from "./start/retry.ts";
+import { type Admission, type PreparedRun, prepareRun, type RunStartOptions } from "./start/start.ts";
+
+export interface RunsOptions extends RunStartOptions {
+  readonly runtime: Runtime;
+  readonly records: RunRecords;
+  /** Unix milliseconds. */
+  readonly now: () => number;
+}
+
+/** A start that was accepted. */
+export interface Begun {
+  readonly started: StartedRun & { readonly retry_of: string | null };
+  /** What the caller is told of its rates; nothing for a start that was accepted before. */
+  readonly headers: Admission["headers"];
+}
+
+/** A run that is known to exist in the caller's tenant, without its blackboard. */
+export interface FoundRun {
+  readonly at: Address;
+  readonly state: ElementState;
+}
+
+/** States read at once for a list, and how long the outputs of one page may be together. */
+const statesAtOnce = 25;
+const maxPageCharacters = 8 * 1_048_576;
+/** One entry may hold a whole result. */
+const entriesAtOnce = 50;
+const tellsAtOnce = 500;
+/** Entries of a log read at once; each may hold a large result. */
+const eventsAtOnce = 20;
+/** Entries counted at most; no run comes near. */
+const mostEvents = 10_000_000;
+
+/** Runs below one root, of all generations together. */
+const maxDescendants = 1_000;
+
+export type Runs = ReturnType<typeof createRuns>;
+
+export function createRuns(options: RunsOptions) {
+  const { runtime, records } = options;
+
+  /** @throws Problem 404 `workflow_execution_not_found` */
+  async function find(tenant: string, executionId: string): Promise<FoundRun> {
+    const [stored] = await runtime.readMembers(WORKFLOW, tenant, [executionId], elementMembers);
+    if (stored === undefined) throw notFound();
+    // Checked against the actor's schema when it was written.
+    return { at: runAddress(tenant, executionId), state: stored.state as unknown as ElementState };
+  }
+
+  /** All of it. @throws Problem 404 `workflow_execution_not_found` */
+  async function load(tenant: string, executionId: string): Promise<RunState> {
+    const stored = await runtime.read(runAddress(tenant, executionId));
+    if (stored === null) throw notFound();
+    return stored.state as unknown as RunState;
+  }
+
+  async function record(tenant: string, executionId: string): Promise<RunRecord> {
+    return runRecord({ execution_id: executionId, tenant_id: tenant }, await load(tenant, executionId));
+  }
+
+  /** In the order of the ids; what was erased meanwhile is left out. */
+  async function elementsOf(tenant: string, ids: readonly string[]): Promise<RunElement[]> {
+    const stored = await runtime.readMembers(WORKFLOW, tenant, ids, elementMembers);
+    const states = new Map(stored.map(({ key, state }) => [key, state as unknown as ElementState]));
+    return ids.flatMap((id) => {
+      const state = states.get(id);
+      return state === undefined ? [] : [runElement({ execution_id: id, tenant_id: tenant }, state)];
+    });
+  }
+
+  /**
+   * What runs start counts toward no rate, and every generation can be a hundred times as many.
+   * @throws Problem 422 `too_many_descendants`
+   */
+  async function requireRoom({ tenant, parent }: RunRequest): Promise<void> {
+    if (parent === null) return;
+    const below = await records.countBelow(tenant, parent.rootExecutionId, maxDescendants);
+    if (below < maxDescendants) return;
+    throw new Problem("too_many_descendants", `At most ${maxDescendants} workflows run below one root`);
+  }
+
+  /** Starts under an id; the same id again is the same run, whatever else became of its workflow. */
+  async function startPrepared(
+    tenant: string,
+    executionId: string,
+    fresh: boolean,
+    prepare: () => Promise<PreparedRun>,
+  ): Promise<Begun> {
+    const at = runAddress(tenant, executionId);
+    const earlier = fresh ? undefined : (await runtime.readMembers(WORKFLOW, tenant, [executionId], elementMembers))[0];
+    if (earlier !== undefined) {
+      const { header, started_at } = earlier.state as unknown as ElementState;
+      return { started: startedBody(executionId, header, new Date(started_at).toISOString()), headers: {} };
+    }
+    const { message, admission } = await prepare();
+    try {
+      // JSON throughout: what came in as JSON, and what the schemas of the actor describe.
+      const body = message as unknown as Json;
+      const reply = await (fresh ? runtime.askNew : runtime.ask)(at, "start", body);
+      const { started_at } = startReplyOf(reply);
+      return { started: startedBody(executionId, message.header, started_at), headers: admission.headers };
+    } catch (error) {
+      // Of other failures nobody knows whether the run was stored.
+      if (error instanceof MessageRejected || error instanceof MailboxFull) await admission.refund();
+      if (!(error instanceof MessageRejected)) throw error;
+      throw new Problem("workflow_start_failed", "The workflow could not be started");
+    }
+  }
+
+  /**
+   * Starts a run under an id; the same id again is the same run.
+   * @param fresh whether the id was minted for this very call
+   * @throws Problem 402, 403, 404, 422, 429, 503 when refused: then nothing was stored; 500 `workflow_start_failed`
+   */
+  function beginAs(executionId: string, fresh: boolean, request: RunRequest): Promise<Begun> {
+    return startPrepared(request.tenant, executionId, fresh, async () => {
+      await requireRoom(request);
+      return prepareRun(options, executionId, request);
+    });
+  }
+
+  /** Cancels every run of these workflows that has not ended, whoever started it. Repeatable. */
+  async function cancelOfWorkflow(workflowIds: readonly string[], reason: string): Promise<void> {
+    const unfinished = await records.unfinishedOf(workflowIds);
+    for (let from = 0; from < unfinished.length; from += tellsAtOnce) {
+      const some = unfinished.slice(from, from + tellsAtOnce);
+      await Promise.all(
+        some.map(({ tenant, execution_id }) => runtime.tell(runAddress(tenant, execution_id), "cancel", { reason })),
+      );
+    }
+  }
+
+  async function setPaused({ at }: FoundRun, type: "pause" | "resume"): Promise<RunRecord> {
+    const reply = Value.Parse(PauseReply, await runtime.ask(at, type, {}));
+    if (reply.outcome === "unknown") throw notFound();
+    if (reply.outcome === "already_terminal") throw alreadyTerminal(reply.status);
+    return record(at.tenant, at.key);
+  }
+
+  return {
+    find,
+    record,
+
+    /** States, the ways between them, and when each was entered. @throws Problem 404 */
+    async graph(tenant: string, executionId: string): Promise<RunGraph> {
+      const state = await load(tenant, executionId);
+      const fold = new StepFold();
+      for (let after = 0; ; ) {
+        const page = await runtime.log(runAddress(tenant, executionId), "events", after, eventsAtOnce);
+        fold.add(page.map(({ entry }) => entry));
+        after = page.at(-1)?.seq ?? after;
+        if (page.length < eventsAtOnce) break;
+      }
+      return runGraph(executionId, state, fold.steps, options.now());
+    },
+
+    beginAs,
+
+    /** `beginAs`, for whoever has no rates to tell. */
+    async startAs(executionId: string, fresh: boolean, request: RunRequest): Promise<StartedRun> {
+      const { retry_of: _, ...started } = (await beginAs(executionId, fresh, request)).started;
+      return started;
+    },
+
+    /** The answer to the start of a run that there is; null: there is none of that id in the tenant. */
+    async startedAs(tenant: string, executionId: string): Promise<StartedRun | null> {
+      const [stored] = await runtime.readMembers(WORKFLOW, tenant, [executionId], elementMembers);
+      if (stored === undefined) return null;
+      const { header, started_at } = stored.state as unknown as ElementState;
+      const { retry_of: _, ...started } = startedBody(executionId, header, new Date(started_at).toISOString());
+      return started;
+    },
+
+    /** Starts a run where an earlier one of the tenant ended; see `retry.ts`. */
+    async retryAs(executionId: string, fresh: boolean, earlierId: string, request: RetryRequest): Promise<Begun> {
+      return startPrepared(request.tenant, executionId, fresh, async () =>
+        prepareRetry(options, executionId, earlierId, await load(request.tenant, earlierId), request),
+      );
+    },
+
+    /** Newest first. A page whose outputs are large ends early. */
+    async list(tenant: string, filter: RunFilter, page: Page): Promise<Record<string, unknown>> {
+      const rows = await records.list(tenant, filter, page);
+      const positions = new Map(rows.map(({ execution_id, position }) => [execution_id, position]));
+      const elements: RunElement[] = [];
+      let [read, characters] = [0, 0];
+      // Two at least: the first one too many is where the next page begins.
+      while (read < rows.length && (characters <= maxPageCharacters || elements.length < 2)) {
+        const some = rows.slice(read, read + statesAtOnce).map(({ execution_id }) => execution_id);
+        read += some.length;
+        for (const element of await elementsOf(tenant, some)) {
+          elements.push(element);
+          characters += JSON.stringify(element.final_output).length;
+        }
+      }
+      const limit = read < rows.length ? Math.min(page.limit, elements.length - 1) : page.limit;
+      return listOf("executions", elements, { ...page, limit }, ({ id }) => [positions.get(id) ?? "0", id]);
+    },
+
+    /** Repeatable. @throws Problem 409 `execution_already_terminal` when it ended otherwise */
+    async cancel({ at }: FoundRun, reason: string | null) {
+      const reply = Value.Parse(CancelReply, await runtime.ask(at, "cancel", { reason }));
+      if (reply.outcome === "unknown") throw notFound();
+      if (reply.outcome === "already_terminal") throw alreadyTerminal(reply.status);
+      return { status: "cancel_requested", execution_id: at.key } as const;
+    },
+
+    /** What is under way ends, and no further state is entered. Repeatable. @throws Problem 409 */
+    pause: (run: FoundRun): Promise<RunRecord> => setPaused(run, "pause"),
+
+    /** Repeatable. @throws Problem 409 */
+    resume: (run: FoundRun): Promise<RunRecord> => setPaused(run, "resume"),
+
+    /** Cancels it if need be, then removes its record and its log. @throws Problem 404 */
+    async erase({ at }: Pick<FoundRun, "at">) {
+      const reply = Value.Parse(EraseReply, await runtime.ask(at, "erase", {}));
+      if (reply.outcome === "unknown") throw notFound();
+      return { status: "removed", execution_id: at.key, success: true } as const;
+    },
+
+    /** A page of its log, oldest first; `offset` counts entries. A page of large entries ends early. */
+    async logs({ at, state }: FoundRun, limit: number, offset: number) {
+      const events: WireEvent[] = [];
+      const whole = runtime.logPoints(WORKFLOW, "events", [{ key: at.key, seq: 0 }], mostEvents);
+      let characters = 0;
+      while (events.length < limit && characters <= maxPageCharacters) {
+        const wanted = Math.min(entriesAtOnce, limit - events.length);
+        const entries = await runtime.log(at, "events", offset + events.length, wanted);
+        for (const entry of entries) {
+          events.push(wireEvent({ executionId: at.key, header: state.header }, entry));
+          characters += JSON.stringify(entry.entry).length;
+        }
+        if (entries.length < wanted) break;
+      }
+      return { execution_id: at.key, events, count: events.length, limit, offset, total: (await whole).length };
+    },
+
+    /** The approval that the run waits for. @throws Problem 409 `execution_already_terminal`, `no_open_approval` */
+    openApproval({ state }: FoundRun): string {
+      if (isOver(state)) throw alreadyTerminal(state.status);
+      const work = state.current?.work;
+      if (work?.of === "human") return work.approval_id;
+      throw new Problem("no_open_approval", "The execution waits for no approval");
+    },
+
+    /** For `workflows`: how many runs the tenant started of each. */
+    countByWorkflow: records.countByWorkflow,
+
+    /** For `workflows`: runs that have not ended, whoever started them; at most `limit`. */
+    async unfinishedOf(workflowIds: readonly string[], limit: number): Promise<readonly string[]> {
+      const rows = await records.unfinishedOf(workflowIds, limit);
+      return rows.map(({ execution_id }) => execution_id);
+    },
+
+    cancelOfWorkflow,
+  };
+}
+
+/** Every start has one: checked by compiled code. */
+const startReply = TypeCompiler.Compile(StartReply);
+
+function startReplyOf(reply: Json): StartReply {
+  if (startReply.Check(reply)) return reply;
+  throw new TypeError("A run answered its start otherwise than its kind declares");
+}
+
+/** The answer to a start, whatever became of the run since. */
+function startedBody(executionId: string, header: RunHeader, startedAt: string) {
+  const { workflow_id, workflow_name, workflow_version, retry_of } = header;
+  return {
+    execution_id: executionId,
+    id: executionId,
+    workflow_id,
+    workflow_name,
+    version: workflow_version,
+    status: "running",
+    started_at: startedAt,
+    temporal_workflow_id: executionId,
+    temporal_run_id: executionId,
+    retry_of,
+  };
+}
+
+const notFound = (): Problem => new Problem("workflow_execution_not_found", "Workflow execution not found");
+
+function alreadyTerminal(status: string): Problem {
+  return new Problem("execution_already_terminal", "The execution has already ended", { status });
+}

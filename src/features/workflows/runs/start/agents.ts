@@ -1,0 +1,137 @@
+/** The activity `workflow.agent`: a run starts an agent, a judge or an output handler as an execution below itself. */
+import { Value } from "@sinclair/typebox/value";
+import { EXECUTION } from "../../../../../actors/execution/execution.ts";
+import { type JudgedRun, judgeInput } from "../../../../../actors/execution/judging/judgement.ts";
+import type { Json } from "../../../../../actors/kernel/actor.ts";
+import { Problem } from "../../../../../actors/kernel/problem.ts";
+import { AGENT_START, AgentStart } from "../../../../../actors/workflow/run/activities.ts";
+import type { RunHeader, RunState } from "../../../../../actors/workflow/run/state.ts";
+import { isUuid } from "../../../../http/route.ts";
+import {
+  type ActivityContext,
+  type ActivityDefinition,
+  type Address,
+  Retryable,
+  type Runtime,
+  Terminal,
+} from "../../../../runtime/port.ts";
+import type { JudgedFacts } from "../../../executions/judged.ts";
+import type { StartRequest } from "../../../executions/start/request.ts";
+import { starterOf } from "./starter.ts";
+
+export interface AgentStartOptions {
+  readonly runtime: Pick<Runtime, "readMembers" | "tell">;
+  /** `startAs` of the executions. The same id again is the same execution. */
+  readonly start: (executionId: string, request: StartRequest) => Promise<{ readonly agent_id: string }>;
+  /** See `judgedFacts` of the executions. */
+  readonly judged: (execution: Address) => Promise<JudgedFacts | null>;
+  readonly now: () => number;
+  /** Pause before the second attempt; it doubles, up to a minute. 1000 when absent. */
+  readonly firstDelayMs?: number;
+}
+
+/** Attempts for faults of the service itself; refusals for want of room are repeated for as long as it takes. */
+const maxFaults = 3;
+/** Pause after the first fault; it doubles. Long enough for a store to fail over. */
+const faultPauseMs = 5_000;
+/** Initiators that are nobody's login. */
+const impersonal: readonly string[] = ["agent", "webhook", "workflow"];
+
+export function agentStartActivity(options: AgentStartOptions): ActivityDefinition {
+  const { runtime, firstDelayMs = 1000 } = options;
+  const faults = new Map<string, number>();
+
+  async function start(work: AgentStart, { id, actor }: ActivityContext): Promise<{ agent_id: string }> {
+    try {
+      const request = await requestOf(options, actor, work);
+      const { agent_id } = await options.start(work.child_execution_id, request);
+      faults.delete(id);
+      return { agent_id };
+    } catch (error) {
+      throw failureOf(error, id, work);
+    }
+  }
+
+  function failureOf(error: unknown, id: string, work: AgentStart): unknown {
+    const isRefusal = error instanceof Problem && error.status < 500;
+    const lacksRoom = isRefusal && error.status === 429;
+    if (lacksRoom && options.now() < work.start_by) return error;
+    const before = faults.get(id) ?? 0;
+    faults.delete(id);
+    if (isRefusal) return new Terminal(error.code, error.message);
+    if (error instanceof Terminal) return error;
+    if (before + 1 >= maxFaults)
+      return new Terminal("attempts_exhausted", `The agent ${work.agent} could not be started`);
+    faults.set(id, before + 1);
+    return new Retryable(error instanceof Error ? error.message : String(error), faultPauseMs * 2 ** before);
+  }
+
+  return {
+    name: AGENT_START,
+    // One that is refused keeps its place while it waits; that costs next to nothing.
+    concurrency: 1024,
+    retry: { attempts: Number.MAX_SAFE_INTEGER, firstDelayMs },
+    run: async (input, context) => {
+      const { id, actor, signal } = context;
+      const work = Value.Parse(AgentStart, input);
+      const isAbandoned = () => signal.aborted && signal.reason === "abandoned";
+      try {
+        return isAbandoned() ? {} : await start(work, context);
+      } finally {
+        if (signal.aborted) faults.delete(id);
+        // It may have started all the same, and the run will not hear of it any more.
+        if (isAbandoned()) {
+          const child = { kind: EXECUTION, key: work.child_execution_id, tenant: actor.tenant };
+          await runtime.tell(child, "cancel", { reason: "parent_ended" });
+        }
+      }
+    },
+  };
+}
+
+async function requestOf(options: AgentStartOptions, actor: Address, work: AgentStart): Promise<StartRequest> {
+  const { agent, trigger, timeout_ms, overrides, judged } = work;
+  const header = await headerOf(options.runtime, actor);
+  const facts = judged === null ? null : await factsOf(options, actor.tenant, judged.execution_id);
+  return {
+    ...(isUuid(agent) ? { agentId: agent.toLowerCase() } : { agentName: agent }),
+    tenant: actor.tenant,
+    origin: {
+      trigger,
+      workflow: { name: header.workflow_name, executionId: actor.key },
+      parent: { executionId: actor.key, depth: header.depth, path: header.path, swarmId: null },
+      initiatingUserSub: impersonal.includes(header.initiated_by.kind) ? null : header.initiated_by.sub,
+      exempt: trigger !== "workflow",
+    },
+    // Whoever started the run was judged then; the run goes on without him, in his tier.
+    starter: starterOf(header),
+    input: judged?.usual === true && facts !== null ? completed(work.input, facts) : work.input,
+    intent: work.intent,
+    timeoutSeconds: timeout_ms === null ? null : Math.ceil(timeout_ms / 1000),
+    overrides,
+    judgedMounts: judged === null ? [] : (facts?.mounts ?? judged.mounts),
+  };
+}
+
+async function headerOf(runtime: AgentStartOptions["runtime"], { kind, tenant, key }: Address): Promise<RunHeader> {
+  const [stored] = await runtime.readMembers(kind, tenant, [key], ["header"]);
+  if (stored === undefined) throw new Terminal("workflow_execution_not_found", "The run was removed");
+  // The runtime checked it against the actor's schema when it was written.
+  return (stored.state as unknown as Pick<RunState, "header">).header;
+}
+
+async function factsOf({ judged }: AgentStartOptions, tenant: string, key: string | null): Promise<JudgedFacts | null> {
+  return key === null ? null : judged({ kind: EXECUTION, key, tenant });
+}
+
+/** A judge's usual input with what only the judged execution knows: its prompt, its tool calls, its volumes. */
+function completed(input: Json, facts: JudgedFacts): Json {
+  // Made by `judgeInput`.
+  const { output, criteria, iteration_number, validation_context } = input as unknown as {
+    readonly output: string;
+    readonly criteria: string;
+    readonly iteration_number: number;
+    readonly validation_context: JudgedRun["context"];
+  };
+  return judgeInput({ ...facts, output, criteria, iteration: iteration_number, context: validation_context });
+}

@@ -1,0 +1,68 @@
+/** The activity `workflow.start`: a run starts another workflow below itself. */
+import { Value } from "@sinclair/typebox/value";
+import { Problem } from "../../../../../actors/kernel/problem.ts";
+import { RUN_START, RunStart } from "../../../../../actors/workflow/run/activities.ts";
+import type { RunState } from "../../../../../actors/workflow/run/state.ts";
+import { type ActivityDefinition, type Address, type Runtime, Terminal } from "../../../../runtime/port.ts";
+import type { RunRequest, StartedRun } from "../port.ts";
+import { starterOf } from "./starter.ts";
+
+export interface SubrunOptions {
+  readonly runtime: Pick<Runtime, "readMembers">;
+  /** `startAs` of the runs, once there is one. The same id again is the same run. */
+  readonly start: (executionId: string, request: RunRequest) => Promise<StartedRun>;
+}
+
+export function subrunActivity(options: SubrunOptions): ActivityDefinition {
+  return {
+    name: RUN_START,
+    concurrency: 32,
+    retry: { attempts: 3, firstDelayMs: 300 },
+    run: async (input, { actor }) => {
+      const work = Value.Parse(RunStart, input);
+      const [parent] = await options.runtime.readMembers(actor.kind, actor.tenant, [actor.key], ["header"]);
+      if (parent === undefined) throw new Terminal("workflow_execution_not_found", "The parent was removed");
+      // Checked against the actor's schema when it was written.
+      const { header } = parent.state as unknown as Pick<RunState, "header">;
+      try {
+        const started = await options.start(work.child_execution_id, requestOf(actor, header, work));
+        return { workflow_id: started.workflow_id, workflow_name: started.workflow_name };
+      } catch (error) {
+        throw startFailure(error);
+      }
+    },
+  };
+}
+
+function requestOf({ key, tenant }: Address, header: RunState["header"], work: RunStart): RunRequest {
+  return {
+    tenant,
+    ref: work.workflow,
+    version: null,
+    input: work.input,
+    blackboard: null,
+    // A state that starts a workflow states no intent.
+    intent: "",
+    attachments: work.attachments,
+    timeoutSeconds: null,
+    securityContext: header.security_context,
+    starter: starterOf(header),
+    initiatedBy: header.initiated_by,
+    parent: {
+      executionId: key,
+      stateName: work.state_name,
+      waits: work.waits,
+      depth: header.depth,
+      path: header.path,
+      rootExecutionId: header.root_execution_id,
+    },
+    stimulusId: null,
+    rateExempt: true,
+  };
+}
+
+/** Refusals are final; what may pass, as an outage, is tried again. */
+function startFailure(error: unknown): unknown {
+  if (!(error instanceof Problem) || error.status >= 500 || error.status === 429) return error;
+  return new Terminal(error.code, error.message);
+}

@@ -1,0 +1,70 @@
+/** What runs hold, for the sweeps of a node, and the removal of records past their retention. */
+import { WORKFLOW } from "../../../../actors/workflow/run/messages.ts";
+import { isOver, type RunState, type Work } from "../../../../actors/workflow/run/state.ts";
+import { repeatedly } from "../../../lib/interval.ts";
+import type { Runtime } from "../../../runtime/port.ts";
+import type { HeldByRuns } from "../../executions/sweep.ts";
+import type { Volumes } from "../../volumes/volumes.ts";
+import { runAddress } from "./address.ts";
+import { instancesOf as instancesOfCommand } from "./commands/attempts.ts";
+import type { RunRecords } from "./records.ts";
+
+/** For the sweep of instances and volumes: see `executions/sweep.ts`. */
+export function heldByRuns(runtime: Pick<Runtime, "readMembers">, records: Pick<RunRecords, "known">): HeldByRuns {
+  return {
+    known: records.known,
+    async wantedInstances(tenant, executionIds) {
+      const stored = await runtime.readMembers(WORKFLOW, tenant, executionIds, ["status", "current"]);
+      const states = stored.map(({ state }) => state as unknown as Pick<RunState, "status" | "current">);
+      const live = states.filter((state) => !isOver(state));
+      return new Set(live.flatMap(({ current }) => (current === null ? [] : instancesOf(current.work))));
+    },
+  };
+}
+
+const prefix = "command:";
+
+/** The sandboxes of commands under way: the activity that runs one is named after it. */
+function instancesOf(work: Work): string[] {
+  const activities =
+    work.of === "command"
+      ? [work.activity]
+      : work.of === "commands"
+        ? work.steps.filter(({ result }) => result === null).map(({ activity }) => activity)
+        : [];
+  return activities.flatMap((activity) => instancesOfCommand(activity.slice(prefix.length)));
+}
+
+export interface RunSweepOptions {
+  readonly runtime: Pick<Runtime, "tell">;
+  readonly records: Pick<RunRecords, "endedBefore">;
+  readonly volumes: Pick<Volumes, "removeOfRun">;
+  /** SVC_EXECUTION_RETENTION_DAYS */
+  readonly retentionDays: number;
+  readonly now: () => number;
+  readonly report: (event: string, facts: Record<string, unknown>) => void;
+}
+
+const everyMs = 300_000;
+const dayMs = 24 * 3600 * 1000;
+/** Records erased per round; the next one takes more. */
+const eraseAtOnce = 500;
+
+/** Erases old records and logs now and then. @returns a function that ends it, after a round under way */
+export function startErasing(options: RunSweepOptions): () => Promise<void> {
+  return repeatedly(
+    everyMs,
+    () => eraseOld(options),
+    (error) => options.report("run_sweep_failed", { error: String(error) }),
+  );
+}
+
+/** One round. Repeatable, and by several nodes at once. */
+async function eraseOld({ runtime, records, volumes, retentionDays, now, report }: RunSweepOptions) {
+  const old = await records.endedBefore(new Date(now() - retentionDays * dayMs), eraseAtOnce);
+  for (const { execution_id, tenant } of old) {
+    await volumes.removeOfRun(execution_id, []);
+    await runtime.tell(runAddress(tenant, execution_id), "erase", {});
+  }
+  if (old.length > 0) report("run_records_erased", { count: old.length });
+}

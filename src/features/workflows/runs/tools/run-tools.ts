@@ -1,0 +1,140 @@
+/** Tools that start, follow and end runs. Each does what its route does. */
+import { Type } from "@sinclair/typebox";
+import { AnyJson } from "../../../../../actors/kernel/json.ts";
+import type { Initiator } from "../../../../../actors/workflow/run/state.ts";
+import { pageOf, pagingQuery } from "../../../../http/paging.ts";
+import type { Approvals } from "../../../approvals/service.ts";
+import { initiatorOf, readFilter, readReason, readSignal, readStart } from "../reading.ts";
+import type { Runs } from "../service.ts";
+import { defineTool, type ManagementTool, type ToolCaller } from "./tool.ts";
+
+export interface RunToolOptions {
+  readonly runs: Runs;
+  readonly approvals: Pick<Approvals, "signal">;
+}
+
+const Id = { execution_id: Type.String({ format: "uuid" }) };
+const text = (maxLength: number) => Type.Optional(Type.String({ minLength: 1, maxLength }));
+const Found = Type.Object(Id);
+
+export function runTools({ runs, approvals }: RunToolOptions): readonly ManagementTool[] {
+  const find = ({ tenant }: ToolCaller, { execution_id }: { readonly execution_id: string }) =>
+    runs.find(tenant, execution_id.toLowerCase());
+  return [
+    defineTool({
+      name: "svc.workflow.run",
+      aliases: ["svc.workflow.execute"],
+      description: "Start an execution of a workflow",
+      scope: "workflow:run",
+      arguments: Type.Object({
+        name: Type.String({ minLength: 1, maxLength: 256, description: "Name or id of the workflow" }),
+        input: Type.Optional(AnyJson),
+        blackboard: Type.Optional(AnyJson),
+        intent: Type.Optional(Type.String()),
+        version: text(256),
+        attachments: Type.Optional(Type.Array(AnyJson)),
+      }),
+      call: (caller, { name, ...body }) => {
+        const request = readStart(caller, name, body, {});
+        return runs.startAs(caller.workId, false, { ...request, initiatedBy: initiatedBy(caller) });
+      },
+    }),
+    defineTool({
+      name: "svc.workflow.status",
+      aliases: ["svc.workflow.executions.get"],
+      description: "The record of a workflow execution",
+      scope: "workflow:read",
+      arguments: Found,
+      call: ({ tenant }, { execution_id }) => runs.record(tenant, execution_id.toLowerCase()),
+    }),
+    defineTool({
+      name: "svc.workflow.executions.list",
+      description: "Executions of workflows, newest first",
+      scope: "workflow:list",
+      arguments: Type.Object({
+        ...pagingQuery,
+        workflow_name: text(256),
+        workflow_id: text(256),
+        status: text(200),
+        parent_execution_id: Type.Optional(Type.String({ format: "uuid" })),
+      }),
+      call: ({ tenant }, given) => runs.list(tenant, readFilter(given), pageOf(given, 2)),
+    }),
+    defineTool({
+      name: "svc.workflow.logs",
+      description: "A page of the log of a workflow execution, oldest first",
+      scope: "workflow:read",
+      arguments: Type.Object({
+        ...Id,
+        limit: Type.Integer({ minimum: 1, maximum: 500, default: 100 }),
+        offset: Type.Integer({ minimum: 0, maximum: 1_000_000_000, default: 0 }),
+      }),
+      call: async (caller, given) => runs.logs(await find(caller, given), given.limit, given.offset),
+    }),
+    defineTool({
+      name: "svc.workflow.signal",
+      description: "Answer the approval that a workflow execution waits for, where its state lets agents answer",
+      scope: "workflow:signal",
+      arguments: Type.Object({
+        ...Id,
+        response: Type.Optional(Type.String()),
+        signal_name: text(256),
+        payload: Type.Optional(AnyJson),
+      }),
+      call: async (caller, { execution_id: _, ...given }) => {
+        const signal = readSignal(given);
+        const run = await find(caller, { execution_id: _ });
+        const approvalId = runs.openApproval(run);
+        const source = { http_request_id: caller.requestId, ip: null, user_agent: null };
+        await approvals.signal({ tenant: caller.tenant, approvalId, by: agentOf(caller), source, ...signal });
+        return { status: "signal_sent", execution_id: run.at.key, approval_id: approvalId };
+      },
+    }),
+    defineTool({
+      name: "svc.workflow.cancel",
+      description: "Cancel a workflow execution with everything it has under way",
+      scope: "workflow:cancel",
+      arguments: Type.Object({ ...Id, reason: Type.Optional(Type.String()) }),
+      call: async (caller, given) => runs.cancel(await find(caller, given), readReason(given.reason)),
+    }),
+    ...(["pause", "resume"] as const).map((action) =>
+      defineTool({
+        name: `svc.workflow.${action}`,
+        description:
+          action === "pause" ? "Let a workflow execution enter no further state" : "Let a paused execution go on",
+        scope: "workflow:cancel",
+        arguments: Found,
+        call: async (caller, given) => runs[action](await find(caller, given)),
+      }),
+    ),
+    defineTool({
+      name: "svc.workflow.retry",
+      description: "Start anew where a failed, cancelled or timed-out execution ended",
+      scope: "workflow:run",
+      arguments: Type.Object({ ...Id, from_state: text(256) }),
+      call: async (caller, { execution_id, from_state = null }) => {
+        const { tenant, identity, workId } = caller;
+        const request = { tenant, fromState: from_state, starter: identity, initiatedBy: initiatedBy(caller) };
+        return (await runs.retryAs(workId, false, execution_id.toLowerCase(), request)).started;
+      },
+    }),
+    defineTool({
+      name: "svc.workflow.remove",
+      description: "Cancel a workflow execution if need be, and remove it with its log",
+      scope: "workflow:cancel",
+      arguments: Found,
+      call: async (caller, given) => runs.erase(await find(caller, given)),
+    }),
+  ];
+}
+
+/** Who a run says started it: an agent, where one did. */
+function initiatedBy({ identity, executionId }: ToolCaller): Initiator {
+  const initiator = initiatorOf(identity);
+  return executionId === null ? initiator : { ...initiator, kind: "agent" };
+}
+
+/** Whoever stands behind a tool call, an agent decides: states that want a person refuse it. */
+function agentOf({ identity }: ToolCaller) {
+  return { sub: identity.userId, kind: "agent", email: null, roles: [] };
+}

@@ -1,0 +1,37 @@
+/** Where the API document is read: as data and as a page. */
+
+import { definePublicRoute, type Route } from "../route.ts";
+import { docsPage } from "./docs-page.ts";
+import { openApiDocument } from "./openapi.ts";
+
+/** `/openapi.json` and `/docs`, describing `routes`. */
+export function documentRoutes(
+  routes: readonly Route[],
+  info: { readonly version: string; readonly publicUrl: string },
+): Route[] {
+  const document = openApiDocument(routes, info);
+  const page = docsPage(document);
+  return [
+    definePublicRoute({
+      method: "GET",
+      path: "/openapi.json",
+      summary: "This document",
+      hidden: true,
+      handler: () => document,
+    }),
+    definePublicRoute({
+      method: "GET",
+      path: "/docs",
+      summary: "This document, for people",
+      hidden: true,
+      handler: () =>
+        new Response(page, {
+          headers: {
+            "Content-Type": "text/html; charset=utf-8",
+            "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
+            "X-Content-Type-Options": "nosniff",
+          },
+        }),
+    }),
+  ];
+}

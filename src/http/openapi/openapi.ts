@@ -1,0 +1,132 @@
+/** The API document: generated from the declared routes, whose TypeBox schemas are JSON Schema already. */
+import { type TObject, type TSchema, Type } from "@sinclair/typebox";
+import type { Route } from "../route.ts";
+
+export type OpenApiDocument = ReturnType<typeof openApiDocument>;
+
+/** OpenAPI 3.1 of every route that is not hidden. */
+export function openApiDocument(
+  routes: readonly Route[],
+  info: { readonly version: string; readonly publicUrl: string },
+) {
+  const paths: Record<string, Record<string, Operation>> = {};
+  for (const route of routes) {
+    if (route.hidden) continue;
+    const path = route.path.replace(/:(\w+)/g, "{$1}").replace(/\*$/, "{path}");
+    paths[path] = { ...paths[path], [route.method.toLowerCase()]: operation(route) };
+  }
+  return {
+    openapi: "3.1.0",
+    info: { title: "svc", version: info.version, description: "Durable execution of AI agents." },
+    servers: [{ url: info.publicUrl }],
+    paths,
+    components: {
+      securitySchemes: {
+        bearer: { type: "http", scheme: "bearer", description: "An access token of a configured realm." },
+        queryToken: {
+          type: "apiKey",
+          in: "query",
+          name: "token",
+          description: "The same token; on event streams only.",
+        },
+      },
+      schemas: { Error: plain(ErrorBody) },
+    },
+  };
+}
+
+const ErrorBody = Type.Object({
+  error: Type.String({ description: "For people" }),
+  code: Type.String({ description: "Stable, snake_case" }),
+  request_id: Type.String(),
+  issues: Type.Optional(Type.Array(Type.Object({ path: Type.String(), message: Type.String(), code: Type.String() }))),
+});
+
+export interface Parameter {
+  readonly name: string;
+  readonly in: "path" | "query" | "header";
+  readonly required: boolean;
+  readonly description?: string;
+  readonly schema: unknown;
+}
+
+export interface Operation {
+  readonly tags: readonly string[];
+  readonly summary: string;
+  readonly description?: string;
+  readonly security: readonly Record<string, readonly string[]>[];
+  readonly parameters: readonly Parameter[];
+  readonly requestBody?: { readonly required: boolean; readonly content: Record<string, { readonly schema: unknown }> };
+  readonly responses: Record<string, { readonly description: string; readonly content?: unknown }>;
+}
+
+function operation(route: Route): Operation {
+  const body = requestBody(route);
+  const scopes = route.scope === null ? [] : typeof route.scope === "string" ? [route.scope] : route.scope.anyOf;
+  const bearer = [{ bearer: scopes }, ...(route.sse ? [{ queryToken: scopes }] : [])];
+  return {
+    tags: [route.tag],
+    summary: route.summary,
+    ...(scopes.length > 0 ? { description: `Scope: ${scopes.join(" or ")}` } : {}),
+    security: route.public ? [] : bearer,
+    parameters: [
+      ...parameters(route.path, route.params),
+      ...namedParameters("query", route.query),
+      ...namedParameters("header", route.headers),
+    ],
+    ...(body ? { requestBody: body } : {}),
+    responses: responses(route),
+  };
+}
+
+function parameters(path: string, schema: TObject | null): Parameter[] {
+  const names = path.split("/").flatMap((part) => (part === "*" ? ["*"] : part.startsWith(":") ? [part.slice(1)] : []));
+  return names.map((name) => ({
+    name: name === "*" ? "path" : name,
+    in: "path",
+    required: true,
+    schema: plain(schema?.properties[name] ?? Type.String()),
+  }));
+}
+
+function namedParameters(place: "query" | "header", schema: TObject | null): Parameter[] {
+  if (!schema) return [];
+  return Object.entries(schema.properties).map(([name, property]) => ({
+    name,
+    in: place,
+    required: schema.required?.includes(name) ?? false,
+    ...(typeof property.description === "string" ? { description: property.description } : {}),
+    schema: plain(property),
+  }));
+}
+
+function requestBody({ body }: Route): Operation["requestBody"] | null {
+  if (!body) return null;
+  if (body.kind === "json") {
+    return { required: !body.optional, content: { "application/json": { schema: plain(body.schema) } } };
+  }
+  const schema = plain(body.schema ?? Type.String());
+  return { required: true, content: Object.fromEntries((body.accepts ?? ["*/*"]).map((type) => [type, { schema }])) };
+}
+
+function responses(route: Route): Operation["responses"] {
+  const type = route.sse ? "text/event-stream" : "application/json";
+  const declared = Object.entries(route.responses).map(([status, schema]) => [
+    status,
+    { description: description(schema), content: { [type]: { schema: plain(schema) } } },
+  ]);
+  const plainSuccess = { description: "Success", ...(route.sse ? { content: { [type]: {} } } : {}) };
+  const success = declared.length === 0 ? { "200": plainSuccess } : {};
+  const error = { "application/json": { schema: { $ref: "#/components/schemas/Error" } } };
+  return { ...success, ...Object.fromEntries(declared), default: { description: "Any refusal", content: error } };
+}
+
+const description = (schema: TSchema): string =>
+  typeof schema.description === "string" ? schema.description : "Success";
+
+/** The schema as JSON: TypeBox's own marks, and ours, stay inside. */
+function plain(schema: TSchema): unknown {
+  return JSON.parse(
+    JSON.stringify(schema, (name, value: unknown) => (/^x-(code|message)$/.test(name) ? undefined : value)),
+  );
+}

@@ -1,0 +1,102 @@
+/** Health: is the process alive, and can it do its work? */
+import type { RuntimeStatus } from "../../runtime/port.ts";
+import { definePublicRoute, type Route, reply } from "../route.ts";
+
+/** Resolves when the dependency answers; rejects when it does not. Null = this node does without it. */
+export type Probe = (() => Promise<unknown>) | null;
+
+export interface HealthOptions {
+  readonly database: Probe;
+  readonly redis: Probe;
+  /** Leases and mailboxes count as the queue. */
+  readonly runtime: () => Promise<RuntimeStatus>;
+  readonly storage: Probe;
+  readonly identityProvider: Probe;
+  readonly payment: Probe;
+  readonly draining: () => boolean;
+  readonly now: () => number;
+}
+
+interface Finding {
+  readonly status: "up" | "down" | "disabled";
+  readonly latency_ms: number | null;
+}
+
+const required = ["database", "redis", "queue", "storage"];
+const cacheMs = 2000;
+const probeLimitMs = 1000;
+
+export function healthRoutes(options: HealthOptions): Route[] {
+  const startedAt = options.now();
+  const uptime = () => Math.floor((options.now() - startedAt) / 1000);
+  const probes: Readonly<Record<string, Probe>> = {
+    database: options.database,
+    redis: options.redis,
+    queue: async () => {
+      const { partitions, consuming } = await options.runtime();
+      if (!consuming) throw new Error(`mailboxes are not consumed (${partitions} partitions held)`);
+    },
+    storage: options.storage,
+    identity_provider: options.identityProvider,
+    payment: options.payment,
+  };
+  let cached: { readonly at: number; readonly findings: Promise<Record<string, Finding>> } | null = null;
+
+  function findings(): Promise<Record<string, Finding>> {
+    if (cached === null || options.now() - cached.at >= cacheMs)
+      cached = { at: options.now(), findings: runAll(probes) };
+    return cached.findings;
+  }
+
+  return [
+    definePublicRoute({
+      method: "GET",
+      path: "/health",
+      summary: "The process runs",
+      handler: () => ({ status: "ok" }),
+    }),
+    definePublicRoute({
+      method: "GET",
+      path: "/health/live",
+      summary: "The process runs, and since when",
+      handler: () => ({ status: "healthy", mode: "live", uptime_seconds: uptime() }),
+    }),
+    definePublicRoute({
+      method: "GET",
+      path: "/health/ready",
+      summary: "The node can do its work",
+      handler: async () => {
+        const dependencies = await findings();
+        const status = options.draining() ? "unavailable" : verdict(dependencies);
+        const body = { status, uptime_seconds: uptime(), dependencies };
+        return reply(status === "unavailable" ? 503 : 200, body, { "Cache-Control": "no-store" });
+      },
+    }),
+  ];
+}
+
+function verdict(dependencies: Readonly<Record<string, Finding>>): "ready" | "degraded" | "unavailable" {
+  const down = Object.keys(dependencies).filter((name) => dependencies[name]?.status === "down");
+  if (down.some((name) => required.includes(name))) return "unavailable";
+  return down.length > 0 ? "degraded" : "ready";
+}
+
+async function runAll(probes: Readonly<Record<string, Probe>>): Promise<Record<string, Finding>> {
+  const entries = Object.entries(probes).map(async ([name, probe]) => [name, await run(probe)] as const);
+  return Object.fromEntries(await Promise.all(entries));
+}
+
+async function run(probe: Probe): Promise<Finding> {
+  if (probe === null) return { status: "disabled", latency_ms: null };
+  const began = performance.now();
+  let timer: Timer | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error("no answer in time")), probeLimitMs);
+  });
+  const status = await Promise.race([probe(), late]).then(
+    () => "up" as const,
+    () => "down" as const,
+  );
+  clearTimeout(timer);
+  return { status, latency_ms: Math.round((performance.now() - began) * 100) / 100 };
+}

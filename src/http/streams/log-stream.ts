@@ -1,0 +1,86 @@
+/** The `events` log of an actor as a stream: what is stored, then what happens, without gap or repeat. */
+import type { Address, LogEntry, Runtime } from "../../runtime/port.ts";
+import type { EventStream } from "./sse.ts";
+
+/** Stored events read at once; one may hold a whole result. */
+const pageSize = 50;
+
+export interface LogWishes {
+  /** Entries with a higher sequence are sent. */
+  readonly after: number;
+  /** False: what is stored, then the end. */
+  readonly follow: boolean;
+}
+
+/** How entries become events. */
+export interface LogTelling {
+  /** One line; null: the entry is not for this reader. */
+  text(entry: LogEntry): string | null;
+  /** Whether the stream ends with it. */
+  isLast(entry: LogEntry): boolean;
+}
+
+/** Writes until the last entry there will be, the end of the backlog, or the reader's leave. */
+export async function streamLog(
+  runtime: Pick<Runtime, "log" | "tail">,
+  actor: Address,
+  wishes: LogWishes,
+  telling: LogTelling,
+  stream: EventStream,
+): Promise<void> {
+  let after = wishes.after;
+  for (;;) {
+    const page = await runtime.log(actor, "events", after, pageSize);
+    // One by one: a slow reader must get on with its backlog, however large the events are.
+    for (const entry of page) {
+      send(stream, [entry], wishes, telling);
+      await stream.drained();
+      if (stream.closed) return;
+    }
+    after = page.at(-1)?.seq ?? after;
+    if (page.length < pageSize) break;
+  }
+  if (!wishes.follow) {
+    stream.end();
+    return;
+  }
+  // Nothing was sent yet: let the client see that the stream is open.
+  stream.comment("open");
+  const from = after === wishes.after ? await knownPoint(runtime, actor, after) : after;
+  if (stream.closed) return;
+  stream.onClose = runtime.tail(actor, from, (entries, ended) => {
+    send(stream, entries, wishes, telling);
+    if (ended) stream.end();
+  });
+  if (stream.closed) stream.onClose?.();
+}
+
+/**
+ * The place to follow from. A reader may name an id that was never given: it gets nothing up to that id, but
+ * the end must find it.
+ */
+async function knownPoint(runtime: Pick<Runtime, "log">, actor: Address, after: number): Promise<number> {
+  if (after === 0 || (await runtime.log(actor, "events", after - 1, 1)).length > 0) return after;
+  let last = 0;
+  for (;;) {
+    const page = await runtime.log(actor, "events", last, pageSize);
+    last = page.at(-1)?.seq ?? last;
+    if (page.length < pageSize) return Math.min(last, after);
+  }
+}
+
+function send(stream: EventStream, entries: readonly LogEntry[], { after }: LogWishes, telling: LogTelling): void {
+  for (const entry of entries) {
+    const text = entry.seq > after ? telling.text(entry) : null;
+    if (text !== null) stream.send(entry.seq, text);
+    if (telling.isLast(entry)) {
+      stream.end();
+      return;
+    }
+  }
+}
+
+/** `Last-Event-ID` as a number; null for none, or for what is none of our ids. */
+export function resumePoint(header: string | null): number | null {
+  return header !== null && /^\d{1,15}$/.test(header.trim()) ? Number(header) : null;
+}

@@ -1,0 +1,235 @@
+/**
+ * Server-sent events: what every stream of this node shares, whatever it carries.
+ *
+ * One timer keeps all streams alive (a comment every 15 s) and watches over them: a stream older than
+ * 24 h is closed, a reader that takes nothing for two minutes is cut off. A slow reader is cut off when
+ * more is to be sent while over 1 MiB waits for it; clients resume by id, so nothing is lost. A reader whose
+ * machine vanished goes when the kernel gives up repeating a keep-alive (Linux: `tcp_retries2`, about 15 min).
+ *
+ * Built on Bun's direct streams: measured here, an idle one costs 8 KB where a queueing one costs 12,
+ * and `write` tells by a promise that the socket does not keep up.
+ */
+import { Problem } from "../../../actors/kernel/problem.ts";
+import type { Incoming } from "../route.ts";
+
+const keepAliveMs = 15_000;
+const longestMs = 24 * 3600 * 1000;
+/** Bytes that may wait for a slow reader. */
+const unsentLimit = 1024 * 1024;
+/** How long a reader may take nothing while something waits for it. */
+const stallMs = 120_000;
+/** Streams that a tenant may have open on one node: every node counts its own. */
+const perTenant = 200;
+/** Seconds of silence after which Bun cuts the connection; reached only when keep-alives fail. */
+const idleSeconds = 120;
+
+const headers = {
+  "Content-Type": "text/event-stream; charset=utf-8",
+  "Cache-Control": "no-store",
+  "X-Accel-Buffering": "no",
+} as const;
+
+/** Bun's controller of a direct stream. `write` gives a promise while the socket does not keep up. */
+interface DirectController {
+  write(chunk: string): number | Promise<number>;
+  flush(): unknown;
+  end(): unknown;
+}
+
+/** Whoever keeps count of the streams. */
+interface Keeper {
+  enter(stream: EventStream): void;
+  leave(stream: EventStream): void;
+}
+
+/**
+ * An open stream, as its source sees it. It is also what Bun reads from: thousands may be open, so one
+ * object is all that each of them costs here.
+ */
+export class EventStream {
+  /** Marks Bun's own kind of source. */
+  readonly type = "direct";
+  /** Called once when the stream ends, for whatever reason. */
+  onClose: (() => void) | null = null;
+  readonly openedAt = Date.now();
+  /** Since when the reader has not taken what was written; null while it keeps up. */
+  stalledAt: number | null = null;
+  #closed = false;
+  #started = false;
+  #unsent = 0;
+  #drained: Promise<void> | null = null;
+  #controller: DirectController | null = null;
+  #settle: PromiseWithResolvers<void> | null = null;
+  #source: ((stream: EventStream) => Promise<void>) | null;
+  readonly #keeper: Keeper;
+
+  constructor(
+    readonly tenant: string,
+    source: (stream: EventStream) => Promise<void>,
+    keeper: Keeper,
+  ) {
+    this.#source = source;
+    this.#keeper = keeper;
+  }
+
+  /** Called by Bun when the head of the answer is out. What it returns settles when the body is over. */
+  pull(controller: DirectController): Promise<void> {
+    const source = this.#source;
+    this.#source = null;
+    this.#controller = controller;
+    const settle = Promise.withResolvers<void>();
+    this.#settle = settle;
+    this.#keeper.enter(this);
+    source?.(this).catch((error: unknown) => this.cut(error instanceof Error ? error.message : "failed"));
+    return settle.promise;
+  }
+
+  /** Called by Bun when the reader is gone. */
+  cancel(): void {
+    this.#close();
+  }
+
+  get closed(): boolean {
+    return this.#closed;
+  }
+
+  /**
+   * Sends one event.
+   * @param id   ascending; what a client resumes from
+   * @param data one line
+   */
+  send(id: number, data: string): void {
+    this.#write(`${this.#started ? "" : "retry: 3000\n"}id: ${id}\ndata: ${data}\n\n`);
+    this.#started = true;
+  }
+
+  /** Sends a line that clients ignore; not to a reader that has enough to read already. */
+  comment(text: string): void {
+    if (this.#drained === null) this.#write(`: ${text}\n\n`);
+  }
+
+  /** Resolves when the reader has taken everything written so far, or is gone. */
+  async drained(): Promise<void> {
+    while (this.#drained !== null && !this.#closed) await this.#drained;
+  }
+
+  /** Ends the stream after what was written. Repeatable. */
+  end(): void {
+    if (this.#closed) return;
+    this.#controller?.end();
+    this.#close();
+  }
+
+  /** Cuts the connection; what was not taken is dropped. Repeatable. */
+  cut(reason: string): void {
+    this.#close(new Error(reason));
+  }
+
+  #close(cutBy?: Error): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.onClose?.();
+    this.onClose = null;
+    this.#source = null;
+    // A stream that was never pulled was never counted.
+    if (this.#settle === null) return;
+    this.#keeper.leave(this);
+    // A rejection makes Bun cut the connection; otherwise the body ends.
+    if (cutBy) this.#settle.reject(cutBy);
+    else this.#settle.resolve();
+  }
+
+  #write(text: string): void {
+    if (this.#closed || this.#controller === null) return;
+    // Judged before the next one, not after it: one event alone may be larger, and must have its chance to arrive.
+    if (this.#unsent > unsentLimit) {
+      this.cut("the reader is too slow");
+      return;
+    }
+    const written = this.#controller.write(text);
+    this.#controller.flush();
+    if (typeof written === "number") return;
+    this.#unsent += Buffer.byteLength(text);
+    this.stalledAt ??= Date.now();
+    const settle = () => this.#settled(drained);
+    const drained: Promise<void> = written.then(settle, settle);
+    this.#drained = drained;
+  }
+
+  #settled(drained: Promise<void>): void {
+    // The socket takes in order: what was written before the latest has gone, too.
+    if (this.#drained !== drained) return;
+    this.#drained = null;
+    this.#unsent = 0;
+    this.stalledAt = null;
+  }
+}
+
+/** Every open stream of this node. */
+export class EventStreams {
+  readonly #open = new Set<EventStream>();
+  readonly #tenants = new Map<string, number>();
+  #timer: ReturnType<typeof setInterval> | null = null;
+  #stopping: AbortSignal | null = null;
+  readonly #keeper: Keeper = {
+    enter: (stream) => {
+      this.#open.add(stream);
+      this.#tenants.set(stream.tenant, (this.#tenants.get(stream.tenant) ?? 0) + 1);
+      this.#timer ??= setInterval(() => this.#tick(), keepAliveMs);
+    },
+    leave: (stream) => this.#leave(stream),
+  };
+
+  get size(): number {
+    return this.#open.size;
+  }
+
+  /**
+   * Opens a stream.
+   * @param source writes to it until it closes; what it throws cuts the connection
+   * @throws Problem 429 `too_many_streams` when the tenant has 200 open on this node
+   */
+  open(
+    { request, server, stopping }: Pick<Incoming, "request" | "server" | "stopping">,
+    tenant: string,
+    source: (stream: EventStream) => Promise<void>,
+  ): Response {
+    if ((this.#tenants.get(tenant) ?? 0) >= perTenant) {
+      const message = `At most ${perTenant} streams may be open at once on a node`;
+      throw new Problem("too_many_streams", message, { limit: perTenant }, { "Retry-After": "5" });
+    }
+    server?.timeout(request, idleSeconds);
+    this.#obey(stopping);
+    const stream = new EventStream(tenant, source, this.#keeper);
+    // Bun's own kind of source, which the standard's types do not know.
+    return new Response(new ReadableStream(stream as unknown as UnderlyingDefaultSource), { headers });
+  }
+
+  #leave(stream: EventStream): void {
+    this.#open.delete(stream);
+    const left = (this.#tenants.get(stream.tenant) ?? 1) - 1;
+    if (left > 0) this.#tenants.set(stream.tenant, left);
+    else this.#tenants.delete(stream.tenant);
+    if (this.#open.size > 0 || this.#timer === null) return;
+    clearInterval(this.#timer);
+    this.#timer = null;
+  }
+
+  /** Streams end when the node leaves; their clients resume elsewhere. */
+  #obey(stopping: AbortSignal): void {
+    if (this.#stopping === stopping) return;
+    this.#stopping = stopping;
+    stopping.addEventListener("abort", () => {
+      for (const stream of [...this.#open]) stream.end();
+    });
+  }
+
+  #tick(): void {
+    const now = Date.now();
+    for (const stream of [...this.#open]) {
+      if (now - stream.openedAt > longestMs) stream.end();
+      else if (stream.stalledAt !== null && now - stream.stalledAt > stallMs) stream.cut("the reader takes nothing");
+      else stream.comment("keep-alive");
+    }
+  }
+}

@@ -1,0 +1,30 @@
+/** What a node says when it is ready: where it is, and what to type next. */
+import type { Config } from "../config/config.ts";
+import type { Node } from "./node.ts";
+
+export function banner(config: Config, { port, internalPort, models, sandboxes }: Node): string {
+  const development = config.mode === "development";
+  const url = `http://localhost:${port}`;
+  const elsewhere = port === 8080 ? "" : `SVC_URL=${url} `;
+  const rows = [
+    ["API", `${url}/v1      docs ${url}/docs`],
+    ["agents", `http://${config.internalHost}:${internalPort} (dispatch gateway)`],
+    ["models", models.describeDefault()],
+  ];
+  const kinds = sandboxes.kinds.map((kind) =>
+    kind === "none" ? "NONE: agents can read and change what you can; install bubblewrap" : kind,
+  );
+  rows.push(["sandbox", kinds.join(", ")]);
+  const lines = [`svc is ready (${config.mode})`, "", ...rows.map(([name = "", text]) => `  ${name.padEnd(9)}${text}`)];
+  if (!development) return lines.join("\n");
+  return [
+    ...lines,
+    "",
+    "  Run the sample agent and watch it:",
+    `    ${elsewhere}npm run -s agent -- run src/features/agents/sample/hello-agent.yaml`,
+    "",
+    "  A development token, for curl:",
+    `    ${elsewhere}npm run -s agent -- token`,
+    "",
+  ].join("\n");
+}

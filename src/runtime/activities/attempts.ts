@@ -1,0 +1,67 @@
+/** Runs one piece of work until it has an outcome; the type of an error decides about repeats. */
+import type { Json, Outcome } from "../../../actors/kernel/actor.ts";
+import { type ActivityContext, type ActivityDefinition, Retryable, Terminal } from "../port.ts";
+import type { Work } from "./fair-queue.ts";
+
+export interface AttemptsOptions {
+  context(resumed: boolean): ActivityContext;
+  /** Called before each attempt. */
+  begins(): void;
+  /** Called after each attempt that is not the end of it. */
+  failed(error: string): Promise<void>;
+  readonly random: () => number;
+}
+
+/** The outcome, or null when the work was cut off. */
+export async function runAttempts(
+  work: Work,
+  definition: ActivityDefinition,
+  signal: AbortSignal,
+  options: AttemptsOptions,
+): Promise<Outcome | null> {
+  const { id } = work;
+  const input = JSON.parse(work.input) as Json;
+  for (let resumed = work.resumed; ; resumed = true) {
+    work.attempt++;
+    try {
+      options.begins();
+      const value = await definition.run(input, options.context(resumed));
+      return signal.aborted ? null : { id, ok: true, value };
+    } catch (error) {
+      if (signal.aborted) return null;
+      if (error instanceof Terminal) return terminal(id, error);
+      const message = error instanceof Error ? error.message : String(error);
+      await options.failed(message);
+      if (work.attempt >= definition.retry.attempts) return { id, ok: false, code: "attempts_exhausted", message };
+      await pause(backoff(definition, work.attempt, error, options.random()), signal);
+      if (signal.aborted) return null;
+    }
+  }
+}
+
+function terminal(id: string, { code, message, details }: Terminal): Outcome {
+  const failure = { id, ok: false, code, message } as const;
+  return details === undefined ? failure : { ...failure, details };
+}
+
+/** Ends early when the work is cut off. */
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(finish, ms);
+    function finish() {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", finish);
+      resolve();
+    }
+    signal.addEventListener("abort", finish);
+  });
+}
+
+const longestPauseMs = 60_000;
+
+/** Full jitter, doubling per attempt; a stated delay is a lower bound. */
+function backoff(definition: ActivityDefinition, attempt: number, error: unknown, random: number): number {
+  const ceiling = Math.min(longestPauseMs, definition.retry.firstDelayMs * 2 ** (attempt - 1));
+  const jittered = ceiling * (0.5 + random / 2);
+  return error instanceof Retryable && error.afterMs !== null ? Math.max(error.afterMs, jittered) : jittered;
+}

@@ -1,0 +1,57 @@
+/** Outcomes of activities on their way to their actors; an activity's row goes when its actor takes the outcome in. */
+import type { Outcome } from "../../../actors/kernel/actor.ts";
+import type { Address } from "../port.ts";
+import { insist } from "../timeout.ts";
+import type { Work } from "./fair-queue.ts";
+
+interface Conclusion {
+  readonly work: Work;
+  readonly outcome: Outcome;
+  readonly sentAt: number;
+}
+
+/** An outcome that was not taken in for this long is sent once more, ms. */
+const sendAgainMs = 10_000;
+
+export interface ConclusionsOptions {
+  readonly now: () => number;
+  /** Delivers an outcome to the actor; resolves when it is accepted. */
+  conclude(to: Address, type: string, outcome: Outcome): Promise<void>;
+}
+
+export class Conclusions {
+  private readonly sent = new Map<string, Conclusion>();
+
+  constructor(
+    private readonly options: ConclusionsOptions,
+    private readonly hopeless: () => boolean,
+  ) {}
+
+  has(id: string): boolean {
+    return this.sent.has(id);
+  }
+
+  ids(): Iterable<string> {
+    return this.sent.keys();
+  }
+
+  delete(id: string): void {
+    this.sent.delete(id);
+  }
+
+  /** Says whether it was accepted. */
+  send(work: Work, outcome: Outcome): Promise<boolean> {
+    this.sent.set(work.id, { work, outcome, sentAt: this.options.now() });
+    return insist(() => this.options.conclude(work.actor, work.replyType, outcome), this.hopeless);
+  }
+
+  /**
+   * The mailbox took the outcome but the actor has not: a Redis that was killed in the middle of a flush
+   * may have forgotten it. Sent once more; the second of two finds the row gone and changes nothing.
+   */
+  sendAgain(id: string): void {
+    const conclusion = this.sent.get(id);
+    if (conclusion === undefined || this.options.now() - conclusion.sentAt < sendAgainMs) return;
+    void this.send(conclusion.work, conclusion.outcome);
+  }
+}

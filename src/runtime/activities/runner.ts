@@ -1,0 +1,341 @@
+/**
+ * Activities: slow or outside work that an actor asked for, run here, outcome sent back as a message.
+ *
+ * A piece of work is a row until its outcome is taken in, so it survives the node that runs it: another
+ * node adopts the rows of dead nodes and runs them again under the same id, `resumed`. The type of
+ * the error decides about repeats: `Terminal` never, `Retryable` after its delay, anything else with backoff.
+ */
+import type { Json, Outcome } from "../../../actors/kernel/actor.ts";
+import { texts } from "../../store/array-literal.ts";
+import type { Sql } from "../../store/postgres.ts";
+import type { ActivityRow } from "../lane/journal.ts";
+import type { AbortReason, ActivityContext, ActivityDefinition, Address } from "../port.ts";
+import { insist } from "../timeout.ts";
+import { runAttempts } from "./attempts.ts";
+import { FairQueue, type Work } from "./fair-queue.ts";
+import { Conclusions } from "./results.ts";
+
+interface Running {
+  readonly work: Work;
+  readonly controller: AbortController;
+  readonly done: Promise<void>;
+}
+
+interface AdoptedRow {
+  readonly id: string;
+  readonly kind: string;
+  readonly key: string;
+  readonly tenant: string;
+  readonly name: string;
+  readonly input: string;
+  readonly reply_type: string;
+  readonly attempt: number;
+  readonly abandoned: boolean;
+  readonly moved: boolean;
+}
+
+export interface ActivityRunnerOptions {
+  readonly sql: Sql;
+  readonly node: string;
+  readonly host: string;
+  readonly definitions: readonly ActivityDefinition[];
+  readonly now: () => number;
+  /** Another host's work is left alone this long after that host was last seen, ms. */
+  readonly orphanAfterMs: number;
+  readonly random: () => number;
+  ask(to: Address, type: string, body: Json, deadlineMs: number): Promise<Json>;
+  tell(to: Address, type: string, body: Json): Promise<void>;
+  /** Delivers an outcome to the actor; resolves when it is accepted. */
+  conclude(to: Address, type: string, outcome: Outcome): Promise<void>;
+  /** Tells the other nodes to stop this work. */
+  broadcastAbandon(id: string): void;
+  report(what: "activity_failed", facts: Record<string, unknown>): void;
+  crash(point: "in_activity"): void;
+}
+
+const defaultAskDeadlineMs = 30_000;
+
+export class ActivityRunner {
+  private readonly definitions: ReadonlyMap<string, ActivityDefinition>;
+  private readonly queues = new Map<string, FairQueue>();
+  private readonly running = new Map<string, Running>();
+  private readonly runningByName = new Map<string, number>();
+  private readonly concluded: Conclusions;
+  /** Rows of this node that the last look found and that nobody here knows of. */
+  private unknown = new Set<string>();
+  private sweeps = 0;
+  private draining = false;
+
+  constructor(private readonly options: ActivityRunnerOptions) {
+    this.definitions = new Map(options.definitions.map((definition) => [definition.name, definition]));
+    this.concluded = new Conclusions(options, () => this.draining);
+  }
+
+  isHostBound = (name: string): boolean => this.definitions.get(name)?.hostBound === true;
+
+  /** Begins work that was just committed on this node. */
+  perform(rows: readonly ActivityRow[]): void {
+    const now = this.options.now();
+    for (const row of rows) {
+      if (this.knows(row.id)) continue;
+      this.enqueue({
+        id: row.id,
+        actor: { kind: row.kind, key: row.key, tenant: row.tenant },
+        name: row.name,
+        input: row.input,
+        replyType: row.replyType,
+        resumed: false,
+        moved: false,
+        abandoned: false,
+        attempt: 0,
+        queuedAt: now,
+      });
+    }
+    this.fill();
+  }
+
+  /** The actors gave this work up. */
+  abandon(ids: readonly string[]): void {
+    for (const id of ids) if (!this.abandonHere(id)) this.options.broadcastAbandon(id);
+  }
+
+  /** Stops the work if this node has it. */
+  abandonHere(id: string): boolean {
+    const running = this.running.get(id);
+    if (running !== undefined) {
+      running.controller.abort("abandoned" satisfies AbortReason);
+      return true;
+    }
+    for (const queue of this.queues.values()) {
+      const work = queue.take(id);
+      if (work === undefined) continue;
+      if (work.abandoned) {
+        this.enqueue(work);
+      } else if (work.resumed) {
+        // An earlier attempt may have left something running outside: let the activity clean it up.
+        this.enqueue({ ...work, abandoned: true });
+        this.fill();
+      } else void this.forget(id);
+      return true;
+    }
+    return false;
+  }
+
+  /**
+   * Takes over work whose node is gone, and fails work that waited too long for a slot. Called about
+   * once a second.
+   */
+  async sweep(live: readonly string[]): Promise<void> {
+    this.expire();
+    if (this.draining) return;
+    const { sql, node, host, orphanAfterMs } = this.options;
+    const rows = await sql<AdoptedRow[]>`
+      update runtime_activities taken set node = ${node}, host = ${host}, released_at = null from (
+        select a.id, a.host from runtime_activities a left join runtime_nodes n on n.id = a.node
+        where (a.node is null or not a.node = any(${texts([...live, node])}::text[]))
+          and a.name = any(${texts([...this.definitions.keys()])}::text[])
+          and (not a.host_bound or a.host = ${host}
+            or (coalesce(n.heartbeat_at, a.released_at, a.created_at) < now() - ${`${orphanAfterMs} milliseconds`}::interval
+                and not exists (select 1 from runtime_nodes h where h.host = a.host and h.id = any(${texts(live)}::text[]))))
+        order by a.created_at limit 200 for update of a skip locked) found
+      where taken.id = found.id
+      returning taken.id, kind, key, tenant, name, input, reply_type, attempt, abandoned, found.host <> ${host} as moved`;
+    this.resume(rows);
+    // Its price grows with the work that waits, so a long line is compared less often.
+    this.sweeps++;
+    if (this.sweeps % Math.ceil(this.counts().waiting / 500 + 1) === 0) await this.reconcile();
+  }
+
+  private resume(rows: readonly AdoptedRow[]): void {
+    const now = this.options.now();
+    for (const row of rows) {
+      if (this.knows(row.id)) continue;
+      this.enqueue({
+        id: row.id,
+        actor: { kind: row.kind, key: row.key, tenant: row.tenant },
+        name: row.name,
+        input: row.input,
+        replyType: row.reply_type,
+        resumed: true,
+        moved: row.moved,
+        abandoned: row.abandoned,
+        attempt: row.attempt,
+        queuedAt: now,
+      });
+    }
+    this.fill();
+  }
+
+  /** Whether this node has to do with it: waiting, running, or on its way to the actor. */
+  private knows(id: string): boolean {
+    if (this.running.has(id) || this.concluded.has(id)) return true;
+    for (const queue of this.queues.values()) if (queue.has(id)) return true;
+    return false;
+  }
+
+  private known(): Set<string> {
+    const known = new Set([...this.running.keys(), ...this.concluded.ids()]);
+    for (const queue of this.queues.values()) for (const id of queue.ids()) known.add(id);
+    return known;
+  }
+
+  /**
+   * Compares what runs here with what the table says, after the table could not be heard: work given up
+   * meanwhile is stopped, work that another node took over is left to it, and work that was written down for
+   * this node in a commit whose end it never learnt is begun.
+   */
+  private async reconcile(): Promise<void> {
+    const { sql, node } = this.options;
+    const before = this.known();
+    const rows = await sql<{ id: string; abandoned: boolean }[]>`
+      select id, abandoned from runtime_activities where node = ${node}`;
+    const mine = new Set(rows.map(({ id }) => id));
+    for (const id of before) if (!mine.has(id)) this.leaveToOthers(id);
+    const unknown = new Set<string>();
+    for (const { id, abandoned } of rows) {
+      if (!this.knows(id) && !before.has(id)) unknown.add(id);
+      else if (this.concluded.has(id)) this.concluded.sendAgain(id);
+      else if (abandoned) this.abandonHere(id);
+    }
+    // Found twice in a row: not just committed and about to be begun here.
+    const lost = [...unknown].filter((id) => this.unknown.has(id));
+    this.unknown = unknown;
+    if (lost.length === 0) return;
+    this.resume(
+      await sql<AdoptedRow[]>`
+        select id, kind, key, tenant, name, input, reply_type, attempt, abandoned, false as moved
+        from runtime_activities where node = ${node} and id = any(${texts(lost)}::text[])`,
+    );
+  }
+
+  /** Its row is gone, or another node's. */
+  private leaveToOthers(id: string): void {
+    this.concluded.delete(id);
+    this.running.get(id)?.controller.abort("draining" satisfies AbortReason);
+    for (const queue of this.queues.values()) queue.take(id);
+  }
+
+  counts(): { running: number; waiting: number } {
+    let waiting = 0;
+    for (const queue of this.queues.values()) waiting += queue.size;
+    return { running: this.running.size, waiting };
+  }
+
+  /** Lets go of everything: running work is told to leave the outside as it is, and every row is free for another node. */
+  async drain(): Promise<void> {
+    this.draining = true;
+    for (const { controller } of this.running.values()) controller.abort("draining" satisfies AbortReason);
+    await Promise.all([...this.running.values()].map((one) => one.done));
+    const { sql, node } = this.options;
+    await sql`update runtime_activities set node = null, released_at = now() where node = ${node}`;
+  }
+
+  private enqueue(work: Work): void {
+    let queue = this.queues.get(work.name);
+    if (queue === undefined) {
+      queue = new FairQueue();
+      this.queues.set(work.name, queue);
+    }
+    queue.push(work);
+  }
+
+  private fill(): void {
+    if (this.draining) return;
+    for (const [name, queue] of this.queues) {
+      const definition = this.definitions.get(name);
+      const limit = definition?.concurrency ?? 1;
+      while (queue.size > 0 && (this.runningByName.get(name) ?? 0) < limit) {
+        const work = queue.shift();
+        if (work !== undefined) this.begin(work, definition);
+      }
+    }
+  }
+
+  private begin(work: Work, definition: ActivityDefinition | undefined): void {
+    const controller = new AbortController();
+    if (work.abandoned) controller.abort("abandoned" satisfies AbortReason);
+    this.runningByName.set(work.name, (this.runningByName.get(work.name) ?? 0) + 1);
+    const done = this.carryThrough(work, definition, controller.signal).finally(() => {
+      this.running.delete(work.id);
+      this.runningByName.set(work.name, (this.runningByName.get(work.name) ?? 1) - 1);
+      this.fill();
+    });
+    this.running.set(work.id, { work, controller, done });
+  }
+
+  private async carryThrough(
+    work: Work,
+    definition: ActivityDefinition | undefined,
+    signal: AbortSignal,
+  ): Promise<void> {
+    let outcome: Outcome | null;
+    try {
+      outcome =
+        definition === undefined
+          ? { id: work.id, ok: false, code: "unknown_activity", message: `no activity ${work.name}` }
+          : await runAttempts(work, definition, signal, {
+              context: (resumed) => this.context(work, signal, resumed),
+              begins: () => this.options.crash("in_activity"),
+              failed: async (error) => {
+                this.options.report("activity_failed", {
+                  activity: work.name,
+                  id: work.id,
+                  attempt: work.attempt,
+                  error,
+                });
+                await this.rememberAttempt(work);
+              },
+              random: this.options.random,
+            });
+    } catch {
+      outcome = null;
+    }
+    if (outcome !== null && !(signal.aborted && signal.reason === "abandoned")) {
+      if (await this.concluded.send(work, outcome)) return;
+      this.concluded.delete(work.id);
+    }
+    // Draining leaves the row to another node; given-up work is done with.
+    if (signal.aborted && signal.reason === "abandoned") await this.forget(work.id);
+  }
+
+  private context(work: Work, signal: AbortSignal, resumed: boolean): ActivityContext {
+    const { actor } = work;
+    return {
+      id: work.id,
+      actor,
+      attempt: work.attempt,
+      resumed,
+      moved: work.moved,
+      signal,
+      ask: (type, body, deadlineMs = defaultAskDeadlineMs) => this.options.ask(actor, type, body, deadlineMs),
+      tell: (type, body) => this.options.tell(actor, type, body),
+    };
+  }
+
+  private async rememberAttempt(work: Work): Promise<void> {
+    const { sql } = this.options;
+    // Only bounds repeats across crashes; without it the count merely starts anew.
+    await sql`update runtime_activities set attempt = ${work.attempt} where id = ${work.id}`.catch(() => {});
+  }
+
+  private expire(): void {
+    const now = this.options.now();
+    for (const [name, queue] of this.queues) {
+      const limit = this.definitions.get(name)?.queueTimeoutMs;
+      if (limit === undefined || queue.size === 0) continue;
+      for (const work of queue.extract((one) => !one.abandoned && now - one.queuedAt > limit)) {
+        const message = `no free slot within ${Math.round(limit / 1000)} s`;
+        void this.concluded.send(work, { id: work.id, ok: false, code: "queue_timeout", message });
+      }
+    }
+  }
+
+  private async forget(id: string): Promise<void> {
+    await insist(
+      async () => {
+        await this.options.sql`delete from runtime_activities where id = ${id}`;
+      },
+      () => this.draining,
+    );
+  }
+}

@@ -1,0 +1,211 @@
+/**
+ * The outbox: effects that were committed with a turn and are carried out afterwards.
+ *
+ * A row stays until a later commit of its partition says that it was carried out, so whoever owns the
+ * partition after a crash carries out the rest. Effects of one partition go out in order; a repeat is
+ * harmless because every effect has a number, a name or a job id that its receiver recognises.
+ */
+import type { Redis } from "ioredis";
+import type { Effect, Json } from "../../../actors/kernel/actor.ts";
+import { numbers } from "../../store/array-literal.ts";
+import type { Sql } from "../../store/postgres.ts";
+import type { Answer } from "../mailbox/calls.ts";
+import { addressFault, encodeEnvelope } from "../mailbox/envelope.ts";
+import { type Keys, partitionOf } from "../mailbox/partition.ts";
+
+export interface OutboxRow {
+  readonly partition: number;
+  readonly seq: number;
+  /** A `Wire`, as JSON. */
+  readonly effect: string;
+}
+
+export interface Origin {
+  readonly kind: string;
+  readonly key: string;
+  readonly tenant: string;
+}
+
+type Wire =
+  | readonly ["tell", kind: string, key: string, tenant: string, type: string, body: Json]
+  | readonly [
+      "schedule",
+      kind: string,
+      key: string,
+      tenant: string,
+      timer: string,
+      at: number,
+      type: string,
+      body: Json,
+    ]
+  | readonly ["cancel", kind: string, key: string, timer: string]
+  | readonly ["enqueue", queue: string, id: string, data: Json]
+  | readonly ["reply", node: string, call: string, answer: Answer];
+
+/**
+ * The outbox form of an effect, or null for effects that do not pass through the outbox.
+ * @throws TypeError when the receiver's name cannot be stored: the turn then is not storable either
+ */
+export function toOutbox(effect: Effect, origin: Origin): string | null {
+  if (effect.effect === "tell") {
+    const fault = addressFault(effect.kind, effect.key, effect.message.type);
+    if (fault !== null) throw new TypeError(fault);
+  }
+  const wire = toWire(effect, origin);
+  return wire === null ? null : JSON.stringify(wire);
+}
+
+function toWire(effect: Effect, { kind, key, tenant }: Origin): Wire | null {
+  switch (effect.effect) {
+    case "tell":
+      return ["tell", effect.kind, effect.key, tenant, effect.message.type, effect.message.body];
+    case "schedule":
+      return ["schedule", kind, key, tenant, effect.timer, effect.at, effect.message.type, effect.message.body];
+    case "cancel":
+      return ["cancel", kind, key, effect.timer];
+    case "enqueue":
+      return ["enqueue", effect.queue, effect.id, effect.data];
+    case "reply":
+      return ["reply", effect.to.node, effect.to.call, { value: effect.value }];
+    default:
+      return null;
+  }
+}
+
+export function remoteAnswer(node: string, call: string, answer: Answer): string {
+  return JSON.stringify(["reply", node, call, answer] satisfies Wire);
+}
+
+/** The part of the job queues that effects need. */
+export interface JobPort {
+  /** Timers of different actors, or of one in order. */
+  schedule(timers: readonly TimerJob[]): Promise<void>;
+  cancel(kind: string, key: string, timer: string): Promise<void>;
+  enqueue(queue: string, id: string, data: Json): Promise<void>;
+}
+
+export interface TimerJob {
+  readonly kind: string;
+  readonly key: string;
+  readonly tenant: string;
+  readonly timer: string;
+  /** Unix ms. */
+  readonly at: number;
+  readonly type: string;
+  readonly body: Json;
+}
+
+export interface OutboxOptions {
+  readonly redis: Redis;
+  readonly keys: Keys;
+  readonly partitions: number;
+  readonly jobs: JobPort;
+}
+
+export class Outbox {
+  constructor(private readonly options: OutboxOptions) {}
+
+  /** Carries out effects in order; resolves when all are, rejects when some may not be: publish all of them again then. */
+  async publish(rows: readonly OutboxRow[]): Promise<void> {
+    const { jobs, redis, keys, partitions } = this.options;
+    const tells = new Map<number, string[]>();
+    const others: Promise<unknown>[] = [];
+    // Timer effects of one actor keep their order; those of different actors need none, so that what each of them
+    // schedules first goes out in one piece.
+    const first: TimerJob[] = [];
+    const timers = new Map<string, Promise<unknown>>();
+    const begun = Promise.withResolvers<void>();
+    const afterEarlier = (actor: string, act: () => Promise<unknown>) => {
+      const next = (timers.get(actor) ?? Promise.resolve()).then(act);
+      timers.set(actor, next);
+      others.push(next);
+    };
+    for (const { partition, seq, effect } of rows) {
+      const wire = JSON.parse(effect) as Wire;
+      switch (wire[0]) {
+        case "tell": {
+          const [, kind, key, tenant, type, body] = wire;
+          const target = partitionOf(kind, key, partitions);
+          const text = encodeEnvelope({
+            source: `p${partition}`,
+            sequence: seq,
+            kind,
+            key,
+            tenant,
+            type,
+            body,
+            replyTo: null,
+            activity: null,
+            fresh: false,
+          });
+          const group = tells.get(target);
+          if (group === undefined) tells.set(target, [text]);
+          else group.push(text);
+          break;
+        }
+        case "schedule": {
+          const [, kind, key, tenant, timer, at, type, body] = wire;
+          const job = { kind, key, tenant, timer, at, type, body };
+          const actor = `${kind}/${key}`;
+          if (timers.has(actor)) afterEarlier(actor, () => jobs.schedule([job]));
+          else {
+            first.push(job);
+            timers.set(actor, begun.promise);
+          }
+          break;
+        }
+        case "cancel": {
+          const [, kind, key, timer] = wire;
+          afterEarlier(`${kind}/${key}`, () => jobs.cancel(kind, key, timer));
+          break;
+        }
+        case "enqueue":
+          others.push(jobs.enqueue(wire[1], wire[2], wire[3]));
+          break;
+        case "reply":
+          others.push(redis.publish(keys.replies(wire[1]), JSON.stringify([wire[2], wire[3]])));
+          break;
+      }
+    }
+    if (first.length > 0) others.push(jobs.schedule(first).then(begun.resolve, begun.reject), begun.promise);
+    for (const [target, texts] of tells) others.push(this.append(keys.mailbox(target), texts));
+    const settled = await Promise.allSettled(others);
+    const failed = settled.find((one) => one.status === "rejected");
+    if (failed !== undefined) throw failed.reason;
+  }
+
+  /**
+   * All of a batch's messages for one mailbox, or none: a gap that is filled later would look like a
+   * repeat to the receiver, which remembers only the highest number of each source.
+   */
+  private async append(key: string, texts: readonly string[]): Promise<void> {
+    const { redis } = this.options;
+    if (texts.length === 1) {
+      await redis.xadd(key, "*", "m", texts[0] as string);
+      return;
+    }
+    const transaction = redis.multi();
+    for (const text of texts) transaction.xadd(key, "*", "m", text);
+    const replies = await transaction.exec();
+    const failed = replies?.find(([error]) => error !== null);
+    if (replies === null || failed !== undefined) throw failed?.[0] ?? new Error("the transaction was not carried out");
+  }
+}
+
+/** What earlier owners of these partitions committed but perhaps did not carry out. */
+export async function loadOutbox(sql: Sql, partitions: readonly number[]): Promise<OutboxRow[]> {
+  const rows = await sql<{ partition: number; seq: string; effect: string }[]>`
+    select partition, seq, effect from runtime_outbox where partition = any(${numbers(partitions)}::int[]) order by partition, seq`;
+  return rows.map((row) => ({ partition: row.partition, seq: Number(row.seq), effect: row.effect }));
+}
+
+/** Deletes effects that are carried out: everything up to `seq` per partition. */
+export async function clearOutbox(
+  sql: Sql,
+  marks: readonly { readonly partition: number; readonly seq: number }[],
+): Promise<void> {
+  await sql`
+    delete from runtime_outbox o
+    using unnest(${numbers(marks.map((mark) => mark.partition))}::int[], ${numbers(marks.map((mark) => mark.seq))}::bigint[]) as u (partition, seq)
+    where o.partition = u.partition and o.seq <= u.seq`;
+}

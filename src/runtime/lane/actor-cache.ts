@@ -1,0 +1,82 @@
+/** The actors that a lane keeps in memory, by `kind/key`. Safe to lose at any time between two batches. */
+import type { Sql } from "../../store/postgres.ts";
+import { loadBatch, type StoredRow } from "./journal.ts";
+import type { Resident } from "./turn.ts";
+
+export interface ResidentsOptions {
+  readonly clock: { now(): number };
+  /** Actors kept in memory, and how long an idle one stays, ms. */
+  readonly residents: number;
+  readonly idleMs: number;
+}
+
+const sweepEveryMs = 1000;
+
+export class Residents extends Map<string, Resident> {
+  private sweptAt = 0;
+
+  constructor(private readonly options: ResidentsOptions) {
+    super();
+  }
+
+  /** Takes in an actor as it is stored. */
+  admit({ kind, key, tenant, partition, version, logs, state }: StoredRow): void {
+    this.set(`${kind}/${key}`, {
+      kind,
+      key,
+      tenant,
+      partition,
+      version: Number(version),
+      logs: JSON.parse(logs),
+      state: JSON.parse(state),
+      usedAt: 0,
+    });
+  }
+
+  /** Takes in an actor that is not stored: so far there is none of this name. */
+  admitAbsent({ kind, key, tenant, partition }: Pick<Resident, "kind" | "key" | "tenant" | "partition">): void {
+    this.set(`${kind}/${key}`, { kind, key, partition, tenant, version: 0, logs: {}, state: null, usedAt: 0 });
+  }
+
+  /**
+   * Takes in actors that are not in memory, by name, with one query at most: `fresh` ones cannot be stored yet.
+   * @param activities of which to tell, in the same breath, whether they are under way, and wanted
+   */
+  async bring(
+    sql: Sql,
+    missing: Map<string, Pick<Resident, "kind" | "key" | "partition" | "tenant"> & { readonly fresh: boolean }>,
+    activities: readonly string[],
+  ): Promise<ReadonlyMap<string, boolean>> {
+    const stored = [...missing.values()].filter((one) => !one.fresh);
+    const { rows, live } =
+      stored.length === 0 && activities.length === 0 ? nothingStored : await loadBatch(sql, stored, activities);
+    for (const row of rows) {
+      this.admit(row);
+      missing.delete(`${row.kind}/${row.key}`);
+    }
+    for (const one of missing.values()) this.admitAbsent(one);
+    return live;
+  }
+
+  /** Puts idle actors out of memory; they cost only their row then. */
+  sweep(): void {
+    const now = this.options.clock.now();
+    if (now - this.sweptAt < sweepEveryMs) return;
+    this.sweptAt = now;
+    for (const [name, resident] of this) if (now - resident.usedAt > this.options.idleMs) this.delete(name);
+  }
+
+  /** Puts the longer unused half out of memory when there are too many. */
+  evict(): void {
+    if (this.size <= this.options.residents) return;
+    const byAge = [...this].sort(([, left], [, right]) => left.usedAt - right.usedAt);
+    for (const [name] of byAge.slice(0, byAge.length >> 1)) this.delete(name);
+  }
+
+  /** Forgets the actors of partitions that are given up. */
+  drop(partitions: ReadonlySet<number>): void {
+    for (const [name, { partition }] of this) if (partitions.has(partition)) this.delete(name);
+  }
+}
+
+const nothingStored: Awaited<ReturnType<typeof loadBatch>> = { rows: [], live: new Map() };

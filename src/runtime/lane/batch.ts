@@ -1,0 +1,339 @@
+/**
+ * What one batch of messages amounts to: filled turn by turn, handed to the journal as a commit, and
+ * afterwards the list of what is left to do outside.
+ */
+import type { Effect, Json } from "../../../actors/kernel/actor.ts";
+import { type OutboxRow, remoteAnswer, toOutbox } from "../effects/outbox.ts";
+import type { Answer } from "../mailbox/calls.ts";
+import { type Envelope, messageId } from "../mailbox/envelope.ts";
+import type { Delivery } from "../mailbox/mailbox.ts";
+import type { Change, LogEntry, Projection, Statement } from "../port.ts";
+import type { ActivityRow, Commit, DeadLetterRow, LogRow, PartitionProgress } from "./journal.ts";
+import type { Resident, TurnResult, Turns } from "./turn.ts";
+
+/** A partition as its owner keeps it between commits. */
+export interface Held {
+  readonly partition: number;
+  readonly epoch: number;
+  mailboxOffset: string;
+  /** Last sequence number taken per source, with the time for sources that are nodes. */
+  sources: Map<string, [sequence: number, at: number]>;
+  outboxSequence: number;
+  /** Outbox rows up to here are carried out. */
+  published: number;
+  /** Outbox rows up to here are deleted as well. */
+  cleared: number;
+}
+
+/** New log entries of one actor, for live tails. */
+export interface TailNews {
+  readonly partition: number;
+  readonly kind: string;
+  readonly key: string;
+  readonly entries: LogEntry[];
+  ended: boolean;
+}
+
+/** A message told together, as the sender's turn left it. */
+export interface Told {
+  readonly kind: string;
+  readonly key: string;
+  /** The sender's, which is the receiver's as well or the message reaches nobody. */
+  readonly tenant: string;
+  /** The key was made in the very turn that tells it, so there is no such actor yet. */
+  readonly fresh: boolean;
+  /** The form in which the outbox would carry it. */
+  readonly wire: string;
+}
+
+export interface LocalReply {
+  readonly call: string;
+  readonly answer: Answer;
+}
+
+/** The log that live tails follow. */
+export const tailedLog = "events";
+
+export const nothingTold: readonly Told[] = [];
+const forgetNodesAfterMs = 60 * 60 * 1000;
+const manySources = 48;
+
+/** Whether this partition has taken the message, or a later one of the same source, before. */
+export function isRepeat(held: Held, envelope: Envelope): boolean {
+  const seen = held.sources.get(envelope.source);
+  return seen !== undefined && envelope.sequence <= seen[0];
+}
+
+export class Batch {
+  readonly outbox: OutboxRow[] = [];
+  readonly activities: ActivityRow[] = [];
+  readonly abandoned: string[] = [];
+  readonly settled: string[] = [];
+  readonly replies: LocalReply[] = [];
+  readonly news = new Map<string, TailNews>();
+  readonly touched = new Set<Held>();
+  /** Those whose mailbox moved on. */
+  readonly advanced = new Set<Held>();
+  /** Up to where the commit deletes outbox rows; what is carried out while it is written is not among them. */
+  readonly clearing = new Map<Held, number>();
+  turns = 0;
+  /** Turns begun in the commit of their sender. */
+  joined = 0;
+  /** The actors with a turn in this batch, as they were before the first. */
+  private readonly before = new Map<Resident, Json>();
+  private logs: LogRow[] = [];
+  private readonly ended = new Map<string, { kind: string; key: string }>();
+  private readonly deadLetters: DeadLetterRow[] = [];
+
+  constructor(
+    private readonly node: string,
+    private readonly clock: { now(): number; newId(): string },
+    private readonly isHostBound: (activity: string) => boolean,
+  ) {}
+
+  /** Marks the entry as taken, and says whether it is new: a repeat changes nothing. */
+  take(held: Held, delivery: Delivery): boolean {
+    this.touched.add(held);
+    const { envelope, id } = delivery;
+    if (id === null) return true;
+    this.advanced.add(held);
+    held.mailboxOffset = id;
+    if (envelope === null) return true;
+    if (isRepeat(held, envelope)) return false;
+    held.sources.set(envelope.source, [envelope.sequence, this.clock.now()]);
+    return true;
+  }
+
+  /**
+   * Whether the actor still waits for this outcome. Work that was given up is over once its outcome is
+   * here; work that is no longer known had its outcome taken in from another attempt.
+   * @param live the activities under way, and whether they are wanted
+   */
+  awaits(activity: string, live: ReadonlyMap<string, boolean>): boolean {
+    const wanted = live.get(activity);
+    if (wanted === undefined || this.settled.includes(activity)) return false;
+    const givenUp = this.abandoned.indexOf(activity);
+    if (wanted && givenUp < 0) return true;
+    if (givenUp >= 0) this.abandoned.splice(givenUp, 1);
+    this.settled.push(activity);
+    return false;
+  }
+
+  /** Runs a message through its actor, in memory. A turn that fails leaves everything as it was. */
+  run(turns: Turns, resident: Resident, envelope: Envelope): TurnResult {
+    if (resident.usedAt === 0 && resident.state !== null) {
+      const fault = turns.takeIn(resident);
+      if (fault !== null) return { result: "failed", error: `stored state: ${fault}`, attempts: 1 };
+    }
+    resident.usedAt = this.clock.now();
+    const before = resident.state;
+    const result = turns.run(resident, envelope);
+    if (result.result === "done" && !this.before.has(resident)) this.before.set(resident, before);
+    return result;
+  }
+
+  /**
+   * Takes in a turn that went well.
+   * @returns what it tells together: to be run in this batch or handed to `send`
+   */
+  done(
+    held: Held,
+    resident: Resident,
+    envelope: Envelope,
+    turn: Extract<TurnResult, { result: "done" }>,
+  ): readonly Told[] {
+    this.turns++;
+    if (envelope.activity !== null) this.settled.push(envelope.activity);
+    let told: Told[] | null = null;
+    for (const effect of turn.effects) {
+      if (effect.effect !== "tell" || effect.together !== true) this.effect(held, resident, effect);
+      else {
+        const { kind, key } = effect;
+        const fresh = turn.made.has(`${kind}/${key}`);
+        const wire = toOutbox(effect, resident) as string;
+        told ??= [];
+        told.push({ kind, key, tenant: resident.tenant, fresh, wire });
+      }
+    }
+    if (turn.reply !== undefined) this.answer(held, envelope, { value: turn.reply });
+    if (resident.state === null) this.end(resident);
+    return told ?? nothingTold;
+  }
+
+  /** What was told together goes its own way, like any other message. */
+  send(held: Held, { wire }: Told): void {
+    this.outbox.push({ partition: held.partition, seq: ++held.outboxSequence, effect: wire });
+  }
+
+  /** The sender is told that there is no such actor; nothing else happens. */
+  foreign(held: Held, envelope: Envelope): void {
+    this.answer(held, envelope, { rejected: "no such actor" });
+  }
+
+  deadLetter(held: Held, delivery: Delivery, error: string, attempts: number): void {
+    const { envelope } = delivery;
+    this.deadLetters.push({
+      id: this.clock.newId(),
+      partition: held.partition,
+      kind: envelope?.kind ?? "",
+      key: envelope?.key ?? "",
+      tenant: envelope?.tenant ?? "",
+      messageId: envelope === null ? String(delivery.id) : messageId(envelope),
+      type: envelope?.type ?? "",
+      body: JSON.stringify(envelope === null ? delivery.raw : envelope.body),
+      error: error.replaceAll("\0", "").slice(0, 4000),
+      attempts,
+    });
+    if (envelope === null) return;
+    // The work is over for the runtime: repeating it would only fail here again.
+    if (envelope.activity !== null) this.settled.push(envelope.activity);
+    this.answer(held, envelope, { rejected: error });
+  }
+
+  get deadLetterCount(): number {
+    return this.deadLetters.length;
+  }
+
+  toCommit(projections: ReadonlyMap<string, Projection>): Commit {
+    const actors = [];
+    const changes = new Map<string, Change[]>();
+    for (const [resident, before] of this.before) {
+      const { kind, key, tenant, partition } = resident;
+      if (before === null && resident.state === null) continue;
+      if (resident.state !== null) {
+        resident.version++;
+        actors.push({
+          kind,
+          key,
+          tenant,
+          partition,
+          version: resident.version,
+          logs: JSON.stringify(resident.logs),
+          state: JSON.stringify(resident.state),
+        });
+      }
+      if (projections.has(kind)) {
+        const list = changes.get(kind) ?? [];
+        if (list.length === 0) changes.set(kind, list);
+        list.push({ key, tenant, before, after: resident.state });
+      }
+    }
+    const statements: Statement[] = [];
+    for (const [kind, list] of changes) statements.push(...(projections.get(kind) as Projection).project(list));
+    return {
+      partitions: [...this.touched].map((held) => this.progress(held)),
+      actors,
+      ended: [...this.ended.values()],
+      logs: this.logs,
+      outbox: this.outbox,
+      activities: this.activities,
+      settled: this.settled,
+      abandoned: this.abandoned,
+      deadLetters: this.deadLetters,
+      projections: statements,
+    };
+  }
+
+  private progress(held: Held): PartitionProgress {
+    const now = this.clock.now();
+    if (held.sources.size > manySources) {
+      for (const [source, [, at]] of held.sources) {
+        if (source.startsWith("n") && now - at > forgetNodesAfterMs) held.sources.delete(source);
+      }
+    }
+    return {
+      partition: held.partition,
+      epoch: held.epoch,
+      mailboxOffset: held.mailboxOffset,
+      sources: JSON.stringify([...held.sources]),
+      outboxSequence: held.outboxSequence,
+      published: this.cleared(held),
+    };
+  }
+
+  private cleared(held: Held): number {
+    if (held.published <= held.cleared) return 0;
+    this.clearing.set(held, held.published);
+    return held.published;
+  }
+
+  private effect(held: Held, resident: Resident, effect: Effect): void {
+    switch (effect.effect) {
+      case "emit":
+        this.emit(resident, effect.log ?? tailedLog, effect.entry);
+        return;
+      case "perform":
+        this.activities.push({
+          id: effect.id,
+          kind: resident.kind,
+          key: resident.key,
+          tenant: resident.tenant,
+          name: effect.activity,
+          input: JSON.stringify(effect.input),
+          replyType: effect.then,
+          hostBound: this.isHostBound(effect.activity),
+        });
+        return;
+      case "abandon":
+        this.abandon(effect.id);
+        return;
+      case "reply":
+        if (effect.to.node === this.node) {
+          this.replies.push({ call: effect.to.call, answer: { value: effect.value } });
+          return;
+        }
+        if (effect.to.until < this.clock.now()) return;
+    }
+    const row = toOutbox(effect, resident);
+    if (row !== null) this.outbox.push({ partition: held.partition, seq: ++held.outboxSequence, effect: row });
+  }
+
+  /**
+   * Work asked for in this very batch is not even begun. Work whose outcome this batch takes in is over: its row goes,
+   * and one statement does only one thing with a row.
+   */
+  private abandon(id: string): void {
+    if (this.settled.includes(id)) return;
+    const index = this.activities.findIndex((row) => row.id === id);
+    if (index < 0) this.abandoned.push(id);
+    else this.activities.splice(index, 1);
+  }
+
+  private emit(resident: Resident, log: string, entry: Json): void {
+    const { kind, key, partition } = resident;
+    const seq = (resident.logs[log] ?? 0) + 1;
+    resident.logs[log] = seq;
+    const at = this.clock.now();
+    this.logs.push({ kind, key, log, seq, at, entry: JSON.stringify(entry) });
+    if (log !== tailedLog) return;
+    const name = `${kind}/${key}`;
+    let news = this.news.get(name);
+    if (news === undefined) {
+      news = { partition, kind, key, entries: [], ended: false };
+      this.news.set(name, news);
+    }
+    news.entries.push({ seq, at, entry });
+  }
+
+  /** The actor is gone with everything it wrote, this batch's log entries included. */
+  private end(resident: Resident): void {
+    const { kind, key, partition } = resident;
+    const name = `${kind}/${key}`;
+    this.logs = this.logs.filter((row) => row.kind !== kind || row.key !== key);
+    resident.logs = {};
+    this.ended.set(name, { kind, key });
+    const news = this.news.get(name) ?? { partition, kind, key, entries: [], ended: true };
+    news.ended = true;
+    this.news.set(name, news);
+  }
+
+  private answer(held: Held, envelope: Envelope, answer: Answer): void {
+    const { replyTo } = envelope;
+    if (replyTo === null) return;
+    if (replyTo.node === this.node) this.replies.push({ call: replyTo.call, answer });
+    else if (replyTo.until >= this.clock.now()) {
+      const effect = remoteAnswer(replyTo.node, replyTo.call, answer);
+      this.outbox.push({ partition: held.partition, seq: ++held.outboxSequence, effect });
+    }
+  }
+}

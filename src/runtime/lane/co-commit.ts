@@ -1,0 +1,108 @@
+/**
+ * Messages that a sender wants handled in its own commit (`together` in actors/kernel/actor.ts).
+ *
+ * Where the receiver lives in the sender's partition, one owner holds both and one fence guards both, so the
+ * receiver's turn joins the batch right behind the sender's. What cannot be had that way goes through the
+ * outbox like any other message: then it has its own tries and, if need be, its own dead letter.
+ */
+import type { Sql } from "../../store/postgres.ts";
+import { type Envelope, messageId } from "../mailbox/envelope.ts";
+import { partitionOf } from "../mailbox/partition.ts";
+import type { Residents } from "./actor-cache.ts";
+import type { Batch, Held, Told } from "./batch.ts";
+import type { Troubles } from "./poison.ts";
+import type { Resident, Turns } from "./turn.ts";
+import type { Breath } from "./yield-budget.ts";
+
+/** Turns that may follow from one message within its commit; an endless exchange goes on from commit to commit. */
+const chainLimit = 32;
+/** Likewise from all messages of one commit: everybody else on the node waits for it. */
+const joinedLimit = 2048;
+
+export interface TogetherOptions {
+  readonly sql: Sql;
+  readonly turns: Turns;
+  readonly partitions: number;
+}
+
+export class Together {
+  constructor(
+    private readonly options: TogetherOptions,
+    private readonly residents: Residents,
+    private readonly troubles: Troubles,
+  ) {}
+
+  /**
+   * Runs what the turn of `original` told together, and what follows from that, in the order told; sends it out
+   * where the last attempt at one commit came to nothing.
+   * @param breath of the batch, taken between two turns as well
+   * @throws when the store cannot be read; the batch is then given up as a whole
+   */
+  async follow(batch: Batch, held: Held, original: Envelope, first: readonly Told[], breath: Breath): Promise<void> {
+    const queue = [...first];
+    // One of a receiver's messages went out, so the later ones of this commit must not overtake it.
+    const sentOut = new Set<string>();
+    const limit = this.troubles.of(original) === null ? chainLimit : 0;
+    let count = 0;
+    for (let index = 0; index < queue.length; index++) {
+      const told = queue[index] as Told;
+      const name = `${told.kind}/${told.key}`;
+      const isFull = count === limit || batch.joined >= joinedLimit;
+      if (isFull || sentOut.has(name) || !this.isBeside(told, held)) {
+        batch.send(held, told);
+        continue;
+      }
+      if (breath.isDue) await breath.take();
+      count++;
+      batch.joined++;
+      if (!this.residents.has(name)) await this.bring(queue.slice(index), held);
+      const more = this.turn(batch, held, told, original, count);
+      if (more !== null) queue.push(...more);
+      else {
+        sentOut.add(name);
+        batch.send(held, told);
+      }
+    }
+  }
+
+  private isBeside({ kind, key }: Told, held: Held): boolean {
+    return partitionOf(kind, key, this.options.partitions) === held.partition;
+  }
+
+  /** One receiver's turn; null when it did not come about and left everything as it was. */
+  private turn(batch: Batch, held: Held, told: Told, original: Envelope, count: number): readonly Told[] | null {
+    const resident = this.residents.get(`${told.kind}/${told.key}`) as Resident;
+    const envelope = envelopeOf(told, original, count);
+    const result = batch.run(this.options.turns, resident, envelope);
+    return result.result === "done" ? batch.done(held, resident, envelope, result) : null;
+  }
+
+  /** Loads the receivers that are not in memory; those made this moment need no look into the store. */
+  private async bring(queue: readonly Told[], held: Held): Promise<void> {
+    const missing = new Map<string, Told & { readonly partition: number }>();
+    for (const told of queue) {
+      const name = `${told.kind}/${told.key}`;
+      if (this.residents.has(name) || missing.has(name) || !this.isBeside(told, held)) continue;
+      missing.set(name, { ...told, partition: held.partition });
+    }
+    await this.residents.bring(this.options.sql, missing, []);
+  }
+}
+
+/** Numbered behind the message it follows from, so that it has the same id whenever that one is taken again. */
+function envelopeOf({ kind, key, tenant, wire }: Told, original: Envelope, count: number): Envelope {
+  // As it would arrive by way of the outbox: JSON, and nobody else's object.
+  const [, , , , type, body] = JSON.parse(wire) as ["tell", string, string, string, string, Envelope["body"]];
+  return {
+    source: messageId(original),
+    sequence: count,
+    kind,
+    key,
+    tenant,
+    type,
+    body,
+    replyTo: null,
+    activity: null,
+    fresh: false,
+  };
+}

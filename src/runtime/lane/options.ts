@@ -1,0 +1,53 @@
+/** What a lane needs of the node around it. */
+
+import type { Sql } from "../../store/postgres.ts";
+import type { Outbox } from "../effects/outbox.ts";
+import type { Leases } from "../ownership/lease.ts";
+import type { Projection } from "../port.ts";
+import type { LocalReply, TailNews } from "./batch.ts";
+import type { ActivityRow, Journal } from "./journal.ts";
+import type { Turns } from "./turn.ts";
+
+/** Where fault tests may kill the process. */
+export type CrashPoint =
+  | "after_append"
+  | "before_commit"
+  | "after_commit"
+  | "after_publish"
+  | "at_handover"
+  | "in_activity";
+
+export interface LaneOptions {
+  readonly node: string;
+  readonly sql: Sql;
+  readonly journal: Journal;
+  readonly leases: Leases;
+  readonly outbox: Outbox;
+  readonly turns: Turns;
+  /** How many the runtime has in all. */
+  readonly partitions: number;
+  readonly projections: ReadonlyMap<string, Projection>;
+  readonly clock: { now(): number; newId(): string };
+  readonly batchSize: number;
+  /** Messages the lane buffers per partition before its stream is left alone. */
+  readonly bufferLimit: number;
+  /** Actors kept in memory, and how long an idle one stays, ms. */
+  readonly residents: number;
+  readonly idleMs: number;
+  isHostBound(activity: string): boolean;
+  /** Reading begins after `offset`. */
+  follow(partition: number, offset: string): void;
+  unfollow(partition: number): void;
+  wakeReader(): void;
+  trim(partition: number, offset: string): void;
+  keepIdsAbove(partition: number, offset: string): Promise<void>;
+  reply(reply: LocalReply): void;
+  announce(news: readonly TailNews[]): void;
+  /** Tails of these partitions may have missed entries: have them look again. */
+  refreshTails(partitions: readonly number[]): void;
+  perform(rows: readonly ActivityRow[]): void;
+  abandon(ids: readonly string[]): void;
+  lost(partitions: readonly number[]): void;
+  report(what: "commit_failed" | "dead_letter", facts: Record<string, unknown>): void;
+  crash(point: CrashPoint): void;
+}

@@ -1,0 +1,79 @@
+/**
+ * A message on its way: what stands in one mailbox entry.
+ *
+ * `source` and `sequence` name the message for ever. A sender numbers its messages upwards and sends
+ * them in order, so a mailbox that remembers the last number taken from each source drops every repeat:
+ * a resent command after a broken connection, an outbox published again by a partition's next owner.
+ */
+import type { Json, ReplyTo } from "../../../actors/kernel/actor.ts";
+
+export interface Envelope {
+  /** `n<node id>` for a node's own sends, `p<partition>` for effects of committed turns. */
+  readonly source: string;
+  readonly sequence: number;
+  readonly kind: string;
+  readonly key: string;
+  readonly tenant: string;
+  readonly type: string;
+  readonly body: Json;
+  readonly replyTo: ReplyTo | null;
+  /** Set when the message is the outcome of this activity. */
+  readonly activity: string | null;
+  /** The key was minted for this very message, so the actor cannot exist yet. */
+  readonly fresh: boolean;
+}
+
+type Wire = [string, number, string, string, string, string, [string, string, number] | 0, string | 0, 0 | 1, Json];
+
+export function encodeEnvelope(envelope: Envelope): string {
+  const { replyTo } = envelope;
+  const wire: Wire = [
+    envelope.source,
+    envelope.sequence,
+    envelope.kind,
+    envelope.key,
+    envelope.tenant,
+    envelope.type,
+    replyTo === null ? 0 : [replyTo.node, replyTo.call, replyTo.until],
+    envelope.activity ?? 0,
+    envelope.fresh ? 1 : 0,
+    envelope.body,
+  ];
+  return JSON.stringify(wire);
+}
+
+/**
+ * What is wrong with the words that name an actor and a message, or null. They go into text columns and are
+ * compared there, so they must be what PostgreSQL's UTF-8 can hold: no U+0000, no lone surrogates.
+ */
+export function addressFault(...words: readonly unknown[]): string | null {
+  for (const word of words) {
+    if (typeof word !== "string") return "a name is not a string";
+    if (word.includes("\0") || !word.isWellFormed()) return "a name holds characters that cannot be stored";
+  }
+  return null;
+}
+
+/** @throws when the text is not an envelope; only this runtime writes mailboxes, so that means damage */
+export function decodeEnvelope(text: string): Envelope {
+  const [source, sequence, kind, key, tenant, type, replyTo, activity, fresh, body] = JSON.parse(text) as Wire;
+  if (typeof sequence !== "number" || addressFault(source, kind, key, tenant, type, activity || "") !== null) {
+    throw new Error("not an envelope");
+  }
+  return {
+    source,
+    sequence,
+    kind,
+    key,
+    tenant,
+    type,
+    body,
+    replyTo: replyTo === 0 ? null : { node: replyTo[0], call: replyTo[1], until: replyTo[2] },
+    activity: activity === 0 ? null : activity,
+    fresh: fresh === 1,
+  };
+}
+
+export function messageId(envelope: Envelope): string {
+  return `${envelope.source}.${envelope.sequence}`;
+}

@@ -1,0 +1,104 @@
+/**
+ * Messages on their way to actors: by way of the mailbox, or, where the actor's partition is held here and nothing has to
+ * be kept before it is answered, straight to its lane.
+ */
+import type { Json, Outcome } from "../../../actors/kernel/actor.ts";
+import type { Lane } from "../lane/lane.ts";
+import { type Address, MessageRejected, RuntimeUnavailable } from "../port.ts";
+import type { Calls } from "./calls.ts";
+import { addressFault, type Envelope } from "./envelope.ts";
+import type { MailboxWriter } from "./mailbox.ts";
+import { partitionOf } from "./partition.ts";
+
+export interface SendingOptions {
+  readonly node: string;
+  readonly partitions: number;
+  readonly calls: Calls;
+  readonly writer: Pick<MailboxWriter, "send">;
+  readonly now: () => number;
+  readonly laneOf: (partition: number) => Pick<Lane, "held" | "hasRoom" | "deliver">;
+  readonly crash: (point: "after_append") => void;
+}
+
+const defaultAskDeadlineMs = 30_000;
+
+export function sending({ node, partitions, calls, writer, now, laneOf, crash }: SendingOptions) {
+  const source = `n${node}`;
+  let sequence = 0;
+
+  async function send(
+    to: Address,
+    message: Pick<Envelope, "type" | "body" | "replyTo" | "activity" | "fresh">,
+  ): Promise<void> {
+    const fault = addressFault(to.kind, to.key, to.tenant, message.type);
+    if (fault !== null) throw new MessageRejected(fault);
+    const envelope: Envelope = {
+      source,
+      sequence: ++sequence,
+      kind: to.kind,
+      key: to.key,
+      tenant: to.tenant,
+      ...message,
+    };
+    await writer.send(partitionOf(to.kind, to.key, partitions), envelope);
+    crash("after_append");
+  }
+
+  const tell = (to: Address, type: string, body: Json) =>
+    send(to, { type, body, replyTo: null, activity: null, fresh: false });
+
+  const conclude = (to: Address, type: string, outcome: Outcome) =>
+    send(to, { type, body: outcome as unknown as Json, replyTo: null, activity: outcome.id, fresh: false });
+
+  function ask(to: Address, type: string, body: Json, deadlineMs = defaultAskDeadlineMs, fresh = false): Promise<Json> {
+    const { replyTo, answer } = calls.open(deadlineMs, now());
+    send(to, { type, body, replyTo, activity: null, fresh }).catch((error: Error) => calls.fail(replyTo.call, error));
+    return answer;
+  }
+
+  /**
+   * Until it is answered nothing was accepted. So where the actor's partition is held here, a message that need not
+   * keep its place behind others needs no mailbox.
+   */
+  function askDirect(
+    to: Address,
+    type: string,
+    body: Json,
+    deadlineMs = defaultAskDeadlineMs,
+    fresh = false,
+  ): Promise<Json> {
+    const { kind, key, tenant } = to;
+    const partition = partitionOf(kind, key, partitions);
+    const lane = laneOf(partition);
+    const fault = addressFault(kind, key, tenant, type);
+    if (fault !== null || !lane.held.has(partition) || !lane.hasRoom(partition))
+      return ask(to, type, body, deadlineMs, fresh);
+    const { replyTo, answer } = calls.open(deadlineMs, now());
+    const envelope = {
+      source,
+      sequence: ++sequence,
+      kind,
+      key,
+      tenant,
+      type,
+      body,
+      replyTo,
+      activity: null,
+      fresh,
+    };
+    lane.deliver({ partition, id: null, envelope, raw: "" });
+    return answer;
+  }
+
+  /** For messages that may come twice: what is refused on the short way goes the long one, which waits out what ails. */
+  async function askRepeatable(to: Address, type: string, body: Json, deadlineMs?: number): Promise<Json> {
+    try {
+      return await askDirect(to, type, body, deadlineMs);
+    } catch (error) {
+      if (!(error instanceof RuntimeUnavailable)) throw error;
+      return ask(to, type, body, deadlineMs);
+    }
+  }
+
+  return { tell, conclude, ask, askDirect, askRepeatable };
+}

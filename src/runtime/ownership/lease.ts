@@ -1,0 +1,175 @@
+/**
+ * Who owns which partition.
+ *
+ * Nodes announce themselves by a heartbeat row; PostgreSQL's clock alone decides who is alive. Each
+ * node looks at the table once per interval, takes free partitions up to its fair share and gives up
+ * what it holds beyond that when another has too few. Taking one raises its epoch, and every commit checks the epoch:
+ * the timing here decides only how soon work moves, never whether two owners can both commit.
+ */
+import { readFileSync, readlinkSync } from "node:fs";
+import { numbers, texts } from "../../store/array-literal.ts";
+import type { Sql } from "../../store/postgres.ts";
+
+export interface OwnedPartition {
+  readonly partition: number;
+  readonly epoch: number;
+  readonly mailboxOffset: string;
+  readonly sources: string;
+  readonly outboxSequence: number;
+}
+
+interface PartitionRow {
+  partition: number;
+  epoch: string;
+  owner: string | null;
+  mailbox_offset: string;
+  sources: string;
+  outbox_seq: string;
+}
+
+export interface LeaseTable {
+  readonly live: readonly string[];
+  readonly owners: ReadonlyMap<number, string | null>;
+}
+
+/** Where process ids mean the same thing as here: same boot, same pid namespace. Empty when that can't be told. */
+function pidScope(): string {
+  try {
+    const boot = readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim();
+    return `${boot} ${readlinkSync("/proc/self/ns/pid")}`;
+  } catch {
+    return "";
+  }
+}
+
+function processIsGone(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return false;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "ESRCH";
+  }
+}
+
+export interface LeaseOptions {
+  readonly sql: Sql;
+  readonly node: string;
+  readonly host: string;
+  readonly partitions: number;
+  /** A node whose heartbeat is older than this is taken for dead, ms. */
+  readonly ttlMs: number;
+}
+
+export class Leases {
+  private readonly scope = pidScope();
+
+  constructor(private readonly options: LeaseOptions) {}
+
+  /** Registers this node and makes sure the partitions exist. @throws when their number was changed */
+  async join(): Promise<void> {
+    const { sql, partitions } = this.options;
+    await sql`
+      insert into runtime_partitions (partition) select generate_series(0, ${partitions - 1}) on conflict do nothing`;
+    const [{ count } = { count: 0 }] = await sql<
+      { count: number }[]
+    >`select count(*)::int as count from runtime_partitions`;
+    if (count !== partitions) {
+      throw new Error(
+        `This database was set up with ${count} partitions; the number cannot be changed to ${partitions}`,
+      );
+    }
+    // Left behind by nodes that were killed; nothing asks after them so late.
+    await sql`delete from runtime_nodes where heartbeat_at < now() - interval '1 day'`;
+    await this.beat();
+  }
+
+  async beat(): Promise<void> {
+    const { sql, node, host } = this.options;
+    await sql`
+      insert into runtime_nodes (id, host, pid_scope, pid, heartbeat_at)
+      values (${node}, ${host}, ${this.scope}, ${process.pid}, now())
+      on conflict (id) do update set heartbeat_at = now()`;
+  }
+
+  async announceDraining(): Promise<void> {
+    const { sql, node } = this.options;
+    await sql`update runtime_nodes set draining = true where id = ${node}`;
+  }
+
+  async leave(): Promise<void> {
+    const { sql, node } = this.options;
+    await sql`delete from runtime_nodes where id = ${node}`;
+  }
+
+  /**
+   * The nodes that live and the owners as they are now. A process of this machine that is gone counts
+   * as dead at once, without waiting for its heartbeat to age.
+   */
+  async look(): Promise<LeaseTable & { readonly willing: readonly string[] }> {
+    const { sql, ttlMs } = this.options;
+    const nodes = await sql<{ id: string; pid: number; pid_scope: string; draining: boolean; alive: boolean }[]>`
+      select id, pid, pid_scope, draining, heartbeat_at > now() - ${`${ttlMs} milliseconds`}::interval as alive
+      from runtime_nodes order by id`;
+    const live = nodes.filter(
+      (row) => row.alive && !(this.scope !== "" && row.pid_scope === this.scope && processIsGone(row.pid)),
+    );
+    const rows = await sql<
+      { partition: number; owner: string | null }[]
+    >`select partition, owner from runtime_partitions`;
+    return {
+      live: live.map((row) => row.id),
+      willing: live.filter((row) => !row.draining).map((row) => row.id),
+      owners: new Map(rows.map((row) => [row.partition, row.owner])),
+    };
+  }
+
+  /** How many partitions this node should hold among the willing ones. */
+  share(willing: readonly string[]): number {
+    const { partitions, node } = this.options;
+    const index = willing.indexOf(node);
+    if (index < 0) return 0;
+    return Math.floor(partitions / willing.length) + (index < partitions % willing.length ? 1 : 0);
+  }
+
+  /** Takes those of `wanted` that no live node holds. */
+  async take(wanted: readonly number[], live: readonly string[]): Promise<OwnedPartition[]> {
+    const { sql, node } = this.options;
+    if (wanted.length === 0) return [];
+    const others = live.filter((id) => id !== node);
+    const rows = await sql<PartitionRow[]>`
+      update runtime_partitions set owner = ${node}, epoch = epoch + 1
+      where partition = any(${numbers(wanted)}::int[]) and (owner is null or not owner = any(${texts(others)}::text[]))
+      returning *`;
+    return rows.map(toOwned);
+  }
+
+  /**
+   * Takes partitions this node holds once more under a new epoch: after a commit whose end is unknown.
+   * Waits for a commit still under way, so that what comes back is final. Lost ones are missing from the answer.
+   */
+  async retake(partitions: readonly number[]): Promise<OwnedPartition[]> {
+    const { sql, node } = this.options;
+    const rows = await sql<PartitionRow[]>`
+      update runtime_partitions set epoch = epoch + 1
+      where partition = any(${numbers(partitions)}::int[]) and owner = ${node}
+      returning *`;
+    return rows.map(toOwned);
+  }
+
+  async release(partitions: readonly number[]): Promise<void> {
+    const { sql, node } = this.options;
+    if (partitions.length === 0) return;
+    await sql`
+      update runtime_partitions set owner = null where partition = any(${numbers(partitions)}::int[]) and owner = ${node}`;
+  }
+}
+
+function toOwned(row: PartitionRow): OwnedPartition {
+  return {
+    partition: row.partition,
+    epoch: Number(row.epoch),
+    mailboxOffset: row.mailbox_offset,
+    sources: row.sources,
+    outboxSequence: Number(row.outbox_seq),
+  };
+}

@@ -1,0 +1,157 @@
+/**
+ * Keeps this node's share of the partitions: announces the node, takes what is free, gives up what is
+ * too much, and notices what was taken away.
+ */
+import type { Redis } from "ioredis";
+import type { Lane } from "../lane/lane.ts";
+import type { Keys } from "../mailbox/partition.ts";
+import type { Leases } from "./lease.ts";
+
+export interface OwnershipOptions {
+  readonly leases: Leases;
+  readonly lanes: readonly Lane[];
+  readonly redis: Redis;
+  readonly keys: Keys;
+  readonly node: string;
+  readonly ttlMs: number;
+  /** After each look at the table: adopt work of nodes that are gone, and the like. */
+  onLook(live: readonly string[]): Promise<void>;
+  report(what: "lease_look_failed", facts: Record<string, unknown>): void;
+  crash(point: "at_handover"): void;
+}
+
+export class Ownership {
+  private timer: ReturnType<typeof setTimeout> | null = null;
+  private looking: Promise<void> | null = null;
+  private again = false;
+  private stopped = false;
+  /** When the table was last seen and every partition had a live owner, Unix ms. */
+  allOwnedAt = 0;
+  live: readonly string[] = [];
+
+  constructor(private readonly options: OwnershipOptions) {}
+
+  async start(): Promise<void> {
+    await this.options.leases.join();
+    this.announce();
+    await this.look();
+    this.plan();
+  }
+
+  /** Looks now rather than at the next interval: another node joined, left or gave something up. */
+  nudge(): void {
+    if (this.stopped) return;
+    if (this.looking !== null) this.again = true;
+    else void this.look();
+  }
+
+  /** Gives everything up and leaves the table. */
+  async stop(): Promise<void> {
+    const { lanes, leases } = this.options;
+    this.stopped = true;
+    if (this.timer !== null) clearTimeout(this.timer);
+    await this.looking;
+    await leases.announceDraining();
+    for (const lane of lanes) {
+      const held = [...lane.held.keys()];
+      await lane.detach(held);
+      this.options.crash("at_handover");
+      await leases.release(held);
+    }
+    this.announce();
+  }
+
+  async leave(): Promise<void> {
+    await this.options.leases.leave();
+    this.announce();
+  }
+
+  private announce(): void {
+    const { redis, keys, node } = this.options;
+    redis.publish(keys.leases, node).catch(() => {});
+  }
+
+  private plan(): void {
+    if (this.stopped) return;
+    this.timer = setTimeout(() => void this.look().finally(() => this.plan()), this.options.ttlMs / 5);
+  }
+
+  private look(): Promise<void> {
+    this.looking ??= this.lookOnce()
+      // The stores are away: partitions stay as they are, and commits fail until the stores are back.
+      .catch((error: unknown) => this.options.report("lease_look_failed", { error: String(error) }))
+      .finally(() => {
+        this.looking = null;
+        if (!this.again || this.stopped) return;
+        this.again = false;
+        void this.look();
+      });
+    return this.looking;
+  }
+
+  private async lookOnce(): Promise<void> {
+    const { leases, lanes, node } = this.options;
+    await leases.beat();
+    const { live, willing, owners } = await leases.look();
+    this.live = live;
+    const alive = new Set(live);
+    const mine: number[] = [];
+    const free: number[] = [];
+    for (const [partition, owner] of owners) {
+      if (owner === node) mine.push(partition);
+      else if (owner === null || !alive.has(owner)) free.push(partition);
+    }
+    await this.dropLost(owners);
+    const share = leases.share(willing);
+    const taken = mine.length < share ? await this.take(free.slice(0, share - mine.length), live) : 0;
+    // A partition that this node owns by the table but does not work on: a take that failed half-way.
+    await this.resume(mine);
+    if (mine.length > share && willing.length > 1) await this.giveUp(mine.slice(share));
+    if (free.length === taken) this.allOwnedAt = Date.now();
+    await Promise.all(lanes.map((lane) => lane.tick()));
+    await this.options.onLook(live);
+  }
+
+  private laneOf(partition: number): Lane {
+    const { lanes } = this.options;
+    return lanes[partition % lanes.length] as Lane;
+  }
+
+  private async dropLost(owners: ReadonlyMap<number, string | null>): Promise<void> {
+    for (const lane of this.options.lanes) {
+      const lost = [...lane.held.keys()].filter((partition) => owners.get(partition) !== this.options.node);
+      if (lost.length > 0) await lane.detach(lost);
+    }
+  }
+
+  private async take(wanted: readonly number[], live: readonly string[]): Promise<number> {
+    const owned = await this.options.leases.take(wanted, live);
+    await this.attach(owned);
+    return owned.length;
+  }
+
+  private async resume(mine: readonly number[]): Promise<void> {
+    const idle = mine.filter((partition) => !this.laneOf(partition).held.has(partition));
+    if (idle.length === 0) return;
+    // A lane in the middle of a recovery holds nothing for a moment; it knows best what to do.
+    const calm = idle.filter((partition) => this.laneOf(partition).busySince === null);
+    if (calm.length > 0) await this.attach(await this.options.leases.retake(calm));
+  }
+
+  private async attach(owned: Awaited<ReturnType<Leases["take"]>>): Promise<void> {
+    await Promise.all(
+      this.options.lanes.map((lane) => lane.attach(owned.filter(({ partition }) => this.laneOf(partition) === lane))),
+    );
+  }
+
+  private async giveUp(partitions: readonly number[]): Promise<void> {
+    for (const lane of this.options.lanes) {
+      const ours = partitions.filter((partition) => this.laneOf(partition) === lane);
+      if (ours.length === 0) continue;
+      await lane.detach(ours);
+      this.options.crash("at_handover");
+      await this.options.leases.release(ours);
+    }
+    this.announce();
+  }
+}

@@ -1,0 +1,302 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { mkdirSync, readdirSync, symlinkSync } from "node:fs";
+import { networkInterfaces } from "node:os";
+import { join } from "node:path";
+import type { Sandbox } from "../../../src/adapters/sandbox/port.ts";
+import { until } from "../../harness/until.ts";
+import { bubblewrapWorks, processBench } from "./bench.ts";
+import { processesWith, runToEnd, sandboxConformance, specOf, untilOutput } from "./conformance.ts";
+import { memberConformance } from "./members.ts";
+
+const works = await bubblewrapWorks();
+if (works) {
+  sandboxConformance("process with bubblewrap", () => processBench());
+  memberConformance("process with bubblewrap", () => processBench());
+  sandboxConformance("process with bubblewrap, without control groups", () => processBench({ cgroups: false }));
+}
+
+describe.skipIf(!works)("bubblewrap holds", () => {
+  let bench: Awaited<ReturnType<typeof processBench>>;
+  let sandbox: Sandbox;
+  const run = async (script: string) => (await runToEnd(sandbox, specOf(bench, script))).exit;
+  beforeAll(async () => {
+    bench = await processBench();
+    sandbox = bench.sandbox;
+  });
+  afterAll(() => bench.dispose());
+
+  test("describes itself", () => {
+    expect(sandbox.describe()).toMatchObject({ isolation: "process", sandbox: "bubblewrap", egressEnforced: true });
+    expect(bench.warnings).toEqual([]);
+  });
+
+  test("an unprivileged user without capabilities, who cannot gain any", async () => {
+    const { stdout } = await run(
+      "id -un; id -u; id -g; id -G; grep -E '^(Cap(Prm|Eff|Bnd|Amb)|NoNewPrivs)' /proc/self/status | tr -d '\\t'",
+    );
+    expect(stdout.split("\n").slice(0, 9)).toEqual([
+      ...["agent", "1000", "1000", "1000"],
+      ...["Prm", "Eff", "Bnd", "Amb"].map((set) => `Cap${set}:${"0".repeat(16)}`),
+      "NoNewPrivs:1",
+    ]);
+  });
+
+  test("the host's files are hidden or read-only", async () => {
+    await Bun.write(join(bench.dataDir, "secret"), "s3cret");
+    const hidden = [
+      "/root",
+      "/home",
+      "/etc/shadow",
+      "/etc/hostname",
+      "/var",
+      "/work",
+      "/sys",
+      bench.dataDir,
+      import.meta.dir,
+    ];
+    const { stdout } = await run(
+      hidden.map((path) => `cat ${path} 2>/dev/null || ls ${path} >/dev/null 2>&1 && echo SEEN ${path}`).join("\n"),
+    );
+    expect(stdout).toBe("");
+    const readOnly = [
+      "/usr/x",
+      "/x",
+      "/etc/x",
+      "/dev/x",
+      "/run/x",
+      "/run/svc/x",
+      "/run/svc/gateway/x",
+      "/proc/sys/kernel/hostname",
+    ];
+    const writes = await run(readOnly.map((path) => `(echo x > ${path}) 2>/dev/null && echo WROTE ${path}`).join("\n"));
+    expect(writes.stdout).toBe("");
+    expect((await run("echo x > /tmp/a && echo x > /workspace/b && echo x > /dev/shm/c && cat /tmp/a")).stdout).toBe(
+      "x\n",
+    );
+  });
+
+  test("another execution's workspace and the instance's own files are out of reach", async () => {
+    const other = crypto.randomUUID();
+    const path = bench.workspace(other);
+    await Bun.write(join(path, "theirs"), "private");
+    const tries = [
+      `cat ${path}/theirs`,
+      `cat /workspace/../${other}/theirs`,
+      `ln -s ${path}/theirs l; cat l`,
+      "find / -name theirs",
+      "find / -name launch.json",
+    ];
+    const { stdout } = await run(`${tries.map((line) => `(${line}) 2>/dev/null`).join("\n")}; true`);
+    expect(stdout).toBe("");
+  });
+
+  test("no network: neither the host's loopback, nor abstract sockets, nor an outside address", async () => {
+    const server = Bun.listen({
+      hostname: "127.0.0.1",
+      port: 0,
+      socket: { data() {}, open: (s) => void s.write("REACHED") },
+    });
+    const script = `
+      exec 2>/dev/null
+      cat /proc/net/dev | grep -c : ; cat /proc/net/route | wc -l
+      for address in 127.0.0.1/${server.port} 10.0.0.1/80; do timeout 2 bash -c "cat < /dev/tcp/$address" && echo REACHED; done; true`;
+    const { stdout } = await run(script);
+    server.stop(true);
+    expect(stdout).not.toContain("REACHED");
+    expect(stdout.split("\n").slice(0, 2)).toEqual(["1", "1"]);
+  });
+
+  test("neither the metadata address nor a host's port by any of its addresses, by TCP or UDP", async () => {
+    const server = Bun.listen({
+      hostname: "0.0.0.0",
+      port: 0,
+      socket: { data() {}, open: (s) => void s.write("REACHED") },
+    });
+    const addresses = Object.values(networkInterfaces()).flatMap((all) => (all ?? []).map(({ address }) => address));
+    const targets = [...addresses.filter((address) => !address.includes(":")), "169.254.169.254", "192.0.2.1"];
+    const tries = targets.flatMap((address) =>
+      [server.port, 80].map((port) => `timeout 2 bash -c "cat < /dev/tcp/${address}/${port}" && echo REACHED`),
+    );
+    const udp = 'timeout 2 bash -c "echo x > /dev/udp/169.254.169.254/53" && echo SENT';
+    const { stdout } = await run(`exec 2>/dev/null\n${[...tries, udp].join("\n")}\ntrue`);
+    server.stop(true);
+    // Loopback inside is the instance's own.
+    expect(stdout).toBe("");
+  });
+
+  test("a link in the workspace leads to what is inside, not to the host's", async () => {
+    const [mine, other] = [crypto.randomUUID(), crypto.randomUUID()];
+    await Bun.write(join(bench.workspace(other), "theirs"), "private");
+    const directory = bench.workspace(mine);
+    symlinkSync(bench.workspace(other), join(directory, "absolute"));
+    symlinkSync(`../${other}`, join(directory, "relative"));
+    symlinkSync("/proc/1/root", join(directory, "root"));
+    const look = "cat absolute/theirs relative/theirs root/etc/shadow /proc/*/root/etc/shadow 2>/dev/null; echo end";
+    const { exit } = await runToEnd(sandbox, specOf(bench, look, { executionId: mine }));
+    expect(exit.stdout).toBe("end\n");
+  });
+
+  test("a link in the way to a volume, put there after it was looked at, is not followed", async () => {
+    const [outer, outside] = [bench.volume(), bench.volume()];
+    mkdirSync(join(outside, "sub"));
+    await Bun.write(join(outside, "sub", "theirs"), "private");
+    symlinkSync(outside, join(outer, "link"));
+    const spec = specOf(bench, "cat v/theirs; echo ran");
+    const mount = { source: join(outer, "link", "sub"), target: "/workspace/v", readOnly: false };
+    const { exit } = await runToEnd(sandbox, { ...spec, mounts: [...spec.mounts, mount] });
+    expect(exit).toMatchObject({ reason: "lost", stdout: "" });
+  });
+
+  test("no descriptor of the host's is open inside", async () => {
+    const spec = specOf(bench, "ls /proc/self/fd | tr '\\n' ' '");
+    const mounts = [...spec.mounts, { source: bench.volume(), target: "/workspace/v", readOnly: true }];
+    // 3 is the directory that `ls` reads.
+    expect((await runToEnd(sandbox, { ...spec, mounts })).exit.stdout).toBe("0 1 2 3 ");
+  });
+
+  test("a file can be mounted on a file", async () => {
+    const volume = bench.volume();
+    await Bun.write(join(volume, "given"), "from-host");
+    const spec = specOf(bench, "cat d/one; (echo x > d/one) 2>/dev/null || echo refused");
+    const mount = { source: join(volume, "given"), target: "/workspace/d/one", readOnly: true };
+    const { exit } = await runToEnd(sandbox, { ...spec, mounts: [...spec.mounts, mount] });
+    expect(exit.stdout).toBe("from-hostrefused\n");
+  });
+
+  test("1 GB on standard output harms neither node nor disk", async () => {
+    const spec = specOf(bench, "head -c 1000000000 /dev/zero; echo end");
+    const before = process.memoryUsage().rss;
+    await sandbox.launch(spec, () => {});
+    let told = 0;
+    const exit = await sandbox.follow(spec.instanceId, {
+      signal: AbortSignal.timeout(50_000),
+      from: { stdout: 0, stderr: 0 },
+      onOutput: ({ offset, bytes }) => {
+        told = offset + bytes;
+      },
+    });
+    expect(told).toBe(1_000_000_004);
+    expect(exit).toMatchObject({ exitCode: 0, stdoutTruncated: true });
+    expect(exit.stdout.endsWith("end\n")).toBe(true);
+    expect(process.memoryUsage().rss - before).toBeLessThan(300 * 2 ** 20);
+    const kept = Bun.spawnSync(["du", "-sk", join(bench.dataDir, "instances", spec.instanceId)]).stdout.toString();
+    expect(Number.parseInt(kept, 10)).toBeLessThan(4_096);
+  }, 60_000);
+
+  test("sees no process but its own, and cannot signal the host's", async () => {
+    const { stdout } = await run(
+      `ls /proc | grep -c '^[0-9]'; kill -0 ${process.pid} 2>/dev/null && echo SIGNALLED; true`,
+    );
+    expect(Number(stdout.split("\n")[0])).toBeLessThan(8);
+    expect(stdout).not.toContain("SIGNALLED");
+  });
+
+  test("what an agent puts into its environment does not run outside", async () => {
+    const executionId = crypto.randomUUID();
+    const workspace = bench.workspace(executionId);
+    const ran = join(workspace, "ran-outside");
+    await Bun.write(join(workspace, "hook.sh"), `id -u >> ${ran}\n`);
+    const environment = {
+      BASH_ENV: join(workspace, "hook.sh"),
+      ENV: join(workspace, "hook.sh"),
+      LD_PRELOAD: join(workspace, "evil.so"),
+      IFS: "/",
+    };
+    const { exit } = await runToEnd(sandbox, specOf(bench, "id -u", { executionId, environment }));
+    expect(exit.stdout).toContain("1000");
+    expect(await Bun.file(ran).exists()).toBe(false);
+  });
+
+  test("neither the token nor the prompt shows in the host's process list", async () => {
+    const executionId = crypto.randomUUID();
+    const spec = specOf(bench, "while [ ! -e go ]; do sleep 0.05; done", {
+      executionId,
+      environment: { SVC_EXECUTION_TOKEN: "tok-5ecret" },
+    });
+    const end = runToEnd(sandbox, spec);
+    await until(() => processesWith(spec.instanceId).length > 0, { what: "the supervisor" });
+    expect(processesWith("tok-5ecret")).toEqual([]);
+    await Bun.write(join(bench.workspace(executionId), "go"), "");
+    expect((await end).exit.exitCode).toBe(0);
+  });
+
+  test("a fork bomb stays within its limit and is ended whole", async () => {
+    const limits = { cpuMillicores: 200, memoryBytes: 128 * 2 ** 20, diskBytes: 2 ** 24, processes: 40 };
+    if (sandbox.describe().unenforcedLimits.includes("processes")) return;
+    const bomb = "n=0; while [ $n -lt 300 ]; do sleep 20 & n=$((n+1)); done 2>/dev/null; echo survived";
+    const spec = specOf(bench, `(${bomb}); ls /proc | grep -c '^[0-9]'; true`, { limits });
+    await sandbox.launch(spec, () => {});
+    await until(() => processesWith("sleep 20").length > 5, { what: "the bomb" });
+    expect(processesWith("sleep 20").length).toBeLessThanOrEqual(40);
+    await sandbox.terminate(spec.instanceId, 100);
+    await until(() => processesWith("sleep 20").length === 0, { what: "no process left" });
+  });
+
+  test("deleted files that are still open count as disk", async () => {
+    const limits = { cpuMillicores: 1_000, memoryBytes: 2 ** 27, diskBytes: 2 ** 24, processes: 64 };
+    const script = 'for n in 3 4 5; do eval "exec $n> f$n"; rm f$n; head -c 8000000 /dev/zero >&$n; done; sleep 30';
+    const { exit } = await runToEnd(sandbox, specOf(bench, script, { limits }));
+    expect(exit.reason).toBe("disk_exceeded");
+  }, 20_000);
+
+  test("a launch that breaks off while it is written leaves nothing behind", async () => {
+    const own = await processBench();
+    const limits = { cpuMillicores: 1_000, memoryBytes: 2 ** 27, diskBytes: 2 ** 23, processes: 64 };
+    const full = Object.assign(limits, {
+      toJSON: () => {
+        throw new Error("no space left");
+      },
+    });
+    const prompt = "x".repeat(200_000);
+    await expect(own.sandbox.launch(specOf(own, "true", { limits: full, prompt }), () => {})).rejects.toThrow(
+      "no space left",
+    );
+    expect(readdirSync(join(own.dataDir, "instances"))).toEqual([]);
+    await own.dispose();
+  });
+
+  test("files without content count as disk: file systems run out of them, too", async () => {
+    const limits = { cpuMillicores: 1_000, memoryBytes: 2 ** 27, diskBytes: 2 ** 23, processes: 64 };
+    const script = "mkdir many; cd many; seq 1 20000 | xargs touch; sleep 30";
+    const { exit } = await runToEnd(sandbox, specOf(bench, script, { limits }));
+    expect(exit.reason).toBe("disk_exceeded");
+  }, 20_000);
+
+  test("a deleted file that is only mapped any more counts as disk", async () => {
+    const limits = { cpuMillicores: 1_000, memoryBytes: 2 ** 27, diskBytes: 2 ** 23, processes: 64 };
+    const mapping = [
+      "import ctypes, os, time",
+      "c = ctypes.CDLL(None); c.mmap.restype = ctypes.c_void_p",
+      "for n in range(3):",
+      "  f = os.open('f', os.O_CREAT | os.O_RDWR); os.posix_fallocate(f, 0, 4000000); os.unlink('f')",
+      "  c.mmap(None, ctypes.c_size_t(4000000), 3, 1, f, ctypes.c_long(0)); os.close(f)",
+      "time.sleep(30)",
+    ].join("\n");
+    const { exit } = await runToEnd(sandbox, specOf(bench, `python3 -c "${mapping}"`, { limits }));
+    expect(exit.reason).toBe("disk_exceeded");
+  }, 20_000);
+
+  test.each([true, false])(
+    "a killed supervisor takes everything inside along, and the instance counts as lost (control groups: %p)",
+    async (cgroups) => {
+      const own = await processBench({ cgroups });
+      const spec = specOf(bench, "echo up; sleep 3456");
+      await own.sandbox.launch(spec, () => {});
+      await untilOutput(own.sandbox, spec.instanceId);
+      for (const pid of processesWith(`instances/${spec.instanceId}`)) process.kill(pid, "SIGKILL");
+      const follow = { signal: AbortSignal.timeout(10_000), from: { stdout: 0, stderr: 0 }, onOutput() {} };
+      expect((await own.sandbox.follow(spec.instanceId, follow)).reason).toBe("lost");
+      expect(await own.sandbox.inspect(spec.instanceId)).toBe("gone");
+      await until(() => processesWith("sleep 3456").length === 0, { what: "no process left" });
+      await own.dispose();
+    },
+  );
+
+  test("processor time is held to its share", async () => {
+    if (sandbox.describe().unenforcedLimits.includes("cpu")) return;
+    const limits = { cpuMillicores: 200, memoryBytes: 2 ** 27, diskBytes: 2 ** 24, processes: 64 };
+    const { exit } = await runToEnd(sandbox, specOf(bench, "timeout 2 sh -c 'while :; do :; done'; times", { limits }));
+    const [, user = "99"] = /\n\d+m([\d.]+)s/.exec(exit.stdout) ?? [];
+    expect(Number(user)).toBeLessThan(0.9);
+  });
+});

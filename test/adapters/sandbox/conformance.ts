@@ -1,0 +1,343 @@
+/** What every sandbox adapter must do; run over each of them. The prompt of an instance here is a shell script. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import type {
+  InstanceExit,
+  InstanceLimits,
+  InstanceSpec,
+  OutputChunk,
+  Sandbox,
+} from "../../../src/adapters/sandbox/port.ts";
+import { until } from "../../harness/until.ts";
+
+const mebibyte = 1_024 * 1_024;
+const roomy: InstanceLimits = {
+  cpuMillicores: 1_000,
+  memoryBytes: 256 * mebibyte,
+  diskBytes: 64 * mebibyte,
+  processes: 128,
+};
+
+export interface Bench {
+  readonly sandbox: Sandbox;
+  /** What the adapter can do, for the cases that some hosts cannot have. */
+  readonly holds: {
+    /** Several mounts, read-only ones, a read-only root: everything but the bare workspace. */
+    readonly mounts: boolean;
+    /** A network of its own, with nothing in it but what is relayed. */
+    readonly network: boolean;
+  };
+  /** Host directory behind the `/workspace` of an execution, made if absent, the agent's own. */
+  workspace(executionId: string): string;
+  /** Another host directory that the agent may write to. */
+  volume(): string;
+  /** Serves one more gateway of this host at a unix socket. @returns its path */
+  gatewaySocket(name: string): string;
+  /** Likewise an egress proxy's. */
+  egressSocket(name: string): string;
+  /** Another adapter over the same data, as another node of the host would make it. */
+  another(): Promise<Sandbox>;
+  dispose(): Promise<void>;
+}
+
+/** An instance whose program gets `prompt`; its `/workspace` is the execution's own. */
+export function specOf(
+  bench: Pick<Bench, "workspace">,
+  prompt: string,
+  changes: Partial<InstanceSpec> = {},
+): InstanceSpec {
+  const executionId = changes.executionId ?? crypto.randomUUID();
+  return {
+    instanceId: crypto.randomUUID(),
+    executionId,
+    tenant: "acme",
+    environment: { SVC_EXECUTION_ID: "x", GREETING: 'it\'s $HOME\n"quoted"' },
+    prompt,
+    limits: roomy,
+    image: null,
+    mounts: [{ source: bench.workspace(executionId), target: "/workspace", readOnly: false }],
+    readOnlyRoot: false,
+    egress: null,
+    startupScript: null,
+    command: null,
+    bootstrapPath: null,
+    pool: null,
+    ...changes,
+  };
+}
+
+export async function runToEnd(
+  sandbox: Sandbox,
+  spec: InstanceSpec,
+): Promise<{ exit: InstanceExit; chunks: OutputChunk[] }> {
+  await sandbox.launch(spec, () => {});
+  const chunks: OutputChunk[] = [];
+  const exit = await sandbox.follow(spec.instanceId, {
+    signal: AbortSignal.timeout(60_000),
+    from: { stdout: 0, stderr: 0 },
+    onOutput: (chunk) => chunks.push(chunk),
+  });
+  return { exit, chunks };
+}
+
+/** Host processes whose command line holds the text. */
+export function processesWith(text: string): number[] {
+  return readdirSync("/proc")
+    .filter((name) => /^[0-9]+$/.test(name))
+    .filter((pid) => {
+      try {
+        return readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll("\0", " ").includes(text);
+      } catch {
+        return false;
+      }
+    })
+    .map(Number);
+}
+
+export function sandboxConformance(name: string, make: () => Promise<Bench>): void {
+  describe(`sandbox port: ${name}`, () => {
+    let bench: Bench;
+    let sandbox: Sandbox;
+    beforeAll(async () => {
+      bench = await make();
+      sandbox = bench.sandbox;
+    });
+    afterAll(() => bench.dispose());
+
+    test("reports output, exit code and both streams", async () => {
+      const spec = specOf(bench, "echo out; echo err >&2; echo named > /dev/stderr; exit 7");
+      const { exit, chunks } = await runToEnd(sandbox, spec);
+      expect(exit).toEqual({
+        reason: "exited",
+        exitCode: 7,
+        stdout: "out\n",
+        stdoutTruncated: false,
+        stderr: "err\nnamed\n",
+        stderrTruncated: false,
+      });
+      expect(
+        chunks
+          .filter((c) => c.stream === "stdout")
+          .map((c) => c.content)
+          .join(""),
+      ).toBe("out\n");
+      expect(await sandbox.inspect(spec.instanceId)).toBe("exited");
+      await sandbox.remove(spec.instanceId);
+      await sandbox.remove(spec.instanceId);
+      expect(await sandbox.inspect(spec.instanceId)).toBe("gone");
+    });
+
+    test("a signalled program reports 128 + n", async () => {
+      const { exit } = await runToEnd(sandbox, specOf(bench, "kill -KILL $$"));
+      expect(exit).toMatchObject({ reason: "exited", exitCode: 137 });
+    });
+
+    test("passes exactly the given environment and nothing of the service's", async () => {
+      process.env.SERVICE_SECRET_OF_TEST = "leak";
+      const { exit } = await runToEnd(sandbox, specOf(bench, "env -0 | tr '\\n\\0' '~\\n'"));
+      delete process.env.SERVICE_SECRET_OF_TEST;
+      const names = exit.stdout
+        .trim()
+        .split("\n")
+        .map((line) => line.split("=")[0] ?? "")
+        .sort();
+      const own = ["GATEWAY_RELAY", "GATEWAY_SOCKETS", "INSTANCE_ID", "WORKSPACE"].flatMap((n) => [
+        `SVC_${n}`,
+        `AEGIS_${n}`,
+      ]);
+      const allowed = new Set([
+        ...own,
+        "SVC_EXECUTION_ID",
+        "GREETING",
+        "PATH",
+        "HOME",
+        "LANG",
+        "PWD",
+        "OLDPWD",
+        "SHLVL",
+        "_",
+      ]);
+      expect(names.filter((n) => !allowed.has(n))).toEqual([]);
+      expect(names).toContain("PATH");
+      expect(exit.stdout).toContain('GREETING=it\'s $HOME~"quoted"\n');
+    });
+
+    test("a prompt too long for an argument, or one with NUL, arrives by file and standard input", async () => {
+      const filler = "#".repeat(200_000);
+      const { exit } = await runToEnd(sandbox, specOf(bench, `echo a; exit 3\n${filler}`));
+      // The shell got no argument, so nothing of the prompt ran.
+      expect(exit).toMatchObject({ exitCode: 0, stdout: "" });
+    });
+
+    test("follow takes up where an earlier follower stopped, on another node", async () => {
+      const spec = specOf(bench, "echo héllo; while [ ! -e go ]; do sleep 0.05; done; echo wörld");
+      await sandbox.launch(spec, () => {});
+      const first: OutputChunk[] = [];
+      const stop = new AbortController();
+      const aborted = sandbox
+        .follow(spec.instanceId, {
+          signal: stop.signal,
+          from: { stdout: 0, stderr: 0 },
+          onOutput: (c) => first.push(c),
+        })
+        .catch((error: unknown) => error);
+      await until(() => first.length > 0, { what: "first output" });
+      stop.abort(new Error("node leaves"));
+      expect(await aborted).toEqual(new Error("node leaves"));
+
+      const other = await bench.another();
+      expect(await other.inspect(spec.instanceId)).toBe("running");
+      expect(await other.list()).toContainEqual({ instanceId: spec.instanceId, executionId: spec.executionId });
+      await Bun.write(join(bench.workspace(spec.executionId), "go"), "");
+      const second: OutputChunk[] = [];
+      const seen = first.reduce((sum, c) => sum + c.bytes, 0);
+      const exit = await other.follow(spec.instanceId, {
+        signal: AbortSignal.timeout(20_000),
+        from: { stdout: seen, stderr: 0 },
+        onOutput: (c) => second.push(c),
+      });
+      expect(second[0]?.offset).toBe(seen);
+      expect([...first, ...second].map((c) => c.content).join("")).toBe("héllo\nwörld\n");
+      expect(exit.stdout).toBe("héllo\nwörld\n");
+    });
+
+    test("the same instance never runs twice", async () => {
+      const spec = specOf(bench, "echo x >> runs; sleep 0.3");
+      const other = await bench.another();
+      await Promise.all([sandbox.launch(spec, () => {}), other.launch(spec, () => {}), sandbox.launch(spec, () => {})]);
+      await other.launch(spec, () => {});
+      await runToEnd(sandbox, spec);
+      await sandbox.launch(spec, () => {});
+      expect(readFileSync(join(bench.workspace(spec.executionId), "runs"), "utf8")).toBe("x\n");
+    });
+
+    test("the workspace outlives instances and is writable on both sides", async () => {
+      const spec = specOf(bench, "echo from-agent > made; mkdir d; cat given");
+      const workspace = bench.workspace(spec.executionId);
+      await Bun.write(join(workspace, "given"), "from-host");
+      expect((await runToEnd(sandbox, spec)).exit.stdout).toBe("from-host");
+      await sandbox.remove(spec.instanceId);
+      const next = specOf(bench, "cat made", { executionId: spec.executionId });
+      expect((await runToEnd(sandbox, next)).exit.stdout).toBe("from-agent\n");
+    });
+
+    test("terminate asks first, and the program may end in its own way", async () => {
+      const spec = specOf(bench, "trap 'echo bye; exit 143' TERM; echo up; while :; do sleep 0.05; done");
+      await sandbox.launch(spec, () => {});
+      await untilOutput(sandbox, spec.instanceId);
+      await sandbox.terminate(spec.instanceId, 5_000);
+      await sandbox.terminate(spec.instanceId, 5_000);
+      expect((await runToEnd(sandbox, spec)).exit).toMatchObject({
+        reason: "terminated",
+        exitCode: 143,
+        stdout: "up\nbye\n",
+      });
+    });
+
+    test("asked by many at once, a program is asked and ends at once", async () => {
+      const spec = specOf(bench, "trap 'exit 143' TERM; echo up; while :; do sleep 0.01; done");
+      await sandbox.launch(spec, () => {});
+      await untilOutput(sandbox, spec.instanceId);
+      const started = performance.now();
+      const ask = async (_: unknown, nth: number) => {
+        await Bun.sleep(nth / 2);
+        await sandbox.terminate(spec.instanceId, 5_000);
+      };
+      await Promise.all(Array.from({ length: 30 }, ask));
+      expect(performance.now() - started).toBeLessThan(3_000);
+      expect((await runToEnd(sandbox, spec)).exit).toMatchObject({ reason: "terminated", exitCode: 143 });
+    });
+
+    test("a program that ignores SIGTERM is killed after the grace, with its daemonised children", async () => {
+      const tag = `31${Math.floor(Math.random() * 1e6)}`;
+      const spec = specOf(
+        bench,
+        `trap '' TERM; (setsid sleep ${tag} >/dev/null 2>&1 &); echo up; while :; do sleep 0.05; done`,
+      );
+      await sandbox.launch(spec, () => {});
+      await untilOutput(sandbox, spec.instanceId);
+      await until(() => processesWith(`sleep ${tag}`).length > 0, { what: "the daemonised child" });
+      const started = performance.now();
+      await (await bench.another()).terminate(spec.instanceId, 500);
+      expect(performance.now() - started).toBeLessThan(10_000);
+      expect((await runToEnd(sandbox, spec)).exit.reason).toBe("terminated");
+      await until(() => processesWith(`sleep ${tag}`).length === 0, { what: "no process left" });
+    });
+
+    test("background children do not keep an instance from ending, and do not survive it", async () => {
+      const tag = `32${Math.floor(Math.random() * 1e6)}`;
+      const { exit } = await runToEnd(sandbox, specOf(bench, `setsid sleep ${tag} & echo done`));
+      expect(exit).toMatchObject({ reason: "exited", exitCode: 0, stdout: "done\n" });
+      await until(() => processesWith(`sleep ${tag}`).length === 0, { what: "no process left" });
+    });
+
+    test("too much memory ends the instance", async () => {
+      const spec = specOf(bench, "x=$(head -c 400000000 /dev/zero | tr '\\0' x); sleep 30", {
+        limits: { ...roomy, memoryBytes: 64 * mebibyte },
+      });
+      expect((await runToEnd(sandbox, spec)).exit.reason).toBe("out_of_memory");
+    }, 30_000);
+
+    test("too much disk ends the instance", async () => {
+      const fill = "for i in 1 2 3 4 5 6 7 8; do head -c 8000000 /dev/zero > f$i; done; sleep 30";
+      const spec = specOf(bench, fill, { limits: { ...roomy, diskBytes: 16 * mebibyte } });
+      const started = performance.now();
+      expect((await runToEnd(sandbox, spec)).exit.reason).toBe("disk_exceeded");
+      expect(performance.now() - started).toBeLessThan(12_000);
+    }, 30_000);
+
+    test("a flood of output fills neither disk nor memory; head and tail are kept", async () => {
+      const spec = specOf(
+        bench,
+        "echo first; head -c 200000000 /dev/zero | tr '\\0' x; echo last; head -c 300000 /dev/zero | tr '\\0' e >&2",
+      );
+      const { exit, chunks } = await runToEnd(sandbox, spec);
+      expect(exit.exitCode).toBe(0);
+      expect(exit.stdoutTruncated).toBe(true);
+      expect(Buffer.byteLength(exit.stdout)).toBeLessThanOrEqual(mebibyte);
+      expect(Buffer.byteLength(exit.stdout)).toBeGreaterThan(mebibyte / 2);
+      expect(exit.stdout.startsWith("first\n")).toBe(true);
+      expect(exit.stdout.endsWith("last\n")).toBe(true);
+      expect(exit.stderr).toBe("e".repeat(65_536));
+      const last = chunks.filter((c) => c.stream === "stdout").at(-1);
+      expect((last?.offset ?? 0) + (last?.bytes ?? 0)).toBe(6 + 200_000_000 + 5);
+    }, 60_000);
+
+    unknownInstances(() => bench);
+  });
+}
+
+/** What holds for every adapter, whether its instances are programs or not. */
+export function unknownInstances(bench: () => Pick<Bench, "sandbox" | "workspace">): void {
+  test("what is unknown is gone, and ids that are no UUIDs are refused", async () => {
+    const { sandbox } = bench();
+    const id = crypto.randomUUID();
+    expect(await sandbox.inspect(id)).toBe("gone");
+    await sandbox.terminate(id, 0);
+    await sandbox.remove(id);
+    const follow = { signal: AbortSignal.timeout(1_000), from: { stdout: 0, stderr: 0 }, onOutput() {} };
+    expect(await sandbox.follow(id, follow)).toMatchObject({ reason: "lost", exitCode: null });
+    for (const bad of ["../../etc", "", ".", "a/b", `${id}/..`, id.toUpperCase()]) {
+      expect(sandbox.launch(specOf(bench(), "true", { instanceId: bad }), () => {})).rejects.toThrow(TypeError);
+      expect(sandbox.inspect(bad)).rejects.toThrow(TypeError);
+    }
+  });
+}
+
+/** Waits until an instance has written something. */
+export async function untilOutput(sandbox: Sandbox, instanceId: string): Promise<string> {
+  let output = "";
+  const stop = new AbortController();
+  await sandbox
+    .follow(instanceId, {
+      signal: stop.signal,
+      from: { stdout: 0, stderr: 0 },
+      onOutput: (chunk) => {
+        output += chunk.content;
+        stop.abort();
+      },
+    })
+    .catch(() => {});
+  return output;
+}

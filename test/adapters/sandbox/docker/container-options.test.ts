@@ -1,0 +1,64 @@
+import { expect, test } from "bun:test";
+import { type ContainerNeeds, containerOptions } from "../../../../src/adapters/sandbox/docker/container-options.ts";
+import { Places } from "../../../../src/adapters/sandbox/docker/places.ts";
+import { scratch } from "../../../harness/scratch.ts";
+
+const places = new Places(scratch("options"));
+const needs: ContainerNeeds = {
+  image: { id: "sha256:1", environment: [], volumes: ["/data", "/workspace/x", "/tmp/y", "/a,b", "/"] },
+  labels: { "svc.instance": "i" },
+  limits: { cpuMillicores: 50, memoryBytes: 2 ** 30, diskBytes: 2 ** 28, processes: 512 },
+  mounts: [{ source: "/data/w", target: "/workspace", readOnly: true }],
+  readOnlyRoot: false,
+  isCommand: false,
+  user: 1_000,
+  egress: false,
+  control: "/data/c",
+  command: ["/keeper"],
+  bootstrapScript: "/data/b",
+};
+
+test("holds a container in every way the contract names", () => {
+  const { HostConfig: host, ...rest } = containerOptions(needs, places);
+  expect(rest).toMatchObject({ User: "1000:1000", Entrypoint: ["/keeper"], Labels: { "svc.data": places.identity } });
+  expect(host).toMatchObject({
+    NetworkMode: "none",
+    CapDrop: ["ALL"],
+    SecurityOpt: ["no-new-privileges"],
+    PidsLimit: 512,
+    Memory: 2 ** 30,
+    MemorySwap: 2 ** 30,
+    CpuPeriod: 100_000,
+    CpuQuota: 5_000,
+    ReadonlyRootfs: false,
+    RestartPolicy: { Name: "no" },
+  });
+  expect(host?.Mounts).toContainEqual({ Type: "bind", Source: "/data/w", Target: "/workspace", ReadOnly: true });
+});
+
+test("the egress proxies are there only for those who may use them", () => {
+  const targets = (egress: boolean) =>
+    containerOptions({ ...needs, egress }, places).HostConfig?.Mounts?.map(({ Target }) => Target);
+  expect(targets(false)).not.toContain("/run/svc/egress");
+  expect(targets(true)).toContain("/run/svc/egress");
+});
+
+test("volumes of an image become bounded memory, and nothing to write to under a read-only root", () => {
+  const temporary = (readOnlyRoot: boolean) => containerOptions({ ...needs, readOnlyRoot }, places).HostConfig?.Tmpfs;
+  expect(temporary(false)).toEqual({
+    "/tmp": `rw,nosuid,nodev,mode=1777,size=${2 ** 28}`,
+    "/data": `rw,nosuid,nodev,mode=1777,size=${2 ** 28}`,
+  });
+  expect(temporary(true)).toEqual({
+    "/tmp": `rw,nosuid,nodev,mode=1777,size=${2 ** 26}`,
+    "/data": `ro,nosuid,nodev,mode=1777,size=${2 ** 26}`,
+    "/run": "ro,nosuid,nodev,size=1m",
+    "/var/tmp": "ro,nosuid,nodev,size=1m",
+  });
+});
+
+test("two data directories have two identities, and one keeps its own", () => {
+  expect(new Places(places.dataDir).identity).toBe(places.identity);
+  expect(new Places(scratch("options")).identity).not.toBe(places.identity);
+  for (const bad of ["../x", "", "A".repeat(36)]) expect(() => places.instance(bad)).toThrow(TypeError);
+});

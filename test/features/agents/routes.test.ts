@@ -1,0 +1,571 @@
+/** The routes of agents over real stores (agents-executions 1–9, 14, 15; auth-tenancy 9). */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { Type } from "@sinclair/typebox";
+import { Value } from "@sinclair/typebox/value";
+import { stringify } from "yaml";
+import { AgentDetail, AgentElement, Deployed, VersionElement } from "../../../src/features/agents/schema.ts";
+import { manifest, manifestWith } from "../../actors/agent/offer.ts";
+import { allScopes, caller, openHouse } from "./house.ts";
+
+let house: Awaited<ReturnType<typeof openHouse>>;
+beforeAll(async () => {
+  house = await openHouse();
+});
+afterAll(() => house.dispose());
+
+let tenants = 0;
+/** A tenant nobody else uses, and a caller in it. */
+function newTenant() {
+  tenants += 1;
+  const tenant = `team-${tenants}`;
+  return { tenant, token: caller(tenant) };
+}
+
+const named = (name: string, version = "1.0.0") => ({ ...manifest(), metadata: { name, version } });
+const unknownId = "0190f3c2-6d1e-7a55-9c1f-2f6d0c5b8e11";
+
+/** Problems a published client could trip over. `date-time` is checked by hand: TypeBox knows no formats. */
+function misfits(schema: Parameters<typeof Value.Errors>[0], value: unknown): string[] {
+  return [...Value.Errors(schema, value)]
+    .filter((error) => !error.message.includes("format"))
+    .map((error) => `${error.path} ${error.message}`);
+}
+
+describe("deploy", () => {
+  test.each([
+    ["YAML", stringify(named("by-yaml")), "application/yaml"],
+    ["YAML as plain text", stringify(named("by-text")), "text/plain"],
+    ["JSON", named("by-json"), "application/json"],
+    ["JSON without a type", named("by-braces"), null],
+    ["wrapped object", { manifest: named("by-object") }, "application/json"],
+    ["wrapped text", { manifest_yaml: stringify(named("by-wrap")) }, "application/json"],
+  ])("as %s", async (_what, body, type) => {
+    const { tenant, token } = newTenant();
+    const { status, body: answer } = await house.deploy(token, body, "", type);
+    expect(status).toBe(200);
+    expect(misfits(Deployed, answer)).toEqual([]);
+    expect(answer).toMatchObject({
+      tenant_id: tenant,
+      version: "1.0.0",
+      revision: 1,
+      created: true,
+      status: "active",
+      warnings: [],
+    });
+    expect(answer.id).toBe(answer.agent_id);
+    expect(new Date(answer.deployed_at).toISOString()).toBe(answer.deployed_at);
+  });
+
+  test("both API versions, and no third", async () => {
+    const { token } = newTenant();
+    const answers = await Promise.all(
+      ["svc.dev/v1", "100monkeys.ai/v1", "svc.dev/v2"].map((apiVersion, i) =>
+        house.deploy(token, { ...named(`api-${i}`), apiVersion }),
+      ),
+    );
+    expect(answers.map(({ status, body }) => [status, body.code])).toEqual([
+      [200, undefined],
+      [200, undefined],
+      [422, "unsupported_api_version"],
+    ]);
+  });
+
+  test("three faults are three issues, and nothing is stored", async () => {
+    const { token } = newTenant();
+    const broken = { ...manifestWith("spec.tools", 7), metadata: { name: "NO", version: "1.0.0" }, kind: "Robot" };
+    const { status, body } = await house.deploy(token, broken);
+    expect([status, body.code, body.issues.length]).toEqual([422, "invalid_manifest", 3]);
+    expect((await house.call(token, "/v1/agents")).body.count).toBe(0);
+  });
+
+  test("an unquoted runtime version is kept as written", async () => {
+    const { token } = newTenant();
+    const text =
+      "apiVersion: svc.dev/v1\nkind: Agent\nmetadata: {name: p, version: 1.10}\nspec:\n  runtime: {language: python, version: 3.10}\n  task: {instruction: Go}\n";
+    const { body } = await house.deploy(token, text, "", "application/yaml");
+    expect(body.version).toBe("1.10");
+    const detail = await house.call(token, `/v1/agents/${body.id}`);
+    expect(detail.body.manifest.spec.runtime.version).toBe("3.10");
+    expect(detail.body.manifest_yaml).toBe(text);
+  });
+
+  test("the same version again is a conflict, unless forced", async () => {
+    const { token } = newTenant();
+    const first = await house.deploy(token, named("twice"));
+    const again = await house.deploy(token, named("twice"));
+    expect(again.status).toBe(409);
+    expect(again.body).toMatchObject({ code: "agent_version_exists", agent_id: first.body.id, version: "1.0.0" });
+    const forced = await house.deploy(token, named("twice"), "?force=true");
+    expect(forced.body).toMatchObject({ id: first.body.id, revision: 2, created: false });
+    const newer = await house.deploy(token, named("twice", "2.0.0"));
+    expect(newer.body).toMatchObject({ id: first.body.id, revision: 1, created: false });
+  });
+
+  test("deploys of one version at once: one wins, nobody breaks", async () => {
+    const { token } = newTenant();
+    const answers = await Promise.all(Array.from({ length: 12 }, () => house.deploy(token, named("race"))));
+    expect(answers.map((answer) => answer.status).toSorted()).toEqual([200, ...Array(11).fill(409)]);
+    const forced = await Promise.all(
+      Array.from({ length: 12 }, () => house.deploy(token, named("race"), "?force=true")),
+    );
+    expect(forced.map((answer) => answer.body.revision).toSorted((a, b) => a - b)).toEqual([
+      2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13,
+    ]);
+  });
+
+  test("deploys and deletes of one name at once end in answers, not faults", async () => {
+    const { token } = newTenant();
+    const rounds = Array.from({ length: 10 }, async () => {
+      const { status, body } = await house.deploy(token, named("churn"), "?force=true");
+      const removed = await house.call(token, `/v1/agents/${body.id}`, { method: "DELETE" });
+      return [status, removed.status];
+    });
+    for (const [deployed, removed] of await Promise.all(rounds)) {
+      expect(deployed).toBe(200);
+      expect([200, 404]).toContain(removed!);
+    }
+  });
+
+  test("the plan bounds agents, not versions; deploys at once do not slip through", async () => {
+    const token = caller("u-1", { kind: "consumer", tier: "free" });
+    const answers = await Promise.all(Array.from({ length: 8 }, (_, i) => house.deploy(token, named(`a-${i}`))));
+    expect(answers.map((answer) => answer.status).toSorted()).toEqual([200, 200, 200, 200, 200, 402, 402, 402]);
+    const refused = answers.find((answer) => answer.status === 402)!;
+    expect(refused.body).toMatchObject({
+      code: "quota_exceeded",
+      quota: "max_agents",
+      limit: 5,
+      used: 5,
+      tier: "free",
+    });
+    const { name } = answers.find((answer) => answer.status === 200)!.body;
+    expect((await house.deploy(token, named(name, "2.0.0"))).status).toBe(200);
+    expect((await house.deploy(token, named(name, "2.0.0"))).status).toBe(409);
+    expect((await house.deploy(token, named("one-more"), "?dry_run=true")).status).toBe(402);
+  });
+
+  test("a dry run tells and stores nothing", async () => {
+    const { token } = newTenant();
+    const draft = { ...named("draft"), colour: "red" };
+    const dry = await house.deploy(token, draft, "?dry_run=true");
+    expect(dry.body).toEqual({
+      valid: true,
+      dry_run: true,
+      action: "create",
+      name: "draft",
+      version: "1.0.0",
+      manifest: draft,
+      warnings: [{ path: "colour", code: "unknown_field", message: expect.any(String) }],
+    });
+    expect((await house.call(token, "/v1/agents")).body.count).toBe(0);
+    await house.deploy(token, draft);
+    expect((await house.deploy(token, draft, "?dry_run=true")).status).toBe(409);
+    expect((await house.deploy(token, draft, "?dry_run=true&force=true")).body.action).toBe("overwrite");
+    expect((await house.deploy(token, named("draft", "2.0.0"), "?dry_run=true")).body.action).toBe("new_version");
+    const { body } = await house.call(token, "/v1/agents/lookup/draft");
+    expect([body.version, body.revision]).toEqual(["1.0.0", 1]);
+  });
+
+  test("global deploys by others than global publishers are refused", async () => {
+    const consumer = caller("u-2", { kind: "consumer" });
+    expect((await house.deploy(consumer, named("g"), "?scope=global")).body.code).toBe("global_scope_forbidden");
+    const admin = caller("svc-system", { kind: "operator", role: "admin" });
+    expect((await house.deploy(admin, named("g"), "?scope=galaxy")).body.code).toBe("validation_failed");
+    expect((await house.deploy(consumer, {}, "?scope=global")).body.code).toBe("invalid_manifest");
+  });
+
+  test("needs the scope", async () => {
+    const reader = caller("team-ro", { scopes: new Set(["agent:read", "agent:list"]) });
+    expect((await house.deploy(reader, named("x"))).body).toMatchObject({
+      code: "insufficient_scope",
+      required: "agent:deploy",
+    });
+  });
+});
+
+describe("bad bodies", () => {
+  const bomb = ["a: &a [x,x,x,x,x,x,x,x,x]"]
+    .concat([..."bcdefghi"].map((c, i) => `${c}: &${c} [${Array(9).fill(`*${"abcdefghi"[i]}`).join(",")}]`))
+    .join("\n");
+  const labels = Object.fromEntries(Array.from({ length: 10_000 }, (_, i) => [`label-${i}`, "v"]));
+  test.each([
+    ["YAML bomb", bomb, "application/yaml", 400, "malformed_body"],
+    ["malformed YAML", "a: [", "application/yaml", 400, "malformed_body"],
+    ["malformed JSON", '{"a":', "application/json", 400, "malformed_body"],
+    ["no body", undefined, null, 400, "malformed_body"],
+    ["empty JSON body", "", "application/json", 400, "malformed_body"],
+    ["no UTF-8", new Uint8Array([0xff, 0xfe, 0x41]), "application/yaml", 400, "malformed_body"],
+    ["10 MB", `a: ${"x".repeat(10 * 1024 * 1024)}`, "application/yaml", 413, "body_too_large"],
+    ["XML", "<a/>", "application/xml", 415, "unsupported_media_type"],
+    ["form", "a=b", "application/x-www-form-urlencoded", 415, "unsupported_media_type"],
+    ["10,000 labels", manifestWith("metadata.labels", labels), "application/json", 422, "invalid_manifest"],
+    [
+      "10,000 labels in YAML",
+      stringify(manifestWith("metadata.labels", labels)),
+      "application/yaml",
+      422,
+      "invalid_manifest",
+    ],
+    ["NUL in the prompt", manifestWith("spec.task.instruction", "a\0b"), "application/json", 422, "invalid_manifest"],
+    ["NUL in YAML", `${stringify(manifest())}x: "a\\0b"\n`, "application/yaml", 422, "invalid_manifest"],
+    ["raw NUL in YAML", `${stringify(manifest())}x: a\0b\n`, "application/yaml", 422, "invalid_manifest"],
+    ["NUL in an unknown field", { ...manifest(), x: { y: "\0" } }, "application/json", 422, "invalid_manifest"],
+    ["NUL in a key", { ...manifest(), "x\0": 1 }, "application/json", 422, "invalid_manifest"],
+    ["half a surrogate pair", '{"x":"\\ud800"}', "application/json", 422, "invalid_manifest"],
+    ["array", [], "application/json", 422, "invalid_manifest"],
+    ["null", "null", "application/json", 422, "invalid_manifest"],
+    ["nothing but a comment", "# hello", "application/yaml", 422, "invalid_manifest"],
+  ])("%s", async (_what, body, type, status, code) => {
+    const { token } = newTenant();
+    const answer = await house.deploy(token, body, "", type);
+    expect([answer.status, answer.body.code]).toEqual([status, code]);
+    expect(typeof answer.body.error).toBe("string");
+    expect((await house.call(token, "/v1/agents")).body.count).toBe(0);
+  });
+
+  test("odd but harmless text is stored as it is", async () => {
+    const { token } = newTenant();
+    const odd = {
+      ...named("odd"),
+      x: ["\u0001", "\u2028", "'; drop table agents; --", "😀", { __proto__x: 1, constructor: 2 }],
+    };
+    const { body } = await house.deploy(token, odd);
+    const detail = await house.call(token, `/v1/agents/${body.id}`);
+    expect(detail.body.manifest).toEqual(odd);
+  });
+});
+
+describe("read", () => {
+  test("detail has every field, well typed", async () => {
+    const { tenant, token } = newTenant();
+    const document = {
+      ...named("full"),
+      metadata: {
+        name: "full",
+        version: "1.0.0",
+        description: "d",
+        tags: ["t"],
+        labels: { role: "worker" },
+        annotations: { a: "b" },
+      },
+    };
+    const { body: deployed } = await house.deploy(token, document);
+    house.counts.set(`${tenant} ${deployed.id}`, 3);
+    const { status, body } = await house.call(token, `/v1/agents/${deployed.id}`);
+    expect(status).toBe(200);
+    expect(misfits(AgentDetail, body)).toEqual([]);
+    expect(body).toMatchObject({
+      id: deployed.id,
+      agent_id: deployed.id,
+      description: "d",
+      agent_type: "worker",
+      capability_tags: ["t"],
+      labels: { role: "worker" },
+      annotations: { a: "b" },
+      execution_count: 3,
+      input_schema: null,
+      scope: "tenant",
+      status: "active",
+      manifest: document,
+    });
+    expect(Object.keys(body.manifest)).toEqual(Object.keys(document));
+    for (const time of [body.created_at, body.updated_at, body.deployed_at])
+      expect(new Date(time).toISOString()).toBe(time);
+  });
+
+  test("by version: its latest revision; an unknown one is 404", async () => {
+    const { token } = newTenant();
+    const { body } = await house.deploy(token, named("hist"));
+    await house.deploy(token, { ...named("hist"), x: 1 }, "?force=true");
+    await house.deploy(token, named("hist", "2.0.0"));
+    const at = async (version: string) => (await house.call(token, `/v1/agents/${body.id}${version}`)).body;
+    expect(await at("")).toMatchObject({ version: "2.0.0", revision: 1 });
+    expect(await at("?version=1.0.0")).toMatchObject({ version: "1.0.0", revision: 2, manifest: { x: 1 } });
+    expect(await at("?version=9")).toMatchObject({ code: "agent_version_not_found" });
+  });
+
+  test.each([
+    ["application/json, text/plain, */*", null],
+    ["*/*", null],
+    ["application/yaml", "application/yaml"],
+    ["text/plain", "text/plain"],
+    ["text/*;q=0.9, application/json;q=0.8", "application/yaml"],
+    ["application/yaml;q=0.5, application/json", null],
+  ])("Accept: %s", async (accept, type) => {
+    const { token } = newTenant();
+    const text = stringify(named("neg"));
+    const { body } = await house.deploy(token, text, "", "application/yaml");
+    const answer = await house.call(token, `/v1/agents/${body.id}`, { accept });
+    if (type === null) expect(answer.body.name).toBe("neg");
+    else {
+      expect(answer.text).toBe(text);
+      expect(answer.headers.get("content-type")).toMatch(/^(application\/yaml|text\/)/);
+    }
+  });
+
+  test("environment values are for deployers only, in every rendering", async () => {
+    const { tenant, token } = newTenant();
+    const document = { ...manifestWith("spec.env", { KEY: "hush-1" }), environment: { OTHER: "hush-2" } };
+    const { body } = await house.deploy(token, stringify(document), "", "application/yaml");
+    const reader = caller(tenant, { scopes: new Set(["agent:read", "agent:list"]) });
+    expect((await house.call(token, `/v1/agents/${body.id}`)).text).toContain("hush-1");
+    for (const path of [
+      `/v1/agents/${body.id}`,
+      `/v1/agents/${body.id}/versions`,
+      "/v1/agents/lookup/greeter",
+      "/v1/agents",
+    ]) {
+      const { text, status } = await house.call(reader, path);
+      expect(status).toBe(200);
+      expect(text).not.toContain("hush");
+    }
+    const yaml = await house.call(reader, `/v1/agents/${body.id}`, { accept: "application/yaml" });
+    expect(yaml.text).toContain("KEY");
+    expect(yaml.text).not.toContain("hush");
+  });
+
+  test("versions, newest first", async () => {
+    const { token } = newTenant();
+    const { body } = await house.deploy(token, named("many"));
+    await house.deploy(token, named("many", "2.0.0"));
+    await house.deploy(token, named("many"), "?force=true");
+    const list = async (query = "") => (await house.call(token, `/v1/agents/${body.id}/versions${query}`)).body;
+    const latest = await list();
+    expect(latest.versions).toEqual(latest.items);
+    for (const element of latest.items) expect(misfits(VersionElement, element)).toEqual([]);
+    const shown = (answer: { items: { version: string; revision: number; current: boolean }[] }) =>
+      answer.items.map((item) => `${item.version} r${item.revision}${item.current ? " current" : ""}`);
+    expect(shown(latest)).toEqual(["1.0.0 r2 current", "2.0.0 r1"]);
+    expect(shown(await list("?revisions=true"))).toEqual(["1.0.0 r2 current", "2.0.0 r1", "1.0.0 r1"]);
+    expect(shown(await list("?revisions=true&limit=1&offset=1"))).toEqual(["2.0.0 r1"]);
+    expect(await list("?limit=0")).toMatchObject({ code: "validation_failed" });
+  });
+
+  test("lookup: the tenant's own agent shadows a global one", async () => {
+    const { token } = newTenant();
+    const system = caller("svc-system", { kind: "operator", role: "admin" });
+    const { body: common } = await house.deploy(system, named("shared"));
+    await house.sql`update agents set scope = 'global' where agent_id = ${common.id}`;
+    const seen = await house.call(token, "/v1/agents/lookup/shared");
+    expect(seen.body).toMatchObject({ id: common.id, tenant_id: "svc-system", scope: "global", execution_count: 0 });
+    expect((await house.call(token, `/v1/agents/${common.id}`)).status).toBe(200);
+    expect((await house.call(token, "/v1/agents")).body.count).toBe(1);
+    expect((await house.call(token, "/v1/agents?visible=false")).body.count).toBe(0);
+    const removal = await house.call(token, `/v1/agents/${common.id}`, { method: "DELETE" });
+    expect([removal.status, removal.body.code]).toEqual([403, "global_scope_forbidden"]);
+    const { body: own } = await house.deploy(token, named("shared"));
+    expect((await house.call(token, "/v1/agents/lookup/shared")).body.id).toBe(own.id);
+    await house.sql`update agents set scope = 'tenant' where agent_id = ${common.id}`;
+  });
+
+  test.each([
+    ["/v1/agents/abc", 400, "Invalid agent ID", "invalid_agent_id"],
+    ["/v1/agents/abc/versions", 400, "Invalid agent ID", "invalid_agent_id"],
+    [`/v1/agents/${unknownId}`, 404, "Agent not found", "agent_not_found"],
+    [`/v1/agents/${unknownId}?version=1`, 404, "Agent not found", "agent_not_found"],
+    [`/v1/agents/${unknownId}/versions`, 404, "Agent not found", "agent_not_found"],
+    ["/v1/agents/lookup/nobody", 404, "Agent not found", "agent_not_found"],
+    [`/v1/agents/lookup/${"x".repeat(5000)}`, 404, "Agent not found", "agent_not_found"],
+  ])("%s", async (path, status, error, code) => {
+    const answer = await house.call(newTenant().token, path);
+    expect([answer.status, answer.body.error, answer.body.code]).toEqual([status, error, code]);
+  });
+
+  test("what is another tenant's is unknown, word for word", async () => {
+    const owner = newTenant();
+    const stranger = newTenant();
+    const { body } = await house.deploy(owner.token, named("private"));
+    const routes = [
+      ["GET", "/v1/agents/ID"],
+      ["GET", "/v1/agents/ID/versions"],
+      ["DELETE", "/v1/agents/ID"],
+      ["GET", "/v1/agents/ID?version=1.0.0"],
+    ] as const;
+    for (const [method, path] of routes) {
+      const foreign = await house.call(stranger.token, path.replace("ID", body.id), { method });
+      const unknown = await house.call(stranger.token, path.replace("ID", unknownId), { method });
+      expect(foreign.status).toBe(404);
+      expect({ ...foreign.body, request_id: "" }).toEqual({ ...unknown.body, request_id: "" });
+    }
+    expect((await house.call(stranger.token, "/v1/agents/lookup/private")).status).toBe(404);
+    expect((await house.call(owner.token, `/v1/agents/${body.id}`)).status).toBe(200);
+  });
+});
+
+describe("list", () => {
+  test("names ascending, complete elements, equal aliases", async () => {
+    const { token } = newTenant();
+    for (const name of ["b", "a", "c-1", "c"]) await house.deploy(token, named(name));
+    const { body } = await house.call(token, "/v1/agents");
+    expect(body.agents.map((agent: { name: string }) => agent.name)).toEqual(["a", "b", "c", "c-1"]);
+    expect(body.agents).toEqual(body.items);
+    expect([body.count, body.next_cursor]).toEqual([4, null]);
+    expect(misfits(Type.Array(AgentElement), body.items)).toEqual([]);
+    for (const key of ["agent_id", "id", "name", "tenant_id", "version", "status", "created_at"]) {
+      expect(typeof body.items[0][key]).toBe("string");
+    }
+    expect(body.items[0]).not.toHaveProperty("manifest");
+  });
+
+  test("pages by cursor and by offset", async () => {
+    const { token } = newTenant();
+    const names = ["a", "b", "c", "d", "e"];
+    for (const name of names) await house.deploy(token, named(name));
+    const seen: string[] = [];
+    let cursor = "";
+    do {
+      const { body } = await house.call(token, `/v1/agents?limit=2${cursor && `&cursor=${cursor}`}`);
+      seen.push(...body.items.map((agent: { name: string }) => agent.name));
+      cursor = body.next_cursor ?? "";
+    } while (cursor);
+    expect(seen).toEqual(names);
+    const { body } = await house.call(token, "/v1/agents?limit=2&offset=3");
+    expect(body.items.map((agent: { name: string }) => agent.name)).toEqual(["d", "e"]);
+    for (const bad of ["nonsense", "W10", Buffer.from('["\\u0000","x"]').toString("base64url")]) {
+      expect((await house.call(token, `/v1/agents?cursor=${bad}`)).body.code).toBe("validation_failed");
+    }
+  });
+
+  test("filters", async () => {
+    const { token } = newTenant();
+    const labelled = (name: string, labels: Record<string, string>, description: string) =>
+      house.deploy(token, { ...named(name), metadata: { name, version: "1.0.0", labels, description } });
+    await labelled("one", { role: "worker", team: "x" }, "counts 100% of it");
+    await labelled("two", { role: "worker", team: "y=z" }, "under_score");
+    const { body: three } = await labelled("three", {}, "plain");
+    await house.sql`update agents set status = 'archived' where agent_id = ${three.id}`;
+    const names = async (query: string) =>
+      (await house.call(token, `/v1/agents?${query}`)).body.items.map((agent: { name: string }) => agent.name);
+    expect(await names("")).toEqual(["one", "two"]);
+    expect(await names("status=archived")).toEqual(["three"]);
+    expect(await names("status=paused")).toEqual([]);
+    expect(await names("label=role=worker")).toEqual(["one", "two"]);
+    expect(await names("label=role=worker&label=team=x")).toEqual(["one"]);
+    expect(await names("label=team=y%3Dz")).toEqual(["two"]);
+    expect(await names("agent_type=worker")).toEqual(["one", "two"]);
+    expect(await names("agent_type=standard&status=archived")).toEqual(["three"]);
+    expect(await names("q=TW")).toEqual(["two"]);
+    expect(await names("q=100%25")).toEqual(["one"]);
+    expect(await names("q=r_s")).toEqual(["two"]);
+    for (const wildcard of ["q=%5C", "q=c%25s", "q=tw_"]) expect(await names(wildcard)).toEqual([]);
+    expect(await names("scope=global")).toEqual([]);
+    expect(await names("scope=tenant")).toEqual(["one", "two"]);
+  });
+
+  test.each([
+    ["label=novalue"],
+    ["label==x"],
+    ["status=asleep"],
+    ["visible=maybe"],
+    ["limit=501"],
+    ["limit=x"],
+    ["offset=-1"],
+    ["q=%00"],
+  ])("%s is 422", async (query) => {
+    const { status, body } = await house.call(newTenant().token, `/v1/agents?${query}`);
+    expect([status, body.code]).toEqual([422, "validation_failed"]);
+  });
+});
+
+describe("delete", () => {
+  test("cancels, frees the name, and is 404 the second time", async () => {
+    const { tenant, token } = newTenant();
+    const { body } = await house.deploy(token, named("gone"));
+    const removed = await house.call(token, `/v1/agents/${body.id}`, { method: "DELETE" });
+    expect(removed.body).toEqual({ status: "deleted", success: true, id: body.id, agent_id: body.id });
+    expect(house.cancelled).toContain(`${tenant} ${body.id} agent_deleted`);
+    expect((await house.call(token, `/v1/agents/${body.id}`, { method: "DELETE" })).status).toBe(404);
+    expect((await house.call(token, `/v1/agents/${body.id}`)).status).toBe(404);
+    const again = await house.deploy(token, named("gone"));
+    expect(again.body).toMatchObject({ created: true, revision: 1 });
+    expect(again.body.id).not.toBe(body.id);
+  });
+
+  test("a deletion cut short by a crash is ended later", async () => {
+    const { tenant, token } = newTenant();
+    const { body } = await house.deploy(token, named("half"));
+    house.breakCancel(true);
+    const broken = await house.call(token, `/v1/agents/${body.id}`, { method: "DELETE" });
+    house.breakCancel(false);
+    expect([broken.status, broken.body.code]).toEqual([500, "internal_error"]);
+    expect((await house.call(token, `/v1/agents/${body.id}`)).status).toBe(404);
+    expect((await house.deploy(token, named("half"))).body.created).toBe(true);
+    await house.agents.resumeDeletions();
+    expect(house.cancelled).toContain(`${tenant} ${body.id} agent_deleted`);
+    expect(await house.sql`select 1 from agents where agent_id = ${body.id}`).toHaveLength(0);
+    expect(await house.sql`select 1 from agent_versions where agent_id = ${body.id}`).toHaveLength(0);
+  });
+});
+
+describe("resolving for an execution", () => {
+  const problem = async (run: Promise<unknown>) =>
+    run.then(
+      () => "resolved",
+      (error) => error.code,
+    );
+
+  test("the current version, an older one, and each refusal", async () => {
+    const { tenant, token } = newTenant();
+    const { body } = await house.deploy(token, named("runs"));
+    await house.deploy(token, manifestNamed("runs", "2.0.0", "Second."));
+    const resolve = (version?: string, by = tenant) =>
+      house.agents.resolveForExecution({ tenant: by, agentId: body.id, ...(version === undefined ? {} : { version }) });
+    expect(await resolve()).toMatchObject({
+      agent_id: body.id,
+      version: "2.0.0",
+      revision: 1,
+      spec: { task: { instruction: "Second." } },
+    });
+    expect(await resolve("1.0.0")).toMatchObject({ version: "1.0.0", spec: { task: { instruction: "Say hello." } } });
+    // From memory this time, and a forced deploy is still seen at once.
+    await house.deploy(token, manifestNamed("runs", "2.0.0", "Third."), "?force=true");
+    expect(await resolve()).toMatchObject({ revision: 2, spec: { task: { instruction: "Third." } } });
+    expect(await problem(resolve("3"))).toBe("agent_version_not_found");
+    expect(await problem(resolve(undefined, "somebody-else"))).toBe("agent_not_found");
+    for (const status of ["paused", "archived"]) {
+      await house.sql`update agents set status = ${status} where agent_id = ${body.id}`;
+      expect(await problem(resolve())).toBe(`agent_${status}`);
+    }
+    await house.call(token, `/v1/agents/${body.id}`, { method: "DELETE" });
+    expect(await problem(resolve())).toBe("agent_not_found");
+  });
+
+  function manifestNamed(name: string, version: string, instruction: string) {
+    return { ...manifestWith("spec.task.instruction", instruction), metadata: { name, version } };
+  }
+});
+
+test("runtimes and models", async () => {
+  const { token } = newTenant();
+  const runtimes = await house.call(token, "/v1/runtimes?language=go");
+  expect(runtimes.body).toEqual({
+    items: [
+      { language: "go", version: "1.20", image: "golang:1.20-alpine", description: "Go 1.20", deprecated: false },
+      { language: "go", version: "1.21", image: "golang:1.21-alpine", description: "Go 1.21", deprecated: false },
+    ],
+    count: 2,
+  });
+  expect((await house.call(token, "/v1/runtimes")).body.count).toBe(13);
+  expect((await house.call(token, "/v1/models")).body).toEqual({
+    items: [{ alias: "default", capabilities: ["tools"], context_window: null, max_output_tokens: 8192 }],
+    count: 1,
+  });
+});
+
+test("every route names its scope", async () => {
+  const routes = [
+    ["POST", "/v1/agents", "agent:deploy"],
+    ["GET", "/v1/agents", "agent:list"],
+    ["GET", `/v1/agents/${unknownId}`, "agent:read"],
+    ["GET", "/v1/agents/lookup/x", "agent:read"],
+    ["GET", `/v1/agents/${unknownId}/versions`, "agent:read"],
+    ["DELETE", `/v1/agents/${unknownId}`, "agent:delete"],
+    ["GET", "/v1/runtimes", "agent:read"],
+    ["GET", "/v1/models", "agent:read"],
+  ] as const;
+  for (const [method, path, scope] of routes) {
+    const token = caller("team-scopes", { scopes: new Set(allScopes.filter((known) => known !== scope)) });
+    const { status, body } = await house.call(token, path, { method });
+    expect([path, status, body.required]).toEqual([path, 403, scope]);
+  }
+});

@@ -1,0 +1,206 @@
+/** The approval routes over a real runtime and real stores, with callers who are simply believed. */
+import { Type } from "@sinclair/typebox";
+import { approval } from "../../../actors/approval/approval.ts";
+import { ApprovalDecided, type Open, Open as OpenSchema } from "../../../actors/approval/messages.ts";
+import type { Identity } from "../../../actors/identity/identity.ts";
+import { defineActor } from "../../../actors/kernel/actor.ts";
+import { parseHostPattern } from "../../../actors/policy/network/pattern.ts";
+import { type Mail, openMail } from "../../../src/adapters/mail/mail.ts";
+import { approvalLinkRoutes } from "../../../src/features/approvals/links.ts";
+import { approvalNotifyActivity } from "../../../src/features/approvals/notify.ts";
+import { approvalsProjection } from "../../../src/features/approvals/projection.ts";
+import { approvalRecords } from "../../../src/features/approvals/records.ts";
+import { approvalRoutes } from "../../../src/features/approvals/routes.ts";
+import { createApprovals } from "../../../src/features/approvals/service.ts";
+import { reading } from "../../../src/runtime/reads/reading.ts";
+import { openBody } from "../../actors/approval/sample.ts";
+import { caller as believedCaller, believing } from "../../harness/callers.ts";
+import { startTestNode } from "../../harness/runtime.ts";
+import { freshStores } from "../../harness/stores.ts";
+import { until } from "../../harness/until.ts";
+import { openApp } from "../../http/open-app.ts";
+
+/** Opens approvals as a workflow run does, and notes what it is told of them. */
+const owner = defineActor({
+  kind: "owner",
+  state: Type.Object({ told: Type.Array(ApprovalDecided) }),
+  messages: {
+    ask: Type.Object({ id: Type.String(), request: OpenSchema }),
+    give_up: Type.Object({ id: Type.String() }),
+    approval_decided: ApprovalDecided,
+  },
+  receive: {
+    ask: (state, { id, request }) => ({
+      state: state ?? { told: [] },
+      reply: true,
+      effects: [
+        { effect: "tell", kind: "approval", key: id, message: { type: "open", body: request }, together: true },
+      ],
+    }),
+    give_up: (state, { id }) => ({
+      state,
+      reply: true,
+      effects: [
+        {
+          effect: "tell",
+          kind: "approval",
+          key: id,
+          message: { type: "withdraw", body: { reason: "cancelled" } },
+          together: true,
+        },
+      ],
+    }),
+    approval_decided: (state, decided) => ({ state: { told: [...(state?.told ?? []), decided] }, effects: [] }),
+  },
+});
+
+const allScopes = ["approval:list", "approval:read", "approval:approve", "approval:reject"];
+/** A person of the tenant `acme` unless the facts say otherwise; the answer is the token to call with. */
+export const caller = (sub: string, facts: Partial<Identity> = {}): string =>
+  believedCaller("acme", {
+    kind: "tenant_user",
+    userId: sub,
+    membership: "member",
+    email: `${sub}@example.com`,
+    scopes: new Set(allScopes),
+    ...facts,
+  });
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers freely
+  readonly body: any;
+}
+
+export interface CallOptions {
+  readonly method?: string;
+  readonly body?: string | object;
+  readonly headers?: Record<string, string>;
+}
+
+export interface HouseOptions {
+  readonly smtpUrl?: string;
+}
+
+export async function openHouse({ smtpUrl }: HouseOptions = {}) {
+  const stores = await freshStores();
+  let ahead = 0;
+  const now = () => Date.now() + ahead;
+  const mail: Mail | null = smtpUrl === undefined ? null : openMail({ url: smtpUrl, from: "Svc <svc@svc.test>" });
+  const notify = approvalNotifyActivity({
+    runtime: reading(stores.sql),
+    outside: {
+      resolve: async () => ["127.0.0.1"],
+      allowPrivate: [parseHostPattern("127.0.0.1")].filter((pattern) => pattern !== null),
+    },
+    mail,
+    publicUrl: "https://svc.test",
+    now,
+    firstDelayMs: 20,
+  });
+  const startNode = () =>
+    startTestNode(stores, {
+      actors: [approval, owner],
+      projections: [approvalsProjection],
+      activities: [notify],
+      clock: { now, newId: () => Bun.randomUUIDv7() },
+    });
+  let node = await startNode();
+  const carriedOut = () =>
+    until(async () => (await stores.sql`select 1 from runtime_outbox limit 1`).length === 0, { what: "the outbox" });
+  const records = approvalRecords(stores.sql);
+  const approvals = createApprovals({
+    runtime: {
+      askDirect: (...request) => node.runtime.askDirect(...request),
+      read: (...request) => node.runtime.read(...request),
+      log: (...request) => node.runtime.log(...request),
+      logPoints: (...request) => node.runtime.logPoints(...request),
+      logEntries: (...request) => node.runtime.logEntries(...request),
+    },
+    records,
+    publicUrl: "https://svc.test",
+    now,
+  });
+  const app = openApp({
+    routes: [...approvalRoutes({ approvals, sql: stores.sql }), ...approvalLinkRoutes(approvals)],
+    authenticator: believing,
+  });
+
+  async function call(token: string | null, path: string, options: CallOptions = {}): Promise<Answer> {
+    const { body, method = body === undefined ? "GET" : "POST" } = options;
+    const isText = typeof body === "string" || body === undefined;
+    const headers = {
+      ...(token === null ? {} : { authorization: `Bearer ${token}` }),
+      ...(isText ? {} : { "content-type": "application/json" }),
+      ...options.headers,
+    };
+    const payload = body === undefined ? {} : { body: isText ? body : JSON.stringify(body) };
+    const response = await fetch(app.url + path, { method, headers, ...payload });
+    const text = await response.text();
+    const isJson = response.headers.get("content-type")?.includes("json") ?? false;
+    return {
+      status: response.status,
+      headers: response.headers,
+      text,
+      body: isJson && text !== "" ? JSON.parse(text) : null,
+    };
+  }
+
+  return {
+    sql: stores.sql,
+    stores,
+    records,
+    approvals,
+    app,
+    call,
+    runtime: () => node.runtime,
+    now,
+    /** Resolves once every effect committed so far is carried out: timers are set by the clock of that moment. */
+    carriedOut,
+    /** Sets the clock of everything here ahead. */
+    async advance(ms: number): Promise<void> {
+      await carriedOut();
+      ahead += ms;
+    },
+    /** Opens an approval as a run of the tenant; its owner is the run. */
+    async open(changes: Partial<Open> = {}, tenant = "acme"): Promise<{ id: string; run: string }> {
+      const id = Bun.randomUUIDv7();
+      const run = changes.execution_id ?? Bun.randomUUIDv7();
+      const request = openBody({
+        execution_id: run,
+        root_execution_id: run,
+        asked_at: now(),
+        ...changes,
+        owner: { kind: "owner", key: run },
+      });
+      await node.runtime.ask({ kind: "owner", key: run, tenant }, "ask", { id, request } as never);
+      await this.settled(id, tenant);
+      return { id, run };
+    },
+    /** Resolves once the approval itself is committed. */
+    async settled(id: string, tenant = "acme") {
+      while ((await node.runtime.read({ kind: "approval", key: id, tenant })) === null) await Bun.sleep(2);
+    },
+    giveUp: (run: string, id: string, tenant = "acme") =>
+      node.runtime.ask({ kind: "owner", key: run, tenant }, "give_up", { id }),
+    /** What the run has been told. */
+    async told(run: string, tenant = "acme"): Promise<readonly ApprovalDecided[]> {
+      const stored = await node.runtime.read({ kind: "owner", key: run, tenant });
+      return (stored?.state as unknown as { told: ApprovalDecided[] } | undefined)?.told ?? [];
+    },
+    /** The node goes and another comes. */
+    async restart(between: () => Promise<unknown> = async () => {}) {
+      await node.stop();
+      await between();
+      node = await startNode();
+    },
+    async dispose() {
+      await app.stop();
+      await node.stop();
+      mail?.close();
+      await stores.dispose();
+    },
+  };
+}

@@ -1,0 +1,203 @@
+/** Decision links over HTTP (acceptance 30): seen without effect, used once. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { Open } from "../../../actors/approval/messages.ts";
+import { hashOf } from "../../../src/features/approvals/token.ts";
+import { until } from "../../harness/until.ts";
+import { caller, openHouse } from "./house.ts";
+
+let house: Awaited<ReturnType<typeof openHouse>>;
+const ada = caller("ada");
+beforeAll(async () => {
+  house = await openHouse();
+});
+afterAll(() => house?.dispose());
+
+const browser = { accept: "text/html,application/xhtml+xml,*/*;q=0.8" };
+
+async function linked(changes: Partial<Open> = {}) {
+  const { id, run } = await house.open(changes);
+  const made = await house.call(ada, `/v1/human-approvals/${id}/links`, { body: { recipient: "bob@example.com" } });
+  const { url = "" } = made.body;
+  return { id, run, made, path: url.replace("https://svc.test", "") };
+}
+const record = async (id: string) => (await house.call(ada, `/v1/human-approvals/${id}/history`)).body;
+
+test("a link is made once, shown once, and stored as a hash", async () => {
+  const { id, made, path } = await linked();
+  expect(made.status).toBe(201);
+  expect(made.headers.get("cache-control")).toBe("no-store");
+  expect(made.body).toEqual({
+    url: expect.stringMatching(/^https:\/\/svc\.test\/v1\/approval-links\/[A-Za-z0-9_-]{43}$/),
+    expires_at: (await record(id)).expires_at,
+  });
+  const token = path.split("/").at(-1) ?? "";
+  const rows = await house.sql`select hash from approval_links where approval_id = ${id}`;
+  expect(rows.map(({ hash }) => hash)).toEqual([hashOf(token)]);
+  const stored = await house.sql`
+    select 1 from runtime_actors where state like ${`%${token}%`} union all select 1 from runtime_logs where entry like ${`%${token}%`}`;
+  expect(stored).toHaveLength(0);
+  expect((await record(id)).events.at(-1)).toMatchObject({
+    type: "link_issued",
+    actor: { sub: "ada" },
+    note: "bob@example.com",
+  });
+});
+
+test("looking at it decides nothing; using it decides once", async () => {
+  const { id, run, path } = await linked();
+  for (let look = 0; look < 3; look++) {
+    expect((await house.call(null, path)).status).toBe(200);
+    expect((await house.call(null, path, { headers: browser })).status).toBe(200);
+    expect((await house.call(null, path, { method: "HEAD" })).status).toBe(200);
+  }
+  expect(await record(id)).toMatchObject({ status: "pending" });
+  const first = await house.call(null, path, { body: { decision: "approve", feedback: "fine" } });
+  expect([first.status, first.body]).toEqual([
+    200,
+    { status: "approved", approval_id: id, request_id: id, decided_at: expect.any(String) },
+  ]);
+  const second = await house.call(null, path, { body: { decision: "reject", reason: "no" } });
+  expect(second.status).toBe(409);
+  expect(second.body).toMatchObject({ code: "approval_already_decided", status: "approved" });
+  expect((await house.call(null, path)).body.code).toBe("link_expired");
+  const [told] = await until(async () => {
+    const all = await house.told(run);
+    return all.length > 0 && all;
+  });
+  expect(told).toMatchObject({
+    via: "link",
+    result: { feedback: "fine", decided_by: { sub: null, kind: "link", email: "bob@example.com" } },
+  });
+  expect((await record(id)).events.at(-1)).toMatchObject({ type: "approved", via: "link", ip: "127.0.0.1" });
+});
+
+describe("a browser", () => {
+  test("gets a page without scripts that tells nobody of the link and shows what is asked as text", async () => {
+    const { path } = await linked({ prompt: `</pre><script>alert("1")</script>&'` });
+    const page = await house.call(null, path, { headers: browser });
+    expect(page.headers.get("content-type")).toBe("text/html; charset=utf-8");
+    expect(page.headers.get("cache-control")).toBe("no-store");
+    expect(page.headers.get("referrer-policy")).toBe("no-referrer");
+    expect(page.headers.get("content-security-policy")).toMatch(
+      /^default-src 'none'; style-src 'sha256-[^']+'; form-action 'self'; /,
+    );
+    expect(page.text).toContain("&lt;/pre&gt;&lt;script&gt;alert(&quot;1&quot;)&lt;/script&gt;&amp;&#39;");
+    expect(page.text).not.toMatch(/<script|\son\w+=|https?:\/\//i);
+  });
+
+  test("decides by the page's forms", async () => {
+    const { id, path } = await linked();
+    const headers = { ...browser, "content-type": "application/x-www-form-urlencoded" };
+    const page = (await house.call(null, path, { headers: browser })).text;
+    const fields = [...page.matchAll(/name="(\w+)"(?: value="(\w+)")?/g)].map(([, name, value]) => `${name} ${value}`);
+    expect(fields.filter((field) => /^(decision|reason|feedback)/.test(field))).toEqual([
+      "decision approve",
+      "feedback undefined",
+      "decision reject",
+      "reason undefined",
+    ]);
+    const blank = await house.call(null, path, { headers, body: "decision=reject&reason=" });
+    expect(blank.status).toBe(422);
+    const done = await house.call(null, path, { headers, body: "decision=reject&reason=too+dear%21" });
+    expect([done.status, done.headers.get("content-type")]).toEqual([200, "text/html; charset=utf-8"]);
+    expect(await record(id)).toMatchObject({ status: "rejected", feedback: "too dear!", via: "link" });
+    const again = await house.call(null, path, { headers: browser });
+    expect([again.status, again.headers.get("cache-control")]).toEqual([410, "no-store"]);
+    expect(again.text).toContain("This link is no longer valid");
+  });
+});
+
+test("a program gets JSON, and nobody keeps it", async () => {
+  const { id, path } = await linked();
+  const shown = await house.call(null, path);
+  expect(shown.headers.get("cache-control")).toBe("no-store");
+  expect(shown.body.approval).toMatchObject({ id, status: "pending", prompt: "Release INV-7 (5 characters)?" });
+});
+
+test.each(["x".repeat(43), "abc", "%00", "..%2f..", "é".repeat(20)])("an unknown token %j is 404", async (token) => {
+  const path = `/v1/approval-links/${token}`;
+  for (const answer of [
+    await house.call(null, path),
+    await house.call(null, path, { body: { decision: "approve" } }),
+  ]) {
+    expect([answer.status, answer.body.code]).toEqual([404, "approval_not_found"]);
+  }
+});
+
+describe("what is wrong with a decision is told, and decides nothing", () => {
+  const json = { "content-type": "application/json" };
+  const form = { "content-type": "application/x-www-form-urlencoded" };
+  test.each<[string | object, Record<string, string>, number]>([
+    [{}, {}, 422],
+    [{ decision: "maybe" }, {}, 422],
+    [{ decision: "reject" }, {}, 422],
+    [{ decision: "reject", reason: " " }, {}, 422],
+    [{ decision: "approve", feedback: "x".repeat(16_385) }, {}, 422],
+    [{ decision: "approve", feedback: "a\0b" }, {}, 422],
+    [{ decision: "approve", feedback: 7 }, {}, 422],
+    ["[]", json, 422],
+    ["{", json, 400],
+    ["", json, 400],
+    ["\u00ff\u00fe", json, 400],
+    ["decision=approve", { "content-type": "text/plain" }, 415],
+    ["decision=", form, 422],
+    ["__proto__=1&decision=no", form, 422],
+  ])("%#", async (body, headers, status) => {
+    const { id, path } = await linked();
+    const answer = await house.call(null, path, { method: "POST", body, headers });
+    expect(answer.status).toBe(status);
+    expect(await record(id)).toMatchObject({ status: "pending" });
+  });
+});
+
+describe("a link dies", () => {
+  const use = (path: string) => house.call(null, path, { body: { decision: "approve" } });
+  test("with its run", async () => {
+    const { id, run, path } = await linked();
+    await house.giveUp(run, id);
+    await until(async () => (await record(id)).status === "withdrawn");
+    expect([(await use(path)).status, (await house.call(null, path)).status]).toEqual([410, 410]);
+  });
+
+  test("with its time, before any timer", async () => {
+    const { path, id } = await linked({ timeout_ms: 3600_000 });
+    await house.advance(3600_000);
+    expect((await house.call(null, path)).body.code).toBe("link_expired");
+    expect((await use(path)).body.code).toBe("link_expired");
+    expect(await record(id)).toMatchObject({ status: "timed_out" });
+  });
+
+  test("when somebody else decides, whose decision it is told", async () => {
+    const { id, path } = await linked();
+    await house.call(ada, `/v1/human-approvals/${id}/reject`, { body: { reason: "no" } });
+    expect((await house.call(null, path)).status).toBe(410);
+    expect((await use(path)).body).toMatchObject({ code: "approval_already_decided", status: "rejected" });
+  });
+});
+
+describe("nobody gets one who may not decide", () => {
+  test.each<[Partial<Open>, string, string]>([
+    [{ approvers: ["user:ada"] }, "bob@example.com", "approver_not_allowed"],
+    [{ approvers: ["email:bob@example.com"] }, "bob@example.com", "approver_not_allowed"],
+    [{ forbid_initiator: true }, "IDA@example.com", "self_approval_forbidden"],
+  ])("%j for %s", async (changes, recipient, code) => {
+    const { id } = await house.open(changes);
+    const refused = await house.call(ada, `/v1/human-approvals/${id}/links`, { body: { recipient } });
+    expect([refused.status, refused.body.code]).toEqual([403, code]);
+    expect((await record(id)).events.at(-1)).toMatchObject({ type: "refused", actor: { sub: "ada" } });
+  });
+
+  test.each(["ada", "a@b@c", "Ada <a@b.c>", "a@b.c, d@e.f", "a\0@b.c", "@"])("%j is no address", async (recipient) => {
+    const { id } = await house.open();
+    const refused = await house.call(ada, `/v1/human-approvals/${id}/links`, { body: { recipient } });
+    expect([refused.status, refused.body.code]).toEqual([422, "validation_failed"]);
+  });
+});
+
+test("the token is in no log line", async () => {
+  const { path } = await linked();
+  await house.call(null, path);
+  const token = path.split("/").at(-1) ?? "";
+  await until(() => house.app.log.some((line) => line.includes("/v1/approval-links/REDACTED")));
+  expect(house.app.log.join("\n")).not.toContain(token);
+});

@@ -1,0 +1,69 @@
+import { expect, test } from "bun:test";
+import type { Json } from "../../../actors/kernel/actor.ts";
+import { policyOf } from "../../../actors/policy/network/policy.ts";
+import { EgressRefused } from "../../../src/adapters/egress/outside.ts";
+import type { Subject } from "../../../src/features/egress/admission.ts";
+import { createRefusals } from "../../../src/features/egress/refusals.ts";
+import type { Incident } from "../../../src/features/incidents/incidents.ts";
+
+const subject: Subject = {
+  executionId: "e",
+  tenant: "t",
+  instanceId: "i",
+  agentId: "a",
+  policy: policyOf(null),
+};
+
+function scene(tell: () => Promise<void> = async () => {}) {
+  const told: Json[] = [];
+  const incidents: Incident[] = [];
+  const warnings: unknown[] = [];
+  const refuse = createRefusals(
+    {
+      tell: (at, type, body) => {
+        told.push([at.key, at.tenant, type, body]);
+        return tell();
+      },
+    },
+    { report: (incident) => incidents.push(incident) },
+    (error) => warnings.push(error),
+  );
+  return { told, incidents, warnings, refuse };
+}
+const refusal = (host: string) => new EgressRefused("not_allowlisted", host, 443);
+
+test("a refusal is told to the execution and is an incident", async () => {
+  const { told, incidents, refuse } = scene();
+  await refuse(subject, refusal("a.example"));
+  const facts = { host: "a.example", port: 443, reason: "not_allowlisted" };
+  expect(told).toEqual([["e", "t", "egress_blocked", { instance_id: "i", ...facts }]]);
+  expect(incidents).toMatchObject([
+    { category: "egress_blocked", tenant: "t", executionId: "e", agentId: "a", details: facts },
+  ]);
+});
+
+test("a command's refusal is an incident of its run, and no event", async () => {
+  const { told, incidents, refuse } = scene();
+  await refuse({ ...subject, agentId: null }, refusal("a.example"));
+  expect(told).toEqual([]);
+  expect(incidents).toMatchObject([{ category: "egress_blocked", executionId: "e", agentId: null }]);
+});
+
+test("equal ones are told once, different ones a hundred times; each is counted as an incident", async () => {
+  const { told, incidents, refuse } = scene();
+  for (let at = 0; at < 50; at++) await refuse(subject, refusal("a.example"));
+  expect([told.length, incidents.length]).toEqual([1, 50]);
+  for (let at = 0; at < 200; at++) await refuse(subject, refusal(`${at}.example`));
+  expect([told.length, incidents.length]).toEqual([100, 250]);
+  await refuse({ ...subject, instanceId: "j" }, refusal("a.example"));
+  expect(told).toHaveLength(101);
+});
+
+test("a mailbox that takes nothing keeps nobody for long", async () => {
+  const failing = scene(() => Promise.reject(new Error("full")));
+  await failing.refuse(subject, refusal("a.example"));
+  expect(failing.warnings).toHaveLength(1);
+  const began = performance.now();
+  await scene(() => new Promise(() => {})).refuse(subject, refusal("a.example"));
+  expect(performance.now() - began).toBeLessThan(2_000);
+});

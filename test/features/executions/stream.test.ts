@@ -1,0 +1,198 @@
+/** The event stream of an execution: resuming, filters, silence, slow and vanished readers. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { connect, type Socket } from "node:net";
+import { say, shell } from "../../harness/manifests.ts";
+import { until } from "../../harness/until.ts";
+import { Setting } from "./setting.ts";
+
+let at: Setting;
+beforeAll(async () => {
+  at = await Setting.open({ SVC_METRICS_ENABLED: "true", SVC_METRICS_PORT: "0" });
+});
+afterAll(() => at.close());
+
+/** A client that speaks HTTP by hand, so that it can stop reading or vanish. */
+async function rawStream(executionId: string): Promise<{ socket: Socket; received(): number }> {
+  const socket = connect(at.node.port, "127.0.0.1");
+  let received = 0;
+  socket.on("data", (chunk) => {
+    received += chunk.length;
+  });
+  socket.on("error", () => {});
+  const head = `GET /v1/executions/${executionId}/stream HTTP/1.1\r\nHost: svc\r\nAuthorization: Bearer ${await at.node.token()}\r\n\r\n`;
+  socket.write(head);
+  await until(() => received > 0, { what: "the stream to open" });
+  return { socket, received: () => received };
+}
+
+describe("the stream", () => {
+  test("agents-executions 29: resumed after id k, the next id is k+1; the header wins over from", async () => {
+    const executionId = await at.launch({ script: [shell("true"), say("x")] });
+    const all = await at.events(executionId);
+    const k = 4;
+    const rest = all.filter(({ id }) => id > k).map(({ id }) => id);
+    const resume = async (query: string, headers = {}) => {
+      const followed = await at.follow(executionId, query, headers);
+      await followed.done;
+      return followed.ids;
+    };
+    expect(await resume("", { "Last-Event-ID": String(k) })).toEqual(rest);
+    expect(await resume(`?from=${k}`)).toEqual(rest);
+    expect(await resume("?from=1", { "Last-Event-ID": String(k) })).toEqual(rest);
+    // After the terminal event there is nothing to wait for.
+    expect(await resume(`?from=${all.length}`)).toEqual([]);
+    expect(await resume("?from=100000")).toEqual([]);
+  });
+
+  test("who names an id that was never given hears nothing, and the stream still closes after the end", async () => {
+    const executionId = await at.launch({ script: [shell("sleep 1"), say("x")] });
+    const lost = await at.follow(executionId, "", { "Last-Event-ID": "9999" });
+    const near = await at.follow(executionId, "?from=9");
+    await at.ended(executionId);
+    await until(() => lost.ended && near.ended, { timeoutMs: 5_000, what: "both streams to close" });
+    expect(lost.ids).toEqual([]);
+    expect(near.ids).toEqual((await at.events(executionId)).map(({ id }) => id).filter((id) => id > 9));
+  });
+
+  test("agents-executions 29: connections that break again and again miss nothing and repeat nothing", async () => {
+    const executionId = await at.launch({ script: [...Array.from({ length: 8 }, () => shell("sleep 0.1")), say("x")] });
+    const ids: number[] = [];
+    let last = "";
+    for (let ended = false; !ended; ) {
+      const followed = await at.follow(executionId, "", { "Last-Event-ID": String(ids.at(-1) ?? 0) });
+      await Promise.race([followed.done, Bun.sleep(150)]);
+      followed.close();
+      ids.push(...followed.ids);
+      last = followed.names.at(-1) ?? last;
+      ended = /^execution_(?!started)/.test(last);
+    }
+    expect(last).toBe("execution_completed");
+    expect(ids).toEqual(ids.map((_, index) => index + 1));
+  });
+
+  test("many followers, joining at any time, all see the same", async () => {
+    const executionId = await at.launch({ script: [...Array.from({ length: 6 }, () => shell("sleep 0.1")), say("x")] });
+    const followers = [];
+    for (let index = 0; index < 20; index++) {
+      followers.push(await at.follow(executionId));
+      await Bun.sleep(30);
+    }
+    await Promise.all(followers.map(({ done }) => done));
+    const stored = (await at.events(executionId)).map(({ text }) => text);
+    for (const { frames } of followers) expect(frames.map(({ text }) => text)).toEqual(stored);
+  });
+
+  test("agents-executions 30: /events equals /stream, ?token= works, a header wins over it", async () => {
+    const executionId = await at.launch({ script: [say("x")] });
+    await at.ended(executionId);
+    const token = await at.node.token();
+    const path = `${at.node.url}/v1/executions/${executionId}`;
+    const stream = await (await fetch(`${path}/stream?token=${token}`)).text();
+    const response = await fetch(`${path}/events?token=${token}`);
+    expect(await response.text()).toBe(stream);
+    expect(response.headers.get("content-type")).toStartWith("text/event-stream");
+    expect(response.headers.get("cache-control")).toBe("no-store");
+    expect(response.headers.get("referrer-policy")).toBe("no-referrer");
+    const wrong = await fetch(`${path}/events?token=${token}`, { headers: { Authorization: "Bearer nonsense" } });
+    expect(wrong.status).toBe(401);
+    expect(at.node.output).not.toContain(token);
+  });
+
+  test("follow=false ends with the backlog; events= filters, terminal events pass; flat has type", async () => {
+    const executionId = await at.launch({ script: [shell("sleep 30"), say("x")] });
+    const live = await at.follow(executionId);
+    await Setting.seen(live, "tool_call_started");
+    const backlog = await at.follow(executionId, "?follow=false");
+    await backlog.done;
+    expect(backlog.ended).toBe(true);
+    expect(backlog.names.at(-1)).toBe("tool_call_started");
+    const filtered = await at.follow(executionId, "?events=iteration_started,llm_interaction");
+    await Setting.seen(filtered, "llm_interaction");
+    await at.node.call("POST", `/v1/executions/${executionId}/cancel`);
+    await filtered.done;
+    expect(filtered.names).toEqual(["iteration_started", "llm_interaction", "execution_cancelled"]);
+    expect(filtered.ids[0]).toBe(2);
+    await live.done;
+    const flat = await (
+      await fetch(`${at.node.url}/v1/executions/${executionId}/stream?format=flat&token=${await at.node.token()}`)
+    ).text();
+    const first = JSON.parse(/^data: (.*)$/m.exec(flat)?.[1] ?? "");
+    expect(first).toMatchObject({
+      type: "execution_started",
+      event_type: "execution_started",
+      sequence: 1,
+      execution_id: executionId,
+    });
+    expect(first.data.execution_id).toBe(executionId);
+  });
+
+  test.each(["?from=-1", "?from=x", "?follow=maybe", "?format=xml", "?events=%00"])(
+    "a bad query %s is 422 JSON",
+    async (query) => {
+      const executionId = await at.launch({ script: [say("x")] });
+      const answer = await at.node.call("GET", `/v1/executions/${executionId}/stream${query}`);
+      expect(answer).toMatchObject({ status: 422, body: { code: "validation_failed" } });
+    },
+  );
+
+  test("silent for 40 s it stays open, is kept alive, and goes on", async () => {
+    const executionId = await at.launch({ script: [shell("sleep 40"), say("awake")] });
+    const followed = await at.follow(executionId);
+    await Setting.seen(followed, "tool_call_started");
+    const quietFrom = performance.now();
+    const event = await until(() => followed.frames.find(({ name }) => name === "tool_call_completed"), {
+      timeoutMs: 60_000,
+      what: "the command to end",
+    });
+    expect(performance.now() - quietFrom).toBeGreaterThan(38_000);
+    await followed.done;
+    expect(followed.comments).toBeGreaterThanOrEqual(2);
+    expect(followed.ids).toEqual(followed.ids.map((_, index) => index + 1));
+    expect(followed.names.at(-1)).toBe("execution_completed");
+    expect(event.body.status).toBe("succeeded");
+  }, 120_000);
+});
+
+describe("readers that are no good", () => {
+  test("200 streams per tenant; a vanished reader makes room", async () => {
+    const executionId = await at.launch({ script: [shell("sleep 60")] });
+    await Setting.seen(await at.follow(executionId, "?events=tool_call_started"), "tool_call_started");
+    const open: Socket[] = [];
+    const status = async () => {
+      const followed = await at.follow(executionId);
+      const response = await until(() => followed.response, { what: "an answer" });
+      const { status } = response;
+      followed.close();
+      return { status, retryAfter: response.headers.get("retry-after") };
+    };
+    // One is open already, the one that waited for the command.
+    while (open.length < 199) open.push((await rawStream(executionId)).socket);
+    expect(await status()).toEqual({ status: 429, retryAfter: "5" });
+    for (const socket of open) socket.destroy();
+    await until(async () => (await status()).status === 200, { what: "room for another stream" });
+    await at.node.call("POST", `/v1/executions/${executionId}/cancel`);
+  }, 60_000);
+
+  test("a slow reader of a long backlog gets all of it: the stream waits for it", async () => {
+    // The result of each command is in the prompt of the next model call, which verbose readers get.
+    const big = shell("head -c 60000 /dev/zero | tr '\\0' x");
+    const executionId = await at.launch({ script: [...Array.from({ length: 45 }, () => big), say("x")] });
+    const { usage } = await at.ended(executionId);
+    expect(usage.tool_calls).toBe(45);
+    const path = `/v1/executions/${executionId}/stream?verbose=true`;
+    const socket = connect(at.node.port, "127.0.0.1");
+    let text = "";
+    socket.on("data", (chunk) => {
+      text += chunk.toString("latin1");
+      // Reads a little, rests, reads on.
+      socket.pause();
+      setTimeout(() => socket.resume(), 2);
+    });
+    socket.write(`GET ${path} HTTP/1.1\r\nHost: svc\r\nAuthorization: Bearer ${await at.node.token()}\r\n\r\n`);
+    await until(() => text.includes('{"execution_completed"'), { timeoutMs: 40_000, what: "the end of the backlog" });
+    expect(text.length).toBeGreaterThan(2_500_000);
+    const ids = [...text.matchAll(/^id: (\d+)\r?$/gm)].map((match) => Number(match[1]));
+    expect(ids).toEqual(ids.map((_, index) => index + 1));
+    socket.destroy();
+  }, 60_000);
+});

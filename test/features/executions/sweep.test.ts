@@ -1,0 +1,61 @@
+/** What crashes leave behind is taken away at the next start; what is still wanted stays. */
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { manifest, say, shell } from "../../harness/manifests.ts";
+import { startNodeProcess } from "../../harness/node-process.ts";
+import { freshStores, type TestStores } from "../../harness/stores.ts";
+import { until } from "../../harness/until.ts";
+
+let stores: TestStores;
+let dataDir: string;
+beforeAll(async () => {
+  stores = await freshStores();
+  dataDir = mkdtempSync(join(tmpdir(), "svc-sweep-"));
+});
+afterAll(async () => {
+  await stores.dispose();
+  rmSync(dataDir, { recursive: true, force: true });
+});
+
+test("orphans, old workspaces and old records go; the rest stays", async () => {
+  const env = { SVC_LOG_LEVEL: "warn", SVC_EXECUTION_RETENTION_DAYS: "90" };
+  const node = await startNodeProcess(stores, { dataDir, env });
+  const { body } = await node.call("POST", "/v1/agents", manifest({ script: [shell("echo x > file"), say("done")] }));
+  const run = async () => {
+    const start = await node.call("POST", "/v1/executions?wait_seconds=30", { agent_id: body.agent_id, input: "" });
+    expect(start.body.status).toBe("completed");
+    return String(start.body.execution_id);
+  };
+  const [young, old, ancient] = [await run(), await run(), await run()];
+  const workspace = (id: string) => existsSync(join(dataDir, "workspaces", id, "file"));
+  expect([young, old, ancient].map(workspace)).toEqual([true, true, true]);
+  await node.stop();
+
+  await stores.sql`update executions set ended_at = now() - interval '25 hours' where execution_id = ${old}`;
+  await stores.sql`update executions set ended_at = now() - interval '91 days' where execution_id = ${ancient}`;
+  const stranger = crypto.randomUUID();
+  const orphan = join(dataDir, "instances", crypto.randomUUID());
+  mkdirSync(join(dataDir, "workspaces", stranger));
+  writeFileSync(join(dataDir, "workspaces", stranger, "file"), "");
+  mkdirSync(orphan);
+  const plan = {
+    instanceId: orphan.split("/").at(-1),
+    executionId: stranger,
+    workspace: "",
+    limits: {},
+    cgroups: null,
+  };
+  writeFileSync(join(orphan, "launch.json"), JSON.stringify(plan));
+
+  await node.restart();
+  await until(() => !workspace(stranger) && !existsSync(orphan), { timeoutMs: 30_000, what: "the orphans to go" });
+  await until(() => !workspace(old) && !workspace(ancient), { what: "old workspaces to go" });
+  await until(async () => (await node.call("GET", `/v1/executions/${ancient}`)).status === 404, {
+    what: "the old record to go",
+  });
+  expect((await node.call("GET", `/v1/executions/${old}`)).body.status).toBe("completed");
+  expect(workspace(young)).toBe(true);
+  await node.dispose();
+}, 90_000);

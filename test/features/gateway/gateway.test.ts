@@ -1,0 +1,298 @@
+/**
+ * The dispatch gateway as a bootstrap meets it (seal 25-31). The execution's own bootstrap is kept busy by a
+ * long command; the test speaks in its place, with a token signed by the node's own key.
+ */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { createGatewayKeys } from "../../../src/features/gateway/keys.ts";
+import { createExecutionTokens, type ExecutionTokens } from "../../../src/features/gateway/token.ts";
+import { calls, say, shell } from "../../harness/manifests.ts";
+import { Setting } from "../executions/setting.ts";
+
+let at: Setting;
+let tokens: ExecutionTokens;
+beforeAll(async () => {
+  at = await Setting.open();
+  tokens = createExecutionTokens(createGatewayKeys(at.stores.sql, Date.now), Date.now);
+});
+afterAll(() => at.close());
+
+interface Bootstrap {
+  readonly executionId: string;
+  readonly agentId: string;
+  readonly token: string;
+  send(body: Record<string, unknown>, headers?: Record<string, string>): ReturnType<typeof post>;
+  /** A `generate` whose prompt scripts the model. */
+  generate(script: unknown, more?: Record<string, unknown>): ReturnType<typeof post>;
+  result(dispatch: { dispatch_id: string }, more?: Record<string, unknown>): ReturnType<typeof post>;
+}
+
+async function post(path: string, body: unknown, headers: Record<string, string> = {}) {
+  const response = await fetch(at.node.internalUrl + path, {
+    method: "POST",
+    headers: { "Content-Type": "application/json", ...headers },
+    body: typeof body === "string" ? body : JSON.stringify(body),
+  });
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into bodies freely
+  const answer: any = await response.json();
+  return { status: response.status, headers: response.headers, body: answer };
+}
+
+const gateway = "/v1/dispatch-gateway";
+
+async function bootstrap(): Promise<Bootstrap> {
+  const executionId = await at.launch({ script: [shell("sleep 300")], tools: ["*"], resources: { timeout: 300 } });
+  const followed = await at.follow(executionId);
+  const { instance_id } = (await Setting.seen(followed, "instance_spawned")).body;
+  const { agent_id } = (await Setting.seen(followed, "tool_call_started")).body;
+  followed.close();
+  const deadlineAt = Date.now() + 60_000;
+  const token = await tokens.mint({
+    executionId,
+    agentId: agent_id,
+    tenant: "svc-system",
+    instanceId: instance_id,
+    deadlineAt,
+  });
+  const bearer = { Authorization: `Bearer ${token}` };
+  const send: Bootstrap["send"] = (body, headers = {}) => post(gateway, body, { ...bearer, ...headers });
+  return {
+    executionId,
+    agentId: agent_id,
+    token,
+    send,
+    generate: (script, more = {}) =>
+      send({
+        type: "generate",
+        execution_id: executionId,
+        agent_id: "",
+        iteration_number: 1,
+        model_alias: "default",
+        prompt: `\`\`\`svc-script\n${JSON.stringify(script)}\n\`\`\``,
+        ...more,
+      }),
+    result: ({ dispatch_id }, more = {}) =>
+      send({ type: "dispatch_result", execution_id: executionId, dispatch_id, exit_code: 0, stdout: "ok\n", ...more }),
+  };
+}
+
+describe("who may speak (seal 25, 31)", () => {
+  test("public 404, internal without a token 401, anything else there 404", async () => {
+    expect(await at.node.call("POST", gateway, {})).toMatchObject({ status: 404, body: { code: "not_found" } });
+    expect(await post(gateway, {})).toMatchObject({ status: 401, body: { code: "missing_authorization" } });
+    for (const path of ["/", "/v1/executions", "/health", "/openapi.json"]) {
+      expect(await post(path, {})).toMatchObject({ status: 404, body: { code: "not_found" } });
+    }
+  });
+
+  test("another execution's id is 404; a token of nobody, of an identity provider, or past its time is 401", async () => {
+    const own = await bootstrap();
+    const answer = await own.generate([say("x")], { execution_id: crypto.randomUUID() });
+    expect(answer).toMatchObject({ status: 404, body: { code: "execution_not_found" } });
+    const claims = { executionId: own.executionId, agentId: own.agentId, tenant: "svc-system", instanceId: "x" };
+    const expired = await tokens.mint({ ...claims, deadlineAt: Date.now() - 400_000 });
+    const former = await tokens.mint({ ...claims, instanceId: crypto.randomUUID(), deadlineAt: Date.now() + 60_000 });
+    const egress = createExecutionTokens(createGatewayKeys(at.stores.sql, Date.now), Date.now, "svc-egress");
+    const ofProxy = await egress.mint({ ...claims, deadlineAt: Date.now() + 60_000 });
+    expect(await egress.verify(ofProxy)).toMatchObject({ executionId: own.executionId });
+    expect(egress.verify(own.token)).rejects.toThrow("not valid");
+    for (const token of [
+      ofProxy,
+      "nonsense",
+      "a.b.c",
+      await at.node.token(),
+      expired,
+      `${own.token.slice(0, -4)}AAAA`,
+      former,
+    ]) {
+      const refused = await own.send(
+        { type: "generate", execution_id: own.executionId, iteration_number: 1, model_alias: "default", prompt: "x" },
+        { Authorization: `Bearer ${token}` },
+      );
+      expect(refused).toMatchObject({ status: 401, body: { code: "invalid_token" } });
+    }
+  });
+
+  test("a token in the path counts, and never shows in a log; two that differ are refused", async () => {
+    const [one, other] = [await bootstrap(), await bootstrap()];
+    const body = {
+      type: "generate",
+      execution_id: one.executionId,
+      iteration_number: 1,
+      model_alias: "default",
+      prompt: "hi",
+    };
+    const inPath = await post(`/x/${one.token}${gateway}`, body);
+    expect(inPath).toMatchObject({ status: 200, body: { type: "final", content: "hi" } });
+    expect((await post(`/x/${one.token}${gateway}`, body, { Authorization: `Bearer ${one.token}` })).status).toBe(200);
+    const both = await post(`/x/${one.token}${gateway}`, body, { Authorization: `Bearer ${other.token}` });
+    expect(both).toMatchObject({ status: 401, body: { code: "invalid_token" } });
+    expect((await post(`/x/nonsense${gateway}`, body)).status).toBe(401);
+    expect((await post(`/x/${one.token}/v1/executions`, body)).status).toBe(404);
+    expect(at.node.output).not.toContain(one.token);
+  });
+});
+
+describe("messages", () => {
+  test.each([
+    ["an unknown type", { type: "hello" }, 422, "unknown_message_type"],
+    ["no type", {}, 422, "unknown_message_type"],
+    ["a list", [], 422, "unknown_message_type"],
+    ["broken JSON", "{", 400, "malformed_body"],
+    ["no prompt", { type: "generate", iteration_number: 1, model_alias: "default" }, 422, "validation_failed"],
+    [
+      "an empty prompt",
+      { type: "generate", iteration_number: 1, model_alias: "default", prompt: "" },
+      422,
+      "validation_failed",
+    ],
+    [
+      "iteration 21",
+      { type: "generate", iteration_number: 21, model_alias: "default", prompt: "x" },
+      422,
+      "validation_failed",
+    ],
+    [
+      "a former iteration",
+      { type: "generate", iteration_number: 2, model_alias: "default", prompt: "x" },
+      409,
+      "iteration_not_current",
+    ],
+    [
+      "another agent",
+      { type: "generate", agent_id: crypto.randomUUID(), iteration_number: 1, model_alias: "default", prompt: "x" },
+      403,
+      "agent_mismatch",
+    ],
+    [
+      "a dispatch id that is none",
+      { type: "dispatch_result", dispatch_id: "x", exit_code: 0 },
+      422,
+      "validation_failed",
+    ],
+    [
+      "an unknown dispatch",
+      { type: "dispatch_result", dispatch_id: crypto.randomUUID(), exit_code: 0 },
+      404,
+      "dispatch_not_found",
+    ],
+  ])("%s is refused", async (_, body, status, code) => {
+    const own = await shared();
+    const full = Array.isArray(body) || typeof body === "string" ? body : { execution_id: own.executionId, ...body };
+    const answer = await post(gateway, full, { Authorization: `Bearer ${own.token}` });
+    expect([answer.status, answer.body.code]).toEqual([status, code]);
+    expect(answer.body).toHaveProperty("request_id");
+  });
+
+  let kept: Promise<Bootstrap> | null = null;
+  const shared = () => {
+    kept ??= bootstrap();
+    return kept;
+  };
+
+  test.each([17, 40])("%d MiB are 413, told in JSON", async (mebibytes) => {
+    const own = await shared();
+    const bearer = { Authorization: `Bearer ${own.token}` };
+    const large = JSON.stringify({ type: "generate", prompt: "x".repeat(mebibytes * 1024 * 1024) });
+    expect(await post(gateway, large, bearer)).toMatchObject({ status: 413, body: { code: "body_too_large" } });
+  });
+
+  test("another media type is 415", async () => {
+    const own = await shared();
+    const bearer = { Authorization: `Bearer ${own.token}` };
+    expect(await post(gateway, "{}", { ...bearer, "Content-Type": "text/plain" })).toMatchObject({ status: 415 });
+  });
+
+  test("seal 26: four calls of one reply, two dispatches in turn, four tool messages in order", async () => {
+    const own = await bootstrap();
+    const first = await own.generate([
+      calls(
+        ["fs.read", { path: "nothing" }],
+        ["cmd.run", { command: "a", args: [] }],
+        ["cmd.run", { command: "b", args: ["x y"] }],
+        ["fs.list", {}],
+      ),
+      say("done"),
+    ]);
+    expect(first.body).toMatchObject({ type: "dispatch", action: "exec", command: "a", iteration_number: 1 });
+    const second = await own.result(first.body);
+    expect(second.body).toMatchObject({ type: "dispatch", command: "b", args: ["x y"] });
+    const { body: final } = await own.result(second.body, { exit_code: 3 });
+    expect(final).toMatchObject({ type: "final", content: "done", tool_calls_executed: 4, finish_reason: "stop" });
+    const roles = final.conversation.map(({ role }: { role: string }) => role);
+    expect(roles).toEqual(["user", "assistant", "tool", "tool", "tool", "tool", "assistant"]);
+    const ids = final.conversation[1].tool_calls.map(({ id }: { id: string }) => id);
+    expect(final.conversation.slice(2, 6).map((message: { tool_call_id: string }) => message.tool_call_id)).toEqual(
+      ids,
+    );
+    expect(JSON.parse(final.conversation[4].content)).toMatchObject({ exit_code: 3, stdout: "ok\n" });
+  });
+
+  test("seal 27: a result twice gets the same answer, the model is asked once; altered 409; the loop completes", async () => {
+    const own = await bootstrap();
+    const { body: dispatch } = await own.generate([calls(["cmd.run", { command: "a", args: [] }]), say("done")]);
+    const [one, two] = await Promise.all([own.result(dispatch), own.result(dispatch)]);
+    expect(two.body).toEqual(one.body);
+    expect(one.body.type).toBe("final");
+    const again = await own.result(dispatch);
+    expect(again.body).toEqual(one.body);
+    expect(again.headers.get("idempotent-replay")).toBe("true");
+    expect(await own.result(dispatch, { stdout: "other" })).toMatchObject({
+      status: 409,
+      body: { code: "dispatch_result_conflict" },
+    });
+    const record = await at.record(own.executionId);
+    // One call by the real bootstrap, two by this one.
+    expect(record.usage.llm_calls).toBe(3);
+  });
+
+  test("the same generate twice at once is one model call; later it is replayed", async () => {
+    const own = await bootstrap();
+    const script = [{ content: "slow", delay_ms: 300 }];
+    const [one, two] = await Promise.all([own.generate(script), own.generate(script)]);
+    expect(two.body).toEqual(one.body);
+    const again = await own.generate(script);
+    expect(again.body).toEqual(one.body);
+    expect(again.headers.get("idempotent-replay")).toBe("true");
+    expect((await at.record(own.executionId)).usage.llm_calls).toBe(2);
+  });
+
+  test("another generate supersedes the loop: its dispatch is answered 409", async () => {
+    const own = await bootstrap();
+    const { body: dispatch } = await own.generate([calls(["cmd.run", { command: "a", args: [] }]), say("done")]);
+    expect((await own.generate([say("other")])).body.content).toBe("other");
+    expect(await own.result(dispatch)).toMatchObject({ status: 409, body: { code: "loop_not_active" } });
+  });
+
+  test("seal 29: a model that never stops calling tools ends at 50 rounds", async () => {
+    const own = await bootstrap();
+    const answer = await own.generate([calls(["fs.list", {}])]);
+    expect(answer.status === 200 ? answer.body.finish_reason : answer.body.code).toMatch(/round_limit/);
+    // One call by the real bootstrap; fifty rounds, the one that would begin another, and the last without tools.
+    expect((await at.record(own.executionId)).usage.llm_calls).toBe(1 + 50 + 1 + 1);
+  }, 60_000);
+
+  test("seal 30: a rate limit is 429 with Retry-After; it is not stored: the same message asks the model again", async () => {
+    const own = await bootstrap();
+    for (const round of [1, 2]) {
+      const refused = await own.generate([{ error: { class: "rate_limit" } }]);
+      expect(refused).toMatchObject({ status: 429, body: { code: "upstream_rate_limit" } });
+      expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(0);
+      const failures = (await at.events(own.executionId, "?follow=false")).filter(
+        ({ name }) => name === "llm_call_failed",
+      );
+      expect(failures.length).toBe(round);
+    }
+  }, 60_000);
+
+  test("a model call may be silent for longer than Bun's own patience", async () => {
+    const own = await bootstrap();
+    const answer = await own.generate([{ content: "late", delay_ms: 35_000 }]);
+    expect(answer.body).toMatchObject({ type: "final", content: "late" });
+  }, 60_000);
+
+  test("after the end the execution says so", async () => {
+    const own = await bootstrap();
+    await at.node.call("POST", `/v1/executions/${own.executionId}/cancel`);
+    expect(await own.generate([say("x")])).toMatchObject({ status: 409, body: { code: "execution_not_running" } });
+  });
+});

@@ -1,0 +1,52 @@
+/** The internal listener: answers that take long, connections that stay idle. */
+import { expect, test } from "bun:test";
+import { connect } from "node:net";
+import { join } from "node:path";
+import { listenInternally } from "../../../src/features/gateway/listener.ts";
+import { createApp } from "../../../src/http/app.ts";
+import { createLogger } from "../../../src/http/operations/log.ts";
+import { definePublicRoute } from "../../../src/http/route.ts";
+import { scratch } from "../../harness/scratch.ts";
+import { until } from "../../harness/until.ts";
+
+const nobody = { verify: () => Promise.reject(new Error("no such token")) };
+
+test("an answer of 40 s arrives by both ways; afterwards an idle connection is let go", async () => {
+  const slow = definePublicRoute({
+    method: "GET",
+    path: "/slow",
+    summary: "",
+    handler: async () => {
+      await Bun.sleep(40_000);
+      return { slow: true };
+    },
+  });
+  const app = createApp({
+    routes: [slow],
+    authenticator: null,
+    logger: createLogger("silent"),
+    metrics: null,
+    corsOrigins: [],
+  });
+  const socket = join(scratch("listener"), "node.sock");
+  const listener = listenInternally(app, { hostname: "127.0.0.1", port: 0, socket, tokens: nobody });
+  const answers = [connect(listener.port, "127.0.0.1"), connect(socket)].map((connection) => {
+    const seen = { text: "", closed: false };
+    connection.on("data", (data) => {
+      seen.text += data.toString();
+    });
+    connection.on("close", () => {
+      seen.closed = true;
+    });
+    connection.on("error", () => {});
+    connection.write("GET /slow HTTP/1.1\r\nHost: x\r\n\r\n");
+    return seen;
+  });
+  await until(() => answers.every(({ text, closed }) => text.includes('{"slow":true}') || closed), {
+    timeoutMs: 60_000,
+    what: "both answers",
+  });
+  expect(answers.map(({ text }) => text.split("\r\n")[0])).toEqual(["HTTP/1.1 200 OK", "HTTP/1.1 200 OK"]);
+  await until(() => answers[0]?.closed ?? false, { timeoutMs: 60_000, what: "the idle TCP connection to be let go" });
+  await listener.stop(1_000);
+}, 130_000);

@@ -1,0 +1,164 @@
+/** Rate limits against a real Redis (auth-tenancy 9, workflows-approvals 28). */
+import { afterAll, describe, expect, test } from "bun:test";
+import { Problem } from "../../../actors/kernel/problem.ts";
+import type { RateUser } from "../../../actors/policy/rates/limits.ts";
+import { openLimiter } from "../../../src/features/limits/limiter.ts";
+import { setOverride } from "../../../src/features/limits/overrides.ts";
+import { openRedis } from "../../../src/store/redis.ts";
+import { freshStores } from "../../harness/stores.ts";
+import { until } from "../../harness/until.ts";
+
+const stores = await freshStores();
+const { sql } = stores;
+/** A Wednesday, the first second of an hour. */
+const noon = Date.UTC(2031, 3, 2, 12, 0, 1);
+let now = noon;
+const warnings: Record<string, unknown>[] = [];
+const options = { sql, redisUrl: stores.redisUrl, prefix: stores.prefix, now: () => now, overridesMs: 0 };
+const limiter = openLimiter({ ...options, report: (_, facts) => warnings.push(facts) });
+const other = openLimiter({ ...options, report: () => {} });
+
+afterAll(async () => {
+  limiter.close();
+  other.close();
+  await stores.dispose();
+});
+
+const person = (userId: string): RateUser => ({ kind: "consumer", tier: "free", userId });
+const use = (tenant: string, user: RateUser | null = null) => ({
+  tenant,
+  user,
+  resource: "workflow_execution" as const,
+  units: 1,
+});
+
+async function refused(act: Promise<unknown>): Promise<Problem> {
+  const error = await act.then(
+    () => null,
+    (thrown: unknown) => thrown,
+  );
+  if (!(error instanceof Problem)) throw new Error(`not refused: ${error}`);
+  return error;
+}
+
+test("a burst empties the minute bucket, which refills evenly", async () => {
+  now = noon;
+  const start = use("u-burst", person("burst"));
+  const headers = await limiter.debit(start);
+  expect(headers).toMatchObject({ "RateLimit-Limit": "2", "RateLimit-Remaining": "1" });
+  expect(headers["RateLimit-Policy"]).toBe("2;w=60, 3;w=3600, 10;w=86400, 40;w=604800, 50;w=2592000");
+  await limiter.debit(start);
+  const problem = await refused(limiter.debit(start));
+  expect(problem).toMatchObject({ code: "rate_limited", status: 429 });
+  expect(problem.extras).toMatchObject({ resource_type: "workflow_execution", bucket: "per_minute", limit: 2 });
+  expect(problem.headers).toMatchObject({ "Retry-After": "30" });
+  now += 30_000;
+  await limiter.debit(start);
+  // The hour's third was the last: its window ends with the clock hour.
+  now += 60_000;
+  const hourly = await refused(limiter.debit(start));
+  expect(hourly.extras).toMatchObject({ bucket: "hourly", remaining: 0, resets_at: "2031-04-02T13:00:00.000Z" });
+  now = Date.UTC(2031, 3, 2, 13);
+  await limiter.debit(start);
+});
+
+test("a refusal debits nothing, and what was never accepted is given back", async () => {
+  now = noon;
+  const start = use("u-refund", person("refund"));
+  await limiter.debit(start);
+  await limiter.debit(start);
+  for (let again = 0; again < 5; again++) await refused(limiter.debit(start));
+  await limiter.refund(start);
+  await limiter.debit(start);
+  await refused(limiter.debit(start));
+});
+
+test("several nodes together let through exactly what is allowed", async () => {
+  now = noon;
+  const outcomes = await Promise.allSettled(
+    Array.from({ length: 200 }, (_, index) => (index % 2 === 0 ? limiter : other).debit(use("acme"))),
+  );
+  expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(50);
+});
+
+test("uses of one moment are one command, and are judged as one after the other", async () => {
+  now = noon;
+  const limiter = openLimiter({ ...options, overridesMs: 60_000, report: () => {} });
+  await limiter.debit(use("aside"));
+  const commands: string[] = [];
+  const observer = await openRedis(stores.redisUrl).monitor();
+  observer.on("monitor", (_: string, words: string[]) => commands.push(words.join(" ")));
+  const answers = await Promise.all(Array.from({ length: 5 }, () => limiter.debit(use("at-once"))));
+  expect(answers.map((headers) => headers["RateLimit-Remaining"])).toEqual(["49", "48", "47", "46", "45"]);
+  // Forty-five are left: the first of the moment get them, and those who are refused cost nothing.
+  const outcomes = await Promise.allSettled(Array.from({ length: 64 }, () => limiter.debit(use("at-once"))));
+  expect(outcomes.map(({ status }) => status === "fulfilled")).toEqual(outcomes.map((_, place) => place < 45));
+  const problem = await refused(limiter.debit(use("at-once")));
+  expect(problem.extras).toMatchObject({ remaining: 0 });
+  await Promise.all([limiter.refund(use("at-once")), limiter.refund(use("at-once")), limiter.debit(use("aside"))]);
+  expect(await limiter.debit(use("at-once"))).toMatchObject({ "RateLimit-Remaining": "1" });
+  await until(() => commands.filter((text) => /^eval/i.test(text) && text.includes("{at-once}")).length >= 5, {
+    what: "the commands to be told",
+  });
+  observer.disconnect();
+  limiter.close();
+  const sent = commands.filter((text) => /^eval/i.test(text) && text.includes(`${stores.prefix}:rate:{at-once}`));
+  expect(sent.map((text) => text.includes("{aside}"))).toEqual([false, false, false, true, false]);
+});
+
+test("more kinds of uses than one command takes are all judged", async () => {
+  now = noon;
+  const kinds = Array.from({ length: 150 }, (_, index) => use(`crowd-${index}`));
+  const answers = await Promise.all(kinds.map((one) => limiter.debit(one)));
+  expect(answers.map((headers) => headers["RateLimit-Remaining"])).toEqual(kinds.map(() => "49"));
+});
+
+test("one person's use counts against the tenant, another tenant's does not", async () => {
+  now = noon;
+  const member = (userId: string): RateUser => ({ kind: "tenant_user", tier: null, userId });
+  for (let count = 0; count < 50; count++) await limiter.debit(use("shared", member(`m${count % 2}`)));
+  const problem = await refused(limiter.debit(use("shared", member("m3"))));
+  expect(problem.extras).toMatchObject({ scope_type: "tenant" });
+  await limiter.debit(use("elsewhere", member("m0")));
+});
+
+describe("overrides", () => {
+  const override = { resource: "workflow_execution", bucket: "per_minute", burst: null } as const;
+
+  test("of the tenant lifts both scopes, of one bucket leaves the others", async () => {
+    now = noon;
+    await setOverride(sql, crypto.randomUUID(), { ...override, tenant: "lifted", user: null, limit: 1000 });
+    const member: RateUser = { kind: "tenant_user", tier: null, userId: "lifted-1" };
+    const outcomes = await Promise.allSettled(Array.from({ length: 600 }, () => limiter.debit(use("lifted", member))));
+    // The hourly limit of the tier stays.
+    expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(500);
+  });
+
+  test("of a person never lifts the tenant's cap, except in the person's own tenant", async () => {
+    now = noon;
+    await setOverride(sql, crypto.randomUUID(), { ...override, tenant: null, user: "vip", limit: 100 });
+    const own = use("u-vip", person("vip"));
+    for (let count = 0; count < 3; count++) await limiter.debit(own);
+    const guest: RateUser = { kind: "tenant_user", tier: null, userId: "vip" };
+    for (let count = 0; count < 50; count++) await limiter.debit(use("club", guest));
+    expect((await refused(limiter.debit(use("club", guest)))).extras).toMatchObject({ scope_type: "tenant" });
+  });
+});
+
+test("crossing 80 % of a window is reported once", async () => {
+  now = noon;
+  warnings.length = 0;
+  for (let count = 0; count < 48; count++) await limiter.debit(use("warned"));
+  now += 60_000;
+  for (let round = 0; round < 9; round++) {
+    for (let count = 0; count < 45; count++) await limiter.debit(use("warned"));
+    now += 60_000;
+  }
+  expect(warnings.filter(({ bucket, tenant }) => bucket === "hourly" && tenant === "warned")).toHaveLength(1);
+});
+
+test("without Redis nothing is let through", async () => {
+  const away = openLimiter({ ...options, redisUrl: "redis://127.0.0.1:1", report: () => {} });
+  expect(await refused(away.debit(use("away")))).toMatchObject({ code: "limiter_unavailable", status: 503 });
+  away.close();
+});

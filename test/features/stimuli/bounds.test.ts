@@ -1,0 +1,159 @@
+import { expect, test } from "bun:test";
+import { Problem } from "../../../actors/kernel/problem.ts";
+import { startPump } from "../../../src/features/stimuli/driving/pump.ts";
+import { watchSettled } from "../../../src/features/stimuli/driving/settled-watch.ts";
+import { watchBacklog } from "../../../src/features/stimuli/intake/backlog.ts";
+import { createBodyBudget, withinBudget } from "../../../src/features/stimuli/intake/body-budget.ts";
+import type { Arrival, Stimulus } from "../../../src/features/stimuli/intake/port.ts";
+import { until } from "../../harness/until.ts";
+
+test("a tenant's backlog is counted together with what this node added since", async () => {
+  let clock = 0;
+  const counts = new Map([["full", 9]]);
+  const backlog = watchBacklog(
+    async (tenants) => new Map(tenants.flatMap((tenant) => [[tenant, counts.get(tenant) ?? 0]])),
+    () => clock,
+    10,
+  );
+  await backlog.require("full");
+  backlog.added("full");
+  const refusal = await backlog.require("full").catch((error: unknown) => error);
+  expect(refusal).toBeInstanceOf(Problem);
+  expect(refusal).toMatchObject({ code: "backlog_full", status: 503, headers: { "Retry-After": "5" } });
+  await backlog.require("empty");
+  counts.set("full", 3);
+  clock += 250;
+  await backlog.require("full");
+});
+
+test("bodies under way have a budget, and each client a share of it", () => {
+  const budget = createBodyBudget(100, 60, 0);
+  const release = budget.hold("a", 50);
+  expect(() => budget.hold("a", 11)).toThrow(Problem);
+  const other = budget.hold("b", 50);
+  expect(() => budget.hold("c", 1)).toThrow(Problem);
+  release();
+  budget.hold("a", 50)();
+  other();
+});
+
+test("however many large bodies are slow, small ones still get through", () => {
+  const budget = createBodyBudget();
+  const slow = Array.from({ length: 256 }, (_, client) => budget.hold(String(client % 4), 1_048_576));
+  expect(() => budget.hold("another", 1_048_576)).toThrow(Problem);
+  budget.hold("another", 16_384)();
+  for (const release of slow) release();
+  budget.hold("another", 1_048_576)();
+});
+
+test("what a tenant's deliveries hold while they are routed is bounded, and given back whatever becomes of them", async () => {
+  const answers: PromiseWithResolvers<never>[] = [];
+  const ingest = withinBudget(
+    () => {
+      const answer = Promise.withResolvers<never>();
+      answers.push(answer);
+      return answer.promise;
+    },
+    createBodyBudget(100, 60, 0),
+  );
+  const deliver = (tenant: string, content: string) =>
+    ingest({ tenant, content } as Arrival).catch((error: unknown) => error);
+  const first = deliver("large", "x".repeat(50));
+  expect(await deliver("large", "x".repeat(50))).toMatchObject({ code: "stimulus_service_unavailable", status: 503 });
+  void deliver("other", "x".repeat(50));
+  answers[0]?.reject(new Error("refused"));
+  await first;
+  void deliver("large", "x".repeat(50));
+  expect(answers).toHaveLength(3);
+});
+
+const stimulus = (tenant: string, id: number) => ({ tenant, id: String(id) }) as unknown as Stimulus;
+
+test("the pump leaves a tenant alone whose stimuli take long, and ends with what it began", async () => {
+  const waiting = [...Array.from({ length: 200 }, (_, id) => stimulus("slow", id)), stimulus("quick", 200)];
+  const driven: string[] = [];
+  const release = Promise.withResolvers<void>();
+  const pump = startPump({
+    due: async (limit, except) => {
+      const taken = waiting.filter(({ tenant }) => !except.includes(tenant)).slice(0, limit);
+      for (const one of taken) waiting.splice(waiting.indexOf(one), 1);
+      return taken;
+    },
+    drive: async ({ tenant }) => {
+      if (tenant === "slow") await release.promise;
+      driven.push(tenant);
+      return { retried: true };
+    },
+    accepting: () => 0,
+    report: () => {},
+    now: () => 0,
+  });
+  await until(() => driven.includes("quick"), { what: "the other tenant's to be driven" });
+  expect(driven).toEqual(["quick"]);
+  release.resolve();
+  await until(() => driven.length === 201, { what: "all to be driven" });
+  await pump.close();
+});
+
+test("several tenants whose stimuli take long do not keep another one's waiting", async () => {
+  const waiting = Array.from({ length: 1_000 }, (_, id) => stimulus(`slow ${id % 5}`, id));
+  waiting.push(stimulus("quick", 1_000));
+  const driven: string[] = [];
+  const release = Promise.withResolvers<void>();
+  const pump = startPump({
+    due: async (limit, except) => {
+      const taken = waiting.filter(({ tenant }) => !except.includes(tenant)).slice(0, limit);
+      for (const one of taken) waiting.splice(waiting.indexOf(one), 1);
+      return taken;
+    },
+    drive: async ({ tenant }) => {
+      if (tenant !== "quick") await release.promise;
+      driven.push(tenant);
+      return { retried: true };
+    },
+    accepting: () => 0,
+    report: () => {},
+    now: () => 0,
+  });
+  await until(() => driven.includes("quick"), { what: "the other tenant's to be driven" });
+  release.resolve();
+  await until(() => driven.length === 1_001, { what: "all to be driven" });
+  await pump.close();
+});
+
+test.each([
+  ["goes first while it is a burst", 1_000, 8],
+  ["shares the node once what was taken in has waited for seconds", 6_000, 64],
+])("taking deliveries in %s", async (_, waited, limit) => {
+  const limits: number[] = [];
+  const pump = startPump({
+    due: async (most) => {
+      limits.push(most);
+      // A query takes its time.
+      await Bun.sleep(1);
+      return [{ ...stimulus("busy", limits.length), attempts: 1, receivedAt: 0 } as Stimulus];
+    },
+    drive: async () => ({ retried: true }),
+    accepting: () => 64,
+    report: () => {},
+    now: () => waited,
+  });
+  await until(() => limits.length >= 3, { what: "the third round" });
+  await pump.close();
+  expect(limits.slice(0, 3)).toEqual([8, limit, limit]);
+});
+
+test("who waits for a stimulus is woken by this node, by another one's note, or by the time", async () => {
+  const open = new Set(["far", "late"]);
+  const watch = watchSettled(async (asked) => new Set(asked.map(({ id }) => id).filter((id) => open.has(id))));
+  const waits = (id: string, patienceMs: number) => watch.wait({ tenant: "t", id }, patienceMs);
+  open.add("near");
+  const near = waits("near", 60_000);
+  watch.settled({ id: "near" });
+  await near;
+  const far = waits("far", 60_000);
+  open.delete("far");
+  await far;
+  await waits("late", 50);
+  watch.close();
+});

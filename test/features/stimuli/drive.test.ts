@@ -1,0 +1,153 @@
+import { expect, test } from "bun:test";
+import { Problem, type ProblemCode } from "../../../actors/kernel/problem.ts";
+import { createDrive } from "../../../src/features/stimuli/driving/drive.ts";
+import type { Settlement, Stimulus } from "../../../src/features/stimuli/intake/port.ts";
+import type { SourceRoute } from "../../../src/features/stimuli/sources/port.ts";
+import type { RunRequest, StartedRun } from "../../../src/features/workflows/runs/port.ts";
+
+const started = { execution_id: "run", workflow_id: "w", workflow_name: "north" } as StartedRun;
+const stimulus = {
+  tenant: "acme",
+  id: "s",
+  executionId: "run",
+  source: "ci",
+  channel: "webhook",
+  acknowledge: "routed",
+  content: "x",
+  contentEncoding: "utf-8",
+  contentType: null,
+  headers: {},
+  headersTruncated: false,
+  override: null,
+  attempts: 1,
+  receivedAt: 0,
+  receivedBy: { kind: "consumer", sub: "ada", email: "ada@example.com", tier: "free" },
+} as unknown as Stimulus;
+
+interface World {
+  readonly route?: Partial<SourceRoute> | null;
+  /** What a start comes to; a run when absent. */
+  readonly refused?: unknown;
+  readonly exists?: boolean;
+  /** Whether the row is still this attempt's. */
+  readonly isMine?: boolean;
+}
+
+/** Drives it in a world like that. @returns what became of it, and everything that was done meanwhile */
+async function drive(changes: Partial<Stimulus>, { route, refused, exists = false, isMine = true }: World = {}) {
+  const done: string[] = [];
+  const requests: (RunRequest & { readonly fresh: boolean })[] = [];
+  let settlement: Settlement | null = null;
+  const run = createDrive({
+    sources: {
+      routeOf: async () => (route === undefined ? null : ({ enabled: true, ...route } as SourceRoute)),
+      routerOf: async () => null,
+    },
+    runs: {
+      async startAs(_, fresh, request) {
+        requests.push({ ...request, fresh });
+        if (refused !== undefined) throw refused;
+        return started;
+      },
+      startedAs: async () => (exists ? started : null),
+    },
+    classify: async () => {
+      throw new Error("there is no router");
+    },
+    records: {
+      settle: async (_, given) => {
+        settlement = given;
+        return isMine;
+      },
+      retry: async (_, given) => {
+        settlement = given;
+        done.push("retry");
+        return isMine;
+      },
+      renew: async () => true,
+    },
+    refund: async () => void done.push("refund"),
+    settled: () => void done.push("settled"),
+    report: (event) => void done.push(event),
+    now: () => 1_000,
+  });
+  const driven = await run({ ...stimulus, ...changes });
+  return { driven, done, requests, settlement: settlement as Settlement | null };
+}
+
+const direct = { workflow: "north", workflowVersion: "1.0.0" };
+const problem = (code: ProblemCode) => new Problem(code, "no");
+
+test("the run is started once for good: under the row's id, by whoever posted it, at nobody's further cost", async () => {
+  const { driven, done, requests } = await drive({}, { route: direct });
+  expect(driven).toMatchObject({
+    ended: { status: "classified", detail: { routing_mode: "deterministic", confidence: 1 } },
+  });
+  expect(done).toEqual(["settled", "stimulus_classified"]);
+  expect(requests).toMatchObject([
+    {
+      fresh: true,
+      ref: "north",
+      version: "1.0.0",
+      stimulusId: "s",
+      rateExempt: true,
+      initiatedBy: { kind: "consumer", sub: "ada", email: "ada@example.com" },
+    },
+  ]);
+  expect((await drive({ attempts: 2 }, { route: direct })).requests[0]?.fresh).toBe(false);
+});
+
+test.each<[string, Partial<Stimulus>, World["route"], string | null]>([
+  ["a replay's own choice", { override: { workflow: "south", version: null } }, direct, "south"],
+  ["the route's workflow", {}, direct, "north"],
+  ["the route's workflow, though it was disabled since", {}, { ...direct, enabled: false }, "north"],
+  ["nothing by a disabled route, for who posts it himself", { channel: "api" }, { ...direct, enabled: false }, null],
+  ["nothing where a route names none", {}, { workflow: null }, null],
+])("it goes to %s", async (_, changes, route, workflow) => {
+  const { requests, settlement } = await drive(changes, route === undefined ? {} : { route });
+  expect(requests[0]?.ref ?? null).toBe(workflow);
+  if (workflow === null) expect(settlement).toMatchObject({ status: "rejected", code: "no_router_configured" });
+});
+
+test.each<[ProblemCode, object]>([
+  ["workflow_not_found", { status: "classification_failed", code: "unknown_workflow", extras: { workflow: "north" } }],
+  ["invalid_input", { status: "start_failed", code: "workflow_error", extras: { cause_code: "invalid_input" } }],
+  ["workflow_start_failed", { status: "start_failed", code: "workflow_error" }],
+])("a start refused with %s ends it, and gives back what was debited", async (code, expected) => {
+  const { driven, done } = await drive({}, { route: direct, refused: problem(code) });
+  expect(driven).toMatchObject({ ended: expected });
+  expect(done).toContain("refund");
+});
+
+test("nobody knows what a store that does not answer has done: the row is left to whoever finds it next", async () => {
+  for (const refused of [problem("service_unavailable"), new Error("connection lost")]) {
+    const { driven, done, settlement } = await drive({}, { route: direct, refused });
+    expect(driven).toHaveProperty("unknown");
+    expect(settlement).toBeNull();
+    expect(done).not.toContain("refund");
+  }
+});
+
+test("what an earlier attempt started counts, whatever the configuration has become", async () => {
+  const later = await drive({ attempts: 2 }, { exists: true });
+  expect(later.driven).toMatchObject({ ended: { status: "classified", started: { workflow_name: "north" } } });
+  expect((await drive({ attempts: 1 }, { exists: true })).settlement?.status).toBe("rejected");
+});
+
+test("an attempt that was taken over from tells nothing and gives nothing back", async () => {
+  for (const acknowledge of ["routed", "received"] as const) {
+    const refused = problem("invalid_input");
+    const { driven, done } = await drive({ acknowledge }, { route: direct, refused, isMine: false });
+    expect(driven).toHaveProperty("unknown");
+    expect(done).not.toContain("refund");
+    expect(done).not.toContain("stimulus_start_failed");
+  }
+});
+
+test("what nobody waits for is tried again, five times in all", async () => {
+  const refused = problem("invalid_input");
+  const again = await drive({ acknowledge: "received", attempts: 4 }, { route: direct, refused });
+  expect([again.driven, again.done]).toEqual([{ retried: true }, ["retry"]]);
+  const last = await drive({ acknowledge: "received", attempts: 5 }, { route: direct, refused });
+  expect(last.driven).toMatchObject({ ended: { status: "start_failed" } });
+});

@@ -1,0 +1,126 @@
+/** The routes of past stimuli over real stores; how a replay is routed is what a test says. */
+import { Problem, type ProblemCode } from "../../../../actors/kernel/problem.ts";
+import { failedStatusOf } from "../../../../actors/stimulus/life.ts";
+import { createAudit } from "../../../../src/features/audit/audit.ts";
+import type { Audit } from "../../../../src/features/audit/port.ts";
+import { createHistory } from "../../../../src/features/stimuli/history/history.ts";
+import { historyRecords } from "../../../../src/features/stimuli/history/records.ts";
+import { createReplays } from "../../../../src/features/stimuli/history/replay.ts";
+import { historyRoutes } from "../../../../src/features/stimuli/history/routes.ts";
+import type { Ingest } from "../../../../src/features/stimuli/intake/ingest.ts";
+import { createIntake } from "../../../../src/features/stimuli/intake/intake.ts";
+import type { Arrival, ClassificationDetail, Settlement } from "../../../../src/features/stimuli/intake/port.ts";
+import { stimulusRecords } from "../../../../src/features/stimuli/intake/records.ts";
+import { createApp } from "../../../../src/http/app.ts";
+import { createLogger } from "../../../../src/http/operations/log.ts";
+import { believing } from "../../../harness/callers.ts";
+import { freshStores } from "../../../harness/stores.ts";
+import { type GivenRow, putRow } from "../rows.ts";
+
+const detail: ClassificationDetail = {
+  routing_mode: "deterministic",
+  workflow_id: null,
+  workflow_name: "on-push",
+  confidence: 1,
+  threshold: null,
+  reasoning: null,
+  router_agent_id: null,
+  router_execution_id: null,
+};
+
+/** What routing comes to: null is a run, a text the code of a failure. */
+export type Outcome = string | null;
+
+export async function openHistoryHouse() {
+  const stores = await freshStores();
+  const { sql } = stores;
+  const records = stimulusRecords(sql, Date.now);
+  const intake = createIntake({ sql, now: Date.now, newId: () => Bun.randomUUIDv7() });
+  const arrivals: Arrival[] = [];
+  const reports: string[] = [];
+  let outcome: () => Outcome | Promise<Outcome> = () => null;
+  let auditWorks = true;
+
+  const ingest: Ingest = async (arrival, force = false) => {
+    arrivals.push(arrival);
+    const first = await intake.accept(arrival);
+    if ("duplicateOf" in first && !force) throw new Problem("idempotent_duplicate", "This key was already processed");
+    const acceptance = "accepted" in first ? first : await intake.accept(arrival, false);
+    if (!("accepted" in acceptance)) throw new Error("nothing is claimed");
+    const { accepted } = acceptance;
+    const code = await outcome();
+    const settlement =
+      code === null
+        ? { status: "classified", started: {}, detail }
+        : { status: failedStatusOf(code), code, message: "why", extras: {}, detail: null };
+    await records.settle(accepted, settlement as Settlement);
+    if (code !== null) throw new Problem(code as ProblemCode, "why", { stimulus_id: accepted.id });
+    return {
+      status: 200,
+      body: { stimulus_id: accepted.id, workflow_execution_id: accepted.executionId, status: "classified" },
+      headers: { Location: `/v1/workflows/executions/${accepted.executionId}` },
+    };
+  };
+
+  const writing = createAudit({ now: Date.now, newId: () => Bun.randomUUIDv7() });
+  const audit: Audit = {
+    append: (...entry) => (auditWorks ? writing.append(...entry) : Promise.reject(new Error("the log is full"))),
+  };
+  const report = (event: string) => void reports.push(event);
+  const parts = { sql, records: historyRecords(sql), audit, report, now: Date.now };
+  const history = createHistory(parts);
+  const replays = createReplays({ ...parts, ingest, sources: { routeOf: async () => null } });
+  const app = createApp({
+    routes: historyRoutes({ history, replays }),
+    authenticator: believing,
+    logger: createLogger("silent"),
+    metrics: null,
+    corsOrigins: [],
+  });
+
+  return {
+    sql,
+    /** What was handed to ingestion, in order. */
+    arrivals,
+    reports,
+    route(next: () => Outcome | Promise<Outcome>) {
+      outcome = next;
+    },
+    breakAudit(broken: boolean) {
+      auditWorks = !broken;
+    },
+    put: (given: GivenRow = {}) => putRow(sql, given),
+    dead: (given: GivenRow = {}) =>
+      putRow(sql, { status: "rejected", dead_letter: true, error_code: "no_router_configured", ...given }),
+    async audited(): Promise<{ action: string; target_id: string; details: Record<string, unknown> }[]> {
+      return sql`select action, target_id, details from audit_entries order by id`;
+    },
+    async call(token: string, method: string, path: string, body?: object | string) {
+      const text = body === undefined || typeof body === "string" ? body : JSON.stringify(body);
+      const response = await app.handle(
+        new Request(`http://svc.test${path}`, {
+          method,
+          headers: {
+            authorization: `Bearer ${token}`,
+            ...(text === undefined
+              ? {}
+              : { "content-type": "application/json", "content-length": String(Buffer.byteLength(text)) }),
+          },
+          ...(text === undefined ? {} : { body: text }),
+        }),
+      );
+      // biome-ignore lint/suspicious/noExplicitAny: tests look into answers freely
+      return { status: response.status, headers: response.headers, body: (await response.json()) as any };
+    },
+    async reset() {
+      await sql`truncate stimuli, stimulus_keys, workflow_executions, audit_entries`;
+      arrivals.length = 0;
+      reports.length = 0;
+      outcome = () => null;
+      auditWorks = true;
+    },
+    dispose: () => stores.dispose(),
+  };
+}
+
+export type HistoryHouse = Awaited<ReturnType<typeof openHistoryHouse>>;

@@ -1,0 +1,217 @@
+/** Taking stimuli in once more, over HTTP. */
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { caller } from "../../../harness/callers.ts";
+import { until } from "../../../harness/until.ts";
+import { putKey } from "../rows.ts";
+import { type HistoryHouse, openHistoryHouse } from "./house.ts";
+
+let house: HistoryHouse;
+const north = caller("north", { kind: "operator", userId: "ada" });
+beforeAll(async () => {
+  house = await openHistoryHouse();
+});
+afterAll(() => house.dispose());
+beforeEach(() => house.reset());
+
+const replay = (id: string, body?: object | string, token = north) =>
+  house.call(token, "POST", `/v1/stimuli/${id}/replay`, body);
+const many = (body: object) => house.call(north, "POST", "/v1/stimuli/dead-letters/replay", body);
+const one = async (id: string) => (await house.call(north, "GET", `/v1/stimuli/${id}`)).body.stimulus;
+const codeOf = async (answer: ReturnType<typeof replay>) => {
+  const { status, body } = await answer;
+  return [status, body.code];
+};
+
+test("a dead letter is taken in as a new stimulus, and is none any more once that is routed", async () => {
+  const headers = '{"x-github-event":"push"}';
+  const id = await house.dead({ content: "aGk=", content_encoding: "base64", content_type: "image/png", headers });
+  const before = await one(id);
+  const { status, body, headers: sent } = await replay(id);
+  expect(status).toBe(200);
+  expect(body).toMatchObject({ status: "classified", replay_of: id });
+  expect(sent.get("location")).toBe(`/v1/workflows/executions/${body.workflow_execution_id}`);
+  expect(await one(id)).toMatchObject({ status: "rejected", dead_letter: false, replayed_by: body.stimulus_id });
+  const { content_size, content_sha256 } = before;
+  expect(await one(body.stimulus_id)).toMatchObject({
+    channel: "replay",
+    source: "crm",
+    content: "aGk=",
+    content_encoding: "base64",
+    content_type: "image/png",
+    content_size,
+    content_sha256,
+    headers: JSON.parse(headers),
+    replay_of: id,
+    received_by: { kind: "operator", sub: "ada" },
+    workflow_execution_id: body.workflow_execution_id,
+  });
+  expect(await house.audited()).toEqual([
+    {
+      action: "stimulus.replayed",
+      target_id: id,
+      details: { source: "crm", status: "rejected", force: false, workflow: null, workflow_version: null },
+    },
+  ]);
+  expect(house.reports).toEqual(["stimulus_replayed"]);
+});
+
+test("a replay that comes to nothing has ingestion's answer and leaves the original as it was, to be tried again", async () => {
+  const id = await house.dead();
+  house.route(() => "workflow_error");
+  const { status, body } = await replay(id);
+  expect([status, body.code]).toEqual([500, "workflow_error"]);
+  expect(await one(id)).toMatchObject({ dead_letter: true, replayed_by: null });
+  expect(await one(body.stimulus_id)).toMatchObject({ status: "start_failed", dead_letter: true, replay_of: id });
+  house.route(() => null);
+  expect((await replay(id)).status).toBe(200);
+  expect((await replay(body.stimulus_id)).status).toBe(200);
+});
+
+describe("a stimulus", () => {
+  test.each([
+    ["received", "stimulus_in_progress"],
+    ["classified", "stimulus_already_routed"],
+    ["discarded", "stimulus_discarded"],
+  ])("that is %s is not replayed: %s", async (status, code) => {
+    const id = await house.put({ status });
+    expect(await codeOf(replay(id))).toEqual([409, code]);
+    const forced = await codeOf(replay(id, { force: true }));
+    expect(forced).toEqual(status === "received" ? [409, code] : [200, undefined]);
+    expect(house.arrivals).toHaveLength(status === "received" ? 0 : 1);
+    expect(await house.audited()).toHaveLength(house.arrivals.length);
+  });
+
+  test("whose key is held by a success is replayed by force alone", async () => {
+    const id = await house.dead({ idempotency_key: "k" });
+    const holder = await house.put({ status: "classified", idempotency_key: "k" });
+    await putKey(house.sql, holder, "k");
+    expect(await codeOf(replay(id))).toEqual([409, "idempotent_duplicate"]);
+    expect(await codeOf(replay(id, { force: true }))).toEqual([200, undefined]);
+    const [key] = await house.sql<{ stimulus_id: string }[]>`select stimulus_id from stimulus_keys`;
+    expect(key?.stimulus_id).toBe(holder);
+  });
+
+  test("takes its key along, so that a second replay is a repeat", async () => {
+    const id = await house.dead({ idempotency_key: "k" });
+    const { body } = await replay(id);
+    expect(await one(body.stimulus_id)).toMatchObject({ idempotency_key: "k" });
+    expect(await codeOf(replay(id))).toEqual([409, "idempotent_duplicate"]);
+  });
+
+  test("without a key is not replayed twice either", async () => {
+    const id = await house.dead();
+    expect((await replay(id)).status).toBe(200);
+    expect(await codeOf(replay(id))).toEqual([409, "stimulus_already_routed"]);
+    expect((await replay(id, { force: true })).status).toBe(200);
+  });
+
+  test("is replayed by one at a time", async () => {
+    const id = await house.dead();
+    const { promise: routed, resolve: route } = Promise.withResolvers<null>();
+    house.route(() => routed);
+    const first = replay(id);
+    await until(() => house.arrivals.length === 1, { what: "the replay to begin" });
+    expect(await codeOf(replay(id))).toEqual([409, "stimulus_in_progress"]);
+    route(null);
+    expect((await first).status).toBe(200);
+    expect(house.arrivals).toHaveLength(1);
+  });
+
+  test("of another tenant is not found", async () => {
+    const id = await house.dead({ tenant: "south" });
+    expect(await codeOf(replay(id))).toEqual([404, "stimulus_not_found"]);
+    expect(await codeOf(replay("1"))).toEqual([400, "invalid_id"]);
+    expect(await house.audited()).toEqual([]);
+  });
+});
+
+test("a replay may name its workflow", async () => {
+  const id = await house.dead();
+  await replay(id, { workflow: "refund", workflow_version: "1.2.0", force: null });
+  await replay(await house.dead(), { workflow: "refund" });
+  expect(house.arrivals.map(({ override }) => override)).toEqual([
+    { workflow: "refund", version: "1.2.0" },
+    { workflow: "refund", version: null },
+  ]);
+  expect((await house.audited())[0]?.details).toMatchObject({ workflow: "refund", workflow_version: "1.2.0" });
+});
+
+test.each([
+  { workflow: "" },
+  { workflow: "a\0b" },
+  { workflow: "\ud800" },
+  { workflow: "x".repeat(201) },
+  { workflow: 1 },
+  { workflow_version: "1.0.0" },
+  { workflow: "w", workflow_version: "\0" },
+  { force: "yes" },
+])("a replay with %j is refused", async (body) => {
+  const id = await house.dead();
+  expect(await codeOf(replay(id, body))).toEqual([422, "validation_failed"]);
+  expect(house.arrivals).toEqual([]);
+});
+
+test("what cannot be audited is not replayed", async () => {
+  const id = await house.dead();
+  house.breakAudit(true);
+  expect((await replay(id)).status).toBe(500);
+  expect(house.arrivals).toEqual([]);
+  house.breakAudit(false);
+  expect((await replay(id)).status).toBe(200);
+});
+
+describe("many at once", () => {
+  test("go each by itself", async () => {
+    const [good, bad] = [await house.dead(), await house.dead()];
+    const routed = await house.put({ status: "classified" });
+    const foreign = await house.dead({ tenant: "south" });
+    const unknown = Bun.randomUUIDv7();
+    house.route(() => (house.arrivals.at(-1)?.replayOf === bad ? "router_agent_failed" : null));
+    // One after the other, so that the outcome can tell whose turn it is.
+    const first = await many({ ids: [bad] });
+    expect(first.body).toMatchObject({ succeeded: 0, failed: 1 });
+    const { status, body } = await many({ ids: [good.toUpperCase(), routed, foreign, good, unknown] });
+    expect(status).toBe(200);
+    expect(body).toMatchObject({ succeeded: 1, failed: 3 });
+    const { replayed_by } = await one(good);
+    expect(body.results).toEqual([
+      {
+        id: good,
+        stimulus_id: replayed_by,
+        workflow_execution_id: (await one(replayed_by)).workflow_execution_id,
+        code: null,
+      },
+      { id: routed, stimulus_id: null, workflow_execution_id: null, code: "stimulus_already_routed" },
+      { id: foreign, stimulus_id: null, workflow_execution_id: null, code: "stimulus_not_found" },
+      { id: unknown, stimulus_id: null, workflow_execution_id: null, code: "stimulus_not_found" },
+    ]);
+    const [failed] = first.body.results;
+    expect(failed).toMatchObject({ id: bad, workflow_execution_id: null, code: "router_agent_failed" });
+    expect(await one(failed.stimulus_id)).toMatchObject({ replay_of: bad, dead_letter: true });
+  });
+
+  test("a hundred are all replayed", async () => {
+    const ids = await Promise.all(Array.from({ length: 100 }, () => house.dead()));
+    const { body } = await many({ ids });
+    expect(body).toMatchObject({ succeeded: 100, failed: 0 });
+    expect(body.results.map(({ id }: { id: string }) => id)).toEqual(ids);
+    expect((await house.call(north, "GET", "/v1/stimuli/dead-letters")).body.count).toBe(0);
+  });
+
+  test("a fault of ours is one of that replay", async () => {
+    const [broken, good] = [await house.dead(), await house.dead()];
+    house.route(() => {
+      if (house.arrivals.length === 1) throw new Error("a bug");
+      return null;
+    });
+    expect((await many({ ids: [broken] })).body.results).toMatchObject([{ code: "internal_error" }]);
+    expect((await many({ ids: [good] })).body.succeeded).toBe(1);
+  });
+
+  test.each([[{}], [{ ids: [] }], [{ ids: ["1"] }], [{ ids: "x" }], [{ ids: Array(101).fill(Bun.randomUUIDv7()) }]])(
+    "%j is refused",
+    async (body) => {
+      expect((await many(body)).status).toBe(422);
+    },
+  );
+});

@@ -1,0 +1,111 @@
+/** The key comes before the rate, whatever the tenant has left (stimuli contract, sections 3 and 7). */
+import { expect, test } from "bun:test";
+import { Problem } from "../../../actors/kernel/problem.ts";
+import type { Driven } from "../../../src/features/stimuli/driving/drive.ts";
+import { watchSettled } from "../../../src/features/stimuli/driving/settled-watch.ts";
+import { createIngest, type Ingest } from "../../../src/features/stimuli/intake/ingest.ts";
+import type { Holder } from "../../../src/features/stimuli/intake/intake.ts";
+import type { Arrival, Stimulus } from "../../../src/features/stimuli/intake/port.ts";
+
+const failed: Driven = {
+  ended: { status: "rejected", code: "no_router_configured", message: "none", extras: {}, detail: null },
+};
+const classified = {
+  ended: { status: "classified", started: { workflow_id: "w", workflow_name: "w" }, detail: { confidence: 1 } },
+} as unknown as Driven;
+
+/** Ingestion by a tenant that may start `most` runs in all; `drive` says how the nth attempt ends. */
+function ingestion(most: number, drive: (attempt: number) => Promise<Driven>) {
+  let left = most;
+  let attempts = 0;
+  let ids = 0;
+  const keys = new Map<string, Holder>();
+  const watch = watchSettled(async (asked) => new Set(asked.map(({ id }) => id)));
+  const counted: string[] = [];
+  const ingest = createIngest({
+    intake: {
+      async accept(arrival) {
+        await Bun.sleep(1);
+        const key = arrival.key ?? "";
+        const holder = keys.get(key);
+        if (holder !== undefined) return { duplicateOf: holder };
+        const id = `s-${++ids}`;
+        keys.set(key, { stimulusId: id, status: "received", acknowledge: "routed", executionId: null });
+        return { accepted: { ...arrival, id, executionId: `e-${ids}` } as Stimulus };
+      },
+      holder: async ({ key }) => keys.get(key ?? "") ?? null,
+    },
+    async drive({ id, key, executionId }) {
+      const driven = await drive(++attempts);
+      const started = "ended" in driven && driven.ended.status === "classified";
+      if (started) keys.set(key ?? "", { stimulusId: id, status: "classified", acknowledge: "routed", executionId });
+      else {
+        keys.delete(key ?? "");
+        left++;
+      }
+      watch.settled({ id });
+      return driven;
+    },
+    backlog: { require: async () => {}, added: () => {} },
+    watch,
+    limiter: {
+      async debit() {
+        if (left === 0) throw new Problem("rate_limited", "none left");
+        left--;
+        return {};
+      },
+      async refund() {
+        left++;
+      },
+    },
+    routeOf: async () => null,
+    duplicate: async (_, id) => void counted.push(id),
+    wake: () => {},
+    report: () => {},
+    now: Date.now,
+  });
+  return { ingest, counted };
+}
+
+const arrival = {
+  tenant: "t",
+  source: "ci",
+  channel: "webhook",
+  acknowledge: "routed",
+  key: "k",
+  receivedBy: { kind: "webhook", sub: "webhook:ci", email: null, tier: null },
+};
+const codes = (ingest: Ingest, count: number) =>
+  Promise.all(
+    Array.from({ length: count }, () =>
+      ingest({ ...arrival } as Arrival).then(
+        ({ status }) => String(status),
+        (error: Problem) => error.code,
+      ),
+    ),
+  );
+
+test("of many at once under one key one starts, and the others are repeats, though only one start is left", async () => {
+  const { ingest, counted } = ingestion(1, async () => {
+    await Bun.sleep(5);
+    return classified;
+  });
+  const answers = await codes(ingest, 6);
+  expect(answers.sort()).toEqual(["200", ...Array(5).fill("idempotent_duplicate")]);
+  expect(counted).toEqual(Array(5).fill("s-1"));
+  expect(await codes(ingest, 1)).toEqual(["idempotent_duplicate"]);
+});
+
+test("where the first one comes to nothing the next one has the key, and the start that was given back", async () => {
+  const { ingest } = ingestion(1, async (attempt) => {
+    await Bun.sleep(5);
+    return attempt === 1 ? failed : classified;
+  });
+  const answers = await codes(ingest, 4);
+  expect(answers.sort()).toEqual(["200", "idempotent_duplicate", "idempotent_duplicate", "no_router_configured"]);
+});
+
+test("a key that nobody holds is refused for want of a rate", async () => {
+  const { ingest } = ingestion(0, async () => classified);
+  expect(await codes(ingest, 2)).toEqual(["rate_limited", "rate_limited"]);
+});

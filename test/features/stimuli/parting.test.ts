@@ -1,0 +1,18 @@
+import { expect, test } from "bun:test";
+import { createParting } from "../../../src/features/stimuli/driving/drain.ts";
+
+test("who is still waiting a while after the node began to leave is refused; everybody else is answered", async () => {
+  const leaving = new AbortController();
+  const answeredInTime = createParting(20);
+  const slow = Promise.withResolvers<string>();
+  const quick = Promise.withResolvers<string>();
+  const endless = answeredInTime(() => slow.promise, leaving.signal).catch((error: unknown) => error);
+  const ending = answeredInTime(() => quick.promise, leaving.signal);
+  expect(await answeredInTime(async () => "before", leaving.signal)).toBe("before");
+  leaving.abort();
+  quick.resolve("meanwhile");
+  expect(await ending).toBe("meanwhile");
+  expect(await endless).toMatchObject({ code: "stimulus_service_unavailable", status: 503 });
+  slow.reject(new Error("nobody waits for it"));
+  expect(await answeredInTime(async () => "after", leaving.signal)).toBe("after");
+});

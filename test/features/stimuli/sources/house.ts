@@ -1,0 +1,118 @@
+/** Source routes over real stores; workflows and agents are what a test says they are. */
+import { Problem } from "../../../../actors/kernel/problem.ts";
+import { createAudit } from "../../../../src/features/audit/audit.ts";
+import { masterKeyOf } from "../../../../src/features/encryption/envelope.ts";
+import { createSealer } from "../../../../src/features/encryption/sealer.ts";
+import { createSources } from "../../../../src/features/stimuli/sources/lookup.ts";
+import { createRouters } from "../../../../src/features/stimuli/sources/routers/service.ts";
+import { sourceRoutes } from "../../../../src/features/stimuli/sources/routes.ts";
+import { createSourceRoutes } from "../../../../src/features/stimuli/sources/source-routes.ts";
+import { environmentSecrets } from "../../../../src/features/stimuli/sources/verification/environment.ts";
+import type { Definitions } from "../../../../src/features/workflows/definitions/port.ts";
+import { createApp } from "../../../../src/http/app.ts";
+import { createLogger } from "../../../../src/http/operations/log.ts";
+import { believing } from "../../../harness/callers.ts";
+import { freshStores } from "../../../harness/stores.ts";
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers freely
+  readonly body: any;
+}
+
+export async function openHouse(environment: Readonly<Record<string, string>> = {}) {
+  const stores = await freshStores();
+  /** `tenant name`, or a name alone for what everybody sees. */
+  const workflows = new Set<string>();
+  /** The same → the agent's id. */
+  const agents = new Map<string, string>();
+  const log: string[] = [];
+  let ahead = 0;
+  const now = () => Date.now() + ahead;
+  const newId = () => Bun.randomUUIDv7();
+  const incidents: string[] = [];
+  const sealer = createSealer({
+    current: masterKeyOf(Buffer.alloc(32, 1).toString("base64")),
+    previous: null,
+    incidents: { report: ({ category, tenant }) => void incidents.push(`${category} ${tenant}`) },
+  });
+  const audit = createAudit({ now, newId });
+  const definitions: Pick<Definitions, "resolve"> = {
+    async resolve({ tenant, ref }) {
+      if (!workflows.has(ref) && !workflows.has(`${tenant} ${ref}`)) throw new Problem("workflow_not_found", "No");
+      return { workflow_id: newId(), name: ref, version: "1.0.0", owner: tenant, definition: null as never };
+    },
+  };
+  const findAgent = async (tenant: string, ref: string) => agents.get(`${tenant} ${ref}`) ?? agents.get(ref) ?? null;
+  const secrets = environmentSecrets(environment);
+
+  /** A node of its own: what it remembers is its own as well. */
+  function openNode() {
+    const sources = createSources({
+      sql: stores.sql,
+      sealer,
+      environment: secrets,
+      findAgent,
+      report: (event) => void log.push(event),
+      now,
+    });
+    const parts = { sql: stores.sql, sealer, audit, definitions: definitions as Definitions, now, newId };
+    const routes = createSourceRoutes({
+      ...parts,
+      environment: secrets,
+      publicUrl: "https://svc.test",
+      changed: sources.forgetRoute,
+    });
+    const routers = createRouters({ ...parts, findAgent, changed: sources.forgetRouter });
+    const app = createApp({
+      routes: sourceRoutes({ routes, routers }),
+      authenticator: believing,
+      logger: createLogger("info", { write: (line) => void log.push(line) }),
+      metrics: null,
+      corsOrigins: [],
+    });
+    async function call(token: string, method: string, path: string, body?: string | object): Promise<Answer> {
+      const text = body === undefined || typeof body === "string" ? body : JSON.stringify(body);
+      const response = await app.handle(
+        new Request(`http://svc.test/v1/stimulus-routes${path}`, {
+          method,
+          headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+          ...(text === undefined ? {} : { body: text }),
+        }),
+      );
+      const answer = await response.text();
+      return { status: response.status, headers: response.headers, text: answer, body: JSON.parse(answer) };
+    }
+    return { sources, call };
+  }
+  const node = openNode();
+
+  return {
+    ...node,
+    openNode,
+    sql: stores.sql,
+    sealer,
+    audit,
+    workflows,
+    agents,
+    incidents,
+    /** Lines of the log. */
+    log,
+    now,
+    newId,
+    /** Sets the clock of everything here ahead. */
+    advance: (ms: number) => {
+      ahead += ms;
+    },
+    /** What the audit log tells of a tenant, oldest first. */
+    audited: (tenant: string) =>
+      stores.sql<{ action: string; target_id: string; details: Record<string, unknown> }[]>`
+        select action, target_id, details from audit_entries where tenant = ${tenant} order by id`,
+    dispose: async () => {
+      await node.sources.close();
+      await stores.dispose();
+    },
+  };
+}

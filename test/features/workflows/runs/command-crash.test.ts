@@ -1,0 +1,89 @@
+/** A command whose node is killed in the middle: the next node of the host goes on with it, or says that it is lost. */
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Json } from "../../../../actors/kernel/actor.ts";
+import { Attempts } from "../../../../src/features/workflows/runs/commands/attempts.ts";
+import { commandActivity } from "../../../../src/features/workflows/runs/commands/commands.ts";
+import type { ActivityDefinition } from "../../../../src/runtime/port.ts";
+import { bubblewrapWorks, processBench } from "../../../adapters/sandbox/bench.ts";
+import { startTestNode } from "../../../harness/runtime.ts";
+import { freshStores, type TestStores } from "../../../harness/stores.ts";
+import { until } from "../../../harness/until.ts";
+import { commandOptions, directoryOf, script, volumeAt } from "./command-bench.ts";
+import type { CommandProgram } from "./command-program.ts";
+
+const works = await bubblewrapWorks();
+let stores: TestStores;
+let bench: Awaited<ReturnType<typeof processBench>>;
+beforeAll(async () => {
+  [stores, bench] = await Promise.all([freshStores(), processBench()]);
+});
+afterAll(async () => {
+  await bench.dispose();
+  await stores.dispose();
+});
+
+/** Begins a command on a node, kills that node with SIGKILL, and lets another one have it. @returns its outcome there */
+async function throughAKill(meanwhile: (given: { instanceId: string; directory: string }) => Promise<void>) {
+  const workspace = volumeAt("/workspace");
+  const directory = directoryOf(bench.dataDir, workspace);
+  const work = script("echo x >> runs; echo up; while [ ! -e go ]; do sleep 0.05; done; echo done", {
+    mounts: [workspace],
+  });
+  const { databaseUrl, schema, redisUrl, prefix } = stores;
+  const settings: CommandProgram = { stores: { databaseUrl, schema, redisUrl, prefix }, dataDir: bench.dataDir, work };
+  const program = join(import.meta.dir, "command-program.ts");
+  const child = Bun.spawn([process.execPath, program, JSON.stringify(settings)], {
+    stdio: ["ignore", "inherit", "inherit"],
+  });
+  const attempts = new Attempts(bench.dataDir);
+  try {
+    await until(() => existsSync(join(directory, "runs")), { timeoutMs: 30_000, what: "the command to run" });
+    await until(async () => (await attempts.read(work.instance_id))?.phase === "launched");
+  } finally {
+    child.kill("SIGKILL");
+    await child.exited;
+  }
+  await meanwhile({ instanceId: work.instance_id, directory });
+
+  const outcome = Promise.withResolvers<Json>();
+  const activity = commandActivity(commandOptions(bench.dataDir, [bench.sandbox]));
+  const watched: ActivityDefinition = {
+    ...activity,
+    run: async (input, context) => {
+      const value = await activity.run(input, context);
+      outcome.resolve(value);
+      return value;
+    },
+  };
+  const node = await startTestNode(stores, { activities: [watched] });
+  try {
+    return { outcome: await outcome.promise, runs: readFileSync(join(directory, "runs"), "utf8") };
+  } finally {
+    await node.stop();
+  }
+}
+
+test.skipIf(!works)(
+  "it is re-attached, and runs once",
+  async () => {
+    const { outcome, runs } = await throughAKill(async ({ directory }) => writeFileSync(join(directory, "go"), ""));
+    expect(outcome).toMatchObject({ status: "success", exit_code: 0, stdout: "up\ndone\n", attempts: 1, error: null });
+    expect(runs).toBe("x\n");
+  },
+  60_000,
+);
+
+test.skipIf(!works)(
+  "it was interrupted when nothing of it is left, and is not rerun",
+  async () => {
+    const { outcome, runs } = await throughAKill(async ({ instanceId }) => {
+      const supervisor = join(bench.dataDir, "instances", instanceId, "supervisor.json");
+      process.kill(JSON.parse(readFileSync(supervisor, "utf8")).pid, "SIGKILL");
+    });
+    expect(outcome).toMatchObject({ status: "failed", exit_code: null, error: "interrupted", attempts: 1 });
+    expect(runs).toBe("x\n");
+  },
+  60_000,
+);

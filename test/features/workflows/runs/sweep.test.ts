@@ -1,0 +1,78 @@
+/** The sweeps of a node leave alone what runs still need. */
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { existsSync, mkdirSync } from "node:fs";
+import { join } from "node:path";
+import type { Json } from "../../../../actors/kernel/actor.ts";
+import { type SweepOptions, startSweeping } from "../../../../src/features/executions/sweep.ts";
+import { instancesOf } from "../../../../src/features/workflows/runs/commands/attempts.ts";
+import { heldByRuns } from "../../../../src/features/workflows/runs/sweep.ts";
+import { definitionOf, human } from "../../../actors/workflow/sample.ts";
+import { until } from "../../../harness/until.ts";
+import { type House, openHouse } from "./house.ts";
+
+let house: House;
+let north: string;
+beforeAll(async () => {
+  house = await openHouse();
+  north = house.caller("north");
+});
+afterAll(() => house.dispose());
+
+test("a live run keeps its volumes and its sandboxes, an ended one keeps nothing", async () => {
+  const workspace = {
+    storage_class: "ephemeral" as const,
+    ttl_ms: 0,
+    size_limit_bytes: 1024,
+    volume_id: null,
+    blackboard_key: "workspace_volume_id",
+  };
+  const storage = { workspace, shared_volumes: [] };
+  house.register("north", definitionOf({ ASK: human([]) }, { name: "waits", storage }));
+  const live = await house.start(north, "waits");
+  const over = await house.start(north, "waits");
+  await house.call(north, "POST", `/v1/workflows/executions/${over}/cancel`, {});
+  const stranger = Bun.randomUUIDv7();
+  const own = (await house.record(north, live)).blackboard.workspace_volume_id;
+  const directory = (id: string) => join(house.dataDir, "workspaces", id);
+  for (const id of [own, stranger]) mkdirSync(directory(id), { recursive: true });
+  const command = Bun.randomUUIDv7();
+  const sandboxes = [
+    { instanceId: command, executionId: live },
+    { instanceId: instancesOf(command)[1] ?? "", executionId: live },
+    { instanceId: Bun.randomUUIDv7(), executionId: live },
+    { instanceId: Bun.randomUUIDv7(), executionId: over },
+    { instanceId: Bun.randomUUIDv7(), executionId: stranger },
+  ];
+  const removed: string[] = [];
+  // As if the live one were at a command.
+  const readMembers = async (...asked: Parameters<typeof house.runtime.readMembers>) =>
+    (await house.runtime.readMembers(...asked)).map((stored) => ({
+      ...stored,
+      state: { status: "running", current: { work: { of: "command", activity: `command:${command}` } } } as Json,
+    }));
+  const stop = startSweeping({
+    runtime: { readMany: async () => [], tell: async () => {} },
+    records: {
+      known: async () => [],
+      endedBefore: async () => [],
+      agentsAtWork: async () => [],
+    } as unknown as SweepOptions["records"],
+    instances: {
+      list: async () => sandboxes,
+      terminate: async () => {},
+      remove: async (id: string) => {
+        removed.push(id);
+      },
+    } as unknown as SweepOptions["instances"],
+    volumes: house.volumes,
+    runs: heldByRuns({ readMembers }, house.records),
+    leftBehind: { agents: { gone: async () => [] }, cancelOfAgent: async () => {} },
+    retentionDays: 90,
+    now: Date.now,
+    report: () => {},
+  });
+  await until(() => removed.length === 3 && !existsSync(directory(stranger)), { what: "the sweep" });
+  await stop();
+  expect(removed).toEqual(sandboxes.slice(2).map(({ instanceId }) => instanceId));
+  expect(existsSync(directory(own))).toBe(true);
+});

@@ -1,0 +1,185 @@
+/** Volumes of runs: made before the first state, mounted, counted, gone with the run or kept. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { storageQuota } from "../../../../actors/policy/storage-quota.ts";
+import type { Definition } from "../../../../actors/workflow/definition.ts";
+import { startErasing } from "../../../../src/features/workflows/runs/sweep.ts";
+import { definitionOf, human } from "../../../actors/workflow/sample.ts";
+import { until } from "../../../harness/until.ts";
+import { type House, openHouse } from "./house.ts";
+
+let house: House;
+let north: string;
+beforeAll(async () => {
+  house = await openHouse();
+  north = house.caller("north");
+});
+afterAll(() => house.dispose());
+
+type Workspace = NonNullable<Definition["storage"]["workspace"]>;
+const workspaceOf = (change: Partial<Workspace> = {}): Workspace => ({
+  storage_class: "ephemeral",
+  ttl_ms: 3_600_000,
+  size_limit_bytes: 1024,
+  volume_id: null,
+  blackboard_key: "workspace_volume_id",
+  ...change,
+});
+let number = 0;
+/** A workflow that waits for a person, with this storage. @returns its name */
+function register(storage: Partial<Definition["storage"]>, owner = "north", name = `stored-${++number}`): string {
+  const whole = { workspace: null, shared_volumes: [], ...storage };
+  house.register(owner, definitionOf({ ASK: human([]) }, { name, storage: whole }));
+  return name;
+}
+const cancel = (id: string, token = north) => house.call(token, "POST", `/v1/workflows/executions/${id}/cancel`, {});
+const rowOf = async (id: string) =>
+  (await house.stores.sql`select kind, label, deleted_at from volumes where volume_id = ${id}`)[0];
+const headerOf = async (id: string) => (await house.runs.find("north", id)).state.header;
+const shared = (name: string, storage_class: "ephemeral" | "persistent" = "ephemeral") => ({
+  name,
+  storage_class,
+  size_limit_bytes: 2048,
+});
+
+describe("settling", () => {
+  test("workspace and shared volumes are there before the first state, and named on the blackboard", async () => {
+    const name = register({ workspace: workspaceOf(), shared_volumes: [shared("cache")] });
+    const id = await house.start(north, name);
+    const { blackboard } = await house.record(north, id);
+    const { volumes } = await headerOf(id);
+    expect(volumes.map((volume) => [volume.name, volume.mount_path, volume.storage_class])).toEqual([
+      ["workspace", "/workspace", "ephemeral"],
+      ["cache", "", "ephemeral"],
+    ]);
+    expect(volumes.map(({ volume_id }) => volume_id)).toEqual([
+      blackboard.workspace_volume_id,
+      blackboard.cache_volume_id,
+    ]);
+    expect(await rowOf(blackboard.cache_volume_id)).toMatchObject({ kind: "run", label: "cache" });
+  });
+
+  test("nothing is stored for a run without storage", async () => {
+    const id = await house.start(north, register({}));
+    expect((await headerOf(id)).volumes).toEqual([]);
+  });
+
+  test("a persistent volume is one per tenant, workflow and name, whatever the version", async () => {
+    const storage = { shared_volumes: [shared("lasting", "persistent")] };
+    const name = register(storage);
+    const first = await house.record(north, await house.start(north, name));
+    register(storage, "north", name);
+    const second = await house.record(north, await house.start(north, name));
+    expect(second.blackboard.lasting_volume_id).toBe(first.blackboard.lasting_volume_id);
+    const other = await house.record(north, await house.start(north, register(storage)));
+    expect(other.blackboard.lasting_volume_id).not.toBe(first.blackboard.lasting_volume_id);
+  });
+
+  test("a volume named at the start is used if it is the tenant's, any other is passed over", async () => {
+    const name = register({ workspace: workspaceOf({ blackboard_key: "desk" }), shared_volumes: [shared("cache")] });
+    const lasting = register({ shared_volumes: [shared("lasting", "persistent")] });
+    const mine = (await house.record(north, await house.start(north, lasting))).blackboard.lasting_volume_id;
+    const south = house.caller("south");
+    register({ shared_volumes: [shared("lasting", "persistent")] }, "south", "theirs");
+    const started = await house.start(south, "theirs");
+    const theirs = (await house.record(south, started)).blackboard.lasting_volume_id;
+    const boardOf = async (blackboard: object) =>
+      (await house.record(north, await house.start(north, name, { blackboard: { ...blackboard } }))).blackboard;
+    expect((await boardOf({ cache_volume_id: mine })).cache_volume_id).toBe(mine);
+    expect((await boardOf({ desk: mine.toUpperCase() })).desk).toBe(mine);
+    for (const odd of [theirs, "not a volume", 7]) {
+      const { cache_volume_id } = await boardOf({ cache_volume_id: odd });
+      expect([odd, mine]).not.toContain(cache_volume_id);
+    }
+  });
+
+  test("a manifest's own volume must be there; a limit must fit the plan", async () => {
+    for (const workspace of [
+      workspaceOf({ volume_id: Bun.randomUUIDv7() }),
+      workspaceOf({ size_limit_bytes: storageQuota(null, "north").tenantBytes + 1 }),
+    ]) {
+      const answer = await house.call(north, "POST", `/v1/workflows/${register({ workspace })}/run`, {});
+      expect([answer.status, answer.body.code]).toEqual([422, "invalid_volume"]);
+    }
+  });
+
+  test("what runs hold counts in the tenant's quota", async () => {
+    const token = house.caller("full");
+    const name = register({ workspace: workspaceOf() }, "full");
+    const id = await house.start(token, name);
+    const { workspace_volume_id } = (await house.record(token, id)).blackboard;
+    const directory = join(house.dataDir, "workspaces", workspace_volume_id);
+    mkdirSync(directory, { recursive: true });
+    writeFileSync(join(directory, "file"), "x".repeat(500));
+    await house.volumes.measureWritten();
+    expect(await house.volumes.records.usedBytes("full")).toBe(500);
+    const limit = storageQuota(null, "full").tenantBytes;
+    await house.stores.sql`update volumes set used_bytes = ${limit} where volume_id = ${workspace_volume_id}`;
+    const answer = await house.call(token, "POST", `/v1/workflows/${name}/run`, {});
+    expect([answer.status, answer.body.code]).toEqual([402, "quota_exceeded"]);
+  });
+});
+
+describe("the end", () => {
+  test("ephemeral volumes go with the run, persistent ones stay and are free", async () => {
+    const name = register({
+      workspace: workspaceOf(),
+      shared_volumes: [shared("cache"), shared("lasting", "persistent")],
+    });
+    const id = await house.start(north, name);
+    const { workspace_volume_id, cache_volume_id, lasting_volume_id } = (await house.record(north, id)).blackboard;
+    const directory = join(house.dataDir, "workspaces", workspace_volume_id);
+    mkdirSync(directory, { recursive: true });
+    writeFileSync(join(directory, "file"), "x");
+    expect((await house.volumes.attached([lasting_volume_id])).has(lasting_volume_id)).toBe(true);
+    await cancel(id);
+    await until(async () => (await rowOf(workspace_volume_id)) === undefined, { what: "the rows to go" });
+    expect([existsSync(directory), await rowOf(cache_volume_id)]).toEqual([false, undefined]);
+    expect(await rowOf(lasting_volume_id)).toMatchObject({ kind: "workflow", deleted_at: null });
+    await until(async () => !(await house.volumes.attached([lasting_volume_id])).has(lasting_volume_id), {
+      what: "it to be free",
+    });
+    const mounts = () => house.stores.sql`select 1 from volume_mounts where execution_id = ${id}`;
+    await until(async () => (await mounts()).length === 0, { what: "its mounts to be forgotten" });
+  });
+
+  test("a retry has ephemeral volumes of its own and the lasting ones of the earlier run", async () => {
+    const name = register({ shared_volumes: [shared("cache"), shared("lasting", "persistent")] });
+    const id = await house.start(north, name);
+    const before = (await house.record(north, id)).blackboard;
+    await cancel(id);
+    const { body } = await house.call(north, "POST", `/v1/workflows/executions/${id}/retry`, {});
+    const after = (await house.record(north, body.execution_id)).blackboard;
+    expect(after.lasting_volume_id).toBe(before.lasting_volume_id);
+    expect(after.cache_volume_id).not.toBe(before.cache_volume_id);
+    expect(await rowOf(after.cache_volume_id)).toMatchObject({ kind: "run" });
+    // One that was named at the start is named again.
+    const named = await house.start(north, name, { blackboard: { cache_volume_id: before.lasting_volume_id } });
+    await cancel(named);
+    const again = await house.call(north, "POST", `/v1/workflows/executions/${named}/retry`, {});
+    const { blackboard } = await house.record(north, again.body.execution_id);
+    expect(blackboard.cache_volume_id).toBe(before.lasting_volume_id);
+  });
+
+  test("records past their retention are erased", async () => {
+    const old = await house.start(north, register({}));
+    const young = await house.start(north, register({}));
+    await cancel(old);
+    await cancel(young);
+    await house.stores
+      .sql`update workflow_executions set ended_at = now() - interval '91 days' where execution_id = ${old}`;
+    const stop = startErasing({
+      runtime: house.runtime,
+      records: house.records,
+      volumes: house.volumes,
+      retentionDays: 90,
+      now: Date.now,
+      report: () => {},
+    });
+    const statusOf = async (id: string) => (await house.call(north, "GET", `/v1/workflows/executions/${id}`)).status;
+    await until(async () => (await statusOf(old)) === 404, { what: "the old record to go" });
+    await stop();
+    expect(await statusOf(young)).toBe(200);
+  });
+});

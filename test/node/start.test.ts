@@ -1,0 +1,118 @@
+/** Starting and stopping a node as a process: help, refusals, the banner, signals. */
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { join } from "node:path";
+import { startNodeProcess } from "../harness/node-process.ts";
+import { scratch } from "../harness/scratch.ts";
+import { freshStores, type TestStores } from "../harness/stores.ts";
+import { until } from "../harness/until.ts";
+
+const root = join(import.meta.dir, "../..");
+let stores: TestStores;
+beforeAll(async () => {
+  stores = await freshStores();
+});
+afterAll(() => stores.dispose());
+
+async function main(args: readonly string[], env: Record<string, string>) {
+  const child = Bun.spawn([process.execPath, join(root, "src/main.ts"), ...args], {
+    env: { PATH: process.env.PATH ?? "", ...env },
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  const [out, err, code] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+    child.exited,
+  ]);
+  return { out, err, code };
+}
+
+test("--help prints every setting", async () => {
+  const { out, code } = await main(["--help"], {});
+  expect(code).toBe(0);
+  for (const name of ["SVC_MODE", "SVC_PORT", "DATABASE_URL", "SVC_DRAIN_SECONDS"]) expect(out).toContain(name);
+});
+
+test("production without stores and realms does not start, and says everything that is missing", async () => {
+  const { err, code } = await main([], { SVC_MODE: "production", SVC_PORT: "eighty" });
+  expect(code).toBe(1);
+  for (const name of ["DATABASE_URL", "REDIS_URL", "SVC_AUTH_REALMS", "SVC_MASTER_KEY", "SVC_PORT"])
+    expect(err).toContain(name);
+  expect(err).not.toContain("    at ");
+});
+
+const env = () => ({
+  SVC_MODE: "development",
+  SVC_PORT: "0",
+  SVC_INTERNAL_PORT: "0",
+  SVC_EGRESS_PORT: "0",
+  SVC_DATA_DIR: scratch("node"),
+  SVC_DATABASE_SCHEMA: stores.schema,
+  SVC_REDIS_PREFIX: stores.prefix,
+  DATABASE_URL: stores.databaseUrl,
+  REDIS_URL: stores.redisUrl,
+});
+
+/** One sentence, and nothing of the program behind it. */
+function sentence({ err, code }: { err: string; code: number }): string {
+  expect(code).toBe(1);
+  expect(err.trim()).toStartWith("The service cannot start: ");
+  expect(err.trim()).not.toContain("\n");
+  return err;
+}
+
+test.each(["SVC_PORT", "SVC_INTERNAL_PORT", "SVC_EGRESS_PORT", "SVC_METRICS_PORT"])(
+  "%s taken: says so and which setting",
+  async (name) => {
+    using taken = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: () => new Response() });
+    const end = await main([], {
+      ...env(),
+      SVC_METRICS_ENABLED: "true",
+      SVC_METRICS_PORT: "0",
+      [name]: String(taken.port),
+    });
+    expect(sentence(end)).toContain(`127.0.0.1:${taken.port} is taken: stop what listens there, or set ${name} `);
+  },
+);
+
+test("stores that cannot be had: which one, why, and which setting", async () => {
+  const closed = await closedPort();
+  const other = new URL(stores.databaseUrl);
+  other.pathname = "/no_such_database";
+  const production = {
+    ...env(),
+    SVC_MODE: "production",
+    SVC_MASTER_KEY: Buffer.alloc(32, 7).toString("base64"),
+    SVC_AUTH_REALMS: JSON.stringify([
+      { slug: "svc-system", kind: "system", issuer_url: "http://127.0.0.1:1/realms/x", audience: "svc" },
+    ]),
+  };
+  const ends = [
+    main([], { ...production, DATABASE_URL: `postgres://svc:pass-w0rd@127.0.0.1:${closed}/svc` }),
+    main([], { ...production, REDIS_URL: `redis://:pass-w0rd@127.0.0.1:${closed}` }),
+    main([], { ...production, DATABASE_URL: other.href }),
+  ];
+  const [database = "", redis = "", refusal = ""] = (await Promise.all(ends)).map(sentence);
+  expect(database).toMatch(/PostgreSQL at 127\.0\.0\.1:\d+ cannot be reached \(.+\)\. Check DATABASE_URL\./);
+  expect(redis).toMatch(/Redis at 127\.0\.0\.1:\d+ cannot be reached \(.*ECONNREFUSED.*\)\. Check REDIS_URL\./);
+  expect(refusal).toMatch(/PostgreSQL at \S+ refuses: .*no_such_database.*\. Check DATABASE_URL\./);
+  expect(database + redis).not.toContain("pass-w0rd");
+});
+
+/** A port that nothing on this host listens on. */
+async function closedPort(): Promise<number> {
+  const server = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: () => new Response() });
+  const port = server.port ?? 0;
+  await server.stop(true);
+  return port;
+}
+
+test("the banner says where it is and what to type", async () => {
+  const node = await startNodeProcess(stores, { env: { SVC_LOG_LEVEL: "silent" } });
+  await until(() => node.output.includes(`http://localhost:${node.port}`), { what: "the banner" });
+  expect(node.output).toContain("npm run -s agent -- run src/features/agents/sample/hello-agent.yaml");
+  expect(node.output).toContain("scripted");
+  expect((await node.call("GET", "/health/ready")).body.status).toBe("ready");
+  expect(await node.stop("SIGINT")).toBe(0);
+  await node.dispose();
+});
