@@ -2,7 +2,7 @@
 import { chmodSync } from "node:fs";
 import type { InstanceSpec } from "../../src/adapters/sandbox/port.ts";
 import { runToEnd, specOf } from "../adapters/sandbox/conformance.ts";
-import { type DockerBench, dockerBench } from "../adapters/sandbox/docker/bench.ts";
+import { type DockerFixture, dockerFixture } from "../adapters/sandbox/docker/fixture.ts";
 import { leave } from "../harness/leave.ts";
 import { type Podman, podman } from "../harness/podman.ts";
 import { fakeGateway, final } from "../programs/fake-gateway.ts";
@@ -23,8 +23,8 @@ export async function benchContainers(): Promise<Row[]> {
 }
 
 async function firstWords(engine: Podman): Promise<Row[]> {
-  const bench = await dockerBench(engine, { program: undefined });
-  const unix = bench.gatewaySocket("bench");
+  const fixture = await dockerFixture(engine, { program: undefined });
+  const unix = fixture.gatewaySocket("bench");
   let askedAt = 0;
   const gateway = fakeGateway(
     () => {
@@ -37,21 +37,21 @@ async function firstWords(engine: Podman): Promise<Row[]> {
   const measure = async (pool: InstanceSpec["pool"]) => {
     const samples: number[] = [];
     for (let round = 0; round <= rounds; round += 1) {
-      const spec = gatewaySpec(bench, pool);
+      const spec = gatewaySpec(fixture, pool);
       const began = performance.now();
-      await runToEnd(bench.sandbox, spec);
+      await runToEnd(fixture.sandbox, spec);
       // The first one of a pool is cold: it fills the pool.
       if (round > 0) samples.push(askedAt - began);
-      await bench.docker.warm.settled();
-      await bench.sandbox.remove(spec.instanceId);
+      await fixture.docker.warm.settled();
+      await fixture.sandbox.remove(spec.instanceId);
     }
     return percentile(samples, 0.5);
   };
   const cold = await measure(null);
   const warm = await measure({ key: "bench", size: 1 });
-  const bare = await bareRuns(bench, engine, ["/bin/true"], 0);
+  const bare = await bareRuns(fixture, engine, ["/bin/true"], 0);
   await gateway.stop();
-  await bench.dispose();
+  await fixture.dispose();
   const note = `p50 of ${rounds}, podman with runc`;
   return [
     {
@@ -75,7 +75,7 @@ async function firstWords(engine: Podman): Promise<Row[]> {
   ];
 }
 
-function gatewaySpec(bench: DockerBench, pool: InstanceSpec["pool"]): InstanceSpec {
+function gatewaySpec(fixture: DockerFixture, pool: InstanceSpec["pool"]): InstanceSpec {
   const executionId = crypto.randomUUID();
   const environment = {
     SVC_AGENT_ID: "bench",
@@ -84,22 +84,22 @@ function gatewaySpec(bench: DockerBench, pool: InstanceSpec["pool"]): InstanceSp
     SVC_ORCHESTRATOR_URL: "http://127.0.0.1:18081/x/token",
     SVC_EXECUTION_TOKEN: "token",
   };
-  return specOf(bench, "go", { executionId, environment, pool });
+  return specOf(fixture, "go", { executionId, environment, pool });
 }
 
 async function wholeRun(engine: Podman): Promise<Row> {
   const seconds = String(programMs / 1_000);
-  const bench = await dockerBench(engine);
+  const fixture = await dockerFixture(engine);
   const samples: number[] = [];
   for (let round = 0; round < rounds; round += 1) {
-    const spec = specOf(bench, `sleep ${seconds}`);
+    const spec = specOf(fixture, `sleep ${seconds}`);
     const began = performance.now();
-    await runToEnd(bench.sandbox, spec);
+    await runToEnd(fixture.sandbox, spec);
     samples.push(performance.now() - began - programMs);
-    await bench.sandbox.remove(spec.instanceId);
+    await fixture.sandbox.remove(spec.instanceId);
   }
-  const floor = await bareRuns(bench, engine, ["/bin/sleep", seconds], programMs);
-  await bench.dispose();
+  const floor = await bareRuns(fixture, engine, ["/bin/sleep", seconds], programMs);
+  await fixture.dispose();
   return {
     name: "around a container's run",
     unit: "ms",
@@ -112,8 +112,8 @@ async function wholeRun(engine: Podman): Promise<Row> {
 }
 
 /** @returns p50 of what the engine alone takes beyond the program's own time */
-async function bareRuns(bench: DockerBench, engine: Podman, command: string[], ownMs: number): Promise<number> {
-  const { engine: api } = bench.docker;
+async function bareRuns(fixture: DockerFixture, engine: Podman, command: string[], ownMs: number): Promise<number> {
+  const { engine: api } = fixture.docker;
   const samples: number[] = [];
   for (let round = 0; round < rounds; round += 1) {
     const name = `bare-${crypto.randomUUID()}`;

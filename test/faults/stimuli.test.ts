@@ -1,7 +1,7 @@
 /** Nothing accepted is lost, and no delivery starts two runs, whatever dies in the middle of a burst. */
 import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
 import type { Sql } from "../../src/store/postgres.ts";
-import { Ground, limit, signed } from "../features/stimuli/ground.ts";
+import { limit, StimuliFixture, signed } from "../features/stimuli/fixture.ts";
 import { startNodeProcess } from "../harness/node-process.ts";
 import type { TestStores } from "../harness/stores.ts";
 import { freshStores } from "../harness/stores.ts";
@@ -17,34 +17,34 @@ afterEach(async () => {
 });
 
 /** A node with a source that is routed within the request and one that is only acknowledged. */
-async function open(stores: TestStores): Promise<Ground> {
+async function open(stores: TestStores): Promise<StimuliFixture> {
   await limit(stores, "svc-system", 10_000_000);
-  const ground = await join(stores);
-  await ground.workflow("counted");
+  const fixture = await join(stores);
+  await fixture.workflow("counted");
   for (const acknowledge of ["routed", "received"]) {
-    await ground.route({ source: acknowledge, workflow: "counted", secret, acknowledge });
+    await fixture.route({ source: acknowledge, workflow: "counted", secret, acknowledge });
   }
-  return ground;
+  return fixture;
 }
 
-async function join(stores: TestStores): Promise<Ground> {
+async function join(stores: TestStores): Promise<StimuliFixture> {
   const node = await startNodeProcess(stores, { env: { SVC_LOG_LEVEL: "error" } });
   undo.push(() => node.dispose());
-  return new Ground(stores, node);
+  return new StimuliFixture(stores, node);
 }
 
 /** What came back for each key: its status, or null where nobody answered. */
 type Answers = Map<string, number | null>;
 
 /** Sends keys `from`…`to`, many at once, turn by turn to the two sources. */
-async function burst(ground: Ground, answers: Answers, from: number, to: number): Promise<void> {
+async function burst(fixture: StimuliFixture, answers: Answers, from: number, to: number): Promise<void> {
   let next = from;
   const send = async () => {
     for (let key = next++; key < to; key = next++) {
       const source = key % 2 === 0 ? "routed" : "received";
       const body = `delivery ${key}`;
       const headers = { "X-Idempotency-Key": `key-${key}` };
-      const answer = await ground.hook(source, body, { signature: signed(body, secret), headers }).catch(() => null);
+      const answer = await fixture.hook(source, body, { signature: signed(body, secret), headers }).catch(() => null);
       answers.set(`key-${key}`, answer?.status ?? null);
     }
   };
@@ -52,14 +52,14 @@ async function burst(ground: Ground, answers: Answers, from: number, to: number)
 }
 
 /** Sends again what was not accepted, as every provider does, until all of it is. */
-async function insist(ground: Ground, answers: Answers): Promise<void> {
+async function insist(fixture: StimuliFixture, answers: Answers): Promise<void> {
   for (const [key, status] of answers) {
     if (status !== null && (status < 300 || status === 409)) continue;
     const number = Number(key.slice(4));
     await until(
       async () => {
         const again: Answers = new Map();
-        await burst(ground, again, number, number + 1);
+        await burst(fixture, again, number, number + 1);
         const now = again.get(key);
         if (now === 200 || now === 202 || now === 409) answers.set(key, now);
         return answers.get(key) === now && now !== null;
@@ -90,16 +90,16 @@ async function expectOnce(sql: Sql, count: number): Promise<void> {
 test("kill -9 of the node in the burst", async () => {
   const stores = await freshStores();
   undo.push(() => stores.dispose());
-  const ground = await open(stores);
+  const fixture = await open(stores);
   const count = 1_000;
   const answers: Answers = new Map();
-  const sending = burst(ground, answers, 0, count);
+  const sending = burst(fixture, answers, 0, count);
   await until(() => answers.size > 200, { what: "the burst to be under way", everyMs: 1 });
-  await ground.node.kill();
+  await fixture.node.kill();
   await sending;
-  await ground.node.restart();
+  await fixture.node.restart();
   expect([...answers.values()].filter((status) => status === null).length).toBeGreaterThan(0);
-  await insist(ground, answers);
+  await insist(fixture, answers);
   await expectOnce(stores.sql, count);
 });
 
@@ -111,16 +111,16 @@ test.each<[string, (own: OwnStores) => Promise<void>]>([
   undo.push(() => own.dispose());
   const stores = { ...(await own.fresh()), dispose: async () => {} };
   undo.push(() => stores.sql.end({ timeout: 2 }));
-  const ground = await open(stores);
+  const fixture = await open(stores);
   const count = 1_000;
   const answers: Answers = new Map();
-  const sending = burst(ground, answers, 0, count);
+  const sending = burst(fixture, answers, 0, count);
   await until(() => answers.size > 200, { what: "the burst to be under way", everyMs: 1 });
   await outage(own);
   await sending;
   // Whoever was not let in was told to come again.
   for (const status of answers.values()) expect([200, 202, 409, 503]).toContain(status ?? 0);
-  await insist(ground, answers);
+  await insist(fixture, answers);
   await expectOnce(stores.sql, count);
 });
 

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { labels } from "../../src/adapters/sandbox/docker/container-options.ts";
 import { Engine } from "../../src/adapters/sandbox/docker/engine.ts";
-import { Station } from "../features/workflows/definitions/station.ts";
+import { NodeFixture } from "../features/workflows/definitions/node-fixture.ts";
 import { podman } from "../harness/podman.ts";
 import { until } from "../harness/until.ts";
 import { count, dieAndReturn, end, expectOnce, held, kept, marksOf, openGate, untilMarks } from "./workflow-runs.ts";
@@ -44,12 +44,12 @@ if (pod !== null) {
       "steps-lost": steps({ a: held("a"), b: held("b") }, "best_effort"),
     };
 
-    let at: Station;
+    let at: NodeFixture;
     const runs: Record<string, string> = {};
     const run = (name: string): string => runs[name] ?? "";
 
     beforeAll(async () => {
-      at = await Station.open({
+      at = await NodeFixture.open({
         SVC_DOCKER_SOCKET: pod.socket,
         SVC_RUNTIME_DEFAULT: "process",
         SVC_IMAGE_REGISTRIES: "localhost",

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { processesWith } from "../adapters/sandbox/conformance.ts";
-import { Station } from "../features/workflows/definitions/station.ts";
+import { NodeFixture } from "../features/workflows/definitions/node-fixture.ts";
 import { say, shell } from "../harness/manifests.ts";
 import { until } from "../harness/until.ts";
 import { approvalsOf, count, dieAndReturn, end, expectOnce, kept, marksOf } from "./workflow-runs.ts";
@@ -14,9 +14,9 @@ setDefaultTimeout(120_000);
 const mark = (name: string) => `echo "$SVC_WORKFLOW_EXECUTION_ID ${name}" >> marks`;
 const random = (below: number) => Math.floor(Math.random() * below);
 
-let at: Station;
+let at: NodeFixture;
 beforeAll(async () => {
-  at = await Station.open({ SVC_RATE_LIMITS: "false" });
+  at = await NodeFixture.open({ SVC_RATE_LIMITS: "false" });
   await at.deploy({ name: "marker", script: [shell("echo agent >> marks"), say("done")] });
   await at.deploy({ name: "sleeper", script: [shell("sleep 604771"), say("done")] });
   const step = (target: string, name: string) => ({

@@ -1,6 +1,6 @@
 /** Several nodes, and stores that go away: runs do not depend on the node that began them. */
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
-import { Station } from "../features/workflows/definitions/station.ts";
+import { NodeFixture } from "../features/workflows/definitions/node-fixture.ts";
 import { type NodeProcess, startNodeProcess } from "../harness/node-process.ts";
 import { freshStores, type TestStores } from "../harness/stores.ts";
 import { until } from "../harness/until.ts";
@@ -25,29 +25,29 @@ afterEach(async () => {
 });
 
 /** One more node on the same stores. @param dataDir of the node whose host it shares; its own host when absent */
-async function open(dataDir?: string): Promise<Station> {
+async function open(dataDir?: string): Promise<NodeFixture> {
   const node = await startNodeProcess(stores, { env, ...(dataDir === undefined ? {} : { dataDir }) });
   nodes.unshift(node);
-  return new Station(stores, node);
+  return new NodeFixture(stores, node);
 }
 
-async function registerAll(at: Station): Promise<void> {
+async function registerAll(at: NodeFixture): Promise<void> {
   await at.register("works", { WORK: works, END: end }, kept);
   await at.register("asks", { ASK: asks, AFTER: { kind: "System", command: "echo after", transitions: [] } });
   await at.register("waits", { WORK: { ...waits, transitions: [{ target: "END" }] }, END: end });
 }
 
-const several = (at: Station, name: string, count: number) =>
+const several = (at: NodeFixture, name: string, count: number) =>
   Promise.all(Array.from({ length: count }, () => at.start(name)));
 
-async function childOf(at: Station, id: string): Promise<string> {
+async function childOf(at: NodeFixture, id: string): Promise<string> {
   const path = `/v1/workflows/executions?parent_execution_id=${id}`;
   const child = await until(async () => (await at.ok("GET", path)).executions[0]?.id, { what: "the child" });
   await at.approvalOf(child);
   return child;
 }
 
-async function expectCompleted(at: Station, ids: readonly string[]): Promise<void> {
+async function expectCompleted(at: NodeFixture, ids: readonly string[]): Promise<void> {
   for (const id of ids) {
     const { status, error } = await at.ended(id);
     expect({ id, status, error }).toEqual({ id, status: "completed", error: null });
@@ -106,7 +106,7 @@ test("Redis killed and started again while runs wait: they go on, and times that
   const { sql, ...address } = await own.fresh();
   const node = await startNodeProcess({ ...address, sql, dispose: async () => {} }, { env });
   try {
-    const at = new Station(stores, node);
+    const at = new NodeFixture(stores, node);
     await registerAll(at);
     await at.register("hurries", { ASK: { kind: "Human", prompt: "?", timeout: "5s", transitions: [] } });
     const [command = ""] = await several(at, "works", 1);

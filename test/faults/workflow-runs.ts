@@ -2,7 +2,7 @@
 import { expect } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Station } from "../features/workflows/definitions/station.ts";
+import type { NodeFixture } from "../features/workflows/definitions/node-fixture.ts";
 import { until } from "../harness/until.ts";
 
 /** A workspace that outlives its run, so that a test can read what was done in it. All runs of the workflow share it. */
@@ -14,13 +14,13 @@ export const failedEnd = { ...end, outcome: "failed" };
 export const held = (mark: string) => `echo ${mark} >> marks; until [ -e go ]; do sleep 0.1; done`;
 
 /** Host directory of a run's kept workspace. @param dataDir of the node that made it */
-async function workspaceOf(at: Station, id: string, dataDir: string): Promise<string> {
+async function workspaceOf(at: NodeFixture, id: string, dataDir: string): Promise<string> {
   const { blackboard } = await at.record(id);
   return join(dataDir, "volumes", blackboard.workspace_volume_id);
 }
 
 /** The lines that commands left in a run's workspace. */
-export async function marksOf(at: Station, id: string, dataDir = at.node.dataDir): Promise<string[]> {
+export async function marksOf(at: NodeFixture, id: string, dataDir = at.node.dataDir): Promise<string[]> {
   const path = join(await workspaceOf(at, id, dataDir), "marks");
   try {
     return readFileSync(path, "utf8").split("\n").slice(0, -1);
@@ -29,22 +29,22 @@ export async function marksOf(at: Station, id: string, dataDir = at.node.dataDir
   }
 }
 
-export function untilMarks(at: Station, id: string, count: number): Promise<unknown> {
+export function untilMarks(at: NodeFixture, id: string, count: number): Promise<unknown> {
   return until(async () => (await marksOf(at, id)).length === count, { timeoutMs: 30_000, what: `${count} lines` });
 }
 
 /** Lets what is held in a run's workspace go on. */
-export async function openGate(at: Station, id: string, dataDir = at.node.dataDir): Promise<void> {
+export async function openGate(at: NodeFixture, id: string, dataDir = at.node.dataDir): Promise<void> {
   writeFileSync(join(await workspaceOf(at, id, dataDir), "go"), "");
 }
 
-export async function dieAndReturn({ node }: Station): Promise<void> {
+export async function dieAndReturn({ node }: NodeFixture): Promise<void> {
   await node.kill();
   await node.restart();
 }
 
 /** The approvals that a run ever asked for, open ones among them. */
-export async function approvalsOf(at: Station, id: string): Promise<{ id: string; status: string }[]> {
+export async function approvalsOf(at: NodeFixture, id: string): Promise<{ id: string; status: string }[]> {
   const open = (await at.ok("GET", `/v1/human-approvals?execution_id=${id}`)).items;
   const decided = (await at.ok("GET", `/v1/human-approvals/history?execution_id=${id}`)).items;
   return [...open, ...decided];
@@ -57,7 +57,7 @@ const terminal = /^WorkflowExecution(Completed|Failed|Cancelled|TimedOut)$/;
  * once before the next, one approval per question.
  * @returns types of its events
  */
-export async function expectOnce(at: Station, id: string): Promise<string[]> {
+export async function expectOnce(at: NodeFixture, id: string): Promise<string[]> {
   const events = await at.logOf(id);
   expect(events.map(({ sequence }) => sequence)).toEqual(events.map((_, index) => index + 1));
   const types = events.map(({ type }): string => type);

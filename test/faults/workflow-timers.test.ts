@@ -1,7 +1,7 @@
 /** Times that are up while no node is alive: what they call for happens within 5 s of a node's return. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { processesWith } from "../adapters/sandbox/conformance.ts";
-import { Station } from "../features/workflows/definitions/station.ts";
+import { NodeFixture } from "../features/workflows/definitions/node-fixture.ts";
 import { shell } from "../harness/manifests.ts";
 import { until } from "../harness/until.ts";
 import { approvalsOf, end, expectOnce, failedEnd } from "./workflow-runs.ts";
@@ -47,13 +47,13 @@ const states: Readonly<Record<string, object>> = {
   escalates: { ...asks, approvers: ["role:lead"], escalate: { after: timeout, approvers: ["role:director"] } },
 };
 
-let at: Station;
+let at: NodeFixture;
 const runs: Record<string, string> = {};
 const run = (name: string): string => runs[name] ?? "";
 let backAt = 0;
 
 beforeAll(async () => {
-  at = await Station.open();
+  at = await NodeFixture.open();
   await at.deploy({ name: "sleeper", script: [shell(`sleep ${tag}`)] });
   for (const [name, state] of Object.entries(states)) {
     await at.register(name, { WORK: state, LATE: end, REFUSED: failedEnd });

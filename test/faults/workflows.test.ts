@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { Station } from "../features/workflows/definitions/station.ts";
+import { NodeFixture } from "../features/workflows/definitions/node-fixture.ts";
 import { say, shell } from "../harness/manifests.ts";
 import { until } from "../harness/until.ts";
 import {
@@ -53,7 +53,7 @@ const workflows: Readonly<Record<string, Readonly<Record<string, object>>>> = {
   forgets: { WORK: { ...subworkflow, mode: "fire_and_forget", transitions: to("ASK") }, ASK: asks, END: end },
 };
 
-let at: Station;
+let at: NodeFixture;
 const runs: Record<string, string> = {};
 const run = (name: string): string => runs[name] ?? "";
 const asked: Record<string, { id: string; expires_at: string }> = {};
@@ -90,7 +90,7 @@ function loseSandbox(id: string): void {
 }
 
 beforeAll(async () => {
-  at = await Station.open();
+  at = await NodeFixture.open();
   for (const name of ["quick-a", "quick-b"]) await at.deploy({ name, script: [say(name)], tools: [] });
   for (const name of ["slow-a", "slow-b"]) await at.deploy({ name, script: [shell(held(name)), say(name)] });
   await at.deploy({ name: "careful", script: [shell(held("agent")), say("done")] });

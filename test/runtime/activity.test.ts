@@ -11,9 +11,9 @@ import { encodeEnvelope } from "../../src/runtime/mailbox/envelope.ts";
 import { runtimeKeys } from "../../src/runtime/mailbox/partition.ts";
 import { openRedis } from "../../src/store/redis.ts";
 import { until } from "../harness/until.ts";
-import { at, gate, Stage, stateOf } from "./stage.ts";
+import { at, gate, Harness, stateOf } from "./harness.ts";
 
-const stage = new Stage();
+const harness = new Harness();
 
 function activity(
   name: string,
@@ -31,7 +31,7 @@ async function outcome(runtime: Runtime, key: string): Promise<string> {
 }
 
 const remaining = async () =>
-  (await stage.stores.sql<{ id: string }[]>`select id from runtime_activities order by id`).map(({ id }) => id);
+  (await harness.stores.sql<{ id: string }[]>`select id from runtime_activities order by id`).map(({ id }) => id);
 
 /** A row as a node that died left it: it ran there, on that host. */
 async function leftBehind(
@@ -39,7 +39,7 @@ async function leftBehind(
   name: string,
   options: { host?: string; hostBound?: boolean; abandoned?: boolean } = {},
 ): Promise<void> {
-  await stage.stores.sql`
+  await harness.stores.sql`
     insert into runtime_activities (id, kind, key, tenant, name, input, reply_type, node, host, host_bound, abandoned)
     values (${id}, 'counter', 'a', 'acme', ${name}, '"left"', 'worked', 'dead node', ${options.host ?? "host-1"},
       ${options.hostBound ?? false}, ${options.abandoned ?? false})`;
@@ -53,7 +53,7 @@ test("the error's type decides about repeats", async () => {
       run(context);
       return "done";
     });
-  const { runtime } = await stage.node({
+  const { runtime } = await harness.node({
     activities: [
       noting("fine", () => {}),
       noting("terminal", () => {
@@ -88,7 +88,7 @@ test("the error's type decides about repeats", async () => {
 });
 
 test("an activity talks to its actor while it runs", async () => {
-  const { runtime } = await stage.node({
+  const { runtime } = await harness.node({
     activities: [
       activity("talk", async (_input, { ask, tell, actor }) => {
         await tell("add", { label: `told by ${actor.key}` });
@@ -103,7 +103,7 @@ test("an activity talks to its actor while it runs", async () => {
 
 test("work given up while it runs is told so; its outcome is not taken in", async () => {
   const reasons: unknown[] = [];
-  const { runtime } = await stage.node({
+  const { runtime } = await harness.node({
     activities: [
       activity(
         "long",
@@ -129,7 +129,7 @@ test("work given up while it runs is told so; its outcome is not taken in", asyn
 test("work given up in line never begins", async () => {
   const began: string[] = [];
   const door = gate();
-  const { runtime } = await stage.node({
+  const { runtime } = await harness.node({
     activities: [
       activity(
         "one",
@@ -160,18 +160,18 @@ test("work given up after its node died is cleaned up by whoever adopts it", asy
     return "ignored";
   });
   await leftBehind("left", "cleaning", { abandoned: true });
-  const { runtime } = await stage.node({ activities: [cleaning] });
+  const { runtime } = await harness.node({ activities: [cleaning] });
   await until(async () => (await remaining()).length === 0, { what: "the row to go" });
   expect(calls).toEqual([[true, "abandoned", true]]);
   expect(await stateOf(runtime, "a")).toBeNull();
 });
 
 test("an outcome that comes after its work was given up is not taken in, and ends the work", async () => {
-  const { runtime } = await stage.node({ partitions: 1 });
-  const redis = openRedis(stage.stores.redisUrl);
+  const { runtime } = await harness.node({ partitions: 1 });
+  const redis = openRedis(harness.stores.redisUrl);
   const outcome = (id: string) =>
     redis.xadd(
-      runtimeKeys(stage.stores.prefix).mailbox(0),
+      runtimeKeys(harness.stores.prefix).mailbox(0),
       "*",
       "m",
       encodeEnvelope({
@@ -196,7 +196,7 @@ test("an outcome that comes after its work was given up is not taken in, and end
 
 test("waiting too long for a slot fails the work with queue_timeout", async () => {
   const door = gate();
-  const { runtime } = await stage.node({
+  const { runtime } = await harness.node({
     activities: [activity("narrow", async () => (await door.passed) ?? null, { concurrency: 1, queueTimeoutMs: 100 })],
   });
   await perform(runtime, "a", "narrow", "first");
@@ -209,7 +209,7 @@ test("waiting too long for a slot fails the work with queue_timeout", async () =
 test("slots go to the tenants in turn", async () => {
   const order: string[] = [];
   const door = gate();
-  const { runtime } = await stage.node({
+  const { runtime } = await harness.node({
     activities: [
       activity(
         "fair",
@@ -245,14 +245,14 @@ test("work bound to a host waits for that host, and goes elsewhere only when it 
   await leftBehind("here", "bound", { host: "host-1", hostBound: true });
   await leftBehind("there", "bound", { host: "host-2", hostBound: true });
   await leftBehind("anywhere", "bound", { host: "host-2" });
-  const { runtime } = await stage.node({ activities: [bound], orphanAfterMs: 60_000 });
+  const { runtime } = await harness.node({ activities: [bound], orphanAfterMs: 60_000 });
   await until(() => ran.length === 2, { what: "the work of this host" });
   expect(ran.sort()).toEqual(["anywhere", "here"]);
   // Several looks later it is still untouched.
   await runtime.ask(at("t"), "wakeAt", { timer: "t", at: Date.now() + 700 });
   await until(async () => (await stateOf(runtime, "t"))?.seen.length, { what: "some looks at the table" });
   expect(await remaining()).toEqual(["there"]);
-  await stage.stores.sql`update runtime_activities set created_at = now() - interval '61 seconds'`;
+  await harness.stores.sql`update runtime_activities set created_at = now() - interval '61 seconds'`;
   await until(() => ran.includes("there"), { what: "the orphaned work" });
   expect(moved.sort()).toEqual(["anywhere", "there"]);
 });
@@ -260,7 +260,7 @@ test("work bound to a host waits for that host, and goes elsewhere only when it 
 test("work written down for a node that never learnt of it is begun; work another node took over is left to it", async () => {
   const ran: string[] = [];
   const reasons: unknown[] = [];
-  const { runtime } = await stage.node({
+  const { runtime } = await harness.node({
     activities: [
       activity("plain", async (_input, { id }) => {
         ran.push(id);
@@ -279,13 +279,13 @@ test("work written down for a node that never learnt of it is begun; work anothe
     ],
   });
   await leftBehind("unheard", "plain");
-  await stage.stores.sql`update runtime_activities set node = ${runtime.nodeId} where id = 'unheard'`;
+  await harness.stores.sql`update runtime_activities set node = ${runtime.nodeId} where id = 'unheard'`;
   await until(() => ran.includes("unheard"), { what: "the work to begin" });
   await perform(runtime, "b", "held", "taken");
   await until(() => runtime.counts().activitiesRunning === 1);
-  await stage.stores
+  await harness.stores
     .sql`insert into runtime_nodes (id, host, pid_scope, pid, heartbeat_at) values ('other', 'host-1', '', 1, now() + interval '1 minute')`;
-  await stage.stores.sql`update runtime_activities set node = 'other' where id = 'taken'`;
+  await harness.stores.sql`update runtime_activities set node = 'other' where id = 'taken'`;
   await until(() => reasons.length > 0, { what: "the work to be left to the other node" });
   expect(reasons).toEqual(["draining"]);
   expect(await remaining()).toEqual(["taken"]);

@@ -1,13 +1,13 @@
 /** askNew: actors whose key was minted for the very message, which where possible skips the mailbox. */
 import { expect, test } from "bun:test";
 import { RuntimeUnavailable } from "../../src/runtime/index.ts";
-import { at, Stage, stateOf } from "./stage.ts";
+import { at, Harness, stateOf } from "./harness.ts";
 
-const stage = new Stage();
+const harness = new Harness();
 const fresh = (count: number) => Array.from({ length: count }, () => crypto.randomUUID());
 
 test("new actors are made wherever their partition is held, each once and in the store", async () => {
-  const nodes = await stage.pair();
+  const nodes = await harness.pair();
   const keys = fresh(64);
   const replies = await Promise.all(
     keys.map((key, index) => (nodes[index % 2] ?? nodes[0]).runtime.askNew(at(key), "add", { label: key })),
@@ -17,17 +17,17 @@ test("new actors are made wherever their partition is held, each once and in the
 });
 
 test("messages that follow find the actor as it was left", async () => {
-  const { runtime } = await stage.node();
+  const { runtime } = await harness.node();
   const keys = fresh(16);
   await Promise.all(keys.map((key) => runtime.askNew(at(key), "add", {})));
   expect(await Promise.all(keys.map((key) => runtime.ask(at(key), "add", {})))).toEqual(keys.map(() => 2));
 });
 
 test("a commit that is refused leaves nothing behind, and the caller is told at once", async () => {
-  const { runtime } = await stage.node({ leaseTtlMs: 60_000 });
+  const { runtime } = await harness.node({ leaseTtlMs: 60_000 });
   const keys = fresh(24);
   // As if another node had taken every partition: none of ours may commit.
-  await stage.stores.sql`update runtime_partitions set epoch = epoch + 1`;
+  await harness.stores.sql`update runtime_partitions set epoch = epoch + 1`;
   const outcomes = await Promise.allSettled(keys.map((key) => runtime.askNew(at(key), "add", {}, 20_000)));
   for (const [index, outcome] of outcomes.entries()) {
     const stored = await stateOf(runtime, keys[index] ?? "");
@@ -42,12 +42,12 @@ test("a commit that is refused leaves nothing behind, and the caller is told at 
 });
 
 test("an address that cannot be stored is refused, not lost", async () => {
-  const { runtime } = await stage.node();
+  const { runtime } = await harness.node();
   await expect(runtime.askNew(at("nul\0key"), "add", {})).rejects.toThrow();
 });
 
 test("a direct question finds the actor as it was left, wherever that lives, and is answered once", async () => {
-  const nodes = await stage.pair();
+  const nodes = await harness.pair();
   const keys = fresh(32);
   await Promise.all(keys.map((key) => nodes[0].runtime.ask(at(key), "add", {})));
   const replies = await Promise.all(
@@ -58,7 +58,7 @@ test("a direct question finds the actor as it was left, wherever that lives, and
 });
 
 test("a direct question and messages of the mailbox at once: each counts once", async () => {
-  const { runtime } = await stage.node();
+  const { runtime } = await harness.node();
   const [key = ""] = fresh(1);
   const asked = Array.from({ length: 200 }, (_, index) =>
     index % 2 === 0 ? runtime.ask(at(key), "add", {}) : runtime.askDirect(at(key), "add", {}),
@@ -68,19 +68,19 @@ test("a direct question and messages of the mailbox at once: each counts once", 
 });
 
 test("a direct question finds an actor that no node has in memory, here or elsewhere", async () => {
-  const earlier = await stage.node();
+  const earlier = await harness.node();
   const keys = fresh(32);
   await Promise.all(keys.map((key) => earlier.runtime.ask(at(key), "add", {})));
   await earlier.runtime.drain();
-  const [{ runtime }] = await stage.pair();
+  const [{ runtime }] = await harness.pair();
   const replies = await Promise.all(keys.map((key) => runtime.askDirect(at(key), "add", {})));
   expect(replies).toEqual(keys.map(() => 2));
 });
 
 test("a question that may come twice is answered even where the partition moves meanwhile", async () => {
-  const { runtime } = await stage.node({ leaseTtlMs: 60_000 });
+  const { runtime } = await harness.node({ leaseTtlMs: 60_000 });
   const keys = fresh(24);
-  await stage.stores.sql`update runtime_partitions set epoch = epoch + 1`;
+  await harness.stores.sql`update runtime_partitions set epoch = epoch + 1`;
   // None of ours may commit; the first to be refused has the partitions taken anew.
   const replies = await Promise.all(keys.map((key) => runtime.askRepeatable(at(key), "add", {}, 20_000)));
   expect(replies).toEqual(keys.map(() => 1));

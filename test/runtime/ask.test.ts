@@ -3,19 +3,19 @@ import { expect, test } from "bun:test";
 import { AskTimeout, MessageRejected, RuntimeUnavailable } from "../../src/runtime/index.ts";
 import { Calls } from "../../src/runtime/mailbox/calls.ts";
 import { until } from "../harness/until.ts";
-import { at, manyKeys, Stage, stateOf } from "./stage.ts";
+import { at, Harness, manyKeys, stateOf } from "./harness.ts";
 
-const stage = new Stage();
+const harness = new Harness();
 
 test("ask reaches every actor from either node", async () => {
-  const nodes = await stage.pair();
+  const nodes = await harness.pair();
   for (const { runtime } of nodes) await Promise.all(manyKeys.map((key) => runtime.ask(at(key), "add", {})));
   const replies = await Promise.all(manyKeys.map((key) => nodes[0].runtime.ask(at(key), "add", {})));
   expect(replies).toEqual(manyKeys.map(() => 3));
 });
 
 test("messages of one sender to one actor keep their order", async () => {
-  const [{ runtime }] = await stage.pair();
+  const [{ runtime }] = await harness.pair();
   const labels = Array.from({ length: 300 }, (_, index) => String(index));
   await Promise.all(
     labels.flatMap((label) => manyKeys.slice(0, 4).map((key) => runtime.tell(at(key), "add", { label }))),
@@ -26,7 +26,7 @@ test("messages of one sender to one actor keep their order", async () => {
 });
 
 test("no answer in time is a typed timeout, and the late reply is dropped", async () => {
-  const [{ runtime }, other] = await stage.pair();
+  const [{ runtime }, other] = await harness.pair();
   for (const key of manyKeys.slice(0, 4)) {
     await expect(runtime.ask(at(key), "hold", {}, 50)).rejects.toBeInstanceOf(AskTimeout);
     expect(await other.runtime.ask(at(key), "release", {})).toBe(1);
@@ -51,7 +51,7 @@ test("calls end at their deadlines, whichever was opened first", async () => {
 });
 
 test("a deferred reply finds its caller, on the actor's node and on the other", async () => {
-  const nodes = await stage.pair();
+  const nodes = await harness.pair();
   for (const key of manyKeys.slice(0, 4)) {
     const held = nodes.map(({ runtime }) => runtime.ask(at(key), "hold", {}));
     await until(
@@ -63,7 +63,7 @@ test("a deferred reply finds its caller, on the actor's node and on the other", 
 });
 
 test("the actor of another tenant is unknown, and nothing happens to it", async () => {
-  const [{ runtime }] = await stage.pair();
+  const [{ runtime }] = await harness.pair();
   for (const key of manyKeys.slice(0, 4)) {
     await runtime.ask(at(key), "add", { label: "ours" });
     await expect(runtime.ask(at(key, "umbrella"), "get", {})).rejects.toThrow("no such actor");
@@ -76,7 +76,7 @@ test("the actor of another tenant is unknown, and nothing happens to it", async 
 });
 
 test("names that cannot be stored are refused at the door", async () => {
-  const { runtime } = await stage.node();
+  const { runtime } = await harness.node();
   for (const address of [at("a\0b"), at("a", "t\0"), { ...at("a"), kind: "\0" }, at("\ud800")]) {
     await expect(runtime.ask(address, "get", {})).rejects.toBeInstanceOf(MessageRejected);
     await expect(runtime.tell(address, "get", {})).rejects.toBeInstanceOf(MessageRejected);
@@ -85,7 +85,7 @@ test("names that cannot be stored are refused at the door", async () => {
 });
 
 test("tells from actor to actor arrive exactly once", async () => {
-  const [{ runtime }, other] = await stage.pair();
+  const [{ runtime }, other] = await harness.pair();
   const labels = Array.from({ length: 40 }, (_, index) => `l${index}`);
   await Promise.all(
     labels.map((label, index) =>
@@ -99,11 +99,11 @@ test("tells from actor to actor arrive exactly once", async () => {
 });
 
 test("a draining node takes nothing any more", async () => {
-  const node = await stage.node();
+  const node = await harness.node();
   const held = node.runtime.ask(at("a"), "hold", {});
   held.catch(() => {});
   await until(async () => (await node.runtime.read(at("a"))) !== null);
-  await stage.stop(node);
+  await harness.stop(node);
   await expect(held).rejects.toBeInstanceOf(RuntimeUnavailable);
   await expect(node.runtime.ask(at("a"), "get", {})).rejects.toBeInstanceOf(RuntimeUnavailable);
   await expect(node.runtime.tell(at("a"), "get", {})).rejects.toBeInstanceOf(RuntimeUnavailable);

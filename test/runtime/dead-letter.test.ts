@@ -3,9 +3,9 @@ import { expect, test } from "bun:test";
 import type { Json } from "../../actors/kernel/actor.ts";
 import { MessageRejected, type Projection } from "../../src/runtime/index.ts";
 import { until } from "../harness/until.ts";
-import { at, Stage, stateOf } from "./stage.ts";
+import { at, Harness, stateOf } from "./harness.ts";
 
-const stage = new Stage();
+const harness = new Harness();
 
 const rows: readonly [what: string, type: string, body: { readonly [name: string]: Json }, error: RegExp][] = [
   ["a handler that throws", "fail", {}, /always throws/],
@@ -16,7 +16,7 @@ const rows: readonly [what: string, type: string, body: { readonly [name: string
 ];
 
 test.each([...rows])("%s becomes a dead letter; its neighbours go on", async (_what, type, body, error) => {
-  const { runtime } = await stage.node({ partitions: 1 });
+  const { runtime } = await harness.node({ partitions: 1 });
   const before = runtime.ask(at("a"), "add", { label: "before" });
   const rejected = runtime.ask(at("a"), type, body);
   rejected.catch(() => {});
@@ -34,7 +34,7 @@ test.each([...rows])("%s becomes a dead letter; its neighbours go on", async (_w
 });
 
 test("an unknown kind becomes a dead letter", async () => {
-  const { runtime } = await stage.node({ partitions: 1 });
+  const { runtime } = await harness.node({ partitions: 1 });
   await expect(runtime.ask({ kind: "ghost", key: "a", tenant: "acme" }, "get", {})).rejects.toThrow(
     "no actor kind ghost",
   );
@@ -43,7 +43,7 @@ test("an unknown kind becomes a dead letter", async () => {
 });
 
 test("a dead letter is sent again once", async () => {
-  const { runtime } = await stage.node();
+  const { runtime } = await harness.node();
   await expect(runtime.ask(at("a"), "fail", {})).rejects.toThrow("always throws");
   const [letter] = await runtime.deadLetters.list({});
   const id = letter?.id ?? "";
@@ -58,8 +58,8 @@ test("a dead letter is sent again once", async () => {
 });
 
 test("a stored state that fits its schema no longer: its messages are kept, the others go on", async () => {
-  const { runtime } = await stage.node({ partitions: 1 });
-  await stage.stores.sql`
+  const { runtime } = await harness.node({ partitions: 1 });
+  await harness.stores.sql`
     insert into runtime_actors (kind, key, tenant, partition, version, logs, state)
     values ('counter', 'old', 'acme', 0, 1, '{}', '{"count":"many"}')`;
   await expect(runtime.ask(at("old"), "get", {})).rejects.toThrow("stored state");
@@ -83,10 +83,10 @@ const mirror: Projection = {
 };
 
 test("projection rows commit with the state, or neither does", async () => {
-  await stage.stores.sql`create table mirrored (key text primary key, count int not null)`;
-  const { runtime } = await stage.node({ projections: [mirror], partitions: 1 });
+  await harness.stores.sql`create table mirrored (key text primary key, count int not null)`;
+  const { runtime } = await harness.node({ projections: [mirror], partitions: 1 });
   const mirrored = async (key: string) =>
-    (await stage.stores.sql`select count from mirrored where key = ${key}`)[0]?.count as number;
+    (await harness.stores.sql`select count from mirrored where key = ${key}`)[0]?.count as number;
   for (let count = 1; count <= 3; count++) {
     await runtime.ask(at("a"), "add", {});
     expect(await mirrored("a")).toBe(count);

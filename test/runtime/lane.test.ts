@@ -2,9 +2,9 @@
 import { expect, test } from "bun:test";
 import { Type } from "@sinclair/typebox";
 import { defineActor } from "../../actors/kernel/actor.ts";
-import { Stage } from "./stage.ts";
+import { Harness } from "./harness.ts";
 
-const stage = new Stage();
+const harness = new Harness();
 
 test("turns that take long let others in between, even within one commit", async () => {
   let ticks = 0;
@@ -24,7 +24,7 @@ test("turns that take long let others in between, even within one commit", async
       },
     },
   });
-  const { runtime } = await stage.node({ actors: [slow] });
+  const { runtime } = await harness.node({ actors: [slow] });
   const tick = () => {
     ticks += 1;
     if (!isOver) setImmediate(tick);

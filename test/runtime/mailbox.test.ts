@@ -5,12 +5,12 @@ import { encodeEnvelope } from "../../src/runtime/mailbox/envelope.ts";
 import { runtimeKeys } from "../../src/runtime/mailbox/partition.ts";
 import { openRedis } from "../../src/store/redis.ts";
 import { until } from "../harness/until.ts";
-import { at, Stage, stateOf } from "./stage.ts";
+import { at, Harness, stateOf } from "./harness.ts";
 
-const stage = new Stage();
+const harness = new Harness();
 
 test("idle actors leave memory and come back with their state", async () => {
-  const { runtime } = await stage.node({ idleMs: 100 });
+  const { runtime } = await harness.node({ idleMs: 100 });
   const keys = Array.from({ length: 50 }, (_, index) => `idle-${index}`);
   await Promise.all(keys.map((key) => runtime.ask(at(key), "add", { label: key })));
   await until(() => runtime.counts().residents === 0, { what: "every actor to leave memory" });
@@ -18,7 +18,7 @@ test("idle actors leave memory and come back with their state", async () => {
 });
 
 test("more actors than memory may hold work all the same", async () => {
-  const { runtime } = await stage.node({ residents: 10 });
+  const { runtime } = await harness.node({ residents: 10 });
   const keys = Array.from({ length: 100 }, (_, index) => `many-${index}`);
   for (let round = 1; round <= 3; round++) {
     const replies = await Promise.all(keys.map((key) => runtime.ask(at(key), "add", {})));
@@ -27,7 +27,7 @@ test("more actors than memory may hold work all the same", async () => {
 });
 
 test("a full mailbox refuses with a time to come back, loses nothing, and recovers", async () => {
-  const { runtime, sql } = await stage.node({ mailboxLimit: 20, partitions: 1 });
+  const { runtime, sql } = await harness.node({ mailboxLimit: 20, partitions: 1 });
   await runtime.ask(at("a"), "add", {});
   let accepted = 1;
   let refusal: unknown = null;
@@ -56,9 +56,9 @@ test("a full mailbox refuses with a time to come back, loses nothing, and recove
 });
 
 test("a damaged entry becomes a dead letter and blocks nothing", async () => {
-  const { runtime } = await stage.node({ partitions: 1 });
-  const redis = openRedis(stage.stores.redisUrl);
-  const mailbox = runtimeKeys(stage.stores.prefix).mailbox(0);
+  const { runtime } = await harness.node({ partitions: 1 });
+  const redis = openRedis(harness.stores.redisUrl);
+  const mailbox = runtimeKeys(harness.stores.prefix).mailbox(0);
   const wire = (key: string) => JSON.stringify(["nx", 1, "counter", key, "acme", "get", 0, 0, 0, {}]);
   const damaged = ["not json", "{}", "[]", "null", '["x"]', wire("nul\0key"), wire("\ud800")];
   for (const text of damaged) await redis.xadd(mailbox, "*", "m", text);
@@ -74,32 +74,32 @@ test("a damaged entry becomes a dead letter and blocks nothing", async () => {
 });
 
 test("an emptied Redis whose clock is behind still hands out ids that are read", async () => {
-  const first = await stage.node({ partitions: 1 });
+  const first = await harness.node({ partitions: 1 });
   expect(await first.runtime.ask(at("a"), "add", {})).toBe(1);
-  await stage.stop(first);
-  const redis = openRedis(stage.stores.redisUrl);
-  await redis.del(runtimeKeys(stage.stores.prefix).mailbox(0));
+  await harness.stop(first);
+  const redis = openRedis(harness.stores.redisUrl);
+  await redis.del(runtimeKeys(harness.stores.prefix).mailbox(0));
   // As if the partition had come an hour further than the clock of the new Redis.
-  await stage.stores.sql`update runtime_partitions set mailbox_offset = ${`${Date.now() + 3_600_000}-7`}`;
-  const { runtime } = await stage.node({ partitions: 1 });
+  await harness.stores.sql`update runtime_partitions set mailbox_offset = ${`${Date.now() + 3_600_000}-7`}`;
+  const { runtime } = await harness.node({ partitions: 1 });
   expect(await runtime.ask(at("a"), "add", {}, 5000)).toBe(2);
   expect(await runtime.ask(at("a"), "add", {}, 5000)).toBe(3);
   redis.disconnect();
 });
 
 test("a mailbox holds nothing once its messages are committed", async () => {
-  const { runtime } = await stage.node({ partitions: 1 });
-  const redis = openRedis(stage.stores.redisUrl);
+  const { runtime } = await harness.node({ partitions: 1 });
+  const redis = openRedis(harness.stores.redisUrl);
   for (let index = 0; index < 20; index++) await runtime.ask(at("a"), "add", {});
-  await until(async () => (await redis.xlen(runtimeKeys(stage.stores.prefix).mailbox(0))) === 0, {
+  await until(async () => (await redis.xlen(runtimeKeys(harness.stores.prefix).mailbox(0))) === 0, {
     what: "an empty mailbox",
   });
   redis.disconnect();
 });
 
 test("a repeat of the message that made an actor does not make it again", async () => {
-  const redis = openRedis(stage.stores.redisUrl);
-  const mailbox = runtimeKeys(stage.stores.prefix).mailbox(0);
+  const redis = openRedis(harness.stores.redisUrl);
+  const mailbox = runtimeKeys(harness.stores.prefix).mailbox(0);
   const first = encodeEnvelope({
     source: "nsender",
     sequence: 1,
@@ -112,11 +112,11 @@ test("a repeat of the message that made an actor does not make it again", async 
     activity: null,
     fresh: true,
   });
-  const maker = await stage.node({ partitions: 1 });
+  const maker = await harness.node({ partitions: 1 });
   await redis.xadd(mailbox, "*", "m", first);
   await until(async () => (await stateOf(maker.runtime, "a")) !== null, { what: "the actor" });
-  await stage.stop(maker);
-  const { runtime } = await stage.node({ partitions: 1 });
+  await harness.stop(maker);
+  const { runtime } = await harness.node({ partitions: 1 });
   await redis.xadd(mailbox, "*", "m", first);
   expect(await runtime.ask(at("a"), "add", { label: "next" })).toBe(2);
   expect((await stateOf(runtime, "a"))?.seen).toEqual(["made", "next"]);

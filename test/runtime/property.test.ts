@@ -3,9 +3,9 @@ import { expect, test } from "bun:test";
 import fc from "fast-check";
 import type { Json } from "../../actors/kernel/actor.ts";
 import { until } from "../harness/until.ts";
-import { at, Stage } from "./stage.ts";
+import { at, Harness } from "./harness.ts";
 
-const stage = new Stage();
+const harness = new Harness();
 
 type Step = readonly [key: number, type: "add" | "note" | "get" | "end" | "fail", label: string];
 const step: fc.Arbitrary<Step> = fc.tuple(
@@ -39,7 +39,7 @@ function bodyOf(type: Step[1], label: string): Json {
 }
 
 test("any sequence of messages folds as it would in memory", async () => {
-  const nodes = await stage.pair({ idleMs: 50, residents: 3 });
+  const nodes = await harness.pair({ idleMs: 50, residents: 3 });
   let run = 0;
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 60 }), fc.nat(1), async (steps, sender) => {

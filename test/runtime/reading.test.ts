@@ -1,17 +1,17 @@
 /** Members of many states at once. */
 import { expect, test } from "bun:test";
-import { at, Stage } from "./stage.ts";
+import { at, Harness } from "./harness.ts";
 
-const stage = new Stage();
+const harness = new Harness();
 
 async function store(key: string, state: string, tenant = "acme", kind = "counter"): Promise<void> {
-  await stage.stores.sql`
+  await harness.stores.sql`
     insert into runtime_actors (kind, key, tenant, partition, version, logs, state)
     values (${kind}, ${key}, ${tenant}, 0, 7, '{}', ${state})`;
 }
 
 test("only the members asked for come, and only of one's own actors", async () => {
-  const { runtime } = await stage.node();
+  const { runtime } = await harness.node();
   await runtime.ask(at("live"), "add", { label: "x" });
   await store("some", '{"count":2,"seen":["a",{"b":null}],"other":{"count":9}}');
   await store("none", '{"other":1}');
@@ -40,7 +40,7 @@ const hostile: readonly (readonly [what: string, value: unknown])[] = [
 ];
 
 test.each([...hostile])("%s in a state is no obstacle, wherever it stands", async (_, value) => {
-  const { runtime } = await stage.node();
+  const { runtime } = await harness.node();
   const named = { count: value, seen: 1, ["__proto__"]: value, other: "x" };
   const state = JSON.stringify(Object.fromEntries([...Object.entries(named), ["__proto__", value]]));
   await store("asked", state);
@@ -53,7 +53,7 @@ test.each([...hostile])("%s in a state is no obstacle, wherever it stands", asyn
 });
 
 test("members behind much else are found as well, and of much else nothing is looked at for those before", async () => {
-  const { runtime } = await stage.node();
+  const { runtime } = await harness.node();
   const bulk = "x".repeat(200_000);
   const keys = ["before", "behind", "absent"];
   await store("before", JSON.stringify({ seen: ["a,}", { b: '"]' }], count: -1.5e3, bulk }).slice(0, -2));

@@ -6,9 +6,9 @@ import { openRedis } from "../../src/store/redis.ts";
 import { StoreProxy } from "../faults/proxy.ts";
 import type { TestNode } from "../harness/runtime.ts";
 import { until } from "../harness/until.ts";
-import { at, manyKeys, Stage } from "./stage.ts";
+import { at, Harness, manyKeys } from "./harness.ts";
 
-const stage = new Stage();
+const harness = new Harness();
 
 interface Followed {
   readonly entries: LogEntry[];
@@ -40,7 +40,7 @@ async function complete(followed: Followed, last: number, from = 1): Promise<voi
 }
 
 test("backlog first, then live entries, on the actor's node and on the other, from any place", async () => {
-  const nodes = await stage.pair();
+  const nodes = await harness.pair();
   for (const key of manyKeys.slice(0, 3)) {
     await note(nodes[0].runtime, key, 700);
     await until(async () => (await nodes[0].runtime.log(at(key), "events", 699, 1)).length === 1);
@@ -55,12 +55,12 @@ test("backlog first, then live entries, on the actor's node and on the other, fr
 });
 
 test("nothing is published where nobody listens", async () => {
-  const { runtime } = await stage.node();
+  const { runtime } = await harness.node();
   const published: string[] = [];
   // Whoever subscribes by a pattern hears all of it and counts as nobody's listener.
-  const observer = openRedis(stage.stores.redisUrl);
+  const observer = openRedis(harness.stores.redisUrl);
   observer.on("pmessage", (_pattern: string, _channel: string, text: string) => published.push(text));
-  await observer.psubscribe(`${stage.stores.prefix}:tail:*`);
+  await observer.psubscribe(`${harness.stores.prefix}:tail:*`);
   await runtime.ask(at("alone"), "add", {});
   await note(runtime, "alone", 3);
   await until(async () => (await runtime.log(at("alone"), "events", 0, 10)).length === 3);
@@ -75,7 +75,7 @@ test("nothing is published where nobody listens", async () => {
 });
 
 test("followers that start in the middle of the stream miss nothing", async () => {
-  const nodes = await stage.pair();
+  const nodes = await harness.pair();
   const followers: Followed[] = [];
   const writing = (async () => {
     for (let first = 1; first <= 600; first += 20) {
@@ -88,7 +88,7 @@ test("followers that start in the middle of the stream miss nothing", async () =
 });
 
 test("two followers of one partition at the same moment both hear what is committed right then", async () => {
-  const nodes = await stage.pair();
+  const nodes = await harness.pair();
   for (let round = 0; round < 30; round++) {
     const key = `round-${round}`;
     const followers = nodes.flatMap(({ runtime }) => [follow(runtime, key), follow(runtime, key)]);
@@ -99,20 +99,20 @@ test("two followers of one partition at the same moment both hear what is commit
 });
 
 test("a follower goes on when the partition changes hands", async () => {
-  const watcher = await stage.node();
-  const other = await stage.node();
+  const watcher = await harness.node();
+  const other = await harness.node();
   await until(async () => (await other.runtime.status()).partitions === 4);
   const followers = manyKeys.map((key) => follow(watcher.runtime, key));
   await Promise.all(manyKeys.map((key) => note(watcher.runtime, key, 30)));
-  await stage.stop(other);
+  await harness.stop(other);
   await Promise.all(manyKeys.map((key) => note(watcher.runtime, key, 30, 31)));
-  await stage.node();
+  await harness.node();
   await Promise.all(manyKeys.map((key) => note(watcher.runtime, key, 30, 61)));
   for (const followed of followers) await complete(followed, 90);
 });
 
 test("an actor that ends tells its followers, its last entries first", async () => {
-  const nodes = await stage.pair();
+  const nodes = await harness.pair();
   for (const key of manyKeys.slice(0, 4)) {
     const followers = nodes.map(({ runtime }) => follow(runtime, key));
     await Promise.all([note(nodes[0].runtime, key, 3), nodes[0].runtime.ask(at(key), "end", {})]);
@@ -124,26 +124,26 @@ test("an actor that ends tells its followers, its last entries first", async () 
 });
 
 test("an end whose notice was lost is noticed at the takeover", async () => {
-  const { runtime } = await stage.node({ partitions: 1 });
+  const { runtime } = await harness.node({ partitions: 1 });
   const followed = follow(runtime, "a");
   await runtime.ask(at("a"), "note", { text: "1" });
   await complete(followed, 1);
   // As a node leaves it that died between commit and notice.
-  await stage.stores.sql`delete from runtime_actors`;
-  await stage.stores.sql`delete from runtime_logs`;
-  const redis = openRedis(stage.stores.redisUrl);
-  await redis.publish(`${stage.stores.prefix}:tail:0`, JSON.stringify(["somebody"]));
+  await harness.stores.sql`delete from runtime_actors`;
+  await harness.stores.sql`delete from runtime_logs`;
+  const redis = openRedis(harness.stores.redisUrl);
+  await redis.publish(`${harness.stores.prefix}:tail:0`, JSON.stringify(["somebody"]));
   await until(() => followed.ended === 1, { what: "the end" });
   redis.disconnect();
 });
 
 /** A node that writes, one that follows by way of a proxy to Redis, and a key whose actor lives on the writing one. */
 async function apart(): Promise<{ writer: Runtime; reader: TestNode; key: string; proxy: StoreProxy }> {
-  const writer = await stage.node();
-  const proxy = await StoreProxy.to(stage.stores.redisUrl);
-  const reader = await stage.node({}, { redisUrl: proxy.url });
+  const writer = await harness.node();
+  const proxy = await StoreProxy.to(harness.stores.redisUrl);
+  const reader = await harness.node({}, { redisUrl: proxy.url });
   await until(async () => (await reader.runtime.status()).partitions === 4, { what: "two fair shares" });
-  const rows = await stage.stores.sql<{ partition: number }[]>`
+  const rows = await harness.stores.sql<{ partition: number }[]>`
     select partition from runtime_partitions where owner = ${writer.runtime.nodeId}`;
   const owned = new Set(rows.map(({ partition }) => partition));
   const key = manyKeys.find((one) => owned.has(partitionOf("counter", one, 8))) ?? "";
@@ -159,7 +159,7 @@ test("what was published while a follower's node was without Redis is caught up 
   await writer.ask(at(key), "note", { text: "2" });
   proxy.accept();
   await complete(followed, 2);
-  await stage.stop(reader);
+  await harness.stop(reader);
   proxy.close();
 });
 
@@ -174,6 +174,6 @@ test("a second follower waits for the subscription of the first", async () => {
   await writer.ask(at(key), "get", {});
   proxy.release();
   for (const followed of followers) await complete(followed, 1);
-  await stage.stop(reader);
+  await harness.stop(reader);
   proxy.close();
 });

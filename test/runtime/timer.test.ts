@@ -7,17 +7,17 @@ import { defineActor } from "../../actors/kernel/actor.ts";
 import { Timers } from "../../src/runtime/timers/timer.ts";
 import { openPatientRedis } from "../../src/store/redis.ts";
 import { until } from "../harness/until.ts";
-import { at, Stage, stateOf } from "./stage.ts";
+import { at, Harness, stateOf } from "./harness.ts";
 
-const stage = new Stage();
+const harness = new Harness();
 const woken = async (runtime: Parameters<typeof stateOf>[0], key: string) =>
   ((await stateOf(runtime, key))?.seen ?? []).filter((label) => label.startsWith("woken:"));
 
 test("a timer fires once, after its node is gone, on the next one", async () => {
-  const first = await stage.node();
+  const first = await harness.node();
   await first.runtime.ask(at("a"), "wakeAt", { timer: "t", at: Date.now() + 400 });
-  await stage.stop(first);
-  const { runtime } = await stage.node();
+  await harness.stop(first);
+  const { runtime } = await harness.node();
   await until(async () => (await woken(runtime, "a")).length > 0, { what: "the timer" });
   await runtime.ask(at("b"), "wakeAt", { timer: "later", at: Date.now() + 200 });
   await until(async () => (await woken(runtime, "b")).length > 0, { what: "a later timer" });
@@ -25,7 +25,7 @@ test("a timer fires once, after its node is gone, on the next one", async () => 
 });
 
 test("a cancelled timer stays silent; one scheduled anew under its name fires at the new time", async () => {
-  const { runtime } = await stage.node();
+  const { runtime } = await harness.node();
   await runtime.ask(at("a"), "wakeAt", { timer: "x:1%", at: Date.now() + 300 });
   await runtime.ask(at("a"), "dontWake", { timer: "x:1%" });
   await runtime.ask(at("a"), "wakeAt", { timer: "y", at: Date.now() + 3_600_000 });
@@ -37,7 +37,7 @@ test("a cancelled timer stays silent; one scheduled anew under its name fires at
 });
 
 test("scheduling a name that is waiting does nothing", async () => {
-  const { runtime } = await stage.node();
+  const { runtime } = await harness.node();
   await runtime.ask(at("a"), "wakeAt", { timer: "t", at: Date.now() + 200 });
   await runtime.ask(at("a"), "wakeAt", { timer: "t", at: Date.now() + 250 });
   await runtime.ask(at("a"), "wakeAt", { timer: "end", at: Date.now() + 500 });
@@ -68,7 +68,7 @@ const ticker = defineActor({
 const clock = { kind: "ticker", key: "clock", tenant: "acme" };
 
 test("a timer that schedules itself anew when it fires keeps ticking", async () => {
-  const { runtime } = await stage.node({ actors: [ticker] });
+  const { runtime } = await harness.node({ actors: [ticker] });
   await runtime.tell(clock, "tick", {});
   await until(async () => ((await runtime.read(clock))?.state as { ticks: number } | undefined)?.ticks === 10, {
     what: "ten ticks",
@@ -76,7 +76,7 @@ test("a timer that schedules itself anew when it fires keeps ticking", async () 
 });
 
 test("a timer scheduled anew before BullMQ is done with its firing is not lost, and can be cancelled", async () => {
-  const { redisUrl, prefix } = stage.stores;
+  const { redisUrl, prefix } = harness.stores;
   const connections = [openPatientRedis(redisUrl), openPatientRedis(redisUrl)] as const;
   const timer = { kind: "ticker", key: "k", tenant: "acme", timer: "t", at: 0, type: "tick", body: {} };
   let fired = 0;
@@ -103,9 +103,9 @@ test("a timer scheduled anew before BullMQ is done with its firing is not lost, 
 });
 
 test("a job is put on its queue once, however often its effect is carried out", async () => {
-  const { runtime } = await stage.node({ actors: [ticker] });
-  const connection = openPatientRedis(stage.stores.redisUrl);
-  const queue = new Queue("mail", { connection: connection as never, prefix: `${stage.stores.prefix}:bull` });
+  const { runtime } = await harness.node({ actors: [ticker] });
+  const connection = openPatientRedis(harness.stores.redisUrl);
+  const queue = new Queue("mail", { connection: connection as never, prefix: `${harness.stores.prefix}:bull` });
   await runtime.ask(clock, "enqueue", { queue: "mail", id: "job:1" });
   await runtime.ask(clock, "enqueue", { queue: "mail", id: "job:1" });
   await runtime.ask(clock, "enqueue", { queue: "mail", id: "job:2" });

@@ -4,10 +4,10 @@ import fc from "fast-check";
 import type { Json } from "../../actors/kernel/actor.ts";
 import type { TestNode } from "../harness/runtime.ts";
 import { until } from "../harness/until.ts";
+import { Harness } from "./harness.ts";
 import { type SpeakerState, speaker, speakerAt } from "./speaker.ts";
-import { Stage } from "./stage.ts";
 
-const stage = new Stage();
+const harness = new Harness();
 
 interface Branch {
   readonly key: number;
@@ -48,13 +48,13 @@ function planted(root: Branch, run: string) {
 
 test("nothing is lost and nothing done twice", async () => {
   const options = { actors: [speaker()], idleMs: 50, residents: 4 };
-  const nodes: TestNode[] = [...(await stage.pair(options))];
-  const refuseCommits = () => stage.stores.sql`update runtime_partitions set epoch = epoch + 1`;
+  const nodes: TestNode[] = [...(await harness.pair(options))];
+  const refuseCommits = () => harness.stores.sql`update runtime_partitions set epoch = epoch + 1`;
   const befall = async (what: "refused" | "restart" | "nothing", index: number) => {
     if (what === "refused") await refuseCommits();
     if (what !== "restart") return;
-    await stage.stop(nodes[index % 2] as TestNode);
-    nodes[index % 2] = await stage.node(options);
+    await harness.stop(nodes[index % 2] as TestNode);
+    nodes[index % 2] = await harness.node(options);
   };
   let run = 0;
   await fc.assert(
@@ -71,7 +71,7 @@ test("nothing is lost and nothing done twice", async () => {
           await (nodes[index % 2] as TestNode).runtime.tell(speakerAt(tree.key), "play", tree.body);
         }
       }
-      const { sql } = stage.stores;
+      const { sql } = harness.stores;
       const found = async () => {
         const rows = await sql<{ state: string }[]>`select state from runtime_actors where key like ${`run${run}-%`}`;
         return rows.flatMap(({ state }) => (JSON.parse(state) as SpeakerState).heard);

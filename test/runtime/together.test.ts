@@ -5,14 +5,14 @@ import { MessageRejected, type Projection, type Runtime, type RuntimeOptions } f
 import { Turns } from "../../src/runtime/lane/turn.ts";
 import { partitionOf } from "../../src/runtime/mailbox/partition.ts";
 import { until } from "../harness/until.ts";
+import { gate, Harness } from "./harness.ts";
 import { type Act, chain, keysIn, type Order, type SpeakerState, speaker, speakerAt, type Tell } from "./speaker.ts";
-import { gate, Stage } from "./stage.ts";
 
-const stage = new Stage();
+const harness = new Harness();
 const [a = "", b = "", c = "", d = ""] = keysIn(3, 4);
 const [far = ""] = keysIn(4, 1);
 
-const start = (options: Partial<RuntimeOptions> = {}) => stage.node({ actors: [speaker()], ...options });
+const start = (options: Partial<RuntimeOptions> = {}) => harness.node({ actors: [speaker()], ...options });
 const play = (runtime: Runtime, key: string, order: Order) =>
   runtime.ask(speakerAt(key), "play", order as unknown as null);
 const order = (label: string, tells: readonly Tell[] = [], act?: Act): Order =>
@@ -42,7 +42,7 @@ test("no reader ever sees the sender's turn without the receiver's", async () =>
   let looks = 0;
   let seen = -1;
   while (asking) {
-    const rows = await stage.stores.sql<{ state: string }[]>`select state from runtime_actors where kind = 'speaker'`;
+    const rows = await harness.stores.sql<{ state: string }[]>`select state from runtime_actors where kind = 'speaker'`;
     const counts = rows.map(({ state }) => (JSON.parse(state) as SpeakerState).heard.length);
     expect(counts).toEqual(counts.length === 0 ? [] : [counts[0] as number, counts[0] as number]);
     if (counts[0] !== seen) looks++;
@@ -69,7 +69,7 @@ test("a whole exchange is one commit, whether or not its actors are in memory", 
   await play(runtime, a, order("5"));
   expect(await commitsOf(runtime, () => play(runtime, a, exchange))).toBe(1);
   expect(await heardBy(runtime, b)).toEqual(["2", "2", "2"]);
-  expect([...(await stage.stores.sql`select 1 from runtime_outbox`)]).toEqual([]);
+  expect([...(await harness.stores.sql`select 1 from runtime_outbox`)]).toEqual([]);
 });
 
 test("what is told together comes before any later message", async () => {
@@ -86,7 +86,7 @@ test("what is told together comes before any later message", async () => {
 });
 
 test("ids made beside an actor lie in its partition, and whom they name hears at once", async () => {
-  const [{ runtime }] = await stage.pair({ actors: [speaker()] });
+  const [{ runtime }] = await harness.pair({ actors: [speaker()] });
   for (const key of [...keysIn(0, 2), ...keysIn(5, 2)]) {
     await play(runtime, key, { label: "born", make: 3 });
     const made = await madeBy(runtime, key);
@@ -128,7 +128,7 @@ test("the search for an id ends, with any id, when none fits", () => {
 });
 
 test("a receiver that lives apart hears by way of the outbox", async () => {
-  const [{ runtime }] = await stage.pair({ actors: [speaker()] });
+  const [{ runtime }] = await harness.pair({ actors: [speaker()] });
   const back = order("back", [{ key: a, body: { label: "again" } }]);
   await play(
     runtime,
@@ -144,7 +144,7 @@ test("a receiver that lives apart hears by way of the outbox", async () => {
 });
 
 test("whoever owns a receiver that lives apart takes the message to what it holds in memory", async () => {
-  const [{ runtime }] = await stage.pair({ actors: [speaker()] });
+  const [{ runtime }] = await harness.pair({ actors: [speaker()] });
   const others = [0, 1, 2, 4, 5, 6, 7].flatMap((partition) => keysIn(partition, 1));
   for (const key of others) await play(runtime, key, order("before"));
   await play(
@@ -173,7 +173,7 @@ const failing: readonly [what: string, tell: Partial<Tell>, error: RegExp | null
 test.each([...failing])("%s: the sender is left alone, the message goes its own way", async (_, tell, error) => {
   const { runtime } = await start();
   await runtime.ask(speakerAt(c, "umbrella"), "play", { label: "foreign" });
-  await stage.stores.sql`
+  await harness.stores.sql`
     insert into runtime_actors (kind, key, tenant, partition, version, logs, state)
     values ('speaker', ${d}, 'acme', 3, 1, '{}', '{"heard":"much"}')`;
   const first = { key: b, body: { label: "first" }, ...tell };
@@ -183,7 +183,7 @@ test.each([...failing])("%s: the sender is left alone, the message goes its own 
   expect(await heardBy(runtime, a)).toEqual(["1", "2"]);
   const letters = () => runtime.deadLetters.list({});
   if (error === null) {
-    await until(async () => (await stage.stores.sql`select 1 from runtime_outbox`).length === 0);
+    await until(async () => (await harness.stores.sql`select 1 from runtime_outbox`).length === 0);
     expect(await runtime.read(speakerAt(c, "umbrella"))).toMatchObject({ version: 1, state: { heard: ["foreign"] } });
     expect(await letters()).toEqual([]);
     return;
@@ -196,7 +196,7 @@ test.each([...failing])("%s: the sender is left alone, the message goes its own 
 
 test("where one message to a receiver goes its own way, the next of the same turn does not overtake it", async () => {
   const attempts: string[] = [];
-  const { runtime } = await stage.node({ actors: [speaker(attempts)] });
+  const { runtime } = await harness.node({ actors: [speaker(attempts)] });
   const first = { key: b, body: { label: "x", act: "throw" } };
   await play(runtime, a, order("1", [first, { key: b, body: { label: "later" } }, { key: c, body: { label: "2" } }]));
   await until(async () => (await heardBy(runtime, b))?.join() === "later", { what: "the later message" });
@@ -326,7 +326,7 @@ test.each(["ask", "askNew"] as const)("%s: a sender's turn that cannot be stored
 
 test("a stored row that is no JSON keeps nobody from his turn", async () => {
   const { runtime } = await start();
-  await stage.stores.sql`
+  await harness.stores.sql`
     insert into runtime_actors (kind, key, tenant, partition, version, logs, state)
     values ('speaker', ${b}, 'acme', 3, 1, '{}', '{"heard":')`;
   expect(await play(runtime, a, order("1", [{ key: b, body: { label: "2" } }]))).toBe("done");
@@ -336,8 +336,8 @@ test("a stored row that is no JSON keeps nobody from his turn", async () => {
 
 test("taken again after a commit that failed, a message and all that follows have the same ids", async () => {
   const attempts: string[] = [];
-  const { runtime } = await stage.node({ actors: [speaker(attempts)] });
-  await stage.stores.sql`update runtime_partitions set epoch = epoch + 1`;
+  const { runtime } = await harness.node({ actors: [speaker(attempts)] });
+  await harness.stores.sql`update runtime_partitions set epoch = epoch + 1`;
   const body = chain([b, c, a, b]) as never;
   await runtime.tell(speakerAt(a), "play", body);
   await until(async () => (await heardBy(runtime, b))?.includes("last"), { what: "the chain" });

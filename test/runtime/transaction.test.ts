@@ -4,12 +4,12 @@ import { uuidv7 } from "../../src/runtime/id.ts";
 import { MailboxFull } from "../../src/runtime/index.ts";
 import { flushPendingTells, storePendingTells } from "../../src/runtime/mailbox/pending-tell.ts";
 import { until } from "../harness/until.ts";
-import { at, Stage, stateOf } from "./stage.ts";
+import { at, Harness, stateOf } from "./harness.ts";
 
-const stage = new Stage();
+const harness = new Harness();
 
 test("tellWithin sends when the transaction commits, and only then", async () => {
-  const [{ runtime, sql }] = await stage.pair();
+  const [{ runtime, sql }] = await harness.pair();
   const rolledBack = sql.begin(async (tx) => {
     await runtime.tellWithin(tx, [{ to: at("a"), type: "add", body: { label: "never" } }]);
     throw new Error("changed my mind");
@@ -28,21 +28,21 @@ test("tellWithin sends when the transaction commits, and only then", async () =>
   });
   expect((await stateOf(runtime, "a"))?.seen).toEqual(["first"]);
   expect((await stateOf(runtime, "b"))?.seen).toEqual(["second"]);
-  await until(async () => (await stage.stores.sql`select 1 from runtime_pending_tells`).length === 0, {
+  await until(async () => (await harness.stores.sql`select 1 from runtime_pending_tells`).length === 0, {
     what: "the stored messages to be gone",
   });
 });
 
 test("a message whose node died before it sent it leaves with another node", async () => {
-  await stage.stores.sql`
+  await harness.stores.sql`
     insert into runtime_pending_tells (id, kind, key, tenant, type, body, created_at)
     values (gen_random_uuid(), 'counter', 'a', 'acme', 'add', '{"label":"left"}', now() - interval '5 seconds')`;
-  const { runtime } = await stage.node();
+  const { runtime } = await harness.node();
   await until(async () => (await stateOf(runtime, "a"))?.seen.length === 1, { what: "the message" });
 });
 
 test("a message that is refused now holds up no other, repeats none, and leaves later", async () => {
-  const { sql } = stage.stores;
+  const { sql } = harness.stores;
   const heard: string[] = [];
   let full = true;
   const flush = () =>

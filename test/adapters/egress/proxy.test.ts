@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from "bun:test";
 import type { NetworkRules } from "../../../actors/policy/network/policy.ts";
 import { until } from "../../harness/until.ts";
-import { goodCredentials, openPeer, openStand, RawClient, request, type Stand } from "./stand.ts";
+import { type Fixture, goodCredentials, openFixture, openPeer, RawClient, request } from "./fixture.ts";
 
 const undo: (() => void)[] = [];
 afterEach(() => {
@@ -17,12 +17,12 @@ async function peer(answer = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi") {
   undo.push(opened.stop);
   return opened;
 }
-async function stand(
+async function fixture(
   rules: NetworkRules | null,
   allowPrivate?: readonly string[],
-  limits?: Parameters<typeof openStand>[2],
-): Promise<Stand> {
-  const opened = await openStand(rules, allowPrivate, limits);
+  limits?: Parameters<typeof openFixture>[2],
+): Promise<Fixture> {
+  const opened = await openFixture(rules, allowPrivate, limits);
   undo.push(opened.stop);
   return opened;
 }
@@ -31,16 +31,16 @@ async function client(to: { port: number }): Promise<RawClient> {
   undo.push(() => opened.close());
   return opened;
 }
-/** A stand whose agent may call `api.test` at the peer's port. */
-async function apiStand(port: number): Promise<Stand> {
-  const opened = await stand(allow(`api.test:${port}`, `127.0.0.1:${port}`));
+/** A fixture whose agent may call `api.test` at the peer's port. */
+async function apiFixture(port: number): Promise<Fixture> {
+  const opened = await fixture(allow(`api.test:${port}`, `127.0.0.1:${port}`));
   opened.names.set("api.test", [["127.0.0.1"]]);
   return opened;
 }
 
 test("a listed host is reached in origin form, without what is between client and proxy", async () => {
   const server = await peer();
-  const proxy = await apiStand(server.port);
+  const proxy = await apiFixture(server.port);
   const agent = await client(proxy);
   const { port } = server;
   agent.send(
@@ -73,7 +73,7 @@ test("bodies pass in both directions, chunked or counted", async () => {
     }
   });
   undo.push(server.stop);
-  const proxy = await apiStand(server.port);
+  const proxy = await apiFixture(server.port);
   const agent = await client(proxy);
   const line = `POST http://api.test:${server.port}/ HTTP/1.1`;
   const host = `Host: api.test:${server.port}`;
@@ -91,7 +91,7 @@ test("bodies pass in both directions, chunked or counted", async () => {
 test("an answer that ends with its connection is passed on as chunks, to HTTP/1.0 as it is", async () => {
   const server = await openPeer((socket) => socket.end("HTTP/1.1 200 OK\r\n\r\nall of it"));
   undo.push(server.stop);
-  const proxy = await apiStand(server.port);
+  const proxy = await apiFixture(server.port);
   const agent = await client(proxy);
   agent.send(request(`GET http://api.test:${server.port}/ HTTP/1.1`, [`Host: api.test:${server.port}`]));
   expect(await agent.take(/0\r\n\r\n$/)).toContain("9\r\nall of it\r\n0\r\n\r\n");
@@ -107,7 +107,7 @@ test("a websocket passes, other protocols do not", async () => {
     } else if (piece.includes("ping")) socket.write("pong");
   });
   undo.push(server.stop);
-  const proxy = await apiStand(server.port);
+  const proxy = await apiFixture(server.port);
   const agent = await client(proxy);
   agent.send(
     request(`GET http://api.test:${server.port}/ws HTTP/1.1`, [
@@ -142,7 +142,7 @@ test.each([
   [allow("paypal.com"), "http://xn--ypal-43d9g.com/", "not_allowlisted"],
   [allow(), "http://8.8.8.8/", "address_not_listed"],
 ] as const)("%j: %s is refused as %s", async (rules, url, reason) => {
-  const proxy = await stand(rules as NetworkRules | null, []);
+  const proxy = await fixture(rules as NetworkRules | null, []);
   proxy.names.set("api.test", [["127.0.0.1"]]);
   proxy.names.set("mixed.test", [["93.184.216.34", "10.0.0.1"]]);
   proxy.names.set("meta.test", [["169.254.169.254"]]);
@@ -163,7 +163,7 @@ test.each([
 
 test("a name is connected to by the address that was checked, whatever it says the next time", async () => {
   const server = await peer();
-  const proxy = await stand(allow(`api.test:${server.port}`, `127.0.0.1:${server.port}`));
+  const proxy = await fixture(allow(`api.test:${server.port}`, `127.0.0.1:${server.port}`));
   proxy.names.set("api.test", [["127.0.0.1"], ["10.0.0.1"]]);
   const fields = [`Host: api.test:${server.port}`];
   const first = await client(proxy);
@@ -177,7 +177,7 @@ test("a name is connected to by the address that was checked, whatever it says t
 
 test("a redirect is the client's next request, and is decided like any other", async () => {
   const server = await peer("HTTP/1.1 302 Found\r\nLocation: http://169.254.169.254/\r\nContent-Length: 0\r\n\r\n");
-  const proxy = await apiStand(server.port);
+  const proxy = await apiFixture(server.port);
   const agent = await client(proxy);
   agent.send(request(`GET http://api.test:${server.port}/ HTTP/1.1`, [`Host: api.test:${server.port}`]));
   expect(await agent.take(/\r\n\r\n/)).toContain("302 Found");
@@ -231,7 +231,7 @@ test.each([
   ["two credentials", request(absolute, ["Host: api.test", `Proxy-Authorization: ${goodCredentials}`]), "407"],
 ])("%s: refused, nothing passed on, connection closed", async (_, text, status) => {
   const server = await peer();
-  const proxy = await stand(allow("api.test", `127.0.0.1:${server.port}`));
+  const proxy = await fixture(allow("api.test", `127.0.0.1:${server.port}`));
   proxy.names.set("api.test", [["127.0.0.1"]]);
   const agent = await client(proxy);
   agent.send(text);
@@ -244,7 +244,7 @@ test.each([
 test("broken chunks end the exchange on both sides", async () => {
   const server = await openPeer(() => {});
   undo.push(server.stop);
-  const proxy = await apiStand(server.port);
+  const proxy = await apiFixture(server.port);
   for (const body of ["zz\r\n", "-1\r\nx", "1\r\nabc\r\n", "1\nx\r\n", "fffffffffffffff\r\n"]) {
     const agent = await client(proxy);
     const fields = [`Host: api.test:${server.port}`, "Transfer-Encoding: chunked"];
@@ -260,7 +260,7 @@ test.each([
   ["a head without end", `HTTP/1.1 200 OK\r\nX: ${"a".repeat(200_000)}\r\n\r\n`],
 ])("a server that answers with %s is a bad gateway", async (_, answer) => {
   const server = await peer(answer);
-  const proxy = await apiStand(server.port);
+  const proxy = await apiFixture(server.port);
   const agent = await client(proxy);
   agent.send(request(`GET http://api.test:${server.port}/ HTTP/1.1`, [`Host: api.test:${server.port}`]));
   expect(await agent.take(/}$/)).toStartWith("HTTP/1.1 502 ");
@@ -269,7 +269,7 @@ test.each([
 test("nobody at the port, or no such name", async () => {
   const server = await peer();
   server.stop();
-  const proxy = await apiStand(server.port);
+  const proxy = await apiFixture(server.port);
   const agent = await client(proxy);
   agent.send(request(`GET http://api.test:${server.port}/ HTTP/1.1`, [`Host: api.test:${server.port}`]));
   expect(await agent.take(/}$/)).toContain("egress_unreachable");
@@ -280,7 +280,7 @@ test("nobody at the port, or no such name", async () => {
 
 test("a connection more than an instance may have is told so", async () => {
   const server = await peer();
-  const proxy = await stand(allow(`127.0.0.1:${server.port}`), undefined, { seats: 1 });
+  const proxy = await fixture(allow(`127.0.0.1:${server.port}`), undefined, { seats: 1 });
   const line = `GET http://127.0.0.1:${server.port}/ HTTP/1.1`;
   const first = await client(proxy);
   first.send(request(line, [`Host: 127.0.0.1:${server.port}`]));
@@ -291,7 +291,7 @@ test("a connection more than an instance may have is told so", async () => {
 });
 
 test("one that asks and asks without reading the answers is not answered without end", async () => {
-  const proxy = await stand(allow("api.test"));
+  const proxy = await fixture(allow("api.test"));
   const deaf = await client(proxy);
   deaf.socket.pause();
   const asked = 60_000;
@@ -309,7 +309,7 @@ test("one that asks and asks without reading the answers is not answered without
 });
 
 test("a client that never comes to the point is cut, however slowly it goes on", async () => {
-  const proxy = await stand(allow("api.test"), undefined, { headMs: 60 });
+  const proxy = await fixture(allow("api.test"), undefined, { headMs: 60 });
   const silent = await client(proxy);
   const slow = await client(proxy);
   slow.send("GET http://api.test/ HTTP/1.1\r\n");
@@ -321,7 +321,7 @@ test("a client that never comes to the point is cut, however slowly it goes on",
 
 test("strangers in numbers push out their own eldest, not those who are known", async () => {
   const server = await peer();
-  const proxy = await apiStand(server.port);
+  const proxy = await apiFixture(server.port);
   const agent = await client(proxy);
   const line = request(`GET http://api.test:${server.port}/ HTTP/1.1`, [`Host: api.test:${server.port}`]);
   agent.send(line);
@@ -341,7 +341,7 @@ test("strangers in numbers push out their own eldest, not those who are known", 
 
 test("a client that is gone before it is known leaves no seat taken", async () => {
   const server = await peer();
-  const proxy = await stand(allow(`127.0.0.1:${server.port}`), undefined, { admitMs: 30 });
+  const proxy = await fixture(allow(`127.0.0.1:${server.port}`), undefined, { admitMs: 30 });
   const line = request(`GET http://127.0.0.1:${server.port}/ HTTP/1.1`, [`Host: 127.0.0.1:${server.port}`]);
   const hasty = await Promise.all(Array.from({ length: 5 }, () => client(proxy)));
   for (const one of hasty) one.socket.write(line, () => void one.socket.resetAndDestroy());

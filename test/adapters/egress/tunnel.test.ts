@@ -7,7 +7,16 @@ import { readGreeting } from "../../../src/adapters/egress/client-hello.ts";
 import { Source } from "../../../src/adapters/egress/source.ts";
 import { greetingRefusal } from "../../../src/adapters/egress/tunnel.ts";
 import { until } from "../../harness/until.ts";
-import { greeting, listenAnywhere, openPeer, openStand, RawClient, records, request, type Stand } from "./stand.ts";
+import {
+  type Fixture,
+  greeting,
+  listenAnywhere,
+  openFixture,
+  openPeer,
+  RawClient,
+  records,
+  request,
+} from "./fixture.ts";
 
 const undo: (() => void)[] = [];
 afterEach(() => {
@@ -16,16 +25,16 @@ afterEach(() => {
 
 const allow = (...allowlist: string[]): NetworkRules => ({ mode: "allow", allowlist, denylist: [] });
 
-/** A peer that echoes, and a stand that lets `api.test` be reached there under the entries given. */
+/** A peer that echoes, and a fixture that lets `api.test` be reached there under the entries given. */
 async function scene(entries: (port: number) => string[], answer = (piece: Buffer): Buffer | string => piece) {
   const peer = await openPeer((socket, piece) => void socket.write(answer(piece)));
   undo.push(peer.stop);
-  const proxy = await openStand(allow(...entries(peer.port)));
+  const proxy = await openFixture(allow(...entries(peer.port)));
   undo.push(proxy.stop);
   proxy.names.set("api.test", [["127.0.0.1"]]);
   return { peer, proxy };
 }
-async function tunnel(proxy: Stand, target: string): Promise<RawClient> {
+async function tunnel(proxy: Fixture, target: string): Promise<RawClient> {
   const agent = await RawClient.open(proxy.port);
   undo.push(() => agent.close());
   agent.send(request(`CONNECT ${target} HTTP/1.1`, [`Host: ${target}`]));
@@ -47,7 +56,7 @@ test("a server that speaks first is heard before the client says anything", asyn
   const server = await openPeer((socket, piece) => void socket.write(`you said ${piece}`));
   undo.push(server.stop);
   server.onConnection((socket) => void socket.write("220 ready\r\n"));
-  const proxy = await openStand(allow(`127.0.0.1:${server.port}`));
+  const proxy = await openFixture(allow(`127.0.0.1:${server.port}`));
   undo.push(proxy.stop);
   const agent = await tunnel(proxy, `127.0.0.1:${server.port}`);
   expect(await agent.take(/ready\r\n/)).toBe("220 ready\r\n");
@@ -74,7 +83,7 @@ test("either side may end its half and still get the rest", async () => {
   });
   undo.push(() => server.close());
   const port = await listenAnywhere(server);
-  const proxy = await openStand(allow(`127.0.0.1:${port}`));
+  const proxy = await openFixture(allow(`127.0.0.1:${port}`));
   undo.push(proxy.stop);
   const agent = await tunnel(proxy, `127.0.0.1:${port}`);
   agent.socket.end("x".repeat(1_000_000));
@@ -168,7 +177,7 @@ test("a real TLS client and server meet through the tunnel, each end closing on 
     fetch: async (asked) => new Response(`${asked.headers.get("host")} ${(await asked.bytes()).length}`),
   });
   undo.push(() => void server.stop(true));
-  const proxy = await openStand(allow(`api.test:${server.port}`, `127.0.0.1:${server.port}`));
+  const proxy = await openFixture(allow(`api.test:${server.port}`, `127.0.0.1:${server.port}`));
   undo.push(proxy.stop);
   proxy.names.set("api.test", [["127.0.0.1"]]);
   const body = new Uint8Array(3_000_000).fill(7);

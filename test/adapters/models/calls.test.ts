@@ -8,7 +8,7 @@ import { createModels } from "../../../src/adapters/models/models.ts";
 import { ModelError, type ModelErrorClass, type ToolDescription } from "../../../src/adapters/models/port.ts";
 import { Latencies } from "../../../src/adapters/models/selection.ts";
 import { startVendor } from "../../harness/vendor.ts";
-import { aCall, configOf, failureOf, quickPace } from "./setting.ts";
+import { aCall, configOf, failureOf, quickPace } from "./fixture.ts";
 
 const vendor = await startVendor();
 beforeEach(() => vendor.reset());

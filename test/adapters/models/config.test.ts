@@ -5,7 +5,7 @@ import { isPrivateEndpoint } from "../../../src/adapters/models/endpoint.ts";
 import { openModels } from "../../../src/adapters/models/index.ts";
 import { Secret } from "../../../src/lib/secret.ts";
 import { startVendor } from "../../harness/vendor.ts";
-import { aCall, configOf } from "./setting.ts";
+import { aCall, configOf } from "./fixture.ts";
 
 const options = {
   development: true,

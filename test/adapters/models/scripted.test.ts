@@ -4,7 +4,7 @@ import { createModels } from "../../../src/adapters/models/models.ts";
 import type { ModelMessage } from "../../../src/adapters/models/port.ts";
 import { compileTemplate, renderTemplate } from "../../../src/adapters/models/script-template.ts";
 import { scriptBlock } from "../../../src/adapters/models/scripted.ts";
-import { aCall, configOf, failureOf, outcome, quickPace } from "./setting.ts";
+import { aCall, configOf, failureOf, outcome, quickPace } from "./fixture.ts";
 
 const fenced = (script: unknown) =>
   `Do it.\n\`\`\`svc-script\n${typeof script === "string" ? script : JSON.stringify(script)}\n\`\`\`\nThanks.`;

@@ -3,7 +3,7 @@ import { createModels } from "../../../src/adapters/models/models.ts";
 import type { ModelErrorClass, ModelMessage, Models, ToolDescription } from "../../../src/adapters/models/port.ts";
 import { until } from "../../harness/until.ts";
 import { type Behaviour, startVendor, type Wire } from "../../harness/vendor.ts";
-import { aCall, configOf, failureOf, outcome, quickPace } from "./setting.ts";
+import { aCall, configOf, failureOf, outcome, quickPace } from "./fixture.ts";
 
 const vendor = await startVendor();
 const kinds = [

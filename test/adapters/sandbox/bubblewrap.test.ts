@@ -4,30 +4,30 @@ import { networkInterfaces } from "node:os";
 import { join } from "node:path";
 import type { Sandbox } from "../../../src/adapters/sandbox/port.ts";
 import { until } from "../../harness/until.ts";
-import { bubblewrapWorks, processBench } from "./bench.ts";
 import { processesWith, runToEnd, sandboxConformance, specOf, untilOutput } from "./conformance.ts";
-import { memberConformance } from "./members.ts";
+import { bubblewrapWorks, processFixture } from "./fixture.ts";
+import { optionsConformance } from "./options-conformance.ts";
 
 const works = await bubblewrapWorks();
 if (works) {
-  sandboxConformance("process with bubblewrap", () => processBench());
-  memberConformance("process with bubblewrap", () => processBench());
-  sandboxConformance("process with bubblewrap, without control groups", () => processBench({ cgroups: false }));
+  sandboxConformance("process with bubblewrap", () => processFixture());
+  optionsConformance("process with bubblewrap", () => processFixture());
+  sandboxConformance("process with bubblewrap, without control groups", () => processFixture({ cgroups: false }));
 }
 
 describe.skipIf(!works)("bubblewrap holds", () => {
-  let bench: Awaited<ReturnType<typeof processBench>>;
+  let fixture: Awaited<ReturnType<typeof processFixture>>;
   let sandbox: Sandbox;
-  const run = async (script: string) => (await runToEnd(sandbox, specOf(bench, script))).exit;
+  const run = async (script: string) => (await runToEnd(sandbox, specOf(fixture, script))).exit;
   beforeAll(async () => {
-    bench = await processBench();
-    sandbox = bench.sandbox;
+    fixture = await processFixture();
+    sandbox = fixture.sandbox;
   });
-  afterAll(() => bench.dispose());
+  afterAll(() => fixture.dispose());
 
   test("describes itself", () => {
     expect(sandbox.describe()).toMatchObject({ isolation: "process", sandbox: "bubblewrap", egressEnforced: true });
-    expect(bench.warnings).toEqual([]);
+    expect(fixture.warnings).toEqual([]);
   });
 
   test("an unprivileged user without capabilities, who cannot gain any", async () => {
@@ -42,7 +42,7 @@ describe.skipIf(!works)("bubblewrap holds", () => {
   });
 
   test("the host's files are hidden or read-only", async () => {
-    await Bun.write(join(bench.dataDir, "secret"), "s3cret");
+    await Bun.write(join(fixture.dataDir, "secret"), "s3cret");
     const hidden = [
       "/root",
       "/home",
@@ -51,7 +51,7 @@ describe.skipIf(!works)("bubblewrap holds", () => {
       "/var",
       "/work",
       "/sys",
-      bench.dataDir,
+      fixture.dataDir,
       import.meta.dir,
     ];
     const { stdout } = await run(
@@ -77,7 +77,7 @@ describe.skipIf(!works)("bubblewrap holds", () => {
 
   test("another execution's workspace and the instance's own files are out of reach", async () => {
     const other = crypto.randomUUID();
-    const path = bench.workspace(other);
+    const path = fixture.workspace(other);
     await Bun.write(join(path, "theirs"), "private");
     const tries = [
       `cat ${path}/theirs`,
@@ -126,45 +126,45 @@ describe.skipIf(!works)("bubblewrap holds", () => {
 
   test("a link in the workspace leads to what is inside, not to the host's", async () => {
     const [mine, other] = [crypto.randomUUID(), crypto.randomUUID()];
-    await Bun.write(join(bench.workspace(other), "theirs"), "private");
-    const directory = bench.workspace(mine);
-    symlinkSync(bench.workspace(other), join(directory, "absolute"));
+    await Bun.write(join(fixture.workspace(other), "theirs"), "private");
+    const directory = fixture.workspace(mine);
+    symlinkSync(fixture.workspace(other), join(directory, "absolute"));
     symlinkSync(`../${other}`, join(directory, "relative"));
     symlinkSync("/proc/1/root", join(directory, "root"));
     const look = "cat absolute/theirs relative/theirs root/etc/shadow /proc/*/root/etc/shadow 2>/dev/null; echo end";
-    const { exit } = await runToEnd(sandbox, specOf(bench, look, { executionId: mine }));
+    const { exit } = await runToEnd(sandbox, specOf(fixture, look, { executionId: mine }));
     expect(exit.stdout).toBe("end\n");
   });
 
   test("a link in the way to a volume, put there after it was looked at, is not followed", async () => {
-    const [outer, outside] = [bench.volume(), bench.volume()];
+    const [outer, outside] = [fixture.volume(), fixture.volume()];
     mkdirSync(join(outside, "sub"));
     await Bun.write(join(outside, "sub", "theirs"), "private");
     symlinkSync(outside, join(outer, "link"));
-    const spec = specOf(bench, "cat v/theirs; echo ran");
+    const spec = specOf(fixture, "cat v/theirs; echo ran");
     const mount = { source: join(outer, "link", "sub"), target: "/workspace/v", readOnly: false };
     const { exit } = await runToEnd(sandbox, { ...spec, mounts: [...spec.mounts, mount] });
     expect(exit).toMatchObject({ reason: "lost", stdout: "" });
   });
 
   test("no descriptor of the host's is open inside", async () => {
-    const spec = specOf(bench, "ls /proc/self/fd | tr '\\n' ' '");
-    const mounts = [...spec.mounts, { source: bench.volume(), target: "/workspace/v", readOnly: true }];
+    const spec = specOf(fixture, "ls /proc/self/fd | tr '\\n' ' '");
+    const mounts = [...spec.mounts, { source: fixture.volume(), target: "/workspace/v", readOnly: true }];
     // 3 is the directory that `ls` reads.
     expect((await runToEnd(sandbox, { ...spec, mounts })).exit.stdout).toBe("0 1 2 3 ");
   });
 
   test("a file can be mounted on a file", async () => {
-    const volume = bench.volume();
+    const volume = fixture.volume();
     await Bun.write(join(volume, "given"), "from-host");
-    const spec = specOf(bench, "cat d/one; (echo x > d/one) 2>/dev/null || echo refused");
+    const spec = specOf(fixture, "cat d/one; (echo x > d/one) 2>/dev/null || echo refused");
     const mount = { source: join(volume, "given"), target: "/workspace/d/one", readOnly: true };
     const { exit } = await runToEnd(sandbox, { ...spec, mounts: [...spec.mounts, mount] });
     expect(exit.stdout).toBe("from-hostrefused\n");
   });
 
   test("1 GB on standard output harms neither node nor disk", async () => {
-    const spec = specOf(bench, "head -c 1000000000 /dev/zero; echo end");
+    const spec = specOf(fixture, "head -c 1000000000 /dev/zero; echo end");
     const before = process.memoryUsage().rss;
     await sandbox.launch(spec, () => {});
     let told = 0;
@@ -179,7 +179,7 @@ describe.skipIf(!works)("bubblewrap holds", () => {
     expect(exit).toMatchObject({ exitCode: 0, stdoutTruncated: true });
     expect(exit.stdout.endsWith("end\n")).toBe(true);
     expect(process.memoryUsage().rss - before).toBeLessThan(300 * 2 ** 20);
-    const kept = Bun.spawnSync(["du", "-sk", join(bench.dataDir, "instances", spec.instanceId)]).stdout.toString();
+    const kept = Bun.spawnSync(["du", "-sk", join(fixture.dataDir, "instances", spec.instanceId)]).stdout.toString();
     expect(Number.parseInt(kept, 10)).toBeLessThan(4_096);
   }, 60_000);
 
@@ -193,7 +193,7 @@ describe.skipIf(!works)("bubblewrap holds", () => {
 
   test("what an agent puts into its environment does not run outside", async () => {
     const executionId = crypto.randomUUID();
-    const workspace = bench.workspace(executionId);
+    const workspace = fixture.workspace(executionId);
     const ran = join(workspace, "ran-outside");
     await Bun.write(join(workspace, "hook.sh"), `id -u >> ${ran}\n`);
     const environment = {
@@ -202,21 +202,21 @@ describe.skipIf(!works)("bubblewrap holds", () => {
       LD_PRELOAD: join(workspace, "evil.so"),
       IFS: "/",
     };
-    const { exit } = await runToEnd(sandbox, specOf(bench, "id -u", { executionId, environment }));
+    const { exit } = await runToEnd(sandbox, specOf(fixture, "id -u", { executionId, environment }));
     expect(exit.stdout).toContain("1000");
     expect(await Bun.file(ran).exists()).toBe(false);
   });
 
   test("neither the token nor the prompt shows in the host's process list", async () => {
     const executionId = crypto.randomUUID();
-    const spec = specOf(bench, "while [ ! -e go ]; do sleep 0.05; done", {
+    const spec = specOf(fixture, "while [ ! -e go ]; do sleep 0.05; done", {
       executionId,
       environment: { SVC_EXECUTION_TOKEN: "tok-5ecret" },
     });
     const end = runToEnd(sandbox, spec);
     await until(() => processesWith(spec.instanceId).length > 0, { what: "the supervisor" });
     expect(processesWith("tok-5ecret")).toEqual([]);
-    await Bun.write(join(bench.workspace(executionId), "go"), "");
+    await Bun.write(join(fixture.workspace(executionId), "go"), "");
     expect((await end).exit.exitCode).toBe(0);
   });
 
@@ -224,7 +224,7 @@ describe.skipIf(!works)("bubblewrap holds", () => {
     const limits = { cpuMillicores: 200, memoryBytes: 128 * 2 ** 20, diskBytes: 2 ** 24, processes: 40 };
     if (sandbox.describe().unenforcedLimits.includes("processes")) return;
     const bomb = "n=0; while [ $n -lt 300 ]; do sleep 20 & n=$((n+1)); done 2>/dev/null; echo survived";
-    const spec = specOf(bench, `(${bomb}); ls /proc | grep -c '^[0-9]'; true`, { limits });
+    const spec = specOf(fixture, `(${bomb}); ls /proc | grep -c '^[0-9]'; true`, { limits });
     await sandbox.launch(spec, () => {});
     await until(() => processesWith("sleep 20").length > 5, { what: "the bomb" });
     expect(processesWith("sleep 20").length).toBeLessThanOrEqual(40);
@@ -235,12 +235,12 @@ describe.skipIf(!works)("bubblewrap holds", () => {
   test("deleted files that are still open count as disk", async () => {
     const limits = { cpuMillicores: 1_000, memoryBytes: 2 ** 27, diskBytes: 2 ** 24, processes: 64 };
     const script = 'for n in 3 4 5; do eval "exec $n> f$n"; rm f$n; head -c 8000000 /dev/zero >&$n; done; sleep 30';
-    const { exit } = await runToEnd(sandbox, specOf(bench, script, { limits }));
+    const { exit } = await runToEnd(sandbox, specOf(fixture, script, { limits }));
     expect(exit.reason).toBe("disk_exceeded");
   }, 20_000);
 
   test("a launch that breaks off while it is written leaves nothing behind", async () => {
-    const own = await processBench();
+    const own = await processFixture();
     const limits = { cpuMillicores: 1_000, memoryBytes: 2 ** 27, diskBytes: 2 ** 23, processes: 64 };
     const full = Object.assign(limits, {
       toJSON: () => {
@@ -258,7 +258,7 @@ describe.skipIf(!works)("bubblewrap holds", () => {
   test("files without content count as disk: file systems run out of them, too", async () => {
     const limits = { cpuMillicores: 1_000, memoryBytes: 2 ** 27, diskBytes: 2 ** 23, processes: 64 };
     const script = "mkdir many; cd many; seq 1 20000 | xargs touch; sleep 30";
-    const { exit } = await runToEnd(sandbox, specOf(bench, script, { limits }));
+    const { exit } = await runToEnd(sandbox, specOf(fixture, script, { limits }));
     expect(exit.reason).toBe("disk_exceeded");
   }, 20_000);
 
@@ -272,15 +272,15 @@ describe.skipIf(!works)("bubblewrap holds", () => {
       "  c.mmap(None, ctypes.c_size_t(4000000), 3, 1, f, ctypes.c_long(0)); os.close(f)",
       "time.sleep(30)",
     ].join("\n");
-    const { exit } = await runToEnd(sandbox, specOf(bench, `python3 -c "${mapping}"`, { limits }));
+    const { exit } = await runToEnd(sandbox, specOf(fixture, `python3 -c "${mapping}"`, { limits }));
     expect(exit.reason).toBe("disk_exceeded");
   }, 20_000);
 
   test.each([true, false])(
     "a killed supervisor takes everything inside along, and the instance counts as lost (control groups: %p)",
     async (cgroups) => {
-      const own = await processBench({ cgroups });
-      const spec = specOf(bench, "echo up; sleep 3456");
+      const own = await processFixture({ cgroups });
+      const spec = specOf(fixture, "echo up; sleep 3456");
       await own.sandbox.launch(spec, () => {});
       await untilOutput(own.sandbox, spec.instanceId);
       for (const pid of processesWith(`instances/${spec.instanceId}`)) process.kill(pid, "SIGKILL");
@@ -295,7 +295,10 @@ describe.skipIf(!works)("bubblewrap holds", () => {
   test("processor time is held to its share", async () => {
     if (sandbox.describe().unenforcedLimits.includes("cpu")) return;
     const limits = { cpuMillicores: 200, memoryBytes: 2 ** 27, diskBytes: 2 ** 24, processes: 64 };
-    const { exit } = await runToEnd(sandbox, specOf(bench, "timeout 2 sh -c 'while :; do :; done'; times", { limits }));
+    const { exit } = await runToEnd(
+      sandbox,
+      specOf(fixture, "timeout 2 sh -c 'while :; do :; done'; times", { limits }),
+    );
     const [, user = "99"] = /\n\d+m([\d.]+)s/.exec(exit.stdout) ?? [];
     expect(Number(user)).toBeLessThan(0.9);
   });

@@ -4,18 +4,18 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "n
 import { join } from "node:path";
 import { type Command, type InstanceSpec, LaunchFailure, type Sandbox } from "../../../src/adapters/sandbox/port.ts";
 import { until } from "../../harness/until.ts";
-import { type Bench, processesWith, runToEnd, specOf, untilOutput } from "./conformance.ts";
+import { processesWith, runToEnd, type SandboxFixture, specOf, untilOutput } from "./conformance.ts";
 
 const mebibyte = 1_024 * 1_024;
 const path = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
 /** A sandboxed command as a System state asks for it. */
 export function commandSpec(
-  bench: Pick<Bench, "workspace">,
+  fixture: Pick<SandboxFixture, "workspace">,
   command: Partial<Command> & Pick<Command, "argv">,
   changes: Partial<InstanceSpec> = {},
 ): InstanceSpec {
-  return specOf(bench, "", {
+  return specOf(fixture, "", {
     environment: {},
     readOnlyRoot: true,
     command: { workdir: "/workspace", user: null, ...command },
@@ -24,23 +24,23 @@ export function commandSpec(
 }
 
 /** Run over every adapter that really holds what it runs. */
-export function commandConformance(name: string, make: () => Promise<Bench>): void {
+export function commandConformance(name: string, make: () => Promise<SandboxFixture>): void {
   describe(`sandbox port, commands: ${name}`, () => {
-    let bench: Bench;
+    let fixture: SandboxFixture;
     let sandbox: Sandbox;
     beforeAll(async () => {
-      bench = await make();
-      sandbox = bench.sandbox;
+      fixture = await make();
+      sandbox = fixture.sandbox;
     });
-    afterAll(() => bench.dispose());
+    afterAll(() => fixture.dispose());
     const script = (text: string, changes: Partial<InstanceSpec> = {}) =>
-      commandSpec(bench, { argv: ["/bin/sh", "-c", text] }, changes);
+      commandSpec(fixture, { argv: ["/bin/sh", "-c", text] }, changes);
     const run = async (spec: InstanceSpec) => (await runToEnd(sandbox, spec)).exit;
 
     test("gets exactly the given environment, PATH and HOME", async () => {
       process.env.SERVICE_SECRET_OF_TEST = "leak";
       const given = { GREETING: 'it\'s $HOME\n"quoted"', EMPTY: "", UMLAUT: "ü" };
-      const exit = await run(commandSpec(bench, { argv: ["env", "-0"] }, { environment: given }));
+      const exit = await run(commandSpec(fixture, { argv: ["env", "-0"] }, { environment: given }));
       delete process.env.SERVICE_SECRET_OF_TEST;
       const seen = Object.fromEntries(
         exit.stdout
@@ -54,11 +54,11 @@ export function commandConformance(name: string, make: () => Promise<Bench>): vo
 
     test("its own PATH and HOME stand, and decide which program runs", async () => {
       const spec = commandSpec(
-        bench,
+        fixture,
         { argv: ["mine", "a b", "$HOME", ""] },
         { environment: { PATH: "/workspace", HOME: "/tmp" } },
       );
-      const program = join(bench.workspace(spec.executionId), "mine");
+      const program = join(fixture.workspace(spec.executionId), "mine");
       writeFileSync(program, '#!/bin/sh\nprintf "%s|" "$HOME" "$#" "$@"\n');
       chmodSync(program, 0o755);
       expect(await run(spec)).toMatchObject({ exitCode: 0, stdout: "/tmp|3|a b|$HOME||" });
@@ -67,7 +67,7 @@ export function commandConformance(name: string, make: () => Promise<Bench>): vo
     test("arguments arrive as they are, whatever they look like", async () => {
       const words = ["-n", "--", "a=b", "'", '"', "\\", "$(id)", "`id`", ";", "\n", "é\u{1f600}", "", "*"];
       const exit = await run(
-        commandSpec(bench, { argv: ["/bin/sh", "-c", 'printf "%s\\n" "$@" end', "sh", ...words] }),
+        commandSpec(fixture, { argv: ["/bin/sh", "-c", 'printf "%s\\n" "$@" end', "sh", ...words] }),
       );
       expect(exit.stdout).toBe([...words, "end", ""].join("\n"));
     });
@@ -94,8 +94,8 @@ export function commandConformance(name: string, make: () => Promise<Bench>): vo
     });
 
     test("finds no gateway, no proxy, no socket and nothing of ours", async () => {
-      mkdirSync(join(bench.gatewaySocket("x"), ".."), { recursive: true });
-      writeFileSync(bench.gatewaySocket("x"), "");
+      mkdirSync(join(fixture.gatewaySocket("x"), ".."), { recursive: true });
+      writeFileSync(fixture.gatewaySocket("x"), "");
       const exit = await run(
         script(
           "ls -d /run/svc/gateway /run/svc/egress /run/docker.sock /var/run/docker.sock 2>/dev/null; env | grep -i -e svc -e proxy -e token; echo end",
@@ -115,10 +115,10 @@ export function commandConformance(name: string, make: () => Promise<Bench>): vo
     });
 
     test("starts in its directory, and says so when there is none", async () => {
-      const spec = commandSpec(bench, { argv: ["/bin/pwd"], workdir: "/workspace/a b" });
-      mkdirSync(join(bench.workspace(spec.executionId), "a b"));
+      const spec = commandSpec(fixture, { argv: ["/bin/pwd"], workdir: "/workspace/a b" });
+      mkdirSync(join(fixture.workspace(spec.executionId), "a b"));
       expect(await run(spec)).toMatchObject({ exitCode: 0, stdout: "/workspace/a b\n" });
-      const nowhere = await run(commandSpec(bench, { argv: ["/bin/pwd"], workdir: "/workspace/gone" }));
+      const nowhere = await run(commandSpec(fixture, { argv: ["/bin/pwd"], workdir: "/workspace/gone" }));
       expect(nowhere).toMatchObject({ reason: "exited", exitCode: 126, stdout: "" });
       expect(nowhere.stderr).toContain("/workspace/gone");
     });
@@ -132,8 +132,8 @@ export function commandConformance(name: string, make: () => Promise<Bench>): vo
       ["/workspace", 126],
       ["/workspace/plain", 126],
     ])("program %p exits with %i", async (program, code) => {
-      const spec = commandSpec(bench, { argv: [program] });
-      writeFileSync(join(bench.workspace(spec.executionId), "plain"), "text");
+      const spec = commandSpec(fixture, { argv: [program] });
+      writeFileSync(join(fixture.workspace(spec.executionId), "plain"), "text");
       const exit = await run(spec);
       expect(exit).toMatchObject({ reason: "exited", exitCode: code, stdout: "" });
       expect(exit.stderr).not.toBe("");
@@ -149,7 +149,7 @@ export function commandConformance(name: string, make: () => Promise<Bench>): vo
     });
 
     test("reads nothing from its standard input", async () => {
-      expect(await run(commandSpec(bench, { argv: ["cat"] }))).toMatchObject({ exitCode: 0, stdout: "" });
+      expect(await run(commandSpec(fixture, { argv: ["cat"] }))).toMatchObject({ exitCode: 0, stdout: "" });
     });
 
     test("of each stream the last mebibyte is kept", async () => {
@@ -209,7 +209,7 @@ export function commandConformance(name: string, make: () => Promise<Bench>): vo
       await untilOutput(sandbox, spec.instanceId);
       await until(() => processesWith(`sleep ${tag}`).length > 0, { what: "the child" });
       const began = performance.now();
-      await (await bench.another()).terminate(spec.instanceId, 500);
+      await (await fixture.another()).terminate(spec.instanceId, 500);
       expect(performance.now() - began).toBeLessThan(10_000);
       expect((await run(spec)).reason).toBe("terminated");
       await until(() => processesWith(`sleep ${tag}`).length === 0, { what: "no process left" });
@@ -217,14 +217,14 @@ export function commandConformance(name: string, make: () => Promise<Bench>): vo
 
     test("runs once, and another node follows it to its end", async () => {
       const spec = script("echo x >> runs; echo up; while [ ! -e go ]; do sleep 0.05; done; echo done");
-      const other = await bench.another();
+      const other = await fixture.another();
       await Promise.all([sandbox.launch(spec, () => {}), other.launch(spec, () => {})]);
       await untilOutput(sandbox, spec.instanceId);
       expect(await other.inspect(spec.instanceId)).toBe("running");
       expect(await other.list()).toContainEqual({ instanceId: spec.instanceId, executionId: spec.executionId });
-      writeFileSync(join(bench.workspace(spec.executionId), "go"), "");
+      writeFileSync(join(fixture.workspace(spec.executionId), "go"), "");
       expect((await runToEnd(other, spec)).exit).toMatchObject({ exitCode: 0, stdout: "up\ndone\n" });
-      expect(readFileSync(join(bench.workspace(spec.executionId), "runs"), "utf8")).toBe("x\n");
+      expect(readFileSync(join(fixture.workspace(spec.executionId), "runs"), "utf8")).toBe("x\n");
       await other.remove(spec.instanceId);
       expect(await sandbox.inspect(spec.instanceId)).toBe("gone");
     });
@@ -232,11 +232,11 @@ export function commandConformance(name: string, make: () => Promise<Bench>): vo
     test("what no program can be given is refused before anything runs", async () => {
       const long = "x".repeat(131_072);
       const cases: InstanceSpec[] = [
-        commandSpec(bench, { argv: ["echo", "a\0b"] }),
-        commandSpec(bench, { argv: ["echo", long] }),
-        commandSpec(bench, { argv: [] }),
-        commandSpec(bench, { argv: ["true"] }, { environment: { A: long } }),
-        commandSpec(bench, { argv: ["true"] }, { environment: { A: "a\0" } }),
+        commandSpec(fixture, { argv: ["echo", "a\0b"] }),
+        commandSpec(fixture, { argv: ["echo", long] }),
+        commandSpec(fixture, { argv: [] }),
+        commandSpec(fixture, { argv: ["true"] }, { environment: { A: long } }),
+        commandSpec(fixture, { argv: ["true"] }, { environment: { A: "a\0" } }),
       ];
       for (const spec of cases) {
         const failure = await sandbox.launch(spec, () => {}).catch((error: unknown) => error);
@@ -246,15 +246,17 @@ export function commandConformance(name: string, make: () => Promise<Bench>): vo
       }
       const nearly = { A: "x".repeat(131_000) };
       expect(
-        await run(commandSpec(bench, { argv: ["/bin/sh", "-c", "env | grep '^A=' | wc -c"] }, { environment: nearly })),
+        await run(
+          commandSpec(fixture, { argv: ["/bin/sh", "-c", "env | grep '^A=' | wc -c"] }, { environment: nearly }),
+        ),
       ).toMatchObject({ stdout: "131003\n" });
-      const root = commandSpec(bench, { argv: ["true"], user: -1 });
+      const root = commandSpec(fixture, { argv: ["true"], user: -1 });
       expect(sandbox.launch(root, () => {})).rejects.toBeInstanceOf(LaunchFailure);
     });
 
     test("with a way out the proxy answers, programs are told, and nothing else changes", async () => {
       const seen: string[] = [];
-      const socket = bench.egressSocket("commands");
+      const socket = fixture.egressSocket("commands");
       mkdirSync(join(socket, ".."), { recursive: true });
       const server = Bun.listen({
         unix: socket,
@@ -288,7 +290,7 @@ export function commandConformance(name: string, make: () => Promise<Bench>): vo
         [["/bin/sh", "-c", "kill -KILL $$"], 137],
       ] as const;
       for (const [argv, code] of cases) {
-        expect((await run(commandSpec(bench, { argv }, { egress }))).exitCode).toBe(code);
+        expect((await run(commandSpec(fixture, { argv }, { egress }))).exitCode).toBe(code);
       }
       const slow = script("trap 'echo bye; exit 9' TERM; echo up; while :; do sleep 0.05; done", { egress });
       await sandbox.launch(slow, () => {});
@@ -298,10 +300,10 @@ export function commandConformance(name: string, make: () => Promise<Bench>): vo
     });
 
     test("a link that is left where it works does not lead out of the sandbox", async () => {
-      const spec = commandSpec(bench, { argv: ["cat", "/workspace/out/secret"] });
-      const outside = bench.volume();
+      const spec = commandSpec(fixture, { argv: ["cat", "/workspace/out/secret"] });
+      const outside = fixture.volume();
       writeFileSync(join(outside, "secret"), "leak");
-      Bun.spawnSync(["ln", "-s", outside, join(bench.workspace(spec.executionId), "out")]);
+      Bun.spawnSync(["ln", "-s", outside, join(fixture.workspace(spec.executionId), "out")]);
       expect(await run(spec)).toMatchObject({ exitCode: 1, stdout: "" });
       expect(existsSync(join(outside, "secret"))).toBe(true);
     });

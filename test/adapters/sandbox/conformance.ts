@@ -19,7 +19,7 @@ const roomy: InstanceLimits = {
   processes: 128,
 };
 
-export interface Bench {
+export interface SandboxFixture {
   readonly sandbox: Sandbox;
   /** What the adapter can do, for the cases that some hosts cannot have. */
   readonly holds: {
@@ -43,7 +43,7 @@ export interface Bench {
 
 /** An instance whose program gets `prompt`; its `/workspace` is the execution's own. */
 export function specOf(
-  bench: Pick<Bench, "workspace">,
+  fixture: Pick<SandboxFixture, "workspace">,
   prompt: string,
   changes: Partial<InstanceSpec> = {},
 ): InstanceSpec {
@@ -56,7 +56,7 @@ export function specOf(
     prompt,
     limits: roomy,
     image: null,
-    mounts: [{ source: bench.workspace(executionId), target: "/workspace", readOnly: false }],
+    mounts: [{ source: fixture.workspace(executionId), target: "/workspace", readOnly: false }],
     readOnlyRoot: false,
     egress: null,
     startupScript: null,
@@ -95,18 +95,18 @@ export function processesWith(text: string): number[] {
     .map(Number);
 }
 
-export function sandboxConformance(name: string, make: () => Promise<Bench>): void {
+export function sandboxConformance(name: string, make: () => Promise<SandboxFixture>): void {
   describe(`sandbox port: ${name}`, () => {
-    let bench: Bench;
+    let fixture: SandboxFixture;
     let sandbox: Sandbox;
     beforeAll(async () => {
-      bench = await make();
-      sandbox = bench.sandbox;
+      fixture = await make();
+      sandbox = fixture.sandbox;
     });
-    afterAll(() => bench.dispose());
+    afterAll(() => fixture.dispose());
 
     test("reports output, exit code and both streams", async () => {
-      const spec = specOf(bench, "echo out; echo err >&2; echo named > /dev/stderr; exit 7");
+      const spec = specOf(fixture, "echo out; echo err >&2; echo named > /dev/stderr; exit 7");
       const { exit, chunks } = await runToEnd(sandbox, spec);
       expect(exit).toEqual({
         reason: "exited",
@@ -129,13 +129,13 @@ export function sandboxConformance(name: string, make: () => Promise<Bench>): vo
     });
 
     test("a signalled program reports 128 + n", async () => {
-      const { exit } = await runToEnd(sandbox, specOf(bench, "kill -KILL $$"));
+      const { exit } = await runToEnd(sandbox, specOf(fixture, "kill -KILL $$"));
       expect(exit).toMatchObject({ reason: "exited", exitCode: 137 });
     });
 
     test("passes exactly the given environment and nothing of the service's", async () => {
       process.env.SERVICE_SECRET_OF_TEST = "leak";
-      const { exit } = await runToEnd(sandbox, specOf(bench, "env -0 | tr '\\n\\0' '~\\n'"));
+      const { exit } = await runToEnd(sandbox, specOf(fixture, "env -0 | tr '\\n\\0' '~\\n'"));
       delete process.env.SERVICE_SECRET_OF_TEST;
       const names = exit.stdout
         .trim()
@@ -165,13 +165,13 @@ export function sandboxConformance(name: string, make: () => Promise<Bench>): vo
 
     test("a prompt too long for an argument, or one with NUL, arrives by file and standard input", async () => {
       const filler = "#".repeat(200_000);
-      const { exit } = await runToEnd(sandbox, specOf(bench, `echo a; exit 3\n${filler}`));
+      const { exit } = await runToEnd(sandbox, specOf(fixture, `echo a; exit 3\n${filler}`));
       // The shell got no argument, so nothing of the prompt ran.
       expect(exit).toMatchObject({ exitCode: 0, stdout: "" });
     });
 
     test("follow takes up where an earlier follower stopped, on another node", async () => {
-      const spec = specOf(bench, "echo héllo; while [ ! -e go ]; do sleep 0.05; done; echo wörld");
+      const spec = specOf(fixture, "echo héllo; while [ ! -e go ]; do sleep 0.05; done; echo wörld");
       await sandbox.launch(spec, () => {});
       const first: OutputChunk[] = [];
       const stop = new AbortController();
@@ -186,10 +186,10 @@ export function sandboxConformance(name: string, make: () => Promise<Bench>): vo
       stop.abort(new Error("node leaves"));
       expect(await aborted).toEqual(new Error("node leaves"));
 
-      const other = await bench.another();
+      const other = await fixture.another();
       expect(await other.inspect(spec.instanceId)).toBe("running");
       expect(await other.list()).toContainEqual({ instanceId: spec.instanceId, executionId: spec.executionId });
-      await Bun.write(join(bench.workspace(spec.executionId), "go"), "");
+      await Bun.write(join(fixture.workspace(spec.executionId), "go"), "");
       const second: OutputChunk[] = [];
       const seen = first.reduce((sum, c) => sum + c.bytes, 0);
       const exit = await other.follow(spec.instanceId, {
@@ -203,27 +203,27 @@ export function sandboxConformance(name: string, make: () => Promise<Bench>): vo
     });
 
     test("the same instance never runs twice", async () => {
-      const spec = specOf(bench, "echo x >> runs; sleep 0.3");
-      const other = await bench.another();
+      const spec = specOf(fixture, "echo x >> runs; sleep 0.3");
+      const other = await fixture.another();
       await Promise.all([sandbox.launch(spec, () => {}), other.launch(spec, () => {}), sandbox.launch(spec, () => {})]);
       await other.launch(spec, () => {});
       await runToEnd(sandbox, spec);
       await sandbox.launch(spec, () => {});
-      expect(readFileSync(join(bench.workspace(spec.executionId), "runs"), "utf8")).toBe("x\n");
+      expect(readFileSync(join(fixture.workspace(spec.executionId), "runs"), "utf8")).toBe("x\n");
     });
 
     test("the workspace outlives instances and is writable on both sides", async () => {
-      const spec = specOf(bench, "echo from-agent > made; mkdir d; cat given");
-      const workspace = bench.workspace(spec.executionId);
+      const spec = specOf(fixture, "echo from-agent > made; mkdir d; cat given");
+      const workspace = fixture.workspace(spec.executionId);
       await Bun.write(join(workspace, "given"), "from-host");
       expect((await runToEnd(sandbox, spec)).exit.stdout).toBe("from-host");
       await sandbox.remove(spec.instanceId);
-      const next = specOf(bench, "cat made", { executionId: spec.executionId });
+      const next = specOf(fixture, "cat made", { executionId: spec.executionId });
       expect((await runToEnd(sandbox, next)).exit.stdout).toBe("from-agent\n");
     });
 
     test("terminate asks first, and the program may end in its own way", async () => {
-      const spec = specOf(bench, "trap 'echo bye; exit 143' TERM; echo up; while :; do sleep 0.05; done");
+      const spec = specOf(fixture, "trap 'echo bye; exit 143' TERM; echo up; while :; do sleep 0.05; done");
       await sandbox.launch(spec, () => {});
       await untilOutput(sandbox, spec.instanceId);
       await sandbox.terminate(spec.instanceId, 5_000);
@@ -236,7 +236,7 @@ export function sandboxConformance(name: string, make: () => Promise<Bench>): vo
     });
 
     test("asked by many at once, a program is asked and ends at once", async () => {
-      const spec = specOf(bench, "trap 'exit 143' TERM; echo up; while :; do sleep 0.01; done");
+      const spec = specOf(fixture, "trap 'exit 143' TERM; echo up; while :; do sleep 0.01; done");
       await sandbox.launch(spec, () => {});
       await untilOutput(sandbox, spec.instanceId);
       const started = performance.now();
@@ -252,14 +252,14 @@ export function sandboxConformance(name: string, make: () => Promise<Bench>): vo
     test("a program that ignores SIGTERM is killed after the grace, with its daemonised children", async () => {
       const tag = `31${Math.floor(Math.random() * 1e6)}`;
       const spec = specOf(
-        bench,
+        fixture,
         `trap '' TERM; (setsid sleep ${tag} >/dev/null 2>&1 &); echo up; while :; do sleep 0.05; done`,
       );
       await sandbox.launch(spec, () => {});
       await untilOutput(sandbox, spec.instanceId);
       await until(() => processesWith(`sleep ${tag}`).length > 0, { what: "the daemonised child" });
       const started = performance.now();
-      await (await bench.another()).terminate(spec.instanceId, 500);
+      await (await fixture.another()).terminate(spec.instanceId, 500);
       expect(performance.now() - started).toBeLessThan(10_000);
       expect((await runToEnd(sandbox, spec)).exit.reason).toBe("terminated");
       await until(() => processesWith(`sleep ${tag}`).length === 0, { what: "no process left" });
@@ -267,13 +267,13 @@ export function sandboxConformance(name: string, make: () => Promise<Bench>): vo
 
     test("background children do not keep an instance from ending, and do not survive it", async () => {
       const tag = `32${Math.floor(Math.random() * 1e6)}`;
-      const { exit } = await runToEnd(sandbox, specOf(bench, `setsid sleep ${tag} & echo done`));
+      const { exit } = await runToEnd(sandbox, specOf(fixture, `setsid sleep ${tag} & echo done`));
       expect(exit).toMatchObject({ reason: "exited", exitCode: 0, stdout: "done\n" });
       await until(() => processesWith(`sleep ${tag}`).length === 0, { what: "no process left" });
     });
 
     test("too much memory ends the instance", async () => {
-      const spec = specOf(bench, "x=$(head -c 400000000 /dev/zero | tr '\\0' x); sleep 30", {
+      const spec = specOf(fixture, "x=$(head -c 400000000 /dev/zero | tr '\\0' x); sleep 30", {
         limits: { ...roomy, memoryBytes: 64 * mebibyte },
       });
       expect((await runToEnd(sandbox, spec)).exit.reason).toBe("out_of_memory");
@@ -281,7 +281,7 @@ export function sandboxConformance(name: string, make: () => Promise<Bench>): vo
 
     test("too much disk ends the instance", async () => {
       const fill = "for i in 1 2 3 4 5 6 7 8; do head -c 8000000 /dev/zero > f$i; done; sleep 30";
-      const spec = specOf(bench, fill, { limits: { ...roomy, diskBytes: 16 * mebibyte } });
+      const spec = specOf(fixture, fill, { limits: { ...roomy, diskBytes: 16 * mebibyte } });
       const started = performance.now();
       expect((await runToEnd(sandbox, spec)).exit.reason).toBe("disk_exceeded");
       expect(performance.now() - started).toBeLessThan(12_000);
@@ -289,7 +289,7 @@ export function sandboxConformance(name: string, make: () => Promise<Bench>): vo
 
     test("a flood of output fills neither disk nor memory; head and tail are kept", async () => {
       const spec = specOf(
-        bench,
+        fixture,
         "echo first; head -c 200000000 /dev/zero | tr '\\0' x; echo last; head -c 300000 /dev/zero | tr '\\0' e >&2",
       );
       const { exit, chunks } = await runToEnd(sandbox, spec);
@@ -304,14 +304,14 @@ export function sandboxConformance(name: string, make: () => Promise<Bench>): vo
       expect((last?.offset ?? 0) + (last?.bytes ?? 0)).toBe(6 + 200_000_000 + 5);
     }, 60_000);
 
-    unknownInstances(() => bench);
+    unknownInstances(() => fixture);
   });
 }
 
 /** What holds for every adapter, whether its instances are programs or not. */
-export function unknownInstances(bench: () => Pick<Bench, "sandbox" | "workspace">): void {
+export function unknownInstances(fixture: () => Pick<SandboxFixture, "sandbox" | "workspace">): void {
   test("what is unknown is gone, and ids that are no UUIDs are refused", async () => {
-    const { sandbox } = bench();
+    const { sandbox } = fixture();
     const id = crypto.randomUUID();
     expect(await sandbox.inspect(id)).toBe("gone");
     await sandbox.terminate(id, 0);
@@ -319,7 +319,7 @@ export function unknownInstances(bench: () => Pick<Bench, "sandbox" | "workspace
     const follow = { signal: AbortSignal.timeout(1_000), from: { stdout: 0, stderr: 0 }, onOutput() {} };
     expect(await sandbox.follow(id, follow)).toMatchObject({ reason: "lost", exitCode: null });
     for (const bad of ["../../etc", "", ".", "a/b", `${id}/..`, id.toUpperCase()]) {
-      expect(sandbox.launch(specOf(bench(), "true", { instanceId: bad }), () => {})).rejects.toThrow(TypeError);
+      expect(sandbox.launch(specOf(fixture(), "true", { instanceId: bad }), () => {})).rejects.toThrow(TypeError);
       expect(sandbox.inspect(bad)).rejects.toThrow(TypeError);
     }
   });

@@ -34,7 +34,7 @@ function behind(answer: (asked: Asked, n: number) => object | null): { sandbox: 
 }
 
 const token = "tok-5ecret";
-const bench = { workspace: () => "/nowhere" };
+const fixture = { workspace: () => "/nowhere" };
 
 function instance(prompt = "go", changes: Partial<InstanceSpec> = {}): InstanceSpec {
   const executionId = crypto.randomUUID();
@@ -46,11 +46,11 @@ function instance(prompt = "go", changes: Partial<InstanceSpec> = {}): InstanceS
     SVC_ORCHESTRATOR_URL: `http://127.0.0.1:1/x/${token}`,
     SVC_EXECUTION_TOKEN: token,
   };
-  return specOf(bench, prompt, { executionId, environment, mounts: [], ...changes });
+  return specOf(fixture, prompt, { executionId, environment, mounts: [], ...changes });
 }
 
 const never = behind(() => null).sandbox;
-unknownInstances(() => ({ ...bench, sandbox: never }));
+unknownInstances(() => ({ ...fixture, sandbox: never }));
 
 test("it says that nothing holds what is in it, for nothing is", () => {
   expect(never.describe()).toEqual({

@@ -9,18 +9,18 @@ import { Layout } from "../../../src/adapters/sandbox/process/layout.ts";
 import { SandboxUnavailable } from "../../../src/adapters/sandbox/process/process-sandbox.ts";
 import { startText } from "../../../src/adapters/sandbox/process/start.ts";
 import { bundleProgram } from "../../../src/programs/bundle.ts";
-import { processBench, shellProgram } from "./bench.ts";
 import { runToEnd, specOf } from "./conformance.ts";
+import { processFixture, shellProgram } from "./fixture.ts";
 
-let bench: Awaited<ReturnType<typeof processBench>>;
+let fixture: Awaited<ReturnType<typeof processFixture>>;
 beforeAll(async () => {
-  bench = await processBench({ bubblewrap: false });
+  fixture = await processFixture({ bubblewrap: false });
 });
-afterAll(() => bench.dispose());
+afterAll(() => fixture.dispose());
 
 /** Leaves an instance as a node does that dies after writing the plan and before starting the supervisor. */
 function writtenOnly(spec: InstanceSpec): string {
-  const layout = new Layout(bench.dataDir);
+  const layout = new Layout(fixture.dataDir);
   const { plan } = planLaunch(
     spec,
     layout,
@@ -34,14 +34,18 @@ function writtenOnly(spec: InstanceSpec): string {
   return directory;
 }
 
-const marking = () => specOf(bench, "echo ran >> ran; echo out");
-const ran = async (spec: InstanceSpec) => existsSync(join(bench.workspace(spec.executionId), "ran"));
+const marking = () => specOf(fixture, "echo ran >> ran; echo out");
+const ran = async (spec: InstanceSpec) => existsSync(join(fixture.workspace(spec.executionId), "ran"));
 
 test("a launch cut off is taken up by the next one", async () => {
   const spec = marking();
   writtenOnly(spec);
-  expect(await bench.sandbox.inspect(spec.instanceId)).toBe("running");
-  expect((await runToEnd(bench.sandbox, spec)).exit).toMatchObject({ reason: "exited", exitCode: 0, stdout: "out\n" });
+  expect(await fixture.sandbox.inspect(spec.instanceId)).toBe("running");
+  expect((await runToEnd(fixture.sandbox, spec)).exit).toMatchObject({
+    reason: "exited",
+    exitCode: 0,
+    stdout: "out\n",
+  });
 });
 
 test("one found dead after 10 s is gone for good: a late supervisor does not run it", async () => {
@@ -50,35 +54,35 @@ test("one found dead after 10 s is gone for good: a late supervisor does not run
   const before = new Date(Date.now() - 11_000);
   utimesSync(join(directory, "launch.json"), before, before);
   const follow = { signal: AbortSignal.timeout(5_000), from: { stdout: 0, stderr: 0 }, onOutput() {} };
-  expect((await bench.sandbox.follow(spec.instanceId, follow)).reason).toBe("lost");
-  const supervisor = await bundleProgram(bench.dataDir, "supervisor");
+  expect((await fixture.sandbox.follow(spec.instanceId, follow)).reason).toBe("lost");
+  const supervisor = await bundleProgram(fixture.dataDir, "supervisor");
   expect(Bun.spawnSync([process.execPath, supervisor, directory]).exitCode).toBe(0);
   expect(await ran(spec)).toBe(false);
-  expect(await bench.sandbox.inspect(spec.instanceId)).toBe("gone");
+  expect(await fixture.sandbox.inspect(spec.instanceId)).toBe("gone");
 });
 
 test("ended before its start, it never starts", async () => {
   const spec = marking();
   writtenOnly(spec);
-  await bench.sandbox.terminate(spec.instanceId, 5_000);
-  expect((await runToEnd(bench.sandbox, spec)).exit).toMatchObject({ reason: "terminated", exitCode: null });
+  await fixture.sandbox.terminate(spec.instanceId, 5_000);
+  expect((await runToEnd(fixture.sandbox, spec)).exit).toMatchObject({ reason: "terminated", exitCode: null });
   expect(await ran(spec)).toBe(false);
 });
 
 test("end wished for while it starts", async () => {
   for (let i = 0; i < 8; i += 1) {
-    const spec = specOf(bench, "sleep 30");
-    await bench.sandbox.launch(spec, () => {});
+    const spec = specOf(fixture, "sleep 30");
+    await fixture.sandbox.launch(spec, () => {});
     await Bun.sleep(i * 3);
-    await bench.sandbox.terminate(spec.instanceId, 100);
-    expect(await bench.sandbox.inspect(spec.instanceId)).toBe("exited");
+    await fixture.sandbox.terminate(spec.instanceId, 100);
+    expect(await fixture.sandbox.inspect(spec.instanceId)).toBe("exited");
   }
 }, 30_000);
 
 test("a warning is given once where agents run without a sandbox, and refused where that is not allowed", async () => {
-  expect(bench.warnings.filter((warning) => warning.includes("WITHOUT a sandbox"))).toHaveLength(1);
-  expect(bench.sandbox.describe()).toMatchObject({ isolation: "process", sandbox: "none", egressEnforced: false });
-  expect(processBench({ bubblewrap: false, allowUnsandboxed: false })).rejects.toThrow(SandboxUnavailable);
+  expect(fixture.warnings.filter((warning) => warning.includes("WITHOUT a sandbox"))).toHaveLength(1);
+  expect(fixture.sandbox.describe()).toMatchObject({ isolation: "process", sandbox: "none", egressEnforced: false });
+  expect(processFixture({ bubblewrap: false, allowUnsandboxed: false })).rejects.toThrow(SandboxUnavailable);
 });
 
 test("variables that the kernel cannot take are left out and named", () => {

@@ -1,9 +1,9 @@
-import { processBench } from "./bench.ts";
 import { sandboxConformance } from "./conformance.ts";
-import { memberConformance } from "./members.ts";
+import { processFixture } from "./fixture.ts";
+import { optionsConformance } from "./options-conformance.ts";
 
-sandboxConformance("process without bubblewrap", () => processBench({ bubblewrap: false }));
+sandboxConformance("process without bubblewrap", () => processFixture({ bubblewrap: false }));
 sandboxConformance("process without bubblewrap and without control groups", () =>
-  processBench({ bubblewrap: false, cgroups: false }),
+  processFixture({ bubblewrap: false, cgroups: false }),
 );
-memberConformance("process without bubblewrap", () => processBench({ bubblewrap: false }));
+optionsConformance("process without bubblewrap", () => processFixture({ bubblewrap: false }));

@@ -3,13 +3,13 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { stringify } from "yaml";
 import type { Json } from "../../../actors/kernel/actor.ts";
 import { manifest, manifestWith } from "../../actors/agent/offer.ts";
-import { allScopes, type CallOptions, caller, openHouse } from "./house.ts";
+import { allScopes, type CallOptions, caller, openFixture } from "./fixture.ts";
 
-let house: Awaited<ReturnType<typeof openHouse>>;
+let fixture: Awaited<ReturnType<typeof openFixture>>;
 beforeAll(async () => {
-  house = await openHouse();
+  fixture = await openFixture();
 });
-afterAll(() => house.dispose());
+afterAll(() => fixture.dispose());
 
 let tenants = 0;
 /** A tenant nobody else uses, and a caller in it. */
@@ -35,23 +35,23 @@ const named = (name: string, version = "1.0.0", spec: { [key: string]: Json } = 
 const unknownId = "0190f3c2-6d1e-7a55-9c1f-2f6d0c5b8e11";
 
 const post = (token: string, path: string, body?: CallOptions["body"]) =>
-  house.call(token, `/v1/agents/${path}`, { method: "POST", ...(body === undefined ? {} : { body }) });
+  fixture.call(token, `/v1/agents/${path}`, { method: "POST", ...(body === undefined ? {} : { body }) });
 const patch = (token: string, id: string, body: CallOptions["body"], query = "", type = "application/json") =>
-  house.call(token, `/v1/agents/${id}${query}`, { method: "PATCH", type, ...(body === undefined ? {} : { body }) });
-const read = async (token: string, id: string) => (await house.call(token, `/v1/agents/${id}`)).body;
+  fixture.call(token, `/v1/agents/${id}${query}`, { method: "PATCH", type, ...(body === undefined ? {} : { body }) });
+const read = async (token: string, id: string) => (await fixture.call(token, `/v1/agents/${id}`)).body;
 
 /** A deployed agent of a fresh tenant. */
 async function deployed(versions: readonly string[] = ["1.0.0"]) {
   const { tenant, token } = newTenant();
   const name = newName();
   let id = "";
-  for (const version of versions) id = (await house.deploy(token, named(name, version))).body.id;
+  for (const version of versions) id = (await fixture.deploy(token, named(name, version))).body.id;
   return { tenant, token, name, id };
 }
 
 /** Everything told about an agent, in order. */
 async function history(id: string) {
-  const rows = await house.sql<{ sequence: string; tenant: string; type: string; body: { [key: string]: Json } }[]>`
+  const rows = await fixture.sql<{ sequence: string; tenant: string; type: string; body: { [key: string]: Json } }[]>`
     select sequence, tenant, type, body from agent_events where agent_id = ${id} order by sequence`;
   expect(rows.map((row) => Number(row.sequence))).toEqual(rows.map((_, index) => index + 1));
   return rows;
@@ -74,7 +74,7 @@ describe("patch", () => {
       manifest: { spec: { task: { instruction: "Say hello." } }, metadata: { name, description: "sorts parcels" } },
     });
     expect(body.manifest_yaml).toContain("sorts parcels");
-    const first = await house.call(token, `/v1/agents/${id}/versions?revisions=true`);
+    const first = await fixture.call(token, `/v1/agents/${id}/versions?revisions=true`);
     expect(first.body.items.map((item: { revision: number }) => item.revision)).toEqual([2, 1]);
   });
 
@@ -155,7 +155,7 @@ describe("patch", () => {
     const both = await patch(token, id, { status: "active", tags: ["t"] });
     expect(both.body).toMatchObject({ status: "active", revision: 2, capability_tags: ["t"] });
     expect(await told(id)).toEqual(["agent_deployed", "agent_paused", "agent_updated", "agent_resumed"]);
-    expect(house.told.filter((line) => line.endsWith(id))).toEqual(
+    expect(fixture.told.filter((line) => line.endsWith(id))).toEqual(
       ["deployed", "paused", "updated", "resumed"].map((what) => `${what} ${tenant} ${id}`),
     );
   });
@@ -172,14 +172,14 @@ describe("patch", () => {
     const { token, id } = await deployed();
     const body = '{"labels":{"__proto__":"x","constructor":"y"}}';
     expect((await patch(token, id, body)).status).toBe(200);
-    const { text } = await house.call(token, `/v1/agents/${id}`);
+    const { text } = await fixture.call(token, `/v1/agents/${id}`);
     expect(text).toContain('"__proto__":"x"');
   });
 });
 
 describe("pause, resume, archive", () => {
   const start = (tenant: string, id: string) =>
-    house.agents.resolveForExecution({ tenant, agentId: id }).then(
+    fixture.agents.resolveForExecution({ tenant, agentId: id }).then(
       () => "started",
       (error) => error.code,
     );
@@ -200,7 +200,7 @@ describe("pause, resume, archive", () => {
     const { token, tenant, id, name } = await deployed();
     expect((await patch(token, id, { status: "archived" })).body.status).toBe("archived");
     const listed = async (query: string) =>
-      (await house.call(token, `/v1/agents?visible=false${query}`)).body.items.map(
+      (await fixture.call(token, `/v1/agents?visible=false${query}`)).body.items.map(
         (item: { name: string }) => item.name,
       );
     expect(await listed("")).toEqual([]);
@@ -216,21 +216,21 @@ describe("pause, resume, archive", () => {
   test("archived agents still count in the quota", async () => {
     const token = caller("u-archive", { kind: "consumer", tier: "free" });
     const ids: string[] = [];
-    for (let i = 0; i < 5; i++) ids.push((await house.deploy(token, named(newName()))).body.id);
+    for (let i = 0; i < 5; i++) ids.push((await fixture.deploy(token, named(newName()))).body.id);
     await patch(token, ids[0]!, { status: "archived" });
-    expect((await house.deploy(token, named(newName()))).body).toMatchObject({ code: "quota_exceeded", used: 5 });
+    expect((await fixture.deploy(token, named(newName()))).body).toMatchObject({ code: "quota_exceeded", used: 5 });
   });
 
   test("a deploy keeps the status", async () => {
     const { token, id, name } = await deployed();
     await post(token, `${id}/pause`);
-    expect((await house.deploy(token, named(name, "2.0.0"))).body).toMatchObject({ id, status: "paused" });
+    expect((await fixture.deploy(token, named(name, "2.0.0"))).body).toMatchObject({ id, status: "paused" });
   });
 });
 
 describe("rollback", () => {
   const runs = async (tenant: string, id: string, version?: string) => {
-    const agent = await house.agents.resolveForExecution({ tenant, agentId: id, ...(version ? { version } : {}) });
+    const agent = await fixture.agents.resolveForExecution({ tenant, agentId: id, ...(version ? { version } : {}) });
     return `${agent.version} r${agent.revision}`;
   };
 
@@ -240,7 +240,7 @@ describe("rollback", () => {
     expect(await runs(tenant, id)).toBe("1.0.0 r1");
     expect(await runs(tenant, id, "2.0.0")).toBe("2.0.0 r1");
     expect((await post(token, `${id}/rollback`, {})).body.version).toBe("2.0.0");
-    expect((await house.call(token, `/v1/agents/${id}/versions`)).body.count).toBe(2);
+    expect((await fixture.call(token, `/v1/agents/${id}/versions`)).body.count).toBe(2);
     expect((await history(id)).at(-1)).toMatchObject({
       type: "agent_updated",
       body: { old_version: "1.0.0", new_version: "2.0.0", version: "2.0.0", revision: 1, reason: "rollback" },
@@ -249,8 +249,8 @@ describe("rollback", () => {
 
   test("to a version, its latest revision or the one named; by revision alone", async () => {
     const { token, tenant, id, name } = await deployed(["1.0.0"]);
-    await house.deploy(token, { ...named(name), x: 1 }, "?force=true");
-    await house.deploy(token, named(name, "2.0.0"));
+    await fixture.deploy(token, { ...named(name), x: 1 }, "?force=true");
+    await fixture.deploy(token, named(name, "2.0.0"));
     await post(token, `${id}/rollback`, { version: "1.0.0" });
     expect(await runs(tenant, id)).toBe("1.0.0 r2");
     await post(token, `${id}/rollback`, { revision: 1 });
@@ -286,10 +286,10 @@ describe("scope", () => {
   test("the values of a global agent's manifest are shown to its publishers alone", async () => {
     const other = newTenant();
     const env = { KEY: "not for everybody" };
-    const { body: agent } = await house.deploy(publisher(), named(newName(), "1.0.0", { env }), "?scope=global");
+    const { body: agent } = await fixture.deploy(publisher(), named(newName(), "1.0.0", { env }), "?scope=global");
     const seen = async (token: string) => {
       const detail = await read(token, agent.id);
-      const { body } = await house.call(token, `/v1/agents/${agent.id}/versions`);
+      const { body } = await fixture.call(token, `/v1/agents/${agent.id}/versions`);
       return [detail.manifest.spec.env.KEY, JSON.stringify([detail, body]).includes(env.KEY)];
     };
     expect(await seen(publisher())).toEqual([env.KEY, true]);
@@ -310,13 +310,13 @@ describe("scope", () => {
       name,
     });
     expect(await read(other.token, id)).toMatchObject({ scope: "global", tenant_id: "svc-system" });
-    expect(await house.agents.resolveForExecution({ tenant: other.tenant, agentId: id })).toMatchObject({ name });
+    expect(await fixture.agents.resolveForExecution({ tenant: other.tenant, agentId: id })).toMatchObject({ name });
     // Its former owner sees it as everybody does, and may not change it any more.
     for (const answer of [
       await patch(token, id, { description: "mine" }),
       await post(token, `${id}/pause`),
       await post(token, `${id}/rollback`),
-      await house.call(token, `/v1/agents/${id}`, { method: "DELETE" }),
+      await fixture.call(token, `/v1/agents/${id}`, { method: "DELETE" }),
     ]) {
       expect([answer.status, answer.body.code]).toEqual([403, "global_scope_forbidden"]);
     }
@@ -324,7 +324,7 @@ describe("scope", () => {
     expect(same.body).toMatchObject({ changed: false, previous_scope: "global", new_scope: "global" });
     const demoted = await patch(publisher(), `${id}/scope`, { scope: "tenant" });
     expect(demoted.body).toMatchObject({ changed: true, tenant_id: tenant, scope: "tenant" });
-    expect((await house.call(other.token, `/v1/agents/${id}`)).status).toBe(404);
+    expect((await fixture.call(other.token, `/v1/agents/${id}`)).status).toBe(404);
     expect((await read(token, id)).tenant_id).toBe(tenant);
     const rows = await history(id);
     expect(rows.slice(1).map((row) => [row.type, row.tenant, row.body.previous_scope, row.body.new_scope])).toEqual([
@@ -336,7 +336,7 @@ describe("scope", () => {
   test("who may not, and what is no scope", async () => {
     const { token, id } = await deployed();
     const consumer = caller("u-scope", { kind: "consumer" });
-    const { body: own } = await house.deploy(consumer, named(newName()));
+    const { body: own } = await fixture.deploy(consumer, named(newName()));
     expect((await post(consumer, `${own.id}/scope`, { target_scope: "global" })).body.code).toBe(
       "global_scope_forbidden",
     );
@@ -350,12 +350,12 @@ describe("scope", () => {
 
   test("a name that is taken on the other side", async () => {
     const { tenant, token, id, name } = await deployed();
-    const { body: common } = await house.deploy(publisher(), named(name));
+    const { body: common } = await fixture.deploy(publisher(), named(name));
     const up = await post(switched(tenant), `${id}/scope`, { scope: "global" });
     expect([up.status, up.body.code, up.body.existing_id]).toEqual([409, "agent_name_conflict", common.id]);
-    await house.call(publisher(), `/v1/agents/${common.id}`, { method: "DELETE" });
+    await fixture.call(publisher(), `/v1/agents/${common.id}`, { method: "DELETE" });
     expect((await post(switched(tenant), `${id}/scope`, { scope: "global" })).status).toBe(200);
-    const { body: second } = await house.deploy(token, named(name));
+    const { body: second } = await fixture.deploy(token, named(name));
     expect(second.id).not.toBe(id);
     const down = await post(publisher(), `${id}/scope`, { scope: "tenant" });
     expect([down.status, down.body.existing_id]).toEqual([409, second.id]);
@@ -367,7 +367,7 @@ describe("scope", () => {
     const ids = await Promise.all(
       [1, 2, 3, 4].map(async () => {
         const { tenant, token } = newTenant();
-        return { tenant, id: (await house.deploy(token, named(name))).body.id as string };
+        return { tenant, id: (await fixture.deploy(token, named(name))).body.id as string };
       }),
     );
     const answers = await Promise.all(
@@ -378,17 +378,17 @@ describe("scope", () => {
 
   test("deployed globally: the platform's from the start", async () => {
     const name = newName();
-    const { body } = await house.deploy(publisher(), named(name), "?scope=global");
+    const { body } = await fixture.deploy(publisher(), named(name), "?scope=global");
     expect(body).toMatchObject({ scope: "global", tenant_id: "svc-system", created: true });
     const { token } = newTenant();
-    expect((await house.call(token, `/v1/agents/lookup/${name}`)).body.id).toBe(body.id);
-    const own = await house.deploy(token, named(name));
+    expect((await fixture.call(token, `/v1/agents/lookup/${name}`)).body.id).toBe(body.id);
+    const own = await fixture.deploy(token, named(name));
     expect(own.body.created).toBe(true);
-    expect((await house.call(token, `/v1/agents/lookup/${name}`)).body.id).toBe(own.body.id);
-    const again = await house.deploy(publisher(), named(name), "?scope=global");
+    expect((await fixture.call(token, `/v1/agents/lookup/${name}`)).body.id).toBe(own.body.id);
+    const again = await fixture.deploy(publisher(), named(name), "?scope=global");
     expect([again.status, again.body.agent_id]).toEqual([409, body.id]);
     // Without asking for it, a new version of a global agent stays global.
-    expect((await house.deploy(publisher(), named(name, "2.0.0"))).body).toMatchObject({
+    expect((await fixture.deploy(publisher(), named(name, "2.0.0"))).body).toMatchObject({
       id: body.id,
       scope: "global",
     });
@@ -397,7 +397,7 @@ describe("scope", () => {
   test("an administrator's global deploy goes back to the tenant it came from", async () => {
     const { tenant } = newTenant();
     const name = newName();
-    const { body } = await house.deploy(switched(tenant), named(name), "?scope=global");
+    const { body } = await fixture.deploy(switched(tenant), named(name), "?scope=global");
     expect(body.tenant_id).toBe("svc-system");
     expect((await post(publisher(), `${body.id}/scope`, { scope: "tenant" })).body.tenant_id).toBe(tenant);
   });
@@ -405,17 +405,17 @@ describe("scope", () => {
   test("the permission comes after the manifest and before its version", async () => {
     const consumer = caller("u-order", { kind: "consumer" });
     const name = newName();
-    await house.deploy(publisher(), named(name), "?scope=global");
-    expect((await house.deploy(consumer, { ...named(name), kind: "Robot" }, "?scope=global")).body.code).toBe(
+    await fixture.deploy(publisher(), named(name), "?scope=global");
+    expect((await fixture.deploy(consumer, { ...named(name), kind: "Robot" }, "?scope=global")).body.code).toBe(
       "invalid_manifest",
     );
-    expect((await house.deploy(consumer, named(name), "?scope=global")).body.code).toBe("global_scope_forbidden");
+    expect((await fixture.deploy(consumer, named(name), "?scope=global")).body.code).toBe("global_scope_forbidden");
   });
 
   test("deleting one ends its executions in every tenant", async () => {
-    const { body } = await house.deploy(publisher(), named(newName()), "?scope=global");
-    await house.call(publisher(), `/v1/agents/${body.id}`, { method: "DELETE" });
-    expect(house.cancelled).toContain(`svc-system ${body.id} agent_deleted`);
+    const { body } = await fixture.deploy(publisher(), named(newName()), "?scope=global");
+    await fixture.call(publisher(), `/v1/agents/${body.id}`, { method: "DELETE" });
+    expect(fixture.cancelled).toContain(`svc-system ${body.id} agent_deleted`);
   });
 });
 
@@ -427,20 +427,20 @@ describe("judges", () => {
 
   test("one nobody knows is a warning, a known or a global one is not", async () => {
     const { token } = newTenant();
-    const missing = await house.deploy(token, judged("nobody-at-all"));
+    const missing = await fixture.deploy(token, judged("nobody-at-all"));
     expect(missing.body.warnings).toMatchObject([
       { path: "spec.execution.validation.0.judge_agent", code: "judge_not_found" },
     ]);
     const own = newName();
-    const { body: ours } = await house.deploy(token, named(own));
-    expect((await house.deploy(token, judged(own))).body.warnings).toEqual([]);
-    expect((await house.deploy(token, judged(ours.id))).body.warnings).toEqual([]);
-    expect((await house.deploy(newTenant().token, judged(ours.id))).body.warnings).toHaveLength(1);
+    const { body: ours } = await fixture.deploy(token, named(own));
+    expect((await fixture.deploy(token, judged(own))).body.warnings).toEqual([]);
+    expect((await fixture.deploy(token, judged(ours.id))).body.warnings).toEqual([]);
+    expect((await fixture.deploy(newTenant().token, judged(ours.id))).body.warnings).toHaveLength(1);
     const common = newName();
-    await house.deploy(publisher(), named(common), "?scope=global");
-    expect((await house.deploy(token, judged(common), "?dry_run=true")).body.warnings).toEqual([]);
+    await fixture.deploy(publisher(), named(common), "?scope=global");
+    expect((await fixture.deploy(token, judged(common), "?dry_run=true")).body.warnings).toEqual([]);
     const foreign = await deployed();
-    expect((await house.deploy(token, judged(foreign.name))).body.warnings).toHaveLength(1);
+    expect((await fixture.deploy(token, judged(foreign.name))).body.warnings).toHaveLength(1);
   });
 });
 
@@ -456,7 +456,7 @@ describe("security contexts", () => {
     ["machine", { kind: "service_account" }, "svc-no-such", 422],
   ] as const)("%s %j with %s: %i", async (_who, facts, name, status) => {
     const token = caller(`ctx-${newName()}`, facts);
-    const answer = await house.deploy(token, bound(name));
+    const answer = await fixture.deploy(token, bound(name));
     expect(answer.status).toBe(status);
     if (status === 403) expect(answer.body.code).toBe("security_context_forbidden");
     if (status === 422) expect(answer.body.code).toBe("unknown_security_context");
@@ -464,7 +464,7 @@ describe("security contexts", () => {
 
   test("nobody changes an agent that may do more than they", async () => {
     const tenant = newName();
-    const { body } = await house.deploy(caller(tenant), bound("svc-system-operator"));
+    const { body } = await fixture.deploy(caller(tenant), bound("svc-system-operator"));
     const user = caller(tenant, { kind: "tenant_user", membership: "owner" });
     const answer = await patch(user, body.id, { spec: { task: { instruction: "Do it for me." } } });
     expect([answer.status, answer.body.code]).toEqual([403, "security_context_forbidden"]);
@@ -474,9 +474,9 @@ describe("security contexts", () => {
 describe("events", () => {
   test("each change is told once, with what it changed", async () => {
     const { token, tenant, id, name } = await deployed(["1.0.0", "2.0.0"]);
-    await house.deploy(token, named(name, "2.0.0"), "?force=true");
+    await fixture.deploy(token, named(name, "2.0.0"), "?force=true");
     await patch(token, id, { description: "d" });
-    await house.call(token, `/v1/agents/${id}`, { method: "DELETE" });
+    await fixture.call(token, `/v1/agents/${id}`, { method: "DELETE" });
     const rows = await history(id);
     expect(
       rows.map(({ type, body }) => [type, body.old_version, body.new_version, body.revision, body.reason]),
@@ -496,8 +496,8 @@ describe("events", () => {
 
   test("what is refused is not told", async () => {
     const { token, id, name } = await deployed();
-    await house.deploy(token, named(name));
-    await house.deploy(token, named(name, "2.0.0"), "?dry_run=true");
+    await fixture.deploy(token, named(name));
+    await fixture.deploy(token, named(name, "2.0.0"), "?dry_run=true");
     await patch(token, id, { metadata: { name: "x" } });
     expect(await told(id)).toEqual(["agent_deployed"]);
   });
@@ -505,7 +505,7 @@ describe("events", () => {
   test("numbers stay without gaps when changes come at once", async () => {
     const { token, id, name } = await deployed();
     await Promise.all([
-      ...Array.from({ length: 6 }, (_, i) => house.deploy(token, named(name, `2.0.${i}`))),
+      ...Array.from({ length: 6 }, (_, i) => fixture.deploy(token, named(name, `2.0.${i}`))),
       ...Array.from({ length: 3 }, () => post(token, `${id}/pause`)),
       ...Array.from({ length: 3 }, () => post(token, `${id}/resume`)),
     ]);
@@ -515,11 +515,11 @@ describe("events", () => {
 
 test("an agent stored before manifests could say more is read and run", async () => {
   const { token, tenant, id } = await deployed();
-  await house.sql`
+  await fixture.sql`
     update agent_versions set spec = (spec::jsonb - 'context' - 'volumes' - 'schedule' - 'output_handler'
       - 'warm_pool_size' - 'swarm' #- '{execution,tool_judges}' #- '{execution,deliveries}')::json
     where agent_id = ${id}`;
-  const { spec } = await house.agents.resolveForExecution({ tenant, agentId: id });
+  const { spec } = await fixture.agents.resolveForExecution({ tenant, agentId: id });
   expect(spec).toMatchObject({ volumes: [], schedule: null, execution: { tool_judges: [], deliveries: [] } });
   expect((await read(token, id)).id).toBe(id);
 });
@@ -537,7 +537,7 @@ test.each(routes)("%s …%s: scope, ids, and what is another tenant's", async (m
   const { id } = await deployed();
   const stranger = newTenant().token;
   const call = (token: string, agent: string) =>
-    house.call(token, `/v1/agents/${agent}${path}`, { method, ...(body === undefined ? {} : { body }) });
+    fixture.call(token, `/v1/agents/${agent}${path}`, { method, ...(body === undefined ? {} : { body }) });
   const foreign = await call(stranger, id);
   const unknown = await call(stranger, unknownId);
   expect([foreign.status, foreign.body.error, foreign.body.code]).toEqual([404, "Agent not found", "agent_not_found"]);
@@ -551,11 +551,11 @@ test.each(routes)("%s …%s: scope, ids, and what is another tenant's", async (m
 test("ids are read without regard to case", async () => {
   const { token, tenant, id } = await deployed();
   expect((await post(token, `${id.toUpperCase()}/pause`)).body.status).toBe("paused");
-  expect(house.told).toContain(`paused ${tenant} ${id}`);
+  expect(fixture.told).toContain(`paused ${tenant} ${id}`);
 });
 
 test("a manifest no node offers is refused (41)", async () => {
   const { token } = newTenant();
-  const answer = await house.deploy(token, manifestWith("spec.runtime.isolation", "firecracker"));
+  const answer = await fixture.deploy(token, manifestWith("spec.runtime.isolation", "firecracker"));
   expect([answer.status, answer.body.code]).toEqual([422, "unsupported_isolation"]);
 });

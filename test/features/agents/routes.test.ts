@@ -5,13 +5,13 @@ import { Value } from "@sinclair/typebox/value";
 import { stringify } from "yaml";
 import { AgentDetail, AgentElement, Deployed, VersionElement } from "../../../src/features/agents/schema.ts";
 import { manifest, manifestWith } from "../../actors/agent/offer.ts";
-import { allScopes, caller, openHouse } from "./house.ts";
+import { allScopes, caller, openFixture } from "./fixture.ts";
 
-let house: Awaited<ReturnType<typeof openHouse>>;
+let fixture: Awaited<ReturnType<typeof openFixture>>;
 beforeAll(async () => {
-  house = await openHouse();
+  fixture = await openFixture();
 });
-afterAll(() => house.dispose());
+afterAll(() => fixture.dispose());
 
 let tenants = 0;
 /** A tenant nobody else uses, and a caller in it. */
@@ -41,7 +41,7 @@ describe("deploy", () => {
     ["wrapped text", { manifest_yaml: stringify(named("by-wrap")) }, "application/json"],
   ])("as %s", async (_what, body, type) => {
     const { tenant, token } = newTenant();
-    const { status, body: answer } = await house.deploy(token, body, "", type);
+    const { status, body: answer } = await fixture.deploy(token, body, "", type);
     expect(status).toBe(200);
     expect(misfits(Deployed, answer)).toEqual([]);
     expect(answer).toMatchObject({
@@ -60,7 +60,7 @@ describe("deploy", () => {
     const { token } = newTenant();
     const answers = await Promise.all(
       ["svc.dev/v1", "100monkeys.ai/v1", "svc.dev/v2"].map((apiVersion, i) =>
-        house.deploy(token, { ...named(`api-${i}`), apiVersion }),
+        fixture.deploy(token, { ...named(`api-${i}`), apiVersion }),
       ),
     );
     expect(answers.map(({ status, body }) => [status, body.code])).toEqual([
@@ -73,40 +73,40 @@ describe("deploy", () => {
   test("three faults are three issues, and nothing is stored", async () => {
     const { token } = newTenant();
     const broken = { ...manifestWith("spec.tools", 7), metadata: { name: "NO", version: "1.0.0" }, kind: "Robot" };
-    const { status, body } = await house.deploy(token, broken);
+    const { status, body } = await fixture.deploy(token, broken);
     expect([status, body.code, body.issues.length]).toEqual([422, "invalid_manifest", 3]);
-    expect((await house.call(token, "/v1/agents")).body.count).toBe(0);
+    expect((await fixture.call(token, "/v1/agents")).body.count).toBe(0);
   });
 
   test("an unquoted runtime version is kept as written", async () => {
     const { token } = newTenant();
     const text =
       "apiVersion: svc.dev/v1\nkind: Agent\nmetadata: {name: p, version: 1.10}\nspec:\n  runtime: {language: python, version: 3.10}\n  task: {instruction: Go}\n";
-    const { body } = await house.deploy(token, text, "", "application/yaml");
+    const { body } = await fixture.deploy(token, text, "", "application/yaml");
     expect(body.version).toBe("1.10");
-    const detail = await house.call(token, `/v1/agents/${body.id}`);
+    const detail = await fixture.call(token, `/v1/agents/${body.id}`);
     expect(detail.body.manifest.spec.runtime.version).toBe("3.10");
     expect(detail.body.manifest_yaml).toBe(text);
   });
 
   test("the same version again is a conflict, unless forced", async () => {
     const { token } = newTenant();
-    const first = await house.deploy(token, named("twice"));
-    const again = await house.deploy(token, named("twice"));
+    const first = await fixture.deploy(token, named("twice"));
+    const again = await fixture.deploy(token, named("twice"));
     expect(again.status).toBe(409);
     expect(again.body).toMatchObject({ code: "agent_version_exists", agent_id: first.body.id, version: "1.0.0" });
-    const forced = await house.deploy(token, named("twice"), "?force=true");
+    const forced = await fixture.deploy(token, named("twice"), "?force=true");
     expect(forced.body).toMatchObject({ id: first.body.id, revision: 2, created: false });
-    const newer = await house.deploy(token, named("twice", "2.0.0"));
+    const newer = await fixture.deploy(token, named("twice", "2.0.0"));
     expect(newer.body).toMatchObject({ id: first.body.id, revision: 1, created: false });
   });
 
   test("deploys of one version at once: one wins, nobody breaks", async () => {
     const { token } = newTenant();
-    const answers = await Promise.all(Array.from({ length: 12 }, () => house.deploy(token, named("race"))));
+    const answers = await Promise.all(Array.from({ length: 12 }, () => fixture.deploy(token, named("race"))));
     expect(answers.map((answer) => answer.status).toSorted()).toEqual([200, ...Array(11).fill(409)]);
     const forced = await Promise.all(
-      Array.from({ length: 12 }, () => house.deploy(token, named("race"), "?force=true")),
+      Array.from({ length: 12 }, () => fixture.deploy(token, named("race"), "?force=true")),
     );
     expect(forced.map((answer) => answer.body.revision).toSorted((a, b) => a - b)).toEqual([
       2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13,
@@ -116,8 +116,8 @@ describe("deploy", () => {
   test("deploys and deletes of one name at once end in answers, not faults", async () => {
     const { token } = newTenant();
     const rounds = Array.from({ length: 10 }, async () => {
-      const { status, body } = await house.deploy(token, named("churn"), "?force=true");
-      const removed = await house.call(token, `/v1/agents/${body.id}`, { method: "DELETE" });
+      const { status, body } = await fixture.deploy(token, named("churn"), "?force=true");
+      const removed = await fixture.call(token, `/v1/agents/${body.id}`, { method: "DELETE" });
       return [status, removed.status];
     });
     for (const [deployed, removed] of await Promise.all(rounds)) {
@@ -128,7 +128,7 @@ describe("deploy", () => {
 
   test("the plan bounds agents, not versions; deploys at once do not slip through", async () => {
     const token = caller("u-1", { kind: "consumer", tier: "free" });
-    const answers = await Promise.all(Array.from({ length: 8 }, (_, i) => house.deploy(token, named(`a-${i}`))));
+    const answers = await Promise.all(Array.from({ length: 8 }, (_, i) => fixture.deploy(token, named(`a-${i}`))));
     expect(answers.map((answer) => answer.status).toSorted()).toEqual([200, 200, 200, 200, 200, 402, 402, 402]);
     const refused = answers.find((answer) => answer.status === 402)!;
     expect(refused.body).toMatchObject({
@@ -139,15 +139,15 @@ describe("deploy", () => {
       tier: "free",
     });
     const { name } = answers.find((answer) => answer.status === 200)!.body;
-    expect((await house.deploy(token, named(name, "2.0.0"))).status).toBe(200);
-    expect((await house.deploy(token, named(name, "2.0.0"))).status).toBe(409);
-    expect((await house.deploy(token, named("one-more"), "?dry_run=true")).status).toBe(402);
+    expect((await fixture.deploy(token, named(name, "2.0.0"))).status).toBe(200);
+    expect((await fixture.deploy(token, named(name, "2.0.0"))).status).toBe(409);
+    expect((await fixture.deploy(token, named("one-more"), "?dry_run=true")).status).toBe(402);
   });
 
   test("a dry run tells and stores nothing", async () => {
     const { token } = newTenant();
     const draft = { ...named("draft"), colour: "red" };
-    const dry = await house.deploy(token, draft, "?dry_run=true");
+    const dry = await fixture.deploy(token, draft, "?dry_run=true");
     expect(dry.body).toEqual({
       valid: true,
       dry_run: true,
@@ -157,26 +157,26 @@ describe("deploy", () => {
       manifest: draft,
       warnings: [{ path: "colour", code: "unknown_field", message: expect.any(String) }],
     });
-    expect((await house.call(token, "/v1/agents")).body.count).toBe(0);
-    await house.deploy(token, draft);
-    expect((await house.deploy(token, draft, "?dry_run=true")).status).toBe(409);
-    expect((await house.deploy(token, draft, "?dry_run=true&force=true")).body.action).toBe("overwrite");
-    expect((await house.deploy(token, named("draft", "2.0.0"), "?dry_run=true")).body.action).toBe("new_version");
-    const { body } = await house.call(token, "/v1/agents/lookup/draft");
+    expect((await fixture.call(token, "/v1/agents")).body.count).toBe(0);
+    await fixture.deploy(token, draft);
+    expect((await fixture.deploy(token, draft, "?dry_run=true")).status).toBe(409);
+    expect((await fixture.deploy(token, draft, "?dry_run=true&force=true")).body.action).toBe("overwrite");
+    expect((await fixture.deploy(token, named("draft", "2.0.0"), "?dry_run=true")).body.action).toBe("new_version");
+    const { body } = await fixture.call(token, "/v1/agents/lookup/draft");
     expect([body.version, body.revision]).toEqual(["1.0.0", 1]);
   });
 
   test("global deploys by others than global publishers are refused", async () => {
     const consumer = caller("u-2", { kind: "consumer" });
-    expect((await house.deploy(consumer, named("g"), "?scope=global")).body.code).toBe("global_scope_forbidden");
+    expect((await fixture.deploy(consumer, named("g"), "?scope=global")).body.code).toBe("global_scope_forbidden");
     const admin = caller("svc-system", { kind: "operator", role: "admin" });
-    expect((await house.deploy(admin, named("g"), "?scope=galaxy")).body.code).toBe("validation_failed");
-    expect((await house.deploy(consumer, {}, "?scope=global")).body.code).toBe("invalid_manifest");
+    expect((await fixture.deploy(admin, named("g"), "?scope=galaxy")).body.code).toBe("validation_failed");
+    expect((await fixture.deploy(consumer, {}, "?scope=global")).body.code).toBe("invalid_manifest");
   });
 
   test("needs the scope", async () => {
     const reader = caller("team-ro", { scopes: new Set(["agent:read", "agent:list"]) });
-    expect((await house.deploy(reader, named("x"))).body).toMatchObject({
+    expect((await fixture.deploy(reader, named("x"))).body).toMatchObject({
       code: "insufficient_scope",
       required: "agent:deploy",
     });
@@ -217,10 +217,10 @@ describe("bad bodies", () => {
     ["nothing but a comment", "# hello", "application/yaml", 422, "invalid_manifest"],
   ])("%s", async (_what, body, type, status, code) => {
     const { token } = newTenant();
-    const answer = await house.deploy(token, body, "", type);
+    const answer = await fixture.deploy(token, body, "", type);
     expect([answer.status, answer.body.code]).toEqual([status, code]);
     expect(typeof answer.body.error).toBe("string");
-    expect((await house.call(token, "/v1/agents")).body.count).toBe(0);
+    expect((await fixture.call(token, "/v1/agents")).body.count).toBe(0);
   });
 
   test("odd but harmless text is stored as it is", async () => {
@@ -229,8 +229,8 @@ describe("bad bodies", () => {
       ...named("odd"),
       x: ["\u0001", "\u2028", "'; drop table agents; --", "😀", { __proto__x: 1, constructor: 2 }],
     };
-    const { body } = await house.deploy(token, odd);
-    const detail = await house.call(token, `/v1/agents/${body.id}`);
+    const { body } = await fixture.deploy(token, odd);
+    const detail = await fixture.call(token, `/v1/agents/${body.id}`);
     expect(detail.body.manifest).toEqual(odd);
   });
 });
@@ -249,9 +249,9 @@ describe("read", () => {
         annotations: { a: "b" },
       },
     };
-    const { body: deployed } = await house.deploy(token, document);
-    house.counts.set(`${tenant} ${deployed.id}`, 3);
-    const { status, body } = await house.call(token, `/v1/agents/${deployed.id}`);
+    const { body: deployed } = await fixture.deploy(token, document);
+    fixture.counts.set(`${tenant} ${deployed.id}`, 3);
+    const { status, body } = await fixture.call(token, `/v1/agents/${deployed.id}`);
     expect(status).toBe(200);
     expect(misfits(AgentDetail, body)).toEqual([]);
     expect(body).toMatchObject({
@@ -275,10 +275,10 @@ describe("read", () => {
 
   test("by version: its latest revision; an unknown one is 404", async () => {
     const { token } = newTenant();
-    const { body } = await house.deploy(token, named("hist"));
-    await house.deploy(token, { ...named("hist"), x: 1 }, "?force=true");
-    await house.deploy(token, named("hist", "2.0.0"));
-    const at = async (version: string) => (await house.call(token, `/v1/agents/${body.id}${version}`)).body;
+    const { body } = await fixture.deploy(token, named("hist"));
+    await fixture.deploy(token, { ...named("hist"), x: 1 }, "?force=true");
+    await fixture.deploy(token, named("hist", "2.0.0"));
+    const at = async (version: string) => (await fixture.call(token, `/v1/agents/${body.id}${version}`)).body;
     expect(await at("")).toMatchObject({ version: "2.0.0", revision: 1 });
     expect(await at("?version=1.0.0")).toMatchObject({ version: "1.0.0", revision: 2, manifest: { x: 1 } });
     expect(await at("?version=9")).toMatchObject({ code: "agent_version_not_found" });
@@ -294,8 +294,8 @@ describe("read", () => {
   ])("Accept: %s", async (accept, type) => {
     const { token } = newTenant();
     const text = stringify(named("neg"));
-    const { body } = await house.deploy(token, text, "", "application/yaml");
-    const answer = await house.call(token, `/v1/agents/${body.id}`, { accept });
+    const { body } = await fixture.deploy(token, text, "", "application/yaml");
+    const answer = await fixture.call(token, `/v1/agents/${body.id}`, { accept });
     if (type === null) expect(answer.body.name).toBe("neg");
     else {
       expect(answer.text).toBe(text);
@@ -306,30 +306,30 @@ describe("read", () => {
   test("environment values are for deployers only, in every rendering", async () => {
     const { tenant, token } = newTenant();
     const document = { ...manifestWith("spec.env", { KEY: "hush-1" }), environment: { OTHER: "hush-2" } };
-    const { body } = await house.deploy(token, stringify(document), "", "application/yaml");
+    const { body } = await fixture.deploy(token, stringify(document), "", "application/yaml");
     const reader = caller(tenant, { scopes: new Set(["agent:read", "agent:list"]) });
-    expect((await house.call(token, `/v1/agents/${body.id}`)).text).toContain("hush-1");
+    expect((await fixture.call(token, `/v1/agents/${body.id}`)).text).toContain("hush-1");
     for (const path of [
       `/v1/agents/${body.id}`,
       `/v1/agents/${body.id}/versions`,
       "/v1/agents/lookup/greeter",
       "/v1/agents",
     ]) {
-      const { text, status } = await house.call(reader, path);
+      const { text, status } = await fixture.call(reader, path);
       expect(status).toBe(200);
       expect(text).not.toContain("hush");
     }
-    const yaml = await house.call(reader, `/v1/agents/${body.id}`, { accept: "application/yaml" });
+    const yaml = await fixture.call(reader, `/v1/agents/${body.id}`, { accept: "application/yaml" });
     expect(yaml.text).toContain("KEY");
     expect(yaml.text).not.toContain("hush");
   });
 
   test("versions, newest first", async () => {
     const { token } = newTenant();
-    const { body } = await house.deploy(token, named("many"));
-    await house.deploy(token, named("many", "2.0.0"));
-    await house.deploy(token, named("many"), "?force=true");
-    const list = async (query = "") => (await house.call(token, `/v1/agents/${body.id}/versions${query}`)).body;
+    const { body } = await fixture.deploy(token, named("many"));
+    await fixture.deploy(token, named("many", "2.0.0"));
+    await fixture.deploy(token, named("many"), "?force=true");
+    const list = async (query = "") => (await fixture.call(token, `/v1/agents/${body.id}/versions${query}`)).body;
     const latest = await list();
     expect(latest.versions).toEqual(latest.items);
     for (const element of latest.items) expect(misfits(VersionElement, element)).toEqual([]);
@@ -344,18 +344,18 @@ describe("read", () => {
   test("lookup: the tenant's own agent shadows a global one", async () => {
     const { token } = newTenant();
     const system = caller("svc-system", { kind: "operator", role: "admin" });
-    const { body: common } = await house.deploy(system, named("shared"));
-    await house.sql`update agents set scope = 'global' where agent_id = ${common.id}`;
-    const seen = await house.call(token, "/v1/agents/lookup/shared");
+    const { body: common } = await fixture.deploy(system, named("shared"));
+    await fixture.sql`update agents set scope = 'global' where agent_id = ${common.id}`;
+    const seen = await fixture.call(token, "/v1/agents/lookup/shared");
     expect(seen.body).toMatchObject({ id: common.id, tenant_id: "svc-system", scope: "global", execution_count: 0 });
-    expect((await house.call(token, `/v1/agents/${common.id}`)).status).toBe(200);
-    expect((await house.call(token, "/v1/agents")).body.count).toBe(1);
-    expect((await house.call(token, "/v1/agents?visible=false")).body.count).toBe(0);
-    const removal = await house.call(token, `/v1/agents/${common.id}`, { method: "DELETE" });
+    expect((await fixture.call(token, `/v1/agents/${common.id}`)).status).toBe(200);
+    expect((await fixture.call(token, "/v1/agents")).body.count).toBe(1);
+    expect((await fixture.call(token, "/v1/agents?visible=false")).body.count).toBe(0);
+    const removal = await fixture.call(token, `/v1/agents/${common.id}`, { method: "DELETE" });
     expect([removal.status, removal.body.code]).toEqual([403, "global_scope_forbidden"]);
-    const { body: own } = await house.deploy(token, named("shared"));
-    expect((await house.call(token, "/v1/agents/lookup/shared")).body.id).toBe(own.id);
-    await house.sql`update agents set scope = 'tenant' where agent_id = ${common.id}`;
+    const { body: own } = await fixture.deploy(token, named("shared"));
+    expect((await fixture.call(token, "/v1/agents/lookup/shared")).body.id).toBe(own.id);
+    await fixture.sql`update agents set scope = 'tenant' where agent_id = ${common.id}`;
   });
 
   test.each([
@@ -367,14 +367,14 @@ describe("read", () => {
     ["/v1/agents/lookup/nobody", 404, "Agent not found", "agent_not_found"],
     [`/v1/agents/lookup/${"x".repeat(5000)}`, 404, "Agent not found", "agent_not_found"],
   ])("%s", async (path, status, error, code) => {
-    const answer = await house.call(newTenant().token, path);
+    const answer = await fixture.call(newTenant().token, path);
     expect([answer.status, answer.body.error, answer.body.code]).toEqual([status, error, code]);
   });
 
   test("what is another tenant's is unknown, word for word", async () => {
     const owner = newTenant();
     const stranger = newTenant();
-    const { body } = await house.deploy(owner.token, named("private"));
+    const { body } = await fixture.deploy(owner.token, named("private"));
     const routes = [
       ["GET", "/v1/agents/ID"],
       ["GET", "/v1/agents/ID/versions"],
@@ -382,21 +382,21 @@ describe("read", () => {
       ["GET", "/v1/agents/ID?version=1.0.0"],
     ] as const;
     for (const [method, path] of routes) {
-      const foreign = await house.call(stranger.token, path.replace("ID", body.id), { method });
-      const unknown = await house.call(stranger.token, path.replace("ID", unknownId), { method });
+      const foreign = await fixture.call(stranger.token, path.replace("ID", body.id), { method });
+      const unknown = await fixture.call(stranger.token, path.replace("ID", unknownId), { method });
       expect(foreign.status).toBe(404);
       expect({ ...foreign.body, request_id: "" }).toEqual({ ...unknown.body, request_id: "" });
     }
-    expect((await house.call(stranger.token, "/v1/agents/lookup/private")).status).toBe(404);
-    expect((await house.call(owner.token, `/v1/agents/${body.id}`)).status).toBe(200);
+    expect((await fixture.call(stranger.token, "/v1/agents/lookup/private")).status).toBe(404);
+    expect((await fixture.call(owner.token, `/v1/agents/${body.id}`)).status).toBe(200);
   });
 });
 
 describe("list", () => {
   test("names ascending, complete elements, equal aliases", async () => {
     const { token } = newTenant();
-    for (const name of ["b", "a", "c-1", "c"]) await house.deploy(token, named(name));
-    const { body } = await house.call(token, "/v1/agents");
+    for (const name of ["b", "a", "c-1", "c"]) await fixture.deploy(token, named(name));
+    const { body } = await fixture.call(token, "/v1/agents");
     expect(body.agents.map((agent: { name: string }) => agent.name)).toEqual(["a", "b", "c", "c-1"]);
     expect(body.agents).toEqual(body.items);
     expect([body.count, body.next_cursor]).toEqual([4, null]);
@@ -410,32 +410,32 @@ describe("list", () => {
   test("pages by cursor and by offset", async () => {
     const { token } = newTenant();
     const names = ["a", "b", "c", "d", "e"];
-    for (const name of names) await house.deploy(token, named(name));
+    for (const name of names) await fixture.deploy(token, named(name));
     const seen: string[] = [];
     let cursor = "";
     do {
-      const { body } = await house.call(token, `/v1/agents?limit=2${cursor && `&cursor=${cursor}`}`);
+      const { body } = await fixture.call(token, `/v1/agents?limit=2${cursor && `&cursor=${cursor}`}`);
       seen.push(...body.items.map((agent: { name: string }) => agent.name));
       cursor = body.next_cursor ?? "";
     } while (cursor);
     expect(seen).toEqual(names);
-    const { body } = await house.call(token, "/v1/agents?limit=2&offset=3");
+    const { body } = await fixture.call(token, "/v1/agents?limit=2&offset=3");
     expect(body.items.map((agent: { name: string }) => agent.name)).toEqual(["d", "e"]);
     for (const bad of ["nonsense", "W10", Buffer.from('["\\u0000","x"]').toString("base64url")]) {
-      expect((await house.call(token, `/v1/agents?cursor=${bad}`)).body.code).toBe("validation_failed");
+      expect((await fixture.call(token, `/v1/agents?cursor=${bad}`)).body.code).toBe("validation_failed");
     }
   });
 
   test("filters", async () => {
     const { token } = newTenant();
     const labelled = (name: string, labels: Record<string, string>, description: string) =>
-      house.deploy(token, { ...named(name), metadata: { name, version: "1.0.0", labels, description } });
+      fixture.deploy(token, { ...named(name), metadata: { name, version: "1.0.0", labels, description } });
     await labelled("one", { role: "worker", team: "x" }, "counts 100% of it");
     await labelled("two", { role: "worker", team: "y=z" }, "under_score");
     const { body: three } = await labelled("three", {}, "plain");
-    await house.sql`update agents set status = 'archived' where agent_id = ${three.id}`;
+    await fixture.sql`update agents set status = 'archived' where agent_id = ${three.id}`;
     const names = async (query: string) =>
-      (await house.call(token, `/v1/agents?${query}`)).body.items.map((agent: { name: string }) => agent.name);
+      (await fixture.call(token, `/v1/agents?${query}`)).body.items.map((agent: { name: string }) => agent.name);
     expect(await names("")).toEqual(["one", "two"]);
     expect(await names("status=archived")).toEqual(["three"]);
     expect(await names("status=paused")).toEqual([]);
@@ -462,7 +462,7 @@ describe("list", () => {
     ["offset=-1"],
     ["q=%00"],
   ])("%s is 422", async (query) => {
-    const { status, body } = await house.call(newTenant().token, `/v1/agents?${query}`);
+    const { status, body } = await fixture.call(newTenant().token, `/v1/agents?${query}`);
     expect([status, body.code]).toEqual([422, "validation_failed"]);
   });
 });
@@ -470,30 +470,30 @@ describe("list", () => {
 describe("delete", () => {
   test("cancels, frees the name, and is 404 the second time", async () => {
     const { tenant, token } = newTenant();
-    const { body } = await house.deploy(token, named("gone"));
-    const removed = await house.call(token, `/v1/agents/${body.id}`, { method: "DELETE" });
+    const { body } = await fixture.deploy(token, named("gone"));
+    const removed = await fixture.call(token, `/v1/agents/${body.id}`, { method: "DELETE" });
     expect(removed.body).toEqual({ status: "deleted", success: true, id: body.id, agent_id: body.id });
-    expect(house.cancelled).toContain(`${tenant} ${body.id} agent_deleted`);
-    expect((await house.call(token, `/v1/agents/${body.id}`, { method: "DELETE" })).status).toBe(404);
-    expect((await house.call(token, `/v1/agents/${body.id}`)).status).toBe(404);
-    const again = await house.deploy(token, named("gone"));
+    expect(fixture.cancelled).toContain(`${tenant} ${body.id} agent_deleted`);
+    expect((await fixture.call(token, `/v1/agents/${body.id}`, { method: "DELETE" })).status).toBe(404);
+    expect((await fixture.call(token, `/v1/agents/${body.id}`)).status).toBe(404);
+    const again = await fixture.deploy(token, named("gone"));
     expect(again.body).toMatchObject({ created: true, revision: 1 });
     expect(again.body.id).not.toBe(body.id);
   });
 
   test("a deletion cut short by a crash is ended later", async () => {
     const { tenant, token } = newTenant();
-    const { body } = await house.deploy(token, named("half"));
-    house.breakCancel(true);
-    const broken = await house.call(token, `/v1/agents/${body.id}`, { method: "DELETE" });
-    house.breakCancel(false);
+    const { body } = await fixture.deploy(token, named("half"));
+    fixture.breakCancel(true);
+    const broken = await fixture.call(token, `/v1/agents/${body.id}`, { method: "DELETE" });
+    fixture.breakCancel(false);
     expect([broken.status, broken.body.code]).toEqual([500, "internal_error"]);
-    expect((await house.call(token, `/v1/agents/${body.id}`)).status).toBe(404);
-    expect((await house.deploy(token, named("half"))).body.created).toBe(true);
-    await house.agents.resumeDeletions();
-    expect(house.cancelled).toContain(`${tenant} ${body.id} agent_deleted`);
-    expect(await house.sql`select 1 from agents where agent_id = ${body.id}`).toHaveLength(0);
-    expect(await house.sql`select 1 from agent_versions where agent_id = ${body.id}`).toHaveLength(0);
+    expect((await fixture.call(token, `/v1/agents/${body.id}`)).status).toBe(404);
+    expect((await fixture.deploy(token, named("half"))).body.created).toBe(true);
+    await fixture.agents.resumeDeletions();
+    expect(fixture.cancelled).toContain(`${tenant} ${body.id} agent_deleted`);
+    expect(await fixture.sql`select 1 from agents where agent_id = ${body.id}`).toHaveLength(0);
+    expect(await fixture.sql`select 1 from agent_versions where agent_id = ${body.id}`).toHaveLength(0);
   });
 });
 
@@ -506,10 +506,14 @@ describe("resolving for an execution", () => {
 
   test("the current version, an older one, and each refusal", async () => {
     const { tenant, token } = newTenant();
-    const { body } = await house.deploy(token, named("runs"));
-    await house.deploy(token, manifestNamed("runs", "2.0.0", "Second."));
+    const { body } = await fixture.deploy(token, named("runs"));
+    await fixture.deploy(token, manifestNamed("runs", "2.0.0", "Second."));
     const resolve = (version?: string, by = tenant) =>
-      house.agents.resolveForExecution({ tenant: by, agentId: body.id, ...(version === undefined ? {} : { version }) });
+      fixture.agents.resolveForExecution({
+        tenant: by,
+        agentId: body.id,
+        ...(version === undefined ? {} : { version }),
+      });
     expect(await resolve()).toMatchObject({
       agent_id: body.id,
       version: "2.0.0",
@@ -518,15 +522,15 @@ describe("resolving for an execution", () => {
     });
     expect(await resolve("1.0.0")).toMatchObject({ version: "1.0.0", spec: { task: { instruction: "Say hello." } } });
     // From memory this time, and a forced deploy is still seen at once.
-    await house.deploy(token, manifestNamed("runs", "2.0.0", "Third."), "?force=true");
+    await fixture.deploy(token, manifestNamed("runs", "2.0.0", "Third."), "?force=true");
     expect(await resolve()).toMatchObject({ revision: 2, spec: { task: { instruction: "Third." } } });
     expect(await problem(resolve("3"))).toBe("agent_version_not_found");
     expect(await problem(resolve(undefined, "somebody-else"))).toBe("agent_not_found");
     for (const status of ["paused", "archived"]) {
-      await house.sql`update agents set status = ${status} where agent_id = ${body.id}`;
+      await fixture.sql`update agents set status = ${status} where agent_id = ${body.id}`;
       expect(await problem(resolve())).toBe(`agent_${status}`);
     }
-    await house.call(token, `/v1/agents/${body.id}`, { method: "DELETE" });
+    await fixture.call(token, `/v1/agents/${body.id}`, { method: "DELETE" });
     expect(await problem(resolve())).toBe("agent_not_found");
   });
 
@@ -537,7 +541,7 @@ describe("resolving for an execution", () => {
 
 test("runtimes and models", async () => {
   const { token } = newTenant();
-  const runtimes = await house.call(token, "/v1/runtimes?language=go");
+  const runtimes = await fixture.call(token, "/v1/runtimes?language=go");
   expect(runtimes.body).toEqual({
     items: [
       { language: "go", version: "1.20", image: "golang:1.20-alpine", description: "Go 1.20", deprecated: false },
@@ -545,8 +549,8 @@ test("runtimes and models", async () => {
     ],
     count: 2,
   });
-  expect((await house.call(token, "/v1/runtimes")).body.count).toBe(13);
-  expect((await house.call(token, "/v1/models")).body).toEqual({
+  expect((await fixture.call(token, "/v1/runtimes")).body.count).toBe(13);
+  expect((await fixture.call(token, "/v1/models")).body).toEqual({
     items: [{ alias: "default", capabilities: ["tools"], context_window: null, max_output_tokens: 8192 }],
     count: 1,
   });
@@ -565,7 +569,7 @@ test("every route names its scope", async () => {
   ] as const;
   for (const [method, path, scope] of routes) {
     const token = caller("team-scopes", { scopes: new Set(allScopes.filter((known) => known !== scope)) });
-    const { status, body } = await house.call(token, path, { method });
+    const { status, body } = await fixture.call(token, path, { method });
     expect([path, status, body.required]).toEqual([path, 403, scope]);
   }
 });

@@ -3,26 +3,26 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Problem } from "../../../actors/kernel/problem.ts";
 import { source } from "../../actors/approval/sample.ts";
 import { until } from "../../harness/until.ts";
-import { caller, openHouse } from "./house.ts";
+import { caller, openFixture } from "./fixture.ts";
 
-let house: Awaited<ReturnType<typeof openHouse>>;
+let fixture: Awaited<ReturnType<typeof openFixture>>;
 const ada = caller("ada");
 const bob = caller("bob");
 const stranger = caller("eve", { homeTenant: "other" });
 beforeAll(async () => {
-  house = await openHouse();
+  fixture = await openFixture();
 });
-afterAll(() => house?.dispose());
+afterAll(() => fixture?.dispose());
 
 const path = (id: string, rest = "") => `/v1/human-approvals/${id}${rest}`;
-const approve = (token: string, id: string, body: object = {}) => house.call(token, path(id, "/approve"), { body });
-const reject = (token: string, id: string, body: object) => house.call(token, path(id, "/reject"), { body });
-const statusOf = async (id: string) => (await house.call(ada, path(id, "/history"))).body.status;
+const approve = (token: string, id: string, body: object = {}) => fixture.call(token, path(id, "/approve"), { body });
+const reject = (token: string, id: string, body: object) => fixture.call(token, path(id, "/reject"), { body });
+const statusOf = async (id: string) => (await fixture.call(ada, path(id, "/history"))).body.status;
 
 describe("approve", () => {
   test("goes on with the run in one commit, and the request is no longer pending (17)", async () => {
-    const { id, run } = await house.open();
-    const shown = await house.call(ada, path(id));
+    const { id, run } = await fixture.open();
+    const shown = await fixture.call(ada, path(id));
     expect(shown.body).toEqual({
       request: {
         id,
@@ -59,13 +59,13 @@ describe("approve", () => {
       decided_at: expect.any(String),
     });
     const [told] = await until(async () => {
-      const all = await house.told(run);
+      const all = await fixture.told(run);
       return all.length > 0 && all;
     });
     expect(told).toMatchObject({ approval_id: id, status: "approved", via: "approve" });
     expect(told?.result).toMatchObject({ response: "approved", feedback: "fine", approved_by: "the board" });
 
-    const gone = await house.call(ada, path(id));
+    const gone = await fixture.call(ada, path(id));
     expect([gone.status, gone.body]).toEqual([
       200,
       {
@@ -82,14 +82,14 @@ describe("approve", () => {
     ["nulls for what is optional", { "content-type": "application/json" }, '{"feedback":null,"approved_by":null}'],
     ["members nobody knows", { "content-type": "application/json" }, '{"__proto__":{"a":1},"more":[[[]]]}'],
   ])("with %s", async (_, headers, body) => {
-    const { id } = await house.open();
+    const { id } = await fixture.open();
     const options = { method: "POST", headers, ...(body === undefined ? {} : { body }) };
-    expect((await house.call(ada, path(id, "/approve"), options)).status).toBe(200);
+    expect((await fixture.call(ada, path(id, "/approve"), options)).status).toBe(200);
   });
 });
 
 test("reject needs a reason, which is the run's feedback (18)", async () => {
-  const { id, run } = await house.open();
+  const { id, run } = await fixture.open();
   for (const body of [{}, { reason: "" }, { reason: " \n\t" }, { reason: null }, { reason: 7 }]) {
     const refused = await reject(ada, id, body);
     expect([refused.status, refused.body.code, refused.body.issues[0].path]).toEqual([
@@ -98,12 +98,12 @@ test("reject needs a reason, which is the run's feedback (18)", async () => {
       "reason",
     ]);
   }
-  const bodiless = await house.call(ada, path(id, "/reject"), { method: "POST" });
+  const bodiless = await fixture.call(ada, path(id, "/reject"), { method: "POST" });
   expect([bodiless.status, bodiless.body.issues]).toMatchObject([422, [{ path: "reason" }]]);
   const done = await reject(ada, id, { reason: "too dear", rejected_by: "somebody" });
   expect(done.body).toMatchObject({ status: "rejected", approval_id: id, request_id: id });
   const [told] = await until(async () => {
-    const all = await house.told(run);
+    const all = await fixture.told(run);
     return all.length > 0 && all;
   });
   expect(told?.result).toMatchObject({
@@ -116,7 +116,7 @@ test("reject needs a reason, which is the run's feedback (18)", async () => {
 });
 
 test("texts are bounded in bytes and must be storable", async () => {
-  const { id } = await house.open();
+  const { id } = await fixture.open();
   for (const [verb, member, text] of [
     ["approve", "feedback", "x".repeat(16_385)],
     ["approve", "feedback", "ä".repeat(8_193)],
@@ -126,7 +126,7 @@ test("texts are bounded in bytes and must be storable", async () => {
     ["reject", "reason", "ä".repeat(8_193)],
     ["reject", "reason", "a\0b"],
   ] as const) {
-    const refused = await house.call(ada, path(id, `/${verb}`), { body: { [member]: text } });
+    const refused = await fixture.call(ada, path(id, `/${verb}`), { body: { [member]: text } });
     expect([refused.status, refused.body.issues?.[0]?.path]).toEqual([422, member]);
   }
   expect((await approve(ada, id, { feedback: "ä".repeat(8_192) })).status).toBe(200);
@@ -134,7 +134,7 @@ test("texts are bounded in bytes and must be storable", async () => {
 
 describe("the first decision wins (19)", () => {
   test("of twenty approvals at once one is taken, the others learn of it", async () => {
-    const { id, run } = await house.open();
+    const { id, run } = await fixture.open();
     const answers = await Promise.all(Array.from({ length: 20 }, () => approve(ada, id)));
     const taken = answers.filter(({ status }) => status === 200);
     expect(taken).toHaveLength(1);
@@ -143,25 +143,25 @@ describe("the first decision wins (19)", () => {
       expect(body.decided_at).toBe(taken[0]?.body.decided_at);
       expect(body.request_id).not.toBe(id);
     }
-    await until(async () => (await house.told(run)).length === 1);
+    await until(async () => (await fixture.told(run)).length === 1);
   });
 
   test("whatever the second one is", async () => {
-    const { id } = await house.open();
+    const { id } = await fixture.open();
     await reject(ada, id, { reason: "no" });
     const recorded = { code: "approval_already_decided", status: "rejected" };
     for (const second of [await approve(bob, id), await reject(bob, id, { reason: "no" })]) {
       expect(second.status).toBe(409);
       expect(second.body).toMatchObject(recorded);
     }
-    const signal = house.approvals.signal({ ...actOf("bob", id), signalName: null, text: "yes", payload: null });
+    const signal = fixture.approvals.signal({ ...actOf("bob", id), signalName: null, text: "yes", payload: null });
     expect(await refusalOf(signal)).toMatchObject({ code: recorded.code, extras: { status: "rejected" } });
   });
 });
 
 describe("a stranger (20)", () => {
   test("finds nothing and changes nothing", async () => {
-    const { id } = await house.open();
+    const { id } = await fixture.open();
     for (const [token, wanted] of [
       [stranger, id],
       [ada, crypto.randomUUID()],
@@ -169,22 +169,22 @@ describe("a stranger (20)", () => {
       for (const answer of [
         await approve(token, wanted),
         await reject(token, wanted, { reason: "no" }),
-        await house.call(token, path(wanted, "/history")),
-        await house.call(token, path(wanted, "/links"), { body: { recipient: "eve@example.com" } }),
+        await fixture.call(token, path(wanted, "/history")),
+        await fixture.call(token, path(wanted, "/links"), { body: { recipient: "eve@example.com" } }),
       ]) {
         expect([answer.status, answer.body.code]).toEqual([404, "approval_not_found"]);
       }
-      const shown = await house.call(token, path(wanted));
+      const shown = await fixture.call(token, path(wanted));
       expect([shown.status, shown.body.code]).toEqual([200, "approval_not_pending"]);
     }
-    expect((await house.call(ada, path(id))).body.request.status).toBe("pending");
+    expect((await fixture.call(ada, path(id))).body.request.status).toBe("pending");
   });
 
   test("an id that is none is told at once", async () => {
     for (const answer of [
-      await house.call(ada, path("abc")),
-      await house.call(ada, path("abc", "/history")),
-      await house.call(ada, path("abc", "/approve"), { method: "POST" }),
+      await fixture.call(ada, path("abc")),
+      await fixture.call(ada, path("abc", "/history")),
+      await fixture.call(ada, path("abc", "/approve"), { method: "POST" }),
       await reject(ada, "abc", {}),
     ]) {
       expect([answer.status, answer.body.code, answer.body.error]).toEqual([
@@ -198,8 +198,8 @@ describe("a stranger (20)", () => {
 
 test("checks come in the contract's order", async () => {
   const reader = caller("rea", { scopes: new Set(["approval:read"]) });
-  const { id } = await house.open({ approvers: ["user:ada"] });
-  const { id: decided } = await house.open({ approvers: ["user:ada"] });
+  const { id } = await fixture.open({ approvers: ["user:ada"] });
+  const { id: decided } = await fixture.open({ approvers: ["user:ada"] });
   await approve(ada, decided);
   const text = { method: "POST", body: "approve", headers: { "content-type": "text/plain" } };
   const broken = { method: "POST", body: "{", headers: { "content-type": "application/json" } };
@@ -217,7 +217,7 @@ test("checks come in the contract's order", async () => {
     [bob, id, { body: {} }],
     [ada, id, { body: {} }],
   ] as const) {
-    const answer = await house.call(token, path(wanted, "/approve"), options);
+    const answer = await fixture.call(token, path(wanted, "/approve"), options);
     codes.push(`${answer.status} ${answer.body.code ?? answer.body.status}`);
   }
   expect(codes).toEqual([
@@ -241,20 +241,20 @@ describe("a signal (23)", () => {
     [{ signalName: null, text: "No" }, "rejected"],
     [{ signalName: "note", text: "later" }, "responded"],
   ])("%j makes it %s", async (signal, status) => {
-    const { id, run } = await house.open();
-    const decided = await house.approvals.signal({ ...actOf("ada", id), ...signal, payload: { n: 1 } });
+    const { id, run } = await fixture.open();
+    const decided = await fixture.approvals.signal({ ...actOf("ada", id), ...signal, payload: { n: 1 } });
     expect(decided).toMatchObject({ status, approval_id: id });
     const [told] = await until(async () => {
-      const all = await house.told(run);
+      const all = await fixture.told(run);
       return all.length > 0 && all;
     });
     expect(told).toMatchObject({ status, via: "signal", result: { response: signal.text, payload: { n: 1 } } });
   });
 
   test("with what stores do not take is refused, and leaves it pending", async () => {
-    const { id } = await house.open();
+    const { id } = await fixture.open();
     for (const payload of ["\0", { a: ["\ud800"] }, { "\0": 1 }]) {
-      const signal = house.approvals.signal({ ...actOf("ada", id), signalName: null, text: "yes", payload });
+      const signal = fixture.approvals.signal({ ...actOf("ada", id), signalName: null, text: "yes", payload });
       expect(await refusalOf(signal)).toMatchObject({ code: "validation_failed" });
     }
     expect(await statusOf(id)).toBe("pending");
@@ -262,25 +262,28 @@ describe("a signal (23)", () => {
 
   test("of an agent decides only where agents are let", async () => {
     const agent = { ...actOf("bot", "").by, kind: "agent" };
-    const { id } = await house.open();
+    const { id } = await fixture.open();
     const signal = { ...actOf("bot", id), by: agent, signalName: null, text: "yes", payload: null };
-    expect(await refusalOf(house.approvals.signal(signal))).toMatchObject({ code: "approver_not_allowed" });
-    const { id: open } = await house.open({ allow_agents: true });
-    expect(await house.approvals.signal({ ...signal, approvalId: open })).toMatchObject({ status: "approved" });
+    expect(await refusalOf(fixture.approvals.signal(signal))).toMatchObject({ code: "approver_not_allowed" });
+    const { id: open } = await fixture.open({ allow_agents: true });
+    expect(await fixture.approvals.signal({ ...signal, approvalId: open })).toMatchObject({ status: "approved" });
   });
 });
 
 describe("who may decide (24, 25)", () => {
   test("refusals are 403, leave it pending and are recorded", async () => {
-    const { id } = await house.open({
+    const { id } = await fixture.open({
       forbid_initiator: true,
       approvers: ["role:owner", "user:ada"],
       initiator: { kind: "tenant_user", sub: "ada", email: null },
     });
     expect((await approve(ada, id)).body).toMatchObject({ code: "self_approval_forbidden" });
-    const other = await house.call(bob, path(id, "/approve"), { method: "POST", headers: { "user-agent": "curl/8" } });
+    const other = await fixture.call(bob, path(id, "/approve"), {
+      method: "POST",
+      headers: { "user-agent": "curl/8" },
+    });
     expect([other.status, other.body.code]).toEqual([403, "approver_not_allowed"]);
-    const { body } = await house.call(ada, path(id, "/history"));
+    const { body } = await fixture.call(ada, path(id, "/history"));
     expect(body.status).toBe("pending");
     expect(body.events).toMatchObject([
       { sequence: 1, type: "requested", actor: null },
@@ -300,9 +303,9 @@ describe("who may decide (24, 25)", () => {
   });
 
   test("history names who was authenticated, whatever they say", async () => {
-    const { id, run } = await house.open();
+    const { id, run } = await fixture.open();
     await approve(ada, id, { approved_by: "Her Majesty" });
-    const { body } = await house.call(ada, `/v1/human-approvals/history?execution_id=${run}`);
+    const { body } = await fixture.call(ada, `/v1/human-approvals/history?execution_id=${run}`);
     expect(body.approvals).toEqual(body.items);
     expect(body.items).toMatchObject([
       {
@@ -318,7 +321,7 @@ describe("who may decide (24, 25)", () => {
   });
 
   test("a fleet run asks for the fleet's own scope", async () => {
-    const { id } = await house.open({ kind: "fleet_run", workflow_id: null, workflow_name: null, state_name: null });
+    const { id } = await fixture.open({ kind: "fleet_run", workflow_id: null, workflow_name: null, state_name: null });
     const refused = await approve(ada, id);
     expect(refused.body).toMatchObject({ code: "insufficient_scope", required: "aegis.edge.fleet.manage" });
     expect(refused.status).toBe(403);
@@ -327,43 +330,43 @@ describe("who may decide (24, 25)", () => {
   });
 
   test("several must agree where the state says so", async () => {
-    const { id, run } = await house.open({ quorum: 2 });
+    const { id, run } = await fixture.open({ quorum: 2 });
     const first = await approve(ada, id);
     expect(first.body).toEqual({ status: "pending", approval_id: id, request_id: id, approvals: 1, quorum: 2 });
     expect((await approve(ada, id)).body).toMatchObject({ status: "pending", approvals: 1 });
-    expect((await house.call(ada, path(id))).body.request).toMatchObject({ status: "pending", approvals: 1 });
-    expect(await house.told(run)).toEqual([]);
+    expect((await fixture.call(ada, path(id))).body.request).toMatchObject({ status: "pending", approvals: 1 });
+    expect(await fixture.told(run)).toEqual([]);
     expect((await approve(bob, id)).body).toMatchObject({ status: "approved" });
   });
 });
 
 test("under one Idempotency-Key a decision is repeated, not refused", async () => {
-  const { id } = await house.open();
+  const { id } = await fixture.open();
   const options = { body: { feedback: "x" }, headers: { "idempotency-key": `k-${id}` } };
-  const first = await house.call(ada, path(id, "/approve"), options);
-  const again = await house.call(ada, path(id, "/approve"), options);
+  const first = await fixture.call(ada, path(id, "/approve"), options);
+  const again = await fixture.call(ada, path(id, "/approve"), options);
   expect([again.status, again.text]).toEqual([200, first.text]);
   expect(again.headers.get("idempotent-replay")).toBe("true");
-  expect((await house.call(ada, path(id, "/approve"), { body: options.body })).status).toBe(409);
+  expect((await fixture.call(ada, path(id, "/approve"), { body: options.body })).status).toBe(409);
   const other = { body: { feedback: "y" }, headers: options.headers };
-  expect((await house.call(ada, path(id, "/approve"), other)).body.code).toBe("idempotency_key_reused");
+  expect((await fixture.call(ada, path(id, "/approve"), other)).body.code).toBe("idempotency_key_reused");
 });
 
 test("a decision whose answer was lost is found again by its piece of work", async () => {
-  const { id } = await house.open();
+  const { id } = await fixture.open();
   const act = { ...actOf("ada", id), managesFleet: false };
   const work = crypto.randomUUID();
-  const first = await house.approvals.reject(act, work, "no", null);
-  expect(await house.approvals.reject(act, work, "no", null)).toEqual(first);
+  const first = await fixture.approvals.reject(act, work, "no", null);
+  expect(await fixture.approvals.reject(act, work, "no", null)).toEqual(first);
 });
 
 test("withdrawn with its run: 409, and history says so", async () => {
-  const { id, run } = await house.open();
-  await house.giveUp(run, id);
+  const { id, run } = await fixture.open();
+  await fixture.giveUp(run, id);
   await until(async () => (await statusOf(id)) === "withdrawn");
   expect((await approve(ada, id)).body).toMatchObject({ code: "approval_already_decided", status: "withdrawn" });
-  expect((await house.call(ada, path(id))).body.code).toBe("approval_not_pending");
-  expect(await house.told(run)).toEqual([]);
+  expect((await fixture.call(ada, path(id))).body.code).toBe("approval_not_pending");
+  expect(await fixture.told(run)).toEqual([]);
 });
 
 function actOf(sub: string, approvalId: string) {

@@ -3,24 +3,24 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Open } from "../../../actors/approval/messages.ts";
 import { hashOf } from "../../../src/features/approvals/token.ts";
 import { until } from "../../harness/until.ts";
-import { caller, openHouse } from "./house.ts";
+import { caller, openFixture } from "./fixture.ts";
 
-let house: Awaited<ReturnType<typeof openHouse>>;
+let fixture: Awaited<ReturnType<typeof openFixture>>;
 const ada = caller("ada");
 beforeAll(async () => {
-  house = await openHouse();
+  fixture = await openFixture();
 });
-afterAll(() => house?.dispose());
+afterAll(() => fixture?.dispose());
 
 const browser = { accept: "text/html,application/xhtml+xml,*/*;q=0.8" };
 
 async function linked(changes: Partial<Open> = {}) {
-  const { id, run } = await house.open(changes);
-  const made = await house.call(ada, `/v1/human-approvals/${id}/links`, { body: { recipient: "bob@example.com" } });
+  const { id, run } = await fixture.open(changes);
+  const made = await fixture.call(ada, `/v1/human-approvals/${id}/links`, { body: { recipient: "bob@example.com" } });
   const { url = "" } = made.body;
   return { id, run, made, path: url.replace("https://svc.test", "") };
 }
-const record = async (id: string) => (await house.call(ada, `/v1/human-approvals/${id}/history`)).body;
+const record = async (id: string) => (await fixture.call(ada, `/v1/human-approvals/${id}/history`)).body;
 
 test("a link is made once, shown once, and stored as a hash", async () => {
   const { id, made, path } = await linked();
@@ -31,9 +31,9 @@ test("a link is made once, shown once, and stored as a hash", async () => {
     expires_at: (await record(id)).expires_at,
   });
   const token = path.split("/").at(-1) ?? "";
-  const rows = await house.sql`select hash from approval_links where approval_id = ${id}`;
+  const rows = await fixture.sql`select hash from approval_links where approval_id = ${id}`;
   expect(rows.map(({ hash }) => hash)).toEqual([hashOf(token)]);
-  const stored = await house.sql`
+  const stored = await fixture.sql`
     select 1 from runtime_actors where state like ${`%${token}%`} union all select 1 from runtime_logs where entry like ${`%${token}%`}`;
   expect(stored).toHaveLength(0);
   expect((await record(id)).events.at(-1)).toMatchObject({
@@ -46,22 +46,22 @@ test("a link is made once, shown once, and stored as a hash", async () => {
 test("looking at it decides nothing; using it decides once", async () => {
   const { id, run, path } = await linked();
   for (let look = 0; look < 3; look++) {
-    expect((await house.call(null, path)).status).toBe(200);
-    expect((await house.call(null, path, { headers: browser })).status).toBe(200);
-    expect((await house.call(null, path, { method: "HEAD" })).status).toBe(200);
+    expect((await fixture.call(null, path)).status).toBe(200);
+    expect((await fixture.call(null, path, { headers: browser })).status).toBe(200);
+    expect((await fixture.call(null, path, { method: "HEAD" })).status).toBe(200);
   }
   expect(await record(id)).toMatchObject({ status: "pending" });
-  const first = await house.call(null, path, { body: { decision: "approve", feedback: "fine" } });
+  const first = await fixture.call(null, path, { body: { decision: "approve", feedback: "fine" } });
   expect([first.status, first.body]).toEqual([
     200,
     { status: "approved", approval_id: id, request_id: id, decided_at: expect.any(String) },
   ]);
-  const second = await house.call(null, path, { body: { decision: "reject", reason: "no" } });
+  const second = await fixture.call(null, path, { body: { decision: "reject", reason: "no" } });
   expect(second.status).toBe(409);
   expect(second.body).toMatchObject({ code: "approval_already_decided", status: "approved" });
-  expect((await house.call(null, path)).body.code).toBe("link_expired");
+  expect((await fixture.call(null, path)).body.code).toBe("link_expired");
   const [told] = await until(async () => {
-    const all = await house.told(run);
+    const all = await fixture.told(run);
     return all.length > 0 && all;
   });
   expect(told).toMatchObject({
@@ -74,7 +74,7 @@ test("looking at it decides nothing; using it decides once", async () => {
 describe("a browser", () => {
   test("gets a page without scripts that tells nobody of the link and shows what is asked as text", async () => {
     const { path } = await linked({ prompt: `</pre><script>alert("1")</script>&'` });
-    const page = await house.call(null, path, { headers: browser });
+    const page = await fixture.call(null, path, { headers: browser });
     expect(page.headers.get("content-type")).toBe("text/html; charset=utf-8");
     expect(page.headers.get("cache-control")).toBe("no-store");
     expect(page.headers.get("referrer-policy")).toBe("no-referrer");
@@ -88,7 +88,7 @@ describe("a browser", () => {
   test("decides by the page's forms", async () => {
     const { id, path } = await linked();
     const headers = { ...browser, "content-type": "application/x-www-form-urlencoded" };
-    const page = (await house.call(null, path, { headers: browser })).text;
+    const page = (await fixture.call(null, path, { headers: browser })).text;
     const fields = [...page.matchAll(/name="(\w+)"(?: value="(\w+)")?/g)].map(([, name, value]) => `${name} ${value}`);
     expect(fields.filter((field) => /^(decision|reason|feedback)/.test(field))).toEqual([
       "decision approve",
@@ -96,12 +96,12 @@ describe("a browser", () => {
       "decision reject",
       "reason undefined",
     ]);
-    const blank = await house.call(null, path, { headers, body: "decision=reject&reason=" });
+    const blank = await fixture.call(null, path, { headers, body: "decision=reject&reason=" });
     expect(blank.status).toBe(422);
-    const done = await house.call(null, path, { headers, body: "decision=reject&reason=too+dear%21" });
+    const done = await fixture.call(null, path, { headers, body: "decision=reject&reason=too+dear%21" });
     expect([done.status, done.headers.get("content-type")]).toEqual([200, "text/html; charset=utf-8"]);
     expect(await record(id)).toMatchObject({ status: "rejected", feedback: "too dear!", via: "link" });
-    const again = await house.call(null, path, { headers: browser });
+    const again = await fixture.call(null, path, { headers: browser });
     expect([again.status, again.headers.get("cache-control")]).toEqual([410, "no-store"]);
     expect(again.text).toContain("This link is no longer valid");
   });
@@ -109,7 +109,7 @@ describe("a browser", () => {
 
 test("a program gets JSON, and nobody keeps it", async () => {
   const { id, path } = await linked();
-  const shown = await house.call(null, path);
+  const shown = await fixture.call(null, path);
   expect(shown.headers.get("cache-control")).toBe("no-store");
   expect(shown.body.approval).toMatchObject({ id, status: "pending", prompt: "Release INV-7 (5 characters)?" });
 });
@@ -117,8 +117,8 @@ test("a program gets JSON, and nobody keeps it", async () => {
 test.each(["x".repeat(43), "abc", "%00", "..%2f..", "é".repeat(20)])("an unknown token %j is 404", async (token) => {
   const path = `/v1/approval-links/${token}`;
   for (const answer of [
-    await house.call(null, path),
-    await house.call(null, path, { body: { decision: "approve" } }),
+    await fixture.call(null, path),
+    await fixture.call(null, path, { body: { decision: "approve" } }),
   ]) {
     expect([answer.status, answer.body.code]).toEqual([404, "approval_not_found"]);
   }
@@ -144,33 +144,33 @@ describe("what is wrong with a decision is told, and decides nothing", () => {
     ["__proto__=1&decision=no", form, 422],
   ])("%#", async (body, headers, status) => {
     const { id, path } = await linked();
-    const answer = await house.call(null, path, { method: "POST", body, headers });
+    const answer = await fixture.call(null, path, { method: "POST", body, headers });
     expect(answer.status).toBe(status);
     expect(await record(id)).toMatchObject({ status: "pending" });
   });
 });
 
 describe("a link dies", () => {
-  const use = (path: string) => house.call(null, path, { body: { decision: "approve" } });
+  const use = (path: string) => fixture.call(null, path, { body: { decision: "approve" } });
   test("with its run", async () => {
     const { id, run, path } = await linked();
-    await house.giveUp(run, id);
+    await fixture.giveUp(run, id);
     await until(async () => (await record(id)).status === "withdrawn");
-    expect([(await use(path)).status, (await house.call(null, path)).status]).toEqual([410, 410]);
+    expect([(await use(path)).status, (await fixture.call(null, path)).status]).toEqual([410, 410]);
   });
 
   test("with its time, before any timer", async () => {
     const { path, id } = await linked({ timeout_ms: 3600_000 });
-    await house.advance(3600_000);
-    expect((await house.call(null, path)).body.code).toBe("link_expired");
+    await fixture.advance(3600_000);
+    expect((await fixture.call(null, path)).body.code).toBe("link_expired");
     expect((await use(path)).body.code).toBe("link_expired");
     expect(await record(id)).toMatchObject({ status: "timed_out" });
   });
 
   test("when somebody else decides, whose decision it is told", async () => {
     const { id, path } = await linked();
-    await house.call(ada, `/v1/human-approvals/${id}/reject`, { body: { reason: "no" } });
-    expect((await house.call(null, path)).status).toBe(410);
+    await fixture.call(ada, `/v1/human-approvals/${id}/reject`, { body: { reason: "no" } });
+    expect((await fixture.call(null, path)).status).toBe(410);
     expect((await use(path)).body).toMatchObject({ code: "approval_already_decided", status: "rejected" });
   });
 });
@@ -181,23 +181,23 @@ describe("nobody gets one who may not decide", () => {
     [{ approvers: ["email:bob@example.com"] }, "bob@example.com", "approver_not_allowed"],
     [{ forbid_initiator: true }, "IDA@example.com", "self_approval_forbidden"],
   ])("%j for %s", async (changes, recipient, code) => {
-    const { id } = await house.open(changes);
-    const refused = await house.call(ada, `/v1/human-approvals/${id}/links`, { body: { recipient } });
+    const { id } = await fixture.open(changes);
+    const refused = await fixture.call(ada, `/v1/human-approvals/${id}/links`, { body: { recipient } });
     expect([refused.status, refused.body.code]).toEqual([403, code]);
     expect((await record(id)).events.at(-1)).toMatchObject({ type: "refused", actor: { sub: "ada" } });
   });
 
   test.each(["ada", "a@b@c", "Ada <a@b.c>", "a@b.c, d@e.f", "a\0@b.c", "@"])("%j is no address", async (recipient) => {
-    const { id } = await house.open();
-    const refused = await house.call(ada, `/v1/human-approvals/${id}/links`, { body: { recipient } });
+    const { id } = await fixture.open();
+    const refused = await fixture.call(ada, `/v1/human-approvals/${id}/links`, { body: { recipient } });
     expect([refused.status, refused.body.code]).toEqual([422, "validation_failed"]);
   });
 });
 
 test("the token is in no log line", async () => {
   const { path } = await linked();
-  await house.call(null, path);
+  await fixture.call(null, path);
   const token = path.split("/").at(-1) ?? "";
-  await until(() => house.app.log.some((line) => line.includes("/v1/approval-links/REDACTED")));
-  expect(house.app.log.join("\n")).not.toContain(token);
+  await until(() => fixture.app.log.some((line) => line.includes("/v1/approval-links/REDACTED")));
+  expect(fixture.app.log.join("\n")).not.toContain(token);
 });

@@ -1,22 +1,22 @@
 /** The two lists: what waits, and what was decided. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { caller, openHouse } from "./house.ts";
+import { caller, openFixture } from "./fixture.ts";
 
-let house: Awaited<ReturnType<typeof openHouse>>;
+let fixture: Awaited<ReturnType<typeof openFixture>>;
 beforeAll(async () => {
-  house = await openHouse();
+  fixture = await openFixture();
 });
-afterAll(() => house?.dispose());
+afterAll(() => fixture?.dispose());
 
 /** A tenant that nobody else in this file has. */
 function tenant() {
   const name = `t-${crypto.randomUUID().slice(0, 8)}`;
   const token = caller("ada", { homeTenant: name });
-  const get = async (query = "") => (await house.call(token, `/v1/human-approvals${query}`)).body;
+  const get = async (query = "") => (await fixture.call(token, `/v1/human-approvals${query}`)).body;
   const ids = async (query = "") => (await get(query)).items?.map((one: { id: string }) => one.id);
-  const open = async (changes: Parameters<typeof house.open>[0] = {}) => house.open(changes, name);
+  const open = async (changes: Parameters<typeof fixture.open>[0] = {}) => fixture.open(changes, name);
   const decide = (id: string, verb: string, body: object = {}, by = token) =>
-    house.call(by, `/v1/human-approvals/${id}/${verb}`, { body });
+    fixture.call(by, `/v1/human-approvals/${id}/${verb}`, { body });
   return { name, token, get, ids, open, decide };
 }
 
@@ -100,7 +100,7 @@ describe("what was decided", () => {
       { id: one.id, decided_by: { sub: "ada" } },
       { id: two.id, status: "rejected", feedback: "no", via: "reject", events: [{}, { type: "rejected" }] },
     ]);
-    const full = (await house.call(here.token, `/v1/human-approvals/${two.id}/history`)).body;
+    const full = (await fixture.call(here.token, `/v1/human-approvals/${two.id}/history`)).body;
     expect(full).toEqual(listed.items[2]);
 
     const found = (query: string) => here.ids(`/history?${query}`);

@@ -6,19 +6,19 @@ import { signatureOf } from "../../../src/lib/signature.ts";
 import { Receiver } from "../../harness/receiver.ts";
 import { SmtpServer } from "../../harness/smtp.ts";
 import { until } from "../../harness/until.ts";
-import { caller, openHouse } from "./house.ts";
+import { caller, openFixture } from "./fixture.ts";
 
-let house: Awaited<ReturnType<typeof openHouse>>;
+let fixture: Awaited<ReturnType<typeof openFixture>>;
 let smtp: SmtpServer;
 let receiver: Receiver;
 const ada = caller("ada");
 beforeAll(async () => {
   smtp = await SmtpServer.open();
   receiver = new Receiver();
-  house = await openHouse({ smtpUrl: smtp.url });
+  fixture = await openFixture({ smtpUrl: smtp.url });
 });
 afterAll(async () => {
-  await house?.dispose();
+  await fixture?.dispose();
   await receiver?.stop();
   await smtp?.stop();
 });
@@ -34,8 +34,8 @@ const hook = (path: string, secret: string | null = null): Notify => ({
   url: receiver.url(path),
   secret,
 });
-const approve = (id: string) => house.call(ada, `/v1/human-approvals/${id}/approve`, { method: "POST" });
-const record = async (id: string) => (await house.call(ada, `/v1/human-approvals/${id}/history`)).body;
+const approve = (id: string) => fixture.call(ada, `/v1/human-approvals/${id}/approve`, { method: "POST" });
+const record = async (id: string) => (await fixture.call(ada, `/v1/human-approvals/${id}/history`)).body;
 const notesOf = async (id: string): Promise<string[]> =>
   (await record(id)).events.flatMap((event: { type: string; note: string }) =>
     event.type === "notified" ? [event.note] : [],
@@ -45,7 +45,7 @@ const arrived = (path: string, count: number) =>
 
 test("a webhook hears of the request and of its end, signed so that the library verifies it", async () => {
   const secret = `whsec_${Buffer.from("a key of twenty-four byte").toString("base64")}`;
-  const { id } = await house.open({ notify: [hook("/hook", secret)] });
+  const { id } = await fixture.open({ notify: [hook("/hook", secret)] });
   await arrived("/hook", 1);
   await approve(id);
   const [requested, resolved] = await arrived("/hook", 2);
@@ -75,7 +75,7 @@ test("a webhook hears of the request and of its end, signed so that the library 
 });
 
 test("a secret that is no base64 is a key by its bytes, and none signs nothing", async () => {
-  await house.open({ notify: [hook("/words", "käse & brot!"), hook("/open")] });
+  await fixture.open({ notify: [hook("/words", "käse & brot!"), hook("/open")] });
   const [words] = await arrived("/words", 1);
   const headers = Object.fromEntries(words?.headers ?? []);
   const verifier = new Webhook(Buffer.from("käse & brot!"), { format: "raw" });
@@ -89,7 +89,7 @@ test("a secret that is no base64 is a key by its bytes, and none signs nothing",
 test("a destination is tried five times under one id; the approval does not mind", async () => {
   receiver.replies.set("/flaky", (_, earlier) => new Response(null, { status: earlier < 2 ? 500 : 200 }));
   receiver.replies.set("/down", () => new Response(null, { status: 503 }));
-  const { id } = await house.open({ notify: [hook("/flaky"), hook("/down")] });
+  const { id } = await fixture.open({ notify: [hook("/flaky"), hook("/down")] });
   const flaky = await arrived("/flaky", 3);
   const down = await arrived("/down", 5);
   expect(new Set(flaky.map(({ headers }) => headers.get("webhook-id"))).size).toBe(1);
@@ -104,8 +104,8 @@ test("a destination is tried five times under one id; the approval does not mind
   expect((await approve(id)).status).toBe(200);
 });
 
-test("an address inside the house is not called", async () => {
-  const { id } = await house.open({
+test("a private address is not called", async () => {
+  const { id } = await fixture.open({
     notify: [{ type: "webhook", url: "http://169.254.169.254/latest", secret: null }],
   });
   await until(async () => (await notesOf(id)).length === 1);
@@ -114,7 +114,7 @@ test("an address inside the house is not called", async () => {
 
 test("each reader of mail gets a letter and a link of their own", async () => {
   const to = ["bob@example.com", "cleo@example.com"];
-  const { id } = await house.open({
+  const { id } = await fixture.open({
     prompt: "Release INV-7? Grüße.\r\nBcc: all@example.com\r\n.\r\n",
     notify: [{ type: "email", to }],
   });
@@ -129,16 +129,16 @@ test("each reader of mail gets a letter and a link of their own", async () => {
     return /https:\/\/svc\.test(\/v1\/approval-links\/[\w-]{43})/.exec(letter?.text ?? "")?.[1] ?? "";
   });
   expect(new Set(links).size).toBe(2);
-  const decided = await house.call(null, links[1] ?? "", { body: { decision: "approve" } });
+  const decided = await fixture.call(null, links[1] ?? "", { body: { decision: "approve" } });
   expect(decided.body).toMatchObject({ status: "approved" });
   expect(await record(id)).toMatchObject({ decided_by: { kind: "link", email: "cleo@example.com" } });
-  expect((await house.call(null, links[0] ?? "", { body: { decision: "approve" } })).status).toBe(409);
+  expect((await fixture.call(null, links[0] ?? "", { body: { decision: "approve" } })).status).toBe(409);
   await until(() => smtp.received.length === 4, { what: "the news of the end" });
   expect(smtp.to("bob@example.com")[1]?.text).not.toContain("approval-links");
 });
 
 test("whoever may not decide is told without a link", async () => {
-  await house.open({
+  await fixture.open({
     approvers: ["email:bob@example.com"],
     forbid_initiator: true,
     notify: [{ type: "email", to: ["bob@example.com", "cleo@example.com", "ida@example.com"] }],
@@ -150,7 +150,7 @@ test("whoever may not decide is told without a link", async () => {
 
 test("a mail server that is not ready is asked again, for that reader alone", async () => {
   smtp.refusals.set("bob@example.com", 2);
-  const { id } = await house.open({ notify: [{ type: "email", to: ["bob@example.com", "cleo@example.com"] }] });
+  const { id } = await fixture.open({ notify: [{ type: "email", to: ["bob@example.com", "cleo@example.com"] }] });
   await until(async () => (await notesOf(id)).length === 2);
   expect([smtp.to("bob@example.com").length, smtp.to("cleo@example.com").length]).toEqual([1, 1]);
   expect(smtp.to("bob@example.com")[0]?.raw.replaceAll("\n ", " ")).toContain(

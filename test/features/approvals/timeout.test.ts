@@ -4,22 +4,22 @@ import type { Open } from "../../../actors/approval/messages.ts";
 import { sweepApprovals } from "../../../src/features/approvals/sweep.ts";
 import { openRedis } from "../../../src/store/redis.ts";
 import { until } from "../../harness/until.ts";
-import { caller, openHouse } from "./house.ts";
+import { caller, openFixture } from "./fixture.ts";
 
-let house: Awaited<ReturnType<typeof openHouse>>;
+let fixture: Awaited<ReturnType<typeof openFixture>>;
 const ada = caller("ada");
 const hour = 3600_000;
 beforeAll(async () => {
-  house = await openHouse();
+  fixture = await openFixture();
 });
-afterAll(() => house?.dispose());
+afterAll(() => fixture?.dispose());
 
 const path = (id: string, rest = "") => `/v1/human-approvals/${id}${rest}`;
-const record = async (id: string) => (await house.call(ada, path(id, "/history"))).body;
+const record = async (id: string) => (await fixture.call(ada, path(id, "/history"))).body;
 const toldOf = (run: string) =>
   until(
     async () => {
-      const all = await house.told(run);
+      const all = await fixture.told(run);
       return all.length > 0 && all;
     },
     { what: "the run to be told" },
@@ -37,59 +37,59 @@ describe("when its time passes", () => {
     ],
     [{}, { status: "failed", decision: "timed_out", response: "", error: "human_input_timeout" }],
   ])("%j gives its result, and whoever comes then is too late", async (settings, result) => {
-    const { id, run } = await house.open({ ...settings, timeout_ms: 200 });
+    const { id, run } = await fixture.open({ ...settings, timeout_ms: 200 });
     const [told] = await toldOf(run);
     expect(told).toMatchObject({ status: "timed_out", via: "timeout" });
     expect(told?.result).toMatchObject({ ...result, timeout: true, decided_by: null });
-    const late = await house.call(ada, path(id, "/approve"), { method: "POST" });
+    const late = await fixture.call(ada, path(id, "/approve"), { method: "POST" });
     expect(late.status).toBe(409);
     expect(late.body).toMatchObject({ code: "approval_already_decided", status: "timed_out" });
     expect(late.body.decided_at).toBe(told?.decided_at);
-    expect(await house.told(run)).toHaveLength(1);
+    expect(await fixture.told(run)).toHaveLength(1);
     expect(await record(id)).toMatchObject({ status: "timed_out", via: "timeout", decided_by: null });
   });
 
   test("the stored deadline decides, whatever became of the timer", async () => {
-    const { id, run } = await house.open({ timeout_ms: hour, default_response: "no" });
-    await house.advance(hour);
-    const list = await house.call(ada, "/v1/human-approvals");
+    const { id, run } = await fixture.open({ timeout_ms: hour, default_response: "no" });
+    await fixture.advance(hour);
+    const list = await fixture.call(ada, "/v1/human-approvals");
     expect(list.body.items.map((one: { id: string }) => one.id)).not.toContain(id);
-    expect((await house.call(ada, path(id))).body.code).toBe("approval_not_pending");
-    expect(await house.told(run)).toEqual([]);
-    const late = await house.call(ada, path(id, "/reject"), { body: { reason: "x" } });
+    expect((await fixture.call(ada, path(id))).body.code).toBe("approval_not_pending");
+    expect(await fixture.told(run)).toEqual([]);
+    const late = await fixture.call(ada, path(id, "/reject"), { body: { reason: "x" } });
     expect([late.status, late.body.status]).toEqual([409, "timed_out"]);
     const [told] = await toldOf(run);
     expect(told?.result).toMatchObject({ status: "failed", decision: "rejected", response: "no", timeout: true });
   });
 
   test("while no node was there, it has passed when one is back (22)", async () => {
-    const waiting = await house.open({ timeout_ms: hour });
-    const passing = await house.open({ timeout_ms: 400 });
-    const before = (await house.call(ada, path(waiting.id))).body.request;
+    const waiting = await fixture.open({ timeout_ms: hour });
+    const passing = await fixture.open({ timeout_ms: 400 });
+    const before = (await fixture.call(ada, path(waiting.id))).body.request;
     const passed = Date.now() + 400;
-    await house.restart(() => until(() => Date.now() > passed));
+    await fixture.restart(() => until(() => Date.now() > passed));
     const began = performance.now();
     await toldOf(passing.run);
     expect(performance.now() - began).toBeLessThan(5000);
-    const list = await house.call(ada, "/v1/human-approvals");
+    const list = await fixture.call(ada, "/v1/human-approvals");
     expect(list.body.items.find((one: { id: string }) => one.id === waiting.id)).toEqual(before);
-    expect((await house.call(ada, path(waiting.id, "/approve"), { method: "POST" })).status).toBe(200);
+    expect((await fixture.call(ada, path(waiting.id, "/approve"), { method: "POST" })).status).toBe(200);
   });
 
   test("the sweep finds what has lost its timer", async () => {
-    const { id, run } = await house.open({ timeout_ms: hour });
+    const { id, run } = await fixture.open({ timeout_ms: hour });
     await loseTimers();
-    const sweep = { runtime: house.runtime(), records: house.records, retentionDays: 400, now: house.now };
+    const sweep = { runtime: fixture.runtime(), records: fixture.records, retentionDays: 400, now: fixture.now };
     await sweepApprovals({ ...sweep, report: () => {} });
-    expect((await house.call(ada, path(id))).body.request.status).toBe("pending");
-    await house.advance(hour + 3000);
+    expect((await fixture.call(ada, path(id))).body.request.status).toBe("pending");
+    await fixture.advance(hour + 3000);
     await sweepApprovals({ ...sweep, report: () => {} });
     expect((await toldOf(run))[0]).toMatchObject({ status: "timed_out" });
   });
 });
 
 test("a reminder and an escalation come on time, and change no deadline", async () => {
-  const { id } = await house.open({
+  const { id } = await fixture.open({
     remind_after_ms: 50,
     escalate: { after_ms: 100, approvers: ["email:boss@example.com"], notify: [] },
     approvers: ["user:somebody"],
@@ -102,42 +102,45 @@ test("a reminder and an escalation come on time, and change no deadline", async 
   });
   expect(after.events.map((event: { type: string }) => event.type)).toEqual(["requested", "reminded", "escalated"]);
   expect(after.expires_at).toBe(before.expires_at);
-  expect((await house.call(ada, path(id))).body.request.approvers).toEqual(["user:somebody", "email:boss@example.com"]);
+  expect((await fixture.call(ada, path(id))).body.request.approvers).toEqual([
+    "user:somebody",
+    "email:boss@example.com",
+  ]);
   const boss = caller("boss");
-  expect((await house.call(boss, path(id, "/approve"), { method: "POST" })).status).toBe(200);
+  expect((await fixture.call(boss, path(id, "/approve"), { method: "POST" })).status).toBe(200);
 });
 
 test("history is kept for its days, and what is pending for as long as it is", async () => {
-  const { id } = await house.open();
-  const pending = await house.open({ timeout_ms: 1000 * 24 * hour });
-  await house.call(ada, path(id, "/approve"), { method: "POST" });
-  await house.call(ada, path(pending.id, "/links"), { body: { recipient: "bob@example.com" } });
+  const { id } = await fixture.open();
+  const pending = await fixture.open({ timeout_ms: 1000 * 24 * hour });
+  await fixture.call(ada, path(id, "/approve"), { method: "POST" });
+  await fixture.call(ada, path(pending.id, "/links"), { body: { recipient: "bob@example.com" } });
   const erased: unknown[] = [];
   const sweep = (days: number) =>
     sweepApprovals({
-      runtime: house.runtime(),
-      records: house.records,
+      runtime: fixture.runtime(),
+      records: fixture.records,
       retentionDays: days,
-      now: house.now,
+      now: fixture.now,
       report: (event, facts) => erased.push([event, facts]),
     });
   await sweep(1);
   expect((await record(id)).status).toBe("approved");
-  await house.advance(25 * hour);
+  await fixture.advance(25 * hour);
   await sweep(2);
   expect((await record(id)).status).toBe("approved");
   await sweep(1);
   await until(async () => (await record(id)).code === "approval_not_found", { what: "the erasure" });
-  const rows = await house.sql`select 1 from approvals where approval_id = ${id}`;
+  const rows = await fixture.sql`select 1 from approvals where approval_id = ${id}`;
   expect(rows).toHaveLength(0);
   expect((await record(pending.id)).status).toBe("pending");
 });
 
 /** As if Redis had been lost and had come back empty. */
 async function loseTimers(): Promise<void> {
-  await house.carriedOut();
-  const redis = openRedis(house.stores.redisUrl);
-  const keys = await redis.keys(`*${house.stores.prefix}*timers*`);
+  await fixture.carriedOut();
+  const redis = openRedis(fixture.stores.redisUrl);
+  const keys = await redis.keys(`*${fixture.stores.prefix}*timers*`);
   expect(keys.length).toBeGreaterThan(0);
   await redis.unlink(...keys);
   redis.disconnect();

@@ -5,9 +5,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { manifest, say, shell } from "../../harness/manifests.ts";
 import { until } from "../../harness/until.ts";
-import { Setting } from "../executions/setting.ts";
+import { ExecutionFixture } from "../executions/fixture.ts";
 
-let at: Setting;
+let at: ExecutionFixture;
 const folder = mkdtempSync(join(tmpdir(), "svc-egress-"));
 const asked: string[] = [];
 const server = Bun.serve({
@@ -32,7 +32,7 @@ beforeAll(async () => {
       "meta.test": ["169.254.169.254"],
     }),
   );
-  at = await Setting.open(
+  at = await ExecutionFixture.open(
     { SVC_TEST_NAMES: names, SVC_EGRESS_ALLOW_PRIVATE: '["127.0.0.1"]' },
     "test/harness/named-node.ts",
   );
@@ -159,7 +159,7 @@ test("credentials are one instance's, and end with it; its open connections are 
 });
 
 test("a node that opens the network to nobody refuses such agents, also those deployed before", async () => {
-  const before = await Setting.open();
+  const before = await ExecutionFixture.open();
   try {
     const open = { spec: { security: { network: { denylist: ["evil.example"] } } } };
     const agentId = await before.deploy(open);

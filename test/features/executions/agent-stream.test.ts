@@ -3,19 +3,19 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { Followed } from "../../harness/events.ts";
 import { manifest, say } from "../../harness/manifests.ts";
 import { until } from "../../harness/until.ts";
-import { Setting } from "./setting.ts";
+import { ExecutionFixture } from "./fixture.ts";
 
-let setting: Setting;
+let fixture: ExecutionFixture;
 beforeAll(async () => {
-  setting = await Setting.open();
+  fixture = await ExecutionFixture.open();
 });
-afterAll(() => setting.close());
+afterAll(() => fixture.close());
 
 type Headers = Readonly<Record<string, string>>;
 
 async function follow(agentId: string, query = "", headers: Headers = {}): Promise<Followed> {
-  const bearer = { Authorization: `Bearer ${await setting.node.token()}`, ...headers };
-  return new Followed(`${setting.node.url}/v1/agents/${agentId}/events${query}`, bearer);
+  const bearer = { Authorization: `Bearer ${await fixture.node.token()}`, ...headers };
+  return new Followed(`${fixture.node.url}/v1/agents/${agentId}/events${query}`, bearer);
 }
 async function stored(agentId: string, query = ""): Promise<Followed> {
   const followed = await follow(agentId, `?follow=false${query}`);
@@ -28,23 +28,23 @@ const ends = (followed: Followed) => followed.names.filter((name) => name === "e
 const script = [say("done")];
 
 async function run(agentId: string): Promise<string> {
-  const answer = await setting.start(agentId);
+  const answer = await fixture.start(agentId);
   expect(answer.status).toBe(200);
   return answer.body.execution_id;
 }
 
 test("stored events come first, then live ones; ids have no gap; the removal ends it", async () => {
-  const agentId = await setting.deploy({ script });
+  const agentId = await fixture.deploy({ script });
   const first = await run(agentId);
-  await setting.ended(first);
+  await fixture.ended(first);
   const followed = await follow(agentId);
   await until(() => ends(followed) === 1, { what: "the backlog" });
   expect(followed.names[0]).toBe("agent_deployed");
   const second = await run(agentId);
   await until(() => ends(followed) === 2, { timeoutMs: 30_000, what: "the second run" });
-  expect((await setting.node.call("PATCH", `/v1/agents/${agentId}`, { status: "paused" })).status).toBe(200);
+  expect((await fixture.node.call("PATCH", `/v1/agents/${agentId}`, { status: "paused" })).status).toBe(200);
   await until(() => followed.names.includes("agent_paused"));
-  expect((await setting.node.call("DELETE", `/v1/agents/${agentId}`)).status).toBe(200);
+  expect((await fixture.node.call("DELETE", `/v1/agents/${agentId}`)).status).toBe(200);
   await followed.done;
   expect(followed.ended).toBe(true);
   expect(followed.names.at(-1)).toBe("agent_removed");
@@ -53,15 +53,15 @@ test("stored events come first, then live ones; ids have no gap; the removal end
   // Every event of both executions, in their own order.
   for (const executionId of [first, second]) {
     const seen = followed.frames.filter(({ body }) => body.execution_id === executionId).map(({ name }) => name);
-    expect(seen).toEqual((await setting.events(executionId)).map(({ name }) => name));
+    expect(seen).toEqual((await fixture.events(executionId)).map(({ name }) => name));
   }
-  const again = await setting.node.call("GET", `/v1/agents/${agentId}/events`);
+  const again = await fixture.node.call("GET", `/v1/agents/${agentId}/events`);
   expect([again.status, again.body.code]).toEqual([404, "agent_not_found"]);
 });
 
 test("resuming by header or by `from` repeats nothing; `backlog` bounds what comes first", async () => {
-  const agentId = await setting.deploy({ script });
-  await setting.ended(await run(agentId));
+  const agentId = await fixture.deploy({ script });
+  await fixture.ended(await run(agentId));
   const all = await stored(agentId);
   const last = all.ids.length;
   expect(all.ids).toEqual(upTo(last));
@@ -77,15 +77,15 @@ test("resuming by header or by `from` repeats nothing; `backlog` bounds what com
     "agent_deployed",
     "execution_completed",
   ]);
-  const same = await fetch(`${setting.node.url}/v1/agents/${agentId}/stream?follow=false`, {
-    headers: { Authorization: `Bearer ${await setting.node.token()}` },
+  const same = await fetch(`${fixture.node.url}/v1/agents/${agentId}/stream?follow=false`, {
+    headers: { Authorization: `Bearer ${await fixture.node.token()}` },
   });
   expect(await same.text()).toBe(all.text);
 });
 
 test("prompts are shown on request only", async () => {
-  const agentId = await setting.deploy({ script });
-  await setting.ended(await run(agentId));
+  const agentId = await fixture.deploy({ script });
+  await fixture.ended(await run(agentId));
   const prompts = async (query: string) =>
     (await stored(agentId, query)).frames
       .filter(({ name }) => name === "llm_interaction")
@@ -95,13 +95,13 @@ test("prompts are shown on request only", async () => {
 });
 
 test("erased executions leave gaps; their ids are not given again", async () => {
-  const agentId = await setting.deploy({ script });
+  const agentId = await fixture.deploy({ script });
   const [first, second] = [await run(agentId), await run(agentId)];
-  await setting.ended(first);
-  await setting.ended(second);
+  await fixture.ended(first);
+  await fixture.ended(second);
   const before = await stored(agentId);
-  expect((await setting.node.call("DELETE", `/v1/executions/${first}`)).status).toBe(200);
-  await setting.ended(await run(agentId));
+  expect((await fixture.node.call("DELETE", `/v1/executions/${first}`)).status).toBe(200);
+  await fixture.ended(await run(agentId));
   const after = await stored(agentId);
   const kept = before.frames.filter(({ body }) => body.execution_id !== first);
   expect(after.frames.slice(0, kept.length).map(({ text }) => text.replace("retry: 3000\n", ""))).toEqual(
@@ -111,10 +111,10 @@ test("erased executions leave gaps; their ids are not given again", async () => 
 });
 
 test("a global agent shows each tenant its own executions", async () => {
-  const deployed = await setting.node.call("POST", "/v1/agents?scope=global", manifest({ script }));
+  const deployed = await fixture.node.call("POST", "/v1/agents?scope=global", manifest({ script }));
   expect(deployed.status).toBe(200);
   const agentId = deployed.body.agent_id;
-  await setting.ended(await run(agentId));
+  await fixture.ended(await run(agentId));
   const other = { "X-Tenant-Id": "svc-consumer" };
   const foreign = await follow(agentId, "?follow=false", other);
   await foreign.done;
@@ -123,11 +123,11 @@ test("a global agent shows each tenant its own executions", async () => {
   expect(ends(await stored(agentId))).toBe(1);
   const live = await follow(agentId, "", other);
   await until(() => live.names.length === 1);
-  const demoted = await setting.node.call("POST", `/v1/agents/${agentId}/scope`, { scope: "tenant" });
+  const demoted = await fixture.node.call("POST", `/v1/agents/${agentId}/scope`, { scope: "tenant" });
   expect(demoted.status).toBe(200);
   await live.done;
   expect(live.ended).toBe(true);
-  await setting.node.call("DELETE", `/v1/agents/${agentId}`);
+  await fixture.node.call("DELETE", `/v1/agents/${agentId}`);
 });
 
 test.each([
@@ -137,11 +137,11 @@ test.each([
   ["0190f3c2-6d1e-7a55-9c1f-2f6d0c5b8e11", "?backlog=-1", 422],
   ["0190f3c2-6d1e-7a55-9c1f-2f6d0c5b8e11", "?from=%00", 422],
 ])("%s%s is %d", async (id, query, status) => {
-  expect((await setting.node.call("GET", `/v1/agents/${id}/events${query}`)).status).toBe(status);
+  expect((await fixture.node.call("GET", `/v1/agents/${id}/events${query}`)).status).toBe(status);
 });
 
 test("readers who come and go while executions run see one and the same sequence", async () => {
-  const agentId = await setting.deploy({ script });
+  const agentId = await fixture.deploy({ script });
   const early = await follow(agentId);
   const readers: Followed[] = [early];
   for (let round = 0; round < 6; round++) {

@@ -1,11 +1,11 @@
 /** Which version of an agent runs, for whom, and with which prompt (agents-executions 2.1, 4.1; acceptance 11–14). */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { manifest } from "../../harness/manifests.ts";
-import { Setting } from "./setting.ts";
+import { ExecutionFixture } from "./fixture.ts";
 
-let at: Setting;
+let at: ExecutionFixture;
 beforeAll(async () => {
-  at = await Setting.open();
+  at = await ExecutionFixture.open();
 });
 afterAll(() => at.close());
 

@@ -1,11 +1,11 @@
 /** Slots are taken in turn by tenant: one tenant's many runs do not starve another's one. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { manifest, say, shell } from "../../harness/manifests.ts";
-import { Setting } from "./setting.ts";
+import { ExecutionFixture } from "./fixture.ts";
 
-let at: Setting;
+let at: ExecutionFixture;
 beforeAll(async () => {
-  at = await Setting.open({ SVC_MAX_INSTANCES: "2" });
+  at = await ExecutionFixture.open({ SVC_MAX_INSTANCES: "2" });
 });
 afterAll(() => at.close());
 

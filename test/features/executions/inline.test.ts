@@ -7,12 +7,12 @@ import type { AgentOptions } from "../../harness/manifests.ts";
 import { say, shell } from "../../harness/manifests.ts";
 import { type NodeProcess, startNodeProcess } from "../../harness/node-process.ts";
 import { until } from "../../harness/until.ts";
-import { Setting } from "./setting.ts";
+import { ExecutionFixture } from "./fixture.ts";
 
 const program = "test/features/executions/stimulus-node-program.ts";
-let at: Setting;
+let at: ExecutionFixture;
 beforeAll(async () => {
-  at = await Setting.open({}, program);
+  at = await ExecutionFixture.open({}, program);
 });
 afterAll(() => at.close());
 
@@ -84,7 +84,7 @@ describe("a router's execution", () => {
 
   test("cancelled while the model is silent, it ends at once", async () => {
     const id = await routed({ script: [{ content: "late", delay_ms: 60_000 }] });
-    await Setting.seen(await at.follow(id), "instance_spawned");
+    await ExecutionFixture.seen(await at.follow(id), "instance_spawned");
     const answer = await at.node.call("POST", `/v1/executions/${id}/cancel`, {});
     expect(answer).toMatchObject({ status: 200, body: { status: "cancelled" } });
     await until(async () => (await underWay()) === 0, { what: "no work left" });
@@ -160,7 +160,7 @@ describe("an instance of its own has", () => {
 
 describe("its node is killed while the model is asked", () => {
   const script = [{ content: "done", delay_ms: 2500 }];
-  const seen = async (id: string) => Setting.seen(await at.follow(id), "instance_spawned");
+  const seen = async (id: string) => ExecutionFixture.seen(await at.follow(id), "instance_spawned");
   const goesOn = async (id: string) => {
     const names = (await at.events(id)).map(({ name }) => name);
     expect(names.at(-1)).toBe("execution_completed");

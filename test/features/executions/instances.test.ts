@@ -4,13 +4,13 @@ import { chmodSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { say, shell } from "../../harness/manifests.ts";
 import { scratch } from "../../harness/scratch.ts";
-import { Setting } from "./setting.ts";
+import { ExecutionFixture } from "./fixture.ts";
 
-let setting: Setting;
+let fixture: ExecutionFixture;
 beforeAll(async () => {
-  setting = await Setting.open();
+  fixture = await ExecutionFixture.open();
 }, 60_000);
-afterAll(() => setting.close());
+afterAll(() => fixture.close());
 
 const output = (record: { output: string | null }) => record.output;
 
@@ -18,14 +18,14 @@ describe("startup script", () => {
   test("runs in the workspace before the bootstrap; what it writes is console output and not the agent's", async () => {
     const script =
       'pwd; echo "token:$SVC_EXECUTION_TOKEN$AEGIS_EXECUTION_TOKEN"; echo "$SVC_ORCHESTRATOR_URL"; echo made > made';
-    const record = await setting.run({
+    const record = await fixture.run({
       script: [shell("cat made"), { content: "{{last}}" }],
       spec: { advanced: { startup_script: script } },
     });
     expect(record).toMatchObject({ status: "completed", error: null });
     expect(output(record)).toContain("made");
     expect(output(record)).not.toContain("STARTUP");
-    const frames = await setting.events(record.id);
+    const frames = await fixture.events(record.id);
     const console = frames.filter(({ name }) => name === "console_output").map(({ body }) => body.content);
     const said = console.join("");
     expect(said).toContain("[BOOTSTRAP STARTUP] /workspace\n");
@@ -34,7 +34,7 @@ describe("startup script", () => {
   });
 
   test("one that fails is the fault of its iteration, with the last of its standard error", async () => {
-    const record = await setting.run({
+    const record = await fixture.run({
       script: [say("never")],
       spec: { advanced: { startup_script: "echo 'cannot find libwidget' >&2; exit 4" } },
     });
@@ -45,7 +45,7 @@ describe("startup script", () => {
   });
 
   test("an iterative agent tries again", async () => {
-    const record = await setting.run({
+    const record = await fixture.run({
       script: [say("fine")],
       execution: { mode: "iterative", max_iterations: 3 },
       spec: { advanced: { startup_script: "[ -e tried ] || { touch tried; exit 1; }" } },
@@ -54,7 +54,7 @@ describe("startup script", () => {
   });
 
   test("its output is no reason for an exit_code validator to mark the agent down", async () => {
-    const record = await setting.run({
+    const record = await fixture.run({
       script: [say("fine")],
       execution: { validation: [{ type: "exit_code", min_score: 1 }] },
       spec: { advanced: { startup_script: "echo loud; echo louder >&2" } },
@@ -68,7 +68,7 @@ describe("bootstrap_path", () => {
     const program = join(scratch("bootstrap"), "agent.sh");
     writeFileSync(program, 'echo "$SVC_EXECUTION_ID|$(printf %s "$1" | head -n 1)|$(pwd)"\n');
     chmodSync(program, 0o644);
-    const record = await setting.run({
+    const record = await fixture.run({
       instruction: "Say who you are.",
       spec: { advanced: { bootstrap_path: program } },
     });
@@ -77,7 +77,7 @@ describe("bootstrap_path", () => {
   });
 
   test("one that is not there is a failed iteration, not an endless one", async () => {
-    const record = await setting.run({ spec: { advanced: { bootstrap_path: "/nowhere/agent.py" } } });
+    const record = await fixture.run({ spec: { advanced: { bootstrap_path: "/nowhere/agent.py" } } });
     expect(record).toMatchObject({ status: "failed", error_code: "nonzero_exit" });
     expect(record.iterations[0].stderr).toContain("no such program: /nowhere/agent.py");
   });
@@ -85,13 +85,13 @@ describe("bootstrap_path", () => {
 
 describe("isolation", () => {
   test("what the node cannot give is refused; inherit is what it has", async () => {
-    expect(setting.deploy({ runtime: { isolation: "firecracker" } })).rejects.toThrow("unsupported_isolation");
-    const record = await setting.run({ script: [say("x")], runtime: { isolation: "inherit" } });
+    expect(fixture.deploy({ runtime: { isolation: "firecracker" } })).rejects.toThrow("unsupported_isolation");
+    const record = await fixture.run({ script: [say("x")], runtime: { isolation: "inherit" } });
     expect(record.runtime).toMatchObject({ isolation: "process", sandbox: "bubblewrap", egress_enforced: true });
   });
 
   test("a launch that cannot be is the fault of its iteration, under the contract's code", async () => {
-    const record = await setting.run({ spec: { advanced: { bootstrap_path: "/run/svc/bun" } } });
+    const record = await fixture.run({ spec: { advanced: { bootstrap_path: "/run/svc/bun" } } });
     expect(record).toMatchObject({ status: "failed", error_code: "runtime_error" });
     expect(record.error).toContain("bootstrap_path cannot lie at /run/svc/bun");
   });
@@ -101,7 +101,7 @@ describe("filesystem", () => {
   test("read_only: nothing but a small /tmp can be written, by commands and by tools", async () => {
     const line =
       "for d in /workspace /usr / /var; do (echo x > $d/x) 2>/dev/null && echo wrote $d; done; echo x > /tmp/x && echo tmp; df -k /tmp | tail -n 1 | awk '{print $2}'";
-    const record = await setting.run({
+    const record = await fixture.run({
       script: [shell(line), { content: "{{last}}" }],
       spec: { security: { filesystem: { read_only: true } } },
     });
@@ -112,7 +112,7 @@ describe("filesystem", () => {
 
 describe("environment", () => {
   test("holds what the contract lists, in both spellings, the manifest's own, and nothing of the service's", async () => {
-    const record = await setting.run({
+    const record = await fixture.run({
       script: [shell("env | cut -d= -f1 | sort"), { content: "{{last}}" }],
       spec: { env: { COLOUR: "blue" } },
     });
@@ -138,14 +138,14 @@ describe("environment", () => {
   test.each(["SVC_EXECUTION_ID", "AEGIS_TENANT_ID", "PATH", "HOME", "LD_PRELOAD", "HTTP_PROXY", "https_proxy"])(
     "a manifest cannot set %s",
     async (name) => {
-      const refused = setting.deploy({ spec: { env: { [name]: "mine" } } });
+      const refused = fixture.deploy({ spec: { env: { [name]: "mine" } } });
       expect(refused).rejects.toThrow("reserved_env");
     },
   );
 });
 
 test("what only containers have is said to be without effect in a process", async () => {
-  const record = await setting.run({
+  const record = await fixture.run({
     script: [say("fine")],
     spec: { runtime: { image: "ghcr.io/acme/tools:1", model: "default" }, advanced: { warm_pool_size: 2 } },
   });

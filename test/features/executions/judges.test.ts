@@ -4,9 +4,9 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type AgentOptions, calls, manifest, say, shell } from "../../harness/manifests.ts";
-import { Setting } from "./setting.ts";
+import { ExecutionFixture } from "./fixture.ts";
 
-let at: Setting;
+let at: ExecutionFixture;
 let count = 0;
 const directory = mkdtempSync(join(tmpdir(), "svc-judges-"));
 /** About a megabyte, most of it longer as JSON, with a script that is not for the judge. */
@@ -26,7 +26,7 @@ beforeAll(async () => {
   const file = join(directory, "svc.yaml");
   const models = [{ alias: "default", model: "scripted" }];
   writeFileSync(file, JSON.stringify({ llm_providers: [{ name: "scripted", type: "scripted", models, rules }] }));
-  at = await Setting.open({ SVC_CONFIG_FILE: file });
+  at = await ExecutionFixture.open({ SVC_CONFIG_FILE: file });
 });
 afterAll(async () => {
   await at.close();
@@ -255,7 +255,7 @@ describe("the family", () => {
       script: [say("x")],
       execution: validation({ type: "semantic", judge_agent: slow, criteria: "x" }),
     });
-    await Setting.seen(await at.follow(executionId), "child_execution_spawned");
+    await ExecutionFixture.seen(await at.follow(executionId), "child_execution_spawned");
     const [child] = await childrenOf(executionId);
     expect((await at.node.call("POST", `/v1/executions/${executionId}/cancel`)).status).toBe(200);
     expect(await at.ended(child.id)).toMatchObject({ status: "cancelled" });

@@ -2,11 +2,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { calls, manifest, say, shell } from "../../harness/manifests.ts";
 import { until } from "../../harness/until.ts";
-import { Setting } from "./setting.ts";
+import { ExecutionFixture } from "./fixture.ts";
 
-let at: Setting;
+let at: ExecutionFixture;
 beforeAll(async () => {
-  at = await Setting.open();
+  at = await ExecutionFixture.open();
 });
 afterAll(() => at.close());
 
@@ -232,7 +232,7 @@ describe("its end", () => {
   test("agents-executions 31: cancel", async () => {
     const executionId = await at.launch({ script: [shell("sleep 60"), say("late")] });
     const followed = await at.follow(executionId);
-    await Setting.seen(followed, "tool_call_started");
+    await ExecutionFixture.seen(followed, "tool_call_started");
     const path = `/v1/executions/${executionId}/cancel`;
     const first = await at.node.call("POST", path, { reason: "enough" });
     expect(first).toMatchObject({ status: 200, body: { status: "cancelled", success: true, reason: "enough" } });
@@ -263,7 +263,7 @@ describe("its end", () => {
 
   test("delete removes record, events and workspace; a repeat is 404", async () => {
     const executionId = await at.launch({ script: [shell("sleep 60")] });
-    await Setting.seen(await at.follow(executionId), "tool_call_started");
+    await ExecutionFixture.seen(await at.follow(executionId), "tool_call_started");
     const path = `/v1/executions/${executionId}`;
     expect(await at.node.call("DELETE", path)).toMatchObject({
       status: 200,
@@ -381,7 +381,7 @@ describe("records", () => {
   test("agents-executions 14: deleting an agent cancels its running execution and keeps the record", async () => {
     const answer = await at.node.call("POST", "/v1/agents", manifest({ script: [shell("sleep 60")] }));
     const executionId = (await at.start(answer.body.agent_id)).body.execution_id;
-    await Setting.seen(await at.follow(executionId), "tool_call_started");
+    await ExecutionFixture.seen(await at.follow(executionId), "tool_call_started");
     expect((await at.node.call("DELETE", `/v1/agents/${answer.body.agent_id}`)).status).toBe(200);
     expect(await at.ended(executionId)).toMatchObject({ status: "cancelled" });
   });

@@ -16,9 +16,9 @@ import type { ActivityDefinition, Runtime } from "../../../src/runtime/index.ts"
 import { sampleHeader, samplePlan } from "../../actors/execution/sample.ts";
 import { Receiver } from "../../harness/receiver.ts";
 import { until } from "../../harness/until.ts";
-import { Stage } from "../../runtime/stage.ts";
+import { Harness } from "../../runtime/harness.ts";
 
-const stage = new Stage();
+const harness = new Harness();
 let receiver = new Receiver();
 beforeEach(async () => {
   await receiver.stop();
@@ -72,7 +72,7 @@ async function open(given: { outside?: GuardedOptions } = {}): Promise<Opened> {
     if (event === "delivery_failed") failures.push({ ...facts });
   };
   const options = { runtime: logs, plans, outside: given.outside ?? outside, firstDelayMs, log: note };
-  const node = await stage.node({
+  const node = await harness.node({
     actors: [execution],
     activities: [printing, outputHandleActivity(options), outputRecallActivity(logs), deliverySendActivity(options)],
     log: note,
@@ -81,7 +81,7 @@ async function open(given: { outside?: GuardedOptions } = {}): Promise<Opened> {
   running.resolve(runtime);
   return {
     runtime,
-    leave: () => stage.stop(node),
+    leave: () => harness.stop(node),
     failures,
     lines,
     async start(plan, timeoutMs = 60_000) {

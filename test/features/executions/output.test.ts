@@ -8,16 +8,16 @@ import { join } from "node:path";
 import { say, shell } from "../../harness/manifests.ts";
 import { Receiver } from "../../harness/receiver.ts";
 import { until } from "../../harness/until.ts";
-import { Setting } from "./setting.ts";
+import { ExecutionFixture } from "./fixture.ts";
 
-let at: Setting;
+let at: ExecutionFixture;
 let count = 0;
 const receiver = new Receiver();
 const folder = mkdtempSync(join(tmpdir(), "svc-output-"));
 beforeAll(async () => {
   const names = join(folder, "names.json");
   writeFileSync(names, JSON.stringify({ "hook.test": ["127.0.0.1"], "inside.test": ["10.0.0.1"] }));
-  at = await Setting.open(
+  at = await ExecutionFixture.open(
     { SVC_TEST_NAMES: names, SVC_EGRESS_ALLOW_PRIVATE: '["127.0.0.1"]' },
     "test/harness/named-node.ts",
   );
@@ -173,7 +173,7 @@ describe("output handler", () => {
       script: [say("raw")],
       ...output_handler({ type: "agent", agent_id: name, required: true }),
     });
-    await Setting.seen(await at.follow(executionId), "child_execution_spawned");
+    await ExecutionFixture.seen(await at.follow(executionId), "child_execution_spawned");
     expect((await at.node.call("POST", `/v1/executions/${executionId}/cancel`)).status).toBe(200);
     const [child] = await childrenOf(executionId);
     expect((await at.ended(child.id)).status).toBe("cancelled");

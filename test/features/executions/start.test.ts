@@ -4,11 +4,11 @@ import { connect } from "node:net";
 import { join } from "node:path";
 import { calls, say, shell } from "../../harness/manifests.ts";
 import { until } from "../../harness/until.ts";
-import { Setting } from "./setting.ts";
+import { ExecutionFixture } from "./fixture.ts";
 
-let at: Setting;
+let at: ExecutionFixture;
 beforeAll(async () => {
-  at = await Setting.open();
+  at = await ExecutionFixture.open();
 });
 afterAll(() => at.close());
 

@@ -5,11 +5,11 @@ import type { ExecutionState } from "../../../actors/execution/state.ts";
 import { earlierPlan, earlierState } from "../../actors/execution/earlier.ts";
 import { say } from "../../harness/manifests.ts";
 import { until } from "../../harness/until.ts";
-import { Setting } from "./setting.ts";
+import { ExecutionFixture } from "./fixture.ts";
 
-let at: Setting;
+let at: ExecutionFixture;
 beforeAll(async () => {
-  at = await Setting.open();
+  at = await ExecutionFixture.open();
 });
 afterAll(() => at.close());
 

@@ -3,11 +3,11 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { connect, type Socket } from "node:net";
 import { say, shell } from "../../harness/manifests.ts";
 import { until } from "../../harness/until.ts";
-import { Setting } from "./setting.ts";
+import { ExecutionFixture } from "./fixture.ts";
 
-let at: Setting;
+let at: ExecutionFixture;
 beforeAll(async () => {
-  at = await Setting.open({ SVC_METRICS_ENABLED: "true", SVC_METRICS_PORT: "0" });
+  at = await ExecutionFixture.open({ SVC_METRICS_ENABLED: "true", SVC_METRICS_PORT: "0" });
 });
 afterAll(() => at.close());
 
@@ -101,13 +101,13 @@ describe("the stream", () => {
   test("follow=false ends with the backlog; events= filters, terminal events pass; flat has type", async () => {
     const executionId = await at.launch({ script: [shell("sleep 30"), say("x")] });
     const live = await at.follow(executionId);
-    await Setting.seen(live, "tool_call_started");
+    await ExecutionFixture.seen(live, "tool_call_started");
     const backlog = await at.follow(executionId, "?follow=false");
     await backlog.done;
     expect(backlog.ended).toBe(true);
     expect(backlog.names.at(-1)).toBe("tool_call_started");
     const filtered = await at.follow(executionId, "?events=iteration_started,llm_interaction");
-    await Setting.seen(filtered, "llm_interaction");
+    await ExecutionFixture.seen(filtered, "llm_interaction");
     await at.node.call("POST", `/v1/executions/${executionId}/cancel`);
     await filtered.done;
     expect(filtered.names).toEqual(["iteration_started", "llm_interaction", "execution_cancelled"]);
@@ -138,7 +138,7 @@ describe("the stream", () => {
   test("silent for 40 s it stays open, is kept alive, and goes on", async () => {
     const executionId = await at.launch({ script: [shell("sleep 40"), say("awake")] });
     const followed = await at.follow(executionId);
-    await Setting.seen(followed, "tool_call_started");
+    await ExecutionFixture.seen(followed, "tool_call_started");
     const quietFrom = performance.now();
     const event = await until(() => followed.frames.find(({ name }) => name === "tool_call_completed"), {
       timeoutMs: 60_000,
@@ -156,7 +156,7 @@ describe("the stream", () => {
 describe("readers that are no good", () => {
   test("200 streams per tenant; a vanished reader makes room", async () => {
     const executionId = await at.launch({ script: [shell("sleep 60")] });
-    await Setting.seen(await at.follow(executionId, "?events=tool_call_started"), "tool_call_started");
+    await ExecutionFixture.seen(await at.follow(executionId, "?events=tool_call_started"), "tool_call_started");
     const open: Socket[] = [];
     const status = async () => {
       const followed = await at.follow(executionId);

@@ -6,12 +6,12 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { createGatewayKeys } from "../../../src/features/gateway/keys.ts";
 import { createExecutionTokens, type ExecutionTokens } from "../../../src/features/gateway/token.ts";
 import { calls, say, shell } from "../../harness/manifests.ts";
-import { Setting } from "../executions/setting.ts";
+import { ExecutionFixture } from "../executions/fixture.ts";
 
-let at: Setting;
+let at: ExecutionFixture;
 let tokens: ExecutionTokens;
 beforeAll(async () => {
-  at = await Setting.open();
+  at = await ExecutionFixture.open();
   tokens = createExecutionTokens(createGatewayKeys(at.stores.sql, Date.now), Date.now);
 });
 afterAll(() => at.close());
@@ -42,8 +42,8 @@ const gateway = "/v1/dispatch-gateway";
 async function bootstrap(): Promise<Bootstrap> {
   const executionId = await at.launch({ script: [shell("sleep 300")], tools: ["*"], resources: { timeout: 300 } });
   const followed = await at.follow(executionId);
-  const { instance_id } = (await Setting.seen(followed, "instance_spawned")).body;
-  const { agent_id } = (await Setting.seen(followed, "tool_call_started")).body;
+  const { instance_id } = (await ExecutionFixture.seen(followed, "instance_spawned")).body;
+  const { agent_id } = (await ExecutionFixture.seen(followed, "tool_call_started")).body;
   followed.close();
   const deadlineAt = Date.now() + 60_000;
   const token = await tokens.mint({

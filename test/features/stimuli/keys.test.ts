@@ -1,26 +1,26 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { until } from "../../harness/until.ts";
 import { parseAnswer, rawRequest } from "../../http/raw.ts";
-import { Ground, secret, signed } from "./ground.ts";
+import { StimuliFixture, secret, signed } from "./fixture.ts";
 
-let ground: Ground;
+let fixture: StimuliFixture;
 beforeAll(async () => {
-  ground = await Ground.open();
-  await ground.workflow("keyed");
-  await ground.workflow("strict", "svc-system", {
+  fixture = await StimuliFixture.open();
+  await fixture.workflow("keyed");
+  await fixture.workflow("strict", "svc-system", {
     input_schema: { type: "object", properties: { stimulus_payload: { type: "string" } } },
   });
-  for (const source of ["one", "two"]) await ground.route({ source, workflow: "keyed", secret });
+  for (const source of ["one", "two"]) await fixture.route({ source, workflow: "keyed", secret });
 });
-afterAll(() => ground.close());
+afterAll(() => fixture.close());
 
 const keyed = (key: string) => ({ headers: { "X-Idempotency-Key": key } });
 
 describe("a key", () => {
   test("is good for one run of a source in a tenant (stimuli 10)", async () => {
-    const first = await ground.hook("one", "a", keyed("k-1"));
+    const first = await fixture.hook("one", "a", keyed("k-1"));
     expect(first.status).toBe(200);
-    const again = await ground.hook("one", "another body", keyed("k-1"));
+    const again = await fixture.hook("one", "another body", keyed("k-1"));
     expect(again.status).toBe(409);
     expect(again.body).toMatchObject({
       code: "idempotent_duplicate",
@@ -28,122 +28,122 @@ describe("a key", () => {
       workflow_execution_id: first.body.workflow_execution_id,
       status: "classified",
     });
-    const record = await ground.ok("GET", `/v1/stimuli/${first.body.stimulus_id}`);
+    const record = await fixture.ok("GET", `/v1/stimuli/${first.body.stimulus_id}`);
     expect(record).toMatchObject({ duplicate_count: 1, idempotency_key: "k-1" });
-    expect((await ground.hook("two", "a", keyed("k-1"))).status).toBe(200);
-    await ground.workflow("keyed", "acme");
+    expect((await fixture.hook("two", "a", keyed("k-1"))).status).toBe(200);
+    await fixture.workflow("keyed", "acme");
     const other = { source: "one", workflow: "keyed", secret: "their-own-secret-text" };
-    await ground.route(other, "acme");
-    const foreign = await ground.until(async () => {
+    await fixture.route(other, "acme");
+    const foreign = await fixture.until(async () => {
       const signature = signed("a", other.secret);
-      const answer = await ground.hook("one", "a", { signature, ...keyed("k-1") });
+      const answer = await fixture.hook("one", "a", { signature, ...keyed("k-1") });
       // Until this node has heard of the other tenant's route.
       return answer.status === 401 ? null : answer;
     });
     expect(foreign.status).toBe(200);
-    const without = await Promise.all([ground.hook("one", "b"), ground.hook("one", "b")]);
+    const without = await Promise.all([fixture.hook("one", "b"), fixture.hook("one", "b")]);
     expect(without.map(({ status }) => status)).toEqual([200, 200]);
   });
 
   test("of twenty deliveries at once lets one through (stimuli 11)", async () => {
-    const answers = await Promise.all(Array.from({ length: 20 }, () => ground.hook("one", "many", keyed("k-20"))));
+    const answers = await Promise.all(Array.from({ length: 20 }, () => fixture.hook("one", "many", keyed("k-20"))));
     const [winner] = answers.filter(({ status }) => status === 200);
     const losers = answers.filter(({ status }) => status === 409);
     expect(losers).toHaveLength(19);
     for (const { body } of losers) expect(body.original_stimulus_id).toBe(winner?.body.stimulus_id);
-    const record = await ground.ok("GET", `/v1/stimuli/${winner?.body.stimulus_id}`);
+    const record = await fixture.ok("GET", `/v1/stimuli/${winner?.body.stimulus_id}`);
     expect(record.duplicate_count).toBe(19);
   });
 
   test("stays free when nothing was started (stimuli 12)", async () => {
-    const post = () => ground.stimulus({ source: "late", content: "x", idempotency_key: "k-12" });
+    const post = () => fixture.stimulus({ source: "late", content: "x", idempotency_key: "k-12" });
     const refused = await post();
     expect([refused.status, refused.body.code]).toEqual([422, "no_router_configured"]);
-    await ground.route({ source: "late", workflow: "keyed" });
+    await fixture.route({ source: "late", workflow: "keyed" });
     const answer = await post();
     expect(answer.status).toBe(200);
     expect((await post()).body.original_stimulus_id).toBe(answer.body.stimulus_id);
   });
 
   test("is not the only thing given back then: a person's own rate is too", async () => {
-    const token = await ground.node.token({ username: "patience" }, "svc-consumer");
-    const post = () => ground.stimulus({ source: "late", content: "x" }, { Authorization: `Bearer ${token}` });
+    const token = await fixture.node.token({ username: "patience" }, "svc-consumer");
+    const post = () => fixture.stimulus({ source: "late", content: "x" }, { Authorization: `Bearer ${token}` });
     // More than a person may start within a minute.
     for (let i = 0; i < 4; i++) expect((await post()).body.code).toBe("no_router_configured");
     // Nor does it matter that nobody waits.
     const later = { Authorization: `Bearer ${token}`, Prefer: "respond-async" };
     for (let i = 0; i < 4; i++) {
-      const taken = async () => (await ground.stimulus({ source: "late", content: "x" }, later)).status === 202;
+      const taken = async () => (await fixture.stimulus({ source: "late", content: "x" }, later)).status === 202;
       await until(taken, { what: "what was debited to be given back", timeoutMs: 5_000 });
     }
   });
 
   test("of a stimulus may stand in the body or in either header, and is never replayed (stimuli 13)", async () => {
     const body = { source: "one", content: { any: "json" } };
-    const first = await ground.stimulus(body, { "Idempotency-Key": "k-13" });
+    const first = await fixture.stimulus(body, { "Idempotency-Key": "k-13" });
     expect(first.status).toBe(200);
-    const { input } = await ground.record(first.body.workflow_execution_id);
+    const { input } = await fixture.record(first.body.workflow_execution_id);
     expect(input).toMatchObject({ stimulus_content: '{"any":"json"}', stimulus_channel: "api", headers: {} });
-    const [{ id: route_id }] = (await ground.ok("GET", "/v1/stimulus-routes?source=one")).routes;
-    expect(await ground.ok("GET", `/v1/stimuli/${first.body.stimulus_id}`)).toMatchObject({ route_id });
-    expect((await ground.stimulus(body, { "Idempotency-Key": "k-13" })).status).toBe(409);
-    expect((await ground.stimulus({ ...body, idempotency_key: "k-13" })).status).toBe(409);
+    const [{ id: route_id }] = (await fixture.ok("GET", "/v1/stimulus-routes?source=one")).routes;
+    expect(await fixture.ok("GET", `/v1/stimuli/${first.body.stimulus_id}`)).toMatchObject({ route_id });
+    expect((await fixture.stimulus(body, { "Idempotency-Key": "k-13" })).status).toBe(409);
+    expect((await fixture.stimulus({ ...body, idempotency_key: "k-13" })).status).toBe(409);
     const preferred = { "Idempotency-Key": "k-13", "X-Idempotency-Key": "k-13-other" };
-    expect((await ground.stimulus(body, preferred)).status).toBe(200);
-    expect((await ground.stimulus({ ...body, idempotency_key: "" })).status).toBe(200);
+    expect((await fixture.stimulus(body, preferred)).status).toBe(200);
+    expect((await fixture.stimulus({ ...body, idempotency_key: "" })).status).toBe(200);
   });
 
   test("may be the provider's, or the body's digest", async () => {
-    await ground.route({ source: "hub", workflow: "keyed", signature: "github", secret });
+    await fixture.route({ source: "hub", workflow: "keyed", signature: "github", secret });
     const headers = { "X-Hub-Signature-256": signed("push"), "X-GitHub-Delivery": "d-1" };
-    const send = () => ground.hook("hub", "push", { signature: null, headers });
+    const send = () => fixture.hook("hub", "push", { signature: null, headers });
     expect([(await send()).status, (await send()).status]).toEqual([200, 409]);
-    await ground.route({ source: "digest", workflow: "keyed", secret, idempotency_fallback: "body_sha256" });
-    expect((await ground.hook("digest", "same")).status).toBe(200);
-    expect((await ground.hook("digest", "same")).status).toBe(409);
-    expect((await ground.hook("digest", "other")).status).toBe(200);
+    await fixture.route({ source: "digest", workflow: "keyed", secret, idempotency_fallback: "body_sha256" });
+    expect((await fixture.hook("digest", "same")).status).toBe(200);
+    expect((await fixture.hook("digest", "same")).status).toBe(409);
+    expect((await fixture.hook("digest", "other")).status).toBe(200);
   });
 
   test("of what is only acknowledged counts at once", async () => {
     const headers = { "X-Idempotency-Key": "k-async", Prefer: "respond-async" };
-    const first = await ground.hook("one", "later", { headers });
+    const first = await fixture.hook("one", "later", { headers });
     expect(first.status).toBe(202);
-    const again = await ground.hook("one", "later", { headers });
+    const again = await fixture.hook("one", "later", { headers });
     expect(again.status).toBe(409);
     expect(again.body.original_stimulus_id).toBe(first.body.stimulus_id);
   });
 });
 
 test("the sample counts what a stimulus brings", async () => {
-  await ground.sample("on-stimulus");
-  await ground.route({ source: "crm", workflow: "on-stimulus" });
-  const { body } = await ground.stimulus({ source: "crm", content: "New lead: Ada's" });
-  const run = await ground.ended(body.workflow_execution_id);
+  await fixture.sample("on-stimulus");
+  await fixture.route({ source: "crm", workflow: "on-stimulus" });
+  const { body } = await fixture.stimulus({ source: "crm", content: "New lead: Ada's" });
+  const run = await fixture.ended(body.workflow_execution_id);
   expect(run.final_output).toEqual({ source: "crm", bytes: "15" });
 });
 
 describe("a stimulus that cannot be started (stimuli 17, 18)", () => {
   test("is a dead letter until a replay goes well", async () => {
-    const { id } = await ground.route({ source: "fussy", workflow: "strict", secret });
-    const failed = await ground.hook("fussy", '{"a":1}', keyed("k-17"));
+    const { id } = await fixture.route({ source: "fussy", workflow: "strict", secret });
+    const failed = await fixture.hook("fussy", '{"a":1}', keyed("k-17"));
     expect([failed.status, failed.body.code, failed.body.cause_code]).toEqual([500, "workflow_error", "invalid_input"]);
     const { stimulus_id } = failed.body;
-    const dead = async () => (await ground.ok("GET", "/v1/stimuli/dead-letters?source=fussy")).items;
+    const dead = async () => (await fixture.ok("GET", "/v1/stimuli/dead-letters?source=fussy")).items;
     expect((await dead()).map((one: { id: string }) => one.id)).toEqual([stimulus_id]);
-    await ground.as("svc-system", "PATCH", `/v1/stimulus-routes/${id}`, { workflow: "keyed" });
-    const replayed = await ground.node.call("POST", `/v1/stimuli/${stimulus_id}/replay`);
+    await fixture.as("svc-system", "PATCH", `/v1/stimulus-routes/${id}`, { workflow: "keyed" });
+    const replayed = await fixture.node.call("POST", `/v1/stimuli/${stimulus_id}/replay`);
     expect(replayed.status).toBe(200);
     expect(replayed.body).toMatchObject({ replay_of: stimulus_id, workflow_name: "keyed" });
     expect(await dead()).toEqual([]);
-    const { input } = await ground.record(replayed.body.workflow_execution_id);
+    const { input } = await fixture.record(replayed.body.workflow_execution_id);
     expect(input).toMatchObject({ stimulus_content: '{"a":1}', stimulus_channel: "replay" });
-    const again = await ground.node.call("POST", `/v1/stimuli/${replayed.body.stimulus_id}/replay`);
+    const again = await fixture.node.call("POST", `/v1/stimuli/${replayed.body.stimulus_id}/replay`);
     expect([again.status, again.body.code]).toEqual([409, "stimulus_already_routed"]);
-    const forced = await ground.node.call("POST", `/v1/stimuli/${replayed.body.stimulus_id}/replay`, { force: true });
+    const forced = await fixture.node.call("POST", `/v1/stimuli/${replayed.body.stimulus_id}/replay`, { force: true });
     expect(forced.status).toBe(200);
     expect(forced.body.workflow_execution_id).not.toBe(replayed.body.workflow_execution_id);
     // The key is the replay's now.
-    expect((await ground.hook("fussy", '{"a":1}', keyed("k-17"))).body.original_stimulus_id).toBe(
+    expect((await fixture.hook("fussy", '{"a":1}', keyed("k-17"))).body.original_stimulus_id).toBe(
       replayed.body.stimulus_id,
     );
   });
@@ -167,16 +167,16 @@ describe("a posted stimulus is refused (stimuli 14)", () => {
     ["with too much", { source: "one", content: "x".repeat(1_048_577) }, 413, "body_too_large"],
   ];
   test.each(cases)("%s", async (_, body, status, code) => {
-    const answer = await ground.stimulus(body);
+    const answer = await fixture.stimulus(body);
     expect([answer.status, answer.body.code]).toEqual([status, code]);
   });
 
   test("from nobody, or from who may only read", async () => {
-    const nobody = await ground.stimulus({ source: "one", content: "x" }, { Authorization: "" });
+    const nobody = await fixture.stimulus({ source: "one", content: "x" }, { Authorization: "" });
     expect(nobody.status).toBe(401);
     const head = "POST /v1/stimuli HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n";
-    const malformed = await rawRequest(ground.node.port, [
-      `${head}Authorization: Bearer ${await ground.node.token()}\r\nContent-Type: application/json\r\n\r\n{"a":`,
+    const malformed = await rawRequest(fixture.node.port, [
+      `${head}Authorization: Bearer ${await fixture.node.token()}\r\nContent-Type: application/json\r\n\r\n{"a":`,
     ]);
     expect(parseAnswer(malformed)).toMatchObject({ status: 400, body: { code: "malformed_body" } });
   });

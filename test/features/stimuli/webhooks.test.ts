@@ -1,23 +1,23 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { randomBytes } from "node:crypto";
 import { parseAnswer, rawRequest } from "../../http/raw.ts";
-import { Ground, limit, secret, signed } from "./ground.ts";
+import { limit, StimuliFixture, secret, signed } from "./fixture.ts";
 
-let ground: Ground;
+let fixture: StimuliFixture;
 beforeAll(async () => {
-  ground = await Ground.open({
+  fixture = await StimuliFixture.open({
     SVC_WEBHOOK_SECRET_CI: secret,
     SVC_WEBHOOK_SECRET_MY_CI_X: secret,
     SVC_WEBHOOK_SECRET_BARE: secret,
     SVC_WEBHOOK_SECRET_NOISY: secret,
   });
-  await ground.workflow("on-ci");
-  await ground.route({ source: "ci", workflow: "on-ci" });
-  await ground.route({ source: "my-ci.x", workflow: "on-ci" });
+  await fixture.workflow("on-ci");
+  await fixture.route({ source: "ci", workflow: "on-ci" });
+  await fixture.route({ source: "my-ci.x", workflow: "on-ci" });
 });
 afterAll(async () => {
-  if (process.env.SHOW) console.log(ground.node.output);
-  await ground.close();
+  if (process.env.SHOW) console.log(fixture.node.output);
+  await fixture.close();
 });
 
 const body = '{"ref":"main","n":7}';
@@ -26,7 +26,7 @@ const vectorOfNothing = "sha256=c69368fb157e585bc207bdb755c4bf41b95d1fb08a927910
 
 describe("a signed delivery", () => {
   test("starts the route's workflow with the content byte for byte (stimuli 1, 3, 9)", async () => {
-    const answer = await ground.hook("CI", body, {
+    const answer = await fixture.hook("CI", body, {
       signature: vector.replace("sha256=96f8", "sha256=96F8"),
       headers: {
         "Content-Type": "application/json",
@@ -46,7 +46,7 @@ describe("a signed delivery", () => {
       confidence: 1,
     });
     expect(answer.headers.get("location")).toBe(`/v1/workflows/executions/${workflow_execution_id}`);
-    const run = await ground.record(workflow_execution_id);
+    const run = await fixture.record(workflow_execution_id);
     expect(run.stimulus_id).toBe(stimulus_id);
     expect(run.initiated_by).toMatchObject({ kind: "webhook", sub: "webhook:ci" });
     expect(run.input).toMatchObject({
@@ -64,44 +64,44 @@ describe("a signed delivery", () => {
   });
 
   test("of a source with other characters reads its variable", async () => {
-    expect((await ground.hook("my-ci.x", body)).status).toBe(200);
+    expect((await fixture.hook("my-ci.x", body)).status).toBe(200);
   });
 
   test("without a route goes to the router, and there is none (stimuli 15)", async () => {
-    const answer = await ground.hook("bare", body);
+    const answer = await fixture.hook("bare", body);
     expect([answer.status, answer.body.code]).toEqual([422, "no_router_configured"]);
-    const record = await ground.ok("GET", `/v1/stimuli/${answer.body.stimulus_id}`);
+    const record = await fixture.ok("GET", `/v1/stimuli/${answer.body.stimulus_id}`);
     expect(record).toMatchObject({ status: "rejected", dead_letter: true, error_code: "no_router_configured" });
   });
 
   test("may hold any bytes, or none (stimuli 8)", async () => {
     const bytes = new Uint8Array([0xff, 0xfe, 0, 1]);
-    const binary = await ground.hook("ci", bytes);
-    const { input } = await ground.record(binary.body.workflow_execution_id);
+    const binary = await fixture.hook("ci", bytes);
+    const { input } = await fixture.record(binary.body.workflow_execution_id);
     expect(input).toMatchObject({
       stimulus_content: "//4AAQ==",
       stimulus_content_encoding: "base64",
       stimulus_payload: null,
     });
-    expect((await ground.hook("ci", "", { signature: vectorOfNothing })).status).toBe(200);
-    const form = await ground.hook("ci", "a=1&payload=%7B%22b%22%3A2%7D", {
+    expect((await fixture.hook("ci", "", { signature: vectorOfNothing })).status).toBe(200);
+    const form = await fixture.hook("ci", "a=1&payload=%7B%22b%22%3A2%7D", {
       headers: { "Content-Type": "application/x-www-form-urlencoded" },
     });
-    expect((await ground.record(form.body.workflow_execution_id)).input.stimulus_payload).toEqual({
+    expect((await fixture.record(form.body.workflow_execution_id)).input.stimulus_payload).toEqual({
       a: "1",
       payload: { b: 2 },
     });
     const largest = JSON.stringify({ text: '"'.repeat(520_000) });
-    expect((await ground.hook("ci", largest)).status).toBe(200);
+    expect((await fixture.hook("ci", largest)).status).toBe(200);
   });
 
   test("with Prefer: respond-async is acknowledged and routed in the background (stimuli 22)", async () => {
-    const answer = await ground.hook("ci", "later", { headers: { Prefer: "respond-async" } });
+    const answer = await fixture.hook("ci", "later", { headers: { Prefer: "respond-async" } });
     expect([answer.status, answer.body.status, answer.body.workflow_execution_id]).toEqual([202, "received", null]);
     expect(answer.headers.get("location")).toBe(`/v1/stimuli/${answer.body.stimulus_id}`);
-    const record = await ground.settled(answer.body.stimulus_id);
+    const record = await fixture.settled(answer.body.stimulus_id);
     expect(record.status).toBe("classified");
-    expect((await ground.record(record.workflow_execution_id)).input.stimulus_content).toBe("later");
+    expect((await fixture.record(record.workflow_execution_id)).input.stimulus_content).toBe("later");
   });
 });
 
@@ -128,76 +128,76 @@ describe("a delivery is turned away", () => {
     ["at a URL with no id", "ci/x", vector, 404, "webhook_endpoint_not_found"],
   ];
   test.each(cases)("%s", async (_, source, signature, status, code) => {
-    const answer = await ground.hook(source, body, { signature });
+    const answer = await fixture.hook(source, body, { signature });
     expect([answer.status, answer.body.code]).toEqual([status, code]);
   });
 
   test("with more than a mebibyte, announced or not, or one that does not come", async () => {
     const large = "x".repeat(1_048_577);
-    expect((await ground.hook("ci", large)).status).toBe(413);
+    expect((await fixture.hook("ci", large)).status).toBe(413);
     const head = (more: string) =>
       `POST /v1/webhooks/ci HTTP/1.1\r\nHost: x\r\nX-Svc-Signature: ${vector}\r\n${more}\r\n\r\n`;
     const chunk = `10000\r\n${"x".repeat(65_536)}\r\n`;
-    const chunked = await rawRequest(ground.node.port, [head("Transfer-Encoding: chunked"), ...Array(18).fill(chunk)]);
+    const chunked = await rawRequest(fixture.node.port, [head("Transfer-Encoding: chunked"), ...Array(18).fill(chunk)]);
     expect(parseAnswer(chunked)).toMatchObject({ status: 413, body: { code: "body_too_large" } });
-    const unwanted = await rawRequest(ground.node.port, [head("Content-Length: 99999999999")]);
+    const unwanted = await rawRequest(fixture.node.port, [head("Content-Length: 99999999999")]);
     expect(parseAnswer(unwanted)).toMatchObject({ status: 413 });
   });
 
   test("with headers that come twice, are no text, or are huge", async () => {
     const head = (...lines: string[]) =>
       `POST /v1/webhooks/ci HTTP/1.1\r\nHost: x\r\nContent-Length: 20\r\nConnection: close\r\n${lines.join("\r\n")}\r\n\r\n${body}`;
-    const ask = async (...lines: string[]) => parseAnswer(await rawRequest(ground.node.port, [head(...lines)]));
+    const ask = async (...lines: string[]) => parseAnswer(await rawRequest(fixture.node.port, [head(...lines)]));
     const twice = await ask(`X-Svc-Signature: ${vector}`, `X-Svc-Signature: ${vector}`);
     expect(twice).toMatchObject({ status: 400, body: { code: "malformed_signature", reason: "repeated_header" } });
     const odd = await ask("X-Svc-Signature: sha256=\u00e9");
     expect(odd).toMatchObject({ status: 400, body: { code: "malformed_signature" } });
     const long = await ask(`X-Svc-Signature: ${vector}`, `X-Idempotency-Key: ${"k".repeat(1025)}`);
     expect(long).toMatchObject({ status: 422, body: { code: "validation_failed" } });
-    const huge = await rawRequest(ground.node.port, [
+    const huge = await rawRequest(fixture.node.port, [
       head(`X-Svc-Signature: ${vector}`, `X-Idempotency-Key: ${"k".repeat(1_048_576)}`),
     ]);
     expect(huge.startsWith("HTTP/1.1 431") || huge === "").toBe(true);
-    expect((await ground.hook("ci", body)).status).toBe(200);
+    expect((await fixture.hook("ci", body)).status).toBe(200);
   });
 
   test("while its route is disabled, or its tenant suspended, but only where it is signed (stimuli 24)", async () => {
     const tenant = `t${randomBytes(4).toString("hex")}`;
     const own = "a-secret-of-their-own";
-    await ground.workflow("theirs", tenant);
-    const { id } = await ground.route({ source: "shut", workflow: "theirs", enabled: false, secret: own }, tenant);
-    const disabled = await ground.hook("shut", body, { signature: signed(body, own) });
+    await fixture.workflow("theirs", tenant);
+    const { id } = await fixture.route({ source: "shut", workflow: "theirs", enabled: false, secret: own }, tenant);
+    const disabled = await fixture.hook("shut", body, { signature: signed(body, own) });
     expect([disabled.status, disabled.body.code]).toEqual([403, "route_disabled"]);
-    await ground.as(tenant, "PATCH", `/v1/stimulus-routes/${id}`, { enabled: true });
-    expect((await ground.hook("shut", body, { signature: signed(body, own) })).status).toBe(200);
-    await ground.stores
-      .sql`update ${ground.stores.sql(ground.stores.schema)}.tenants set status = 'suspended' where slug = ${tenant}`;
-    const suspended = await ground.until(async () => {
-      const answer = await ground.hook("shut", body, { signature: signed(body, own) });
+    await fixture.as(tenant, "PATCH", `/v1/stimulus-routes/${id}`, { enabled: true });
+    expect((await fixture.hook("shut", body, { signature: signed(body, own) })).status).toBe(200);
+    await fixture.stores
+      .sql`update ${fixture.stores.sql(fixture.stores.schema)}.tenants set status = 'suspended' where slug = ${tenant}`;
+    const suspended = await fixture.until(async () => {
+      const answer = await fixture.hook("shut", body, { signature: signed(body, own) });
       return answer.status === 403 ? answer : null;
     });
     expect(suspended.body.code).toBe("tenant_suspended");
-    expect((await ground.hook("shut", body, { signature: signed(body, "wrong") })).status).toBe(401);
+    expect((await fixture.hook("shut", body, { signature: signed(body, "wrong") })).status).toBe(401);
   });
 
   test("once 30 signatures of its source were wrong within a minute (stimuli 26)", async () => {
-    const wrong = () => ground.hook("noisy", body, { signature: signed(body, "wrong") });
+    const wrong = () => fixture.hook("noisy", body, { signature: signed(body, "wrong") });
     const first = await Promise.all(Array.from({ length: 30 }, wrong));
     expect(new Set(first.map(({ status }) => status))).toEqual(new Set([401]));
     const next = await wrong();
     expect([next.status, next.body.code]).toEqual([429, "rate_limited"]);
     expect(Number(next.headers.get("retry-after"))).toBeGreaterThan(0);
-    expect((await ground.hook("noisy", body)).status).toBe(429);
-    expect((await ground.hook("ci", body)).status).toBe(200);
+    expect((await fixture.hook("noisy", body)).status).toBe(429);
+    expect((await fixture.hook("ci", body)).status).toBe(200);
   });
 
   test("once the tenant's rate is used up: nothing is stored, the key stays free (stimuli 25)", async () => {
     const tenant = `t${randomBytes(4).toString("hex")}`;
-    await ground.workflow("limited", tenant);
-    await limit(ground.stores, tenant, 1);
-    await ground.route({ source: "rated", workflow: "limited", secret: "sixteen-characters" }, tenant);
+    await fixture.workflow("limited", tenant);
+    await limit(fixture.stores, tenant, 1);
+    await fixture.route({ source: "rated", workflow: "limited", secret: "sixteen-characters" }, tenant);
     const send = (key: string) =>
-      ground.hook("rated", body, {
+      fixture.hook("rated", body, {
         signature: signed(body, "sixteen-characters"),
         headers: { "X-Idempotency-Key": key },
       });
@@ -207,9 +207,9 @@ describe("a delivery is turned away", () => {
     expect(refused.headers.has("retry-after")).toBe(true);
     // A repeat costs nothing, whatever the tenant's standing.
     expect((await send("one")).status).toBe(409);
-    expect((await ground.as(tenant, "GET", "/v1/stimuli")).body.count).toBe(1);
-    await limit(ground.stores, tenant, 1000);
-    const later = await ground.until(async () => {
+    expect((await fixture.as(tenant, "GET", "/v1/stimuli")).body.count).toBe(1);
+    await limit(fixture.stores, tenant, 1000);
+    const later = await fixture.until(async () => {
       const answer = await send("two");
       return answer.status === 429 ? null : answer;
     });
@@ -218,27 +218,27 @@ describe("a delivery is turned away", () => {
 });
 
 test("a source may have a rate of its own, which leaves the tenant's others alone", async () => {
-  await ground.route({ source: "slow", workflow: "on-ci", secret, rate_limit_per_minute: 1 });
-  await ground.route({ source: "free", workflow: "on-ci", secret });
-  expect((await ground.hook("slow", body)).status).toBe(200);
-  const refused = await ground.hook("slow", body);
+  await fixture.route({ source: "slow", workflow: "on-ci", secret, rate_limit_per_minute: 1 });
+  await fixture.route({ source: "free", workflow: "on-ci", secret });
+  expect((await fixture.hook("slow", body)).status).toBe(200);
+  const refused = await fixture.hook("slow", body);
   expect(refused.status).toBe(429);
   expect(refused.body).toMatchObject({ code: "rate_limited", scope_type: "source", limit: 1, bucket: "per_minute" });
   expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(30);
-  expect((await ground.hook("free", body)).status).toBe(200);
+  expect((await fixture.hook("free", body)).status).toBe(200);
 });
 
 describe("the provider's handshakes start nothing (stimuli 7)", () => {
   test("GitHub's ping", async () => {
-    await ground.route({ source: "gh", workflow: "on-ci", signature: "github", secret });
+    await fixture.route({ source: "gh", workflow: "on-ci", signature: "github", secret });
     const headers = { "X-Hub-Signature-256": vector, "X-GitHub-Event": "ping" };
-    const answer = await ground.hook("gh", body, { signature: null, headers });
+    const answer = await fixture.hook("gh", body, { signature: null, headers });
     expect([answer.status, answer.body]).toEqual([
       200,
       { status: "pong", stimulus_id: null, workflow_execution_id: null },
     ]);
-    expect(await ground.stimuliOf("gh")).toEqual([]);
-    const otherScheme = await ground.hook("gh", body);
+    expect(await fixture.stimuliOf("gh")).toEqual([]);
+    const otherScheme = await fixture.hook("gh", body);
     expect(otherScheme.body.code).toBe("missing_signature");
   });
 });

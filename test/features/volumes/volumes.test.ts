@@ -6,11 +6,11 @@ import { join } from "node:path";
 import { calls, say, shell } from "../../harness/manifests.ts";
 import type { Answer } from "../../harness/node-process.ts";
 import { until } from "../../harness/until.ts";
-import { Setting } from "../executions/setting.ts";
+import { ExecutionFixture } from "../executions/fixture.ts";
 
-let at: Setting;
+let at: ExecutionFixture;
 beforeAll(async () => {
-  at = await Setting.open();
+  at = await ExecutionFixture.open();
 });
 afterAll(() => at.close());
 

@@ -4,25 +4,25 @@ import { join } from "node:path";
 import { podman } from "../../../harness/podman.ts";
 import { commandConformance, commandSpec } from "../commands.ts";
 import { runToEnd } from "../conformance.ts";
-import { type DockerBench, dockerBench } from "./bench.ts";
+import { type DockerFixture, dockerFixture } from "./fixture.ts";
 
 const engine = await podman();
 // Counted as skipped where there are no containers.
 test.skipIf(engine === null)("an engine answers", () => expect(engine).not.toBeNull());
 if (engine !== null) {
-  commandConformance("docker", () => dockerBench(engine));
+  commandConformance("docker", () => dockerFixture(engine));
 
   describe("commands in containers", () => {
-    let bench: DockerBench;
+    let fixture: DockerFixture;
     beforeAll(async () => {
-      bench = await dockerBench(engine);
+      fixture = await dockerFixture(engine);
     });
-    afterAll(() => bench.dispose());
+    afterAll(() => fixture.dispose());
     const image = { reference: engine.equipped, pullPolicy: "Never" } as const;
 
     test("see what their image gives, but nothing that passes for ours", async () => {
-      const spec = commandSpec(bench, { argv: ["/bin/env"] }, { image, environment: { FLAVOUR2: "x" } });
-      const { exit } = await runToEnd(bench.sandbox, spec);
+      const spec = commandSpec(fixture, { argv: ["/bin/env"] }, { image, environment: { FLAVOUR2: "x" } });
+      const { exit } = await runToEnd(fixture.sandbox, spec);
       expect(exit.stdout.split("\n")).toContain("FLAVOUR=equipped");
       expect(exit.stdout).toContain("PATH=/opt/tools:/usr/bin:/bin\n");
       expect(exit.stdout).not.toMatch(/^(SVC|AEGIS)_/m);
@@ -30,22 +30,22 @@ if (engine !== null) {
 
     test("write anywhere in a root that is not read-only", async () => {
       const argv = ["/bin/sh", "-c", "echo x > /open/made && cat /open/made; echo y > /dev/shm/made && echo shm"];
-      const spec = commandSpec(bench, { argv }, { readOnlyRoot: false });
-      expect((await runToEnd(bench.sandbox, spec)).exit.stdout).toBe("x\nshm\n");
+      const spec = commandSpec(fixture, { argv }, { readOnlyRoot: false });
+      expect((await runToEnd(fixture.sandbox, spec)).exit.stdout).toBe("x\nshm\n");
     });
 
     test("run as another user where one is named, in the same group", async () => {
-      const spec = commandSpec(bench, { argv: ["/bin/sh", "-c", "id -u; id -g"], user: 4_321 });
-      expect((await runToEnd(bench.sandbox, spec)).exit.stdout).toBe("4321\n1000\n");
+      const spec = commandSpec(fixture, { argv: ["/bin/sh", "-c", "id -u; id -g"], user: 4_321 });
+      expect((await runToEnd(fixture.sandbox, spec)).exit.stdout).toBe("4321\n1000\n");
     });
 
     test("have volumes at any place but the system's and ours", async () => {
       for (const target of ["/data", "/opt/tools/deep", "/tmp/in", "/tmp"]) {
-        const base = commandSpec(bench, { argv: ["/bin/cat", `${target}/given`] });
-        const source = bench.volume();
+        const base = commandSpec(fixture, { argv: ["/bin/cat", `${target}/given`] });
+        const source = fixture.volume();
         writeFileSync(join(source, "given"), target);
         const mounts = [...base.mounts, { source, target, readOnly: true }];
-        expect((await runToEnd(bench.sandbox, { ...base, mounts })).exit).toMatchObject({
+        expect((await runToEnd(fixture.sandbox, { ...base, mounts })).exit).toMatchObject({
           exitCode: 0,
           stdout: target,
         });
@@ -61,9 +61,9 @@ if (engine !== null) {
         "/a/../b",
         "rel",
       ]) {
-        const base = commandSpec(bench, { argv: ["/bin/true"] });
-        const mounts = [...base.mounts, { source: bench.volume(), target, readOnly: false }];
-        const launched = bench.sandbox.launch({ ...base, mounts }, () => {});
+        const base = commandSpec(fixture, { argv: ["/bin/true"] });
+        const mounts = [...base.mounts, { source: fixture.volume(), target, readOnly: false }];
+        const launched = fixture.sandbox.launch({ ...base, mounts }, () => {});
         expect(await launched.catch((error: unknown) => error)).toHaveProperty("code", "volume_error");
       }
     });

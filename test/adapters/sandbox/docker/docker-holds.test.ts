@@ -4,23 +4,23 @@ import { join } from "node:path";
 import type { InstanceSpec, Sandbox } from "../../../../src/adapters/sandbox/port.ts";
 import { podman } from "../../../harness/podman.ts";
 import { processesWith, runToEnd, specOf, untilOutput } from "../conformance.ts";
-import { type DockerBench, dockerBench } from "./bench.ts";
+import { type DockerFixture, dockerFixture } from "./fixture.ts";
 
 const engine = await podman();
 const mebibyte = 1_024 * 1_024;
 const limits = { cpuMillicores: 1_000, memoryBytes: 128 * mebibyte, diskBytes: 64 * mebibyte, processes: 64 };
 
 describe.skipIf(engine === null)("containers hold", () => {
-  let bench: DockerBench;
+  let fixture: DockerFixture;
   let sandbox: Sandbox;
   const run = async (script: string, changes: Partial<InstanceSpec> = {}) =>
-    (await runToEnd(sandbox, specOf(bench, script, changes))).exit;
+    (await runToEnd(sandbox, specOf(fixture, script, changes))).exit;
   beforeAll(async () => {
     if (engine === null) return;
-    bench = await dockerBench(engine);
-    sandbox = bench.sandbox;
+    fixture = await dockerFixture(engine);
+    sandbox = fixture.sandbox;
   });
-  afterAll(() => bench?.dispose());
+  afterAll(() => fixture?.dispose());
 
   test("describes itself", () => {
     expect(sandbox.describe()).toEqual({
@@ -29,7 +29,7 @@ describe.skipIf(engine === null)("containers hold", () => {
       egressEnforced: true,
       unenforcedLimits: [],
     });
-    expect(bench.warnings).toEqual([]);
+    expect(fixture.warnings).toEqual([]);
   });
 
   test("an unprivileged user without capabilities, who cannot gain any", async () => {
@@ -45,7 +45,7 @@ describe.skipIf(engine === null)("containers hold", () => {
 
   test("the first process shows nothing of itself, and neither does the engine", async () => {
     const spec = specOf(
-      bench,
+      fixture,
       "cat /proc/1/environ /proc/1/fd/* /proc/1/mem 2>/dev/null && echo SEEN; echo up; sleep 30",
       {
         environment: { SVC_EXECUTION_TOKEN: "tok-5ecret" },
@@ -54,7 +54,7 @@ describe.skipIf(engine === null)("containers hold", () => {
     await sandbox.launch(spec, () => {});
     expect(await untilOutput(sandbox, spec.instanceId)).toBe("up\n");
     expect(processesWith("tok-5ecret")).toEqual([]);
-    const shown = Bun.spawnSync(["grep", "-rl", "tok-5ecret", bench.docker.places.instances]);
+    const shown = Bun.spawnSync(["grep", "-rl", "tok-5ecret", fixture.docker.places.instances]);
     expect(shown.stdout.toString()).toBe("");
     await sandbox.terminate(spec.instanceId, 0);
   });
@@ -73,9 +73,9 @@ describe.skipIf(engine === null)("containers hold", () => {
   });
 
   test("mounts keep to their access, one inside another", async () => {
-    const [outer, inner] = [bench.volume(), bench.volume()];
+    const [outer, inner] = [fixture.volume(), fixture.volume()];
     await Bun.write(join(inner, "given"), "inner");
-    const base = specOf(bench, "cat in/deep/given; (echo x > in/no) 2>/dev/null || echo held; echo y > in/deep/made");
+    const base = specOf(fixture, "cat in/deep/given; (echo x > in/no) 2>/dev/null || echo held; echo y > in/deep/made");
     const spec: InstanceSpec = {
       ...base,
       mounts: [
@@ -87,7 +87,7 @@ describe.skipIf(engine === null)("containers hold", () => {
     expect((await runToEnd(sandbox, spec)).exit.stdout).toBe("innerheld\n");
     expect(await Bun.file(join(inner, "made")).text()).toBe("y\n");
     const nowhere = {
-      ...specOf(bench, "true"),
+      ...specOf(fixture, "true"),
       mounts: [{ source: "/nowhere", target: "/workspace", readOnly: false }],
     };
     expect(sandbox.launch(nowhere, () => {})).rejects.toMatchObject({ code: "volume_error" });
@@ -99,7 +99,7 @@ describe.skipIf(engine === null)("containers hold", () => {
       port: 0,
       socket: { data() {}, open: (s) => void s.write("REACHED") },
     });
-    const peer = specOf(bench, "echo up; nc -l -p 4000 -e echo REACHED");
+    const peer = specOf(fixture, "echo up; nc -l -p 4000 -e echo REACHED");
     await sandbox.launch(peer, () => {});
     await untilOutput(sandbox, peer.instanceId);
     const { stdout } = await run(`
@@ -114,7 +114,7 @@ describe.skipIf(engine === null)("containers hold", () => {
 
   test("another execution's workspace and the host are out of reach", async () => {
     const other = crypto.randomUUID();
-    const path = bench.workspace(other);
+    const path = fixture.workspace(other);
     await Bun.write(join(path, "theirs"), "private");
     const tries = [`cat ${path}/theirs`, `cat /workspace/../${other}/theirs`, `ln -s ${path}/theirs l; cat l`];
     const { stdout } = await run(
@@ -134,7 +134,7 @@ describe.skipIf(engine === null)("containers hold", () => {
   test("a fork bomb stays within its limit and is ended whole", async () => {
     const tag = `33${Math.floor(Math.random() * 1e6)}`;
     const bomb = `n=0; while [ $n -lt 300 ]; do sleep ${tag} & n=$((n+1)); done 2>/dev/null; echo survived`;
-    const spec = specOf(bench, `(${bomb}); echo over; while :; do :; done`, {
+    const spec = specOf(fixture, `(${bomb}); echo over; while :; do :; done`, {
       limits: { ...limits, cpuMillicores: 300, processes: 40 },
     });
     await sandbox.launch(spec, () => {});
@@ -167,7 +167,7 @@ describe.skipIf(engine === null)("containers hold", () => {
   }, 30_000);
 
   test("1 GB on standard output fills nothing", async () => {
-    const spec = specOf(bench, "head -c 1000000000 /dev/zero; echo last", {
+    const spec = specOf(fixture, "head -c 1000000000 /dev/zero; echo last", {
       limits: { ...limits, cpuMillicores: 4_000 },
     });
     const { exit, chunks } = await runToEnd(sandbox, spec);

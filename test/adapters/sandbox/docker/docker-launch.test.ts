@@ -12,7 +12,7 @@ import { scratch } from "../../../harness/scratch.ts";
 import { until } from "../../../harness/until.ts";
 import { dispatch, fakeGateway, final, type Script } from "../../../programs/fake-gateway.ts";
 import { runToEnd, specOf, untilOutput } from "../conformance.ts";
-import { type DockerBench, dockerBench } from "./bench.ts";
+import { type DockerFixture, dockerFixture } from "./fixture.ts";
 
 const engine = await podman();
 
@@ -39,11 +39,11 @@ test("without an engine there is no docker sandbox", async () => {
 });
 
 describe.skipIf(engine === null)("launches", () => {
-  let bench: DockerBench;
+  let fixture: DockerFixture;
   beforeAll(async () => {
-    if (engine !== null) bench = await dockerBench(engine);
+    if (engine !== null) fixture = await dockerFixture(engine);
   });
-  afterAll(() => bench?.dispose());
+  afterAll(() => fixture?.dispose());
   const image = (reference: string, pullPolicy: "Always" | "IfNotPresent" | "Never") => ({ reference, pullPolicy });
 
   test("an image that cannot be had fails as the contract says, and at once where pulling is forbidden", async () => {
@@ -57,14 +57,14 @@ describe.skipIf(engine === null)("launches", () => {
       [image(`${registry.address}/svc/none:1`, "Always"), ["image_pull_started", ...failed]],
     ] as const) {
       const news: LaunchNews[] = [];
-      const spec = specOf(bench, "true", { image: wanted });
-      const failure = await bench.docker.launch(spec, (one) => news.push(one)).catch((error: unknown) => error);
+      const spec = specOf(fixture, "true", { image: wanted });
+      const failure = await fixture.docker.launch(spec, (one) => news.push(one)).catch((error: unknown) => error);
       expect(failure).toMatchObject({ name: "LaunchFailure", code: "image_pull_failed" });
       expect(news.map(({ stage }) => stage)).toEqual([...stages] as LaunchNews["stage"][]);
-      await bench.docker.remove(spec.instanceId);
+      await fixture.docker.remove(spec.instanceId);
     }
     registry.silent = true;
-    const impatient = new Images(bench.docker.engine, 200);
+    const impatient = new Images(fixture.docker.engine, 200);
     const silent = image(`${registry.address}/svc/bare:1`, "IfNotPresent");
     const failure = await impatient.get(silent, () => {}).catch((error: unknown) => error);
     expect(String(failure)).toContain("not pulled within");
@@ -77,129 +77,129 @@ describe.skipIf(engine === null)("launches", () => {
     const pulls = () => registry.asked.filter((path) => path.endsWith("/manifests/1")).length;
     const news: LaunchNews[] = [];
     const reference = `${registry.address}/svc/bare:1`;
-    const specs = [1, 2, 3].map((n) => specOf(bench, `echo ${n}`, { image: image(reference, "IfNotPresent") }));
+    const specs = [1, 2, 3].map((n) => specOf(fixture, `echo ${n}`, { image: image(reference, "IfNotPresent") }));
     const exits = await Promise.all(
       specs.map(async (spec) => {
-        await bench.docker.launch(spec, (one) => news.push(one));
-        return (await runToEnd(bench.docker, spec)).exit.stdout;
+        await fixture.docker.launch(spec, (one) => news.push(one));
+        return (await runToEnd(fixture.docker, spec)).exit.stdout;
       }),
     );
     expect(exits).toEqual(["1\n", "2\n", "3\n"]);
     expect(pulls()).toBe(1);
     expect(news.filter(({ stage }) => stage === "image_pull_completed")).toHaveLength(3);
     expect(news.find(({ stage }) => stage === "image_pull_completed")).toMatchObject({ image: reference });
-    await runToEnd(bench.docker, specOf(bench, "true", { image: image(reference, "IfNotPresent") }));
+    await runToEnd(fixture.docker, specOf(fixture, "true", { image: image(reference, "IfNotPresent") }));
     expect(pulls()).toBe(1);
-    await runToEnd(bench.docker, specOf(bench, "true", { image: image(reference, "Always") }));
+    await runToEnd(fixture.docker, specOf(fixture, "true", { image: image(reference, "Always") }));
     expect(pulls()).toBe(2);
     await registry.stop();
   });
 
   test("an image on this host is used without pulling, and needs neither a shell nor a C library", async () => {
     const news: LaunchNews[] = [];
-    const spec = specOf(bench, "true", { image: image(engine?.bare ?? "", "Never") });
-    await bench.docker.launch(spec, (one) => news.push(one));
+    const spec = specOf(fixture, "true", { image: image(engine?.bare ?? "", "Never") });
+    await fixture.docker.launch(spec, (one) => news.push(one));
     expect(news).toEqual([]);
   });
 
   test("an instance that the engine's service died under runs on, and is followed to its end", async () => {
-    const spec = specOf(bench, "echo up; while [ ! -e go ]; do sleep 0.05; done; echo down; exit 3");
+    const spec = specOf(fixture, "echo up; while [ ! -e go ]; do sleep 0.05; done; echo down; exit 3");
     const chunks: OutputChunk[] = [];
-    await bench.sandbox.launch(spec, () => {});
-    const end = bench.sandbox.follow(spec.instanceId, {
+    await fixture.sandbox.launch(spec, () => {});
+    const end = fixture.sandbox.follow(spec.instanceId, {
       signal: AbortSignal.timeout(30_000),
       from: { stdout: 0, stderr: 0 },
       onOutput: (chunk) => chunks.push(chunk),
     });
     await until(() => chunks.length > 0, { what: "output" });
     await engine?.stop();
-    const next = specOf(bench, "echo later");
-    const failure = await bench.sandbox.launch(next, () => {}).catch((error: unknown) => error);
+    const next = specOf(fixture, "echo later");
+    const failure = await fixture.sandbox.launch(next, () => {}).catch((error: unknown) => error);
     expect(failure).toBeInstanceOf(EngineError);
-    expect(await bench.docker.list()).toContainEqual({ instanceId: spec.instanceId, executionId: spec.executionId });
-    await Bun.write(join(bench.workspace(spec.executionId), "go"), "");
+    expect(await fixture.docker.list()).toContainEqual({ instanceId: spec.instanceId, executionId: spec.executionId });
+    await Bun.write(join(fixture.workspace(spec.executionId), "go"), "");
     await engine?.start();
     expect(await end).toMatchObject({ reason: "exited", exitCode: 3, stdout: "up\ndown\n" });
     expect(chunks.map(({ content }) => content).join("")).toBe("up\ndown\n");
-    expect((await runToEnd(bench.sandbox, next)).exit.stdout).toBe("later\n");
+    expect((await runToEnd(fixture.sandbox, next)).exit.stdout).toBe("later\n");
   }, 60_000);
 
   test("ended before its program began, it never begins", async () => {
-    const spec = specOf(bench, "echo ran > ran");
-    const launched = bench.sandbox.launch(spec, () => {});
-    await until(() => Bun.file(join(bench.docker.places.instance(spec.instanceId), "launch.json")).exists());
-    await bench.sandbox.terminate(spec.instanceId, 5_000);
+    const spec = specOf(fixture, "echo ran > ran");
+    const launched = fixture.sandbox.launch(spec, () => {});
+    await until(() => Bun.file(join(fixture.docker.places.instance(spec.instanceId), "launch.json")).exists());
+    await fixture.sandbox.terminate(spec.instanceId, 5_000);
     await launched.catch(() => {});
-    expect(await bench.sandbox.inspect(spec.instanceId)).toBe("exited");
-    expect((await runToEnd(bench.sandbox, spec)).exit).toMatchObject({ reason: "terminated" });
-    expect(await Bun.file(join(bench.workspace(spec.executionId), "ran")).exists()).toBe(false);
+    expect(await fixture.sandbox.inspect(spec.instanceId)).toBe("exited");
+    expect((await runToEnd(fixture.sandbox, spec)).exit).toMatchObject({ reason: "terminated" });
+    expect(await Bun.file(join(fixture.workspace(spec.executionId), "ran")).exists()).toBe(false);
   });
 
   test("cut off right after its assignment was written, a launch does not begin the program again", async () => {
-    const spec = specOf(bench, "echo x >> runs; echo up; while [ ! -e go ]; do sleep 0.05; done");
-    await bench.sandbox.launch(spec, () => {});
-    await untilOutput(bench.sandbox, spec.instanceId);
-    const directory = bench.docker.places.instance(spec.instanceId);
+    const spec = specOf(fixture, "echo x >> runs; echo up; while [ ! -e go ]; do sleep 0.05; done");
+    await fixture.sandbox.launch(spec, () => {});
+    await untilOutput(fixture.sandbox, spec.instanceId);
+    const directory = fixture.docker.places.instance(spec.instanceId);
     expect(isAwaiting(directory)).toBe(false);
     rmSync(join(directory, "assigned"));
-    expect(await bench.sandbox.inspect(spec.instanceId)).toBe("gone");
-    await bench.sandbox.launch(spec, () => {});
-    expect(await bench.sandbox.inspect(spec.instanceId)).toBe("running");
-    await Bun.write(join(bench.workspace(spec.executionId), "go"), "");
-    expect((await runToEnd(bench.sandbox, spec)).exit).toMatchObject({ reason: "exited", stdout: "up\n" });
-    expect(await Bun.file(join(bench.workspace(spec.executionId), "runs")).text()).toBe("x\n");
+    expect(await fixture.sandbox.inspect(spec.instanceId)).toBe("gone");
+    await fixture.sandbox.launch(spec, () => {});
+    expect(await fixture.sandbox.inspect(spec.instanceId)).toBe("running");
+    await Bun.write(join(fixture.workspace(spec.executionId), "go"), "");
+    expect((await runToEnd(fixture.sandbox, spec)).exit).toMatchObject({ reason: "exited", stdout: "up\n" });
+    expect(await Bun.file(join(fixture.workspace(spec.executionId), "runs")).text()).toBe("x\n");
   });
 
   test("cut off in the middle of the line, it is written anew", async () => {
-    const spec = specOf(bench, "echo whole");
-    const directory = bench.docker.places.instance(spec.instanceId);
-    const waiting = specOf(bench, "echo whole", {
+    const spec = specOf(fixture, "echo whole");
+    const directory = fixture.docker.places.instance(spec.instanceId);
+    const waiting = specOf(fixture, "echo whole", {
       pool: { key: "half", size: 1 },
       image: image(engine?.bare ?? "", "Never"),
     });
-    await runToEnd(bench.docker, waiting);
-    await bench.docker.warm.settled();
+    await runToEnd(fixture.docker, waiting);
+    await fixture.docker.warm.settled();
     expect(
-      await bench.docker.warm.take({ ...waiting, ...spec, image: waiting.image, pool: waiting.pool }, directory),
+      await fixture.docker.warm.take({ ...waiting, ...spec, image: waiting.image, pool: waiting.pool }, directory),
     ).toBe(true);
     const fifo = openSync(join(directory, "control", "assign"), constants.O_WRONLY | constants.O_NONBLOCK);
     writeSync(fifo, '\n{"argv":["/bin/false"],"envi');
     closeSync(fifo);
-    expect((await runToEnd(bench.sandbox, spec)).exit).toMatchObject({ exitCode: 0, stdout: "whole\n" });
+    expect((await runToEnd(fixture.sandbox, spec)).exit).toMatchObject({ exitCode: 0, stdout: "whole\n" });
   });
 
   test("two services on one engine do not touch each other's containers", async () => {
     if (engine === null) return;
-    const other = await dockerBench(engine);
-    const spec = specOf(bench, "echo up; sleep 60");
-    await bench.sandbox.launch(spec, () => {});
-    await untilOutput(bench.sandbox, spec.instanceId);
+    const other = await dockerFixture(engine);
+    const spec = specOf(fixture, "echo up; sleep 60");
+    await fixture.sandbox.launch(spec, () => {});
+    await untilOutput(fixture.sandbox, spec.instanceId);
     expect(await other.docker.list()).toEqual([]);
     await other.dispose();
-    expect(await bench.sandbox.inspect(spec.instanceId)).toBe("running");
-    await bench.sandbox.terminate(spec.instanceId, 0);
+    expect(await fixture.sandbox.inspect(spec.instanceId)).toBe("running");
+    await fixture.sandbox.terminate(spec.instanceId, 0);
   });
 
   test("a container whose directory was lost is still listed and can be removed", async () => {
-    const spec = specOf(bench, "sleep 60");
-    await bench.sandbox.launch(spec, () => {});
-    Bun.spawnSync(["rm", "-rf", bench.docker.places.instance(spec.instanceId)]);
+    const spec = specOf(fixture, "sleep 60");
+    await fixture.sandbox.launch(spec, () => {});
+    Bun.spawnSync(["rm", "-rf", fixture.docker.places.instance(spec.instanceId)]);
     const listed = { instanceId: spec.instanceId, executionId: spec.executionId };
-    expect(await bench.docker.list()).toContainEqual(listed);
-    await bench.docker.remove(spec.instanceId);
-    expect(await bench.docker.list()).not.toContainEqual(listed);
+    expect(await fixture.docker.list()).toContainEqual(listed);
+    await fixture.docker.remove(spec.instanceId);
+    expect(await fixture.docker.list()).not.toContainEqual(listed);
   });
 });
 
 describe.skipIf(engine === null)("the bootstrap in a container", () => {
-  let bench: DockerBench;
+  let fixture: DockerFixture;
   beforeAll(async () => {
-    if (engine !== null) bench = await dockerBench(engine, { program: undefined });
+    if (engine !== null) fixture = await dockerFixture(engine, { program: undefined });
   });
-  afterAll(() => bench?.dispose());
+  afterAll(() => fixture?.dispose());
 
   const gatewayAt = (script: Script) => {
-    const unix = bench.gatewaySocket(crypto.randomUUID().slice(0, 8));
+    const unix = fixture.gatewaySocket(crypto.randomUUID().slice(0, 8));
     const gateway = fakeGateway(script, { unix });
     chmodSync(unix, 0o666);
     return gateway;
@@ -213,7 +213,7 @@ describe.skipIf(engine === null)("the bootstrap in a container", () => {
       SVC_ORCHESTRATOR_URL: "http://127.0.0.1:18081/x/tok-5ecret",
       SVC_EXECUTION_TOKEN: "tok-5ecret",
     };
-    return specOf(bench, prompt, { executionId, environment, ...changes });
+    return specOf(fixture, prompt, { executionId, environment, ...changes });
   };
 
   test("runs the image's commands, shows them no token, and prints the final answer", async () => {
@@ -223,7 +223,7 @@ describe.skipIf(engine === null)("the bootstrap in a container", () => {
       if (body.type === "hello") return { greeting: "hello from outside" };
       return n === 0 ? dispatch({ command: "sh", args: ["-c", script] }) : final("fin");
     });
-    const { exit } = await runToEnd(bench.sandbox, specFor("go"));
+    const { exit } = await runToEnd(fixture.sandbox, specFor("go"));
     expect(exit).toMatchObject({ reason: "exited", exitCode: 0, stdout: "fin\n", stderr: "" });
     const result = gateway.seen.at(-1);
     expect(result?.body.stdout).toStartWith("/workspace\n1000\n");
@@ -236,26 +236,26 @@ describe.skipIf(engine === null)("the bootstrap in a container", () => {
     const gateway = gatewayAt(() => final("ok"));
     const prompt = "é".repeat(150_000);
     const spec = specFor(prompt, { startupScript: "echo started > made; env | grep -c tok-5ecret >> made || true" });
-    expect((await runToEnd(bench.sandbox, spec)).exit).toMatchObject({ exitCode: 0, stdout: "ok\n" });
+    expect((await runToEnd(fixture.sandbox, spec)).exit).toMatchObject({ exitCode: 0, stdout: "ok\n" });
     expect(gateway.seen[0]?.body.prompt).toBe(prompt);
-    expect(await Bun.file(join(bench.workspace(spec.executionId), "made")).text()).toBe("started\n0\n");
+    expect(await Bun.file(join(fixture.workspace(spec.executionId), "made")).text()).toBe("started\n0\n");
     await gateway.stop();
   });
 
   test("it is found where images' programs look for it, and a program can take its place", async () => {
     const gateway = gatewayAt(() => final("by hand"));
     const spec = specFor("go", { bootstrapPath: "/workspace/mine.sh" });
-    await Bun.write(join(bench.workspace(spec.executionId), "mine.sh"), 'echo mine; exec svc-bootstrap "$1"');
-    expect((await runToEnd(bench.sandbox, spec)).exit).toMatchObject({ exitCode: 0, stdout: "mine\nby hand\n" });
+    await Bun.write(join(fixture.workspace(spec.executionId), "mine.sh"), 'echo mine; exec svc-bootstrap "$1"');
+    expect((await runToEnd(fixture.sandbox, spec)).exit).toMatchObject({ exitCode: 0, stdout: "mine\nby hand\n" });
     await gateway.stop();
   });
 
   test("terminate lets the bootstrap end its command: 143", async () => {
     const gateway = gatewayAt(() => dispatch({ command: "sleep", args: ["3457"] }));
     const spec = specFor("go");
-    const end = runToEnd(bench.sandbox, spec);
+    const end = runToEnd(fixture.sandbox, spec);
     await until(() => gateway.seen.length === 1, { what: "the question" });
-    await bench.sandbox.terminate(spec.instanceId, 5_000);
+    await fixture.sandbox.terminate(spec.instanceId, 5_000);
     expect((await end).exit).toMatchObject({ reason: "terminated", exitCode: 143 });
     await gateway.stop();
   });

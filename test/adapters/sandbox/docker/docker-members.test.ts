@@ -1,6 +1,6 @@
 import { podman } from "../../../harness/podman.ts";
-import { memberConformance } from "../members.ts";
-import { dockerBench } from "./bench.ts";
+import { optionsConformance } from "../options-conformance.ts";
+import { dockerFixture } from "./fixture.ts";
 
 const engine = await podman();
-if (engine !== null) memberConformance("docker", () => dockerBench(engine));
+if (engine !== null) optionsConformance("docker", () => dockerFixture(engine));

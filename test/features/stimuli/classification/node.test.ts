@@ -2,27 +2,27 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type AgentOptions, say } from "../../../harness/manifests.ts";
 import { until } from "../../../harness/until.ts";
-import { Station } from "../../workflows/definitions/station.ts";
+import { NodeFixture } from "../../workflows/definitions/node-fixture.ts";
 
-let station: Station;
+let fixture: NodeFixture;
 const ids = new Map<string, string>();
 const noop = { DONE: { kind: "System", command: "noop", transitions: [] } };
 beforeAll(async () => {
-  station = await Station.open();
-  for (const name of ["refund", "sales"]) ids.set(name, (await station.register(name, noop)).workflow_id);
+  fixture = await NodeFixture.open();
+  for (const name of ["refund", "sales"]) ids.set(name, (await fixture.register(name, noop)).workflow_id);
 }, 30_000);
-afterAll(() => station?.close());
+afterAll(() => fixture?.close());
 
-const post = () => station.node.call("POST", "/v1/stimuli", { source: "crm", content: "Money back, please" });
+const post = () => fixture.node.call("POST", "/v1/stimuli", { source: "crm", content: "Money back, please" });
 
 /** Has a router of this making classify a stimulus. */
 async function classified(agent: AgentOptions, router: object = {}) {
-  const router_agent = await station.deploy({ tools: [], ...agent });
-  await station.ok("PUT", "/v1/stimulus-routes/router", { router_agent, ...router });
+  const router_agent = await fixture.deploy({ tools: [], ...agent });
+  await fixture.ok("PUT", "/v1/stimulus-routes/router", { router_agent, ...router });
   return post();
 }
 const saying = (reply: unknown) => ({ script: [say(typeof reply === "string" ? reply : JSON.stringify(reply))] });
-const execution = (id: string) => station.ok("GET", `/v1/executions/${id}`);
+const execution = (id: string) => fixture.ok("GET", `/v1/executions/${id}`);
 
 test("without a router there is no choice", async () => {
   const { status, body } = await post();
@@ -39,7 +39,7 @@ test("a fenced reply with a workflow's id starts it; its execution is one of tri
     routing_mode: "llm_classified",
     confidence: 0.7,
   });
-  const stimulus = await station.ok("GET", `/v1/stimuli/${body.stimulus_id}`);
+  const stimulus = await fixture.ok("GET", `/v1/stimuli/${body.stimulus_id}`);
   const { router_execution_id } = stimulus.classification_detail;
   expect(stimulus.classification_detail).toMatchObject({ threshold: 0.7, reasoning: "asks for money" });
   expect(await execution(router_execution_id)).toMatchObject({

@@ -1,28 +1,28 @@
 /** Looking back at stimuli and giving them up, over HTTP. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { caller } from "../../../harness/callers.ts";
-import { type HistoryHouse, openHistoryHouse } from "./house.ts";
+import { type Fixture, openFixture } from "./fixture.ts";
 
-let house: HistoryHouse;
+let fixture: Fixture;
 const north = caller("north");
 const south = caller("south");
 beforeAll(async () => {
-  house = await openHistoryHouse();
+  fixture = await openFixture();
 });
-afterAll(() => house.dispose());
-beforeEach(() => house.reset());
+afterAll(() => fixture.dispose());
+beforeEach(() => fixture.reset());
 
 const start = Date.parse("2026-03-01T12:00:00Z");
 const at = (second: number) => new Date(start + second * 1000);
-const get = (path: string, token = north) => house.call(token, "GET", path);
+const get = (path: string, token = north) => fixture.call(token, "GET", path);
 const idsOf = async (path: string, token = north): Promise<string[]> =>
   (await get(path, token)).body.items.map(({ id }: { id: string }) => id);
 
 describe("the list", () => {
   test("has the tenant's, newest first, twice, without headers and long contents", async () => {
-    const old = await house.put({ received_at: at(0), headers: '{"x-a":"1"}' });
-    const long = await house.put({ received_at: at(1), content: `${"x".repeat(2047)}é${"y".repeat(5000)}` });
-    await house.put({ tenant: "south", received_at: at(2) });
+    const old = await fixture.put({ received_at: at(0), headers: '{"x-a":"1"}' });
+    const long = await fixture.put({ received_at: at(1), content: `${"x".repeat(2047)}é${"y".repeat(5000)}` });
+    await fixture.put({ tenant: "south", received_at: at(2) });
     const { status, body } = await get("/v1/stimuli");
     expect(status).toBe(200);
     expect(body.items.map(({ id }: { id: string }) => id)).toEqual([long, old]);
@@ -41,8 +41,8 @@ describe("the list", () => {
   test("goes on where its cursor says, in both directions", async () => {
     const ids: string[] = [];
     for (let second = 0; second < 7; second++) {
-      ids.push(await house.dead({ received_at: at(second) }));
-      await house.dead({ received_at: at(second), tenant: "south" });
+      ids.push(await fixture.dead({ received_at: at(second) }));
+      await fixture.dead({ received_at: at(second), tenant: "south" });
     }
     const lists = [
       ["/v1/stimuli", ids.toReversed()],
@@ -63,10 +63,10 @@ describe("the list", () => {
 
   test("is filtered by everything at once or by each", async () => {
     const run = Bun.randomUUIDv7();
-    const routed = await house.put({ received_at: at(0), status: "classified", source: "ci", channel: "api" });
-    const dead = await house.dead({ received_at: at(10), source: "crm" });
-    const open = await house.put({ received_at: at(20), channel: "replay" });
-    await house.sql`insert into workflow_executions (execution_id, tenant, workflow_id, workflow_name, workflow_version,
+    const routed = await fixture.put({ received_at: at(0), status: "classified", source: "ci", channel: "api" });
+    const dead = await fixture.dead({ received_at: at(10), source: "crm" });
+    const open = await fixture.put({ received_at: at(20), channel: "replay" });
+    await fixture.sql`insert into workflow_executions (execution_id, tenant, workflow_id, workflow_name, workflow_version,
       status, started_at, root_execution_id, stimulus_id)
       values (${run}, 'north', ${run}, 'w', '1', 'completed', ${at(0)}, ${run}, ${routed})`;
     const queries: [string, string[]][] = [
@@ -114,7 +114,7 @@ describe("the list", () => {
   });
 
   test("a cursor that was tampered with finds nothing", async () => {
-    await house.put();
+    await fixture.put();
     const cursor = Buffer.from('["x\'; drop"]').toString("base64url");
     expect((await get(`/v1/stimuli?cursor=${cursor}`)).body.items).toEqual([]);
   });
@@ -123,7 +123,7 @@ describe("the list", () => {
 describe("one", () => {
   test("is shown whole, and once more by its name", async () => {
     const content = "é".repeat(5000);
-    const id = await house.put({ content, headers: '{"x-a":"1"}', idempotency_key: "k" });
+    const id = await fixture.put({ content, headers: '{"x-a":"1"}', idempotency_key: "k" });
     const { status, body } = await get(`/v1/stimuli/${id.toUpperCase()}`);
     expect(status).toBe(200);
     const { stimulus, ...record } = body;
@@ -141,7 +141,7 @@ describe("one", () => {
   });
 
   test("that is foreign or unknown is not found, and no id is a bad one", async () => {
-    const id = await house.put();
+    const id = await fixture.put();
     expect((await get(`/v1/stimuli/${id}`, south)).body.code).toBe("stimulus_not_found");
     expect((await get(`/v1/stimuli/${Bun.randomUUIDv7()}`)).status).toBe(404);
     const { status, body } = await get("/v1/stimuli/1");
@@ -151,10 +151,10 @@ describe("one", () => {
 
 describe("discarding", () => {
   const discard = (id: string, body?: object | string, token = north) =>
-    house.call(token, "POST", `/v1/stimuli/${id}/discard`, body);
+    fixture.call(token, "POST", `/v1/stimuli/${id}/discard`, body);
 
   test("takes a dead letter out of the dead letters, once, with an entry in the audit log", async () => {
-    const id = await house.dead({ error_message: "no way" });
+    const id = await fixture.dead({ error_message: "no way" });
     const { status, body } = await discard(id, { reason: "spam" });
     expect(status).toBe(200);
     expect(body).toMatchObject({
@@ -168,41 +168,41 @@ describe("discarding", () => {
     expect(body.discarded_at).toBe(body.last_event_at);
     expect(await idsOf("/v1/stimuli/dead-letters")).toEqual([]);
     expect((await discard(id, { reason: "once more" })).body).toEqual(body);
-    expect(await house.audited()).toEqual([
+    expect(await fixture.audited()).toEqual([
       {
         action: "stimulus.discarded",
         target_id: id,
         details: { source: "crm", status: "rejected", reason: "spam" },
       },
     ]);
-    expect(house.reports).toEqual(["stimulus_discarded"]);
+    expect(fixture.reports).toEqual(["stimulus_discarded"]);
   });
 
   test("needs no body", async () => {
-    expect((await discard(await house.dead())).body).toMatchObject({ status: "discarded", discard_reason: null });
+    expect((await discard(await fixture.dead())).body).toMatchObject({ status: "discarded", discard_reason: null });
   });
 
   test("is for dead letters alone", async () => {
     for (const status of ["received", "classified", "start_failed"]) {
-      const refused = await discard(await house.put({ status }));
+      const refused = await discard(await fixture.put({ status }));
       expect([refused.status, refused.body.code]).toEqual([409, "not_a_dead_letter"]);
     }
-    const foreign = await house.dead({ tenant: "south" });
+    const foreign = await fixture.dead({ tenant: "south" });
     expect((await discard(foreign)).body.code).toBe("stimulus_not_found");
     expect((await discard("1")).status).toBe(400);
-    expect(await house.audited()).toEqual([]);
+    expect(await fixture.audited()).toEqual([]);
   });
 
   test("refuses reasons that cannot be kept", async () => {
-    const id = await house.dead();
+    const id = await fixture.dead();
     for (const reason of ["x".repeat(1025), "\0", "\ud800", 1])
       expect((await discard(id, { reason })).status).toBe(422);
     expect((await discard(id, "{")).status).toBe(400);
   });
 
   test("fails where it cannot be audited, and changes nothing", async () => {
-    const id = await house.dead();
-    house.breakAudit(true);
+    const id = await fixture.dead();
+    fixture.breakAudit(true);
     expect((await discard(id)).status).toBe(500);
     expect(await idsOf("/v1/stimuli/dead-letters")).toEqual([id]);
   });
@@ -210,11 +210,11 @@ describe("discarding", () => {
 
 test("whoever may only look changes nothing", async () => {
   const reader = caller("north", { scopes: new Set(["stimulus:list", "stimulus:read"]) });
-  const id = await house.dead();
+  const id = await fixture.dead();
   expect(await idsOf("/v1/stimuli", reader)).toEqual([id]);
   expect((await get(`/v1/stimuli/${id}`, reader)).status).toBe(200);
   for (const path of [`${id}/discard`, `${id}/replay`, "dead-letters/replay"]) {
-    const { status, body } = await house.call(reader, "POST", `/v1/stimuli/${path}`, { ids: [id] });
+    const { status, body } = await fixture.call(reader, "POST", `/v1/stimuli/${path}`, { ids: [id] });
     expect([status, body.code]).toEqual([403, "insufficient_scope"]);
   }
   const blind = caller("north", { scopes: new Set() });

@@ -3,20 +3,20 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:tes
 import { caller } from "../../../harness/callers.ts";
 import { until } from "../../../harness/until.ts";
 import { putKey } from "../rows.ts";
-import { type HistoryHouse, openHistoryHouse } from "./house.ts";
+import { type Fixture, openFixture } from "./fixture.ts";
 
-let house: HistoryHouse;
+let fixture: Fixture;
 const north = caller("north", { kind: "operator", userId: "ada" });
 beforeAll(async () => {
-  house = await openHistoryHouse();
+  fixture = await openFixture();
 });
-afterAll(() => house.dispose());
-beforeEach(() => house.reset());
+afterAll(() => fixture.dispose());
+beforeEach(() => fixture.reset());
 
 const replay = (id: string, body?: object | string, token = north) =>
-  house.call(token, "POST", `/v1/stimuli/${id}/replay`, body);
-const many = (body: object) => house.call(north, "POST", "/v1/stimuli/dead-letters/replay", body);
-const one = async (id: string) => (await house.call(north, "GET", `/v1/stimuli/${id}`)).body.stimulus;
+  fixture.call(token, "POST", `/v1/stimuli/${id}/replay`, body);
+const many = (body: object) => fixture.call(north, "POST", "/v1/stimuli/dead-letters/replay", body);
+const one = async (id: string) => (await fixture.call(north, "GET", `/v1/stimuli/${id}`)).body.stimulus;
 const codeOf = async (answer: ReturnType<typeof replay>) => {
   const { status, body } = await answer;
   return [status, body.code];
@@ -24,7 +24,7 @@ const codeOf = async (answer: ReturnType<typeof replay>) => {
 
 test("a dead letter is taken in as a new stimulus, and is none any more once that is routed", async () => {
   const headers = '{"x-github-event":"push"}';
-  const id = await house.dead({ content: "aGk=", content_encoding: "base64", content_type: "image/png", headers });
+  const id = await fixture.dead({ content: "aGk=", content_encoding: "base64", content_type: "image/png", headers });
   const before = await one(id);
   const { status, body, headers: sent } = await replay(id);
   expect(status).toBe(200);
@@ -45,24 +45,24 @@ test("a dead letter is taken in as a new stimulus, and is none any more once tha
     received_by: { kind: "operator", sub: "ada" },
     workflow_execution_id: body.workflow_execution_id,
   });
-  expect(await house.audited()).toEqual([
+  expect(await fixture.audited()).toEqual([
     {
       action: "stimulus.replayed",
       target_id: id,
       details: { source: "crm", status: "rejected", force: false, workflow: null, workflow_version: null },
     },
   ]);
-  expect(house.reports).toEqual(["stimulus_replayed"]);
+  expect(fixture.reports).toEqual(["stimulus_replayed"]);
 });
 
 test("a replay that comes to nothing has ingestion's answer and leaves the original as it was, to be tried again", async () => {
-  const id = await house.dead();
-  house.route(() => "workflow_error");
+  const id = await fixture.dead();
+  fixture.route(() => "workflow_error");
   const { status, body } = await replay(id);
   expect([status, body.code]).toEqual([500, "workflow_error"]);
   expect(await one(id)).toMatchObject({ dead_letter: true, replayed_by: null });
   expect(await one(body.stimulus_id)).toMatchObject({ status: "start_failed", dead_letter: true, replay_of: id });
-  house.route(() => null);
+  fixture.route(() => null);
   expect((await replay(id)).status).toBe(200);
   expect((await replay(body.stimulus_id)).status).toBe(200);
 });
@@ -73,67 +73,67 @@ describe("a stimulus", () => {
     ["classified", "stimulus_already_routed"],
     ["discarded", "stimulus_discarded"],
   ])("that is %s is not replayed: %s", async (status, code) => {
-    const id = await house.put({ status });
+    const id = await fixture.put({ status });
     expect(await codeOf(replay(id))).toEqual([409, code]);
     const forced = await codeOf(replay(id, { force: true }));
     expect(forced).toEqual(status === "received" ? [409, code] : [200, undefined]);
-    expect(house.arrivals).toHaveLength(status === "received" ? 0 : 1);
-    expect(await house.audited()).toHaveLength(house.arrivals.length);
+    expect(fixture.arrivals).toHaveLength(status === "received" ? 0 : 1);
+    expect(await fixture.audited()).toHaveLength(fixture.arrivals.length);
   });
 
   test("whose key is held by a success is replayed by force alone", async () => {
-    const id = await house.dead({ idempotency_key: "k" });
-    const holder = await house.put({ status: "classified", idempotency_key: "k" });
-    await putKey(house.sql, holder, "k");
+    const id = await fixture.dead({ idempotency_key: "k" });
+    const holder = await fixture.put({ status: "classified", idempotency_key: "k" });
+    await putKey(fixture.sql, holder, "k");
     expect(await codeOf(replay(id))).toEqual([409, "idempotent_duplicate"]);
     expect(await codeOf(replay(id, { force: true }))).toEqual([200, undefined]);
-    const [key] = await house.sql<{ stimulus_id: string }[]>`select stimulus_id from stimulus_keys`;
+    const [key] = await fixture.sql<{ stimulus_id: string }[]>`select stimulus_id from stimulus_keys`;
     expect(key?.stimulus_id).toBe(holder);
   });
 
   test("takes its key along, so that a second replay is a repeat", async () => {
-    const id = await house.dead({ idempotency_key: "k" });
+    const id = await fixture.dead({ idempotency_key: "k" });
     const { body } = await replay(id);
     expect(await one(body.stimulus_id)).toMatchObject({ idempotency_key: "k" });
     expect(await codeOf(replay(id))).toEqual([409, "idempotent_duplicate"]);
   });
 
   test("without a key is not replayed twice either", async () => {
-    const id = await house.dead();
+    const id = await fixture.dead();
     expect((await replay(id)).status).toBe(200);
     expect(await codeOf(replay(id))).toEqual([409, "stimulus_already_routed"]);
     expect((await replay(id, { force: true })).status).toBe(200);
   });
 
   test("is replayed by one at a time", async () => {
-    const id = await house.dead();
+    const id = await fixture.dead();
     const { promise: routed, resolve: route } = Promise.withResolvers<null>();
-    house.route(() => routed);
+    fixture.route(() => routed);
     const first = replay(id);
-    await until(() => house.arrivals.length === 1, { what: "the replay to begin" });
+    await until(() => fixture.arrivals.length === 1, { what: "the replay to begin" });
     expect(await codeOf(replay(id))).toEqual([409, "stimulus_in_progress"]);
     route(null);
     expect((await first).status).toBe(200);
-    expect(house.arrivals).toHaveLength(1);
+    expect(fixture.arrivals).toHaveLength(1);
   });
 
   test("of another tenant is not found", async () => {
-    const id = await house.dead({ tenant: "south" });
+    const id = await fixture.dead({ tenant: "south" });
     expect(await codeOf(replay(id))).toEqual([404, "stimulus_not_found"]);
     expect(await codeOf(replay("1"))).toEqual([400, "invalid_id"]);
-    expect(await house.audited()).toEqual([]);
+    expect(await fixture.audited()).toEqual([]);
   });
 });
 
 test("a replay may name its workflow", async () => {
-  const id = await house.dead();
+  const id = await fixture.dead();
   await replay(id, { workflow: "refund", workflow_version: "1.2.0", force: null });
-  await replay(await house.dead(), { workflow: "refund" });
-  expect(house.arrivals.map(({ override }) => override)).toEqual([
+  await replay(await fixture.dead(), { workflow: "refund" });
+  expect(fixture.arrivals.map(({ override }) => override)).toEqual([
     { workflow: "refund", version: "1.2.0" },
     { workflow: "refund", version: null },
   ]);
-  expect((await house.audited())[0]?.details).toMatchObject({ workflow: "refund", workflow_version: "1.2.0" });
+  expect((await fixture.audited())[0]?.details).toMatchObject({ workflow: "refund", workflow_version: "1.2.0" });
 });
 
 test.each([
@@ -146,27 +146,27 @@ test.each([
   { workflow: "w", workflow_version: "\0" },
   { force: "yes" },
 ])("a replay with %j is refused", async (body) => {
-  const id = await house.dead();
+  const id = await fixture.dead();
   expect(await codeOf(replay(id, body))).toEqual([422, "validation_failed"]);
-  expect(house.arrivals).toEqual([]);
+  expect(fixture.arrivals).toEqual([]);
 });
 
 test("what cannot be audited is not replayed", async () => {
-  const id = await house.dead();
-  house.breakAudit(true);
+  const id = await fixture.dead();
+  fixture.breakAudit(true);
   expect((await replay(id)).status).toBe(500);
-  expect(house.arrivals).toEqual([]);
-  house.breakAudit(false);
+  expect(fixture.arrivals).toEqual([]);
+  fixture.breakAudit(false);
   expect((await replay(id)).status).toBe(200);
 });
 
 describe("many at once", () => {
   test("go each by itself", async () => {
-    const [good, bad] = [await house.dead(), await house.dead()];
-    const routed = await house.put({ status: "classified" });
-    const foreign = await house.dead({ tenant: "south" });
+    const [good, bad] = [await fixture.dead(), await fixture.dead()];
+    const routed = await fixture.put({ status: "classified" });
+    const foreign = await fixture.dead({ tenant: "south" });
     const unknown = Bun.randomUUIDv7();
-    house.route(() => (house.arrivals.at(-1)?.replayOf === bad ? "router_agent_failed" : null));
+    fixture.route(() => (fixture.arrivals.at(-1)?.replayOf === bad ? "router_agent_failed" : null));
     // One after the other, so that the outcome can tell whose turn it is.
     const first = await many({ ids: [bad] });
     expect(first.body).toMatchObject({ succeeded: 0, failed: 1 });
@@ -191,17 +191,17 @@ describe("many at once", () => {
   });
 
   test("a hundred are all replayed", async () => {
-    const ids = await Promise.all(Array.from({ length: 100 }, () => house.dead()));
+    const ids = await Promise.all(Array.from({ length: 100 }, () => fixture.dead()));
     const { body } = await many({ ids });
     expect(body).toMatchObject({ succeeded: 100, failed: 0 });
     expect(body.results.map(({ id }: { id: string }) => id)).toEqual(ids);
-    expect((await house.call(north, "GET", "/v1/stimuli/dead-letters")).body.count).toBe(0);
+    expect((await fixture.call(north, "GET", "/v1/stimuli/dead-letters")).body.count).toBe(0);
   });
 
   test("a fault of ours is one of that replay", async () => {
-    const [broken, good] = [await house.dead(), await house.dead()];
-    house.route(() => {
-      if (house.arrivals.length === 1) throw new Error("a bug");
+    const [broken, good] = [await fixture.dead(), await fixture.dead()];
+    fixture.route(() => {
+      if (fixture.arrivals.length === 1) throw new Error("a bug");
       return null;
     });
     expect((await many({ ids: [broken] })).body.results).toMatchObject([{ code: "internal_error" }]);

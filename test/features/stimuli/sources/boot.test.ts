@@ -7,12 +7,12 @@ import { bootSources } from "../../../../src/features/stimuli/sources/boot/boot.
 import { type BootTenant, readBootFile } from "../../../../src/features/stimuli/sources/boot/file.ts";
 import { createTenants } from "../../../../src/identity/tenants.ts";
 import { caller } from "../../../harness/callers.ts";
-import { openHouse } from "./house.ts";
+import { openFixture } from "./fixture.ts";
 
 const folder = await mkdtemp(join(tmpdir(), "svc-boot-"));
-const house = await openHouse();
+const fixture = await openFixture();
 afterAll(async () => {
-  await house.dispose();
+  await fixture.dispose();
   await rm(folder, { recursive: true });
 });
 
@@ -28,8 +28,9 @@ async function valid(yaml: string): Promise<readonly BootTenant[]> {
   return tenants;
 }
 
-const boot = (tenants: readonly BootTenant[]) => bootSources({ ...house, tenants: createTenants(house.sql) }, tenants);
-const get = async (tenant: string, path: string) => (await house.call(caller(tenant), "GET", path)).body;
+const boot = (tenants: readonly BootTenant[]) =>
+  bootSources({ ...fixture, tenants: createTenants(fixture.sql) }, tenants);
+const get = async (tenant: string, path: string) => (await fixture.call(caller(tenant), "GET", path)).body;
 
 describe("reading", () => {
   test("the contract's example", async () => {
@@ -115,16 +116,16 @@ tenants:
     routes: [{source: one, workflow: not-there-yet, secret: 0123456789abcdef0}, {source: two}]
 `;
     expect(await boot(await valid(yaml))).toEqual([]);
-    expect(await house.sql`select status from tenants where slug = 'fresh'`).toMatchObject([{ status: "active" }]);
+    expect(await fixture.sql`select status from tenants where slug = 'fresh'`).toMatchObject([{ status: "active" }]);
     const { items } = await get("fresh", "");
     expect(items).toMatchObject([
       { source: "one", workflow: "not-there-yet", secret_source: "stored", created_by: { kind: "system" } },
       { source: "two", secret_source: "none" },
     ]);
     const manager = caller("fresh");
-    await house.call(manager, "PATCH", `/${items[1].id}`, { description: "edited" });
-    house.agents.set("early-agent", "0198b000-0000-7000-8000-000000000002");
-    await house.call(manager, "PUT", "/router", { router_agent: "early-agent" });
+    await fixture.call(manager, "PATCH", `/${items[1].id}`, { description: "edited" });
+    fixture.agents.set("early-agent", "0198b000-0000-7000-8000-000000000002");
+    await fixture.call(manager, "PUT", "/router", { router_agent: "early-agent" });
     expect(await boot(await valid(`${yaml}  later: {routes: [{source: three}]}`))).toEqual([]);
     expect((await get("fresh", "")).items).toMatchObject([
       { id: items[0].id },
@@ -132,7 +133,7 @@ tenants:
     ]);
     expect((await get("fresh", "/router")).router_agent).toBe("early-agent");
     expect((await get("later", "")).count).toBe(1);
-    const told = await house.audited("fresh");
+    const told = await fixture.audited("fresh");
     expect(told.map(({ action }) => action)).toEqual([
       "stimulus_route.created",
       "stimulus_route.created",
@@ -146,10 +147,10 @@ tenants:
   test("a router's agent is found at use, once there is one", async () => {
     await boot(await valid("tenants: {early: {router: {router_agent: not-yet}}}"));
     expect(await get("early", "/router")).toMatchObject({ router_agent: "not-yet", router_agent_id: null });
-    expect((await house.sources.routerOf("early"))?.agentId).toBe("00000000-0000-0000-0000-000000000000");
-    house.agents.set("early not-yet", "0198b000-0000-7000-8000-000000000003");
-    house.advance(3000);
-    expect((await house.sources.routerOf("early"))?.agentId).toBe("0198b000-0000-7000-8000-000000000003");
+    expect((await fixture.sources.routerOf("early"))?.agentId).toBe("00000000-0000-0000-0000-000000000000");
+    fixture.agents.set("early not-yet", "0198b000-0000-7000-8000-000000000003");
+    fixture.advance(3000);
+    expect((await fixture.sources.routerOf("early"))?.agentId).toBe("0198b000-0000-7000-8000-000000000003");
     expect((await get("early", "/router")).router_agent_id).toBe("0198b000-0000-7000-8000-000000000003");
   });
 
@@ -159,7 +160,7 @@ tenants:
     const forward = await valid(`tenants:\n${routes("left")}\n${routes("right")}`);
     const backward = await valid(`tenants:\n${routes("right")}\n${routes("left")}`);
     await Promise.all([forward, backward, forward, backward].map(boot));
-    for (const tenant of ["left", "right"]) expect((await house.audited(tenant)).length).toBe(3);
+    for (const tenant of ["left", "right"]) expect((await fixture.audited(tenant)).length).toBe(3);
   });
 
   test("where one tenant's routes do not fit nothing is written", async () => {

@@ -3,9 +3,9 @@ import { afterAll, afterEach, describe, expect, test } from "bun:test";
 import type { Candidate } from "../../../../src/features/stimuli/sources/port.ts";
 import { caller } from "../../../harness/callers.ts";
 import { until } from "../../../harness/until.ts";
-import { openHouse } from "./house.ts";
+import { openFixture } from "./fixture.ts";
 
-const house = await openHouse({
+const fixture = await openFixture({
   SVC_WEBHOOK_SECRET_CI: "ci-of-the-system",
   SVC_WEBHOOK_SECRET_CI_PREVIOUS: "ci-before",
   SVC_WEBHOOK_SECRET_MY_CI_X: "my-ci-x",
@@ -15,16 +15,16 @@ const house = await openHouse({
   SVC_WEBHOOK_SECRET_BETA__SHOP: "shop-of-beta",
   SVC_WEBHOOK_SECRET_HOOKS: "no base64, surely",
 });
-const { sources } = house;
-afterAll(() => house.dispose());
+const { sources } = fixture;
+afterAll(() => fixture.dispose());
 afterEach(async () => {
-  await house.sql`delete from source_routes`;
-  await house.sql`delete from stimulus_routers`;
-  house.advance(3000);
+  await fixture.sql`delete from source_routes`;
+  await fixture.sql`delete from stimulus_routers`;
+  fixture.advance(3000);
 });
 
 const call = (tenant: string, method: string, path: string, body?: object) =>
-  house.call(caller(tenant), method, path, body);
+  fixture.call(caller(tenant), method, path, body);
 async function create(tenant: string, fields: object): Promise<{ id: string; secret: string }> {
   const { status, body } = await call(tenant, "POST", "", fields);
   expect(status).toBe(201);
@@ -118,7 +118,7 @@ describe("candidates", () => {
     for (let n = 0; n < 22; n++) {
       const tenant = n === 20 ? "beta" : `t-${n}`;
       ids.push((await create(tenant, { source: "shop", ...(n === 20 ? {} : { generate_secret: true }) })).id);
-      house.advance(1);
+      fixture.advance(1);
     }
     const tenants = (await sources.candidates("shop")).map(({ tenant }) => tenant);
     expect(tenants).toEqual([...Array.from({ length: 20 }, (_, n) => `t-${n}`), "beta", "acme"]);
@@ -145,13 +145,13 @@ describe("rotation", () => {
   test("the one before counts until its moment, exactly", async () => {
     const { id } = await create("acme", { source: "s", secret: "first-secret-1111" });
     const { body } = await rotate(id, { secret: "second-secret-222", previous_valid_seconds: 100 });
-    const left = () => Date.parse(body.previous_secret_expires_at) - house.now();
+    const left = () => Date.parse(body.previous_secret_expires_at) - fixture.now();
     expect(await shown("s")).toEqual(["acme: second-secret-222 first-secret-1111"]);
-    house.advance(left() - 100);
+    fixture.advance(left() - 100);
     // Asked just before, so that the answer is still fresh when the moment comes.
     expect(textsOf(await sources.candidate("s", id))).toEqual(["second-secret-222", "first-secret-1111"]);
     expect(await shown("s")).toEqual(["acme: second-secret-222 first-secret-1111"]);
-    house.advance(left());
+    fixture.advance(left());
     expect(textsOf(await sources.candidate("s", id))).toEqual(["second-secret-222"]);
     expect(await shown("s")).toEqual(["acme: second-secret-222"]);
     expect((await call("acme", "GET", `/${id}`)).body.previous_secret_expires_at).toBeNull();
@@ -187,7 +187,7 @@ describe("rotation", () => {
 
 describe("freshness", () => {
   test("a change is felt here at once, on another node within 3 s", async () => {
-    const other = house.openNode();
+    const other = fixture.openNode();
     expect(await shown("new")).toEqual([]);
     expect(await other.sources.candidates("new")).toEqual([]);
     expect(await sources.routeOf("acme", "new")).toBeNull();
@@ -195,7 +195,7 @@ describe("freshness", () => {
     expect(await shown("new")).toEqual(["acme: 0123456789abcdef"]);
     expect((await sources.routeOf("acme", "new"))?.id).toBe(id);
     expect(await other.sources.candidates("new")).toEqual([]);
-    house.advance(3000);
+    fixture.advance(3000);
     expect((await other.sources.candidates("new")).length).toBe(1);
     await call("acme", "PATCH", `/${id}`, { enabled: false });
     expect((await sources.candidate("new", id))?.route?.enabled).toBe(false);
@@ -207,7 +207,7 @@ describe("freshness", () => {
   });
 
   test("the router likewise", async () => {
-    house.agents.set("router", "0198b000-0000-7000-8000-000000000001");
+    fixture.agents.set("router", "0198b000-0000-7000-8000-000000000001");
     expect(await sources.routerOf("acme")).toBeNull();
     await call("acme", "PUT", "/router", { router_agent: "router", allowed_workflows: [] });
     expect(await sources.routerOf("acme")).toEqual({
@@ -225,17 +225,17 @@ describe("freshness", () => {
 
 describe("a secret that does not open", () => {
   async function spoil(id: string): Promise<void> {
-    await house.sql`update source_routes set secret = 'nonsense' where id = ${id}`;
-    house.advance(3000);
+    await fixture.sql`update source_routes set secret = 'nonsense' where id = ${id}`;
+    fixture.advance(3000);
   }
   test("keeps its own deliveries off, once told, and nobody else's", async () => {
     const { id } = await create("acme", { source: "s", secret: "0123456789abcdef" });
     await spoil(id);
-    house.incidents.length = 0;
+    fixture.incidents.length = 0;
     for (const _ of [1, 2, 3]) {
       expect(await sources.candidates("s")).toMatchObject([{ secrets: [], fault: { code: "decryption_failed" } }]);
     }
-    expect(house.incidents).toEqual(["decryption_failed acme"]);
+    expect(fixture.incidents).toEqual(["decryption_failed acme"]);
     expect(await sources.candidate("s", id)).toMatchObject({ fault: { code: "decryption_failed" } });
     await create("beta", { source: "s", secret: "fedcba9876543210" });
     expect(await shown("s")).toEqual(["acme: ", "beta: fedcba9876543210"]);
@@ -247,15 +247,15 @@ describe("a secret that does not open", () => {
 
 test("when deliveries came in last is written down, the latest", async () => {
   const { id } = await create("acme", { source: "s" });
-  const node = house.openNode();
+  const node = fixture.openNode();
   const route = await node.sources.routeOf("acme", "s");
   if (route === null) throw new Error("there is none");
-  const at = house.now();
+  const at = fixture.now();
   for (const ms of [0, 2000, 1000]) node.sources.received(route, at + ms);
   await node.sources.close();
   const received = async () => (await call("acme", "GET", `/${id}`)).body.last_received_at;
   expect(await received()).toBe(new Date(at + 2000).toISOString());
-  const later = house.openNode();
+  const later = fixture.openNode();
   later.sources.received(route, at + 1000);
   later.sources.received({ ...route, id: crypto.randomUUID() }, at);
   await later.sources.close();

@@ -2,18 +2,18 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { caller } from "../../../harness/callers.ts";
-import { openHouse } from "./house.ts";
+import { openFixture } from "./fixture.ts";
 
-const house = await openHouse({ SVC_WEBHOOK_SECRET_CI: "environment-secret-of-ci" });
-afterAll(() => house.dispose());
-house.workflows.add("on-push");
+const fixture = await openFixture({ SVC_WEBHOOK_SECRET_CI: "environment-secret-of-ci" });
+afterAll(() => fixture.dispose());
+fixture.workflows.add("on-push");
 
 let tenants = 0;
 /** Somebody in a tenant of their own. */
 function newcomer() {
   const tenant = `tenant-${++tenants}`;
   const token = caller(tenant);
-  const call = (method: string, path: string, body?: string | object) => house.call(token, method, path, body);
+  const call = (method: string, path: string, body?: string | object) => fixture.call(token, method, path, body);
   const create = async (fields: object) => {
     const answer = await call("POST", "", fields);
     expect(answer.status).toBe(201);
@@ -146,7 +146,7 @@ describe("refused", () => {
   });
 
   test("a workflow nobody sees here", async () => {
-    house.workflows.add("somebody-else on-merge");
+    fixture.workflows.add("somebody-else on-merge");
     const answer = await call("POST", "", { source: "s", workflow: "on-merge" });
     expect(answer).toMatchObject({ status: 422, body: { code: "unknown_workflow", workflow: "on-merge" } });
   });
@@ -171,7 +171,7 @@ test("of parallel requests for one source one is served", async () => {
 
 test("a tenant has 200 routes at most, also where requests race", async () => {
   const { tenant, call } = newcomer();
-  await house.sql`
+  await fixture.sql`
     insert into source_routes (id, tenant, source, enabled, preset, tolerance_seconds, acknowledge,
       idempotency_fallback, forward_headers, description, secret_version, created_at, updated_at, created_by)
     select gen_random_uuid(), ${tenant}, 'many-' || n, true, 'svc', 300, 'routed', 'none', '{*}', '', 0, now(), now(),
@@ -257,9 +257,9 @@ describe("changes", () => {
 
   test("a workflow that is gone does not stand in the way of another change", async () => {
     const { call, create } = newcomer();
-    house.workflows.add("brief");
+    fixture.workflows.add("brief");
     const { id } = await create({ source: "s", workflow: "brief" });
-    house.workflows.delete("brief");
+    fixture.workflows.delete("brief");
     expect((await call("PATCH", `/${id}`, { enabled: false })).status).toBe(200);
   });
 
@@ -317,7 +317,7 @@ describe("secrets", () => {
     const { id } = await create({ source: "s", secret: "0123456789abcdef" });
     const { body } = await call("POST", `/${id}/rotate-secret`, { secret: "fedcba9876543210" });
     expect(body).toEqual({ id, previous_secret_expires_at: expect.any(String) });
-    expect(Date.parse(body.previous_secret_expires_at) - house.now()).toBeWithin(86_390_000, 86_400_001);
+    expect(Date.parse(body.previous_secret_expires_at) - fixture.now()).toBeWithin(86_390_000, 86_400_001);
     expect((await call("GET", `/${id}`)).body.previous_secret_expires_at).toBe(body.previous_secret_expires_at);
     const at_once = await call("POST", `/${id}/rotate-secret`, { previous_valid_seconds: 0 });
     expect(at_once.body.previous_secret_expires_at).toBeNull();
@@ -333,8 +333,8 @@ describe("secrets", () => {
     await call("PATCH", `/${id}`, { secret: given });
     const rotated = (await call("POST", `/${id}/rotate-secret`)).body.secret;
     await call("POST", "", { source: "s", secret: given });
-    const rows = await house.sql`select * from source_routes where tenant = ${tenant}`;
-    const told = JSON.stringify([rows, await house.audited(tenant), house.log]);
+    const rows = await fixture.sql`select * from source_routes where tenant = ${tenant}`;
+    const told = JSON.stringify([rows, await fixture.audited(tenant), fixture.log]);
     for (const text of [secret, given, rotated]) expect(told).not.toContain(text);
   });
 });
@@ -346,7 +346,7 @@ test("every change is in the audit log", async () => {
   await call("PATCH", `/${id}`, { enabled: false });
   await call("POST", `/${id}/rotate-secret`);
   await call("DELETE", `/${id}`);
-  const entries = await house.audited(tenant);
+  const entries = await fixture.audited(tenant);
   expect(entries.map(({ action, target_id }) => `${action} ${target_id}`)).toEqual(
     ["created", "updated", "secret_rotated", "deleted"].map((verb) => `stimulus_route.${verb} ${id}`),
   );
@@ -366,15 +366,15 @@ test("writing takes stimulus:manage, reading less", async () => {
     ["PUT", "/router"],
     ["DELETE", "/router"],
   ] as const) {
-    expect((await house.call(reader, method, path, {})).body.code).toBe("insufficient_scope");
+    expect((await fixture.call(reader, method, path, {})).body.code).toBe("insufficient_scope");
   }
-  for (const path of ["", `/${id}`, "/router"]) expect((await house.call(reader, "GET", path)).status).toBe(200);
+  for (const path of ["", `/${id}`, "/router"]) expect((await fixture.call(reader, "GET", path)).status).toBe(200);
 });
 
 describe("the router", () => {
   const agentId = "0198b000-0000-7000-8000-000000000001";
-  house.agents.set("inbound-router", agentId);
-  house.agents.set(agentId, agentId);
+  fixture.agents.set("inbound-router", agentId);
+  fixture.agents.set(agentId, agentId);
 
   test("is not configured at first, then as it was put, then gone", async () => {
     const { tenant, call } = newcomer();
@@ -396,7 +396,7 @@ describe("the router", () => {
       expect((await call("DELETE", "/router")).body).toEqual({ status: "deleted", success: true });
     }
     expect((await call("GET", "/router")).body).toEqual({ configured: false });
-    const actions = (await house.audited(tenant)).map(({ action }) => action);
+    const actions = (await fixture.audited(tenant)).map(({ action }) => action);
     expect(actions).toEqual(["stimulus_router.updated", "stimulus_router.deleted"]);
   });
 
@@ -439,7 +439,7 @@ test("bare_url tells the oldest twenty of a name, in whatever tenant, and those 
   for (let n = 0; n < 21; n++) {
     const { call, create } = newcomer();
     routes.push({ id: (await create({ source })).id, call });
-    house.advance(1);
+    fixture.advance(1);
   }
   const bare = async (n: number) => (await routes[n]?.call("GET", `/${routes[n]?.id}`))?.body.bare_url;
   expect([await bare(0), await bare(19), await bare(20)]).toEqual([true, true, false]);
@@ -449,11 +449,11 @@ test("bare_url tells the oldest twenty of a name, in whatever tenant, and those 
 
 test("secret_source names the variable in force", async () => {
   const system = caller("svc-system");
-  const { body } = await house.call(system, "POST", "", { source: "ci" });
+  const { body } = await fixture.call(system, "POST", "", { source: "ci" });
   expect(body.secret_source).toBe("env");
   const other = await newcomer().create({ source: "ci" });
   expect(other.secret_source).toBe("none");
-  const { body: stored } = await house.call(system, "PATCH", `/${body.id}`, { generate_secret: true });
+  const { body: stored } = await fixture.call(system, "PATCH", `/${body.id}`, { generate_secret: true });
   expect(stored.secret_source).toBe("stored");
 });
 
@@ -496,7 +496,7 @@ test("whatever is sent gets a decided answer", async () => {
     }),
     { numRuns: 400 },
   );
-  expect((await house.audited(tenant)).length).toBeGreaterThan(0);
+  expect((await fixture.audited(tenant)).length).toBeGreaterThan(0);
 });
 
 const memberText = ([name, value]: readonly [string, unknown]): string =>

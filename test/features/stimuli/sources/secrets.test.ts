@@ -10,13 +10,13 @@ import {
   sealedColumns,
 } from "../../../../src/features/stimuli/sources/verification/secrets.ts";
 import { caller } from "../../../harness/callers.ts";
-import { openHouse } from "./house.ts";
+import { openFixture } from "./fixture.ts";
 
-const house = await openHouse({ SVC_WEBHOOK_SECRET_ACME__ENV: "of-the-environment" });
-afterAll(() => house.dispose());
+const fixture = await openFixture({ SVC_WEBHOOK_SECRET_ACME__ENV: "of-the-environment" });
+afterAll(() => fixture.dispose());
 
 test("all of them open under the new key alone", async () => {
-  const call = (method: string, path: string, body?: object) => house.call(caller("acme"), method, path, body);
+  const call = (method: string, path: string, body?: object) => fixture.call(caller("acme"), method, path, body);
   const create = async (fields: object): Promise<string> => (await call("POST", "", fields)).body.id;
   const rotate = (id: string, secret: string) => call("POST", `/${id}/rotate-secret`, { secret });
   const stored = await create({ source: "stored", secret: "first-secret-1111" });
@@ -30,12 +30,12 @@ test("all of them open under the new key alone", async () => {
   if (old === undefined || fresh === undefined) throw new Error("unreachable");
   const incidents = { report: () => {} };
   const rotating = createSealer({ current: fresh, previous: old, incidents });
-  for (const column of sealedColumns) expect((await rewrapRows(house.sql, rotating, column)).failed).toBe(0);
+  for (const column of sealedColumns) expect((await rewrapRows(fixture.sql, rotating, column)).failed).toBe(0);
 
   const alone = createSealer({ current: fresh, previous: null, incidents });
   const opened = async (id: string) => {
-    const row = await routeRecords(house.sql).find("acme", id);
-    return row === null ? null : [openedSecret(alone, row), openedPrevious(alone, row, house.now())];
+    const row = await routeRecords(fixture.sql).find("acme", id);
+    return row === null ? null : [openedSecret(alone, row), openedPrevious(alone, row, fixture.now())];
   };
   expect(await opened(stored)).toEqual(["second-secret-222", "first-secret-1111"]);
   expect(await opened(environment)).toEqual(["third-secret-3333", "of-the-environment"]);

@@ -11,13 +11,13 @@ import {
   WorkflowElement,
 } from "../../../../src/features/workflows/definitions/schema.ts";
 import { caller } from "../../../harness/callers.ts";
-import { openHouse } from "./house.ts";
+import { openFixture } from "./fixture.ts";
 
-let house: Awaited<ReturnType<typeof openHouse>>;
+let fixture: Awaited<ReturnType<typeof openFixture>>;
 beforeAll(async () => {
-  house = await openHouse();
+  fixture = await openFixture();
 });
-afterAll(() => house.dispose());
+afterAll(() => fixture.dispose());
 
 let tenants = 0;
 function newTenant() {
@@ -64,7 +64,7 @@ spec:
 `;
 
 async function register(token: string, document: object | string, query = "") {
-  const answer = await house.call(token, "POST", `/v1/workflows${query}`, document);
+  const answer = await fixture.call(token, "POST", `/v1/workflows${query}`, document);
   if (answer.status !== 200) throw new Error(answer.text);
   return answer.body;
 }
@@ -84,7 +84,7 @@ describe("registering", () => {
     for (const path of ["/v1/workflows", "/v1/workflows/temporal/register"]) {
       for (const [form, body, headers] of forms) {
         const { tenant, token } = newTenant();
-        const answer = await house.call(token, "POST", path, body, headers);
+        const answer = await fixture.call(token, "POST", path, body, headers);
         expect({ form, status: answer.status, body: answer.body }).toMatchObject({
           status: 200,
           body: {
@@ -99,23 +99,23 @@ describe("registering", () => {
         expect([...Value.Errors(Registered, answer.body)]).toEqual([]);
       }
     }
-    const other = await house.call(newTenant().token, "POST", "/v1/workflows", invoice.replace("svc.dev/v1", "v2"));
+    const other = await fixture.call(newTenant().token, "POST", "/v1/workflows", invoice.replace("svc.dev/v1", "v2"));
     expect(other).toMatchObject({ status: 422, body: { code: "invalid_manifest" } });
   });
 
   test("the same version again is refused, or replaced under its id (2)", async () => {
     const { token } = newTenant();
     const first = await register(token, manifest("twice"));
-    const again = await house.call(token, "POST", "/v1/workflows", manifest("twice"));
+    const again = await fixture.call(token, "POST", "/v1/workflows", manifest("twice"));
     expect(again).toMatchObject({ status: 409, body: { code: "workflow_version_exists", existing_id: first.id } });
     const changed = manifest("twice", "1.0.0", { metadata: { description: "changed" } });
     const forced = await register(token, changed, "?force=true");
     expect(forced).toMatchObject({ id: first.id, created_at: first.created_at });
     const wrapped = await register(token, { manifest: changed, force: true });
     expect(wrapped.id).toBe(first.id);
-    const { body } = await house.call(token, "GET", `/v1/workflows/${first.id}`);
+    const { body } = await fixture.call(token, "GET", `/v1/workflows/${first.id}`);
     expect(body.description).toBe("changed");
-    const { definition } = await house.workflows
+    const { definition } = await fixture.workflows
       .resolve({ tenant: "team-x", ref: "twice", version: null })
       .catch(() => ({ definition: null }));
     expect(definition).toBeNull();
@@ -123,7 +123,7 @@ describe("registering", () => {
 
   test("what is wrong says where (3)", async () => {
     const { token } = newTenant();
-    const broken = await house.call(token, "POST", "/v1/workflows", "a: [1\nb: {");
+    const broken = await fixture.call(token, "POST", "/v1/workflows", "a: [1\nb: {");
     expect(broken).toMatchObject({ status: 400, body: { code: "malformed_body" } });
     const agent = (name: string) => ({ kind: "Agent", agent: name, input: "x", transitions: [] });
     const faults: [object, string][] = [
@@ -135,25 +135,30 @@ describe("registering", () => {
       [{ states: { DONE: { ...done, comand: "x" } } }, "spec.states.DONE.comand"],
     ];
     for (const [spec, path] of faults) {
-      const { status, body } = await house.call(token, "POST", "/v1/workflows", manifest("faulty", "1.0.0", { spec }));
+      const { status, body } = await fixture.call(
+        token,
+        "POST",
+        "/v1/workflows",
+        manifest("faulty", "1.0.0", { spec }),
+      );
       expect({ status, paths: body.issues?.map((issue: { path: string }) => issue.path) }).toMatchObject({
         status: 422,
         paths: [path],
       });
     }
     const schema = manifest("faulty", "1.0.0", { metadata: { input_schema: { type: "nonsense" } } });
-    const refused = await house.call(token, "POST", "/v1/workflows", schema);
+    const refused = await fixture.call(token, "POST", "/v1/workflows", schema);
     expect(refused).toMatchObject({ status: 422, body: { issues: [{ path: "metadata.input_schema" }] } });
     const warned = await register(token, manifest("warned", "1.0.0", { spec: { surplus: 1 } }));
     expect(warned.warnings).toMatchObject([{ path: "spec.surplus" }]);
-    const tooLarge = await house.call(token, "POST", "/v1/workflows", `# ${"x".repeat(1024 * 1024)}\n${invoice}`);
+    const tooLarge = await fixture.call(token, "POST", "/v1/workflows", `# ${"x".repeat(1024 * 1024)}\n${invoice}`);
     expect(tooLarge).toMatchObject({ status: 413, body: { code: "body_too_large" } });
   });
 
   test("agents must be visible to the tenant, sub-workflows may come later", async () => {
     const { tenant, token } = newTenant();
-    house.agents.add(`${tenant} own-agent`);
-    house.agents.add("everybodys-agent");
+    fixture.agents.add(`${tenant} own-agent`);
+    fixture.agents.add("everybodys-agent");
     const agent = (name: string) => ({ kind: "Agent", agent: name, input: "x", transitions: [] });
     for (const name of ["own-agent", "everybodys-agent", "{{input.agent}}"]) {
       await register(
@@ -161,7 +166,7 @@ describe("registering", () => {
         manifest(`calls-${name.replace(/\W/g, "")}`, "1.0.0", { spec: { states: { DONE: agent(name) } } }),
       );
     }
-    const foreign = await house.call(
+    const foreign = await fixture.call(
       newTenant().token,
       "POST",
       "/v1/workflows/validate",
@@ -175,15 +180,15 @@ describe("registering", () => {
 
   test("a dry run stores nothing", async () => {
     const { token } = newTenant();
-    const { status, body } = await house.call(token, "POST", "/v1/workflows/validate", manifest("dry"));
+    const { status, body } = await fixture.call(token, "POST", "/v1/workflows/validate", manifest("dry"));
     expect({ status, body }).toEqual({ status: 200, body: { valid: true, issues: [], warnings: [] } });
-    expect((await house.call(token, "GET", "/v1/workflows/dry")).status).toBe(404);
+    expect((await fixture.call(token, "GET", "/v1/workflows/dry")).status).toBe(404);
   });
 
   test("many at once: one wins, the others are told which", async () => {
     const { token } = newTenant();
     const answers = await Promise.all(
-      Array.from({ length: 12 }, () => house.call(token, "POST", "/v1/workflows", manifest("race"))),
+      Array.from({ length: 12 }, () => fixture.call(token, "POST", "/v1/workflows", manifest("race"))),
     );
     const [won, ...more] = answers.filter(({ status }) => status === 200);
     expect(more).toEqual([]);
@@ -196,13 +201,13 @@ describe("reading", () => {
   test("10.0.0 is later than 9.0.0 (4)", async () => {
     const { tenant, token } = newTenant();
     for (const version of ["10.0.0", "9.0.0", "10.0.0-rc.1"]) await register(token, manifest("sorted", version));
-    const latest = await house.call(token, "GET", "/v1/workflows/sorted");
+    const latest = await fixture.call(token, "GET", "/v1/workflows/sorted");
     expect(latest.body).toMatchObject({ version: "10.0.0", versions_count: 3 });
     expect([...Value.Errors(WorkflowDetail, latest.body)]).toEqual([]);
-    expect(await house.workflows.resolve({ tenant, ref: "sorted", version: null })).toMatchObject({
+    expect(await fixture.workflows.resolve({ tenant, ref: "sorted", version: null })).toMatchObject({
       version: "10.0.0",
     });
-    const { body } = await house.call(token, "GET", "/v1/workflows/sorted/versions");
+    const { body } = await fixture.call(token, "GET", "/v1/workflows/sorted/versions");
     expect(
       body.versions.map(({ version, is_latest }: { version: string; is_latest: boolean }) => [version, is_latest]),
     ).toEqual([
@@ -211,20 +216,20 @@ describe("reading", () => {
       ["9.0.0", false],
     ]);
     expect([...Value.Errors(VersionElement, body.items[0])]).toEqual([]);
-    const page = await house.call(token, "GET", "/v1/workflows/sorted/versions?limit=2");
-    const rest = await house.call(
+    const page = await fixture.call(token, "GET", "/v1/workflows/sorted/versions?limit=2");
+    const rest = await fixture.call(
       token,
       "GET",
       `/v1/workflows/sorted/versions?limit=2&cursor=${page.body.next_cursor}`,
     );
     expect(rest.body.items.map(({ version }: { version: string }) => version)).toEqual(["9.0.0"]);
-    const old = await house.call(token, "GET", "/v1/workflows/sorted?version=9.0.0");
+    const old = await fixture.call(token, "GET", "/v1/workflows/sorted?version=9.0.0");
     expect(old.body.version).toBe("9.0.0");
     // A UUID pins its version.
-    expect(await house.workflows.resolve({ tenant, ref: old.body.id, version: null })).toMatchObject({
+    expect(await fixture.workflows.resolve({ tenant, ref: old.body.id, version: null })).toMatchObject({
       version: "9.0.0",
     });
-    await expect(house.workflows.resolve({ tenant, ref: old.body.id, version: "10.0.0" })).rejects.toMatchObject({
+    await expect(fixture.workflows.resolve({ tenant, ref: old.body.id, version: "10.0.0" })).rejects.toMatchObject({
       code: "validation_failed",
     });
   });
@@ -232,22 +237,22 @@ describe("reading", () => {
   test("the manifest as it was registered (5)", async () => {
     const { token } = newTenant();
     await register(token, invoice);
-    const yaml = await house.call(token, "GET", "/v1/workflows/invoice-release/yaml");
+    const yaml = await fixture.call(token, "GET", "/v1/workflows/invoice-release/yaml");
     expect({ text: yaml.text, type: yaml.headers.get("content-type") }).toEqual({
       text: invoice,
       type: "text/yaml; charset=utf-8",
     });
     for (const accept of ["text/plain", "text/yaml", "application/yaml"]) {
-      const { text } = await house.call(token, "GET", "/v1/workflows/invoice-release", undefined, { accept });
+      const { text } = await fixture.call(token, "GET", "/v1/workflows/invoice-release", undefined, { accept });
       expect(text).toBe(invoice);
     }
-    const json = await house.call(token, "GET", "/v1/workflows/invoice-release", undefined, { accept: "*/*" });
+    const json = await fixture.call(token, "GET", "/v1/workflows/invoice-release", undefined, { accept: "*/*" });
     expect(json.body).toMatchObject({
       manifest_yaml: invoice,
       metadata: { output_template: { by: "{{human.approver}}" } },
     });
     const fromJson = await register(token, manifest("from-json"));
-    const shown = await house.call(token, "GET", `/v1/workflows/${fromJson.id}`);
+    const shown = await fixture.call(token, "GET", `/v1/workflows/${fromJson.id}`);
     expect(Bun.YAML.parse(shown.body.manifest_yaml)).toEqual(manifest("from-json"));
     expect(Object.keys(shown.body.metadata)).not.toContain("output_schema");
   });
@@ -263,23 +268,23 @@ describe("reading", () => {
     await register(token, manifest("a-one", "2.0.0", { metadata: { labels: { team: "a" } } }));
     const names = (body: { items: { name: string; version: string }[] }) =>
       body.items.map(({ name, version }) => `${name} ${version}`);
-    const all = await house.call(token, "GET", "/v1/workflows");
+    const all = await fixture.call(token, "GET", "/v1/workflows");
     expect(names(all.body)).toEqual(["a-one 2.0.0", "b-two 1.0.0", "c-three 1.0.0"]);
     expect(all.body.workflows).toEqual(all.body.items);
     expect([...Value.Errors(WorkflowElement, all.body.items[0])]).toEqual([]);
     expect(Object.keys(all.body.items[0])).not.toContain("manifest_yaml");
     const paged: string[] = [];
     for (let cursor = ""; ; ) {
-      const page = await house.call(token, "GET", `/v1/workflows?limit=1&all_versions=true${cursor}`);
+      const page = await fixture.call(token, "GET", `/v1/workflows?limit=1&all_versions=true${cursor}`);
       paged.push(...names(page.body));
       if (page.body.next_cursor === null) break;
       cursor = `&cursor=${page.body.next_cursor}`;
     }
     expect(paged).toEqual(["a-one 2.0.0", "a-one 1.0.0", "b-two 1.0.0", "c-three 1.0.0"]);
-    expect(names((await house.call(token, "GET", "/v1/workflows?label=team=b")).body)).toEqual(["b-two 1.0.0"]);
-    expect(names((await house.call(token, "GET", "/v1/workflows?tag=tag-c")).body)).toEqual(["c-three 1.0.0"]);
-    expect((await house.call(token, "GET", "/v1/workflows?label=nonsense")).status).toBe(422);
-    expect((await house.call(token, "GET", "/v1/workflows?cursor=WyIxIl0")).status).toBe(422);
+    expect(names((await fixture.call(token, "GET", "/v1/workflows?label=team=b")).body)).toEqual(["b-two 1.0.0"]);
+    expect(names((await fixture.call(token, "GET", "/v1/workflows?tag=tag-c")).body)).toEqual(["c-three 1.0.0"]);
+    expect((await fixture.call(token, "GET", "/v1/workflows?label=nonsense")).status).toBe(422);
+    expect((await fixture.call(token, "GET", "/v1/workflows?cursor=WyIxIl0")).status).toBe(422);
   });
 });
 
@@ -289,13 +294,13 @@ describe("tenants and scopes", () => {
     const { id } = await register(token, manifest("private"));
     const stranger = newTenant().token;
     for (const ref of ["private", id, "private/yaml", `${id}/versions`]) {
-      expect((await house.call(stranger, "GET", `/v1/workflows/${ref}`)).body).toMatchObject({
+      expect((await fixture.call(stranger, "GET", `/v1/workflows/${ref}`)).body).toMatchObject({
         code: "workflow_not_found",
       });
     }
-    expect((await house.call(stranger, "DELETE", `/v1/workflows/${id}`)).status).toBe(404);
-    expect((await house.call(stranger, "POST", `/v1/workflows/${id}/scope`, { scope: "global" })).status).toBe(404);
-    expect((await house.call(stranger, "GET", "/v1/workflows?visible=true&limit=500")).text).not.toContain("private");
+    expect((await fixture.call(stranger, "DELETE", `/v1/workflows/${id}`)).status).toBe(404);
+    expect((await fixture.call(stranger, "POST", `/v1/workflows/${id}/scope`, { scope: "global" })).status).toBe(404);
+    expect((await fixture.call(stranger, "GET", "/v1/workflows?visible=true&limit=500")).text).not.toContain("private");
   });
 
   test("of a global one its publishers alone see what is secret", async () => {
@@ -311,7 +316,8 @@ describe("tenants and scopes", () => {
       spec: { initial_state: "ASK", states },
     };
     const { id } = await register(publisher(), JSON.stringify(document), "?scope=global");
-    const textFor = async (token: string) => (await house.call(token, "GET", `/v1/workflows/${id}`)).body.manifest_yaml;
+    const textFor = async (token: string) =>
+      (await fixture.call(token, "GET", `/v1/workflows/${id}`)).body.manifest_yaml;
     expect(await textFor(publisher())).toContain("hush-secret");
     const shown = await textFor(newTenant().token);
     expect(shown).not.toContain("hush");
@@ -321,25 +327,25 @@ describe("tenants and scopes", () => {
 
   test("global ones are for publishers to make, and a tenant's own comes first", async () => {
     const { tenant, token } = newTenant();
-    const refused = await house.call(token, "POST", "/v1/workflows?scope=global", manifest("shared"));
+    const refused = await fixture.call(token, "POST", "/v1/workflows?scope=global", manifest("shared"));
     expect(refused).toMatchObject({ status: 403, body: { code: "global_scope_forbidden" } });
     const shared = await register(publisher(), manifest("shared"), "?scope=global");
     expect(shared).toMatchObject({ scope: "global", tenant_id: "svc-system" });
-    expect(await house.workflows.resolve({ tenant, ref: "shared", version: null })).toMatchObject({
+    expect(await fixture.workflows.resolve({ tenant, ref: "shared", version: null })).toMatchObject({
       workflow_id: shared.id,
       owner: "svc-system",
     });
-    expect((await house.call(token, "DELETE", "/v1/workflows/shared")).status).toBe(403);
+    expect((await fixture.call(token, "DELETE", "/v1/workflows/shared")).status).toBe(403);
     const own = await register(token, manifest("shared", "0.1.0"), "?force=true");
     expect(own.id).not.toBe(shared.id);
-    expect((await house.call(token, "GET", "/v1/workflows/shared")).body.id).toBe(own.id);
-    const toRun = await house.workflows.resolve({ tenant, ref: "shared", version: null });
+    expect((await fixture.call(token, "GET", "/v1/workflows/shared")).body.id).toBe(own.id);
+    const toRun = await fixture.workflows.resolve({ tenant, ref: "shared", version: null });
     expect(toRun).toMatchObject({ workflow_id: own.id, version: "0.1.0" });
-    expect((await house.call(newTenant().token, "GET", "/v1/workflows/shared")).body.id).toBe(shared.id);
-    const visible = await house.call(token, "GET", "/v1/workflows?visible=true");
+    expect((await fixture.call(newTenant().token, "GET", "/v1/workflows/shared")).body.id).toBe(shared.id);
+    const visible = await fixture.call(token, "GET", "/v1/workflows?visible=true");
     expect(visible.body.items.map(({ id }: { id: string }) => id)).toEqual(expect.arrayContaining([own.id, shared.id]));
     expect(
-      (await house.call(token, "GET", "/v1/workflows?scope=global")).body.items.map(({ id }: { id: string }) => id),
+      (await fixture.call(token, "GET", "/v1/workflows?scope=global")).body.items.map(({ id }: { id: string }) => id),
     ).not.toContain(own.id);
   });
 
@@ -348,37 +354,37 @@ describe("tenants and scopes", () => {
     const own = await register(publisher(), manifest("system-own"));
     expect(own).toMatchObject({ scope: "tenant", tenant_id: "svc-system" });
     const at = (path: string) => `/v1/workflows/${path}`;
-    expect((await house.call(stranger, "GET", at("system-own"))).status).toBe(404);
-    expect((await house.call(stranger, "GET", at(own.id))).status).toBe(404);
-    expect((await house.call(stranger, "GET", "/v1/workflows?visible=true&limit=500")).text).not.toContain(own.id);
+    expect((await fixture.call(stranger, "GET", at("system-own"))).status).toBe(404);
+    expect((await fixture.call(stranger, "GET", at(own.id))).status).toBe(404);
+    expect((await fixture.call(stranger, "GET", "/v1/workflows?visible=true&limit=500")).text).not.toContain(own.id);
     const shared = await register(publisher(), manifest("system-own"), "?scope=global");
     expect(shared).toMatchObject({ scope: "global", tenant_id: "svc-system" });
-    expect((await house.call(stranger, "GET", at("system-own"))).body.id).toBe(shared.id);
-    expect((await house.call(publisher(), "GET", at("system-own"))).body.id).toBe(own.id);
+    expect((await fixture.call(stranger, "GET", at("system-own"))).body.id).toBe(shared.id);
+    expect((await fixture.call(publisher(), "GET", at("system-own"))).body.id).toBe(own.id);
     const listed: string[] = [];
     for (let cursor = ""; ; ) {
-      const page = await house.call(publisher(), "GET", `/v1/workflows?visible=true&limit=1${cursor}`);
+      const page = await fixture.call(publisher(), "GET", `/v1/workflows?visible=true&limit=1${cursor}`);
       listed.push(...page.body.items.map(({ id }: { id: string }) => id));
       if (page.body.next_cursor === null) break;
       cursor = `&cursor=${page.body.next_cursor}`;
     }
     expect(listed.filter((id) => id === own.id || id === shared.id).sort()).toEqual([own.id, shared.id].sort());
-    const taken = await house.call(publisher(), "POST", at(`${shared.id}/scope`), { scope: "tenant" });
+    const taken = await fixture.call(publisher(), "POST", at(`${shared.id}/scope`), { scope: "tenant" });
     expect(taken).toMatchObject({ status: 409, body: { code: "workflow_name_taken", existing_id: own.id } });
-    expect((await house.call(publisher(), "DELETE", at(own.id))).status).toBe(200);
-    const back = await house.call(publisher(), "POST", at(`${shared.id}/scope`), { scope: "tenant" });
+    expect((await fixture.call(publisher(), "DELETE", at(own.id))).status).toBe(200);
+    const back = await fixture.call(publisher(), "POST", at(`${shared.id}/scope`), { scope: "tenant" });
     expect(back.body).toMatchObject({ scope: "tenant", new_scope: "tenant", changed: true, id: shared.id });
-    expect((await house.call(stranger, "GET", at("system-own"))).status).toBe(404);
+    expect((await fixture.call(stranger, "GET", at("system-own"))).status).toBe(404);
   });
 
   test("a global one may name only what every tenant sees", async () => {
-    house.agents.add("svc-system systems-own");
-    house.agents.add("seen-by-all");
+    fixture.agents.add("svc-system systems-own");
+    fixture.agents.add("seen-by-all");
     const naming = (agent: string) =>
       manifest("for-all", "1.0.0", {
         spec: { states: { DONE: { kind: "Agent", agent, input: "x", transitions: [] } } },
       });
-    const refused = await house.call(publisher(), "POST", "/v1/workflows?scope=global", naming("systems-own"));
+    const refused = await fixture.call(publisher(), "POST", "/v1/workflows?scope=global", naming("systems-own"));
     expect(refused).toMatchObject({ status: 422, body: { issues: [{ code: "agent_not_found" }] } });
     await register(publisher(), naming("seen-by-all"), "?scope=global");
   });
@@ -388,8 +394,8 @@ describe("tenants and scopes", () => {
     const admin = caller(tenant, { kind: "operator", role: "admin" });
     const ids = [];
     for (const version of ["1.0.0", "2.0.0"]) ids.push((await register(token, manifest("moves", version))).id);
-    expect((await house.call(token, "POST", "/v1/workflows/moves/scope", { scope: "global" })).status).toBe(403);
-    const promoted = await house.call(admin, "PATCH", "/v1/workflows/moves/scope", { target_scope: "global" });
+    expect((await fixture.call(token, "POST", "/v1/workflows/moves/scope", { scope: "global" })).status).toBe(403);
+    const promoted = await fixture.call(admin, "PATCH", "/v1/workflows/moves/scope", { target_scope: "global" });
     expect(promoted.body).toMatchObject({
       previous_scope: "tenant",
       new_scope: "global",
@@ -399,19 +405,20 @@ describe("tenants and scopes", () => {
     });
     expect([...Value.Errors(ScopeChanged, promoted.body)]).toEqual([]);
     const stranger = newTenant().token;
-    for (const id of ids) expect((await house.call(stranger, "GET", `/v1/workflows/${id}`)).body.scope).toBe("global");
-    expect((await house.call(admin, "POST", "/v1/workflows/moves/scope", { scope: "global" })).body).toMatchObject({
+    for (const id of ids)
+      expect((await fixture.call(stranger, "GET", `/v1/workflows/${id}`)).body.scope).toBe("global");
+    expect((await fixture.call(admin, "POST", "/v1/workflows/moves/scope", { scope: "global" })).body).toMatchObject({
       changed: false,
     });
     await register(token, manifest("moves", "3.0.0"));
-    const taken = await house.call(admin, "POST", `/v1/workflows/${ids[0]}/scope`, { scope: "tenant" });
+    const taken = await fixture.call(admin, "POST", `/v1/workflows/${ids[0]}/scope`, { scope: "tenant" });
     expect(taken).toMatchObject({ status: 409, body: { code: "workflow_name_taken" } });
-    await house.call(token, "DELETE", "/v1/workflows/moves");
-    const demoted = await house.call(admin, "POST", `/v1/workflows/${ids[0]}/scope`, { scope: "tenant" });
+    await fixture.call(token, "DELETE", "/v1/workflows/moves");
+    const demoted = await fixture.call(admin, "POST", `/v1/workflows/${ids[0]}/scope`, { scope: "tenant" });
     expect(demoted.body).toMatchObject({ tenant_id: tenant, scope: "tenant" });
-    expect((await house.call(admin, "POST", "/v1/workflows/moves/scope", {})).status).toBe(422);
+    expect((await fixture.call(admin, "POST", "/v1/workflows/moves/scope", {})).status).toBe(422);
     const changes =
-      await house.sql`select distinct type, actor_sub from workflow_changes where name = 'moves' order by type`;
+      await fixture.sql`select distinct type, actor_sub from workflow_changes where name = 'moves' order by type`;
     expect(changes.map(({ type }) => type)).toEqual(["WorkflowRegistered", "WorkflowRemoved", "WorkflowScopeChanged"]);
   });
 });
@@ -420,23 +427,23 @@ describe("removing", () => {
   test("all versions of a name, or one", async () => {
     const { token } = newTenant();
     for (const version of ["1.0.0", "2.0.0", "3.0.0"]) await register(token, manifest("gone", version));
-    const one = await house.call(token, "DELETE", "/v1/workflows/gone?version=2.0.0");
+    const one = await fixture.call(token, "DELETE", "/v1/workflows/gone?version=2.0.0");
     expect(one.body).toEqual({ status: "deleted", success: true, name: "gone", deleted_versions: ["2.0.0"] });
     expect([...Value.Errors(Deleted, one.body)]).toEqual([]);
-    const rest = await house.call(token, "DELETE", "/v1/workflows/gone");
+    const rest = await fixture.call(token, "DELETE", "/v1/workflows/gone");
     expect(rest.body.deleted_versions).toEqual(["3.0.0", "1.0.0"]);
-    expect((await house.call(token, "DELETE", "/v1/workflows/gone")).status).toBe(404);
+    expect((await fixture.call(token, "DELETE", "/v1/workflows/gone")).status).toBe(404);
     expect((await register(token, manifest("gone"))).status).toBe("registered");
   });
 
   test("one that runs is kept, unless its runs are to be cancelled", async () => {
     const { token } = newTenant();
     const { id } = await register(token, manifest("busy"));
-    house.running.set("run-1", id);
-    const refused = await house.call(token, "DELETE", "/v1/workflows/busy");
+    fixture.running.set("run-1", id);
+    const refused = await fixture.call(token, "DELETE", "/v1/workflows/busy");
     expect(refused).toMatchObject({ status: 409, body: { code: "workflow_in_use", execution_ids: ["run-1"] } });
-    expect((await house.call(token, "DELETE", "/v1/workflows/busy?force=true")).status).toBe(200);
-    expect(house.cancelled).toContain("run-1 workflow_deleted");
+    expect((await fixture.call(token, "DELETE", "/v1/workflows/busy?force=true")).status).toBe(200);
+    expect(fixture.cancelled).toContain("run-1 workflow_deleted");
   });
 });
 
@@ -444,7 +451,7 @@ test("hostile references and bodies are decided answers", async () => {
   const { token } = newTenant();
   const refs = ["%00", "x".repeat(5000), "..%2F..%2Fetc", "'%3B--", "%F0%9F%98%80", "executions", "validate"];
   for (const ref of refs) {
-    const { status } = await house.call(token, "GET", `/v1/workflows/${ref}`);
+    const { status } = await fixture.call(token, "GET", `/v1/workflows/${ref}`);
     expect({ ref, fine: [400, 404, 405].includes(status) }).toEqual({ ref, fine: true });
   }
   const bodies = [
@@ -458,7 +465,7 @@ test("hostile references and bodies are decided answers", async () => {
     `{"a":${"[".repeat(5000)}`,
   ];
   for (const body of bodies) {
-    const { status } = await house.call(token, "POST", "/v1/workflows", body);
+    const { status } = await fixture.call(token, "POST", "/v1/workflows", body);
     expect({ body: body.slice(0, 20), fine: [400, 413, 422].includes(status) }).toEqual({
       body: body.slice(0, 20),
       fine: true,
@@ -466,6 +473,6 @@ test("hostile references and bodies are decided answers", async () => {
   }
   for (const text of ['"a\\u0000b"', '"\\ud800"']) {
     const document = JSON.stringify(manifest("odd")).replace('"odd"', `"odd","description":${text}`);
-    expect((await house.call(token, "POST", "/v1/workflows", document)).status).toBe(422);
+    expect((await fixture.call(token, "POST", "/v1/workflows", document)).status).toBe(422);
   }
 });

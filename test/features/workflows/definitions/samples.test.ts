@@ -3,12 +3,14 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
 import { podman } from "../../../harness/podman.ts";
 import { until } from "../../../harness/until.ts";
-import { Station } from "./station.ts";
+import { NodeFixture } from "./node-fixture.ts";
 
 const engine = await podman();
-let at: Station;
+let at: NodeFixture;
 beforeAll(async () => {
-  at = await Station.open(engine === null ? {} : { SVC_DOCKER_SOCKET: engine.socket, SVC_RUNTIME_DEFAULT: "process" });
+  at = await NodeFixture.open(
+    engine === null ? {} : { SVC_DOCKER_SOCKET: engine.socket, SVC_RUNTIME_DEFAULT: "process" },
+  );
   for (const name of ["release-writer", "release-critic", "vendor-cost", "vendor-security", "vendor-support"]) {
     await at.sample(`agents/${name}`);
   }

@@ -5,9 +5,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { calls, say } from "../../../harness/manifests.ts";
 import { until } from "../../../harness/until.ts";
-import { Setting } from "../../executions/setting.ts";
+import { ExecutionFixture } from "../../executions/fixture.ts";
 
-let at: Setting;
+let at: ExecutionFixture;
 let count = 0;
 const directory = mkdtempSync(join(tmpdir(), "svc-agent-states-"));
 /** What agents without a script of their own say to what they are shown. */
@@ -24,7 +24,7 @@ beforeAll(async () => {
   const file = join(directory, "svc.yaml");
   const models = [{ alias: "default", model: "scripted" }];
   writeFileSync(file, JSON.stringify({ llm_providers: [{ name: "scripted", type: "scripted", models, rules }] }));
-  at = await Setting.open({ SVC_CONFIG_FILE: file });
+  at = await ExecutionFixture.open({ SVC_CONFIG_FILE: file });
   for (const name of ["refiner", "critic", "lenient", "strict", "editor"]) await at.deploy({ name, tools: [] });
 });
 afterAll(async () => {

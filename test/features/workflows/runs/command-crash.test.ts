@@ -6,38 +6,42 @@ import type { Json } from "../../../../actors/kernel/actor.ts";
 import { Attempts } from "../../../../src/features/workflows/runs/commands/attempts.ts";
 import { commandActivity } from "../../../../src/features/workflows/runs/commands/commands.ts";
 import type { ActivityDefinition } from "../../../../src/runtime/port.ts";
-import { bubblewrapWorks, processBench } from "../../../adapters/sandbox/bench.ts";
+import { bubblewrapWorks, processFixture } from "../../../adapters/sandbox/fixture.ts";
 import { startTestNode } from "../../../harness/runtime.ts";
 import { freshStores, type TestStores } from "../../../harness/stores.ts";
 import { until } from "../../../harness/until.ts";
-import { commandOptions, directoryOf, script, volumeAt } from "./command-bench.ts";
+import { commandOptions, directoryOf, script, volumeAt } from "./command-fixture.ts";
 import type { CommandProgram } from "./command-program.ts";
 
 const works = await bubblewrapWorks();
 let stores: TestStores;
-let bench: Awaited<ReturnType<typeof processBench>>;
+let fixture: Awaited<ReturnType<typeof processFixture>>;
 beforeAll(async () => {
-  [stores, bench] = await Promise.all([freshStores(), processBench()]);
+  [stores, fixture] = await Promise.all([freshStores(), processFixture()]);
 });
 afterAll(async () => {
-  await bench.dispose();
+  await fixture.dispose();
   await stores.dispose();
 });
 
 /** Begins a command on a node, kills that node with SIGKILL, and lets another one have it. @returns its outcome there */
 async function throughAKill(meanwhile: (given: { instanceId: string; directory: string }) => Promise<void>) {
   const workspace = volumeAt("/workspace");
-  const directory = directoryOf(bench.dataDir, workspace);
+  const directory = directoryOf(fixture.dataDir, workspace);
   const work = script("echo x >> runs; echo up; while [ ! -e go ]; do sleep 0.05; done; echo done", {
     mounts: [workspace],
   });
   const { databaseUrl, schema, redisUrl, prefix } = stores;
-  const settings: CommandProgram = { stores: { databaseUrl, schema, redisUrl, prefix }, dataDir: bench.dataDir, work };
+  const settings: CommandProgram = {
+    stores: { databaseUrl, schema, redisUrl, prefix },
+    dataDir: fixture.dataDir,
+    work,
+  };
   const program = join(import.meta.dir, "command-program.ts");
   const child = Bun.spawn([process.execPath, program, JSON.stringify(settings)], {
     stdio: ["ignore", "inherit", "inherit"],
   });
-  const attempts = new Attempts(bench.dataDir);
+  const attempts = new Attempts(fixture.dataDir);
   try {
     await until(() => existsSync(join(directory, "runs")), { timeoutMs: 30_000, what: "the command to run" });
     await until(async () => (await attempts.read(work.instance_id))?.phase === "launched");
@@ -48,7 +52,7 @@ async function throughAKill(meanwhile: (given: { instanceId: string; directory: 
   await meanwhile({ instanceId: work.instance_id, directory });
 
   const outcome = Promise.withResolvers<Json>();
-  const activity = commandActivity(commandOptions(bench.dataDir, [bench.sandbox]));
+  const activity = commandActivity(commandOptions(fixture.dataDir, [fixture.sandbox]));
   const watched: ActivityDefinition = {
     ...activity,
     run: async (input, context) => {
@@ -79,7 +83,7 @@ test.skipIf(!works)(
   "it was interrupted when nothing of it is left, and is not rerun",
   async () => {
     const { outcome, runs } = await throughAKill(async ({ instanceId }) => {
-      const supervisor = join(bench.dataDir, "instances", instanceId, "supervisor.json");
+      const supervisor = join(fixture.dataDir, "instances", instanceId, "supervisor.json");
       process.kill(JSON.parse(readFileSync(supervisor, "utf8")).pid, "SIGKILL");
     });
     expect(outcome).toMatchObject({ status: "failed", exit_code: null, error: "interrupted", attempts: 1 });

@@ -4,27 +4,27 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, utimesSync, writeFile
 import { join } from "node:path";
 import { Attempts, thisMachine } from "../../../../src/features/workflows/runs/commands/attempts.ts";
 import type { CommandOptions } from "../../../../src/features/workflows/runs/commands/options.ts";
-import { bubblewrapWorks, processBench } from "../../../adapters/sandbox/bench.ts";
 import { processesWith } from "../../../adapters/sandbox/conformance.ts";
+import { bubblewrapWorks, processFixture } from "../../../adapters/sandbox/fixture.ts";
 import { until } from "../../../harness/until.ts";
-import { begin, commandOptions, directoryOf, run, script, volumeAt } from "./command-bench.ts";
+import { begin, commandOptions, directoryOf, run, script, volumeAt } from "./command-fixture.ts";
 
 const works = await bubblewrapWorks();
 
 describe.skipIf(!works)("a command", () => {
-  let bench: Awaited<ReturnType<typeof processBench>>;
+  let fixture: Awaited<ReturnType<typeof processFixture>>;
   let options: CommandOptions;
   beforeAll(async () => {
-    bench = await processBench({ allowUnsandboxed: false });
-    options = commandOptions(bench.dataDir, [bench.sandbox]);
+    fixture = await processFixture({ allowUnsandboxed: false });
+    options = commandOptions(fixture.dataDir, [fixture.sandbox]);
   });
-  afterAll(() => bench.dispose());
-  const attempts = () => new Attempts(bench.dataDir);
+  afterAll(() => fixture.dispose());
+  const attempts = () => new Attempts(fixture.dataDir);
 
   describe("whose node dies", () => {
     const slow = (text = "") => {
       const workspace = volumeAt("/workspace");
-      const directory = directoryOf(bench.dataDir, workspace);
+      const directory = directoryOf(fixture.dataDir, workspace);
       const work = script(`echo x >> runs; echo up; while [ ! -e go ]; do sleep 0.05; done; echo done${text}`, {
         mounts: [workspace],
       });
@@ -53,7 +53,7 @@ describe.skipIf(!works)("a command", () => {
       await until(async () => (await attempts().read(work.instance_id))?.phase === "launched");
       first.abort("draining");
       await first.end.catch(() => {});
-      await bench.sandbox.remove(work.instance_id);
+      await fixture.sandbox.remove(work.instance_id);
       const end = await run(options, work, { resumed: true });
       expect(end).toMatchObject({
         status: "failed",
@@ -74,7 +74,7 @@ describe.skipIf(!works)("a command", () => {
       await until(async () => (await attempts().read(work.instance_id))?.phase === "launched");
       first.abort("draining");
       await first.end.catch(() => {});
-      await bench.sandbox.remove(work.instance_id);
+      await fixture.sandbox.remove(work.instance_id);
       writeFileSync(file("go"), "");
       expect(await run(options, again, { resumed: true })).toMatchObject({ status: "success", attempts: 2 });
       expect(readFileSync(file("runs"), "utf8")).toBe("x\nx\n");
@@ -101,7 +101,7 @@ describe.skipIf(!works)("a command", () => {
       const { work, file } = slow();
       writeFileSync((await prepare(file)).go, "");
       await run(options, work);
-      const instances = join(bench.dataDir, "instances");
+      const instances = join(fixture.dataDir, "instances");
       const plan = readFileSync(join(instances, work.instance_id, "launch.json"), "utf8");
       for (const secondsAgo of [0, 60]) {
         const cutOff = { ...work, instance_id: crypto.randomUUID() };
@@ -165,22 +165,22 @@ describe.skipIf(!works)("a command", () => {
     await given.end;
     expect(performance.now() - began).toBeLessThan(5_000);
     expect(processesWith(`sleep ${tag}`)).toEqual([]);
-    expect(await bench.sandbox.inspect(work.instance_id)).toBe("gone");
+    expect(await fixture.sandbox.inspect(work.instance_id)).toBe("gone");
     expect(await attempts().read(work.instance_id)).toBeNull();
-    expect(readdirSync(join(bench.dataDir, "commands"))).not.toContain(work.instance_id);
+    expect(readdirSync(join(fixture.dataDir, "commands"))).not.toContain(work.instance_id);
   });
 
   test("given up before it began, or after its node died, is never run or ended", async () => {
     const aborted = AbortSignal.abort("abandoned");
     const never = script("true");
     await run(options, never, { signal: aborted });
-    expect(await bench.sandbox.inspect(never.instance_id)).toBe("gone");
+    expect(await fixture.sandbox.inspect(never.instance_id)).toBe("gone");
     const work = script("sleep 100");
     const first = begin(options, work);
     await until(async () => (await attempts().read(work.instance_id))?.phase === "launched");
     first.abort("draining");
     await first.end.catch(() => {});
     await run(options, work, { resumed: true, signal: aborted });
-    expect(await bench.sandbox.inspect(work.instance_id)).toBe("gone");
+    expect(await fixture.sandbox.inspect(work.instance_id)).toBe("gone");
   });
 });

@@ -3,7 +3,7 @@ import type { CommandRun } from "../../../../actors/workflow/run/activities.ts";
 import { createProcessSandbox } from "../../../../src/adapters/sandbox/process/process-sandbox.ts";
 import { commandActivity } from "../../../../src/features/workflows/runs/commands/commands.ts";
 import { type StoreAddress, startTestNode } from "../../../harness/runtime.ts";
-import { commandOptions } from "./command-bench.ts";
+import { commandOptions } from "./command-fixture.ts";
 
 export interface CommandProgram {
   readonly stores: StoreAddress;

@@ -2,18 +2,18 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { bubblewrapWorks } from "../../../adapters/sandbox/bench.ts";
 import { processesWith } from "../../../adapters/sandbox/conformance.ts";
+import { bubblewrapWorks } from "../../../adapters/sandbox/fixture.ts";
 import { until } from "../../../harness/until.ts";
-import { Station } from "../definitions/station.ts";
+import { NodeFixture } from "../definitions/node-fixture.ts";
 
 const works = await bubblewrapWorks();
 
 describe.skipIf(!works)("System states of a node without containers", () => {
-  let at: Station;
+  let at: NodeFixture;
   let count = 0;
   beforeAll(async () => {
-    at = await Station.open({ SVC_DOCKER_SOCKET: "/nowhere.sock", SERVICE_SECRET_OF_TEST: "leak" });
+    at = await NodeFixture.open({ SVC_DOCKER_SOCKET: "/nowhere.sock", SERVICE_SECRET_OF_TEST: "leak" });
   });
   afterAll(() => at.close());
 

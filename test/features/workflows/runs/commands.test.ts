@@ -6,24 +6,24 @@ import { EngineError } from "../../../../src/adapters/sandbox/docker/engine.ts";
 import { type InstanceSpec, LaunchFailure, type Sandbox } from "../../../../src/adapters/sandbox/port.ts";
 import { instanceOf, instancesOf } from "../../../../src/features/workflows/runs/commands/attempts.ts";
 import type { CommandOptions } from "../../../../src/features/workflows/runs/commands/options.ts";
-import { bubblewrapWorks, processBench } from "../../../adapters/sandbox/bench.ts";
 import { processesWith } from "../../../adapters/sandbox/conformance.ts";
-import { commandOptions, commandRun, directoryOf, run, script, volumeAt } from "./command-bench.ts";
+import { bubblewrapWorks, processFixture } from "../../../adapters/sandbox/fixture.ts";
+import { commandOptions, commandRun, directoryOf, run, script, volumeAt } from "./command-fixture.ts";
 
 const works = await bubblewrapWorks();
 const mebibyte = 2 ** 20;
 
 describe.skipIf(!works)("a command", () => {
-  let bench: Awaited<ReturnType<typeof processBench>>;
+  let fixture: Awaited<ReturnType<typeof processFixture>>;
   let options: CommandOptions;
   beforeAll(async () => {
-    bench = await processBench({ allowUnsandboxed: false });
-    options = commandOptions(bench.dataDir, [bench.sandbox]);
+    fixture = await processFixture({ allowUnsandboxed: false });
+    options = commandOptions(fixture.dataDir, [fixture.sandbox]);
   });
-  afterAll(() => bench.dispose());
+  afterAll(() => fixture.dispose());
   const withSandbox = (members: Partial<Sandbox>): CommandOptions =>
-    commandOptions(bench.dataDir, [
-      new Proxy(bench.sandbox, {
+    commandOptions(fixture.dataDir, [
+      new Proxy(fixture.sandbox, {
         get(target, name) {
           const member: unknown = Reflect.get(members, name) ?? Reflect.get(target, name, target);
           return typeof member === "function" ? member.bind(target) : member;
@@ -109,7 +109,7 @@ describe.skipIf(!works)("a command", () => {
     const [workspace, shared] = [volumeAt("/workspace"), volumeAt("/workspace/lib", { access_mode: "read-only" })];
     const mounts = [shared, workspace];
     expect(await run(options, script("echo one > a", { mounts: [workspace] }))).toMatchObject({ exit_code: 0 });
-    expect(readFileSync(join(directoryOf(bench.dataDir, workspace), "a"), "utf8")).toBe("one\n");
+    expect(readFileSync(join(directoryOf(fixture.dataDir, workspace), "a"), "utf8")).toBe("one\n");
     const end = await run(options, script("cat a; echo x > lib/b || echo kept", { mounts }));
     expect(end.stdout).toBe("one\nkept\n");
   });
@@ -169,7 +169,7 @@ describe.skipIf(!works)("a command", () => {
           launched.push(spec.instanceId);
           const failure = fail(launched.length, spec);
           if (failure !== null) throw failure;
-          await bench.sandbox.launch(spec, report);
+          await fixture.sandbox.launch(spec, report);
         },
       });
       return { sandbox, launched };
@@ -218,15 +218,15 @@ describe.skipIf(!works)("a command", () => {
 });
 
 test("without a sandbox nothing is started, in development neither", async () => {
-  const bench = await processBench({ bubblewrap: false, allowUnsandboxed: true });
-  const options = commandOptions(bench.dataDir, [bench.sandbox]);
+  const fixture = await processFixture({ bubblewrap: false, allowUnsandboxed: true });
+  const options = commandOptions(fixture.dataDir, [fixture.sandbox]);
   const volume = volumeAt("/workspace");
   const end = await run(options, script("touch ran", { mounts: [volume], retry: { max_attempts: 3, backoff_ms: 0 } }));
   expect(end).toMatchObject({ status: "failed", exit_code: null, error: "sandbox_unavailable", attempts: 0 });
-  expect(await bench.sandbox.list()).toEqual([]);
-  expect(existsSync(directoryOf(bench.dataDir, volume))).toBe(false);
+  expect(await fixture.sandbox.list()).toEqual([]);
+  expect(existsSync(directoryOf(fixture.dataDir, volume))).toBe(false);
   expect(await run({ ...options, defaultIsolation: null }, script("true"))).toMatchObject({
     error: "sandbox_unavailable",
   });
-  await bench.dispose();
+  await fixture.dispose();
 });

@@ -4,7 +4,7 @@ import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { podman } from "../../../harness/podman.ts";
 import { until } from "../../../harness/until.ts";
-import { Station } from "../definitions/station.ts";
+import { NodeFixture } from "../definitions/node-fixture.ts";
 
 const engine = await podman();
 // Counted as skipped where there are no containers.
@@ -12,10 +12,10 @@ test.skipIf(engine === null)("an engine answers", () => expect(engine).not.toBeN
 
 if (engine !== null) {
   describe("states that run containers", () => {
-    let at: Station;
+    let at: NodeFixture;
     let count = 0;
     beforeAll(async () => {
-      at = await Station.open({
+      at = await NodeFixture.open({
         SVC_DOCKER_SOCKET: engine.socket,
         SVC_RUNTIME_DEFAULT: "docker",
         SVC_SYSTEM_IMAGE: engine.bare,

@@ -4,10 +4,10 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Attempts } from "../../../../src/features/workflows/runs/commands/attempts.ts";
 import type { CommandOptions } from "../../../../src/features/workflows/runs/commands/options.ts";
-import { type DockerBench, dockerBench } from "../../../adapters/sandbox/docker/bench.ts";
+import { type DockerFixture, dockerFixture } from "../../../adapters/sandbox/docker/fixture.ts";
 import { podman } from "../../../harness/podman.ts";
 import { until } from "../../../harness/until.ts";
-import { begin, commandOptions, directoryOf, run, script, volumeAt } from "./command-bench.ts";
+import { begin, commandOptions, directoryOf, run, script, volumeAt } from "./command-fixture.ts";
 
 const engine = await podman();
 // Counted as skipped where there are no containers.
@@ -15,13 +15,13 @@ test.skipIf(engine === null)("an engine answers", () => expect(engine).not.toBeN
 
 if (engine !== null) {
   describe("a command in a container", () => {
-    let bench: DockerBench;
+    let fixture: DockerFixture;
     let options: CommandOptions;
     beforeAll(async () => {
-      bench = await dockerBench(engine);
-      options = commandOptions(bench.dataDir, [bench.docker], { systemImage: engine.bare });
+      fixture = await dockerFixture(engine);
+      options = commandOptions(fixture.dataDir, [fixture.docker], { systemImage: engine.bare });
     });
-    afterAll(() => bench.dispose());
+    afterAll(() => fixture.dispose());
     const contained = (text: string, changes: Parameters<typeof script>[1] = {}) =>
       script(text, { kind: "container", image: engine.equipped, read_only_root: false, ...changes });
 
@@ -39,7 +39,7 @@ if (engine !== null) {
       const volume = volumeAt("/data");
       const text =
         "id -u; id -g; ls -A /workspace; echo x > /open/x && cat /open/x; echo y > mine && cat mine; cat /data/given";
-      const directory = directoryOf(bench.dataDir, volume);
+      const directory = directoryOf(fixture.dataDir, volume);
       await Bun.write(join(directory, "given"), "from-host\n");
       const end = await run(options, contained(text, { mounts: [volume], run_as_user: 1_234 }));
       expect(end).toMatchObject({ status: "success", stdout: "1234\n1000\nx\ny\nfrom-host\n" });
@@ -74,15 +74,15 @@ if (engine !== null) {
 
     test("is followed by the next node to its end, and ran once", async () => {
       const workspace = volumeAt("/workspace");
-      const directory = directoryOf(bench.dataDir, workspace);
+      const directory = directoryOf(fixture.dataDir, workspace);
       const work = contained("echo x >> runs; while [ ! -e go ]; do sleep 0.05; done; echo done; exit 4", {
         mounts: [workspace],
       });
       const first = begin(options, work);
-      await until(async () => (await new Attempts(bench.dataDir).read(work.instance_id))?.phase === "launched");
+      await until(async () => (await new Attempts(fixture.dataDir).read(work.instance_id))?.phase === "launched");
       first.abort("draining");
       await first.end.catch(() => {});
-      const other = commandOptions(bench.dataDir, [await bench.anotherDocker()]);
+      const other = commandOptions(fixture.dataDir, [await fixture.anotherDocker()]);
       const second = begin(other, work, { resumed: true });
       writeFileSync(join(directory, "go"), "");
       expect(await second.end).toMatchObject({ status: "failed", exit_code: 4, stdout: "done\n", attempts: 1 });
@@ -98,7 +98,7 @@ if (engine !== null) {
       given.abort("abandoned");
       await registry.stop();
       await given.end;
-      expect(await bench.docker.inspect(work.instance_id)).toBe("gone");
+      expect(await fixture.docker.inspect(work.instance_id)).toBe("gone");
     }, 60_000);
   });
 }

@@ -3,42 +3,42 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Json } from "../../../../actors/kernel/actor.ts";
 import { definitionOf, human, subworkflow, ways } from "../../../actors/workflow/sample.ts";
 import { until } from "../../../harness/until.ts";
-import { type House, openHouse } from "./house.ts";
+import { type Fixture, openFixture } from "./fixture.ts";
 
-let house: House;
+let fixture: Fixture;
 let north: string;
 let south: string;
 const prefix = "/v1/workflows/executions";
 beforeAll(async () => {
-  house = await openHouse();
-  north = house.caller("north", { userId: "ada", email: "ada@north.example" });
-  south = house.caller("south");
+  fixture = await openFixture();
+  north = fixture.caller("north", { userId: "ada", email: "ada@north.example" });
+  south = fixture.caller("south");
   const again = (name: string) => human(ways(["rejected", "STOP"], ["approved", name]));
   const STOP = human([], { prompt: "Stop?" });
-  house.register("north", definitionOf({ ASK: again("DONE"), DONE: human([]), STOP }, { name: "asks" }));
-  house.register("north", definitionOf({ ASK: human(ways(["approved", "ASK"])) }, { name: "other" }));
-  house.register("north", definitionOf({ ONE: human(ways(["approved", "TWO"])), TWO: human([]) }, { name: "steps" }));
-  house.register("north", definitionOf({ IN: subworkflow([], { workflow: "inner" }) }, { name: "outer" }));
-  house.register("north", definitionOf({ ASK: human([]) }, { name: "inner" }));
-  house.register("north", definitionOf({ IN: subworkflow([], { workflow: "self" }) }, { name: "self" }));
+  fixture.register("north", definitionOf({ ASK: again("DONE"), DONE: human([]), STOP }, { name: "asks" }));
+  fixture.register("north", definitionOf({ ASK: human(ways(["approved", "ASK"])) }, { name: "other" }));
+  fixture.register("north", definitionOf({ ONE: human(ways(["approved", "TWO"])), TWO: human([]) }, { name: "steps" }));
+  fixture.register("north", definitionOf({ IN: subworkflow([], { workflow: "inner" }) }, { name: "outer" }));
+  fixture.register("north", definitionOf({ ASK: human([]) }, { name: "inner" }));
+  fixture.register("north", definitionOf({ IN: subworkflow([], { workflow: "self" }) }, { name: "self" }));
 });
-afterAll(() => house.dispose());
+afterAll(() => fixture.dispose());
 
 const at = (id: string, action: string) => `${prefix}/${id}/${action}`;
 const post = (id: string, action: string, body?: Json, token = north) =>
-  house.call(token, "POST", at(id, action), body);
+  fixture.call(token, "POST", at(id, action), body);
 const waitingRun = async (name: string, body: Json = {}) => {
-  const id = await house.start(north, name, body);
-  await house.waiting(north, id);
+  const id = await fixture.start(north, name, body);
+  await fixture.waiting(north, id);
   return id;
 };
-const list = async (query: string, token = north) => (await house.call(token, "GET", `${prefix}${query}`)).body;
+const list = async (query: string, token = north) => (await fixture.call(token, "GET", `${prefix}${query}`)).body;
 const idsOf = ({ items }: { items: { id: string }[] }) => items.map(({ id }) => id);
 
 describe("the record", () => {
   test("acceptance 15: while it runs, state, waiting and finished results show", async () => {
     const id = await waitingRun("steps");
-    const first = await house.record(north, id);
+    const first = await fixture.record(north, id);
     expect(first).toMatchObject({
       id,
       execution_id: id,
@@ -50,7 +50,7 @@ describe("the record", () => {
       ended_at: null,
     });
     await post(id, "signal", { response: "yes" });
-    const second = await house.record(north, id);
+    const second = await fixture.record(north, id);
     expect([second.current_state, second.state_outputs.ONE.decision, second.blackboard.ONE.response]).toEqual([
       "TWO",
       "approved",
@@ -61,7 +61,7 @@ describe("the record", () => {
   test("the graph shows ways taken and times", async () => {
     const id = await waitingRun("steps");
     await post(id, "signal", { response: "yes" });
-    const { status, body } = await house.call(north, "GET", at(id, "graph"));
+    const { status, body } = await fixture.call(north, "GET", at(id, "graph"));
     expect(status).toBe(200);
     expect(body.edges).toEqual([{ from: "ONE", condition: "approved", to: "TWO", taken: 1 }]);
     expect(body.steps.map((step: { state: string }) => step.state)).toEqual(["ONE", "TWO"]);
@@ -73,11 +73,11 @@ describe("the record", () => {
       [Bun.randomUUIDv7(), 404, "workflow_execution_not_found"],
     ] as const) {
       const answers = await Promise.all([
-        house.call(north, "GET", `${prefix}/${id}`),
-        house.call(north, "DELETE", `${prefix}/${id}`),
-        house.call(north, "GET", at(id, "logs")),
-        house.call(north, "GET", at(id, "logs/stream")),
-        house.call(north, "GET", at(id, "graph")),
+        fixture.call(north, "GET", `${prefix}/${id}`),
+        fixture.call(north, "DELETE", `${prefix}/${id}`),
+        fixture.call(north, "GET", at(id, "logs")),
+        fixture.call(north, "GET", at(id, "logs/stream")),
+        fixture.call(north, "GET", at(id, "graph")),
         post(id, "signal", { response: "yes" }),
         post(id, "cancel"),
         post(id, "pause"),
@@ -100,11 +100,11 @@ describe("signals", () => {
     [{ signal_name: "hello" }, "responded", "hello"],
   ])("acceptance 23: %j is %s", async (body, decision, response) => {
     const id = await waitingRun("asks");
-    const { waiting_for } = await house.record(north, id);
+    const { waiting_for } = await fixture.record(north, id);
     const answer = await post(id, "signal", body);
     expect(answer.status).toBe(202);
     expect(answer.body).toEqual({ status: "signal_sent", execution_id: id, approval_id: waiting_for.approval_id });
-    const { state_outputs } = await house.record(north, id);
+    const { state_outputs } = await fixture.record(north, id);
     expect(state_outputs.ASK).toMatchObject({ decision, response, decided_by: { sub: "ada" } });
   });
 
@@ -114,7 +114,7 @@ describe("signals", () => {
     expect((await post(id, "signal")).body.code).toBe("validation_failed");
     expect((await post(id, "signal", { payload: "yes" })).body.code).toBe("validation_failed");
     expect((await post(id, "signal", { response: "\0" })).body.code).toBe("validation_failed");
-    const outer = await house.start(north, "outer");
+    const outer = await fixture.start(north, "outer");
     expect((await post(outer, "signal", { response: "yes" })).body).toMatchObject({ code: "no_open_approval" });
     // Somebody who comes too late is told what was decided.
     await post(id, "pause");
@@ -129,11 +129,11 @@ describe("signals", () => {
 
   test("approvers bind signals, too", async () => {
     const ASK = human([], { approvers: ["user:eve"] });
-    house.register("north", definitionOf({ ASK }, { name: "guarded" }));
+    fixture.register("north", definitionOf({ ASK }, { name: "guarded" }));
     const id = await waitingRun("guarded");
     const { status, body } = await post(id, "signal", { response: "yes" });
     expect([status, body.code]).toEqual([403, "approver_not_allowed"]);
-    const eve = house.caller("north", { userId: "eve" });
+    const eve = fixture.caller("north", { userId: "eve" });
     expect((await post(id, "signal", { response: "yes" }, eve)).status).toBe(202);
   });
 
@@ -150,30 +150,30 @@ describe("the end", () => {
     const id = await waitingRun("asks");
     const first = await post(id, "cancel", { reason: "enough" });
     expect([first.status, first.body]).toEqual([202, { status: "cancel_requested", execution_id: id }]);
-    expect((await house.record(north, id)).status).toBe("cancelled");
+    expect((await fixture.record(north, id)).status).toBe("cancelled");
     expect((await post(id, "cancel")).status).toBe(202);
     const done = await waitingRun("inner");
     await post(done, "signal", { response: "yes" });
-    await house.ended(north, done);
+    await fixture.ended(north, done);
     const late = await post(done, "cancel");
     expect([late.status, late.body.code, late.body.status]).toEqual([409, "execution_already_terminal", "completed"]);
     expect((await post(id, "cancel", { reason: "x".repeat(4097) })).status).toBe(422);
   });
 
   test("a blocking child is cancelled with its parent", async () => {
-    const id = await house.start(north, "outer");
+    const id = await fixture.start(north, "outer");
     const child = await until(async () => idsOf(await list(`?parent_execution_id=${id}`))[0], { what: "the child" });
-    await house.waiting(north, child);
+    await fixture.waiting(north, child);
     await post(id, "cancel");
-    expect((await house.ended(north, child)).status).toBe("cancelled");
+    expect((await fixture.ended(north, child)).status).toBe("cancelled");
   });
 
   test("DELETE cancels a live one and removes it with its log", async () => {
     const id = await waitingRun("asks");
-    const gone = await house.call(north, "DELETE", `${prefix}/${id}`);
+    const gone = await fixture.call(north, "DELETE", `${prefix}/${id}`);
     expect([gone.status, gone.body]).toEqual([200, { status: "removed", execution_id: id, success: true }]);
-    expect((await house.call(north, "GET", `${prefix}/${id}`)).status).toBe(404);
-    expect((await house.call(north, "DELETE", `${prefix}/${id}`)).status).toBe(404);
+    expect((await fixture.call(north, "GET", `${prefix}/${id}`)).status).toBe(404);
+    expect((await fixture.call(north, "DELETE", `${prefix}/${id}`)).status).toBe(404);
     expect(idsOf(await list(""))).not.toContain(id);
   });
 });
@@ -185,7 +185,7 @@ describe("pause and resume", () => {
     expect([paused.status, paused.body.paused_at === null]).toEqual([200, false]);
     expect((await post(id, "pause")).body.paused_at).toBe(paused.body.paused_at);
     await post(id, "signal", { response: "yes" });
-    const held = await house.record(north, id);
+    const held = await fixture.record(north, id);
     expect([held.state_outputs.ONE.decision, held.state_visits]).toEqual(["approved", { ONE: 1 }]);
     const resumed = await post(id, "resume");
     expect([resumed.body.paused_at, resumed.body.current_state]).toEqual([null, "TWO"]);
@@ -206,7 +206,7 @@ describe("retry", () => {
     const { execution_id, retry_of } = retried.body;
     expect(retry_of).toBe(id);
     expect(retried.headers.get("location")).toBe(`${prefix}/${execution_id}`);
-    const record = await house.record(north, execution_id);
+    const record = await fixture.record(north, execution_id);
     expect(record).toMatchObject({
       retry_of: id,
       current_state: "TWO",
@@ -216,7 +216,7 @@ describe("retry", () => {
     expect([record.blackboard.note, record.blackboard.ONE.decision]).toEqual([1, "approved"]);
     expect(record.blackboard.execution.id).toBe(execution_id);
     const first = (await post(id, "retry", { from_state: "ONE" })).body.execution_id;
-    expect((await house.record(north, first)).current_state).toBe("ONE");
+    expect((await fixture.record(north, first)).current_state).toBe("ONE");
     expect((await post(id, "retry", { from_state: "NEVER" })).body.code).toBe("unknown_state");
     expect((await post(id, "retry", { from_state: "__proto__" })).body.code).toBe("unknown_state");
   });
@@ -224,26 +224,26 @@ describe("retry", () => {
   test("a completed run leaves nothing to retry", async () => {
     const id = await waitingRun("inner");
     await post(id, "signal", { response: "yes" });
-    await house.ended(north, id);
+    await fixture.ended(north, id);
     expect((await post(id, "retry")).body.code).toBe("nothing_to_retry");
   });
 
   test("under one Idempotency-Key it is retried once", async () => {
     const id = await waitingRun("inner");
     await post(id, "cancel");
-    const retry = () => house.call(north, "POST", at(id, "retry"), {}, { "Idempotency-Key": id });
+    const retry = () => fixture.call(north, "POST", at(id, "retry"), {}, { "Idempotency-Key": id });
     expect((await retry()).body.execution_id).toBe((await retry()).body.execution_id);
   });
 });
 
 describe("sub-workflows", () => {
   test("a child has its parent, its end is the state's result", async () => {
-    const id = await house.start(north, "outer");
+    const id = await fixture.start(north, "outer");
     const child = await until(async () => idsOf(await list(`?parent_execution_id=${id}`))[0], { what: "the child" });
-    await house.waiting(north, child);
-    expect(await house.record(north, child)).toMatchObject({ parent_execution_id: id, workflow_name: "inner" });
+    await fixture.waiting(north, child);
+    expect(await fixture.record(north, child)).toMatchObject({ parent_execution_id: id, workflow_name: "inner" });
     await post(child, "signal", { response: "yes" });
-    const record = await house.ended(north, id);
+    const record = await fixture.ended(north, id);
     expect(record.state_outputs.IN).toMatchObject({
       status: "completed",
       child_execution_id: child,
@@ -253,12 +253,12 @@ describe("sub-workflows", () => {
   });
 
   test("cycles end at the third generation below the root", async () => {
-    const id = await house.start(north, "self");
-    const record = await house.ended(north, id);
+    const id = await fixture.start(north, "self");
+    const record = await fixture.ended(north, id);
     expect(record.status).toBe("failed");
     const ids = idsOf(await list("?workflow_name=self")).reverse();
     expect(ids.length).toBe(4);
-    const headers = await Promise.all(ids.map(async (one) => (await house.runs.find("north", one)).state.header));
+    const headers = await Promise.all(ids.map(async (one) => (await fixture.runs.find("north", one)).state.header));
     expect(headers.map(({ path, depth, root_execution_id }) => [path, depth, root_execution_id])).toEqual(
       ids.map((_, depth) => [ids.slice(0, depth), depth, id]),
     );
@@ -266,9 +266,9 @@ describe("sub-workflows", () => {
 
   test("below one root there are a thousand at most, of all generations together", async () => {
     const states = { ASK: human(ways(["approved", "IN"])), IN: subworkflow([], { workflow: "inner" }) };
-    house.register("north", definitionOf(states, { name: "many" }));
+    fixture.register("north", definitionOf(states, { name: "many" }));
     const id = await waitingRun("many");
-    await house.stores.sql`
+    await fixture.stores.sql`
       with made as (
         insert into workflow_executions (execution_id, tenant, workflow_id, workflow_name, workflow_version, status,
           started_at, ended_at, parent_execution_id, root_execution_id)
@@ -279,26 +279,26 @@ describe("sub-workflows", () => {
       select gen_random_uuid(), 'north', gen_random_uuid(), 'made', '1.0.0', 'completed', now(), now(), execution_id,
         ${id} from made, generate_series(1, 99)`;
     await post(id, "signal", { response: "yes" });
-    const record = await house.ended(north, id);
-    await house.stores.sql`delete from workflow_executions where workflow_name = 'made'`;
+    const record = await fixture.ended(north, id);
+    await fixture.stores.sql`delete from workflow_executions where workflow_name = 'made'`;
     expect([record.status, record.error_code]).toEqual(["failed", "too_many_descendants"]);
   });
 
   test("an unknown workflow is the state's failure", async () => {
-    house.register("north", definitionOf({ IN: subworkflow([], { workflow: "gone" }) }, { name: "lost" }));
-    const record = await house.ended(north, await house.start(north, "lost"));
+    fixture.register("north", definitionOf({ IN: subworkflow([], { workflow: "gone" }) }, { name: "lost" }));
+    const record = await fixture.ended(north, await fixture.start(north, "lost"));
     expect([record.status, record.state_outputs.IN.error]).toEqual(["failed", "workflow_not_found"]);
   });
 });
 
 describe("lists", () => {
   test("newest first, paged without gap or repeat, filtered", async () => {
-    const token = house.caller("west");
-    house.register("west", definitionOf({ A: human([]) }, { name: "one" }));
-    const two = house.register("west", definitionOf({ A: human([]) }, { name: "two" }));
+    const token = fixture.caller("west");
+    fixture.register("west", definitionOf({ A: human([]) }, { name: "one" }));
+    const two = fixture.register("west", definitionOf({ A: human([]) }, { name: "two" }));
     const ids: string[] = [];
-    for (let index = 0; index < 9; index++) ids.push(await house.start(token, index % 3 === 0 ? "two" : "one"));
-    await house.call(token, "POST", at(ids[0] ?? "", "cancel"));
+    for (let index = 0; index < 9; index++) ids.push(await fixture.start(token, index % 3 === 0 ? "two" : "one"));
+    await fixture.call(token, "POST", at(ids[0] ?? "", "cancel"));
     const newest = [...ids].reverse();
     expect(idsOf(await list("", token))).toEqual(newest);
     const paged: string[] = [];
@@ -328,22 +328,22 @@ describe("lists", () => {
     ["?cursor=abc", 422, "validation_failed"],
     [`?cursor=${Buffer.from('["x","y"]').toString("base64url")}`, 200, undefined],
   ])("%s: %i", async (query, status, code) => {
-    const answer = await house.call(north, "GET", `${prefix}${query}`);
+    const answer = await fixture.call(north, "GET", `${prefix}${query}`);
     expect([answer.status, answer.body.code]).toEqual([status, code]);
   });
 
   test("counts and unfinished runs, for whoever keeps the definitions", async () => {
-    const token = house.caller("svc-count");
-    const { workflow_id } = house.register("svc-system", definitionOf({ A: human([]) }, { name: "everybody" }));
+    const token = fixture.caller("svc-count");
+    const { workflow_id } = fixture.register("svc-system", definitionOf({ A: human([]) }, { name: "everybody" }));
     const other = Bun.randomUUIDv7();
-    const ids = [await house.start(token, "everybody"), await house.start(token, "everybody")];
-    const foreign = await house.start(north, "everybody");
-    expect(await house.runs.countByWorkflow("svc-count", [workflow_id, other])).toEqual(new Map([[workflow_id, 2]]));
-    expect([...(await house.runs.unfinishedOf([workflow_id], 10))].sort()).toEqual([...ids, foreign].sort());
-    expect((await house.runs.unfinishedOf([workflow_id], 1)).length).toBe(1);
-    await house.runs.cancelOfWorkflow([workflow_id], "workflow_deleted");
-    await until(async () => (await house.runs.unfinishedOf([workflow_id], 10)).length === 0, { what: "all to end" });
-    expect((await house.record(north, foreign)).status).toBe("cancelled");
+    const ids = [await fixture.start(token, "everybody"), await fixture.start(token, "everybody")];
+    const foreign = await fixture.start(north, "everybody");
+    expect(await fixture.runs.countByWorkflow("svc-count", [workflow_id, other])).toEqual(new Map([[workflow_id, 2]]));
+    expect([...(await fixture.runs.unfinishedOf([workflow_id], 10))].sort()).toEqual([...ids, foreign].sort());
+    expect((await fixture.runs.unfinishedOf([workflow_id], 1)).length).toBe(1);
+    await fixture.runs.cancelOfWorkflow([workflow_id], "workflow_deleted");
+    await until(async () => (await fixture.runs.unfinishedOf([workflow_id], 10)).length === 0, { what: "all to end" });
+    expect((await fixture.record(north, foreign)).status).toBe("cancelled");
   });
 });
 
@@ -352,7 +352,7 @@ describe("the log", () => {
     const id = await waitingRun("steps");
     await post(id, "signal", { response: "yes" });
     await post(id, "cancel", { reason: "enough" });
-    const { status, body } = await house.call(north, "GET", at(id, "logs"));
+    const { status, body } = await fixture.call(north, "GET", at(id, "logs"));
     expect(status).toBe(200);
     expect(body).toMatchObject({ execution_id: id, limit: 100, offset: 0, count: body.total });
     type Event = { sequence: number; type: string; details: { execution_id: string } };
@@ -376,21 +376,21 @@ describe("the log", () => {
       temporal_run_id: id,
       details: { state_name: "ONE", visit: 1 },
     });
-    const page = (await house.call(north, "GET", `${at(id, "logs")}?limit=2&offset=3`)).body;
+    const page = (await fixture.call(north, "GET", `${at(id, "logs")}?limit=2&offset=3`)).body;
     expect([page.count, page.total, page.events[0].sequence]).toEqual([2, body.total, 4]);
-    expect((await house.call(north, "GET", `${at(id, "logs")}?offset=1000`)).body.events).toEqual([]);
-    expect((await house.call(north, "GET", `${at(id, "logs")}?limit=501`)).status).toBe(422);
+    expect((await fixture.call(north, "GET", `${at(id, "logs")}?offset=1000`)).body.events).toEqual([]);
+    expect((await fixture.call(north, "GET", `${at(id, "logs")}?limit=501`)).status).toBe(422);
   });
 });
 
 test("acceptance 27: another tenant's runs are 404 everywhere and in no list", async () => {
   const id = await waitingRun("asks");
   const answers = await Promise.all([
-    house.call(south, "GET", `${prefix}/${id}`),
-    house.call(south, "DELETE", `${prefix}/${id}`),
-    house.call(south, "GET", at(id, "logs")),
-    house.call(south, "GET", at(id, "logs/stream")),
-    house.call(south, "GET", at(id, "graph")),
+    fixture.call(south, "GET", `${prefix}/${id}`),
+    fixture.call(south, "DELETE", `${prefix}/${id}`),
+    fixture.call(south, "GET", at(id, "logs")),
+    fixture.call(south, "GET", at(id, "logs/stream")),
+    fixture.call(south, "GET", at(id, "graph")),
     post(id, "signal", { response: "yes" }, south),
     post(id, "cancel", {}, south),
     post(id, "pause", undefined, south),
@@ -400,7 +400,7 @@ test("acceptance 27: another tenant's runs are 404 everywhere and in no list", a
   expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 404));
   expect((await list("", south)).items).toEqual([]);
   const anything = { workflowId: null, workflowName: null, statuses: null, parentExecutionId: null };
-  expect(await house.records.list("south", anything, { limit: 10, offset: 0, after: null })).toEqual([]);
+  expect(await fixture.records.list("south", anything, { limit: 10, offset: 0, after: null })).toEqual([]);
   expect((await list(`?parent_execution_id=${id}`, south)).items).toEqual([]);
-  expect((await house.record(north, id)).waiting_for).not.toBeNull();
+  expect((await fixture.record(north, id)).waiting_for).not.toBeNull();
 });

@@ -5,35 +5,35 @@ import { Problem } from "../../../../actors/kernel/problem.ts";
 import type { RunRequest } from "../../../../src/features/workflows/runs/port.ts";
 import { definitionOf, human, noop, ways } from "../../../actors/workflow/sample.ts";
 import { until } from "../../../harness/until.ts";
-import { type House, openHouse } from "./house.ts";
+import { type Fixture, openFixture } from "./fixture.ts";
 
-let house: House;
+let fixture: Fixture;
 let north: string;
 let south: string;
 beforeAll(async () => {
-  house = await openHouse();
-  north = house.caller("north");
-  south = house.caller("south");
+  fixture = await openFixture();
+  north = fixture.caller("north");
+  south = fixture.caller("south");
   const ASK = human(ways(["approved", "ASK"]));
-  house.register("north", definitionOf({ ASK }, { name: "asks" }));
+  fixture.register("north", definitionOf({ ASK }, { name: "asks" }));
   const input_schema = {
     type: "object",
     required: ["invoice"],
     properties: { invoice: { type: "string" }, pages: { type: "integer", default: 3 } },
   };
-  house.register("north", definitionOf({ ASK }, { name: "strict", input_schema }));
+  fixture.register("north", definitionOf({ ASK }, { name: "strict", input_schema }));
 });
-afterAll(() => house.dispose());
+afterAll(() => fixture.dispose());
 beforeEach(() => {
-  house.refuse(null);
-  house.admitted.length = 0;
-  house.refunds.count = 0;
+  fixture.refuse(null);
+  fixture.admitted.length = 0;
+  fixture.refunds.count = 0;
 });
 
 const run = (body: Json, name = "asks", token = north, headers = {}) =>
-  house.call(token, "POST", `/v1/workflows/${name}/run`, body, headers);
+  fixture.call(token, "POST", `/v1/workflows/${name}/run`, body, headers);
 const listed = async (token = north) =>
-  (await house.call(token, "GET", "/v1/workflows/executions")).body.items as { id: string }[];
+  (await fixture.call(token, "GET", "/v1/workflows/executions")).body.items as { id: string }[];
 
 const plainRequest: RunRequest = {
   tenant: "north",
@@ -54,7 +54,7 @@ const plainRequest: RunRequest = {
 
 describe("the paths", () => {
   test("acceptance 6: /run, /execute and /temporal/execute start it and say where it is", async () => {
-    const { workflow_id } = house.register("north", definitionOf({ A: human([]) }, { name: "six" }));
+    const { workflow_id } = fixture.register("north", definitionOf({ A: human([]) }, { name: "six" }));
     const starts = [
       ["/v1/workflows/six/run", {}],
       ["/v1/workflows/six/execute", { context_overrides: { a: 1 } }],
@@ -63,7 +63,7 @@ describe("the paths", () => {
       ["/v1/workflows/temporal/execute", { workflow_id }],
     ] as const;
     for (const [path, body] of starts) {
-      const answer = await house.call(north, "POST", path, body);
+      const answer = await fixture.call(north, "POST", path, body);
       const { execution_id } = answer.body;
       expect(answer.status).toBe(200);
       expect(answer.body).toMatchObject({
@@ -77,16 +77,16 @@ describe("the paths", () => {
       });
       expect(answer.headers.get("ratelimit-remaining")).toBe("7");
       expect(answer.headers.get("location")).toBe(`/v1/workflows/executions/${execution_id}`);
-      expect((await house.record(north, execution_id)).workflow_id).toBe(workflow_id);
+      expect((await fixture.record(north, execution_id)).workflow_id).toBe(workflow_id);
     }
   });
 
   test("no body at all is an empty one", async () => {
-    expect((await house.call(north, "POST", "/v1/workflows/asks/run")).status).toBe(200);
+    expect((await fixture.call(north, "POST", "/v1/workflows/asks/run")).status).toBe(200);
   });
 
   test("a start by name needs the name", async () => {
-    const { status, body } = await house.call(north, "POST", "/v1/workflows/temporal/execute", {});
+    const { status, body } = await fixture.call(north, "POST", "/v1/workflows/temporal/execute", {});
     expect([status, body.code]).toEqual([422, "validation_failed"]);
   });
 });
@@ -102,7 +102,7 @@ describe("what comes with it", () => {
       tenant_id: "south",
     };
     const { body: started } = await run(body);
-    const record = await house.record(north, started.execution_id);
+    const record = await fixture.record(north, started.execution_id);
     expect(record).toMatchObject({ tenant_id: "north", intent: "to see", input: { word: "x" } });
     expect(record.blackboard).toMatchObject({ a: 1, b: 2, input: { word: "x" }, intent: "to see", tenant_id: "north" });
     expect(Date.parse(record.deadline_at) - Date.parse(record.started_at)).toBe(60_000);
@@ -116,9 +116,9 @@ describe("what comes with it", () => {
     expect(refused.body.error).toStartWith("Input validation failed:");
     expect(refused.body.issues.map(({ path }: { path: string }) => path)).toContain("input");
     expect((await listed()).length).toBe(before);
-    expect(house.admitted).toEqual([]);
+    expect(fixture.admitted).toEqual([]);
     const { body } = await run({ input: { invoice: "INV-7" } }, "strict");
-    expect((await house.record(north, body.execution_id)).input).toEqual({ invoice: "INV-7", pages: 3 });
+    expect((await fixture.record(north, body.execution_id)).input).toEqual({ invoice: "INV-7", pages: 3 });
   });
 
   const cases: [what: string, body: Json, status: number, code: string][] = [
@@ -146,19 +146,19 @@ describe("what comes with it", () => {
   test.each(cases)("%s is refused", async (_, body, status, code) => {
     const answer = await run(body);
     expect([answer.status, answer.body.code]).toEqual([status, code]);
-    expect(house.admitted).toEqual([]);
+    expect(fixture.admitted).toEqual([]);
   });
 
   test("null counts as absent", async () => {
     const body = { input: null, blackboard: null, context_overrides: null, intent: null, timeout: null, version: null };
     const answer = await run(body);
     expect(answer.status).toBe(200);
-    expect((await house.record(north, answer.body.execution_id)).input).toEqual({});
+    expect((await fixture.record(north, answer.body.execution_id)).input).toEqual({});
   });
 
   test("versions in body and query must agree", async () => {
     const ask = (body: string, query: string) =>
-      house.call(north, "POST", `/v1/workflows/asks/run?version=${query}`, { version: body });
+      fixture.call(north, "POST", `/v1/workflows/asks/run?version=${query}`, { version: body });
     expect((await ask("1.2.0", "1.2.0")).status).toBe(200);
     expect((await ask("1.2.0", "1.2.1")).body.code).toBe("validation_failed");
   });
@@ -176,11 +176,11 @@ describe("admission", () => {
   });
 
   test("acceptance 28: the rate is asked last, and what fails after it costs nothing", async () => {
-    house.refuse(new Problem("rate_limited", "Later", {}, { "Retry-After": "7" }));
+    fixture.refuse(new Problem("rate_limited", "Later", {}, { "Retry-After": "7" }));
     const late = await run({});
     expect([late.status, late.headers.get("retry-after")]).toEqual([429, "7"]);
     expect((await run({ blackboard: [] })).body.code).toBe("invalid_blackboard");
-    house.refuse(null);
+    fixture.refuse(null);
     const workspace = {
       storage_class: "persistent" as const,
       ttl_ms: 1,
@@ -189,13 +189,13 @@ describe("admission", () => {
       blackboard_key: "workspace_volume_id",
     };
     const storage = { workspace, shared_volumes: [] };
-    house.register("north", definitionOf({ A: human([]) }, { name: "homeless", storage }));
+    fixture.register("north", definitionOf({ A: human([]) }, { name: "homeless", storage }));
     expect((await run({}, "homeless")).body.code).toBe("invalid_volume");
-    expect([house.admitted.length, house.refunds.count]).toEqual([1, 1]);
+    expect([fixture.admitted.length, fixture.refunds.count]).toEqual([1, 1]);
   });
 
   test("without the scope 403, without a token 401", async () => {
-    const reader = house.caller("north", { scopes: new Set(["workflow:read"]) });
+    const reader = fixture.caller("north", { scopes: new Set(["workflow:read"]) });
     expect((await run({}, "asks", reader)).status).toBe(403);
     expect((await run({}, "asks", "nobody")).status).toBe(401);
   });
@@ -225,29 +225,29 @@ describe("one id is one run", () => {
       path: [],
       rootExecutionId: Bun.randomUUIDv7(),
     };
-    const started = house.runs.startAs(Bun.randomUUIDv7(), true, { ...plainRequest, parent });
+    const started = fixture.runs.startAs(Bun.randomUUIDv7(), true, { ...plainRequest, parent });
     expect(await started.catch((error: unknown) => error)).toMatchObject({ code: "depth_exceeded" });
   });
 
   test("however many start it at once, it is started once and admitted runs are given the same answer", async () => {
     const id = Bun.randomUUIDv7();
-    const started = await Promise.all(Array.from({ length: 10 }, () => house.runs.startAs(id, false, plainRequest)));
+    const started = await Promise.all(Array.from({ length: 10 }, () => fixture.runs.startAs(id, false, plainRequest)));
     expect(new Set(started.map((one) => JSON.stringify(one))).size).toBe(1);
-    const { body } = await house.call(north, "GET", `/v1/workflows/executions/${id}/logs`);
+    const { body } = await fixture.call(north, "GET", `/v1/workflows/executions/${id}/logs`);
     expect(body.events.filter((one: { type: string }) => one.type === "WorkflowExecutionStarted").length).toBe(1);
     // Of another tenant the id is unknown.
-    expect((await house.call(south, "GET", `/v1/workflows/executions/${id}`)).status).toBe(404);
+    expect((await fixture.call(south, "GET", `/v1/workflows/executions/${id}`)).status).toBe(404);
     await until(async () => (await listed()).some((one) => one.id === id), { what: "it to be listed" });
   });
 });
 
 test("a state that needs nobody is entered and left within the commit of the start, one after the other in the log", async () => {
-  house.register("north", definitionOf({ A: noop(["always", "B"]), B: noop() }, { name: "quick" }));
-  const before = house.runtime.counts();
-  const { execution_id } = await house.runs.startAs(Bun.randomUUIDv7(), true, { ...plainRequest, ref: "quick" });
-  const { turns, commits } = house.runtime.counts();
+  fixture.register("north", definitionOf({ A: noop(["always", "B"]), B: noop() }, { name: "quick" }));
+  const before = fixture.runtime.counts();
+  const { execution_id } = await fixture.runs.startAs(Bun.randomUUIDv7(), true, { ...plainRequest, ref: "quick" });
+  const { turns, commits } = fixture.runtime.counts();
   expect([turns - before.turns, commits - before.commits]).toEqual([3, 1]);
-  const { body } = await house.call(north, "GET", `/v1/workflows/executions/${execution_id}/logs`);
+  const { body } = await fixture.call(north, "GET", `/v1/workflows/executions/${execution_id}/logs`);
   expect(body.events.map(({ type, state_name }: { type: string; state_name?: string }) => [type, state_name])).toEqual([
     ["WorkflowExecutionStarted", undefined],
     ["WorkflowStateEntered", "A"],

@@ -3,36 +3,36 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { definitionOf, human, ways } from "../../../actors/workflow/sample.ts";
 import { Followed } from "../../../harness/events.ts";
 import { until } from "../../../harness/until.ts";
-import { type House, openHouse } from "./house.ts";
+import { type Fixture, openFixture } from "./fixture.ts";
 
-let house: House;
+let fixture: Fixture;
 let token: string;
 beforeAll(async () => {
-  house = await openHouse();
-  token = house.caller("north");
+  fixture = await openFixture();
+  token = fixture.caller("north");
   const states = { ONE: human(ways(["approved", "TWO"])), TWO: human(ways(["approved", "ONE"])) };
-  house.register("north", definitionOf(states, { name: "turns" }));
+  fixture.register("north", definitionOf(states, { name: "turns" }));
 });
-afterAll(() => house.dispose());
+afterAll(() => fixture.dispose());
 
 const path = (id: string, action: string) => `/v1/workflows/executions/${id}/${action}`;
 const follow = (id: string, action = "logs/stream", headers = {}) =>
-  new Followed(`${house.url}${path(id, action)}`, { authorization: `Bearer ${token}`, ...headers });
+  new Followed(`${fixture.url}${path(id, action)}`, { authorization: `Bearer ${token}`, ...headers });
 const decide = async (id: string) => {
-  await house.waiting(token, id);
-  const answer = await house.call(token, "POST", path(id, "signal"), { response: "yes" });
+  await fixture.waiting(token, id);
+  const answer = await fixture.call(token, "POST", path(id, "signal"), { response: "yes" });
   if (answer.status !== 202) throw new Error(JSON.stringify(answer.body));
 };
-const logged = async (id: string) => (await house.call(token, "GET", path(id, "logs"))).body.events;
+const logged = async (id: string) => (await fixture.call(token, "GET", path(id, "logs"))).body.events;
 const dataOf = ({ frames }: Followed) => frames.map(({ text }) => JSON.parse(/^data: (.*)$/m.exec(text)?.[1] ?? ""));
 
 test("acceptance 16: opened late it replays from 1, goes on live, and closes after the terminal event", async () => {
-  const id = await house.start(token, "turns");
+  const id = await fixture.start(token, "turns");
   await decide(id);
   const late = follow(id);
   await until(() => late.frames.length >= 6, { what: "the backlog" });
   await decide(id);
-  await house.call(token, "POST", path(id, "cancel"), {});
+  await fixture.call(token, "POST", path(id, "cancel"), {});
   await late.done;
   expect(late.ended).toBe(true);
   expect(late.text).toStartWith("retry: 3000\nid: 1\ndata: ");
@@ -43,22 +43,22 @@ test("acceptance 16: opened late it replays from 1, goes on live, and closes aft
 });
 
 test("many readers, joining at any time, see the same", async () => {
-  const id = await house.start(token, "turns");
+  const id = await fixture.start(token, "turns");
   const readers = [follow(id)];
   for (let step = 0; step < 4; step++) {
     await decide(id);
     readers.push(follow(id, step % 2 === 0 ? "stream" : "events"));
   }
-  await house.call(token, "POST", path(id, "cancel"), {});
+  await fixture.call(token, "POST", path(id, "cancel"), {});
   await Promise.all(readers.map(({ done }) => done));
   const all = await logged(id);
   for (const reader of readers) expect(dataOf(reader)).toEqual(all);
 });
 
 test("it resumes after an id; the header wins over from; follow=false ends with the backlog", async () => {
-  const id = await house.start(token, "turns");
+  const id = await fixture.start(token, "turns");
   await decide(id);
-  await house.waiting(token, id);
+  await fixture.waiting(token, id);
   const total = (await logged(id)).length;
   const read = async (query: string, headers = {}) => {
     const followed = follow(id, `logs/stream?follow=false${query}`, headers);
@@ -72,44 +72,44 @@ test("it resumes after an id; the header wins over from; follow=false ends with 
   expect(await read("", { "Last-Event-ID": "4" })).toEqual(after(4));
   expect(await read("&from=1", { "Last-Event-ID": "4" })).toEqual(after(4));
   expect(await read("&from=1000")).toEqual([]);
-  await house.call(token, "POST", path(id, "cancel"), {});
+  await fixture.call(token, "POST", path(id, "cancel"), {});
   const over = follow(id, `stream?from=${total + 1}`);
   await over.done;
   expect([over.ended, over.ids]).toEqual([true, []]);
 });
 
 test("who names an id that was never given hears nothing up to it, and the stream still closes after the end", async () => {
-  const id = await house.start(token, "turns");
-  await house.waiting(token, id);
+  const id = await fixture.start(token, "turns");
+  await fixture.waiting(token, id);
   const total = (await logged(id)).length;
   const far = follow(id, "stream?from=9999");
   const near = follow(id, "stream", { "Last-Event-ID": String(total + 1) });
   await until(() => far.comments > 0 && near.comments > 0, { what: "both streams to open" });
   await decide(id);
-  await house.call(token, "POST", path(id, "cancel"), {});
+  await fixture.call(token, "POST", path(id, "cancel"), {});
   await Promise.all([far.done, near.done]);
   expect(far.ids).toEqual([]);
   expect(near.ids[0]).toBe(total + 2);
 });
 
 test("who follows a run that is removed is let go", async () => {
-  const id = await house.start(token, "turns");
+  const id = await fixture.start(token, "turns");
   const reader = follow(id);
   await until(() => reader.frames.length >= 3, { what: "the backlog" });
-  await house.call(token, "DELETE", `/v1/workflows/executions/${id}`);
+  await fixture.call(token, "DELETE", `/v1/workflows/executions/${id}`);
   await reader.done;
   expect(reader.ended).toBe(true);
 });
 
 test("an unknown run is 404 as JSON, before any stream; either scope opens it", async () => {
-  const unknown = await fetch(`${house.url}${path(Bun.randomUUIDv7(), "stream")}`, {
+  const unknown = await fetch(`${fixture.url}${path(Bun.randomUUIDv7(), "stream")}`, {
     headers: { authorization: `Bearer ${token}` },
   });
   expect([unknown.status, unknown.headers.get("content-type")]).toEqual([404, "application/json"]);
   await unknown.text();
-  const reader = house.caller("north", { scopes: new Set(["workflow:logs"]) });
-  const id = await house.start(token, "turns");
-  const allowed = await fetch(`${house.url}${path(id, "stream")}?follow=false`, {
+  const reader = fixture.caller("north", { scopes: new Set(["workflow:logs"]) });
+  const id = await fixture.start(token, "turns");
+  const allowed = await fetch(`${fixture.url}${path(id, "stream")}?follow=false`, {
     headers: { authorization: `Bearer ${reader}` },
   });
   expect([allowed.status, allowed.headers.get("content-type")]).toEqual([200, "text/event-stream; charset=utf-8"]);

@@ -8,15 +8,15 @@ import { instancesOf } from "../../../../src/features/workflows/runs/commands/at
 import { heldByRuns } from "../../../../src/features/workflows/runs/sweep.ts";
 import { definitionOf, human } from "../../../actors/workflow/sample.ts";
 import { until } from "../../../harness/until.ts";
-import { type House, openHouse } from "./house.ts";
+import { type Fixture, openFixture } from "./fixture.ts";
 
-let house: House;
+let fixture: Fixture;
 let north: string;
 beforeAll(async () => {
-  house = await openHouse();
-  north = house.caller("north");
+  fixture = await openFixture();
+  north = fixture.caller("north");
 });
-afterAll(() => house.dispose());
+afterAll(() => fixture.dispose());
 
 test("a live run keeps its volumes and its sandboxes, an ended one keeps nothing", async () => {
   const workspace = {
@@ -27,13 +27,13 @@ test("a live run keeps its volumes and its sandboxes, an ended one keeps nothing
     blackboard_key: "workspace_volume_id",
   };
   const storage = { workspace, shared_volumes: [] };
-  house.register("north", definitionOf({ ASK: human([]) }, { name: "waits", storage }));
-  const live = await house.start(north, "waits");
-  const over = await house.start(north, "waits");
-  await house.call(north, "POST", `/v1/workflows/executions/${over}/cancel`, {});
+  fixture.register("north", definitionOf({ ASK: human([]) }, { name: "waits", storage }));
+  const live = await fixture.start(north, "waits");
+  const over = await fixture.start(north, "waits");
+  await fixture.call(north, "POST", `/v1/workflows/executions/${over}/cancel`, {});
   const stranger = Bun.randomUUIDv7();
-  const own = (await house.record(north, live)).blackboard.workspace_volume_id;
-  const directory = (id: string) => join(house.dataDir, "workspaces", id);
+  const own = (await fixture.record(north, live)).blackboard.workspace_volume_id;
+  const directory = (id: string) => join(fixture.dataDir, "workspaces", id);
   for (const id of [own, stranger]) mkdirSync(directory(id), { recursive: true });
   const command = Bun.randomUUIDv7();
   const sandboxes = [
@@ -45,8 +45,8 @@ test("a live run keeps its volumes and its sandboxes, an ended one keeps nothing
   ];
   const removed: string[] = [];
   // As if the live one were at a command.
-  const readMembers = async (...asked: Parameters<typeof house.runtime.readMembers>) =>
-    (await house.runtime.readMembers(...asked)).map((stored) => ({
+  const readMembers = async (...asked: Parameters<typeof fixture.runtime.readMembers>) =>
+    (await fixture.runtime.readMembers(...asked)).map((stored) => ({
       ...stored,
       state: { status: "running", current: { work: { of: "command", activity: `command:${command}` } } } as Json,
     }));
@@ -64,8 +64,8 @@ test("a live run keeps its volumes and its sandboxes, an ended one keeps nothing
         removed.push(id);
       },
     } as unknown as SweepOptions["instances"],
-    volumes: house.volumes,
-    runs: heldByRuns({ readMembers }, house.records),
+    volumes: fixture.volumes,
+    runs: heldByRuns({ readMembers }, fixture.records),
     leftBehind: { agents: { gone: async () => [] }, cancelOfAgent: async () => {} },
     retentionDays: 90,
     now: Date.now,

@@ -12,37 +12,37 @@ import { type WorkflowTools, workflowTools } from "../../../../src/features/work
 import { offer } from "../../../actors/workflow/manifest/sample.ts";
 import { definitionOf, human, noop } from "../../../actors/workflow/sample.ts";
 import { identityOf } from "../../../harness/callers.ts";
-import { type House, openHouse } from "./house.ts";
+import { type Fixture, openFixture } from "./fixture.ts";
 
-let house: House;
+let fixture: Fixture;
 let tools: WorkflowTools;
 let token: string;
 let answers: Record<string, string | null>;
 const asked: string[] = [];
 beforeAll(async () => {
-  house = await openHouse();
-  token = house.caller("north");
-  house.register("north", definitionOf({ ASK: human([]) }, { name: "asks" }));
-  house.register("north", definitionOf({ ASK: human([], { allow_agents: true }) }, { name: "open" }));
+  fixture = await openFixture();
+  token = fixture.caller("north");
+  fixture.register("north", definitionOf({ ASK: human([]) }, { name: "asks" }));
+  fixture.register("north", definitionOf({ ASK: human([], { allow_agents: true }) }, { name: "open" }));
   const output_template = { word: "{{input.word}}" };
-  house.register("north", definitionOf({ ASK: human([]) }, { name: "says", output_template }));
+  fixture.register("north", definitionOf({ ASK: human([]) }, { name: "says", output_template }));
   const workflows = createWorkflows({
-    sql: house.stores.sql,
+    sql: fixture.stores.sql,
     offer,
     visibleAgents: async (_, refs) => new Set(refs),
-    countRuns: house.runs.countByWorkflow,
-    unfinishedRuns: house.runs.unfinishedOf,
-    cancelRuns: house.runs.cancelOfWorkflow,
+    countRuns: fixture.runs.countByWorkflow,
+    unfinishedRuns: fixture.runs.unfinishedOf,
+    cancelRuns: fixture.runs.cancelOfWorkflow,
     now: Date.now,
     newId: () => Bun.randomUUIDv7(),
   });
   tools = workflowTools({
-    runs: house.runs,
-    runtime: house.runtime,
+    runs: fixture.runs,
+    runtime: fixture.runtime,
     workflows,
     approvals: createApprovals({
-      runtime: house.runtime,
-      records: approvalRecords(house.stores.sql),
+      runtime: fixture.runtime,
+      records: approvalRecords(fixture.stores.sql),
       publicUrl: "http://svc.test",
       now: Date.now,
     }),
@@ -52,7 +52,7 @@ beforeAll(async () => {
     },
   });
 });
-afterAll(() => house.dispose());
+afterAll(() => fixture.dispose());
 
 function callerOf(facts: Partial<Identity> = {}, more: Partial<ToolCaller> = {}): ToolCaller {
   return {
@@ -85,7 +85,7 @@ describe("runs", () => {
 
   test("lists, logs, pause, resume, cancel, retry and removal are the routes' own", async () => {
     const id = await start("asks");
-    await house.waiting(token, id);
+    await fixture.waiting(token, id);
     const { items } = await call("executions.list", { workflow_name: "asks", status: "running" });
     expect(items.map((item: { id: string }) => item.id)).toContain(id);
     expect((await call("logs", { execution_id: id, limit: 2 })).events.length).toBe(2);
@@ -100,15 +100,15 @@ describe("runs", () => {
   test("acceptance 24: a signal is an agent's; it decides only where the state lets agents", async () => {
     const closed = await start("asks");
     const open = await start("open");
-    await house.waiting(token, closed);
-    await house.waiting(token, open);
+    await fixture.waiting(token, closed);
+    await fixture.waiting(token, open);
     expect(await call("signal", { execution_id: closed, response: "yes" })).toMatchObject({
       status: "failed",
       code: "approver_not_allowed",
     });
-    expect((await house.record(token, closed)).waiting_for).not.toBeNull();
+    expect((await fixture.record(token, closed)).waiting_for).not.toBeNull();
     expect(await call("signal", { execution_id: open, response: "yes" })).toMatchObject({ status: "signal_sent" });
-    expect((await house.ended(token, open)).state_outputs.ASK.decided_by).toMatchObject({ kind: "agent" });
+    expect((await fixture.ended(token, open)).state_outputs.ASK.decided_by).toMatchObject({ kind: "agent" });
   });
 
   test("both prefixes and every alias are the same tool; others are unknown", async () => {
@@ -149,10 +149,10 @@ describe("wait", () => {
   test("acceptance 14: it wakes with the end, and last_output is the record's final_output", async () => {
     const id = await start("says", { input: { word: "x" } });
     const waited = call("wait", { execution_id: id, poll_interval_seconds: 60 });
-    await house.waiting(token, id);
-    await house.call(token, "POST", `/v1/workflows/executions/${id}/signal`, { response: "yes" });
+    await fixture.waiting(token, id);
+    await fixture.call(token, "POST", `/v1/workflows/executions/${id}/signal`, { response: "yes" });
     const result = await waited;
-    const record = await house.record(token, id);
+    const record = await fixture.record(token, id);
     expect(record.final_output).toEqual({ word: "x" });
     expect(result).toMatchObject({ tool: "svc.workflow.wait", status: "completed", timed_out: false });
     expect([result.last_output, result.final_output, result.ended_at]).toEqual([
@@ -162,7 +162,7 @@ describe("wait", () => {
     ]);
     expect(Object.keys(result)).not.toContain("waiting_for");
     const without = await start("open");
-    await house.waiting(token, without);
+    await fixture.waiting(token, without);
     await call("signal", { execution_id: without, response: "yes" });
     expect((await call("wait", { execution_id: without })).last_output).toBeNull();
   });
@@ -185,7 +185,7 @@ describe("wait", () => {
       code: "not_found",
     });
     const waited = call("wait", { execution_id: id, poll_interval_seconds: 60 });
-    await house.waiting(token, id);
+    await fixture.waiting(token, id);
     await call("remove", { execution_id: id });
     expect(await waited).toMatchObject({ status: "failed", code: "not_found" });
   });
@@ -194,7 +194,7 @@ describe("wait", () => {
     const id = await start("asks");
     const gone = new AbortController();
     const waited = call("wait", { execution_id: id, poll_interval_seconds: 60 }, callerOf({}, { signal: gone.signal }));
-    await house.waiting(token, id);
+    await fixture.waiting(token, id);
     gone.abort(new Error("gone"));
     expect(await waited.catch(String)).toContain("gone");
   });
@@ -207,12 +207,12 @@ describe("wait", () => {
       workflow_execution_id: id,
     };
     const asking = workflowTools({
-      runs: house.runs,
+      runs: fixture.runs,
       approvals: { signal: () => Promise.reject(new Error("nobody signals here")) },
       reviewers: async () => null,
       workflows: undefined as never,
       runtime: {
-        tail: house.runtime.tail,
+        tail: fixture.runtime.tail,
         readMembers: async () => [{ key: executionId, tenant: "north", version: 1, state: { header } }],
       },
     });
@@ -312,8 +312,8 @@ test("judges are executions of the caller's; one that does not complete has no s
 });
 
 test("a run without a person is over by itself", async () => {
-  house.register("north", definitionOf({ A: noop(["always", "B"]), B: noop() }, { name: "quick" }));
+  fixture.register("north", definitionOf({ A: noop(["always", "B"]), B: noop() }, { name: "quick" }));
   const id = await start("quick");
-  const { status, transition_count } = await house.ended(token, id);
+  const { status, transition_count } = await fixture.ended(token, id);
   expect([status, transition_count]).toEqual(["completed", 2]);
 });

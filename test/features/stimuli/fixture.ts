@@ -7,7 +7,7 @@ import type { Answer } from "../../harness/node-process.ts";
 import { startNodeProcess } from "../../harness/node-process.ts";
 import { freshStores, type TestStores } from "../../harness/stores.ts";
 import { until } from "../../harness/until.ts";
-import { Station } from "../workflows/definitions/station.ts";
+import { NodeFixture } from "../workflows/definitions/node-fixture.ts";
 
 /** The one of the contract's vectors. */
 export const secret = "contract-test-secret";
@@ -17,12 +17,12 @@ export const signed = (body: string | Uint8Array, key = secret): string =>
 
 const noop = { kind: "System", command: "noop" };
 
-export class Ground extends Station {
-  static override async open(env: Readonly<Record<string, string>> = {}): Promise<Ground> {
+export class StimuliFixture extends NodeFixture {
+  static override async open(env: Readonly<Record<string, string>> = {}): Promise<StimuliFixture> {
     const stores = await freshStores();
     await migrate(stores.sql, stores.schema);
     await limit(stores, "svc-system", 1_000_000);
-    return new Ground(stores, await startNodeProcess(stores, { env: { SVC_LOG_LEVEL: "warn", ...env } }));
+    return new StimuliFixture(stores, await startNodeProcess(stores, { env: { SVC_LOG_LEVEL: "warn", ...env } }));
   }
 
   /** A workflow that ends at once, in any tenant. */

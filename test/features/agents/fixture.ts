@@ -31,7 +31,7 @@ export interface CallOptions {
   readonly accept?: string;
 }
 
-export async function openHouse() {
+export async function openFixture() {
   const stores = await freshStores();
   const counts = new Map<string, number>();
   const cancelled: string[] = [];

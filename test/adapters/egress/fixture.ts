@@ -6,7 +6,7 @@ import type { EgressRefused } from "../../../src/adapters/egress/outside.ts";
 import { createProxy, type Outcome } from "../../../src/adapters/egress/proxy.ts";
 import type { Admission, Subject } from "../../../src/features/egress/admission.ts";
 
-export interface Stand {
+export interface Fixture {
   readonly port: number;
   readonly refusals: EgressRefused[];
   readonly outcomes: Outcome[];
@@ -30,11 +30,11 @@ const subject = (rules: NetworkRules | null): Subject => ({
 
 export const goodCredentials = `Basic ${Buffer.from("svc:good").toString("base64")}`;
 
-export async function openStand(
+export async function openFixture(
   rules: NetworkRules | null,
   allowPrivate: readonly string[] = ["127.0.0.0/8"],
   limits: { readonly seats?: number; readonly headMs?: number; readonly admitMs?: number } = {},
-): Promise<Stand> {
+): Promise<Fixture> {
   const refusals: EgressRefused[] = [];
   const outcomes: Outcome[] = [];
   const failures: unknown[] = [];

@@ -37,9 +37,9 @@ export interface Answer {
   readonly body: any;
 }
 
-export type House = Awaited<ReturnType<typeof openHouse>>;
+export type Fixture = Awaited<ReturnType<typeof openFixture>>;
 
-export async function openHouse() {
+export async function openFixture() {
   const stores = await freshStores();
   const dataDir = mkdtempSync(join(tmpdir(), "svc-runs-"));
   const registered: ResolvedWorkflow[] = [];

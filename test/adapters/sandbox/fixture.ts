@@ -9,14 +9,14 @@ import {
   type ProcessSandboxOptions,
 } from "../../../src/adapters/sandbox/process/process-sandbox.ts";
 import { scratch } from "../../harness/scratch.ts";
-import type { Bench } from "./conformance.ts";
+import type { SandboxFixture } from "./conformance.ts";
 
 /** Runs its one argument, the prompt, as a shell script. */
 export const shellProgram = ["/bin/sh", "-c", 'eval "$1"', "agent"] as const;
 
-export async function processBench(
+export async function processFixture(
   changes: Partial<ProcessSandboxOptions> = {},
-): Promise<Bench & { readonly dataDir: string; readonly warnings: string[] }> {
+): Promise<SandboxFixture & { readonly dataDir: string; readonly warnings: string[] }> {
   const dataDir = scratch("sandbox");
   const warnings: string[] = [];
   const options: ProcessSandboxOptions = {

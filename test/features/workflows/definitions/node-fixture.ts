@@ -9,15 +9,15 @@ import { until } from "../../../harness/until.ts";
 
 const samples = join(import.meta.dir, "../../../../src/features/workflows/sample");
 
-export class Station {
+export class NodeFixture {
   constructor(
     readonly stores: TestStores,
     readonly node: NodeProcess,
   ) {}
 
-  static async open(env: Readonly<Record<string, string>> = {}): Promise<Station> {
+  static async open(env: Readonly<Record<string, string>> = {}): Promise<NodeFixture> {
     const stores = await freshStores();
-    return new Station(stores, await startNodeProcess(stores, { env: { SVC_LOG_LEVEL: "warn", ...env } }));
+    return new NodeFixture(stores, await startNodeProcess(stores, { env: { SVC_LOG_LEVEL: "warn", ...env } }));
   }
 
   async close(): Promise<void> {

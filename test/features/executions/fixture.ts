@@ -6,16 +6,16 @@ import { type Answer, type NodeProcess, startNodeProcess } from "../../harness/n
 import { freshStores, type TestStores } from "../../harness/stores.ts";
 import { until } from "../../harness/until.ts";
 
-export class Setting {
+export class ExecutionFixture {
   private constructor(
     readonly stores: TestStores,
     readonly node: NodeProcess,
   ) {}
 
   /** @param program instead of the service's own, from the project's root */
-  static async open(env: Readonly<Record<string, string>> = {}, program?: string): Promise<Setting> {
+  static async open(env: Readonly<Record<string, string>> = {}, program?: string): Promise<ExecutionFixture> {
     const stores = await freshStores();
-    return new Setting(
+    return new ExecutionFixture(
       stores,
       await startNodeProcess(stores, { env: { SVC_LOG_LEVEL: "warn", ...env }, ...(program && { program }) }),
     );

@@ -22,7 +22,7 @@ export interface Answer {
   readonly body: any;
 }
 
-export async function openHouse(environment: Readonly<Record<string, string>> = {}) {
+export async function openFixture(environment: Readonly<Record<string, string>> = {}) {
   const stores = await freshStores();
   /** `tenant name`, or a name alone for what everybody sees. */
   const workflows = new Set<string>();

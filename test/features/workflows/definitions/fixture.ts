@@ -15,7 +15,7 @@ export interface Answer {
   readonly body: any;
 }
 
-export async function openHouse() {
+export async function openFixture() {
   const stores = await freshStores();
   /** `tenant name`, or a name alone for an agent that everybody sees. */
   const agents = new Set<string>();

@@ -22,7 +22,7 @@ export async function stateOf(runtime: Runtime, key: string): Promise<CounterSta
   return ((await runtime.read(at(key)))?.state ?? null) as CounterState | null;
 }
 
-export class Stage {
+export class Harness {
   stores!: TestStores;
   private nodes: TestNode[] = [];
 

@@ -31,7 +31,7 @@ const detail: ClassificationDetail = {
 /** What routing comes to: null is a run, a text the code of a failure. */
 export type Outcome = string | null;
 
-export async function openHistoryHouse() {
+export async function openFixture() {
   const stores = await freshStores();
   const { sql } = stores;
   const records = stimulusRecords(sql, Date.now);
@@ -123,4 +123,4 @@ export async function openHistoryHouse() {
   };
 }
 
-export type HistoryHouse = Awaited<ReturnType<typeof openHistoryHouse>>;
+export type Fixture = Awaited<ReturnType<typeof openFixture>>;

@@ -80,11 +80,11 @@ export interface CallOptions {
   readonly headers?: Record<string, string>;
 }
 
-export interface HouseOptions {
+export interface FixtureOptions {
   readonly smtpUrl?: string;
 }
 
-export async function openHouse({ smtpUrl }: HouseOptions = {}) {
+export async function openFixture({ smtpUrl }: FixtureOptions = {}) {
   const stores = await freshStores();
   let ahead = 0;
   const now = () => Date.now() + ahead;

@@ -10,20 +10,20 @@ import {
 import type { InstanceSpec, Sandbox } from "../../../../src/adapters/sandbox/port.ts";
 import type { Podman } from "../../../harness/podman.ts";
 import { scratch } from "../../../harness/scratch.ts";
-import { shellProgram } from "../bench.ts";
-import type { Bench } from "../conformance.ts";
+import type { SandboxFixture } from "../conformance.ts";
+import { shellProgram } from "../fixture.ts";
 
-export interface DockerBench extends Bench {
+export interface DockerFixture extends SandboxFixture {
   readonly dataDir: string;
   readonly warnings: string[];
   readonly docker: DockerSandbox;
   anotherDocker(): Promise<DockerSandbox>;
 }
 
-export async function dockerBench(
+export async function dockerFixture(
   engine: Podman,
   changes: Partial<DockerSandboxOptions> & { readonly image?: string } = {},
-): Promise<DockerBench> {
+): Promise<DockerFixture> {
   const { image = engine.bare, ...rest } = changes;
   const dataDir = scratch("docker");
   const warnings: string[] = [];

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { type InstanceSpec, LaunchFailure, type Sandbox } from "../../../src/adapters/sandbox/port.ts";
 import { startupFailure } from "../../../src/adapters/sandbox/startup-failure.ts";
 import { until } from "../../harness/until.ts";
-import { type Bench, processesWith, runToEnd, specOf, untilOutput } from "./conformance.ts";
+import { processesWith, runToEnd, type SandboxFixture, specOf, untilOutput } from "./conformance.ts";
 
 const token = "tok-5ecret";
 const address = "http://127.0.0.1:18081";
@@ -17,16 +17,16 @@ const secrets = {
 };
 
 /** Run over the same adapters as `sandboxConformance`; the prompt is a shell script there, too. */
-export function memberConformance(name: string, make: () => Promise<Bench>): void {
+export function optionsConformance(name: string, make: () => Promise<SandboxFixture>): void {
   describe(`sandbox port, further members: ${name}`, () => {
-    let bench: Bench;
+    let fixture: SandboxFixture;
     let sandbox: Sandbox;
     beforeAll(async () => {
-      bench = await make();
-      sandbox = bench.sandbox;
+      fixture = await make();
+      sandbox = fixture.sandbox;
     });
-    afterAll(() => bench.dispose());
-    const spec = (prompt: string, changes: Partial<InstanceSpec> = {}) => specOf(bench, prompt, changes);
+    afterAll(() => fixture.dispose());
+    const spec = (prompt: string, changes: Partial<InstanceSpec> = {}) => specOf(fixture, prompt, changes);
     const run = async (given: InstanceSpec) => (await runToEnd(sandbox, given)).exit;
     /** Where a host has it, the case is run; else the launch has to say no. */
     const refused = async (given: InstanceSpec, code: LaunchFailure["code"]) => {
@@ -37,7 +37,7 @@ export function memberConformance(name: string, make: () => Promise<Bench>): voi
 
     describe("mounts", () => {
       test("read-write and read-only, each nested in the other", async () => {
-        const [inner, readOnly, deep] = [bench.volume(), bench.volume(), bench.volume()];
+        const [inner, readOnly, deep] = [fixture.volume(), fixture.volume(), fixture.volume()];
         writeFileSync(join(readOnly, "given"), "from-host");
         const base = spec(
           `cat ro/given; for f in top rw/a ro/b ro/deep/er/c; do (echo x > $f) 2>/dev/null && echo wrote $f; done; true`,
@@ -51,7 +51,7 @@ export function memberConformance(name: string, make: () => Promise<Bench>): voi
             { source: deep, target: "/workspace/ro/deep/er", readOnly: false },
           ],
         };
-        if (!bench.holds.mounts) return refused(given, "volume_error");
+        if (!fixture.holds.mounts) return refused(given, "volume_error");
         expect((await run(given)).stdout).toBe("from-hostwrote top\nwrote rw/a\nwrote ro/deep/er/c\n");
         expect(readFileSync(join(inner, "a"), "utf8")).toBe("x\n");
         expect(readFileSync(join(deep, "c"), "utf8")).toBe("x\n");
@@ -64,18 +64,18 @@ export function memberConformance(name: string, make: () => Promise<Bench>): voi
           { readOnlyRoot: true },
         );
         const given = { ...base, mounts: base.mounts.map((mount) => ({ ...mount, readOnly: true })) };
-        if (!bench.holds.mounts) return refused(given, "volume_error");
+        if (!fixture.holds.mounts) return refused(given, "volume_error");
         const roomy = { ...base.limits, memoryBytes: 256 * 2 ** 20, diskBytes: 2 ** 30 };
         expect((await run({ ...given, limits: roomy })).stdout).toBe("tmp\nsmall\n");
       });
 
       test("a link that an agent left where a volume goes does not lead out", async () => {
-        const outside = bench.volume();
+        const outside = fixture.volume();
         const base = spec("ls -d v/made; true");
         symlinkSync(outside, join(base.mounts[0]?.source ?? "", "v"));
         const target = "/workspace/v/made";
         await refused(
-          { ...base, mounts: [...base.mounts, { source: bench.volume(), target, readOnly: false }] },
+          { ...base, mounts: [...base.mounts, { source: fixture.volume(), target, readOnly: false }] },
           "volume_error",
         );
         expect(existsSync(join(outside, "made"))).toBe(false);
@@ -85,7 +85,7 @@ export function memberConformance(name: string, make: () => Promise<Bench>): voi
         "nothing is mounted at %s",
         async (target) => {
           const base = spec("true");
-          const mounts = [...base.mounts, { source: bench.volume(), target, readOnly: false }];
+          const mounts = [...base.mounts, { source: fixture.volume(), target, readOnly: false }];
           await refused({ ...base, mounts }, "volume_error");
         },
       );
@@ -93,7 +93,7 @@ export function memberConformance(name: string, make: () => Promise<Bench>): voi
       test("a source that is not there, and no workspace at all, are volume errors", async () => {
         const base = spec("true");
         await refused(
-          { ...base, mounts: [{ source: join(bench.volume(), "gone"), target: "/workspace", readOnly: false }] },
+          { ...base, mounts: [{ source: join(fixture.volume(), "gone"), target: "/workspace", readOnly: false }] },
           "volume_error",
         );
         await refused({ ...base, mounts: [] }, "volume_error");
@@ -111,7 +111,7 @@ export function memberConformance(name: string, make: () => Promise<Bench>): voi
         const lines = exit.stderr.split("\n");
         expect(lines.filter((line) => !line.startsWith("[BOOTSTRAP STARTUP] "))).toEqual(["err", ""]);
         for (const said of ["loud", "named", "unended"]) expect(lines).toContain(`[BOOTSTRAP STARTUP] ${said}`);
-        if (bench.holds.mounts) expect(lines).toContain("[BOOTSTRAP STARTUP] /workspace");
+        if (fixture.holds.mounts) expect(lines).toContain("[BOOTSTRAP STARTUP] /workspace");
         expect(chunks.map(({ content }) => content).join("")).toContain("loud");
       });
 
@@ -129,10 +129,10 @@ export function memberConformance(name: string, make: () => Promise<Bench>): voi
 
       test("never sees the execution token, in its own environment or another's", async () => {
         const others = "cat /proc/[0-9]*/environ /proc/[0-9]*/cmdline 2>/dev/null | tr '\\0' '\\n'";
-        const look = `env; ${bench.holds.network ? others : "true"}; true`;
+        const look = `env; ${fixture.holds.network ? others : "true"}; true`;
         const given = spec("env", { environment: secrets, startupScript: look });
         const { stdout, stderr } = await run(given);
-        if (bench.holds.network) expect(stderr).not.toContain(token);
+        if (fixture.holds.network) expect(stderr).not.toContain(token);
         const own = stderr.split("\n").filter((line) => /(SVC|AEGIS)_ORCHESTRATOR_URL=/.test(line));
         expect(own.length).toBeGreaterThanOrEqual(2);
         expect(stderr).toContain(`SVC_ORCHESTRATOR_URL=${address}\n`);
@@ -141,7 +141,7 @@ export function memberConformance(name: string, make: () => Promise<Bench>): voi
       });
 
       test("what it leaves running cannot read the token of the program that follows", async () => {
-        if (!bench.holds.network) return;
+        if (!fixture.holds.network) return;
         const spy =
           "while :; do cat /proc/[0-9]*/environ 2>/dev/null | tr '\\0' '\\n' | grep -a EXECUTION_TOKEN >> stolen; done";
         const given = spec("sleep 0.5; cat stolen; true", {
@@ -174,7 +174,7 @@ export function memberConformance(name: string, make: () => Promise<Bench>): voi
         const directory = given.mounts[0]?.source ?? "";
         writeFileSync(join(directory, file), text);
         chmodSync(join(directory, file), mode);
-        return { ...given, bootstrapPath: bench.holds.mounts ? `/workspace/${file}` : join(directory, file) };
+        return { ...given, bootstrapPath: fixture.holds.mounts ? `/workspace/${file}` : join(directory, file) };
       };
 
       test("runs an executable directly with argument, environment, exit code and cwd as they are", async () => {
@@ -186,7 +186,7 @@ export function memberConformance(name: string, make: () => Promise<Bench>): voi
           stderr: "bad\n",
         });
         const where = readFileSync(join(given.mounts[0]?.source ?? "", "where"), "utf8");
-        if (bench.holds.mounts) expect(where).toBe("/workspace\n");
+        if (fixture.holds.mounts) expect(where).toBe("/workspace\n");
       });
 
       test("one that is not executable is run by its suffix", async () => {
@@ -229,9 +229,9 @@ export function memberConformance(name: string, make: () => Promise<Bench>): voi
       const egress = { username: "svc", password: "p/w=1" };
 
       test("without it there is no socket, no port and no proxy variable", async () => {
-        if (!bench.holds.network) return;
-        mkdirSync(join(bench.egressSocket("x"), ".."), { recursive: true });
-        using proxy = socketServer(bench.egressSocket("none"));
+        if (!fixture.holds.network) return;
+        mkdirSync(join(fixture.egressSocket("x"), ".."), { recursive: true });
+        using proxy = socketServer(fixture.egressSocket("none"));
         const script = `env | grep -i _proxy; ls /run/svc/egress 2>/dev/null; ${ask(8082)}; echo end`;
         expect((await run(spec(script))).stdout).toBe("end\n");
         expect(proxy.seen).toEqual([]);
@@ -239,8 +239,8 @@ export function memberConformance(name: string, make: () => Promise<Bench>): voi
 
       test("with it the proxy answers at 127.0.0.1:8082 and programs are told so, in both cases", async () => {
         const given = spec(`env | grep -i _proxy | sort; ${ask(8082)}`, { egress, environment: secrets });
-        if (!bench.holds.network) return refused(given, "runtime_error");
-        using proxy = socketServer(bench.egressSocket("one"));
+        if (!fixture.holds.network) return refused(given, "runtime_error");
+        using proxy = socketServer(fixture.egressSocket("one"));
         const { stdout } = await run(given);
         const url = "http://svc:p%2Fw%3D1@127.0.0.1:8082";
         for (const name of ["HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"]) {
