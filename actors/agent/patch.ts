@@ -2,10 +2,12 @@
  * Changes to a manifest that is stored: a whole new one, a JSON merge patch of it (RFC 7396), or single fields
  * by name. Whatever it is, the outcome is judged as a whole.
  */
+
 import type { Json } from "../kernel/actor.ts";
-import { invalid, Problem } from "../kernel/problem.ts";
+import { isObject } from "../kernel/json.ts";
+import { invalid, invalidField, Problem } from "../kernel/problem.ts";
 import { type AgentStatus, agentStatuses } from "./lifecycle.ts";
-import { isObject, maxManifestBytes } from "./manifest/parse.ts";
+import { maxManifestBytes } from "./manifest/parse.ts";
 
 export interface ManifestPatch {
   /** Null: the manifest stays as it is. `whole` takes the place of the stored document. */
@@ -22,7 +24,7 @@ const flat = ["description", "labels", "annotations", "tags"] as const;
 
 /** @throws Problem 422 `validation_failed` for what is no patch at all */
 export function readPatch(document: Json): ManifestPatch {
-  if (!isObject(document)) throw unfit("", "must be a manifest, a merge patch of one, or an object of fields");
+  if (!isObject(document)) throw invalidField("", "must be a manifest, a merge patch of one, or an object of fields");
   const whole = parts.every((part) => Object.hasOwn(document, part));
   if (whole) return { content: { whole, document }, status: null, name: nameIn(document) };
   const { status, name, ...rest } = document;
@@ -76,7 +78,7 @@ function nameIn(document: { readonly [key: string]: Json }): ManifestPatch["name
 
 function readStatus(value: Json): AgentStatus {
   const status = agentStatuses.find((known) => known === value);
-  if (status === undefined) throw unfit("status", `must be one of ${agentStatuses.join(", ")}`);
+  if (status === undefined) throw invalidField("status", `must be one of ${agentStatuses.join(", ")}`);
   return status;
 }
 
@@ -89,8 +91,4 @@ function mergePatch(target: Json, patch: Json): Json {
     else merged.set(key, mergePatch(merged.get(key) ?? null, value));
   }
   return Object.fromEntries(merged);
-}
-
-function unfit(path: string, message: string): Problem {
-  return invalid("validation_failed", "The request is invalid", [{ path, message, code: "invalid" }]);
 }

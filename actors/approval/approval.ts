@@ -12,8 +12,8 @@
  * question stays open. A decision, its record and the owner's next step are one commit.
  */
 
-import { iso } from "../execution/life.ts";
 import { type Context, defineActor, type Json, type Turn } from "../kernel/actor.ts";
+import { iso } from "../kernel/time.ts";
 import { type Answer, signalAnswer } from "./answers.ts";
 import { hasConsented, peopleBehind, peopleOf, recipientRefusal, refusalOf } from "./deciding.ts";
 import { APPROVAL, type DecisionReply, type ForbiddenCode, type LinkReply, messages, type Open } from "./messages.ts";

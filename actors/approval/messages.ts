@@ -1,12 +1,13 @@
 /** Everything an approval can be told or asked, and what it answers. */
-import { type Static, type TSchema, Type } from "@sinclair/typebox";
+
+import { type Static, Type } from "@sinclair/typebox";
 import { outcomeOf } from "../execution/activities.ts";
 import { AnyJson, JsonObject } from "../kernel/json.ts";
+import { Nullable } from "../kernel/schema.ts";
 
 /** The kind of actor. */
 export const APPROVAL = "approval";
 
-const Nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
 const Text = Type.String();
 const Milliseconds = Type.Integer({ minimum: 0 });
 

@@ -1,11 +1,12 @@
 /** An approval as it is shown: while it is open, as a whole, and what happened to it. */
-import { type Static, type TSchema, Type } from "@sinclair/typebox";
-import { iso } from "../execution/life.ts";
+
+import { type Static, Type } from "@sinclair/typebox";
 import type { Json } from "../kernel/actor.ts";
+import { Nullable } from "../kernel/schema.ts";
+import { iso } from "../kernel/time.ts";
 import { ApprovalStatus, type Decider, type Source } from "./messages.ts";
 import { type ApprovalState, approversOf, DecidedBy } from "./state.ts";
 
-const Nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
 const Text = Type.String();
 const Time = Type.String({ format: "date-time" });
 

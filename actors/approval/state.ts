@@ -1,8 +1,9 @@
 /** What an approval is made of between two turns. */
-import { type Static, type TSchema, Type } from "@sinclair/typebox";
+
+import { type Static, Type } from "@sinclair/typebox";
+import { Nullable } from "../kernel/schema.ts";
 import { ApprovalStatus, Open, Via } from "./messages.ts";
 
-const Nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
 const Text = Type.String();
 /** Unix milliseconds. */
 const Moment = Type.Integer();

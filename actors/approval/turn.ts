@@ -1,7 +1,7 @@
 /** One turn of an approval under construction: the next state beside the effects that go with it. */
 
-import { iso } from "../execution/life.ts";
 import type { Context, Effect, Json, Turn } from "../kernel/actor.ts";
+import { iso } from "../kernel/time.ts";
 import { type Answer, resultOf, timeoutAnswer } from "./answers.ts";
 import type { ApprovalDecided, Decider, Source, Via } from "./messages.ts";
 import { announcements, type NewsEvent } from "./notifications.ts";

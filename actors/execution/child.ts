@@ -1,10 +1,11 @@
 /** What an execution keeps of its children, and what passes between the two. */
-import { type Static, type TSchema, Type } from "@sinclair/typebox";
+
+import { type Static, Type } from "@sinclair/typebox";
 import { AnyJson } from "../kernel/json.ts";
+import { Nullable } from "../kernel/schema.ts";
 import { outcomeOf } from "./activities.ts";
 import { MountPlan } from "./start/plan.ts";
 
-const Nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
 const Text = Type.String();
 
 export const ChildRole = Type.Union([

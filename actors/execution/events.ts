@@ -4,16 +4,18 @@
  * A stored event is an object with one key, its name. Members that start with `_` are for the record
  * alone and never leave on a stream. Later features add their event here and nowhere else.
  */
+
 import { type Static, type TProperties, Type } from "@sinclair/typebox";
 import type { Json } from "../kernel/actor.ts";
 import { AnyJson, JsonObject } from "../kernel/json.ts";
+import { Nullable } from "../kernel/schema.ts";
 import { ToolCall } from "./activities.ts";
 import { ValidationResult } from "./judging/verdict.ts";
 
 const Text = Type.String();
-const TextOrNull = Type.Union([Text, Type.Null()]);
+const TextOrNull = Nullable(Text);
 const Count = Type.Number();
-const Exit = Type.Union([Type.Integer(), Type.Null()]);
+const Exit = Nullable(Type.Integer());
 const Fault = Type.Object({ code: Text, message: Text, details: AnyJson });
 export type Fault = Static<typeof Fault>;
 

@@ -10,7 +10,9 @@
  * bootstrap talks with the model through a loop (`gateway.ts`, `loop.ts`, `tool-calls.ts`). Once it
  * has ended (`ending.ts`) it only answers questions.
  */
+
 import { type Context, defineActor, type Turn } from "../kernel/actor.ts";
+import { iso } from "../kernel/time.ts";
 import { childEnded, childrenOutlive, childStarted, type Ended, unwanted } from "./children.ts";
 import { noteConsole } from "./console.ts";
 import { cancel, shortened, timeOut } from "./ending.ts";
@@ -28,7 +30,7 @@ import {
 import { faultInFlight, instanceEnded, outputJudged, outputJudgesOverdue, validated } from "./iteration.ts";
 import { validateId } from "./judging/validation.ts";
 import { ruleOf } from "./judging/verdict.ts";
-import { iso, Life, unchanged } from "./life.ts";
+import { Life, unchanged } from "./life.ts";
 import { dispatchResult, generate } from "./loop/gateway.ts";
 import { heardModel, heardTool, heardToolJudge, toolJudgesLate } from "./loop/loop.ts";
 import { type CancelReply, type EraseReply, messages, type PickedUpReply, type StartReply } from "./messages.ts";

@@ -1,12 +1,12 @@
 /** One turn of an execution under construction: the next state beside the effects that go with it. */
+
 import type { Context, Effect, Json, ReplyTo, Turn } from "../kernel/actor.ts";
 import { copyOf } from "../kernel/json.ts";
+import { iso } from "../kernel/time.ts";
 import { type EventFields, type EventName, eventOf } from "./events.ts";
 import type { LoopEntry } from "./messages.ts";
 import { loopLog } from "./start/plan.ts";
 import type { ExecutionState, Iteration } from "./state.ts";
-
-export const iso = (milliseconds: number): string => new Date(milliseconds).toISOString();
 
 export class Life {
   /** A copy; a handler that throws leaves the actor as it was. */

@@ -4,7 +4,9 @@
  * Every turn rewrites it, so bulk stays out: the plan, the conversation and the output live in logs
  * and events. Times are Unix milliseconds.
  */
-import { type Static, type TSchema, Type } from "@sinclair/typebox";
+
+import { type Static, Type } from "@sinclair/typebox";
+import { Nullable } from "../kernel/schema.ts";
 import { ToolEntry } from "../tool/catalog.ts";
 import { Child } from "./child.ts";
 import { Panel } from "./judging/panel-state.ts";
@@ -14,7 +16,6 @@ import { Status } from "./messages.ts";
 import { HandlerRule, Handling } from "./output/handling-state.ts";
 import { Delivery, Header } from "./start/plan.ts";
 
-const Nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
 const Text = Type.String();
 const Int = Type.Integer();
 

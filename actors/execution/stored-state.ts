@@ -2,7 +2,9 @@
  * Executions as earlier versions stored them. A running execution outlives an update of the service, and a finished
  * one is read for as long as records are kept; what was added since has its default.
  */
+
 import type { Json } from "../kernel/actor.ts";
+import { isObject } from "../kernel/json.ts";
 import type { MountPlan, Plan } from "./start/plan.ts";
 import type { ExecutionState, Iteration, PendingCall } from "./state.ts";
 
@@ -58,6 +60,3 @@ export function completePlan(stored: Json, workspace: MountPlan): Json {
   const context = typeof stored.context === "string" ? [] : stored.context;
   return { ...laterPlan, mounts: [workspace], ...stored, context };
 }
-
-const isObject = (value: Json | undefined): value is { readonly [key: string]: Json | undefined } =>
-  value !== null && typeof value === "object" && !Array.isArray(value);

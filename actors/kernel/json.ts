@@ -1,4 +1,4 @@
-/** JSON values whose inside is nobody's business here: their schemas, and how to copy one. */
+/** JSON values of any shape: their schemas, and how to tell, copy and read one. */
 import { Type } from "@sinclair/typebox";
 import type { Json } from "./actor.ts";
 
@@ -22,6 +22,11 @@ export const AnyJson = Type.Unsafe<Json>(Type.Any());
 
 /** Any JSON object. */
 export const JsonObject = Type.Record(Type.String(), AnyJson);
+
+/** Whether a JSON value is an object: neither a list nor null. */
+export function isObject(value: unknown): value is { readonly [key: string]: Json } {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
 
 /** How deep a value in a text of strangers may nest; as deep as a request's body. */
 const maxDepth = 256;

@@ -222,3 +222,11 @@ export class Problem extends Error {
 export function invalid(code: ProblemCode, message: string, issues: readonly Issue[]): Problem {
   return new Problem(code, message, { issues });
 }
+
+/** The 422 for a request with these findings. */
+export const invalidRequest = (issues: readonly Issue[]): Problem =>
+  invalid("validation_failed", "The request is invalid", issues);
+
+/** The 422 for a request with one finding, at the dotted path of a member. */
+export const invalidField = (path: string, message: string, code = "invalid"): Problem =>
+  invalidRequest([{ path, message, code }]);

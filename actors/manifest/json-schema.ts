@@ -1,9 +1,10 @@
 /** JSON Schemas written by strangers: 2020-12, or draft-07 by `$schema`, with references inside the schema only. */
+
 import { Ajv, type ValidateFunction } from "ajv";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
-import { isObject } from "../agent/manifest/parse.ts";
 import type { Json } from "../kernel/actor.ts";
+import { isObject } from "../kernel/json.ts";
 
 /** Compiling takes time in proportion: about 3 ms per KiB. */
 export const maxSchemaCharacters = 64 * 1024;

@@ -6,8 +6,8 @@
  * written. Work and growth are bounded, since both schema and value come from strangers.
  */
 
-import { isObject } from "../agent/manifest/parse.ts";
 import type { Json } from "../kernel/actor.ts";
+import { isObject } from "../kernel/json.ts";
 
 /** Filling in would make too much of the value. */
 export class TooManyDefaults extends Error {

@@ -2,8 +2,9 @@
  * What a router agent's reply means (stimuli contract, section 5). The reply was made from a stranger's message: it can
  * only select among workflows, and whatever else stands in it leads to a decided refusal.
  */
-import { isObject } from "../agent/manifest/parse.ts";
+
 import { withoutFence } from "../execution/judging/fence.ts";
+import { isObject } from "../kernel/json.ts";
 
 /** What a reply names, how sure of it it is, and why. */
 export interface RouterReply {

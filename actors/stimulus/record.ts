@@ -1,10 +1,11 @@
 /** A stimulus as clients read it, alone and in lists (stimuli contract, section 9). Every key is always there. */
-import { type Static, type TSchema, Type } from "@sinclair/typebox";
+
+import { type Static, Type } from "@sinclair/typebox";
 import type { Json } from "../kernel/actor.ts";
 import { JsonObject } from "../kernel/json.ts";
+import { Nullable } from "../kernel/schema.ts";
 import { type FailedStatus, failedStatusOf, StimulusStatus } from "./life.ts";
 
-const Nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
 const Text = Type.String();
 const Time = Type.String({ format: "date-time" });
 const Somebody = Type.Object({ kind: Text, sub: Text });

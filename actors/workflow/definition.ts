@@ -3,12 +3,13 @@
  * milliseconds. It is part of the run's state, so that a run goes on with what it began with, whatever is
  * registered later.
  */
-import { type Static, type TSchema, Type } from "@sinclair/typebox";
+
+import { type Static, Type } from "@sinclair/typebox";
 import { Notify } from "../approval/messages.ts";
 import { OutputHandler } from "../execution/start/plan.ts";
 import { AnyJson } from "../kernel/json.ts";
+import { Nullable } from "../kernel/schema.ts";
 
-const Nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
 /** Handlebars source; see `template/template.ts`. */
 const Template = Type.String();
 const Milliseconds = Type.Integer({ minimum: 0 });

@@ -1,7 +1,9 @@
 /** `SVC_CONFIG_FILE`: YAML or JSON with the sections that are too large for the environment. */
+
 import { readFileSync } from "node:fs";
 import { parse } from "yaml";
-import { BadValue, isObject } from "./setting.ts";
+import { isObject } from "../../actors/kernel/json.ts";
+import { BadValue } from "./setting.ts";
 
 /** The sections as written; each is checked by the part of the service that owns it. */
 export interface ConfigFile {

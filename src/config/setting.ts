@@ -1,4 +1,5 @@
 /** The kinds of values a setting may have: how each is read, bounded and described. */
+import { isObject } from "../../actors/kernel/json.ts";
 import { Secret } from "../lib/secret.ts";
 
 /** Anything wrong with one setting's text. The message completes the sentence "NAME …". */
@@ -220,11 +221,6 @@ function parseJson(value: string): unknown {
   } catch {
     return undefined;
   }
-}
-
-/** Whether a value is a plain mapping. */
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** A comma-separated list of web origins; empty when not set. */

@@ -6,7 +6,7 @@
  * repeats the very same piece of work, which recognises itself by its id.
  */
 import { createHash } from "node:crypto";
-import { invalid, Problem } from "../../actors/kernel/problem.ts";
+import { invalidField, Problem } from "../../actors/kernel/problem.ts";
 import type { Sql } from "../store/postgres.ts";
 import { type Call, Reply } from "./route.ts";
 
@@ -64,9 +64,7 @@ export async function idempotent(
 
 function checkedKey(key: string): string {
   if (/^[\x21-\x7e]{1,255}$/.test(key)) return key;
-  throw invalid("validation_failed", "The request is invalid", [
-    { path: "Idempotency-Key", message: "must be 1–255 printable ASCII characters", code: "invalid" },
-  ]);
+  throw invalidField("Idempotency-Key", "must be 1–255 printable ASCII characters");
 }
 
 /** What makes two requests the same: where they go, what they ask, what they carry. */

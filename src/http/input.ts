@@ -1,8 +1,10 @@
 /** Checking what came in against a route's schemas, with every finding told at once. */
+
 import { KindGuard, type TObject, type TSchema } from "@sinclair/typebox";
 import { type TypeCheck, TypeCompiler, type ValueError } from "@sinclair/typebox/compiler";
 import { Value } from "@sinclair/typebox/value";
-import { type Issue, invalid, Problem, type ProblemCode } from "../../actors/kernel/problem.ts";
+import { isObject } from "../../actors/kernel/json.ts";
+import { type Issue, invalid, invalidRequest, Problem, type ProblemCode } from "../../actors/kernel/problem.ts";
 
 /** Findings told per request; a thousand bad labels need no thousand lines. */
 const maxIssues = 100;
@@ -94,7 +96,7 @@ function fromText(schema: TSchema, text: string): unknown {
 function withoutNulls(schema: TSchema, value: unknown): unknown {
   if (KindGuard.IsArray(schema) && Array.isArray(value)) {
     for (const item of value) withoutNulls(schema.items, item);
-  } else if (KindGuard.IsObject(schema) && typeof value === "object" && value !== null && !Array.isArray(value)) {
+  } else if (KindGuard.IsObject(schema) && isObject(value)) {
     const members = value as Record<string, unknown>;
     const required = new Set(schema.required ?? []);
     for (const [name, property] of Object.entries(schema.properties)) {
@@ -120,7 +122,7 @@ function invalidInput(check: TypeCheck<TSchema>, value: unknown): Problem {
     if (!issues.has(path)) issues.set(path, { path, message: explain(error), code: "invalid" });
     if (issues.size >= maxIssues) break;
   }
-  return invalid("validation_failed", "The request is invalid", [...issues.values()]);
+  return invalidRequest([...issues.values()]);
 }
 
 function explain(error: ValueError): string {

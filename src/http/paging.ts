@@ -1,6 +1,8 @@
 /** Lists: how a page is asked for and how it is answered. */
+
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
-import { invalid } from "../../actors/kernel/problem.ts";
+import { invalidField } from "../../actors/kernel/problem.ts";
+import { Nullable } from "../../actors/kernel/schema.ts";
 
 /** Members for a list route's query: `Type.Object({ ...pagingQuery, status: … })`. */
 export const pagingQuery = {
@@ -11,6 +13,21 @@ export const pagingQuery = {
   cursor: Type.Optional(Type.String({ maxLength: 2048, description: "`next_cursor` of the page before" })),
 };
 const PagingQuery = Type.Partial(Type.Object(pagingQuery));
+
+/**
+ * What a list route's `label` members ask for.
+ *
+ * @throws Problem 422 for one that is not `key=value`
+ */
+export function readLabels(labels: readonly string[] = []): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    labels.map((label) => {
+      const split = label.indexOf("=");
+      if (split <= 0) throw invalidField("label", "must be key=value");
+      return [label.slice(0, split), label.slice(split + 1)];
+    }),
+  );
+}
 
 /** Which part of a list a request asks for. */
 export interface Page {
@@ -62,7 +79,7 @@ export function listSchema(alias: string, item: TSchema): TSchema {
   return Type.Object({
     items: Type.Array(item),
     count: Type.Integer(),
-    next_cursor: Type.Union([Type.String(), Type.Null()]),
+    next_cursor: Nullable(Type.String()),
     [alias]: Type.Array(item),
   });
 }
@@ -77,9 +94,7 @@ function readCursor(cursor: string, keys: number): readonly string[] {
   } catch {
     // told below
   }
-  throw invalid("validation_failed", "The request is invalid", [
-    { path: "cursor", message: "is not a cursor of this list", code: "invalid" },
-  ]);
+  throw invalidField("cursor", "is not a cursor of this list");
 }
 
 const isCursorPart = (part: unknown): boolean => typeof part === "string" && !part.includes("\0");

@@ -1,9 +1,10 @@
 /** `spec.advanced` and `spec.input_schema`. */
+
 import type { Json } from "../../kernel/actor.ts";
+import { isObject } from "../../kernel/json.ts";
 import type { Fields } from "../../manifest/fields.ts";
 import { schemaFault } from "../../manifest/json-schema.ts";
 import { patternCovers } from "../../tool/catalog.ts";
-import { isObject } from "./parse.ts";
 import type { AgentSpec, NodeOffer, RuntimeSpec, ToolGrant } from "./spec.ts";
 
 const maxScriptBytes = 64 * 1024;

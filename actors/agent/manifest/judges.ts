@@ -2,9 +2,9 @@
 
 import type { JudgeValidator } from "../../execution/start/plan.ts";
 import type { Json } from "../../kernel/actor.ts";
+import { isObject } from "../../kernel/json.ts";
 import { Fields } from "../../manifest/fields.ts";
 import { agentName } from "./metadata.ts";
-import { isObject } from "./parse.ts";
 import { readPassing } from "./passing.ts";
 
 type Semantic = Extract<JudgeValidator, { type: "semantic" }>;

@@ -4,8 +4,10 @@
  * Bodies are YAML or JSON by their media type; JSON may wrap the manifest. Whatever is wrong here is
  * syntax (400) or size (413); what a well-formed document gets wrong is found by `validateManifest`.
  */
+
 import { stringify } from "yaml";
 import type { Json } from "../../kernel/actor.ts";
+import { isObject } from "../../kernel/json.ts";
 import { Problem } from "../../kernel/problem.ts";
 import { malformed, maxDepth, readYaml, tooDeep } from "../../manifest/yaml-document.ts";
 import { manifestTextPaths, type TextPaths } from "./text-paths.ts";
@@ -117,10 +119,6 @@ function hasMoreValues(document: Json, most: number): boolean {
 
 /** `Object.values` takes a hundred times longer for a list. */
 const childrenOf = (value: object): readonly Json[] => (Array.isArray(value) ? value : Object.values(value));
-
-export function isObject(value: unknown): value is { readonly [key: string]: Json } {
-  return value !== null && typeof value === "object" && !Array.isArray(value);
-}
 
 export function tooLarge(): Problem {
   return new Problem("body_too_large", "A manifest may have at most 1 MiB");

@@ -2,11 +2,11 @@
 
 import type { Validator } from "../../execution/start/plan.ts";
 import type { Json } from "../../kernel/actor.ts";
+import { isObject } from "../../kernel/json.ts";
 import { Fields } from "../../manifest/fields.ts";
 import type { Findings } from "../../manifest/findings.ts";
 import { maxSchemaCharacters, schemaFault } from "../../manifest/json-schema.ts";
 import { readMultiJudge, readOlderSemantic, readSemantic } from "./judges.ts";
-import { isObject } from "./parse.ts";
 import { readPassing } from "./passing.ts";
 
 const maxValidators = 16;

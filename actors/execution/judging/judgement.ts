@@ -1,7 +1,7 @@
 /** What a judge is asked, and how its answer is read. */
 import { type Static, Type } from "@sinclair/typebox";
 import type { Json } from "../../kernel/actor.ts";
-import { JsonObject } from "../../kernel/json.ts";
+import { isObject, JsonObject } from "../../kernel/json.ts";
 import { trimText } from "../loop/trim.ts";
 import type { MountPlan } from "../start/plan.ts";
 
@@ -47,8 +47,6 @@ export function readVerdict(output: string, reasons: readonly string[] = ["reaso
 }
 
 const isShare = (value: unknown): value is number => typeof value === "number" && value >= 0 && value <= 1;
-const isObject = (value: unknown): value is { readonly [key: string]: Json } =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 function readSignals(value: unknown): Verdict["signals"] {
   if (!Array.isArray(value)) return [];

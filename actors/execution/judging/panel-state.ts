@@ -1,10 +1,10 @@
 /** What an execution keeps of a question to judges: the rule it is decided by, and who has said what. */
-import { type Static, type TSchema, Type } from "@sinclair/typebox";
+
+import { type Static, Type } from "@sinclair/typebox";
+import { Nullable } from "../../kernel/schema.ts";
 import { ChildInput } from "../child.ts";
 import type { JudgeValidator } from "../start/plan.ts";
 import { Verdict } from "./judgement.ts";
-
-const Nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
 
 /** The part of a judge validator that stays in the state. */
 export const PanelRule = Type.Object({

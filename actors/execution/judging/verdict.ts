@@ -1,6 +1,8 @@
 /** When an iteration's output passes: the rules, the measurements against them, the results. */
+
 import { type Static, Type } from "@sinclair/typebox";
 import { AnyJson } from "../../kernel/json.ts";
+import { Nullable } from "../../kernel/schema.ts";
 import type { Measurement } from "../activities.ts";
 import type { Validator } from "../start/plan.ts";
 import { PanelRule, panelRuleOf } from "./panel-state.ts";
@@ -25,7 +27,7 @@ export const ValidationResult = Type.Object({
   confidence: Type.Number(),
   min_score: Type.Number(),
   min_confidence: Type.Number(),
-  feedback: Type.Union([Type.String(), Type.Null()]),
+  feedback: Nullable(Type.String()),
   details: AnyJson,
 });
 export type ValidationResult = Static<typeof ValidationResult>;

@@ -1,6 +1,8 @@
 /** From the arguments of `cmd.run` to the argv that the bootstrap runs. Never a shell unless the line asks for one. */
+
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
+import { Nullable } from "../../kernel/schema.ts";
 import { CmdRunArguments } from "../../tool/cmd-run.ts";
 
 export const Command = Type.Object({
@@ -15,7 +17,7 @@ export const Command = Type.Object({
   /** For the model, when something was not done as asked. */
   /** False when the timeout is only the default. */
   timeout_asked: Type.Boolean(),
-  notice: Type.Union([Type.String(), Type.Null()]),
+  notice: Nullable(Type.String()),
 });
 export type Command = Static<typeof Command>;
 

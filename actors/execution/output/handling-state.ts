@@ -1,7 +1,7 @@
 /** What an execution keeps of its output handler. */
-import { type Static, type TSchema, Type } from "@sinclair/typebox";
 
-const Nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
+import { type Static, Type } from "@sinclair/typebox";
+import { Nullable } from "../../kernel/schema.ts";
 
 /** The part of an output handler that stays in the state. */
 export const HandlerRule = Type.Object({

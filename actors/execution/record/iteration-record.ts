@@ -1,10 +1,11 @@
 /** The iterations of a record, told by the events. */
-import { type Static, type TSchema, Type } from "@sinclair/typebox";
+
+import { type Static, Type } from "@sinclair/typebox";
 import { AnyJson } from "../../kernel/json.ts";
+import { Nullable } from "../../kernel/schema.ts";
 import type { EventFields, StoredEvent } from "../events.ts";
 import { ValidationResult } from "../judging/verdict.ts";
 
-const Nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
 const Text = Type.String();
 const Time = Type.String({ format: "date-time" });
 const oneOf = <const T extends readonly string[]>(...names: T) =>

@@ -3,17 +3,18 @@
  *
  * Lists are made from the state alone, so they need neither logs nor events.
  */
-import { type Static, type TSchema, Type } from "@sinclair/typebox";
+
+import { type Static, Type } from "@sinclair/typebox";
 import type { Json } from "../../kernel/actor.ts";
 import { AnyJson } from "../../kernel/json.ts";
+import { Nullable } from "../../kernel/schema.ts";
+import { iso } from "../../kernel/time.ts";
 import { readEvent } from "../events.ts";
-import { iso } from "../life.ts";
 import { Status } from "../messages.ts";
 import { Hierarchy, Mode, type Plan, RuntimeFacts, Trigger, Volume, Warning } from "../start/plan.ts";
 import { type ExecutionState, iterationsBegun } from "../state.ts";
 import { IterationFold, IterationRecord } from "./iteration-record.ts";
 
-const Nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
 const Text = Type.String();
 const Time = Type.String({ format: "date-time" });
 

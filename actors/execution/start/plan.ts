@@ -5,11 +5,11 @@
  * the bulk (instruction, input, schemas); it is written once to the log `plan` and read from there by
  * the activities.
  */
-import { type Static, type TSchema, Type } from "@sinclair/typebox";
-import { AnyJson } from "../../kernel/json.ts";
-import { ToolEntry } from "../../tool/catalog.ts";
 
-const Nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
+import { type Static, Type } from "@sinclair/typebox";
+import { AnyJson } from "../../kernel/json.ts";
+import { Nullable } from "../../kernel/schema.ts";
+import { ToolEntry } from "../../tool/catalog.ts";
 
 export const Warning = Type.Object({ code: Type.String(), message: Type.String() });
 export type Warning = Static<typeof Warning>;

@@ -1,6 +1,8 @@
 /** The prompt of an iteration: the manifest's template, or the default, over the run's variables. */
+
 import { Value } from "@sinclair/typebox/value";
 import type { Json } from "../../kernel/actor.ts";
+import { isObject } from "../../kernel/json.ts";
 import { compile, TemplateError } from "../../template/template.ts";
 import { Attempt } from "../record/history.ts";
 import type { Plan } from "./plan.ts";
@@ -41,10 +43,9 @@ export function renderPrompt(plan: Plan, facts: PromptFacts): string {
 
 function promptVariables(plan: Plan, facts: PromptFacts): { [name: string]: Json } {
   const { context_overrides: overrides } = plan;
-  const isObject = overrides !== null && typeof overrides === "object" && !Array.isArray(overrides);
   const attempts = facts.history.filter((entry) => Value.Check(Attempt, entry));
   return {
-    ...(isObject ? (overrides as { readonly [name: string]: Json }) : {}),
+    ...(isObject(overrides) ? overrides : {}),
     instruction: plan.instruction,
     description: plan.description,
     input: plan.input,

@@ -1,5 +1,7 @@
 /** Names a prompt template finds values under whatever the caller adds (agents-executions 4.1). */
+
 import type { Json } from "../../kernel/actor.ts";
+import { isObject } from "../../kernel/json.ts";
 
 const reservedVariables: readonly string[] = [
   "instruction",
@@ -19,6 +21,6 @@ const reservedVariables: readonly string[] = [
 
 /** Keys of `context_overrides` that would hide a reserved variable. */
 export function reservedKeys(overrides: Json): readonly string[] {
-  if (overrides === null || typeof overrides !== "object" || Array.isArray(overrides)) return [];
+  if (!isObject(overrides)) return [];
   return reservedVariables.filter((name) => Object.hasOwn(overrides, name));
 }

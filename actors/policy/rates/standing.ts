@@ -1,5 +1,7 @@
 /** What a use found in its buckets, and what the caller is told of it (auth-tenancy 9.4). Pure. */
+
 import { Problem } from "../../kernel/problem.ts";
+import { iso } from "../../kernel/time.ts";
 import { type RateResource, type RateRule, windowOf, windowSeconds } from "./limits.ts";
 
 /** A bucket after the test: what is left in it, units. */
@@ -48,7 +50,7 @@ export function refusal(resource: RateResource, findings: readonly RateFinding[]
       limit: longest.rule.limit,
       remaining: Math.max(0, Math.floor(longest.left)),
       retry_after_seconds: seconds,
-      resets_at: new Date(at).toISOString(),
+      resets_at: iso(at),
     },
     { ...headersOf(findings, now), "Retry-After": String(seconds) },
   );

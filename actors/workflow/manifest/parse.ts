@@ -4,15 +4,9 @@
  * The media type says nothing: YAML and JSON are told apart by the text. Either may wrap the manifest.
  */
 
-import {
-  checkDepth,
-  isObject,
-  maxManifestBytes,
-  readYamlText,
-  renderYaml,
-  tooLarge,
-} from "../../agent/manifest/parse.ts";
+import { checkDepth, maxManifestBytes, readYamlText, renderYaml, tooLarge } from "../../agent/manifest/parse.ts";
 import type { Json } from "../../kernel/actor.ts";
+import { isObject } from "../../kernel/json.ts";
 import { invalid } from "../../kernel/problem.ts";
 import { malformed } from "../../manifest/yaml-document.ts";
 import type { ParsedWorkflow } from "./states/judged.ts";

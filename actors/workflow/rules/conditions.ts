@@ -6,6 +6,7 @@
 
 import { verdictOf } from "../../approval/answers.ts";
 import type { Json } from "../../kernel/actor.ts";
+import { isObject } from "../../kernel/json.ts";
 import type { Effort } from "../../template/effort.ts";
 import type { Condition, StateKind, Transition } from "../definition.ts";
 import type { StateResult } from "../run/kinds/kind.ts";
@@ -192,7 +193,7 @@ const numberOf = (value: Json | undefined): number | null =>
   typeof value === "number" && Number.isFinite(value) ? value : null;
 
 const memberOf = (value: Json | undefined, name: string): Json | undefined =>
-  value !== null && typeof value === "object" && !Array.isArray(value) && Object.hasOwn(value, name)
+  isObject(value) && Object.hasOwn(value, name)
     ? (value as { readonly [key: string]: Json | undefined })[name]
     : undefined;
 

@@ -1,12 +1,13 @@
 /** The slow or outside work a run asks for, with what goes in and what comes back. */
-import { type Static, type TSchema, Type } from "@sinclair/typebox";
+
+import { type Static, Type } from "@sinclair/typebox";
 import { outcomeOf } from "../../execution/activities.ts";
 import { AgentRuntimeOverrides } from "../../execution/child.ts";
 import { MountPlan } from "../../execution/start/plan.ts";
 import { AnyJson } from "../../kernel/json.ts";
+import { Nullable } from "../../kernel/schema.ts";
 import { Resources } from "../definition.ts";
 
-const Nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
 const Text = Type.String();
 
 /**

@@ -12,8 +12,8 @@
  * (`ending.ts`). A paused run stays between two states. News of work that is no longer at hand changes nothing.
  */
 
-import { iso } from "../../execution/life.ts";
 import { type Context, defineActor, type Json, type Turn } from "../../kernel/actor.ts";
+import { iso } from "../../kernel/time.ts";
 import { firstState } from "./blackboard/seed.ts";
 import { maxBlackboardBytes } from "./blackboard/size.ts";
 import { cancel, fail, timeOut } from "./ending.ts";

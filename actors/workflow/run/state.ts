@@ -1,10 +1,11 @@
 /** What a workflow run is made of between two turns. */
-import { type Static, type TSchema, Type } from "@sinclair/typebox";
+
+import { type Static, Type } from "@sinclair/typebox";
 import { MountPlan } from "../../execution/start/plan.ts";
 import { AnyJson, JsonObject } from "../../kernel/json.ts";
+import { Nullable } from "../../kernel/schema.ts";
 import { Definition, Judge } from "../definition.ts";
 
-const Nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
 const Text = Type.String();
 /** Unix milliseconds. */
 const Moment = Type.Integer();

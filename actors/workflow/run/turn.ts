@@ -5,9 +5,9 @@
  * blackboard costs nothing but its own change.
  */
 
-import { iso } from "../../execution/life.ts";
 import type { Context, Effect, Json, Turn } from "../../kernel/actor.ts";
 import { jsonOrText } from "../../kernel/json.ts";
+import { iso } from "../../kernel/time.ts";
 import { Effort } from "../../template/effort.ts";
 import { compile, type Part } from "../../template/template.ts";
 import type { State } from "../definition.ts";

@@ -1,5 +1,7 @@
 /** Starts that went through although nobody waits for them any more: what was started is told to stop. */
+
 import type { Effect, Json } from "../../kernel/actor.ts";
+import { isObject } from "../../kernel/json.ts";
 import type { AgentStarted, RunStarted } from "./activities.ts";
 import { WORKFLOW } from "./messages.ts";
 import { agentStartId, childIsOurs, runIsOurs, runStartId } from "./news.ts";
@@ -25,7 +27,7 @@ export function unwantedRun(state: RunState | null, outcome: RunStarted): Effect
 function isReleased({ outputs, blackboard }: RunState, id: string): boolean {
   return outputs.some((name) => {
     const result = (blackboard[name] ?? null) as Json;
-    if (result === null || typeof result !== "object" || Array.isArray(result)) return false;
+    if (!isObject(result)) return false;
     const { status, child_execution_id } = result as { readonly [member: string]: Json };
     return status === "success" && child_execution_id === id;
   });

@@ -2,7 +2,9 @@
  * From a state to the command that is run for it: everything rendered, nothing left to a shell but the author's own
  * text (contract 3).
  */
+
 import type { Json } from "../../kernel/actor.ts";
+import { isObject } from "../../kernel/json.ts";
 import type { Command, ContainerRunState, Step, SystemState } from "../definition.ts";
 import type { CommandRun } from "../run/activities.ts";
 import { mountsOf } from "../run/blackboard/mounts.ts";
@@ -155,8 +157,7 @@ function environmentOf(run: Run, templates: Readonly<Record<string, string>>, va
 function inputsOf(run: Run): { INTENT_INPUTS?: string } {
   const { input = null, attachments = [] } = run.state.blackboard;
   const list: Json = Array.isArray(attachments) && attachments.length > 0 ? { attachments } : {};
-  const isObject = input !== null && typeof input === "object" && !Array.isArray(input);
-  const text = JSON.stringify(isObject ? { ...input, ...list } : { input, ...list });
+  const text = JSON.stringify(isObject(input) ? { ...input, ...list } : { input, ...list });
   return Buffer.byteLength(text) + "INTENT_INPUTS=".length < maxArgumentBytes ? { INTENT_INPUTS: text } : {};
 }
 

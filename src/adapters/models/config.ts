@@ -2,9 +2,11 @@
  * The sections `llm_providers` and `llm_selection` of the configuration file: their shape, their defaults
  * and the rules between fields. Whatever is wrong is reported together, each with its path.
  */
+
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import type { Issue } from "../../../actors/kernel/problem.ts";
+import { Nullable } from "../../../actors/kernel/schema.ts";
 import { Secret } from "../../lib/secret.ts";
 import type { ServedModel } from "./attempt.ts";
 import { endpointOf, isPrivateEndpoint, type VendorType } from "./endpoint.ts";
@@ -19,7 +21,7 @@ const ModelSection = Type.Object(
     alias: name,
     model: Type.String({ minLength: 1, maxLength: 256 }),
     capabilities: Type.Optional(Type.Array(Type.String({ maxLength: 64 }), { maxItems: 64 })),
-    context_window: Type.Optional(Type.Union([Type.Integer({ minimum: 1 }), Type.Null()])),
+    context_window: Type.Optional(Nullable(Type.Integer({ minimum: 1 }))),
     max_output_tokens: Type.Optional(Type.Integer({ minimum: 1 })),
     temperature: Type.Optional(Type.Number({ minimum: 0, maximum: 2 })),
     cost_per_1k_tokens: Type.Optional(
@@ -58,8 +60,8 @@ const SelectionSection = Type.Object(
         Type.Literal("latency-optimized"),
       ]),
     ),
-    default_provider: Type.Optional(Type.Union([Type.String(), Type.Null()])),
-    fallback_provider: Type.Optional(Type.Union([Type.String(), Type.Null()])),
+    default_provider: Type.Optional(Nullable(Type.String())),
+    fallback_provider: Type.Optional(Nullable(Type.String())),
     max_retries: Type.Optional(Type.Integer({ minimum: 0, maximum: 20 })),
     retry_delay_ms: Type.Optional(Type.Integer({ minimum: 0, maximum: 30_000 })),
     call_timeout_seconds: Type.Optional(Type.Integer({ minimum: 1, maximum: 3600 })),

@@ -2,6 +2,7 @@
  * What comes from a model is outside text: it may hold NUL characters and lone surrogates, which no store
  * takes, nest without end, or be no JSON at all.
  */
+import { isObject } from "../../../actors/kernel/json.ts";
 import type { ModelMessage, ToolCall } from "./port.ts";
 
 const deepest = 64;
@@ -57,8 +58,4 @@ function cleanJson(value: unknown, depth: number): unknown {
   if (Array.isArray(value)) return value.map((item) => cleanJson(item, depth + 1));
   if (!isObject(value)) return value;
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [clean(key), cleanJson(item, depth + 1)]));
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,8 +1,9 @@
 /** The runtimes of this node: the built-in table, with the entries of `SVC_RUNTIME_REGISTRY` over it. */
+
 import { readFileSync } from "node:fs";
-import { isObject } from "../../../actors/agent/manifest/parse.ts";
 import { builtInRuntimes, mergeRuntimes, type Runtime } from "../../../actors/agent/manifest/runtimes.ts";
 import type { Json } from "../../../actors/kernel/actor.ts";
+import { isObject } from "../../../actors/kernel/json.ts";
 import { Fields } from "../../../actors/manifest/fields.ts";
 import { Findings } from "../../../actors/manifest/findings.ts";
 import { readYaml } from "../../../actors/manifest/yaml-document.ts";

@@ -3,7 +3,7 @@ import { Type } from "@sinclair/typebox";
 import { manifestMediaTypes, maxManifestBytes } from "../../../actors/agent/manifest/parse.ts";
 import type { Runtime } from "../../../actors/agent/manifest/runtimes.ts";
 import { AnyJson } from "../../../actors/kernel/json.ts";
-import { invalid } from "../../../actors/kernel/problem.ts";
+import { invalidField } from "../../../actors/kernel/problem.ts";
 import type { Models } from "../../adapters/models/port.ts";
 import { preferredText } from "../../http/accept.ts";
 import { listSchema, pageOf, pagingQuery } from "../../http/paging.ts";
@@ -164,9 +164,7 @@ function scopeRoute(agents: Agents, method: Method): Route {
     handler: (call) => {
       const scope = call.body.scope ?? call.body.target_scope;
       if (scope !== undefined) return agents.setScope(call, call.params.id, scope);
-      throw invalid("validation_failed", "The request is invalid", [
-        { path: "scope", message: "is required", code: "invalid" },
-      ]);
+      throw invalidField("scope", "is required");
     },
   });
 }

@@ -1,8 +1,9 @@
 /** The wire shapes of agents. */
-import { type Static, type TSchema, Type } from "@sinclair/typebox";
-import { AnyJson } from "../../../actors/kernel/json.ts";
 
-const Nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
+import { type Static, Type } from "@sinclair/typebox";
+import { AnyJson } from "../../../actors/kernel/json.ts";
+import { Nullable } from "../../../actors/kernel/schema.ts";
+
 const Time = Type.String({ format: "date-time" });
 const Texts = Type.Record(Type.String(), Type.String());
 

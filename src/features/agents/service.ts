@@ -1,8 +1,8 @@
 /** What can be done with agents. Routes, executions and later the management tools all come through here. */
 
 import type { AgentSpec } from "../../../actors/agent/manifest/spec.ts";
-import { invalid, Problem } from "../../../actors/kernel/problem.ts";
-import { listOf, type Page } from "../../http/paging.ts";
+import { Problem } from "../../../actors/kernel/problem.ts";
+import { listOf, type Page, readLabels } from "../../http/paging.ts";
 import { isUuid } from "../../http/route.ts";
 import { BoundedCache } from "../../lib/bounded-cache.ts";
 import { changing } from "./changes.ts";
@@ -64,7 +64,7 @@ export function createAgents(options: AgentsOptions) {
 
     /** By name. */
     async list(tenant: string, filter: AgentFilter, page: Page): Promise<Record<string, unknown>> {
-      const rows = await records.list(tenant, filter, labelFilter(filter.label ?? []), page);
+      const rows = await records.list(tenant, filter, readLabels(filter.label), page);
       return listOf("agents", await counted(tenant, rows), page, (agent) => [agent.name, agent.agent_id]);
     },
 
@@ -129,16 +129,4 @@ export function createAgents(options: AgentsOptions) {
  */
 function seesValues(caller: Caller, owner: string): boolean {
   return caller.identity.scopes.has("agent:deploy") && (owner === caller.tenant || mayPublish(caller));
-}
-
-function labelFilter(labels: readonly string[]): Readonly<Record<string, string>> {
-  return Object.fromEntries(
-    labels.map((label) => {
-      const split = label.indexOf("=");
-      if (split > 0) return [label.slice(0, split), label.slice(split + 1)];
-      throw invalid("validation_failed", "The request is invalid", [
-        { path: "label", message: "must be key=value", code: "invalid" },
-      ]);
-    }),
-  );
 }

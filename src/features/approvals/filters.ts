@@ -1,12 +1,14 @@
 /** The filters of the two lists, as a query asks for them. */
-import { invalid } from "../../../actors/kernel/problem.ts";
+
+import { invalidField } from "../../../actors/kernel/problem.ts";
+import { readTime } from "../../../actors/kernel/time.ts";
 import type { HistoryFilter, PendingFilter } from "./records.ts";
 import type { HistoryQuery, PendingQuery } from "./schema.ts";
 
 const decidedStatuses: readonly string[] = ["approved", "rejected", "responded", "timed_out", "withdrawn"];
 
 export function readPendingFilter(query: PendingQuery): PendingFilter {
-  if (query.descendants && query.execution_id === undefined) throw refused("descendants", "needs an execution_id");
+  if (query.descendants && query.execution_id === undefined) throw invalidField("descendants", "needs an execution_id");
   return {
     // Ids are kept in lower case.
     executionId: query.execution_id?.toLowerCase() ?? null,
@@ -20,7 +22,7 @@ export function readPendingFilter(query: PendingQuery): PendingFilter {
 export function readHistoryFilter(query: HistoryQuery): HistoryFilter {
   const statuses = query.status?.split(",").map((status) => status.trim()) ?? null;
   if (statuses !== null && !statuses.every((status) => decidedStatuses.includes(status))) {
-    throw refused("status", `must be of ${decidedStatuses.join(", ")}`);
+    throw invalidField("status", `must be of ${decidedStatuses.join(", ")}`);
   }
   return {
     statuses,
@@ -30,15 +32,4 @@ export function readHistoryFilter(query: HistoryQuery): HistoryFilter {
     from: query.from === undefined ? null : readTime("from", query.from),
     to: query.to === undefined ? null : readTime("to", query.to),
   };
-}
-
-function readTime(path: string, text: string): Date {
-  const time = new Date(text);
-  const year = time.getUTCFullYear();
-  if (Number.isNaN(year) || year < 1 || year > 9999) throw refused(path, "must be a timestamp");
-  return time;
-}
-
-function refused(path: string, message: string) {
-  return invalid("validation_failed", "The request is invalid", [{ path, message, code: "invalid" }]);
 }

@@ -1,6 +1,6 @@
 /** Checks of what people write, beyond what a schema can say. */
 
-import { type Issue, invalid } from "../../../actors/kernel/problem.ts";
+import { type Issue, invalidField, invalidRequest } from "../../../actors/kernel/problem.ts";
 import { isStorable } from "../../../actors/manifest/storable.ts";
 import { maxFeedbackBytes } from "./schema.ts";
 
@@ -17,15 +17,13 @@ export function checkTexts(texts: Readonly<Record<string, string | undefined>>, 
     const message = faultOf(text, path === mustSay);
     if (message !== null) issues.push({ path, message, code: "invalid" });
   }
-  if (issues.length > 0) throw invalid("validation_failed", "The request is invalid", issues);
+  if (issues.length > 0) throw invalidRequest(issues);
 }
 
 /** @throws Problem 422 `validation_failed` */
 export function checkRecipient(recipient: string): void {
   if (mailAddress.test(recipient) && isStorable(recipient)) return;
-  throw invalid("validation_failed", "The request is invalid", [
-    { path: "recipient", message: "must be one e-mail address", code: "invalid" },
-  ]);
+  throw invalidField("recipient", "must be one e-mail address");
 }
 
 function faultOf(text: string, mustSay: boolean): string | null {

@@ -1,6 +1,8 @@
 /** The requests and answers of the approval routes. */
+
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import { ApprovalRecord, PendingApproval } from "../../../actors/approval/record.ts";
+import { Nullable } from "../../../actors/kernel/schema.ts";
 import { pagingQuery } from "../../http/paging.ts";
 
 /** Bytes of a feedback or a reason. */
@@ -81,7 +83,7 @@ function pageSchema(alias: string, item: TSchema): TSchema {
     [alias]: items,
     items,
     count: Type.Integer(),
-    next_cursor: Type.Union([Text, Type.Null()]),
+    next_cursor: Nullable(Text),
   });
 }
 export const PendingPage = pageSchema("pending_requests", PendingApproval);

@@ -16,7 +16,7 @@ import {
 } from "../../../actors/approval/record.ts";
 import type { ApprovalState } from "../../../actors/approval/state.ts";
 import type { Json } from "../../../actors/kernel/actor.ts";
-import { invalid, Problem } from "../../../actors/kernel/problem.ts";
+import { invalidField, Problem } from "../../../actors/kernel/problem.ts";
 import { isStorableJson } from "../../../actors/manifest/storable.ts";
 import type { Page } from "../../http/paging.ts";
 import { type Address, type LogEntry, type LogPoint, MessageRejected, type Runtime } from "../../runtime/port.ts";
@@ -147,9 +147,7 @@ export function createApprovals({ runtime, records, publicUrl, now }: ApprovalsO
     async signal(signal: Omit<Act, "managesFleet"> & Signal): Promise<DecisionBody> {
       const { signalName, text, payload, ...act } = signal;
       if (!isStorableJson([signalName, text, payload])) {
-        throw invalid("validation_failed", "The request is invalid", [
-          { path: "", message: "may not hold NUL or broken Unicode", code: "invalid" },
-        ]);
+        throw invalidField("", "may not hold NUL or broken Unicode");
       }
       return decide({ ...act, managesFleet: false }, "signal", { signal_name: signalName, text, payload });
     },

@@ -1,8 +1,9 @@
 /** Reading the audit log. */
+
 import type { Fragment } from "postgres";
+import { readTime } from "../../../actors/kernel/time.ts";
 import { listOf, type Page } from "../../http/paging.ts";
 import { isUuid } from "../../http/route.ts";
-import { readTime } from "../../http/timestamp.ts";
 import type { Sql } from "../../store/postgres.ts";
 import type { AuditEntry, AuditFilter } from "./schema.ts";
 

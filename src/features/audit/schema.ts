@@ -1,9 +1,10 @@
 /** Entries of the audit log on the wire, and the filters of its lists. */
-import { type Static, type TSchema, Type } from "@sinclair/typebox";
+
+import { type Static, Type } from "@sinclair/typebox";
 import { JsonObject } from "../../../actors/kernel/json.ts";
+import { Nullable } from "../../../actors/kernel/schema.ts";
 import { pagingQuery } from "../../http/paging.ts";
 
-const Nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
 const Text = Type.String();
 
 const Outcome = Type.Union([Type.Literal("allowed"), Type.Literal("denied"), Type.Literal("failed")]);

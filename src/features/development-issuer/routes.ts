@@ -1,5 +1,7 @@
 /** The development issuer's routes. Mounted in development mode only; elsewhere these paths are unknown. */
+
 import { Type } from "@sinclair/typebox";
+import { isObject } from "../../../actors/kernel/json.ts";
 import { definePublicRoute, type RawContent, type Route, rawBody, reply } from "../../http/route.ts";
 import { type DevelopmentIssuer, oauthProblem, type TokenRequest } from "../../identity/development-issuer.ts";
 
@@ -48,7 +50,7 @@ function fieldsOf(body: RawContent): TokenRequest["fields"] {
   } catch {
     throw oauthProblem("invalid_request", "The body is not valid JSON");
   }
-  if (typeof parsed !== "object" || parsed === null || Array.isArray(parsed)) {
+  if (!isObject(parsed)) {
     throw oauthProblem("invalid_request", "The body is no JSON object");
   }
   return parsed as TokenRequest["fields"];

@@ -1,10 +1,11 @@
 /** The wire shapes of executions. The record itself is defined beside its fold, in `actors/execution/record/record.ts`. */
-import { type Static, type TSchema, Type } from "@sinclair/typebox";
+
+import { type Static, Type } from "@sinclair/typebox";
 import { Status } from "../../../actors/execution/messages.ts";
 import { AnyJson } from "../../../actors/kernel/json.ts";
+import { Nullable } from "../../../actors/kernel/schema.ts";
 import { pagingQuery } from "../../http/paging.ts";
 
-const Nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
 const Time = Type.String({ format: "date-time" });
 
 export const maxInputBytes = 1024 * 1024;

@@ -1,4 +1,5 @@
 /** What can be done with executions. Routes, agents and later the management tools all come through here. */
+
 import { Value } from "@sinclair/typebox/value";
 import { isTerminal } from "../../../actors/execution/events.ts";
 import { EXECUTION } from "../../../actors/execution/execution.ts";
@@ -12,9 +13,10 @@ import {
 } from "../../../actors/execution/record/record.ts";
 import type { Header } from "../../../actors/execution/start/plan.ts";
 import { type ExecutionState, isOver } from "../../../actors/execution/state.ts";
-import { invalid, Problem } from "../../../actors/kernel/problem.ts";
+import { invalidField, Problem } from "../../../actors/kernel/problem.ts";
+import { iso, readTime } from "../../../actors/kernel/time.ts";
 import type { Quota } from "../../../actors/policy/quota.ts";
-import { listOf, type Page } from "../../http/paging.ts";
+import { listOf, type Page, readLabels } from "../../http/paging.ts";
 import { type Address, MailboxFull, MessageRejected, type Runtime } from "../../runtime/port.ts";
 import type { Agents } from "../agents/service.ts";
 import type { Concurrency } from "./concurrency.ts";
@@ -109,7 +111,7 @@ export function createExecutions(options: ExecutionsOptions) {
       const earlier = fresh ? null : await runtime.read(at);
       if (earlier !== null) {
         const { header, created_at } = earlier.state as unknown as ExecutionState;
-        return startedBody(executionId, header, new Date(created_at).toISOString());
+        return startedBody(executionId, header, iso(created_at));
       }
       const { tenant, starter, origin } = request;
       const quota = options.quota(starter, tenant);
@@ -226,32 +228,15 @@ function notFound(): Problem {
 function readFilter(filter: ExecutionFilter): ListFilter {
   const statuses = filter.status?.split(",").map((status) => status.trim()) ?? null;
   const unknown = statuses?.find((status) => !Value.Check(Status, status));
-  if (unknown !== undefined) throw unreadable("status", `${unknown} is not a status`);
+  if (unknown !== undefined) throw invalidField("status", `${unknown} is not a status`);
   return {
     agentId: filter.agent_id ?? null,
     statuses,
     workflowName: filter.workflow_name ?? null,
     workflowExecutionId: filter.workflow_execution_id ?? null,
     parentExecutionId: filter.parent_execution_id ?? null,
-    labels: Object.fromEntries((filter.label ?? []).map(readLabel)),
-    startedAfter: readTime("started_after", filter.started_after),
-    startedBefore: readTime("started_before", filter.started_before),
+    labels: readLabels(filter.label),
+    startedAfter: filter.started_after === undefined ? null : readTime("started_after", filter.started_after),
+    startedBefore: filter.started_before === undefined ? null : readTime("started_before", filter.started_before),
   };
 }
-
-function readLabel(label: string): [key: string, value: string] {
-  const split = label.indexOf("=");
-  if (split <= 0) throw unreadable("label", "must be key=value");
-  return [label.slice(0, split), label.slice(split + 1)];
-}
-
-function readTime(path: string, text: string | undefined): Date | null {
-  if (text === undefined) return null;
-  const time = new Date(text);
-  const year = time.getUTCFullYear();
-  if (Number.isNaN(year) || year < 1 || year > 9999) throw unreadable(path, "must be a timestamp");
-  return time;
-}
-
-const unreadable = (path: string, message: string): Problem =>
-  invalid("validation_failed", "The request is invalid", [{ path, message, code: "invalid" }]);

@@ -1,5 +1,7 @@
 /** An execution's events as a stream: what is stored, then what happens, without gap or repeat. */
+
 import { eventName, isTerminal, wireEvent } from "../../../actors/execution/events.ts";
+import { iso } from "../../../actors/kernel/time.ts";
 import { type LogWishes, streamLog } from "../../http/streams/log-stream.ts";
 import type { EventStream } from "../../http/streams/sse.ts";
 import type { Address, LogEntry, Runtime } from "../../runtime/port.ts";
@@ -46,5 +48,5 @@ export function eventText(entry: LogEntry, { prompts, flat }: Pick<StreamWishes,
 function flatEvent({ seq, at, entry }: LogEntry, prompts: boolean): Record<string, unknown> {
   const name = eventName(entry);
   const data = (wireEvent(entry, prompts) as Record<string, Record<string, unknown>>)[name];
-  return { ...data, type: name, event_type: name, sequence: seq, timestamp: new Date(at).toISOString(), data };
+  return { ...data, type: name, event_type: name, sequence: seq, timestamp: iso(at), data };
 }

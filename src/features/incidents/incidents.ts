@@ -2,8 +2,10 @@
  * Security incidents: durable, and never in the way of whoever reports one. They are gathered in memory and
  * written once a second; equal ones of one run or session within a minute are one record with a count.
  */
+
 import { createHash } from "node:crypto";
 import type { Json } from "../../../actors/kernel/actor.ts";
+import { iso } from "../../../actors/kernel/time.ts";
 import type { Sql } from "../../store/postgres.ts";
 
 /** Every category with its severity (SEAL contract §11, platform contract §9). */
@@ -133,8 +135,8 @@ export function createIncidents({ sql, now, newId, retentionDays, warn }: Incide
       violation_type: incident.violationType,
       details: incident.details,
       count: pending,
-      created_at: new Date(firstAt).toISOString(),
-      last_seen_at: new Date(lastAt).toISOString(),
+      created_at: iso(firstAt),
+      last_seen_at: iso(lastAt),
     }));
     await sql`
       insert into security_incidents

@@ -1,12 +1,13 @@
 /** Reading security incidents, tenant first. */
-import { type Static, type TSchema, Type } from "@sinclair/typebox";
+
+import { type Static, Type } from "@sinclair/typebox";
 import { AnyJson } from "../../../actors/kernel/json.ts";
+import { Nullable } from "../../../actors/kernel/schema.ts";
+import { readTime } from "../../../actors/kernel/time.ts";
 import { listOf, type Page, pagingQuery } from "../../http/paging.ts";
 import { isUuid } from "../../http/route.ts";
-import { readTime } from "../../http/timestamp.ts";
 import type { Sql } from "../../store/postgres.ts";
 
-const Nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
 const Text = Type.String();
 const Time = Type.String({ format: "date-time" });
 

@@ -1,7 +1,7 @@
 /** Volumes as their users have them: made, shown, changed, deleted (platform 3). */
 
 import type { Identity } from "../../../actors/identity/identity.ts";
-import { invalid, Problem } from "../../../actors/kernel/problem.ts";
+import { invalidField, Problem } from "../../../actors/kernel/problem.ts";
 import { isStorable } from "../../../actors/manifest/storable.ts";
 import { type StorageQuota, storageQuota, volumeAllowance } from "../../../actors/policy/storage-quota.ts";
 import type { Page } from "../../http/paging.ts";
@@ -205,9 +205,7 @@ const volumeNotFound = (): Problem => new Problem("volume_not_found", "Volume no
 const labelTaken = (): Problem => new Problem("volume_label_taken", "You have a volume of that label");
 
 function badLimit(message: string): Problem {
-  return invalid("validation_failed", "The request is invalid", [
-    { path: "size_limit_bytes", message, code: "invalid" },
-  ]);
+  return invalidField("size_limit_bytes", message);
 }
 
 function checkedLimit(bytes: number | undefined, quota: StorageQuota): number | null {
@@ -219,7 +217,5 @@ function checkedLimit(bytes: number | undefined, quota: StorageQuota): number | 
 
 function checkLabel(label: string): void {
   if (isStorable(label) && label.trim() !== "") return;
-  throw invalid("validation_failed", "The request is invalid", [
-    { path: "label", message: "must be printable text", code: "invalid" },
-  ]);
+  throw invalidField("label", "must be printable text");
 }

@@ -1,7 +1,7 @@
 /** The routes of volumes and of the files in them (platform 3.2–3.4). */
 import { closeSync } from "node:fs";
 import { type TSchema, Type } from "@sinclair/typebox";
-import { invalid } from "../../../actors/kernel/problem.ts";
+import { invalidField } from "../../../actors/kernel/problem.ts";
 import { idempotent } from "../../http/idempotency.ts";
 import { listOf, listSchema, type Page, pageOf } from "../../http/paging.ts";
 import { type Call, defineRoute, jsonBody, type Route, reply } from "../../http/route.ts";
@@ -260,7 +260,7 @@ const movedSchema: TSchema = Type.Object({
 
 function required(path: string, value: string | undefined): string {
   if (value !== undefined && value !== "") return value;
-  throw invalid("validation_failed", "The request is invalid", [{ path, message: "is required", code: "invalid" }]);
+  throw invalidField(path, "is required");
 }
 
 function afterOf({ after }: Page): { readonly directory: boolean; readonly name: string } | null {

@@ -1,9 +1,10 @@
 /** The wire shapes of volumes. */
-import { type Static, type TSchema, Type } from "@sinclair/typebox";
+
+import { type Static, Type } from "@sinclair/typebox";
+import { Nullable } from "../../../actors/kernel/schema.ts";
 import { pagingQuery } from "../../http/paging.ts";
 import { CHAT_ATTACHMENTS } from "./attachments/attachments.ts";
 
-const Nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
 const Time = Type.String({ format: "date-time" });
 const uuid = "[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}";
 

@@ -3,7 +3,7 @@
  * to the types that the output schema names.
  */
 import type { Json } from "../../../kernel/actor.ts";
-import { jsonOrText } from "../../../kernel/json.ts";
+import { isObject, jsonOrText } from "../../../kernel/json.ts";
 import type { Effort } from "../../../template/effort.ts";
 import { compile, TemplateError } from "../../../template/template.ts";
 import type { Definition } from "../../definition.ts";
@@ -54,7 +54,7 @@ function typesOf(schema: Json, key: string): string[] {
 }
 
 function memberOf(value: Json, name: string): Json {
-  if (value === null || typeof value !== "object" || Array.isArray(value) || !Object.hasOwn(value, name)) return null;
+  if (!isObject(value) || !Object.hasOwn(value, name)) return null;
   return (value as Values)[name] ?? null;
 }
 

@@ -1,7 +1,9 @@
 /** A run before its first state: its first blackboard (contract 5) and everything around it. */
+
 import type { Static } from "@sinclair/typebox";
-import { iso } from "../../../execution/life.ts";
 import type { Context, Json } from "../../../kernel/actor.ts";
+import { isObject } from "../../../kernel/json.ts";
+import { iso } from "../../../kernel/time.ts";
 import type { messages } from "../messages.ts";
 import type { RunHeader, RunState } from "../state.ts";
 import { jsonBytes } from "./size.ts";
@@ -79,8 +81,4 @@ function feedbackOf({ blackboard, state }: NonNullable<Start["resume"]>): string
   if (!isObject(last ?? null)) return null;
   const { name, feedback } = last as Values;
   return name === state && typeof feedback === "string" ? feedback : null;
-}
-
-function isObject(value: Json): value is Values {
-  return value !== null && typeof value === "object" && !Array.isArray(value);
 }

@@ -1,5 +1,7 @@
 /** What a command's end means as a state's result (contract 2). */
+
 import type { Json } from "../../../kernel/actor.ts";
+import { isObject } from "../../../kernel/json.ts";
 import type { CommandEnd, CommandEnded } from "../activities.ts";
 import { jsonBytes, maxResultBytes } from "../blackboard/size.ts";
 import type { StateResult } from "./kind.ts";
@@ -81,6 +83,5 @@ function notesOf({ error, warnings }: CommandEnd): Fields {
 /** A ContainerRun's result whose standard output an output handler has replaced. */
 export function withStdout(result: StateResult, stdout: string): StateResult {
   const { output } = result;
-  const isObject = output !== null && typeof output === "object" && !Array.isArray(output);
-  return { ...result, stdout, output: isObject ? { ...output, stdout } : { stdout } };
+  return { ...result, stdout, output: isObject(output) ? { ...output, stdout } : { stdout } };
 }

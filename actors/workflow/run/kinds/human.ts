@@ -5,6 +5,8 @@
 
 import { APPROVAL, type ApprovalDecided, type Open } from "../../../approval/messages.ts";
 import type { Json } from "../../../kernel/actor.ts";
+import { isObject } from "../../../kernel/json.ts";
+import { iso } from "../../../kernel/time.ts";
 import { settle } from "../settling.ts";
 import type { Run } from "../turn.ts";
 import { type KindOfState, StateFault, type StateOf, type StateResult } from "./kind.ts";
@@ -26,7 +28,7 @@ export const humanKind: KindOfState<"Human"> = {
         approval_id,
         prompt,
         default_response: state.default_response,
-        expires_at: new Date(expires_at).toISOString(),
+        expires_at: iso(expires_at),
       },
     });
   },
@@ -90,7 +92,7 @@ const timeoutOf = ({ timeout_ms }: StateOf<"Human">): number => timeout_ms ?? de
 
 /** Whoever decided, as authenticated: by e-mail address, else by subject. Null when nobody did. */
 function approverOf({ decided_by }: ApprovalDecided["result"]): Json {
-  if (decided_by === null || typeof decided_by !== "object" || Array.isArray(decided_by)) return null;
+  if (!isObject(decided_by)) return null;
   const { email, sub } = decided_by as { readonly [member: string]: Json };
   return email ?? sub ?? null;
 }

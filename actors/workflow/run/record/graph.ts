@@ -1,10 +1,11 @@
 /** A run as a graph: its states, the ways between them and how often each was taken, its steps with their times. */
-import { type Static, type TSchema, Type } from "@sinclair/typebox";
-import { iso } from "../../../execution/life.ts";
+
+import { type Static, Type } from "@sinclair/typebox";
 import type { Json } from "../../../kernel/actor.ts";
+import { Nullable } from "../../../kernel/schema.ts";
+import { iso } from "../../../kernel/time.ts";
 import { isOver, type RunState, RunStatus } from "../state.ts";
 
-const Nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
 const Text = Type.String();
 const Time = Type.String({ format: "date-time" });
 const Milliseconds = Type.Integer({ minimum: 0 });

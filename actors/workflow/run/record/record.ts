@@ -1,11 +1,12 @@
 /** The record of a run as clients read it, and its row in lists (contract 8). Every key is always there. */
-import { type Static, type TSchema, Type } from "@sinclair/typebox";
-import { iso } from "../../../execution/life.ts";
+
+import { type Static, Type } from "@sinclair/typebox";
 import type { Json } from "../../../kernel/actor.ts";
 import { AnyJson, JsonObject } from "../../../kernel/json.ts";
+import { Nullable } from "../../../kernel/schema.ts";
+import { iso } from "../../../kernel/time.ts";
 import { type Current, Initiator, type RunState, RunStatus } from "../state.ts";
 
-const Nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
 const Text = Type.String();
 const Time = Type.String({ format: "date-time" });
 

@@ -4,7 +4,7 @@ import type { AgentRuntimeOverrides } from "../../../../actors/execution/child.t
 import type { Header, MountPlan } from "../../../../actors/execution/start/plan.ts";
 import type { Identity } from "../../../../actors/identity/identity.ts";
 import type { Json } from "../../../../actors/kernel/actor.ts";
-import { type Issue, invalid, Problem, type ProblemCode } from "../../../../actors/kernel/problem.ts";
+import { type Issue, invalid, invalidField, Problem, type ProblemCode } from "../../../../actors/kernel/problem.ts";
 import { isStorable, isStorableJson } from "../../../../actors/manifest/storable.ts";
 import { isUuid } from "../../../http/route.ts";
 import { maxOverridesBytes, type StartBody, type StartQuery } from "../schema.ts";
@@ -64,7 +64,7 @@ function apiOrigin(identity: Identity): StartOrigin {
 /** The agent's id from a body: a text that is no UUID is told apart from none at all. */
 export function agentIdOf(body: StartBody): string {
   const { agent_id } = body;
-  if (agent_id === undefined || agent_id === null) throw missing("agent_id");
+  if (agent_id === undefined || agent_id === null) throw invalidField("agent_id", "is required");
   if (typeof agent_id !== "string" || !isUuid(agent_id)) throw new Problem("invalid_agent_id", "Invalid agent ID");
   return agent_id.toLowerCase();
 }
@@ -80,7 +80,7 @@ export function readStart(
   query: StartQuery,
 ): StartRequest {
   const { input, intent = null, context_overrides = null, labels = {} } = body;
-  if (input === undefined || input === null) throw missing("input");
+  if (input === undefined || input === null) throw invalidField("input", "is required");
   if (intent !== null && !isStorable(intent)) throw refused("validation_failed", "intent", unusableText);
   checkLabels(labels);
   checkOverrides(context_overrides);
@@ -127,6 +127,3 @@ export function refused(code: ProblemCode, path: string, message: string): Probl
   const issue: Issue = { path, message, code: code === "validation_failed" ? "invalid" : code };
   return invalid(code, `${path}: ${message}`, [issue]);
 }
-
-const missing = (path: string): Problem =>
-  invalid("validation_failed", "The request is invalid", [{ path, message: "is required", code: "invalid" }]);

@@ -1,11 +1,11 @@
 /** What can be done with stimuli that were taken in: looking at them, and giving up those that came to nothing. */
 
 import { Problem } from "../../../../actors/kernel/problem.ts";
+import { readTime } from "../../../../actors/kernel/time.ts";
 import { isStorable } from "../../../../actors/manifest/storable.ts";
 import { discardOf, StimulusStatus } from "../../../../actors/stimulus/life.ts";
 import { type StimulusRecord, stimulusElement, stimulusRecord } from "../../../../actors/stimulus/record.ts";
 import { listOf, type Page } from "../../../http/paging.ts";
-import { readTime } from "../../../http/timestamp.ts";
 import type { Sql } from "../../../store/postgres.ts";
 import type { Audit } from "../../audit/port.ts";
 import { refused, unusableText } from "../../executions/start/request.ts";

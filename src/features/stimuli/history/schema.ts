@@ -1,12 +1,14 @@
 /** The wire shapes of the history of stimuli (stimuli contract, section 9). */
+
 import { type Static, Type } from "@sinclair/typebox";
+import { Nullable } from "../../../../actors/kernel/schema.ts";
 import { StimulusRecord } from "../../../../actors/stimulus/record.ts";
 import { pagingQuery } from "../../../http/paging.ts";
 import { Uuid } from "../../../http/route.ts";
 import { Routed } from "../intake/ingest-schema.ts";
 
 const Text = Type.String();
-const TextOrNull = Type.Union([Text, Type.Null()]);
+const TextOrNull = Nullable(Text);
 const Word = Type.Optional(Type.String({ maxLength: 128 }));
 const Moment = Type.Optional(Type.String({ maxLength: 64, description: "A timestamp; included" }));
 

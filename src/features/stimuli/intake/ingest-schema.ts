@@ -1,11 +1,13 @@
 /** The wire shapes of ingestion. */
+
 import { Type } from "@sinclair/typebox";
+import { Nullable } from "../../../../actors/kernel/schema.ts";
 
 /** Other keys are reserved: not used, not refused. */
 export const StimulusBody = Type.Object({
   source: Type.String(),
   content: Type.Unknown(),
-  idempotency_key: Type.Optional(Type.Union([Type.String(), Type.Null()])),
+  idempotency_key: Type.Optional(Nullable(Type.String())),
 });
 
 const Text = Type.String();

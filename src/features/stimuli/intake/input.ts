@@ -1,5 +1,7 @@
 /** What a run that a stimulus starts is given (stimuli contract, section 2). */
+
 import type { Json } from "../../../../actors/kernel/actor.ts";
+import { iso } from "../../../../actors/kernel/time.ts";
 import { payloadOf } from "../../../../actors/stimulus/content.ts";
 import type { Stimulus } from "./port.ts";
 
@@ -13,7 +15,7 @@ export function runInput(stimulus: Stimulus): Json {
     stimulus_source: source,
     stimulus_id: id,
     stimulus_channel: channel,
-    received_at: new Date(receivedAt).toISOString(),
+    received_at: iso(receivedAt),
     headers: { ...headers },
     ...(headersTruncated ? { headers_truncated: true } : {}),
   };

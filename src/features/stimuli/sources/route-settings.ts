@@ -1,6 +1,6 @@
 /** What a source route says, read from a request: defaults, merging, and what no schema can see. */
 
-import { type Issue, invalid, Problem } from "../../../../actors/kernel/problem.ts";
+import { type Issue, invalidField, invalidRequest, Problem } from "../../../../actors/kernel/problem.ts";
 import { isStorable } from "../../../../actors/manifest/storable.ts";
 import { isReservedSource, parseSource } from "../../../../actors/stimulus/source.ts";
 import type { SourceRoute } from "./port.ts";
@@ -22,7 +22,7 @@ export const defaultTolerance = 300;
 export function newSettings(body: NewRoute): RouteSettings {
   const source = parseSource(body.source);
   if (source === null) {
-    throw oneIssue(
+    throw invalidField(
       "source",
       "must be 1–128 printable ASCII characters without / ? # % and blanks, first one alphanumeric",
     );
@@ -68,7 +68,7 @@ export function changedSettings(settings: RouteSettings, body: RouteChange): Rou
 /** @throws Problem 422 `validation_failed` */
 export function secretWishOf({ secret, generate_secret = false }: RouteChange): SecretWish {
   if (generate_secret && secret !== undefined && secret !== null) {
-    throw oneIssue("generate_secret", "cannot be combined with secret");
+    throw invalidField("generate_secret", "cannot be combined with secret");
   }
   if (generate_secret) return "mint";
   if (secret === undefined) return "keep";
@@ -78,7 +78,7 @@ export function secretWishOf({ secret, generate_secret = false }: RouteChange): 
 
 /** @throws Problem 422 `validation_failed` */
 export function checkedSecret(secret: string): string {
-  if (!isStorable(secret)) throw oneIssue("secret", "may not hold NUL or broken Unicode");
+  if (!isStorable(secret)) throw invalidField("secret", "may not hold NUL or broken Unicode");
   return secret;
 }
 
@@ -98,10 +98,6 @@ export function differences(before: RouteSettings, after: RouteSettings): string
   ];
   const differing = named.filter(([, key]) => JSON.stringify(before[key]) !== JSON.stringify(after[key]));
   return [...new Set(differing.map(([name]) => name))];
-}
-
-export function oneIssue(path: string, message: string, code = "invalid"): Problem {
-  return invalid("validation_failed", "The request is invalid", [{ path, message, code }]);
 }
 
 function withDefaults(source: string, body: Omit<RouteChange, "source">): RouteSettings {
@@ -142,6 +138,6 @@ function checked(settings: RouteSettings): RouteSettings {
   if (settings.workflow === null && settings.workflowVersion !== null) {
     issues.push({ path: "workflow_version", message: "needs a workflow", code: "invalid" });
   }
-  if (issues.length > 0) throw invalid("validation_failed", "The request is invalid", issues);
+  if (issues.length > 0) throw invalidRequest(issues);
   return settings;
 }

@@ -1,10 +1,12 @@
 /** The wire shapes of source routes and routers (stimuli-webhooks 5, 6). */
+
 import { type Static, Type } from "@sinclair/typebox";
+import { Nullable } from "../../../../actors/kernel/schema.ts";
 import { pagingQuery } from "../../../http/paging.ts";
 import { presetNames } from "./port.ts";
 
 const Text = Type.String();
-const TextOrNull = Type.Union([Text, Type.Null()]);
+const TextOrNull = Nullable(Text);
 const strict = { additionalProperties: false };
 
 const Preset = Type.Union(presetNames.map((name) => Type.Literal(name)));
@@ -19,8 +21,8 @@ const NewSecret = Type.String({ minLength: 16, maxLength: 256, description: "Wri
 const Reference = Type.String({ minLength: 1, maxLength: 200 });
 
 const changeable = {
-  workflow: Type.Optional(Type.Union([Reference, Type.Null()])),
-  workflow_version: Type.Optional(Type.Union([Type.String({ minLength: 1, maxLength: 64 }), Type.Null()])),
+  workflow: Type.Optional(Nullable(Reference)),
+  workflow_version: Type.Optional(Nullable(Type.String({ minLength: 1, maxLength: 64 }))),
   enabled: Type.Optional(Type.Boolean()),
   signature: Type.Optional(Type.Union([Preset, Signature])),
   secret: Type.Optional(Type.Union([NewSecret, Type.Null()], { description: "Write-only; null removes it" })),
@@ -67,7 +69,7 @@ export const RouteRecord = Type.Object({
   acknowledge: Acknowledge,
   idempotency_fallback: IdempotencyFallback,
   forward_headers: Type.Array(Text),
-  rate_limit_per_minute: Type.Union([Type.Integer(), Type.Null()]),
+  rate_limit_per_minute: Nullable(Type.Integer()),
   description: Text,
   url: Text,
   bare_url: Type.Boolean(),
@@ -124,7 +126,7 @@ export const RouterWish = Type.Object(
     classification_confidence_threshold: Type.Optional(Confidence),
     timeout_seconds: Type.Optional(Seconds),
     classification_timeout_secs: Type.Optional(Seconds),
-    allowed_workflows: Type.Optional(Type.Union([Type.Array(Reference, { maxItems: 200 }), Type.Null()])),
+    allowed_workflows: Type.Optional(Nullable(Type.Array(Reference, { maxItems: 200 }))),
   },
   strict,
 );
@@ -137,7 +139,7 @@ export const ConfiguredRouter = Type.Object({
   router_agent_id: TextOrNull,
   confidence_threshold: Type.Number(),
   timeout_seconds: Type.Integer(),
-  allowed_workflows: Type.Union([Type.Array(Text), Type.Null()]),
+  allowed_workflows: Nullable(Type.Array(Text)),
   updated_at: Text,
   updated_by: Identifier,
 });

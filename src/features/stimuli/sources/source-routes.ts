@@ -1,6 +1,6 @@
 /** What can be done with source routes. */
 import type { Json } from "../../../../actors/kernel/actor.ts";
-import { Problem } from "../../../../actors/kernel/problem.ts";
+import { invalidField, Problem } from "../../../../actors/kernel/problem.ts";
 import { listOf, type Page } from "../../../http/paging.ts";
 import type { Sql } from "../../../store/postgres.ts";
 import type { Audit, AuditedBy } from "../../audit/port.ts";
@@ -12,7 +12,6 @@ import {
   checkedSecret,
   differences,
   newSettings,
-  oneIssue,
   type RouteSettings,
   replacedSettings,
   type SecretWish,
@@ -274,5 +273,5 @@ function routeExists(id: string, source: string): Problem {
 }
 
 function tooManyRoutes(): Problem {
-  return oneIssue("source", `a tenant may have at most ${maxRoutes} source routes`, "too_many_routes");
+  return invalidField("source", `a tenant may have at most ${maxRoutes} source routes`, "too_many_routes");
 }

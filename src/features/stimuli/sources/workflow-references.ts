@@ -1,7 +1,6 @@
 /** Whether the workflows a configuration names are there for its tenant. */
-import { Problem } from "../../../../actors/kernel/problem.ts";
+import { invalidField, Problem } from "../../../../actors/kernel/problem.ts";
 import type { Definitions } from "../../workflows/definitions/port.ts";
-import { oneIssue } from "./route-settings.ts";
 
 /**
  * @param ref a name or a UUID
@@ -20,7 +19,7 @@ export async function checkVisible(
     if (error.code === "workflow_not_found") {
       throw new Problem("unknown_workflow", "There is no such workflow", { workflow: ref });
     }
-    if (error.code === "validation_failed") throw oneIssue("workflow_version", "this id is another version");
+    if (error.code === "validation_failed") throw invalidField("workflow_version", "this id is another version");
     throw error;
   }
 }

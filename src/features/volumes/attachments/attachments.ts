@@ -1,9 +1,11 @@
 /** Attachments of a start (agents-executions 3.3): files in volumes that the caller may read. */
+
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
-import { isObject } from "../../../../actors/agent/manifest/parse.ts";
 import type { Json } from "../../../../actors/kernel/actor.ts";
+import { isObject } from "../../../../actors/kernel/json.ts";
 import { type Issue, invalid, Problem } from "../../../../actors/kernel/problem.ts";
+import { Nullable } from "../../../../actors/kernel/schema.ts";
 import { isStorable } from "../../../../actors/manifest/storable.ts";
 import { ATTACHMENT_READ, patternCovers } from "../../../../actors/tool/catalog.ts";
 import { isUuid } from "../../../http/route.ts";
@@ -28,7 +30,7 @@ const Reference = Type.Object({
   name: Text(1024),
   mime_type: Text(255),
   size: Type.Integer({ minimum: 0 }),
-  sha256: Type.Optional(Type.Union([Type.String({ pattern: "^[0-9a-fA-F]{64}$" }), Type.Null()])),
+  sha256: Type.Optional(Nullable(Type.String({ pattern: "^[0-9a-fA-F]{64}$" }))),
 });
 type Reference = Static<typeof Reference>;
 

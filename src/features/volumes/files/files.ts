@@ -1,16 +1,17 @@
 /** Looking into a view for people: listings, single entries, open files. */
+
 import { closeSync, constants, type Stats } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { type Static, type TSchema, Type } from "@sinclair/typebox";
+import { type Static, Type } from "@sinclair/typebox";
 import mime from "mime";
+import { Nullable } from "../../../../actors/kernel/schema.ts";
+import { iso } from "../../../../actors/kernel/time.ts";
 import { look, View } from "../../tools/fs/view.ts";
 import type { ViewSpec } from "../../tools/fs/view-spec.ts";
 import { BudgetExceeded, runGuarded } from "../../tools/guarded.ts";
 import { ToolFailure, type ToolOutcome, ToolRefusal } from "../../tools/port.ts";
 import type { ListedEntry, ListingJob } from "./listing-program.ts";
 import { isDirectoryProblem } from "./paths.ts";
-
-const Nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
 
 export const FileEntry = Type.Object({
   name: Type.String(),
@@ -111,7 +112,7 @@ export function fileEntry(
     type: directory ? "dir" : "file",
     is_dir: directory,
     size_bytes: size,
-    modified_at: new Date(modifiedMs).toISOString(),
+    modified_at: iso(modifiedMs),
     mime_type: directory ? null : (known?.mime_type ?? typeOfName(name)),
     sha256: directory ? null : (known?.sha256 ?? null),
   };

@@ -1,9 +1,11 @@
 /** Uploads (platform 3.4): streamed beside the volume, checked, and moved into place whole or not at all. */
+
 import { createHash } from "node:crypto";
 import { chownSync, lstatSync, renameSync, type Stats } from "node:fs";
 import { mkdir, open, rm } from "node:fs/promises";
 import { join, posix } from "node:path";
 import { Problem } from "../../../../actors/kernel/problem.ts";
+import { iso } from "../../../../actors/kernel/time.ts";
 import { storageQuota } from "../../../../actors/policy/storage-quota.ts";
 import { address, look, View } from "../../tools/fs/view.ts";
 import { viewOf } from "../../tools/fs/view-spec.ts";
@@ -228,7 +230,7 @@ async function place(
       size: file.size,
       size_bytes: file.size,
       sha256: file.sha256,
-      uploaded_at: new Date(stats.mtimeMs).toISOString(),
+      uploaded_at: iso(stats.mtimeMs),
     };
   });
 }

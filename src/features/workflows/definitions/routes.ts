@@ -1,7 +1,7 @@
 /** The routes of workflow definitions. */
 import { type TObject, Type } from "@sinclair/typebox";
 import { maxManifestBytes } from "../../../../actors/agent/manifest/parse.ts";
-import { invalid } from "../../../../actors/kernel/problem.ts";
+import { invalidField } from "../../../../actors/kernel/problem.ts";
 import { preferredText } from "../../../http/accept.ts";
 import { listSchema, pageOf } from "../../../http/paging.ts";
 import { type Call, defineRoute, jsonBody, type Route, rawBody } from "../../../http/route.ts";
@@ -145,7 +145,5 @@ function manifestText(manifest: string, type: string): Response {
 function wishedScope({ scope, target_scope }: typeof ScopeWish.static): Scope {
   const wished = scope ?? target_scope;
   if (wished !== undefined) return wished;
-  throw invalid("validation_failed", "The request is invalid", [
-    { path: "scope", message: "is required", code: "invalid" },
-  ]);
+  throw invalidField("scope", "is required");
 }

@@ -1,8 +1,8 @@
 /** What can be done with workflow definitions. Routes, runs and management tools all come through here. */
 
-import { invalid, Problem } from "../../../../actors/kernel/problem.ts";
+import { invalidField, Problem } from "../../../../actors/kernel/problem.ts";
 import type { Definition } from "../../../../actors/workflow/definition.ts";
-import { listOf, type Page } from "../../../http/paging.ts";
+import { listOf, type Page, readLabels } from "../../../http/paging.ts";
 import { isUuid } from "../../../http/route.ts";
 import { BoundedCache } from "../../../lib/bounded-cache.ts";
 import { everybody, ownerOf, scopeOf, tenantOf } from "./owner.ts";
@@ -87,7 +87,7 @@ export function createWorkflows(options: WorkflowsOptions) {
       const rows = await records.list(
         {
           owners: ownersOf(tenant, filter),
-          labels: Object.fromEntries((filter.label ?? []).map(readLabel)),
+          labels: readLabels(filter.label),
           tag: filter.tag ?? null,
           allVersions: filter.all_versions ?? false,
         },
@@ -222,16 +222,6 @@ function ownersOf(tenant: string, { scope, visible = false }: WorkflowFilter): r
   return scope === undefined && visible ? [tenant, everybody] : [tenant];
 }
 
-function readLabel(label: string): [key: string, value: string] {
-  const split = label.indexOf("=");
-  if (split <= 0) {
-    throw invalid("validation_failed", "The request is invalid", [
-      { path: "label", message: "must be key=value", code: "invalid" },
-    ]);
-  }
-  return [label.slice(0, split), label.slice(split + 1)];
-}
-
 function inUse(executionIds: readonly string[]): Problem {
   return new Problem("workflow_in_use", "Executions of this workflow are running; force=true cancels them", {
     execution_ids: executionIds,
@@ -239,7 +229,5 @@ function inUse(executionIds: readonly string[]): Problem {
 }
 
 function versionMismatch(pinned: string): Problem {
-  return invalid("validation_failed", "The request is invalid", [
-    { path: "version", message: `this id is version ${pinned}`, code: "invalid" },
-  ]);
+  return invalidField("version", `this id is version ${pinned}`);
 }

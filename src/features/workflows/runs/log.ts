@@ -1,6 +1,8 @@
 /** A run's log as clients read it (workflow contract, section 11): the same object in `/logs` and in the stream. */
+
 import { type TSchema, Type } from "@sinclair/typebox";
 import { AnyJson } from "../../../../actors/kernel/json.ts";
+import { iso } from "../../../../actors/kernel/time.ts";
 import type { eventOf } from "../../../../actors/workflow/run/record/events.ts";
 import type { RunHeader } from "../../../../actors/workflow/run/state.ts";
 import { type LogWishes, streamLog } from "../../../http/streams/log-stream.ts";
@@ -49,7 +51,7 @@ export function wireEvent({ executionId, header }: LoggedRun, { seq, at, entry }
     workflow_name: header.workflow_name,
     message,
     ...place,
-    timestamp: new Date(at).toISOString(),
+    timestamp: iso(at),
     details: { ...(details as Stored), execution_id: executionId },
     temporal_workflow_id: executionId,
     temporal_run_id: executionId,

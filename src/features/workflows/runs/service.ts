@@ -1,8 +1,10 @@
 /** What can be done with runs of workflows. Routes, tools, parent runs and stimuli all come through here. */
+
 import { TypeCompiler } from "@sinclair/typebox/compiler";
 import { Value } from "@sinclair/typebox/value";
 import type { Json } from "../../../../actors/kernel/actor.ts";
 import { Problem } from "../../../../actors/kernel/problem.ts";
+import { iso } from "../../../../actors/kernel/time.ts";
 import { CancelReply, EraseReply, PauseReply, StartReply, WORKFLOW } from "../../../../actors/workflow/run/messages.ts";
 import { type RunGraph, runGraph, StepFold } from "../../../../actors/workflow/run/record/graph.ts";
 import {
@@ -113,7 +115,7 @@ export function createRuns(options: RunsOptions) {
     const earlier = fresh ? undefined : (await runtime.readMembers(WORKFLOW, tenant, [executionId], elementMembers))[0];
     if (earlier !== undefined) {
       const { header, started_at } = earlier.state as unknown as ElementState;
-      return { started: startedBody(executionId, header, new Date(started_at).toISOString()), headers: {} };
+      return { started: startedBody(executionId, header, iso(started_at)), headers: {} };
     }
     const { message, admission } = await prepare();
     try {
@@ -190,7 +192,7 @@ export function createRuns(options: RunsOptions) {
       const [stored] = await runtime.readMembers(WORKFLOW, tenant, [executionId], elementMembers);
       if (stored === undefined) return null;
       const { header, started_at } = stored.state as unknown as ElementState;
-      const { retry_of: _, ...started } = startedBody(executionId, header, new Date(started_at).toISOString());
+      const { retry_of: _, ...started } = startedBody(executionId, header, iso(started_at));
       return started;
     },
 

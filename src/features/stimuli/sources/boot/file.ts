@@ -9,11 +9,12 @@
  *
  * Fields are those of the routes of the API. Workflows and agents need not exist yet.
  */
+
 import { readFile, stat } from "node:fs/promises";
 import type { TSchema } from "@sinclair/typebox";
-import { isObject } from "../../../../../actors/agent/manifest/parse.ts";
 import { isTenantSlug } from "../../../../../actors/identity/tenant.ts";
 import type { Json } from "../../../../../actors/kernel/actor.ts";
+import { isObject } from "../../../../../actors/kernel/json.ts";
 import { type Issue, Problem } from "../../../../../actors/kernel/problem.ts";
 import { readYaml } from "../../../../../actors/manifest/yaml-document.ts";
 import { bodyChecker, type Checker } from "../../../../http/input.ts";

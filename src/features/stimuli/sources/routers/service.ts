@@ -1,6 +1,6 @@
 /** What can be done with a tenant's router: the agent that picks a workflow where the source's route names none. */
 
-import { type Issue, invalid, Problem } from "../../../../../actors/kernel/problem.ts";
+import { type Issue, invalidRequest, Problem } from "../../../../../actors/kernel/problem.ts";
 import { isStorable } from "../../../../../actors/manifest/storable.ts";
 import type { Sql } from "../../../../store/postgres.ts";
 import type { Audit } from "../../../audit/port.ts";
@@ -106,7 +106,7 @@ export function routerSettings(body: RouterWish): RouterSettings {
   for (const [index, workflow] of (body.allowed_workflows ?? []).entries()) {
     if (!isStorable(workflow)) issue(`allowed_workflows.${index}`, "may not hold NUL or broken Unicode");
   }
-  if (issues.length > 0) throw invalid("validation_failed", "The request is invalid", issues);
+  if (issues.length > 0) throw invalidRequest(issues);
   return {
     agent: agent ?? "",
     confidenceThreshold: threshold ?? 0.7,

@@ -1,11 +1,12 @@
 /** Secrets of source routes: minted, checked against the preset that uses them, sealed, opened. */
+
 import { randomBytes } from "node:crypto";
+import { invalidField } from "../../../../../actors/kernel/problem.ts";
 import type { SealedPlace, Sealer } from "../../../encryption/port.ts";
 import type { SealedColumn } from "../../../encryption/rewrap.ts";
 import type { PresetName } from "../port.ts";
 import { presets } from "../presets/presets.ts";
 import type { RouteRow, StoredSecrets } from "../records.ts";
-import { oneIssue } from "../route-settings.ts";
 
 /** Where a route's secret of this version is sealed to. */
 const placeOf = ({ tenant, id }: Pick<RouteRow, "tenant" | "id">, version: number): SealedPlace => ({
@@ -26,7 +27,7 @@ export const mintedSecret = (preset: PresetName): string => presets[preset].secr
 /** @throws Problem 422 `validation_failed` at `path` when the preset cannot read the secret */
 export function checkUsable(preset: PresetName, secret: string, path: string): void {
   if (presets[preset].secretBytes(secret) === null) {
-    throw oneIssue(path, `is no secret of the preset ${preset}: base64, with or without whsec_ before it`);
+    throw invalidField(path, `is no secret of the preset ${preset}: base64, with or without whsec_ before it`);
   }
 }
 

@@ -1,6 +1,7 @@
 /** Tools that register, show and remove workflows. Each does what its route does. */
+
 import { Type } from "@sinclair/typebox";
-import { isObject } from "../../../../../actors/agent/manifest/parse.ts";
+import { isObject } from "../../../../../actors/kernel/json.ts";
 import { parseWorkflow } from "../../../../../actors/workflow/manifest/parse.ts";
 import { pageOf, pagingQuery } from "../../../../http/paging.ts";
 import type { Scope } from "../../definitions/schema.ts";

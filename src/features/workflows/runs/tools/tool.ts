@@ -1,8 +1,10 @@
 /** Management tools: what one is made of, who calls it, and how its arguments and its failures are told. */
+
 import type { Static, TObject } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import type { Identity } from "../../../../../actors/identity/identity.ts";
 import type { Json } from "../../../../../actors/kernel/actor.ts";
+import { isObject } from "../../../../../actors/kernel/json.ts";
 import { Problem } from "../../../../../actors/kernel/problem.ts";
 import { ToolFailure, type ToolOutcome } from "../../../tools/port.ts";
 
@@ -60,8 +62,7 @@ const maxIssues = 20;
 
 /** Defaults filled in, `null` for absent ones. @throws ToolFailure `invalid_arguments` with `issues` */
 function readArguments<S extends TObject>(schema: S, given: unknown): Static<S> {
-  const present =
-    typeof given === "object" && given !== null && !Array.isArray(given) ? withoutNulls(schema, given) : given;
+  const present = isObject(given) ? withoutNulls(schema, given) : given;
   const filled = Value.Default(schema, present);
   if (Value.Check(schema, filled)) return filled;
   const issues: Json[] = [];
