@@ -1,7 +1,7 @@
 /** The states of an agent, who owns it, and what is told about every change. */
 
 import { systemTenant } from "../identity/identity.ts";
-import type { Json } from "../kernel/actor.ts";
+import type { Json } from "../kernel/json.ts";
 import { Problem } from "../kernel/problem.ts";
 
 export const agentStatuses = ["active", "paused", "archived"] as const;

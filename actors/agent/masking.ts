@@ -1,5 +1,5 @@
 /** What of a manifest readers are shown who may not deploy. */
-import type { Json } from "../kernel/actor.ts";
+import type { Json } from "../kernel/json.ts";
 
 const mask = "********";
 

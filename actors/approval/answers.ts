@@ -1,5 +1,5 @@
 /** What a person's answer means, and what becomes of a question that nobody answered (contract 12). */
-import type { Json } from "../kernel/actor.ts";
+import type { Json } from "../kernel/json.ts";
 import type { ApprovalStatus, Open } from "./messages.ts";
 import type { DecidedBy } from "./state.ts";
 

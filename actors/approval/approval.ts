@@ -12,7 +12,9 @@
  * question stays open. A decision, its record and the owner's next step are one commit.
  */
 
-import { type Context, defineActor, type Json, type Turn } from "../kernel/actor.ts";
+import type { Context, Turn } from "../kernel/turn.ts";
+import { defineActor } from "../kernel/actor.ts";
+import type { Json } from "../kernel/json.ts";
 import { iso } from "../kernel/time.ts";
 import { type Answer, signalAnswer } from "./answers.ts";
 import { hasConsented, peopleBehind, peopleOf, recipientRefusal, refusalOf } from "./deciding.ts";

@@ -1,6 +1,7 @@
 /** Who is told of an approval, of what, and what became of it. None of it has any effect on the approval. */
 import { type Static, Type } from "@sinclair/typebox";
-import type { Effect, Outcome } from "../kernel/actor.ts";
+import type { Outcome } from "../kernel/activity.ts";
+import type { Effect } from "../kernel/effect.ts";
 import type { Notify } from "./messages.ts";
 import { type ApprovalSummary, approvalSummary, type PendingApproval, pendingApproval } from "./record.ts";
 import type { ApprovalState } from "./state.ts";

@@ -1,7 +1,7 @@
 /** An approval as it is shown: while it is open, as a whole, and what happened to it. */
 
 import { type Static, Type } from "@sinclair/typebox";
-import type { Json } from "../kernel/actor.ts";
+import type { Json } from "../kernel/json.ts";
 import { Nullable } from "../kernel/schema.ts";
 import { iso } from "../kernel/time.ts";
 import { ApprovalStatus, type Decider, type Source } from "./messages.ts";

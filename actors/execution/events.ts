@@ -6,8 +6,7 @@
  */
 
 import { type Static, type TProperties, Type } from "@sinclair/typebox";
-import type { Json } from "../kernel/actor.ts";
-import { AnyJson, JsonObject } from "../kernel/json.ts";
+import { AnyJson, type Json, JsonObject } from "../kernel/json.ts";
 import { Nullable } from "../kernel/schema.ts";
 import { ToolCall } from "./activities.ts";
 import { ValidationResult } from "./judging/verdict.ts";

@@ -11,7 +11,8 @@
  * has ended (`ending.ts`) it only answers questions.
  */
 
-import { type Context, defineActor, type Turn } from "../kernel/actor.ts";
+import type { Context, Turn } from "../kernel/turn.ts";
+import { defineActor } from "../kernel/actor.ts";
 import { iso } from "../kernel/time.ts";
 import { childEnded, childrenOutlive, childStarted, type Ended, unwanted } from "./children.ts";
 import { noteConsole } from "./console.ts";

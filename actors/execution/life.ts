@@ -1,7 +1,9 @@
 /** One turn of an execution under construction: the next state beside the effects that go with it. */
 
-import type { Context, Effect, Json, ReplyTo, Turn } from "../kernel/actor.ts";
-import { copyOf } from "../kernel/json.ts";
+import type { Context, Turn } from "../kernel/turn.ts";
+import type { Effect } from "../kernel/effect.ts";
+import { type Json, copyOf } from "../kernel/json.ts";
+import type { ReplyTo } from "../kernel/message.ts";
 import { iso } from "../kernel/time.ts";
 import { type EventFields, type EventName, eventOf } from "./events.ts";
 import type { LoopEntry } from "./messages.ts";

@@ -1,6 +1,8 @@
 /** JSON values of any shape: their schemas, and how to tell, copy and read one. */
 import { Type } from "@sinclair/typebox";
-import type { Json } from "./actor.ts";
+
+/** Anything JSON can carry. State, messages, replies and events are made of nothing else. */
+export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json | undefined };
 
 /** A deep copy of JSON data: what `structuredClone` does for it, at a tenth of the price. */
 export function copyOf<T>(value: T): T {

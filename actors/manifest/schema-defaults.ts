@@ -6,8 +6,7 @@
  * written. Work and growth are bounded, since both schema and value come from strangers.
  */
 
-import type { Json } from "../kernel/actor.ts";
-import { isObject } from "../kernel/json.ts";
+import { type Json, isObject } from "../kernel/json.ts";
 
 /** Filling in would make too much of the value. */
 export class TooManyDefaults extends Error {

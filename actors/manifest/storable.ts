@@ -1,5 +1,5 @@
 /** Values no store of ours can hold: text with NUL or half a surrogate pair, numbers that are not finite. */
-import type { Json } from "../kernel/actor.ts";
+import type { Json } from "../kernel/json.ts";
 import type { Findings } from "./findings.ts";
 
 /** Adds an issue for every one of them, wherever in the document it is. */

@@ -17,7 +17,7 @@ import {
   type YAMLMap,
 } from "yaml";
 import { isTextPath, type TextPaths, textPathsBelow } from "../agent/manifest/text-paths.ts";
-import type { Json } from "../kernel/actor.ts";
+import type { Json } from "../kernel/json.ts";
 import { Problem } from "../kernel/problem.ts";
 
 /** Levels of maps and sequences, aliases expanded. */

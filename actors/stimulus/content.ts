@@ -1,7 +1,6 @@
 /** What a delivery carries, as the workflow gets it (stimuli contract, section 2). */
 
-import type { Json } from "../kernel/actor.ts";
-import { jsonOrText } from "../kernel/json.ts";
+import { type Json, jsonOrText } from "../kernel/json.ts";
 import { isStorableJson } from "../manifest/storable.ts";
 
 export interface Content {

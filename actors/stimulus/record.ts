@@ -1,8 +1,7 @@
 /** A stimulus as clients read it, alone and in lists (stimuli contract, section 9). Every key is always there. */
 
 import { type Static, Type } from "@sinclair/typebox";
-import type { Json } from "../kernel/actor.ts";
-import { JsonObject } from "../kernel/json.ts";
+import { type Json, JsonObject } from "../kernel/json.ts";
 import { Nullable } from "../kernel/schema.ts";
 import { type FailedStatus, failedStatusOf, StimulusStatus } from "./life.ts";
 

@@ -1,5 +1,5 @@
 /** What a router agent is started with (stimuli contract, section 5). */
-import type { Json } from "../kernel/actor.ts";
+import type { Json } from "../kernel/json.ts";
 
 /** A workflow as it is offered to a router. */
 export interface OfferedWorkflow {

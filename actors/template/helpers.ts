@@ -1,5 +1,5 @@
 /** The functions a template may call, and how values count and print. */
-import type { Json } from "../kernel/actor.ts";
+import type { Json } from "../kernel/json.ts";
 
 export type Value = Json | undefined;
 

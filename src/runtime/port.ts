@@ -1,6 +1,8 @@
 /** What the rest of the house may ask of the actor runtime. */
 import type { TransactionSql } from "postgres";
-import type { ActorDefinition, Json, Messages } from "../../actors/kernel/actor.ts";
+import type { ActorDefinition } from "../../actors/kernel/actor.ts";
+import type { Json } from "../../actors/kernel/json.ts";
+import type { Messages } from "../../actors/kernel/message.ts";
 
 export interface Address {
   readonly kind: string;

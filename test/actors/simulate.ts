@@ -10,7 +10,11 @@
 import { expect } from "bun:test";
 import type { TSchema } from "@sinclair/typebox";
 import { TypeCompiler } from "@sinclair/typebox/compiler";
-import type { ActorDefinition, Context, Effect, Json, Messages, Turn } from "../../actors/kernel/actor.ts";
+import type { ActorDefinition } from "../../actors/kernel/actor.ts";
+import type { Effect } from "../../actors/kernel/effect.ts";
+import type { Json } from "../../actors/kernel/json.ts";
+import type { Messages } from "../../actors/kernel/message.ts";
+import type { Context, Turn } from "../../actors/kernel/turn.ts";
 
 export interface Activity {
   readonly id: string;

@@ -1,6 +1,6 @@
 /** Nodes as processes, and what may befall them: start, kill, freeze, thaw, drain. */
 import { join } from "node:path";
-import type { Json } from "../../actors/kernel/actor.ts";
+import type { Json } from "../../actors/kernel/json.ts";
 import type { RuntimeCounts, RuntimeStatus } from "../../src/runtime/index.ts";
 import type { StoreAddress } from "../harness/runtime.ts";
 import type { Failure, FromNode, NodeSettings, Request } from "./protocol.ts";

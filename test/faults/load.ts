@@ -3,7 +3,7 @@
  * accepted, and afterwards compares that with what the stores say.
  */
 import { expect } from "bun:test";
-import type { Json } from "../../actors/kernel/actor.ts";
+import type { Json } from "../../actors/kernel/json.ts";
 import type { Sql } from "../../src/store/postgres.ts";
 import { until } from "../harness/until.ts";
 import type { Cluster, NodeProcess } from "./cluster.ts";

@@ -1,6 +1,7 @@
 /** A small actor for runtime tests and benches: counts, remembers who it heard from, uses every effect. */
 import { Type } from "@sinclair/typebox";
-import { defineActor, type ReplyTo } from "../../actors/kernel/actor.ts";
+import { defineActor } from "../../actors/kernel/actor.ts";
+import type { ReplyTo } from "../../actors/kernel/message.ts";
 
 const State = Type.Object({
   count: Type.Integer(),

@@ -1,6 +1,6 @@
 /** An outcome that the mailbox lost is sent again, and no sooner than it may be presumed lost. */
 import { expect, test } from "bun:test";
-import type { Outcome } from "../../actors/kernel/actor.ts";
+import type { Outcome } from "../../actors/kernel/activity.ts";
 import type { Work } from "../../src/runtime/activities/fair-queue.ts";
 import { Conclusions } from "../../src/runtime/activities/results.ts";
 

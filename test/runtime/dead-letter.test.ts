@@ -1,6 +1,6 @@
 /** Messages that cannot be handled never block their partition (G7). */
 import { expect, test } from "bun:test";
-import type { Json } from "../../actors/kernel/actor.ts";
+import type { Json } from "../../actors/kernel/json.ts";
 import { MessageRejected, type Projection } from "../../src/runtime/index.ts";
 import { until } from "../harness/until.ts";
 import { at, Harness, stateOf } from "./harness.ts";

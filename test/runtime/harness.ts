@@ -1,6 +1,6 @@
 /** Fresh stores and in-process nodes for one test file, put away after each test. */
 import { afterEach, beforeEach } from "bun:test";
-import type { Json } from "../../actors/kernel/actor.ts";
+import type { Json } from "../../actors/kernel/json.ts";
 import type { Address, Runtime, RuntimeOptions } from "../../src/runtime/index.ts";
 import { startTestNode, type TestNode } from "../harness/runtime.ts";
 import { freshStores, type TestStores } from "../harness/stores.ts";

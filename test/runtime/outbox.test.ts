@@ -1,7 +1,7 @@
 /** The order in which effects are carried out. */
 import { expect, test } from "bun:test";
 import type { Redis } from "ioredis";
-import type { Effect } from "../../actors/kernel/actor.ts";
+import type { Effect } from "../../actors/kernel/effect.ts";
 import { type JobPort, Outbox, type TimerJob, toOutbox } from "../../src/runtime/effects/outbox.ts";
 import { runtimeKeys } from "../../src/runtime/mailbox/partition.ts";
 

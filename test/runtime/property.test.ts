@@ -1,7 +1,7 @@
 /** Random messages over several counters: the runtime comes to the same end as a fold in memory. */
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import type { Json } from "../../actors/kernel/actor.ts";
+import type { Json } from "../../actors/kernel/json.ts";
 import { until } from "../harness/until.ts";
 import { at, Harness } from "./harness.ts";
 

@@ -1,6 +1,9 @@
 /** An actor that does what it is told, and tells others what they are to do: any tree of messages can be played. */
 import { type Static, Type } from "@sinclair/typebox";
-import { type Context, defineActor, type Effect, type Json } from "../../actors/kernel/actor.ts";
+import { defineActor } from "../../actors/kernel/actor.ts";
+import type { Effect } from "../../actors/kernel/effect.ts";
+import type { Json } from "../../actors/kernel/json.ts";
+import type { Context } from "../../actors/kernel/turn.ts";
 import type { Address } from "../../src/runtime/index.ts";
 import { partitionOf } from "../../src/runtime/mailbox/partition.ts";
 

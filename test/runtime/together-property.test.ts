@@ -1,7 +1,7 @@
 /** Random trees of messages, told together or not, while commits fail and nodes go: nothing is lost, nothing done twice. */
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import type { Json } from "../../actors/kernel/actor.ts";
+import type { Json } from "../../actors/kernel/json.ts";
 import type { TestNode } from "../harness/runtime.ts";
 import { until } from "../harness/until.ts";
 import { Harness } from "./harness.ts";

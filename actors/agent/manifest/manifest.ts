@@ -1,5 +1,5 @@
 /** Judges a manifest document as a whole and resolves it into what an execution needs. */
-import type { Json } from "../../kernel/actor.ts";
+import type { Json } from "../../kernel/json.ts";
 import type { Problem } from "../../kernel/problem.ts";
 import { Fields } from "../../manifest/fields.ts";
 import { Findings, type JudgeReference, type Warning } from "../../manifest/findings.ts";

@@ -2,7 +2,7 @@
  * What the contract knows and this service does not do yet. Such a field is refused, never ignored.
  * Whoever builds the feature deletes its row.
  */
-import type { Json } from "../../kernel/actor.ts";
+import type { Json } from "../../kernel/json.ts";
 import type { Findings } from "../../manifest/findings.ts";
 
 interface Row {

@@ -5,7 +5,7 @@
  * too long. A single judge (`semantic`) without verdict is asked once more. A panel never waits for ever:
  * a timer ends it even if nothing is ever heard of its children.
  */
-import type { Json } from "../../kernel/actor.ts";
+import type { Json } from "../../kernel/json.ts";
 import type { Measurement } from "../activities.ts";
 import type { ChildInput, ChildRole } from "../child.ts";
 import { dismissChildren, type Ended, startChild } from "../children.ts";

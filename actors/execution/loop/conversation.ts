@@ -1,5 +1,5 @@
 /** What the model is told: the service's own words, and the conversation as the loop log holds it. */
-import type { Json } from "../../kernel/actor.ts";
+import type { Json } from "../../kernel/json.ts";
 import type { ChatMessage, Generate, LoopEntry } from "../messages.ts";
 
 /**

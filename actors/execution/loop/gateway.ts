@@ -2,7 +2,7 @@
  * The two messages a bootstrap sends. Either may come twice: a repeat joins the work in progress, or
  * gets the stored reply again, and never changes a loop.
  */
-import type { Context, Turn } from "../../kernel/actor.ts";
+import type { Context, Turn } from "../../kernel/turn.ts";
 import { Life, unchanged } from "../life.ts";
 import type { DispatchResult, GatewayAnswer, Generate } from "../messages.ts";
 import { loopLog } from "../start/plan.ts";

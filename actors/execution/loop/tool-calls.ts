@@ -3,7 +3,7 @@
  *
  * Order is kept. Neighbours that only look run side by side; every other call runs alone.
  */
-import type { Json } from "../../kernel/actor.ts";
+import type { Json } from "../../kernel/json.ts";
 import { CMD_RUN, findTool, type ToolEntry } from "../../tool/catalog.ts";
 import type { ToolAnswer, ToolCall, ToolCallInput, ToolOutcome } from "../activities.ts";
 import type { CallStatus } from "../events.ts";

@@ -1,7 +1,7 @@
 /** Deliveries: telling others of an execution's end. They never alter it, and they outlive it. */
 
 import { type Static, Type } from "@sinclair/typebox";
-import type { Json } from "../../kernel/actor.ts";
+import type { Json } from "../../kernel/json.ts";
 import { iso } from "../../kernel/time.ts";
 import type { Life } from "../life.ts";
 import { type Delivery, OUTPUT_LOG } from "../start/plan.ts";

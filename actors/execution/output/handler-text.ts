@@ -1,5 +1,5 @@
 /** What an output handler is given: a template over the accepted output and what led to it. */
-import type { Json } from "../../kernel/actor.ts";
+import type { Json } from "../../kernel/json.ts";
 import { compile } from "../../template/template.ts";
 import type { Header, Plan } from "../start/plan.ts";
 

@@ -1,6 +1,6 @@
 /** What earlier iterations taught: the environment variable SVC_ITERATION_HISTORY. */
 import { type Static, Type } from "@sinclair/typebox";
-import type { Json } from "../../kernel/actor.ts";
+import type { Json } from "../../kernel/json.ts";
 import { compile } from "../../template/template.ts";
 import { trimText } from "../loop/trim.ts";
 

@@ -5,8 +5,7 @@
  */
 
 import { type Static, Type } from "@sinclair/typebox";
-import type { Json } from "../../kernel/actor.ts";
-import { AnyJson } from "../../kernel/json.ts";
+import { AnyJson, type Json } from "../../kernel/json.ts";
 import { Nullable } from "../../kernel/schema.ts";
 import { iso } from "../../kernel/time.ts";
 import { readEvent } from "../events.ts";

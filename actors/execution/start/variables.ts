@@ -1,7 +1,6 @@
 /** Names a prompt template finds values under whatever the caller adds (agents-executions 4.1). */
 
-import type { Json } from "../../kernel/actor.ts";
-import { isObject } from "../../kernel/json.ts";
+import { type Json, isObject } from "../../kernel/json.ts";
 
 const reservedVariables: readonly string[] = [
   "instruction",

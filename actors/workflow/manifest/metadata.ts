@@ -1,7 +1,7 @@
 /** `metadata`: what the workflow is called, takes and gives. */
 
 import { agentName } from "../../agent/manifest/metadata.ts";
-import type { Json } from "../../kernel/actor.ts";
+import type { Json } from "../../kernel/json.ts";
 import type { Fields } from "../../manifest/fields.ts";
 import { schemaFault } from "../../manifest/json-schema.ts";
 import { maxTemplateCharacters } from "../../manifest/template-field.ts";

@@ -1,5 +1,5 @@
 /** The templates of one manifest: each is parsed once, and all together only so far. */
-import type { Json } from "../../kernel/actor.ts";
+import type { Json } from "../../kernel/json.ts";
 import { type Fields, textFault } from "../../manifest/fields.ts";
 import { maxTemplateCharacters, templateFault } from "../../manifest/template-field.ts";
 import type { Command } from "../definition.ts";

@@ -10,7 +10,7 @@ import type { ChildEnd } from "../../execution/child.ts";
 import { EXECUTION } from "../../execution/execution.ts";
 import { readVerdict, type Verdict } from "../../execution/judging/judgement.ts";
 import type { MountPlan } from "../../execution/start/plan.ts";
-import type { Json } from "../../kernel/actor.ts";
+import type { Json } from "../../kernel/json.ts";
 import { AGENT_START, type AgentStart, type AgentStarted } from "./activities.ts";
 import { agentStartId } from "./news.ts";
 import type { AgentChild, AgentEnd } from "./state.ts";

@@ -4,7 +4,7 @@
  */
 
 import { shortened } from "../../execution/ending.ts";
-import type { Json } from "../../kernel/actor.ts";
+import type { Json } from "../../kernel/json.ts";
 import { TemplateError } from "../../template/template.ts";
 import { CLEANUP, type Cleanup } from "./activities.ts";
 import { finalOutput } from "./blackboard/output.ts";

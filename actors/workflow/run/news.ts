@@ -1,5 +1,5 @@
 /** Which news concern the entry at work. Whatever belongs to an earlier one, or to work given up, is dropped. */
-import type { Outcome } from "../../kernel/actor.ts";
+import type { Outcome } from "../../kernel/activity.ts";
 import type { AgentChild, Current, Work } from "./state.ts";
 
 type Ours = (current: Current) => boolean;

@@ -5,8 +5,9 @@
  * blackboard costs nothing but its own change.
  */
 
-import type { Context, Effect, Json, Turn } from "../../kernel/actor.ts";
-import { jsonOrText } from "../../kernel/json.ts";
+import type { Context, Turn } from "../../kernel/turn.ts";
+import type { Effect } from "../../kernel/effect.ts";
+import { type Json, jsonOrText } from "../../kernel/json.ts";
 import { iso } from "../../kernel/time.ts";
 import { Effort } from "../../template/effort.ts";
 import { compile, type Part } from "../../template/template.ts";

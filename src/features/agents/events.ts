@@ -2,7 +2,7 @@
 import type { TransactionSql } from "postgres";
 import type { AgentEvent } from "../../../actors/agent/lifecycle.ts";
 import { systemTenant } from "../../../actors/identity/identity.ts";
-import type { Json } from "../../../actors/kernel/actor.ts";
+import type { Json } from "../../../actors/kernel/json.ts";
 import { texts } from "../../store/array-literal.ts";
 import type { Sql } from "../../store/postgres.ts";
 

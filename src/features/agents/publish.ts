@@ -7,7 +7,7 @@ import type { AgentSpec } from "../../../actors/agent/manifest/spec.ts";
 import { patchTextPaths } from "../../../actors/agent/manifest/text-paths.ts";
 import { keepName, type ManifestPatch, patched, readPatch } from "../../../actors/agent/patch.ts";
 import { systemTenant } from "../../../actors/identity/identity.ts";
-import type { Json } from "../../../actors/kernel/actor.ts";
+import type { Json } from "../../../actors/kernel/json.ts";
 import { Problem } from "../../../actors/kernel/problem.ts";
 import type { JudgeReference, Warning } from "../../../actors/manifest/findings.ts";
 import { mayUseContext } from "../../../actors/policy/security-context.ts";

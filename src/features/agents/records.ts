@@ -2,7 +2,7 @@
 import type { Fragment, PendingQuery, Row } from "postgres";
 import type { AgentSpec, Metadata } from "../../../actors/agent/manifest/spec.ts";
 import { completeSpec } from "../../../actors/agent/manifest/stored-spec.ts";
-import type { Json } from "../../../actors/kernel/actor.ts";
+import type { Json } from "../../../actors/kernel/json.ts";
 import type { Page } from "../../http/paging.ts";
 import { isUuid } from "../../http/route.ts";
 import { texts } from "../../store/array-literal.ts";

@@ -2,7 +2,7 @@
 
 import { agentEvent, changeStatus, type Ownership } from "../../../actors/agent/lifecycle.ts";
 import type { AgentSpec } from "../../../actors/agent/manifest/spec.ts";
-import type { Json } from "../../../actors/kernel/actor.ts";
+import type { Json } from "../../../actors/kernel/json.ts";
 import type { AgentEvents, Transaction } from "./events.ts";
 import type { AgentStatus } from "./schema.ts";
 

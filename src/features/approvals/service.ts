@@ -15,7 +15,7 @@ import {
   approvalSummary,
 } from "../../../actors/approval/record.ts";
 import type { ApprovalState } from "../../../actors/approval/state.ts";
-import type { Json } from "../../../actors/kernel/actor.ts";
+import type { Json } from "../../../actors/kernel/json.ts";
 import { invalidField, Problem } from "../../../actors/kernel/problem.ts";
 import { isStorableJson } from "../../../actors/manifest/storable.ts";
 import type { Page } from "../../http/paging.ts";

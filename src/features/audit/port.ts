@@ -1,6 +1,6 @@
 /** The audit log (authentication contract, section 12), as those who change things use it. */
 import type { TransactionSql } from "postgres";
-import type { Json } from "../../../actors/kernel/actor.ts";
+import type { Json } from "../../../actors/kernel/json.ts";
 import type { Call } from "../../http/route.ts";
 
 /** One change, told to the log in the transaction that makes it. `details` never hold secrets, and no names from outside. */

@@ -6,7 +6,7 @@
 
 import { EXECUTION } from "../../../actors/execution/execution.ts";
 import type { ExecutionState } from "../../../actors/execution/state.ts";
-import type { Json } from "../../../actors/kernel/actor.ts";
+import type { Json } from "../../../actors/kernel/json.ts";
 import { type NetworkPolicy, type NetworkRules, policyOf } from "../../../actors/policy/network/policy.ts";
 import type { Runtime } from "../../runtime/port.ts";
 import { egressUser } from "../executions/iteration/launch.ts";

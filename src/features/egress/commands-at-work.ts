@@ -1,5 +1,5 @@
 /** Commands of workflow runs as the egress proxy knows them: by the run and by the id of the command. */
-import type { Json } from "../../../actors/kernel/actor.ts";
+import type { Json } from "../../../actors/kernel/json.ts";
 import { type NetworkPolicy, policyOf } from "../../../actors/policy/network/policy.ts";
 import { WORKFLOW } from "../../../actors/workflow/run/messages.ts";
 import type { RunState, Work } from "../../../actors/workflow/run/state.ts";

@@ -4,7 +4,7 @@ import { type ChildInput, ChildStart } from "../../../actors/execution/child.ts"
 import { judgeInput } from "../../../actors/execution/judging/judgement.ts";
 import type { JudgeValidator, Plan } from "../../../actors/execution/start/plan.ts";
 import type { ExecutionState } from "../../../actors/execution/state.ts";
-import type { Json } from "../../../actors/kernel/actor.ts";
+import type { Json } from "../../../actors/kernel/json.ts";
 import { Problem } from "../../../actors/kernel/problem.ts";
 import { isUuid } from "../../http/route.ts";
 import { type ActivityDefinition, type Address, type Runtime, Terminal } from "../../runtime/port.ts";

@@ -5,7 +5,7 @@ import { Value } from "@sinclair/typebox/value";
 import { EXECUTION } from "../../../actors/execution/execution.ts";
 import { conversationOf } from "../../../actors/execution/loop/conversation.ts";
 import { type Final, GatewayAnswer, type LoopEntry } from "../../../actors/execution/messages.ts";
-import type { Json } from "../../../actors/kernel/actor.ts";
+import type { Json } from "../../../actors/kernel/json.ts";
 import { invalid, Problem, type ProblemCode } from "../../../actors/kernel/problem.ts";
 import { bodyChecker } from "../../http/input.ts";
 import {

@@ -4,7 +4,7 @@
  */
 
 import { createHash } from "node:crypto";
-import type { Json } from "../../../actors/kernel/actor.ts";
+import type { Json } from "../../../actors/kernel/json.ts";
 import { iso } from "../../../actors/kernel/time.ts";
 import type { Sql } from "../../store/postgres.ts";
 

@@ -5,7 +5,7 @@
  * Outcomes are values, because every one of them becomes a tool message for the model: a failure is
  * something to read and react to, a refusal is something not to try again.
  */
-import type { Json } from "../../../actors/kernel/actor.ts";
+import type { Json } from "../../../actors/kernel/json.ts";
 
 export interface ToolDescriptor {
   /** Dotted, as manifests and policies spell it: `fs.read`. */

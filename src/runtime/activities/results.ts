@@ -1,5 +1,5 @@
 /** Outcomes of activities on their way to their actors; an activity's row goes when its actor takes the outcome in. */
-import type { Outcome } from "../../../actors/kernel/actor.ts";
+import type { Outcome } from "../../../actors/kernel/activity.ts";
 import type { Address } from "../port.ts";
 import { insist } from "../timeout.ts";
 import type { Work } from "./fair-queue.ts";

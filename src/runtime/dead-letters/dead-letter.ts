@@ -1,5 +1,5 @@
 /** Dead letters: messages whose turn could not be run or stored, kept for an operator to look at and send again. */
-import type { Json } from "../../../actors/kernel/actor.ts";
+import type { Json } from "../../../actors/kernel/json.ts";
 import type { Sql } from "../../store/postgres.ts";
 import type { Address, DeadLetter } from "../port.ts";
 

@@ -6,7 +6,8 @@
  * harmless because every effect has a number, a name or a job id that its receiver recognises.
  */
 import type { Redis } from "ioredis";
-import type { Effect, Json } from "../../../actors/kernel/actor.ts";
+import type { Effect } from "../../../actors/kernel/effect.ts";
+import type { Json } from "../../../actors/kernel/json.ts";
 import { numbers } from "../../store/array-literal.ts";
 import type { Sql } from "../../store/postgres.ts";
 import type { Answer } from "../mailbox/calls.ts";

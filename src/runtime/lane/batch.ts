@@ -2,7 +2,8 @@
  * What one batch of messages amounts to: filled turn by turn, handed to the journal as a commit, and
  * afterwards the list of what is left to do outside.
  */
-import type { Effect, Json } from "../../../actors/kernel/actor.ts";
+import type { Effect } from "../../../actors/kernel/effect.ts";
+import type { Json } from "../../../actors/kernel/json.ts";
 import { type OutboxRow, remoteAnswer, toOutbox } from "../effects/outbox.ts";
 import type { Answer } from "../mailbox/calls.ts";
 import { type Envelope, messageId } from "../mailbox/envelope.ts";

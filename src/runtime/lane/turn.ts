@@ -4,7 +4,10 @@
  */
 import type { TSchema } from "@sinclair/typebox";
 import { type TypeCheck, TypeCompiler } from "@sinclair/typebox/compiler";
-import type { Effect, Json, ReplyTo, Turn } from "../../../actors/kernel/actor.ts";
+import type { Effect } from "../../../actors/kernel/effect.ts";
+import type { Json } from "../../../actors/kernel/json.ts";
+import type { ReplyTo } from "../../../actors/kernel/message.ts";
+import type { Turn } from "../../../actors/kernel/turn.ts";
 import { type Envelope, messageId } from "../mailbox/envelope.ts";
 import { idInPartition, partitionOf } from "../mailbox/partition.ts";
 import type { AnyActorDefinition } from "../port.ts";

@@ -1,5 +1,6 @@
 /** Calls of this node that wait for an actor's reply. */
-import type { Json, ReplyTo } from "../../../actors/kernel/actor.ts";
+import type { Json } from "../../../actors/kernel/json.ts";
+import type { ReplyTo } from "../../../actors/kernel/message.ts";
 import { AskTimeout, MessageRejected, RuntimeUnavailable } from "../port.ts";
 
 /** What comes back: a value, or why there is none. */

@@ -5,7 +5,8 @@
  * them in order, so a mailbox that remembers the last number taken from each source drops every repeat:
  * a resent command after a broken connection, an outbox published again by a partition's next owner.
  */
-import type { Json, ReplyTo } from "../../../actors/kernel/actor.ts";
+import type { Json } from "../../../actors/kernel/json.ts";
+import type { ReplyTo } from "../../../actors/kernel/message.ts";
 
 export interface Envelope {
   /** `n<node id>` for a node's own sends, `p<partition>` for effects of committed turns. */

@@ -1,6 +1,6 @@
 /** Messages that leave with another transaction: stored in it, sent after it, by whichever node looks first. */
 import type { TransactionSql } from "postgres";
-import type { Json } from "../../../actors/kernel/actor.ts";
+import type { Json } from "../../../actors/kernel/json.ts";
 import { texts } from "../../store/array-literal.ts";
 import type { Sql } from "../../store/postgres.ts";
 import type { Address, PendingTell } from "../port.ts";

@@ -1,5 +1,5 @@
 /** The outermost members of a state, without reading all of its text: the bulky ones stand last. */
-import type { Json } from "../../../actors/kernel/actor.ts";
+import type { Json } from "../../../actors/kernel/json.ts";
 
 const text = /"[^"\\]*(?:\\.[^"\\]*)*"/y;
 const piece = /"[^"\\]*(?:\\.[^"\\]*)*"|[^"[\]{},]+|[[\]{},]/y;

@@ -1,5 +1,5 @@
 /** What is committed, read without the runtime's help: states and logs. */
-import type { Json } from "../../../actors/kernel/actor.ts";
+import type { Json } from "../../../actors/kernel/json.ts";
 import { numbers, texts } from "../../store/array-literal.ts";
 import type { Sql } from "../../store/postgres.ts";
 import type { LogEntry, LogPoint, Runtime, StoredActor } from "../port.ts";

@@ -4,7 +4,7 @@
  */
 import { type ConnectionOptions, Queue, Worker } from "bullmq";
 import type { Redis } from "ioredis";
-import type { Json } from "../../../actors/kernel/actor.ts";
+import type { Json } from "../../../actors/kernel/json.ts";
 import type { JobPort, TimerJob } from "../effects/outbox.ts";
 
 const queueName = "timers";

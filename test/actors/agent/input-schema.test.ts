@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import type { Json } from "../../../actors/kernel/actor.ts";
+import type { Json } from "../../../actors/kernel/json.ts";
 import { isTame, judgeInput } from "../../../actors/manifest/input-schema.ts";
 import { compileSchema } from "../../../actors/manifest/json-schema.ts";
 import { fillDefaults, TooManyDefaults } from "../../../actors/manifest/schema-defaults.ts";

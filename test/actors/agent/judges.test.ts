@@ -1,6 +1,6 @@
 /** Validators that ask other agents (agents-executions 1.2, 5.1, 5.2). */
 import { describe, expect, test } from "bun:test";
-import type { Json } from "../../../actors/kernel/actor.ts";
+import type { Json } from "../../../actors/kernel/json.ts";
 import { manifestWith, reading, specOf } from "./offer.ts";
 
 const validation = (value: Json) => manifestWith("spec.execution.validation", value);

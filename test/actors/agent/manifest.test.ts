@@ -3,7 +3,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { validateManifest } from "../../../actors/agent/manifest/manifest.ts";
 import type { NodeOffer } from "../../../actors/agent/manifest/spec.ts";
-import type { Json } from "../../../actors/kernel/actor.ts";
+import type { Json } from "../../../actors/kernel/json.ts";
 import type { Issue } from "../../../actors/kernel/problem.ts";
 import { manifest, manifestWith, offer } from "./offer.ts";
 

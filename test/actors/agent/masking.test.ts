@@ -1,7 +1,7 @@
 /** What readers who may not deploy are not shown (agents-executions 2). */
 import { expect, test } from "bun:test";
 import { masked } from "../../../actors/agent/masking.ts";
-import type { Json } from "../../../actors/kernel/actor.ts";
+import type { Json } from "../../../actors/kernel/json.ts";
 
 test("values are hidden, names and everything else stay", () => {
   const destination = { type: "rest", url: "https://x.example", secret: "hush", headers: { Authorization: "hush" } };

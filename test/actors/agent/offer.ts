@@ -3,7 +3,7 @@
 import { resolveManifest } from "../../../actors/agent/manifest/manifest.ts";
 import { builtInRuntimes } from "../../../actors/agent/manifest/runtimes.ts";
 import type { AgentSpec, NodeOffer } from "../../../actors/agent/manifest/spec.ts";
-import type { Json } from "../../../actors/kernel/actor.ts";
+import type { Json } from "../../../actors/kernel/json.ts";
 import type { Issue } from "../../../actors/kernel/problem.ts";
 import { builtinTools } from "../../../actors/tool/catalog.ts";
 

@@ -1,6 +1,6 @@
 /** Templates, context, output handlers and deliveries (agents-executions 1.2, 5.5, 5.6). */
 import { describe, expect, test } from "bun:test";
-import type { Json } from "../../../actors/kernel/actor.ts";
+import type { Json } from "../../../actors/kernel/json.ts";
 import { manifestWith, reading, specOf } from "./offer.ts";
 
 const faults = (path: string, rows: readonly (readonly [value: Json, below: string, code?: string])[]) =>

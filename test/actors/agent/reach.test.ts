@@ -1,7 +1,7 @@
 /** What an agent may reach: network, files, volumes, bootstrap, attachments (agents-executions 1.2, 7.3, 7.4, 7.6). */
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import type { Json } from "../../../actors/kernel/actor.ts";
+import type { Json } from "../../../actors/kernel/json.ts";
 import { normalPath } from "../../../actors/manifest/paths.ts";
 import { isWithin } from "../../../actors/policy/filesystem/mounts.ts";
 import { manifestWith, reading, specOf } from "./offer.ts";

@@ -1,6 +1,6 @@
 /** What starts an agent by itself (agents-executions 1.2, 5.7). */
 import { expect, test } from "bun:test";
-import type { Json } from "../../../actors/kernel/actor.ts";
+import type { Json } from "../../../actors/kernel/json.ts";
 import { manifestWith, reading, specOf } from "./offer.ts";
 
 const schedule = (value: Json) => manifestWith("spec.schedule", value);

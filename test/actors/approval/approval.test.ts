@@ -3,7 +3,8 @@ import { describe, expect, test } from "bun:test";
 import type { Decider, Notify, Open } from "../../../actors/approval/messages.ts";
 import { NOTIFY } from "../../../actors/approval/notifications.ts";
 import type { ApprovalState } from "../../../actors/approval/state.ts";
-import type { Effect, Json } from "../../../actors/kernel/actor.ts";
+import type { Effect } from "../../../actors/kernel/effect.ts";
+import type { Json } from "../../../actors/kernel/json.ts";
 import type { Simulation } from "../simulate.ts";
 import {
   approveBody,

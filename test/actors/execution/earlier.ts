@@ -2,7 +2,7 @@
 
 import type { Plan } from "../../../actors/execution/start/plan.ts";
 import type { ExecutionState } from "../../../actors/execution/state.ts";
-import type { Json } from "../../../actors/kernel/actor.ts";
+import type { Json } from "../../../actors/kernel/json.ts";
 
 export function earlierState(now: ExecutionState): Json {
   const { tool_rules, handler, handling, deliveries, context_kept, children, ...rest } = structuredClone(now);

@@ -1,7 +1,7 @@
 /** Whole lives of executions, told step by step. Numbers in names are checks of the contract. */
 import { describe, expect, test } from "bun:test";
 import type { Validator } from "../../../actors/execution/start/plan.ts";
-import type { Json } from "../../../actors/kernel/actor.ts";
+import type { Json } from "../../../actors/kernel/json.ts";
 import { Story } from "./story.ts";
 
 const lanes: Validator = { type: "json_schema", schema: {}, target_path: null, min_score: 1, min_confidence: 0 };

@@ -1,7 +1,7 @@
 /** The dispatch loop: what the gateway is told, in every state, for every message. */
 import { describe, expect, test } from "bun:test";
 import { refusals, upstreamRefusal } from "../../../actors/execution/loop/refusal.ts";
-import type { Json } from "../../../actors/kernel/actor.ts";
+import type { Json } from "../../../actors/kernel/json.ts";
 import { problems } from "../../../actors/kernel/problem.ts";
 import { Story } from "./story.ts";
 

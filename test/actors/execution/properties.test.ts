@@ -2,7 +2,7 @@
 import { test } from "bun:test";
 import fc from "fast-check";
 import type { JudgeValidator, OutputHandler, Validator } from "../../../actors/execution/start/plan.ts";
-import type { Json } from "../../../actors/kernel/actor.ts";
+import type { Json } from "../../../actors/kernel/json.ts";
 import { Story } from "./story.ts";
 
 interface Step {

@@ -4,7 +4,7 @@ import { TypeCompiler } from "@sinclair/typebox/compiler";
 import { Plan } from "../../../actors/execution/start/plan.ts";
 import { ExecutionState } from "../../../actors/execution/state.ts";
 import { completePlan, completeState } from "../../../actors/execution/stored-state.ts";
-import type { Json } from "../../../actors/kernel/actor.ts";
+import type { Json } from "../../../actors/kernel/json.ts";
 import { earlierPlan, earlierState } from "./earlier.ts";
 import { samplePlan } from "./sample.ts";
 import { Story } from "./story.ts";

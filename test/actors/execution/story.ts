@@ -10,7 +10,8 @@ import type { ChatMessage, GatewayAnswer } from "../../../actors/execution/messa
 import { ExecutionRecord, executionElement, executionRecord } from "../../../actors/execution/record/record.ts";
 import type { Header, Plan } from "../../../actors/execution/start/plan.ts";
 import type { ExecutionState } from "../../../actors/execution/state.ts";
-import type { ActorDefinition, Json } from "../../../actors/kernel/actor.ts";
+import type { ActorDefinition } from "../../../actors/kernel/actor.ts";
+import type { Json } from "../../../actors/kernel/json.ts";
 import { Simulation } from "../simulate.ts";
 import { sampleHeader, samplePlan } from "./sample.ts";
 

@@ -1,7 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import type { Json } from "../../../actors/kernel/actor.ts";
-import { jsonOrText } from "../../../actors/kernel/json.ts";
+import { type Json, jsonOrText } from "../../../actors/kernel/json.ts";
 
 describe("a text that may be JSON", () => {
   test.each([

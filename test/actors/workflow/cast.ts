@@ -1,6 +1,6 @@
 /** Playing the agents that a run starts: their starts, their ends, what they were asked. */
 import { expect } from "bun:test";
-import type { Json } from "../../../actors/kernel/actor.ts";
+import type { Json } from "../../../actors/kernel/json.ts";
 import type { State } from "../../../actors/workflow/definition.ts";
 import type { AgentStart } from "../../../actors/workflow/run/activities.ts";
 import { definitionOf, noop } from "./sample.ts";

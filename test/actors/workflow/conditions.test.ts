@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import type { Json } from "../../../actors/kernel/actor.ts";
+import type { Json } from "../../../actors/kernel/json.ts";
 import type { Condition, StateKind } from "../../../actors/workflow/definition.ts";
 import { firstMatch, matches, outcomeWithoutMatch } from "../../../actors/workflow/rules/conditions.ts";
 import type { StateResult } from "../../../actors/workflow/run/kinds/kind.ts";

@@ -1,6 +1,6 @@
 /** A run as a graph. */
 import { expect, test } from "bun:test";
-import type { Json } from "../../../actors/kernel/actor.ts";
+import type { Json } from "../../../actors/kernel/json.ts";
 import { runGraph, StepFold } from "../../../actors/workflow/run/record/graph.ts";
 import { definitionOf, human, noop, runId, ways, writes } from "./sample.ts";
 import { RunStory } from "./story.ts";

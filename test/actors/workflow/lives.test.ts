@@ -1,6 +1,6 @@
 /** Every row of the state table of a workflow run, told step by step. */
 import { describe, expect, test } from "bun:test";
-import type { Json } from "../../../actors/kernel/actor.ts";
+import type { Json } from "../../../actors/kernel/json.ts";
 import type { State } from "../../../actors/workflow/definition.ts";
 import { runRecord } from "../../../actors/workflow/run/record/record.ts";
 import { agent, definitionOf, human, noop, runId, subworkflow, system, ways, writes } from "./sample.ts";

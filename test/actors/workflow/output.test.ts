@@ -1,7 +1,7 @@
 /** `final_output`: what the template renders, in the types that the schema names. */
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import type { Json } from "../../../actors/kernel/actor.ts";
+import type { Json } from "../../../actors/kernel/json.ts";
 import { TemplateError } from "../../../actors/template/template.ts";
 import { coerced, finalOutput } from "../../../actors/workflow/run/blackboard/output.ts";
 

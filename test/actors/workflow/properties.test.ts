@@ -1,7 +1,7 @@
 /** Whatever the definition, whatever is delivered, in whatever order and however often: the rules of a run hold. */
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import type { Json } from "../../../actors/kernel/actor.ts";
+import type { Json } from "../../../actors/kernel/json.ts";
 import type { State, Transition } from "../../../actors/workflow/definition.ts";
 import {
   agent,

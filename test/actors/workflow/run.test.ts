@@ -1,6 +1,6 @@
 /** A turn under construction. */
 import { describe, expect, test } from "bun:test";
-import type { Context } from "../../../actors/kernel/actor.ts";
+import type { Context } from "../../../actors/kernel/turn.ts";
 import { TemplateError } from "../../../actors/template/template.ts";
 import { evaluateExpression, parseExpression } from "../../../actors/workflow/rules/expression.ts";
 import { finalOutput } from "../../../actors/workflow/run/blackboard/output.ts";

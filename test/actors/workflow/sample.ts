@@ -1,5 +1,5 @@
 /** Definitions and headers for tests, everything at its default. */
-import type { Json } from "../../../actors/kernel/actor.ts";
+import type { Json } from "../../../actors/kernel/json.ts";
 import type {
   Condition,
   Definition,

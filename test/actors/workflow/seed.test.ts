@@ -1,6 +1,6 @@
 /** The first blackboard, and how large any may grow. */
 import { describe, expect, test } from "bun:test";
-import type { Json } from "../../../actors/kernel/actor.ts";
+import type { Json } from "../../../actors/kernel/json.ts";
 import {
   jsonBytes,
   maxBlackboardBytes,

@@ -4,7 +4,8 @@ import type { TSchema } from "@sinclair/typebox";
 import { FormatRegistry } from "@sinclair/typebox";
 import { TypeCompiler } from "@sinclair/typebox/compiler";
 import { messages as approvalMessages } from "../../../actors/approval/messages.ts";
-import type { ActorDefinition, Json } from "../../../actors/kernel/actor.ts";
+import type { ActorDefinition } from "../../../actors/kernel/actor.ts";
+import type { Json } from "../../../actors/kernel/json.ts";
 import type { Definition } from "../../../actors/workflow/definition.ts";
 import {
   AGENT_START,

@@ -1,7 +1,7 @@
 /** What happens to an agent after its first deploy, over real stores (agents-executions 2.1, 2.2; acceptance 9–14). */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { stringify } from "yaml";
-import type { Json } from "../../../actors/kernel/actor.ts";
+import type { Json } from "../../../actors/kernel/json.ts";
 import { manifest, manifestWith } from "../../actors/agent/offer.ts";
 import { allScopes, type CallOptions, caller, openFixture } from "./fixture.ts";
 

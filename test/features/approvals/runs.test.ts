@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { approval } from "../../../actors/approval/approval.ts";
 import type { ApprovalState } from "../../../actors/approval/state.ts";
-import type { Json } from "../../../actors/kernel/actor.ts";
+import type { Json } from "../../../actors/kernel/json.ts";
 import type { State } from "../../../actors/workflow/definition.ts";
 import { workflow } from "../../../actors/workflow/run/run.ts";
 import type { RunState, WorkOf } from "../../../actors/workflow/run/state.ts";

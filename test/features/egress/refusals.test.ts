@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import type { Json } from "../../../actors/kernel/actor.ts";
+import type { Json } from "../../../actors/kernel/json.ts";
 import { policyOf } from "../../../actors/policy/network/policy.ts";
 import { EgressRefused } from "../../../src/adapters/egress/outside.ts";
 import type { Subject } from "../../../src/features/egress/admission.ts";

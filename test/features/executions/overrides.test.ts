@@ -3,7 +3,7 @@ import { describe, expect, test } from "bun:test";
 import type { AgentSpec, VolumeSpec } from "../../../actors/agent/manifest/spec.ts";
 import type { AgentRuntimeOverrides } from "../../../actors/execution/child.ts";
 import type { MountPlan } from "../../../actors/execution/start/plan.ts";
-import type { Json } from "../../../actors/kernel/actor.ts";
+import type { Json } from "../../../actors/kernel/json.ts";
 import type { StartRequest } from "../../../src/features/executions/start/request.ts";
 import { prepareStart, type StartOptions } from "../../../src/features/executions/start/start.ts";
 import { manifest, manifestWith, specOf } from "../../actors/agent/offer.ts";

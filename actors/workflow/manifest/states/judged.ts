@@ -1,5 +1,5 @@
 /** A manifest once it was judged. */
-import type { Json } from "../../../kernel/actor.ts";
+import type { Json } from "../../../kernel/json.ts";
 import type { Issue } from "../../../kernel/problem.ts";
 import type { Definition } from "../../definition.ts";
 

@@ -1,7 +1,6 @@
 /** `spec.states`: their names, what all kinds have in common, and the kind of each. */
 
-import type { Json } from "../../../kernel/actor.ts";
-import { isObject } from "../../../kernel/json.ts";
+import { type Json, isObject } from "../../../kernel/json.ts";
 import { Fields } from "../../../manifest/fields.ts";
 import type { Findings } from "../../../manifest/findings.ts";
 import type { State, StateKind } from "../../definition.ts";

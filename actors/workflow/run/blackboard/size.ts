@@ -1,5 +1,5 @@
 /** How much room values take, as the UTF-8 bytes of their JSON. */
-import type { Json } from "../../../kernel/actor.ts";
+import type { Json } from "../../../kernel/json.ts";
 
 /** Of a run's blackboard; a run that needs more fails with `blackboard_too_large`. */
 export const maxBlackboardBytes = 8 * 1_048_576;

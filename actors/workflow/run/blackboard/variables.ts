@@ -1,5 +1,5 @@
 /** What templates and expressions see of the blackboard. */
-import type { Json } from "../../../kernel/actor.ts";
+import type { Json } from "../../../kernel/json.ts";
 
 type Values = { readonly [name: string]: Json };
 

@@ -7,7 +7,7 @@
 
 import { trimText } from "../../../execution/loop/trim.ts";
 import type { OutputHandler } from "../../../execution/start/plan.ts";
-import type { Json } from "../../../kernel/actor.ts";
+import type { Json } from "../../../kernel/json.ts";
 import { print } from "../../../template/helpers.ts";
 import { TemplateError } from "../../../template/template.ts";
 import { WEBHOOK, type WebhookAnswered, type WebhookCall } from "../activities.ts";

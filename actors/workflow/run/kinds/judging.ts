@@ -2,7 +2,7 @@
 
 import { judgeInput } from "../../../execution/judging/judgement.ts";
 import type { MountPlan } from "../../../execution/start/plan.ts";
-import type { Json } from "../../../kernel/actor.ts";
+import type { Json } from "../../../kernel/json.ts";
 import { print } from "../../../template/helpers.ts";
 import type { Judge } from "../../definition.ts";
 import { judgeTimeoutMs, startChild, verdictOf } from "../children.ts";

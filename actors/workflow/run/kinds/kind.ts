@@ -11,7 +11,7 @@
 
 import type { ApprovalDecided } from "../../../approval/messages.ts";
 import type { ChildEnd } from "../../../execution/child.ts";
-import type { Json } from "../../../kernel/actor.ts";
+import type { Json } from "../../../kernel/json.ts";
 import type { State, StateKind } from "../../definition.ts";
 import type { AgentStarted, CommandEnded, RunStarted, WebhookAnswered } from "../activities.ts";
 import type { RunEnd } from "../messages.ts";

@@ -6,7 +6,7 @@
  * Without judges the agents' own outputs are read as verdicts. An agent that fails is recorded; the state fails only
  * when all do, or when verdicts run short.
  */
-import type { Json } from "../../../kernel/actor.ts";
+import type { Json } from "../../../kernel/json.ts";
 import { mountsOf } from "../blackboard/mounts.ts";
 import { maxResultBytes } from "../blackboard/size.ts";
 import { endHeard, type Heard, leaveChildren, startChild, startHeard } from "../children.ts";

@@ -2,7 +2,7 @@
 
 import { consensusOf } from "../../../execution/judging/consensus.ts";
 import { trimText } from "../../../execution/loop/trim.ts";
-import type { Json } from "../../../kernel/actor.ts";
+import type { Json } from "../../../kernel/json.ts";
 import type { Consensus } from "../../definition.ts";
 import type { AgentEnd } from "../state.ts";
 import { outputValue } from "./agent-result.ts";

@@ -4,7 +4,7 @@
  */
 
 import { maxDepth } from "../../../execution/start/plan.ts";
-import type { Json } from "../../../kernel/actor.ts";
+import type { Json } from "../../../kernel/json.ts";
 import { RUN_START, type RunStart, type RunStarted } from "../activities.ts";
 import { jsonBytes, maxResultBytes } from "../blackboard/size.ts";
 import type { RunEnd } from "../messages.ts";

@@ -2,7 +2,7 @@
  * The log of a run (contract 11). An entry is stored as type, message and details; who reads it adds the sequence, the
  * time and what names the run.
  */
-import type { Json } from "../../../kernel/actor.ts";
+import type { Json } from "../../../kernel/json.ts";
 
 type Details = { readonly [key: string]: Json };
 

@@ -1,8 +1,7 @@
 /** The record of a run as clients read it, and its row in lists (contract 8). Every key is always there. */
 
 import { type Static, Type } from "@sinclair/typebox";
-import type { Json } from "../../../kernel/actor.ts";
-import { AnyJson, JsonObject } from "../../../kernel/json.ts";
+import { AnyJson, type Json, JsonObject } from "../../../kernel/json.ts";
 import { Nullable } from "../../../kernel/schema.ts";
 import { iso } from "../../../kernel/time.ts";
 import { type Current, Initiator, type RunState, RunStatus } from "../state.ts";

@@ -6,7 +6,7 @@
  */
 
 import { EXECUTION } from "../../../../actors/execution/execution.ts";
-import type { Json } from "../../../../actors/kernel/actor.ts";
+import type { Json } from "../../../../actors/kernel/json.ts";
 import type { LogEntry, News, Runtime } from "../../../runtime/port.ts";
 import type { Sql } from "../../../store/postgres.ts";
 import { openPatientRedis, openRedis } from "../../../store/redis.ts";

@@ -2,7 +2,7 @@
 
 import { historyVariable } from "../../../../actors/execution/record/history.ts";
 import type { Header, Plan } from "../../../../actors/execution/start/plan.ts";
-import type { Json } from "../../../../actors/kernel/actor.ts";
+import type { Json } from "../../../../actors/kernel/json.ts";
 
 export interface InstanceFacts {
   readonly executionId: string;

@@ -8,7 +8,7 @@ import {
 } from "../../../../actors/execution/activities.ts";
 import { conversationOf, newsOf } from "../../../../actors/execution/loop/conversation.ts";
 import type { ChatMessage, LoopEntry } from "../../../../actors/execution/messages.ts";
-import type { Json } from "../../../../actors/kernel/actor.ts";
+import type { Json } from "../../../../actors/kernel/json.ts";
 import { ModelError, type ModelMessage, type Models } from "../../../adapters/models/port.ts";
 import { type ActivityDefinition, type Address, type LogEntry, type Runtime, Terminal } from "../../../runtime/port.ts";
 import { outcomeOf, ToolFailure, type ToolOutcome } from "../../tools/port.ts";

@@ -9,7 +9,7 @@ import {
   resultLog,
   type Validator,
 } from "../../../../actors/execution/start/plan.ts";
-import type { Json } from "../../../../actors/kernel/actor.ts";
+import type { Json } from "../../../../actors/kernel/json.ts";
 import { type ActivityDefinition, type Address, type Runtime, Terminal } from "../../../runtime/port.ts";
 import { BudgetExceeded, runGuarded } from "../../tools/guarded.ts";
 import type { Plans } from "../plans.ts";

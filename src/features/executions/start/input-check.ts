@@ -4,7 +4,7 @@
  */
 import { fileURLToPath } from "node:url";
 import type { ValidateFunction } from "ajv";
-import type { Json } from "../../../../actors/kernel/actor.ts";
+import type { Json } from "../../../../actors/kernel/json.ts";
 import {
   agentInput,
   type InputRules,

@@ -3,7 +3,7 @@
 import { type Isolation, isolations } from "../../../../actors/agent/manifest/spec.ts";
 import { overlap } from "../../../../actors/agent/manifest/volumes.ts";
 import type { AgentRuntimeOverrides } from "../../../../actors/execution/child.ts";
-import type { Json } from "../../../../actors/kernel/actor.ts";
+import type { Json } from "../../../../actors/kernel/json.ts";
 import type { ResolvedAgent } from "../../agents/service.ts";
 import { type Attachment, takesAttachments } from "../../volumes/attachments/attachments.ts";
 import { refused } from "./request.ts";

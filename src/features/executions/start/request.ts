@@ -3,7 +3,7 @@
 import type { AgentRuntimeOverrides } from "../../../../actors/execution/child.ts";
 import type { Header, MountPlan } from "../../../../actors/execution/start/plan.ts";
 import type { Identity } from "../../../../actors/identity/identity.ts";
-import type { Json } from "../../../../actors/kernel/actor.ts";
+import type { Json } from "../../../../actors/kernel/json.ts";
 import { type Issue, invalid, invalidField, Problem, type ProblemCode } from "../../../../actors/kernel/problem.ts";
 import { isStorable, isStorableJson } from "../../../../actors/manifest/storable.ts";
 import { isUuid } from "../../../http/route.ts";

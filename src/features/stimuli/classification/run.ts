@@ -5,7 +5,7 @@
 
 import { readEvent } from "../../../../actors/execution/events.ts";
 import { EXECUTION } from "../../../../actors/execution/execution.ts";
-import type { Json } from "../../../../actors/kernel/actor.ts";
+import type { Json } from "../../../../actors/kernel/json.ts";
 import { Problem } from "../../../../actors/kernel/problem.ts";
 import type { RouterFailure } from "../../../../actors/stimulus/classification.ts";
 import type { Address, LogEntry, Runtime } from "../../../runtime/port.ts";

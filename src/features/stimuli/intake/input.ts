@@ -1,6 +1,6 @@
 /** What a run that a stimulus starts is given (stimuli contract, section 2). */
 
-import type { Json } from "../../../../actors/kernel/actor.ts";
+import type { Json } from "../../../../actors/kernel/json.ts";
 import { iso } from "../../../../actors/kernel/time.ts";
 import { payloadOf } from "../../../../actors/stimulus/content.ts";
 import type { Stimulus } from "./port.ts";

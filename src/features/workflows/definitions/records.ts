@@ -1,6 +1,6 @@
 /** The SQL of the tables `workflows` and `workflow_changes`, tenant first. */
 import type { Fragment, TransactionSql } from "postgres";
-import type { Json } from "../../../../actors/kernel/actor.ts";
+import type { Json } from "../../../../actors/kernel/json.ts";
 import { isSemanticVersion, versionOrder } from "../../../../actors/workflow/version-order.ts";
 import { isUuid } from "../../../http/route.ts";
 import { texts } from "../../../store/array-literal.ts";

@@ -2,7 +2,7 @@
 
 import { TypeCompiler } from "@sinclair/typebox/compiler";
 import { Value } from "@sinclair/typebox/value";
-import type { Json } from "../../../../actors/kernel/actor.ts";
+import type { Json } from "../../../../actors/kernel/json.ts";
 import { Problem } from "../../../../actors/kernel/problem.ts";
 import { iso } from "../../../../actors/kernel/time.ts";
 import { CancelReply, EraseReply, PauseReply, StartReply, WORKFLOW } from "../../../../actors/workflow/run/messages.ts";

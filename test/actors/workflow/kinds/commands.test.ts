@@ -1,7 +1,7 @@
 /** System, ContainerRun, ParallelContainerRun: what is asked for, and what the ends come to. */
 import { describe, expect, test } from "bun:test";
 import { Value } from "@sinclair/typebox/value";
-import type { Json } from "../../../../actors/kernel/actor.ts";
+import type { Json } from "../../../../actors/kernel/json.ts";
 import type { ContainerRunState, State, Step } from "../../../../actors/workflow/definition.ts";
 import { CommandRun } from "../../../../actors/workflow/run/activities.ts";
 import { resultOf } from "../../../../actors/workflow/run/kinds/parallel-container-run.ts";

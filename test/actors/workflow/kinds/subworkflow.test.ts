@@ -1,6 +1,6 @@
 /** Subworkflow: blocking and not, refusals, depth, what is heard in another order. */
 import { describe, expect, test } from "bun:test";
-import type { Json } from "../../../../actors/kernel/actor.ts";
+import type { Json } from "../../../../actors/kernel/json.ts";
 import type { RunStart } from "../../../../actors/workflow/run/activities.ts";
 import { Cast } from "../cast.ts";
 import { subworkflow, ways } from "../sample.ts";

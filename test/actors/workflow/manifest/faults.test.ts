@@ -1,6 +1,6 @@
 /** Every fault a manifest can be refused for, with the place and the code it is told by (workflow contract, 1 to 7, 12). */
 import { describe, expect, test } from "bun:test";
-import type { Json } from "../../../../actors/kernel/actor.ts";
+import type { Json } from "../../../../actors/kernel/json.ts";
 import type { WorkflowOffer } from "../../../../actors/workflow/manifest/offer.ts";
 import { refusal } from "../../../../actors/workflow/manifest/refusal.ts";
 import { around, type Kind, reading, states, withMember } from "./sample.ts";

@@ -1,7 +1,7 @@
 /** What good manifests become: every default, every spelling, every warning (workflow contract, 1 to 7, 12, 14). */
 import { describe, expect, test } from "bun:test";
 import { Value } from "@sinclair/typebox/value";
-import type { Json } from "../../../../actors/kernel/actor.ts";
+import type { Json } from "../../../../actors/kernel/json.ts";
 import { Definition } from "../../../../actors/workflow/definition.ts";
 import { parseWorkflow } from "../../../../actors/workflow/manifest/parse.ts";
 import { referencesOf } from "../../../../actors/workflow/manifest/references.ts";

@@ -1,7 +1,7 @@
 /** From a body to a document: two notations, wrappers, what YAML may not do (workflow contract, 1). */
 import { describe, expect, test } from "bun:test";
 import { parse as parseYaml } from "yaml";
-import type { Json } from "../../../../actors/kernel/actor.ts";
+import type { Json } from "../../../../actors/kernel/json.ts";
 import { Problem } from "../../../../actors/kernel/problem.ts";
 import { parseWorkflow } from "../../../../actors/workflow/manifest/parse.ts";
 import { around, states } from "./sample.ts";

@@ -1,5 +1,5 @@
 /** A node's offer and small good manifests, for tests of both. */
-import type { Json } from "../../../../actors/kernel/actor.ts";
+import type { Json } from "../../../../actors/kernel/json.ts";
 import type { Definition, State } from "../../../../actors/workflow/definition.ts";
 import { judgeWorkflow } from "../../../../actors/workflow/manifest/manifest.ts";
 import type { WorkflowOffer } from "../../../../actors/workflow/manifest/offer.ts";

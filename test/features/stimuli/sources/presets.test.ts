@@ -1,7 +1,7 @@
 /** What every signature scheme owes (stimuli contract, section 4): one suite over all of them. */
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import type { Json } from "../../../../actors/kernel/actor.ts";
+import type { Json } from "../../../../actors/kernel/json.ts";
 import { Problem } from "../../../../actors/kernel/problem.ts";
 import { type PresetName, presetNames } from "../../../../src/features/stimuli/sources/port.ts";
 import { presets } from "../../../../src/features/stimuli/sources/presets/presets.ts";

@@ -1,7 +1,7 @@
 /** The activity `workflow.agent`: what it starts, what it repeats, what it gives up and takes back. */
 import { beforeEach, describe, expect, test } from "bun:test";
 import { judgeInput } from "../../../../actors/execution/judging/judgement.ts";
-import type { Json } from "../../../../actors/kernel/actor.ts";
+import type { Json } from "../../../../actors/kernel/json.ts";
 import { Problem } from "../../../../actors/kernel/problem.ts";
 import type { AgentStart } from "../../../../actors/workflow/run/activities.ts";
 import type { JudgedFacts } from "../../../../src/features/executions/judged.ts";

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Json } from "../../../../actors/kernel/actor.ts";
+import type { Json } from "../../../../actors/kernel/json.ts";
 import { Attempts } from "../../../../src/features/workflows/runs/commands/attempts.ts";
 import { commandActivity } from "../../../../src/features/workflows/runs/commands/commands.ts";
 import type { ActivityDefinition } from "../../../../src/runtime/port.ts";

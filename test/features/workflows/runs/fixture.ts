@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { approval } from "../../../../actors/approval/approval.ts";
 import { systemTenant } from "../../../../actors/identity/identity.ts";
-import type { Json } from "../../../../actors/kernel/actor.ts";
+import type { Json } from "../../../../actors/kernel/json.ts";
 import { Problem } from "../../../../actors/kernel/problem.ts";
 import type { Definition } from "../../../../actors/workflow/definition.ts";
 import { workflow } from "../../../../actors/workflow/run/run.ts";

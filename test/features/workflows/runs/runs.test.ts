@@ -1,6 +1,6 @@
 /** What can be done with runs: read, listed, signalled, paused, cancelled, retried, removed; by their tenant only. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import type { Json } from "../../../../actors/kernel/actor.ts";
+import type { Json } from "../../../../actors/kernel/json.ts";
 import { definitionOf, human, subworkflow, ways } from "../../../actors/workflow/sample.ts";
 import { until } from "../../../harness/until.ts";
 import { type Fixture, openFixture } from "./fixture.ts";

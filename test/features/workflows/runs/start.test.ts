@@ -1,6 +1,6 @@
 /** Starting runs: what is admitted, in which order, and that one id is one run. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import type { Json } from "../../../../actors/kernel/actor.ts";
+import type { Json } from "../../../../actors/kernel/json.ts";
 import { Problem } from "../../../../actors/kernel/problem.ts";
 import type { RunRequest } from "../../../../src/features/workflows/runs/port.ts";
 import { definitionOf, human, noop, ways } from "../../../actors/workflow/sample.ts";

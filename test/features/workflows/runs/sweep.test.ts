@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
-import type { Json } from "../../../../actors/kernel/actor.ts";
+import type { Json } from "../../../../actors/kernel/json.ts";
 import { type SweepOptions, startSweeping } from "../../../../src/features/executions/sweep.ts";
 import { instancesOf } from "../../../../src/features/workflows/runs/commands/attempts.ts";
 import { heldByRuns } from "../../../../src/features/workflows/runs/sweep.ts";

@@ -1,7 +1,7 @@
 /** The tools of workflows: what their routes do, with arguments and failures of their own. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Identity } from "../../../../actors/identity/identity.ts";
-import type { Json } from "../../../../actors/kernel/actor.ts";
+import type { Json } from "../../../../actors/kernel/json.ts";
 import { approvalRecords } from "../../../../src/features/approvals/records.ts";
 import { createApprovals } from "../../../../src/features/approvals/service.ts";
 import type { Started } from "../../../../src/features/executions/schema.ts";

@@ -4,7 +4,7 @@
  * All schemes are HMAC-SHA256 over some bytes that the headers name, followed by the body. They differ in where the
  * headers hold the signatures, and in what is signed before the body.
  */
-import type { Json } from "../../../../../actors/kernel/actor.ts";
+import type { Json } from "../../../../../actors/kernel/json.ts";
 import { isStorable } from "../../../../../actors/manifest/storable.ts";
 import type { PresetName } from "../port.ts";
 

@@ -1,5 +1,5 @@
 /** Slack: `X-Slack-Signature: v0=<hex>` over `v0:<timestamp>:` and the body. */
-import type { Json } from "../../../../../actors/kernel/actor.ts";
+import type { Json } from "../../../../../actors/kernel/json.ts";
 import { isForm } from "../../../../../actors/stimulus/content.ts";
 import {
   anyComma,

@@ -2,7 +2,7 @@
 import { Value } from "@sinclair/typebox/value";
 import { EXECUTION } from "../../../../../actors/execution/execution.ts";
 import { type JudgedRun, judgeInput } from "../../../../../actors/execution/judging/judgement.ts";
-import type { Json } from "../../../../../actors/kernel/actor.ts";
+import type { Json } from "../../../../../actors/kernel/json.ts";
 import { Problem } from "../../../../../actors/kernel/problem.ts";
 import { AGENT_START, AgentStart } from "../../../../../actors/workflow/run/activities.ts";
 import type { RunHeader, RunState } from "../../../../../actors/workflow/run/state.ts";

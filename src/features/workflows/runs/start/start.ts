@@ -1,7 +1,7 @@
 /** Starting a run: the checks in the contract's order, and what the actor is started with. */
 
 import { type MountPlan, maxDepth } from "../../../../../actors/execution/start/plan.ts";
-import type { Json } from "../../../../../actors/kernel/actor.ts";
+import type { Json } from "../../../../../actors/kernel/json.ts";
 import { Problem } from "../../../../../actors/kernel/problem.ts";
 import { mayUseContext } from "../../../../../actors/policy/security-context.ts";
 import type { Definition } from "../../../../../actors/workflow/definition.ts";

@@ -2,7 +2,7 @@
 
 import { consensusOf } from "../../../../../actors/execution/judging/consensus.ts";
 import { judgeInput, readVerdict, type Verdict } from "../../../../../actors/execution/judging/judgement.ts";
-import type { Json } from "../../../../../actors/kernel/actor.ts";
+import type { Json } from "../../../../../actors/kernel/json.ts";
 import { isUuid } from "../../../../http/route.ts";
 import type { Executions } from "../../../executions/service.ts";
 import { ToolFailure } from "../../../tools/port.ts";
