@@ -3,7 +3,7 @@
  * by name. Whatever it is, the outcome is judged as a whole.
  */
 
-import { type Json, isObject } from "../kernel/json.ts";
+import { isObject, type Json } from "../kernel/json.ts";
 import { invalid, invalidField, Problem } from "../kernel/problem.ts";
 import { type AgentStatus, agentStatuses } from "./lifecycle.ts";
 import { maxManifestBytes } from "./manifest/parse.ts";

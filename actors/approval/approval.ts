@@ -12,10 +12,10 @@
  * question stays open. A decision, its record and the owner's next step are one commit.
  */
 
-import type { Context, Turn } from "../kernel/turn.ts";
 import { defineActor } from "../kernel/actor.ts";
 import type { Json } from "../kernel/json.ts";
 import { iso } from "../kernel/time.ts";
+import type { Context, Turn } from "../kernel/turn.ts";
 import { type Answer, signalAnswer } from "./answers.ts";
 import { hasConsented, peopleBehind, peopleOf, recipientRefusal, refusalOf } from "./deciding.ts";
 import { APPROVAL, type DecisionReply, type ForbiddenCode, type LinkReply, messages, type Open } from "./messages.ts";

@@ -1,9 +1,9 @@
 /** One turn of an approval under construction: the next state beside the effects that go with it. */
 
-import type { Context, Turn } from "../kernel/turn.ts";
 import type { Effect } from "../kernel/effect.ts";
 import type { Json } from "../kernel/json.ts";
 import { iso } from "../kernel/time.ts";
+import type { Context, Turn } from "../kernel/turn.ts";
 import { type Answer, resultOf, timeoutAnswer } from "./answers.ts";
 import type { ApprovalDecided, Decider, Source, Via } from "./messages.ts";
 import { announcements, type NewsEvent } from "./notifications.ts";

@@ -11,9 +11,9 @@
  * has ended (`ending.ts`) it only answers questions.
  */
 
-import type { Context, Turn } from "../kernel/turn.ts";
 import { defineActor } from "../kernel/actor.ts";
 import { iso } from "../kernel/time.ts";
+import type { Context, Turn } from "../kernel/turn.ts";
 import { childEnded, childrenOutlive, childStarted, type Ended, unwanted } from "./children.ts";
 import { noteConsole } from "./console.ts";
 import { cancel, shortened, timeOut } from "./ending.ts";

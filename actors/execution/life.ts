@@ -1,10 +1,10 @@
 /** One turn of an execution under construction: the next state beside the effects that go with it. */
 
-import type { Context, Turn } from "../kernel/turn.ts";
 import type { Effect } from "../kernel/effect.ts";
-import { type Json, copyOf } from "../kernel/json.ts";
+import { copyOf, type Json } from "../kernel/json.ts";
 import type { ReplyTo } from "../kernel/message.ts";
 import { iso } from "../kernel/time.ts";
+import type { Context, Turn } from "../kernel/turn.ts";
 import { type EventFields, type EventName, eventOf } from "./events.ts";
 import type { LoopEntry } from "./messages.ts";
 import { loopLog } from "./start/plan.ts";

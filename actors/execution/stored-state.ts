@@ -3,7 +3,7 @@
  * one is read for as long as records are kept; what was added since has its default.
  */
 
-import { type Json, isObject } from "../kernel/json.ts";
+import { isObject, type Json } from "../kernel/json.ts";
 import type { MountPlan, Plan } from "./start/plan.ts";
 import type { ExecutionState, Iteration, PendingCall } from "./state.ts";
 

@@ -3,7 +3,7 @@
  * the findings and reading continues, so that all of them are found at once. `null` counts as absent.
  */
 
-import { type Json, isObject } from "../kernel/json.ts";
+import { isObject, type Json } from "../kernel/json.ts";
 import type { Findings } from "./findings.ts";
 
 export interface TextBounds {

@@ -3,7 +3,7 @@
 import { Ajv, type ValidateFunction } from "ajv";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
-import { type Json, isObject } from "../kernel/json.ts";
+import { isObject, type Json } from "../kernel/json.ts";
 
 /** Compiling takes time in proportion: about 3 ms per KiB. */
 export const maxSchemaCharacters = 64 * 1024;

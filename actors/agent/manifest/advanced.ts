@@ -1,6 +1,6 @@
 /** `spec.advanced` and `spec.input_schema`. */
 
-import { type Json, isObject } from "../../kernel/json.ts";
+import { isObject, type Json } from "../../kernel/json.ts";
 import type { Fields } from "../../manifest/fields.ts";
 import { schemaFault } from "../../manifest/json-schema.ts";
 import { patternCovers } from "../../tool/catalog.ts";

@@ -1,7 +1,7 @@
 /** Validators that ask other agents: `semantic` and `multi_judge`, and the judges of tool calls. */
 
 import type { JudgeValidator } from "../../execution/start/plan.ts";
-import { type Json, isObject } from "../../kernel/json.ts";
+import { isObject, type Json } from "../../kernel/json.ts";
 import { Fields } from "../../manifest/fields.ts";
 import { agentName } from "./metadata.ts";
 import { readPassing } from "./passing.ts";

@@ -6,7 +6,7 @@
  */
 
 import { stringify } from "yaml";
-import { type Json, isObject } from "../../kernel/json.ts";
+import { isObject, type Json } from "../../kernel/json.ts";
 import { Problem } from "../../kernel/problem.ts";
 import { malformed, maxDepth, readYaml, tooDeep } from "../../manifest/yaml-document.ts";
 import { manifestTextPaths, type TextPaths } from "./text-paths.ts";

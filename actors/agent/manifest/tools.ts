@@ -1,6 +1,6 @@
 /** `spec.tools`: what the agent may call. */
 
-import { type Json, isObject } from "../../kernel/json.ts";
+import { isObject, type Json } from "../../kernel/json.ts";
 import { Fields, textFault } from "../../manifest/fields.ts";
 import { canonicalName, patternCovers } from "../../tool/catalog.ts";
 import type { NodeOffer, ToolGrant } from "./spec.ts";

@@ -1,7 +1,7 @@
 /** `spec.execution.validation`: by what an iteration's output is judged, in list form or in object form. */
 
 import type { Validator } from "../../execution/start/plan.ts";
-import { type Json, isObject } from "../../kernel/json.ts";
+import { isObject, type Json } from "../../kernel/json.ts";
 import { Fields } from "../../manifest/fields.ts";
 import type { Findings } from "../../manifest/findings.ts";
 import { maxSchemaCharacters, schemaFault } from "../../manifest/json-schema.ts";

@@ -1,6 +1,6 @@
 /** What a judge is asked, and how its answer is read. */
 import { type Static, Type } from "@sinclair/typebox";
-import { type Json, JsonObject, isObject } from "../../kernel/json.ts";
+import { isObject, type Json, JsonObject } from "../../kernel/json.ts";
 import { trimText } from "../loop/trim.ts";
 import type { MountPlan } from "../start/plan.ts";
 

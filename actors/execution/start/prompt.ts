@@ -1,7 +1,7 @@
 /** The prompt of an iteration: the manifest's template, or the default, over the run's variables. */
 
 import { Value } from "@sinclair/typebox/value";
-import { type Json, isObject } from "../../kernel/json.ts";
+import { isObject, type Json } from "../../kernel/json.ts";
 import { compile, TemplateError } from "../../template/template.ts";
 import { Attempt } from "../record/history.ts";
 import type { Plan } from "./plan.ts";

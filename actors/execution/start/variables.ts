@@ -1,6 +1,6 @@
 /** Names a prompt template finds values under whatever the caller adds (agents-executions 4.1). */
 
-import { type Json, isObject } from "../../kernel/json.ts";
+import { isObject, type Json } from "../../kernel/json.ts";
 
 const reservedVariables: readonly string[] = [
   "instruction",

@@ -1,6 +1,6 @@
 /** Judges a workflow manifest as a whole and resolves it into what a run interprets. */
 
-import { type Json, isObject } from "../../kernel/json.ts";
+import { isObject, type Json } from "../../kernel/json.ts";
 import { Fields } from "../../manifest/fields.ts";
 import { Findings } from "../../manifest/findings.ts";
 import { checkStorable } from "../../manifest/storable.ts";

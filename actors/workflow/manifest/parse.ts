@@ -5,7 +5,7 @@
  */
 
 import { checkDepth, maxManifestBytes, readYamlText, renderYaml, tooLarge } from "../../agent/manifest/parse.ts";
-import { type Json, isObject } from "../../kernel/json.ts";
+import { isObject, type Json } from "../../kernel/json.ts";
 import { invalid } from "../../kernel/problem.ts";
 import { malformed } from "../../manifest/yaml-document.ts";
 import type { ParsedWorkflow } from "./states/judged.ts";

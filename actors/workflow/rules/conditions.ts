@@ -5,7 +5,7 @@
  */
 
 import { verdictOf } from "../../approval/answers.ts";
-import { type Json, isObject } from "../../kernel/json.ts";
+import { isObject, type Json } from "../../kernel/json.ts";
 import type { Effort } from "../../template/effort.ts";
 import type { Condition, StateKind, Transition } from "../definition.ts";
 import type { StateResult } from "../run/kinds/kind.ts";

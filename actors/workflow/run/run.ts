@@ -12,10 +12,10 @@
  * (`ending.ts`). A paused run stays between two states. News of work that is no longer at hand changes nothing.
  */
 
-import type { Context, Turn } from "../../kernel/turn.ts";
 import { defineActor } from "../../kernel/actor.ts";
 import type { Json } from "../../kernel/json.ts";
 import { iso } from "../../kernel/time.ts";
+import type { Context, Turn } from "../../kernel/turn.ts";
 import { firstState } from "./blackboard/seed.ts";
 import { maxBlackboardBytes } from "./blackboard/size.ts";
 import { cancel, fail, timeOut } from "./ending.ts";

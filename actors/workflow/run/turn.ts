@@ -5,10 +5,10 @@
  * blackboard costs nothing but its own change.
  */
 
-import type { Context, Turn } from "../../kernel/turn.ts";
 import type { Effect } from "../../kernel/effect.ts";
 import { type Json, jsonOrText } from "../../kernel/json.ts";
 import { iso } from "../../kernel/time.ts";
+import type { Context, Turn } from "../../kernel/turn.ts";
 import { Effort } from "../../template/effort.ts";
 import { compile, type Part } from "../../template/template.ts";
 import type { State } from "../definition.ts";

@@ -1,7 +1,7 @@
 /** Starts that went through although nobody waits for them any more: what was started is told to stop. */
 
 import type { Effect } from "../../kernel/effect.ts";
-import { type Json, isObject } from "../../kernel/json.ts";
+import { isObject, type Json } from "../../kernel/json.ts";
 import type { AgentStarted, RunStarted } from "./activities.ts";
 import { WORKFLOW } from "./messages.ts";
 import { agentStartId, childIsOurs, runIsOurs, runStartId } from "./news.ts";

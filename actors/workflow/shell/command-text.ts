@@ -3,7 +3,7 @@
  * text (contract 3).
  */
 
-import { type Json, isObject } from "../../kernel/json.ts";
+import { isObject, type Json } from "../../kernel/json.ts";
 import type { Command, ContainerRunState, Step, SystemState } from "../definition.ts";
 import type { CommandRun } from "../run/activities.ts";
 import { mountsOf } from "../run/blackboard/mounts.ts";

@@ -2,7 +2,7 @@
 
 import { readFileSync } from "node:fs";
 import { builtInRuntimes, mergeRuntimes, type Runtime } from "../../../actors/agent/manifest/runtimes.ts";
-import { type Json, isObject } from "../../../actors/kernel/json.ts";
+import { isObject, type Json } from "../../../actors/kernel/json.ts";
 import { Fields } from "../../../actors/manifest/fields.ts";
 import { Findings } from "../../../actors/manifest/findings.ts";
 import { readYaml } from "../../../actors/manifest/yaml-document.ts";

@@ -1,6 +1,6 @@
 /** `spec.states`: their names, what all kinds have in common, and the kind of each. */
 
-import { type Json, isObject } from "../../../kernel/json.ts";
+import { isObject, type Json } from "../../../kernel/json.ts";
 import { Fields } from "../../../manifest/fields.ts";
 import type { Findings } from "../../../manifest/findings.ts";
 import type { State, StateKind } from "../../definition.ts";

@@ -2,7 +2,7 @@
  * A run's `final_output` (contract 6): the entries of the output template, rendered on the final blackboard and brought
  * to the types that the output schema names.
  */
-import { type Json, isObject, jsonOrText } from "../../../kernel/json.ts";
+import { isObject, type Json, jsonOrText } from "../../../kernel/json.ts";
 import type { Effort } from "../../../template/effort.ts";
 import { compile, TemplateError } from "../../../template/template.ts";
 import type { Definition } from "../../definition.ts";

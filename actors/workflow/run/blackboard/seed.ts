@@ -1,9 +1,9 @@
 /** A run before its first state: its first blackboard (contract 5) and everything around it. */
 
 import type { Static } from "@sinclair/typebox";
-import type { Context } from "../../../kernel/turn.ts";
-import { type Json, isObject } from "../../../kernel/json.ts";
+import { isObject, type Json } from "../../../kernel/json.ts";
 import { iso } from "../../../kernel/time.ts";
+import type { Context } from "../../../kernel/turn.ts";
 import type { messages } from "../messages.ts";
 import type { RunHeader, RunState } from "../state.ts";
 import { jsonBytes } from "./size.ts";

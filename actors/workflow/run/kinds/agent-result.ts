@@ -1,7 +1,7 @@
 /** What an agent's output means to a workflow. */
 
 import { withoutFence } from "../../../execution/judging/fence.ts";
-import { type Json, isObject, jsonOrText } from "../../../kernel/json.ts";
+import { isObject, type Json, jsonOrText } from "../../../kernel/json.ts";
 
 /** Its code fence stripped; parsed when it is a JSON object or array. */
 export function outputValue(output: string): Json {

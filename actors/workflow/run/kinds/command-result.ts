@@ -1,6 +1,6 @@
 /** What a command's end means as a state's result (contract 2). */
 
-import { type Json, isObject } from "../../../kernel/json.ts";
+import { isObject, type Json } from "../../../kernel/json.ts";
 import type { CommandEnd, CommandEnded } from "../activities.ts";
 import { jsonBytes, maxResultBytes } from "../blackboard/size.ts";
 import type { StateResult } from "./kind.ts";

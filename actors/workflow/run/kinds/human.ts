@@ -4,7 +4,7 @@
  */
 
 import { APPROVAL, type ApprovalDecided, type Open } from "../../../approval/messages.ts";
-import { type Json, isObject } from "../../../kernel/json.ts";
+import { isObject, type Json } from "../../../kernel/json.ts";
 import { iso } from "../../../kernel/time.ts";
 import { settle } from "../settling.ts";
 import type { Run } from "../turn.ts";

@@ -3,7 +3,7 @@
 import type { Plan } from "../../../../actors/execution/start/plan.ts";
 import { renderPrompt } from "../../../../actors/execution/start/prompt.ts";
 import { reservedKeys } from "../../../../actors/execution/start/variables.ts";
-import { type Json, isObject } from "../../../../actors/kernel/json.ts";
+import { isObject, type Json } from "../../../../actors/kernel/json.ts";
 import { invalid } from "../../../../actors/kernel/problem.ts";
 import { isStorableJson } from "../../../../actors/manifest/storable.ts";
 import { TemplateError } from "../../../../actors/template/template.ts";

@@ -2,7 +2,7 @@
 
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
-import { type Json, isObject } from "../../../../actors/kernel/json.ts";
+import { isObject, type Json } from "../../../../actors/kernel/json.ts";
 import { type Issue, invalid, Problem } from "../../../../actors/kernel/problem.ts";
 import { Nullable } from "../../../../actors/kernel/schema.ts";
 import { isStorable } from "../../../../actors/manifest/storable.ts";

@@ -13,7 +13,7 @@
 import { readFile, stat } from "node:fs/promises";
 import type { TSchema } from "@sinclair/typebox";
 import { isTenantSlug } from "../../../../../actors/identity/tenant.ts";
-import { type Json, isObject } from "../../../../../actors/kernel/json.ts";
+import { isObject, type Json } from "../../../../../actors/kernel/json.ts";
 import { type Issue, Problem } from "../../../../../actors/kernel/problem.ts";
 import { readYaml } from "../../../../../actors/manifest/yaml-document.ts";
 import { bodyChecker, type Checker } from "../../../../http/input.ts";

@@ -1,6 +1,6 @@
 /** What a start brings besides the workflow, judged: input, overrides, intent (workflow contract, sections 5, 6, 10). */
 
-import { type Json, isObject } from "../../../../../actors/kernel/json.ts";
+import { isObject, type Json } from "../../../../../actors/kernel/json.ts";
 import { type Issue, invalid, type Problem } from "../../../../../actors/kernel/problem.ts";
 import { workflowInput } from "../../../../../actors/manifest/input-schema.ts";
 import { isStorableJson } from "../../../../../actors/manifest/storable.ts";

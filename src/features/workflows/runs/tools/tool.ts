@@ -3,7 +3,7 @@
 import type { Static, TObject } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import type { Identity } from "../../../../../actors/identity/identity.ts";
-import { type Json, isObject } from "../../../../../actors/kernel/json.ts";
+import { isObject, type Json } from "../../../../../actors/kernel/json.ts";
 import { Problem } from "../../../../../actors/kernel/problem.ts";
 import { ToolFailure, type ToolOutcome } from "../../../tools/port.ts";
 
