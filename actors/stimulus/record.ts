@@ -95,8 +95,8 @@ export interface StimulusRow {
   readonly headers_truncated: boolean;
   readonly idempotency_key: string | null;
   readonly duplicate_count: number;
-  readonly route_id: string | null;
-  readonly execution_id: string;
+  readonly source_id: string | null;
+  readonly run_id: string;
   readonly classification: ClassificationDetail | null;
   readonly error_code: string | null;
   readonly error_message: string | null;
@@ -163,8 +163,8 @@ function shared(row: StimulusRow) {
     error_message,
     error_details: row.error_details,
     attempts: row.attempts,
-    workflow_execution_id: row.status === "classified" ? row.execution_id : null,
-    route_id: row.route_id,
+    workflow_execution_id: row.status === "classified" ? row.run_id : null,
+    route_id: row.source_id,
     replay_of: row.replay_of,
     replayed_by: row.replayed_by,
     received_by: { kind: received_by_kind, sub: received_by_sub },

@@ -237,7 +237,7 @@ export async function openEngine(
     start: (id, request) => executions.startAs(id, false, request),
     unfinished: async (ids) => {
       const open = (await records.known(ids)).filter(({ ended_at }) => ended_at === null);
-      return new Set(open.map((row) => row.execution_id));
+      return new Set(open.map((row) => row.id));
     },
     now,
     log: (event, facts) => logger.warn(facts, event),

@@ -124,8 +124,8 @@ export async function allStarted(sql: Sql, accepted: number, timeoutMs = 300_000
   const [row] = await sql<{ stimuli: number; classified: number; runs: number; stimuli_of_runs: number }[]>`
     select (select count(*)::int from stimuli) as stimuli,
       (select count(*)::int from stimuli where status = 'classified') as classified,
-      (select count(*)::int from workflow_executions where stimulus_id is not null) as runs,
-      (select count(distinct stimulus_id)::int from workflow_executions) as stimuli_of_runs`;
+      (select count(*)::int from workflow_runs where stimulus_id is not null) as runs,
+      (select count(distinct stimulus_id)::int from workflow_runs) as stimuli_of_runs`;
   const counts = { accepted, ...row };
   if (new Set(Object.values(counts)).size > 1) throw new Error(`not every one started once: ${JSON.stringify(counts)}`);
 }

@@ -207,8 +207,8 @@ async function enteredInBackground(service: BenchService, sql: Sql, lanes: numbe
   accepted += single;
   await allStarted(sql, accepted);
   const rows = await sql<{ stimulus_id: string; at: string }[]>`
-    select w.stimulus_id, l.at from workflow_executions w
-    join runtime_logs l on l.kind = 'workflow' and l.key = w.execution_id::text and l.log = 'events'
+    select w.stimulus_id, l.at from workflow_runs w
+    join runtime_logs l on l.kind = 'workflow' and l.key = w.run_id::text and l.log = 'events'
     where w.stimulus_id = any(${[...sent.keys()]}) and l.entry like '%"WorkflowStateEntered"%'`;
   if (rows.length !== single) throw new Error(`${rows.length} of ${single} runs entered their state`);
   return rows.map(({ stimulus_id, at }) => Number(at) - (sent.get(stimulus_id) ?? 0));

@@ -99,7 +99,7 @@ async function start(service: BenchService, name: string, invoice: string): Prom
 async function benchTransitions(service: BenchService, sql: Sql, stores: BenchStores): Promise<Row[]> {
   const unfinished = async () => {
     const [row] = await sql<{ count: number }[]>`
-      select count(*)::int as count from workflow_executions where workflow_name = 'loops' and ended_at is null`;
+      select count(*)::int as count from workflow_runs where workflow_name = 'loops' and ended_at is null`;
     return row?.count ?? 0;
   };
   const run = async (count: number) => {

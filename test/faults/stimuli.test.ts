@@ -81,9 +81,9 @@ async function expectOnce(sql: Sql, count: number): Promise<void> {
   const [counts] = await sql<{ keys: number; classified: number; runs: number; known: number }[]>`
     select (select count(distinct idempotency_key)::int from stimuli where status = 'classified') as keys,
       (select count(*)::int from stimuli where status = 'classified') as classified,
-      (select count(*)::int from workflow_executions) as runs,
-      (select count(*)::int from workflow_executions w join stimuli s on s.id::text = w.stimulus_id::text
-        and s.execution_id::text = w.execution_id::text) as known`;
+      (select count(*)::int from workflow_runs) as runs,
+      (select count(*)::int from workflow_runs w join stimuli s on s.id::text = w.stimulus_id::text
+        and s.run_id::text = w.run_id::text) as known`;
   expect(counts).toEqual({ keys: count, classified: count, runs: count, known: count });
 }
 

@@ -27,8 +27,8 @@ function rowOf({ key, tenant, after }: Change) {
     tenant,
     status,
     kind: request.kind,
-    execution_id: request.execution_id,
-    root_execution_id: request.root_execution_id,
+    run_id: request.execution_id,
+    root_run_id: request.root_execution_id,
     workflow_name: request.workflow_name,
     created_at: new Date(created_at),
     expires_at: new Date(expires_at),
@@ -49,12 +49,12 @@ function linksOf({ key, tenant, before, after }: Change) {
 }
 
 const upsert = `
-insert into approvals (approval_id, tenant, status, kind, execution_id, root_execution_id, workflow_name, created_at,
+insert into approvals (approval_id, tenant, status, kind, run_id, root_run_id, workflow_name, created_at,
   expires_at, decided_at, decided_sub, decided_email, document, document_bytes)
-select approval_id, tenant, status, kind, execution_id, root_execution_id, workflow_name, created_at,
+select approval_id, tenant, status, kind, run_id, root_run_id, workflow_name, created_at,
   expires_at, decided_at, decided_sub, decided_email, document, document_bytes
-from json_to_recordset($1::text::json) as r (approval_id uuid, tenant text, status text, kind text, execution_id text,
-  root_execution_id text, workflow_name text, created_at timestamptz, expires_at timestamptz, decided_at timestamptz,
+from json_to_recordset($1::text::json) as r (approval_id uuid, tenant text, status text, kind text, run_id text,
+  root_run_id text, workflow_name text, created_at timestamptz, expires_at timestamptz, decided_at timestamptz,
   decided_sub text, decided_email text, document text, document_bytes integer)
 on conflict (approval_id) do update
 set status = excluded.status, decided_at = excluded.decided_at, decided_sub = excluded.decided_sub,

@@ -67,9 +67,7 @@ export function approvalRecords(sql: Sql) {
       const { executionId, descendants, workflowName, kind } = filter;
       if (executionId !== null) {
         conditions.push(
-          descendants
-            ? sql`(execution_id = ${executionId} or root_execution_id = ${executionId})`
-            : sql`execution_id = ${executionId}`,
+          descendants ? sql`(run_id = ${executionId} or root_run_id = ${executionId})` : sql`run_id = ${executionId}`,
         );
       }
       if (workflowName !== null) conditions.push(sql`workflow_name = ${workflowName}`);
@@ -115,7 +113,7 @@ export function approvalRecords(sql: Sql) {
     async lastDecision(tenant: string, executionId: string): Promise<{ status: string; decided_at: Date } | null> {
       const [row] = await sql<{ status: string; decided_at: Date }[]>`
         select status, decided_at from approvals
-        where tenant = ${tenant} and execution_id = ${executionId} and status <> 'pending' and decided_at is not null
+        where tenant = ${tenant} and run_id = ${executionId} and status <> 'pending' and decided_at is not null
         order by decided_at desc, approval_id desc limit 1`;
       return row ?? null;
     },
@@ -155,7 +153,7 @@ function conditionsOf(sql: Sql, filter: HistoryFilter): Fragment[] {
   const conditions: Fragment[] = [];
   const { statuses, executionId, workflowName, decidedBy, from, to } = filter;
   if (statuses !== null) conditions.push(sql`status = any(${[...statuses]})`);
-  if (executionId !== null) conditions.push(sql`execution_id = ${executionId}`);
+  if (executionId !== null) conditions.push(sql`run_id = ${executionId}`);
   if (workflowName !== null) conditions.push(sql`workflow_name = ${workflowName}`);
   if (decidedBy !== null) {
     conditions.push(sql`(decided_sub = ${decidedBy} or decided_email = ${decidedBy.toLowerCase()})`);

@@ -22,19 +22,19 @@ function rowOf({ key, tenant, after }: Change) {
     ended_at: ending === null ? null : ending.at / 1000,
     labels: header.labels,
     workflow_name: header.workflow_name,
-    workflow_execution_id: header.workflow_execution_id,
+    workflow_run_id: header.workflow_execution_id,
     parent_execution_id: header.hierarchy.parent_execution_id,
   };
 }
 
 const upsert = `
 insert into executions (execution_id, tenant, agent_id, status, created_at, started_at, ended_at, labels,
-  workflow_name, workflow_execution_id, parent_execution_id)
+  workflow_name, workflow_run_id, parent_execution_id)
 select execution_id, tenant, agent_id, status, to_timestamp(created_at), to_timestamp(started_at), to_timestamp(ended_at),
-  labels, workflow_name, workflow_execution_id, parent_execution_id
+  labels, workflow_name, workflow_run_id, parent_execution_id
 from json_to_recordset($1::text::json) as r (execution_id uuid, tenant text, agent_id uuid, status text,
   created_at double precision, started_at double precision, ended_at double precision, labels jsonb,
-  workflow_name text, workflow_execution_id text, parent_execution_id text)
+  workflow_name text, workflow_run_id text, parent_execution_id text)
 on conflict (execution_id) do update
 set status = excluded.status, started_at = excluded.started_at, ended_at = excluded.ended_at`;
 

@@ -23,9 +23,9 @@ export interface ListRow {
   readonly position: string;
 }
 
-/** What the orphan sweep needs to know of an execution, whoever's it is. */
+/** What the sweeps need to know of an execution or a workflow run, of any tenant. */
 export interface SweepRow {
-  readonly execution_id: string;
+  readonly id: string;
   readonly tenant: string;
   readonly ended_at: Date | null;
 }
@@ -89,13 +89,13 @@ export function executionRecords(sql: Sql) {
     /** Of the given ids, those that exist, of any tenant: for what this host holds. */
     known(executionIds: readonly string[]): Promise<SweepRow[]> {
       return sql<SweepRow[]>`
-        select execution_id, tenant, ended_at from executions where execution_id = any(${[...executionIds]}::uuid[])`;
+        select execution_id as id, tenant, ended_at from executions where execution_id = any(${[...executionIds]}::uuid[])`;
     },
 
     /** Executions of any tenant that ended before a time. */
     endedBefore(time: Date, limit: number): Promise<SweepRow[]> {
       return sql<SweepRow[]>`
-        select execution_id, tenant, ended_at from executions where ended_at < ${time} order by ended_at limit ${limit}`;
+        select execution_id as id, tenant, ended_at from executions where ended_at < ${time} order by ended_at limit ${limit}`;
     },
   };
 }
@@ -105,7 +105,7 @@ function conditionsOf(sql: Sql, filter: ListFilter): Fragment[] {
   if (filter.agentId !== null) conditions.push(sql`agent_id = ${filter.agentId}`);
   if (filter.statuses !== null) conditions.push(sql`status = any(${[...filter.statuses]})`);
   if (filter.workflowName !== null) conditions.push(sql`workflow_name = ${filter.workflowName}`);
-  if (filter.workflowExecutionId !== null) conditions.push(sql`workflow_execution_id = ${filter.workflowExecutionId}`);
+  if (filter.workflowExecutionId !== null) conditions.push(sql`workflow_run_id = ${filter.workflowExecutionId}`);
   if (filter.parentExecutionId !== null) conditions.push(sql`parent_execution_id = ${filter.parentExecutionId}`);
   if (filter.startedAfter !== null) conditions.push(sql`started_at > ${filter.startedAfter}`);
   if (filter.startedBefore !== null) conditions.push(sql`started_at < ${filter.startedBefore}`);

@@ -80,11 +80,11 @@ async function wantedInstances(
 ): Promise<ReadonlySet<string>> {
   const wanted = new Set<string>();
   for (const [tenant, rows] of Map.groupBy(await lookUp(runs, executionIds), (row) => row.tenant)) {
-    const live = rows.filter(({ ended_at }) => ended_at === null).map(({ execution_id }) => execution_id);
+    const live = rows.filter(({ ended_at }) => ended_at === null).map(({ id }) => id);
     for (const id of await runs.wantedInstances(tenant, live)) wanted.add(id);
   }
   for (const [tenant, rows] of Map.groupBy(await lookUp(records, executionIds), (row) => row.tenant)) {
-    const ids = rows.filter(({ ended_at }) => ended_at === null).map(({ execution_id }) => execution_id);
+    const ids = rows.filter(({ ended_at }) => ended_at === null).map(({ id }) => id);
     for (const { state } of await runtime.readMany(EXECUTION, tenant, ids)) {
       const execution = state as unknown as ExecutionState;
       if (!isOver(execution)) wanted.add(execution.iteration.instance_id);
@@ -98,7 +98,7 @@ async function sweepVolumes({ volumes, records, runs, now, report }: SweepOption
   const held = await volumes.heldForRuns();
   const ids = held.map(({ executionId }) => executionId);
   const rows = [...(await lookUp(records, ids)), ...(await lookUp(runs, ids))];
-  const known = new Map(rows.map((row) => [row.execution_id, row]));
+  const known = new Map(rows.map((row) => [row.id, row]));
   for (const volume of held) {
     const run = known.get(volume.executionId);
     const isKept = run !== undefined && (run.ended_at === null || now() - run.ended_at.getTime() < volume.ttlMs);
@@ -119,8 +119,8 @@ async function sweepLeftBehind({ records, leftBehind, report }: SweepOptions): P
 
 async function eraseOld({ runtime, records, retentionDays, now, report }: SweepOptions): Promise<void> {
   const old = await records.endedBefore(new Date(now() - retentionDays * dayMs), eraseAtOnce);
-  for (const { execution_id, tenant } of old) {
-    await runtime.tell({ kind: EXECUTION, key: execution_id, tenant }, "erase", {});
+  for (const { id, tenant } of old) {
+    await runtime.tell({ kind: EXECUTION, key: id, tenant }, "erase", {});
   }
   if (old.length > 0) report("records_erased", { count: old.length });
 }

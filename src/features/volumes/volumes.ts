@@ -20,7 +20,7 @@ export interface VolumesOptions {
   /** Of the given executions, of agents and of workflows, those that exist, of any tenant. */
   readonly executions: (
     executionIds: readonly string[],
-  ) => Promise<readonly { readonly execution_id: string; readonly ended_at: Date | null }[]>;
+  ) => Promise<readonly { readonly id: string; readonly ended_at: Date | null }[]>;
   readonly newId: () => string;
   readonly now: () => number;
 }
@@ -63,7 +63,7 @@ export function createVolumes({ sql, dataDir, executions, newId, now }: VolumesO
   async function attached(volumeIds: readonly string[]): Promise<ReadonlySet<string>> {
     const mounts = await records.mountsOf(volumeIds);
     const rows = await executions([...new Set(mounts.map(({ execution_id }) => execution_id))]);
-    const isRunning = new Map(rows.map(({ execution_id, ended_at }) => [execution_id, ended_at === null]));
+    const isRunning = new Map(rows.map(({ id, ended_at }) => [id, ended_at === null]));
     // A start settles its volumes a moment before it is stored.
     const busy = mounts.filter(({ execution_id, fresh }) => isRunning.get(execution_id) ?? fresh);
     return new Set(busy.map(({ volume_id }) => volume_id));
@@ -71,7 +71,7 @@ export function createVolumes({ sql, dataDir, executions, newId, now }: VolumesO
 
   async function running(executionIds: readonly string[]): Promise<ReadonlySet<string>> {
     const rows = await executions(executionIds);
-    return new Set(rows.filter(({ ended_at }) => ended_at === null).map(({ execution_id }) => execution_id));
+    return new Set(rows.filter(({ ended_at }) => ended_at === null).map(({ id }) => id));
   }
 
   /** Erases, on this host, what belongs to deleted volumes that nothing works with. @returns how many */

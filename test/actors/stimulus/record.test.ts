@@ -29,8 +29,8 @@ const row: FullStimulusRow = {
   headers_truncated: false,
   idempotency_key: "lead-88",
   duplicate_count: 2,
-  route_id: null,
-  execution_id: "0198c200-0000-7000-8000-000000000002",
+  source_id: null,
+  run_id: "0198c200-0000-7000-8000-000000000002",
   classification: null,
   error_code: null,
   error_message: null,
@@ -85,7 +85,7 @@ test("a record has every member of the contract, whatever there is to tell", () 
 
 test("a routed one tells its run and its workflow", () => {
   expect(stimulusRecord({ ...row, status: "classified", classification: detail })).toMatchObject({
-    workflow_execution_id: row.execution_id,
+    workflow_execution_id: row.run_id,
     classification: "qualify-lead",
     classification_detail: detail,
     routing_mode: "llm_classified",

@@ -113,7 +113,7 @@ test("what is stored is what arrived", async () => {
     idempotency_key: facts.key,
     override: facts.override,
     replay_of: facts.replayOf,
-    route_id: facts.routeId,
+    source_id: facts.routeId,
     status: "received",
     attempts: 1,
   });

@@ -46,7 +46,7 @@ export async function putRow(sql: Sql, given: GivenRow = {}): Promise<string> {
     idempotency_key: given.idempotency_key ?? null,
     error_code: given.error_code ?? null,
     error_message: given.error_message ?? null,
-    execution_id: Bun.randomUUIDv7(),
+    run_id: Bun.randomUUIDv7(),
     attempts: given.attempts ?? 1,
     due_at: given.due_at ?? received_at,
     replay_of: given.replay_of ?? null,

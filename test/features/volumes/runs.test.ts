@@ -44,7 +44,7 @@ beforeEach(() => {
     executions: async (ids) =>
       ids.flatMap((id) => {
         const at = ended.get(id);
-        return at === undefined ? [] : [{ execution_id: id, ended_at: at }];
+        return at === undefined ? [] : [{ id, ended_at: at }];
       }),
     newId: Bun.randomUUIDv7,
     now: Date.now,

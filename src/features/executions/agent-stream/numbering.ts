@@ -59,7 +59,7 @@ export function agentNumbering(sql: Sql, runtime: Pick<Runtime, "logPoints">) {
   function openRuns({ tenant, agentId }: StreamKey): Promise<Run[]> {
     return sql<Run[]>`
       select r.execution_id, r.sequence, e.ended_at is not null as has_ended, e.created_at
-      from agent_stream_runs r join executions e on e.execution_id = r.execution_id
+      from agent_stream_executions r join executions e on e.execution_id = r.execution_id
       where r.tenant = ${tenant} and r.agent_id = ${agentId} and not r.is_over`;
   }
   function newRuns({ tenant, agentId }: StreamKey, since: Date): Promise<Run[]> {
@@ -67,7 +67,7 @@ export function agentNumbering(sql: Sql, runtime: Pick<Runtime, "logPoints">) {
       select e.execution_id, 0 as sequence, e.ended_at is not null as has_ended, e.created_at
       from executions e
       where e.tenant = ${tenant} and e.agent_id = ${agentId} and e.created_at > ${since}::timestamptz - ${commitMargin}::interval
-        and not exists (select 1 from agent_stream_runs r where r.execution_id = e.execution_id)
+        and not exists (select 1 from agent_stream_executions r where r.execution_id = e.execution_id)
       order by e.created_at limit ${newRunsAtOnce}`;
   }
 
@@ -121,7 +121,7 @@ export function agentNumbering(sql: Sql, runtime: Pick<Runtime, "logPoints">) {
           where tenant = ${tenant} and agent_id = ${agentId} and version = ${version}
           returning 1
         ), runs as (
-          insert into agent_stream_runs (execution_id, tenant, agent_id, sequence, is_over)
+          insert into agent_stream_executions (execution_id, tenant, agent_id, sequence, is_over)
           select execution, ${tenant}, ${agentId}::uuid, sequence, is_over
           from json_to_recordset(${JSON.stringify(runs)}::text::json) as r (execution uuid, sequence bigint, is_over boolean)
           where exists (select 1 from moved)

@@ -26,7 +26,7 @@ export interface HeldRow {
   readonly status: StimulusRow["status"];
   readonly dead_letter: boolean;
   readonly source: string;
-  readonly execution_id: string;
+  readonly run_id: string;
   readonly idempotency_key: string | null;
   readonly replayed_by: string | null;
   /** Of one that has ended: until when somebody else is replaying it. */
@@ -51,7 +51,7 @@ export type HistoryRecords = ReturnType<typeof historyRecords>;
 
 export function historyRecords(sql: Sql) {
   const columns = sql`tenant, id, source, channel, status, dead_letter, content_encoding, content_type, content_size,
-    content_sha256, headers_truncated, idempotency_key, duplicate_count, route_id, execution_id, classification,
+    content_sha256, headers_truncated, idempotency_key, duplicate_count, source_id, run_id, classification,
     error_code, error_message, error_details, attempts, replay_of, replayed_by, received_by_kind, received_by_sub,
     received_at, last_event_at, discarded_at, discarded_by, discard_reason`;
 
@@ -101,7 +101,7 @@ export function historyRecords(sql: Sql) {
     /** Holds its row until the transaction ends. */
     async hold(tx: Transaction, tenant: string, id: string): Promise<HeldRow | null> {
       const [row] = await tx<HeldRow[]>`
-        select status, dead_letter, source, execution_id, idempotency_key, replayed_by, due_at
+        select status, dead_letter, source, run_id, idempotency_key, replayed_by, due_at
         from stimuli where tenant = ${tenant} and id = ${id} for no key update`;
       return row ?? null;
     },
@@ -133,8 +133,8 @@ function conditionsOf(sql: Sql, tenant: string, filter: StimulusFilter): Fragmen
   if (channel !== null) conditions.push(sql`channel = ${channel}`);
   if (deadLetter !== null) conditions.push(deadLetter ? sql`dead_letter` : sql`not dead_letter`);
   if (workflowExecutionId !== null) {
-    conditions.push(sql`id = (select w.stimulus_id::uuid from workflow_executions w
-      where w.execution_id = ${workflowExecutionId} and w.tenant = ${tenant})`);
+    conditions.push(sql`id = (select w.stimulus_id::uuid from workflow_runs w
+      where w.run_id = ${workflowExecutionId} and w.tenant = ${tenant})`);
   }
   // By the id as well, which is what rows are found by.
   if (from !== null) conditions.push(sql`received_at >= ${from} and id >= ${firstIdOf(from.getTime() - slackMs)}`);

@@ -179,8 +179,8 @@ const refusals: Readonly<Record<ReplayRefusal, string>> = {
   stimulus_discarded: "This stimulus was discarded",
 };
 
-function refusedReplay(code: ReplayRefusal, { status, execution_id, replayed_by }: HeldRow): Problem {
+function refusedReplay(code: ReplayRefusal, { status, run_id, replayed_by }: HeldRow): Problem {
   if (code === "stimulus_in_progress") return new Problem(code, refusals[code], { status }, { "Retry-After": "5" });
-  const workflow_execution_id = status === "classified" ? execution_id : null;
+  const workflow_execution_id = status === "classified" ? run_id : null;
   return new Problem(code, refusals[code], { status, workflow_execution_id, replayed_by });
 }

@@ -172,7 +172,7 @@ with arrived as (
     $9::int[], $10::text[], $11::text[], $12::text[], $13::text[], $14::text[], $15::text[], $16::text[], $17::uuid[],
     $18::int[], $19::bigint[], $20::text[], $21::text[], $22::text[], $23::text[], $24::text[], $25::text[])
     as a (tenant, id, source, channel, acknowledge, content, content_encoding, content_type, content_size,
-      content_sha256, headers, headers_truncated, idempotency_key, key_digest, route_id, override, execution_id,
+      content_sha256, headers, headers_truncated, idempotency_key, key_digest, source_id, override, run_id,
       attempts, received_at, replay_of, received_by_kind, received_by_sub, has_key,
       received_by_email, received_by_tier)
 ), claimed as (
@@ -185,11 +185,11 @@ with arrived as (
   returning stimulus_id
 )
 insert into stimuli (tenant, id, source, channel, acknowledge, content, content_encoding, content_type, content_size,
-  content_sha256, headers, headers_truncated, idempotency_key, route_id, override, execution_id, attempts,
+  content_sha256, headers, headers_truncated, idempotency_key, source_id, override, run_id, attempts,
   due_at, replay_of, received_by_kind, received_by_sub, received_by_email, received_by_tier, received_at, last_event_at)
 select tenant, id, source, channel, acknowledge, content, content_encoding, nullif(content_type, ''), content_size,
   content_sha256, headers, headers_truncated = 't', case when has_key = 't' then idempotency_key end,
-  nullif(route_id, '')::uuid, nullif(override, '')::jsonb, execution_id, attempts,
+  nullif(source_id, '')::uuid, nullif(override, '')::jsonb, run_id, attempts,
   to_timestamp(received_at / 1000.0) + case when acknowledge = 'routed' then interval '${leaseMs} milliseconds'
     else interval '0' end,
   nullif(replay_of, '')::uuid, received_by_kind, received_by_sub, nullif(received_by_email, ''),
@@ -251,10 +251,10 @@ async function holdersOf(sql: Sql, asked: readonly Named[], after = 0): Promise<
       id: string;
       status: string;
       acknowledge: string;
-      execution_id: string;
+      run_id: string;
     }[]
   >(
-    `select k.tenant, k.source, encode(k.key_digest, 'hex') as digest, s.id, s.status, s.acknowledge, s.execution_id
+    `select k.tenant, k.source, encode(k.key_digest, 'hex') as digest, s.id, s.status, s.acknowledge, s.run_id
      from unnest($1::text[], $2::text[], $3::text[]) as u (tenant, source, digest)
      join stimulus_keys k on k.tenant = u.tenant and k.source = u.source and k.key_digest = decode(u.digest, 'hex')
      join stimuli s on s.tenant = k.tenant and s.id = k.stimulus_id
@@ -274,7 +274,7 @@ async function holdersOf(sql: Sql, asked: readonly Named[], after = 0): Promise<
         stimulusId: row.id,
         status: row.status,
         acknowledge: row.acknowledge,
-        executionId: row.status === "classified" ? row.execution_id : null,
+        executionId: row.status === "classified" ? row.run_id : null,
       },
     ]),
   );

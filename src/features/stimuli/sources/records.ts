@@ -1,4 +1,4 @@
-/** The SQL of the table `source_routes`, tenant first. */
+/** The SQL of the table `stimulus_sources`, tenant first. */
 import type { TransactionSql } from "postgres";
 import { texts } from "../../../store/array-literal.ts";
 import type { Sql } from "../../../store/postgres.ts";
@@ -72,14 +72,14 @@ export function routeRecords(sql: Sql) {
     r.tolerance_seconds, r.acknowledge, r.idempotency_fallback, r.forward_headers, r.rate_per_minute, r.description, r.secret_version,
     r.secret, r.previous_secret, r.previous_expires_at, r.last_received_at, r.revision, r.created_at, r.updated_at,
     r.created_by`;
-  const rank = sql`(select count(*) < ${bareUrlRoutes} from (select from source_routes o
+  const rank = sql`(select count(*) < ${bareUrlRoutes} from (select from stimulus_sources o
     where o.source = r.source and (o.created_at, o.id) < (r.created_at, r.id) limit ${bareUrlRoutes}) as older)
     as is_among_oldest`;
 
   return {
     async find(tenant: string, id: string): Promise<ShownRow | null> {
       const [row] = await sql<ShownRow[]>`
-        select ${columns}, ${rank} from source_routes r where r.tenant = ${tenant} and r.id = ${id}`;
+        select ${columns}, ${rank} from stimulus_sources r where r.tenant = ${tenant} and r.id = ${id}`;
       return row ?? null;
     },
 
@@ -90,7 +90,7 @@ export function routeRecords(sql: Sql) {
       { limit, offset, after }: { limit: number; offset: number; after: readonly string[] | null },
     ) {
       return sql<ShownRow[]>`
-        select ${columns}, ${rank} from source_routes r
+        select ${columns}, ${rank} from stimulus_sources r
         where r.tenant = ${tenant} ${source === null ? sql`` : sql`and r.source = ${source}`}
           ${after === null ? sql`` : sql`and r.source collate "C" > ${after[0] ?? ""}`}
         order by r.source collate "C" limit ${limit + 1} offset ${offset}`;
@@ -98,21 +98,21 @@ export function routeRecords(sql: Sql) {
 
     /** Holds the tenant's number of routes still until the transaction ends. @returns how many there are */
     async hold(tx: Transaction, tenant: string): Promise<number> {
-      await tx`select pg_advisory_xact_lock(hashtextextended(${`source_routes ${tenant}`}, 0))`;
+      await tx`select pg_advisory_xact_lock(hashtextextended(${`stimulus_sources ${tenant}`}, 0))`;
       const [row] = await tx<{ count: number }[]>`
-        select count(*)::int as count from source_routes where tenant = ${tenant}`;
+        select count(*)::int as count from stimulus_sources where tenant = ${tenant}`;
       return row?.count ?? 0;
     },
 
     async idOf(tx: Transaction, tenant: string, source: string): Promise<string | null> {
       const [row] = await tx<{ id: string }[]>`
-        select id from source_routes where tenant = ${tenant} and source = ${source}`;
+        select id from stimulus_sources where tenant = ${tenant} and source = ${source}`;
       return row?.id ?? null;
     },
 
     async insert(tx: Transaction, { id, tenant, settings, secrets, createdBy, at }: NewRow): Promise<void> {
       await tx`
-        insert into source_routes (id, tenant, source, workflow, workflow_version, enabled, preset, tolerance_seconds,
+        insert into stimulus_sources (id, tenant, source, workflow, workflow_version, enabled, preset, tolerance_seconds,
           acknowledge, idempotency_fallback, forward_headers, rate_per_minute, description, secret_version, secret, previous_secret,
           previous_expires_at, created_at, updated_at, created_by)
         values (${id}, ${tenant}, ${settings.source}, ${settings.workflow}, ${settings.workflowVersion},
@@ -131,7 +131,7 @@ export function routeRecords(sql: Sql) {
         secret = ${secrets.secret}, previous_secret = ${secrets.previous_secret},
         previous_expires_at = ${secrets.previous_expires_at}`;
       const { count } = await tx`
-        update source_routes set workflow = ${settings.workflow}, workflow_version = ${settings.workflowVersion},
+        update stimulus_sources set workflow = ${settings.workflow}, workflow_version = ${settings.workflowVersion},
           enabled = ${settings.enabled}, preset = ${settings.preset}, tolerance_seconds = ${settings.toleranceSeconds},
           acknowledge = ${settings.acknowledge}, idempotency_fallback = ${settings.idempotencyFallback},
           forward_headers = ${texts(settings.forwardHeaders)}::text[], rate_per_minute = ${settings.ratePerMinute},
@@ -143,7 +143,7 @@ export function routeRecords(sql: Sql) {
     /** @returns its source; null when there is no such row */
     async remove(tx: Transaction, tenant: string, id: string): Promise<string | null> {
       const [row] = await tx<{ source: string }[]>`
-        delete from source_routes where tenant = ${tenant} and id = ${id} returning source`;
+        delete from stimulus_sources where tenant = ${tenant} and id = ${id} returning source`;
       return row?.source ?? null;
     },
 
@@ -151,7 +151,7 @@ export function routeRecords(sql: Sql) {
     async oldest(sources: readonly string[]): Promise<ReadonlyMap<string, readonly RouteRow[]>> {
       const rows = await sql<RouteRow[]>`
         select ${columns} from unnest(${texts(sources)}::text[]) as asked (source), lateral
-          (select * from source_routes s where s.source = asked.source
+          (select * from stimulus_sources s where s.source = asked.source
             order by s.created_at, s.id limit ${bareUrlRoutes}) as r
         order by r.created_at, r.id`;
       return Map.groupBy(rows, ({ source }) => source);
@@ -162,7 +162,7 @@ export function routeRecords(sql: Sql) {
       return sql<RouteRow[]>`
         select ${columns} from unnest(${texts(keys.map(({ tenant }) => tenant))}::text[],
           ${texts(keys.map(({ source }) => source))}::text[]) as asked (tenant, source)
-        join source_routes r on r.tenant = asked.tenant and r.source = asked.source`;
+        join stimulus_sources r on r.tenant = asked.tenant and r.source = asked.source`;
     },
 
     /** Routes by id and source, in whatever tenant: what their own URLs name. */
@@ -170,7 +170,7 @@ export function routeRecords(sql: Sql) {
       return sql<RouteRow[]>`
         select ${columns} from unnest(${texts(keys.map(({ id }) => id))}::uuid[],
           ${texts(keys.map(({ source }) => source))}::text[]) as asked (id, source)
-        join source_routes r on r.id = asked.id and r.source = asked.source`;
+        join stimulus_sources r on r.id = asked.id and r.source = asked.source`;
     },
 
     /** Notes when deliveries came in last; never earlier than what is noted already. */
@@ -182,9 +182,9 @@ export function routeRecords(sql: Sql) {
         with asked as (select * from unnest(${texts(marks.map(({ tenant }) => tenant))}::text[],
             ${texts(marks.map(({ id }) => id))}::uuid[],
             ${texts(marks.map(({ at }) => at.toISOString()))}::timestamptz[]) as u (tenant, id, at)),
-          held as materialized (select r.id, r.tenant from source_routes r join asked using (tenant, id)
+          held as materialized (select r.id, r.tenant from stimulus_sources r join asked using (tenant, id)
             order by r.id for update of r)
-        update source_routes r set last_received_at = greatest(r.last_received_at, asked.at)
+        update stimulus_sources r set last_received_at = greatest(r.last_received_at, asked.at)
         from held join asked using (tenant, id) where r.tenant = held.tenant and r.id = held.id`;
     },
   };

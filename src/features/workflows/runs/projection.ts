@@ -1,4 +1,4 @@
-/** The table `workflow_executions`, kept in step with the actors' states. */
+/** The table `workflow_runs`, kept in step with the actors' states. */
 import { WORKFLOW } from "../../../../actors/workflow/run/messages.ts";
 import type { RunState } from "../../../../actors/workflow/run/state.ts";
 import type { Change } from "../../../runtime/port.ts";
@@ -13,7 +13,7 @@ function isNews(before: Change["before"], after: Change["after"]): boolean {
 function rowOf({ key, tenant, after }: Change) {
   const { header, status, started_at, ending } = after as unknown as RunState;
   return {
-    execution_id: key,
+    run_id: key,
     tenant,
     workflow_id: header.workflow_id,
     workflow_name: header.workflow_name,
@@ -21,24 +21,24 @@ function rowOf({ key, tenant, after }: Change) {
     status,
     started_at: started_at / 1000,
     ended_at: ending === null ? null : ending.at / 1000,
-    parent_execution_id: header.parent?.execution_id ?? null,
-    root_execution_id: header.root_execution_id,
+    parent_run_id: header.parent?.execution_id ?? null,
+    root_run_id: header.root_execution_id,
     retry_of: header.retry_of,
     stimulus_id: header.stimulus_id,
   };
 }
 
 const upsert = `
-insert into workflow_executions (execution_id, tenant, workflow_id, workflow_name, workflow_version, status, started_at,
-  ended_at, parent_execution_id, root_execution_id, retry_of, stimulus_id)
-select execution_id, tenant, workflow_id, workflow_name, workflow_version, status, to_timestamp(started_at),
-  to_timestamp(ended_at), parent_execution_id, root_execution_id, retry_of, stimulus_id
-from json_to_recordset($1::text::json) as r (execution_id uuid, tenant text, workflow_id uuid, workflow_name text,
+insert into workflow_runs (run_id, tenant, workflow_id, workflow_name, workflow_version, status, started_at,
+  ended_at, parent_run_id, root_run_id, retry_of, stimulus_id)
+select run_id, tenant, workflow_id, workflow_name, workflow_version, status, to_timestamp(started_at),
+  to_timestamp(ended_at), parent_run_id, root_run_id, retry_of, stimulus_id
+from json_to_recordset($1::text::json) as r (run_id uuid, tenant text, workflow_id uuid, workflow_name text,
   workflow_version text, status text, started_at double precision, ended_at double precision,
-  parent_execution_id uuid, root_execution_id uuid, retry_of uuid, stimulus_id text)
-on conflict (execution_id) do update set status = excluded.status, ended_at = excluded.ended_at`;
+  parent_run_id uuid, root_run_id uuid, retry_of uuid, stimulus_id text)
+on conflict (run_id) do update set status = excluded.status, ended_at = excluded.ended_at`;
 
 const remove = `
-delete from workflow_executions where execution_id in (select value::uuid from json_array_elements_text($1::text::json))`;
+delete from workflow_runs where run_id in (select value::uuid from json_array_elements_text($1::text::json))`;
 
 export const runsProjection = projectRows({ kind: WORKFLOW, isNews, rowOf, upsert, remove });

@@ -89,7 +89,7 @@ export function readFilter({ workflow_id, workflow_name, status, parent_executio
     workflowId: workflow_id?.toLowerCase() ?? null,
     workflowName: workflow_name ?? null,
     statuses: wanted,
-    parentExecutionId: parent_execution_id?.toLowerCase() ?? null,
+    parentRunId: parent_execution_id?.toLowerCase() ?? null,
   };
 }
 

@@ -1,4 +1,4 @@
-/** The SQL of the table `workflow_executions`, tenant first. */
+/** The SQL of the table `workflow_runs`, tenant first. */
 import type { Fragment } from "postgres";
 import type { Page } from "../../../http/paging.ts";
 import { isUuid } from "../../../http/route.ts";
@@ -11,18 +11,18 @@ export interface RunFilter {
   readonly workflowId: string | null;
   readonly workflowName: string | null;
   readonly statuses: readonly string[] | null;
-  readonly parentExecutionId: string | null;
+  readonly parentRunId: string | null;
 }
 
 /** Where a run stands in a list. */
 export interface RunRow {
-  readonly execution_id: string;
+  readonly run_id: string;
   /** Unix microseconds as text: JavaScript's milliseconds are too coarse to go on from. */
   readonly position: string;
 }
 
 export interface Unfinished {
-  readonly execution_id: string;
+  readonly run_id: string;
   readonly tenant: string;
 }
 
@@ -37,32 +37,32 @@ export function createRunRecords(sql: Sql) {
         const [position = "", id = ""] = after;
         // A cursor that was tampered with finds nothing.
         if (!/^\d{1,18}$/.test(position) || !isUuid(id)) return [];
-        conditions.push(sql`(started_at, execution_id) <
+        conditions.push(sql`(started_at, run_id) <
           (timestamptz 'epoch' + ${position}::bigint * interval '1 microsecond', ${id}::uuid)`);
       }
       const where = conditions.reduce((all, one) => sql`${all} and ${one}`);
       return sql<RunRow[]>`
-        select execution_id, (extract(epoch from started_at) * 1000000)::bigint::text as position
-        from workflow_executions where ${where}
-        order by started_at desc, execution_id desc limit ${limit + 1} offset ${offset}`;
+        select run_id, (extract(epoch from started_at) * 1000000)::bigint::text as position
+        from workflow_runs where ${where}
+        order by started_at desc, run_id desc limit ${limit + 1} offset ${offset}`;
     },
 
     /** How many executions the tenant ran of each; those it never ran are left out. */
     async countByWorkflow(tenant: string, workflowIds: readonly string[]): Promise<ReadonlyMap<string, number>> {
       if (workflowIds.length === 0) return new Map();
       const rows = await sql<{ workflow_id: string; count: number }[]>`
-        select workflow_id, count(*)::int as count from workflow_executions
+        select workflow_id, count(*)::int as count from workflow_runs
         where tenant = ${tenant} and workflow_id = any(${texts(workflowIds)}::text[]::uuid[]) group by workflow_id`;
       return new Map(rows.map((row) => [row.workflow_id, row.count]));
     },
 
     /** Runs of all generations below one, ended or not; never more than `most`. */
-    async countBelow(tenant: string, executionId: string, most: number): Promise<number> {
+    async countBelow(tenant: string, runId: string, most: number): Promise<number> {
       const [row] = await sql<{ count: number }[]>`
         with recursive below as (
-          select execution_id from workflow_executions where parent_execution_id = ${executionId} and tenant = ${tenant}
+          select run_id from workflow_runs where parent_run_id = ${runId} and tenant = ${tenant}
           union all
-          select w.execution_id from workflow_executions w join below b on w.parent_execution_id = b.execution_id)
+          select w.run_id from workflow_runs w join below b on w.parent_run_id = b.run_id)
         select count(*)::int as count from (select from below limit ${most}) few`;
       return row?.count ?? 0;
     },
@@ -70,27 +70,27 @@ export function createRunRecords(sql: Sql) {
     /** Executions that have not ended, whoever started them: a global workflow runs in many tenants. */
     unfinishedOf(workflowIds: readonly string[], limit: number | null = null): Promise<Unfinished[]> {
       return sql<Unfinished[]>`
-        select execution_id, tenant from workflow_executions
+        select run_id, tenant from workflow_runs
         where workflow_id = any(${texts(workflowIds)}::text[]::uuid[]) and ended_at is null limit ${limit}`;
     },
 
     /** How many have not ended, by status, of all tenants together. */
     countUnfinished(): Promise<{ status: string; count: number }[]> {
       return sql<{ status: string; count: number }[]>`
-        select status, count(*)::int as count from workflow_executions where ended_at is null group by status`;
+        select status, count(*)::int as count from workflow_runs where ended_at is null group by status`;
     },
 
     /** Of the given ids, those that exist, of any tenant: for what this host holds. */
-    known(executionIds: readonly string[]): Promise<SweepRow[]> {
+    known(runIds: readonly string[]): Promise<SweepRow[]> {
       return sql<SweepRow[]>`
-        select execution_id, tenant, ended_at from workflow_executions
-        where execution_id = any(${texts(executionIds)}::text[]::uuid[])`;
+        select run_id as id, tenant, ended_at from workflow_runs
+        where run_id = any(${texts(runIds)}::text[]::uuid[])`;
     },
 
     /** Runs of any tenant that ended before a time. */
     endedBefore(time: Date, limit: number): Promise<SweepRow[]> {
       return sql<SweepRow[]>`
-        select execution_id, tenant, ended_at from workflow_executions
+        select run_id as id, tenant, ended_at from workflow_runs
         where ended_at < ${time} order by ended_at limit ${limit}`;
     },
   };
@@ -101,6 +101,6 @@ function conditionsOf(sql: Sql, filter: RunFilter): Fragment[] {
   if (filter.workflowId !== null) conditions.push(sql`workflow_id = ${filter.workflowId}`);
   if (filter.workflowName !== null) conditions.push(sql`workflow_name = ${filter.workflowName}`);
   if (filter.statuses !== null) conditions.push(sql`status = any(${[...filter.statuses]})`);
-  if (filter.parentExecutionId !== null) conditions.push(sql`parent_execution_id = ${filter.parentExecutionId}`);
+  if (filter.parentRunId !== null) conditions.push(sql`parent_run_id = ${filter.parentRunId}`);
   return conditions;
 }

@@ -150,7 +150,7 @@ export function createRuns(options: RunsOptions) {
     for (let from = 0; from < unfinished.length; from += tellsAtOnce) {
       const some = unfinished.slice(from, from + tellsAtOnce);
       await Promise.all(
-        some.map(({ tenant, execution_id }) => runtime.tell(runAddress(tenant, execution_id), "cancel", { reason })),
+        some.map(({ tenant, run_id }) => runtime.tell(runAddress(tenant, run_id), "cancel", { reason })),
       );
     }
   }
@@ -206,12 +206,12 @@ export function createRuns(options: RunsOptions) {
     /** Newest first. A page whose outputs are large ends early. */
     async list(tenant: string, filter: RunFilter, page: Page): Promise<Record<string, unknown>> {
       const rows = await records.list(tenant, filter, page);
-      const positions = new Map(rows.map(({ execution_id, position }) => [execution_id, position]));
+      const positions = new Map(rows.map(({ run_id, position }) => [run_id, position]));
       const elements: RunElement[] = [];
       let [read, characters] = [0, 0];
       // Two at least: the first one too many is where the next page begins.
       while (read < rows.length && (characters <= maxPageCharacters || elements.length < 2)) {
-        const some = rows.slice(read, read + statesAtOnce).map(({ execution_id }) => execution_id);
+        const some = rows.slice(read, read + statesAtOnce).map(({ run_id }) => run_id);
         read += some.length;
         for (const element of await elementsOf(tenant, some)) {
           elements.push(element);
@@ -274,7 +274,7 @@ export function createRuns(options: RunsOptions) {
     /** For `workflows`: runs that have not ended, whoever started them; at most `limit`. */
     async unfinishedOf(workflowIds: readonly string[], limit: number): Promise<readonly string[]> {
       const rows = await records.unfinishedOf(workflowIds, limit);
-      return rows.map(({ execution_id }) => execution_id);
+      return rows.map(({ run_id }) => run_id);
     },
 
     cancelOfWorkflow,

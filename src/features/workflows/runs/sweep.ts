@@ -62,9 +62,9 @@ export function startErasing(options: RunSweepOptions): () => Promise<void> {
 /** One round. Repeatable, and by several nodes at once. */
 async function eraseOld({ runtime, records, volumes, retentionDays, now, report }: RunSweepOptions) {
   const old = await records.endedBefore(new Date(now() - retentionDays * dayMs), eraseAtOnce);
-  for (const { execution_id, tenant } of old) {
-    await volumes.removeOfRun(execution_id, []);
-    await runtime.tell(runAddress(tenant, execution_id), "erase", {});
+  for (const { id, tenant } of old) {
+    await volumes.removeOfRun(id, []);
+    await runtime.tell(runAddress(tenant, id), "erase", {});
   }
   if (old.length > 0) report("run_records_erased", { count: old.length });
 }

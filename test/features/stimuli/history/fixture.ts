@@ -113,7 +113,7 @@ export async function openFixture() {
       return { status: response.status, headers: response.headers, body: (await response.json()) as any };
     },
     async reset() {
-      await sql`truncate stimuli, stimulus_keys, workflow_executions, audit_entries`;
+      await sql`truncate stimuli, stimulus_keys, workflow_runs, audit_entries`;
       arrivals.length = 0;
       reports.length = 0;
       outcome = () => null;

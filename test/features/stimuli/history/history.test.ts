@@ -66,8 +66,8 @@ describe("the list", () => {
     const routed = await fixture.put({ received_at: at(0), status: "classified", source: "ci", channel: "api" });
     const dead = await fixture.dead({ received_at: at(10), source: "crm" });
     const open = await fixture.put({ received_at: at(20), channel: "replay" });
-    await fixture.sql`insert into workflow_executions (execution_id, tenant, workflow_id, workflow_name, workflow_version,
-      status, started_at, root_execution_id, stimulus_id)
+    await fixture.sql`insert into workflow_runs (run_id, tenant, workflow_id, workflow_name, workflow_version,
+      status, started_at, root_run_id, stimulus_id)
       values (${run}, 'north', ${run}, 'w', '1', 'completed', ${at(0)}, ${run}, ${routed})`;
     const queries: [string, string[]][] = [
       ["source=ci", [routed]],

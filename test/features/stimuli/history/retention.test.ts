@@ -52,7 +52,7 @@ test("many go in portions, and two nodes do not get into each other's way", asyn
   const old = now - 60 * dayMs;
   await stores.sql`
     insert into stimuli (tenant, id, source, channel, acknowledge, status, content, content_encoding, content_size,
-      content_sha256, headers, headers_truncated, execution_id, due_at, received_by_kind, received_by_sub, received_at,
+      content_sha256, headers, headers_truncated, run_id, due_at, received_by_kind, received_by_sub, received_at,
       last_event_at)
     select 'tenant-' || n % 7, (${firstIdOf(old).slice(0, 24)} || lpad(to_hex(n), 12, '0'))::uuid, 'crm', 'api', 'routed',
       'classified', '', 'utf-8', 0, '', '{}', false, gen_random_uuid(), ${new Date(old)}, 'k', 's', ${new Date(old)},

@@ -18,7 +18,7 @@ const fixture = await openFixture({
 const { sources } = fixture;
 afterAll(() => fixture.dispose());
 afterEach(async () => {
-  await fixture.sql`delete from source_routes`;
+  await fixture.sql`delete from stimulus_sources`;
   await fixture.sql`delete from stimulus_routers`;
   fixture.advance(3000);
 });
@@ -225,7 +225,7 @@ describe("freshness", () => {
 
 describe("a secret that does not open", () => {
   async function spoil(id: string): Promise<void> {
-    await fixture.sql`update source_routes set secret = 'nonsense' where id = ${id}`;
+    await fixture.sql`update stimulus_sources set secret = 'nonsense' where id = ${id}`;
     fixture.advance(3000);
   }
   test("keeps its own deliveries off, once told, and nobody else's", async () => {

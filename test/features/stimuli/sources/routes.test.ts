@@ -172,7 +172,7 @@ test("of parallel requests for one source one is served", async () => {
 test("a tenant has 200 routes at most, also where requests race", async () => {
   const { tenant, call } = newcomer();
   await fixture.sql`
-    insert into source_routes (id, tenant, source, enabled, preset, tolerance_seconds, acknowledge,
+    insert into stimulus_sources (id, tenant, source, enabled, preset, tolerance_seconds, acknowledge,
       idempotency_fallback, forward_headers, description, secret_version, created_at, updated_at, created_by)
     select gen_random_uuid(), ${tenant}, 'many-' || n, true, 'svc', 300, 'routed', 'none', '{*}', '', 0, now(), now(),
       '{"kind":"k","sub":"s"}' from generate_series(1, 197) as n`;
@@ -333,7 +333,7 @@ describe("secrets", () => {
     await call("PATCH", `/${id}`, { secret: given });
     const rotated = (await call("POST", `/${id}/rotate-secret`)).body.secret;
     await call("POST", "", { source: "s", secret: given });
-    const rows = await fixture.sql`select * from source_routes where tenant = ${tenant}`;
+    const rows = await fixture.sql`select * from stimulus_sources where tenant = ${tenant}`;
     const told = JSON.stringify([rows, await fixture.audited(tenant), fixture.log]);
     for (const text of [secret, given, rotated]) expect(told).not.toContain(text);
   });

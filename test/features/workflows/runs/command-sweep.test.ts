@@ -22,8 +22,8 @@ test("commands of ended and unknown runs are forgotten, and those that their run
     dataDir,
     runs: {
       known: async () => [
-        { execution_id: live, tenant: "acme", ended_at: null },
-        { execution_id: ended, tenant: "acme", ended_at: new Date() },
+        { id: live, tenant: "acme", ended_at: null },
+        { id: ended, tenant: "acme", ended_at: new Date() },
       ],
       wantedInstances: async (tenant, ids) => {
         asked.push([tenant, ids]);

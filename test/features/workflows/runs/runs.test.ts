@@ -270,17 +270,17 @@ describe("sub-workflows", () => {
     const id = await waitingRun("many");
     await fixture.stores.sql`
       with made as (
-        insert into workflow_executions (execution_id, tenant, workflow_id, workflow_name, workflow_version, status,
-          started_at, ended_at, parent_execution_id, root_execution_id)
+        insert into workflow_runs (run_id, tenant, workflow_id, workflow_name, workflow_version, status,
+          started_at, ended_at, parent_run_id, root_run_id)
         select gen_random_uuid(), 'north', gen_random_uuid(), 'made', '1.0.0', 'completed', now(), now(), ${id}, ${id}
-        from generate_series(1, 10) returning execution_id)
-      insert into workflow_executions (execution_id, tenant, workflow_id, workflow_name, workflow_version, status,
-        started_at, ended_at, parent_execution_id, root_execution_id)
-      select gen_random_uuid(), 'north', gen_random_uuid(), 'made', '1.0.0', 'completed', now(), now(), execution_id,
+        from generate_series(1, 10) returning run_id)
+      insert into workflow_runs (run_id, tenant, workflow_id, workflow_name, workflow_version, status,
+        started_at, ended_at, parent_run_id, root_run_id)
+      select gen_random_uuid(), 'north', gen_random_uuid(), 'made', '1.0.0', 'completed', now(), now(), run_id,
         ${id} from made, generate_series(1, 99)`;
     await post(id, "signal", { response: "yes" });
     const record = await fixture.ended(north, id);
-    await fixture.stores.sql`delete from workflow_executions where workflow_name = 'made'`;
+    await fixture.stores.sql`delete from workflow_runs where workflow_name = 'made'`;
     expect([record.status, record.error_code]).toEqual(["failed", "too_many_descendants"]);
   });
 
@@ -399,7 +399,7 @@ test("acceptance 27: another tenant's runs are 404 everywhere and in no list", a
   ]);
   expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 404));
   expect((await list("", south)).items).toEqual([]);
-  const anything = { workflowId: null, workflowName: null, statuses: null, parentExecutionId: null };
+  const anything = { workflowId: null, workflowName: null, statuses: null, parentRunId: null };
   expect(await fixture.records.list("south", anything, { limit: 10, offset: 0, after: null })).toEqual([]);
   expect((await list(`?parent_execution_id=${id}`, south)).items).toEqual([]);
   expect((await fixture.record(north, id)).waiting_for).not.toBeNull();

@@ -168,7 +168,7 @@ describe("the end", () => {
     await cancel(old);
     await cancel(young);
     await fixture.stores
-      .sql`update workflow_executions set ended_at = now() - interval '91 days' where execution_id = ${old}`;
+      .sql`update workflow_runs set ended_at = now() - interval '91 days' where run_id = ${old}`;
     const stop = startErasing({
       runtime: fixture.runtime,
       records: fixture.records,

@@ -17,8 +17,12 @@ const placeOf = ({ tenant, id }: Pick<RouteRow, "tenant" | "id">, version: numbe
 
 /** What is to be sealed anew after a rotation of the master key. */
 export const sealedColumns: readonly SealedColumn[] = [
-  { table: "source_routes", column: "secret", version: (row) => `secret/${row.secret_version}` },
-  { table: "source_routes", column: "previous_secret", version: (row) => `secret/${Number(row.secret_version) - 1}` },
+  { table: "stimulus_sources", column: "secret", version: (row) => `secret/${row.secret_version}` },
+  {
+    table: "stimulus_sources",
+    column: "previous_secret",
+    version: (row) => `secret/${Number(row.secret_version) - 1}`,
+  },
 ];
 
 /** A secret as senders of the preset configure it: 32 random bytes. */

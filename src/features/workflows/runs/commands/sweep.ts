@@ -40,7 +40,7 @@ export async function sweepCommands({ dataDir, runs, report }: CommandSweepOptio
     for (const [tenant, rows] of Map.groupBy(live, (row) => row.tenant)) {
       const instances = await runs.wantedInstances(
         tenant,
-        rows.map((row) => row.execution_id),
+        rows.map((row) => row.id),
       );
       for (const id of instances) wanted.add(id);
     }
