@@ -167,8 +167,7 @@ describe("the end", () => {
     const young = await fixture.start(north, register({}));
     await cancel(old);
     await cancel(young);
-    await fixture.stores
-      .sql`update workflow_runs set ended_at = now() - interval '91 days' where run_id = ${old}`;
+    await fixture.stores.sql`update workflow_runs set ended_at = now() - interval '91 days' where run_id = ${old}`;
     const stop = startErasing({
       runtime: fixture.runtime,
       records: fixture.records,
