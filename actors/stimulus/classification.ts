@@ -5,6 +5,7 @@
 
 import { withoutFence } from "../execution/judging/fence.ts";
 import { isObject } from "../kernel/json.ts";
+import { storableText } from "../kernel/text.ts";
 
 /** What a reply names, how sure of it it is, and why. */
 export interface RouterReply {
@@ -117,5 +118,5 @@ function parseError(why: string): RoutingFault {
 
 /** The start of a text of strangers, as stores can hold it. */
 function kept(text: string, characters: number): string {
-  return text.slice(0, characters).replaceAll("\0", "\ufffd").toWellFormed();
+  return storableText(text.slice(0, characters));
 }

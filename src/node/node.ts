@@ -2,7 +2,7 @@
 import { rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Models } from "../adapters/models/port.ts";
-import type { Sandboxes } from "../adapters/sandbox/sandboxes.ts";
+import type { Sandboxes } from "../adapters/sandbox/port.ts";
 import type { Config } from "../config/config.ts";
 import { Undo } from "./disposer.ts";
 import { openEngine } from "./engine.ts";

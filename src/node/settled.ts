@@ -1,8 +1,7 @@
 /** What the configuration names, opened as far as that is possible without the stores: its faults are told first. */
 import { readFileSync } from "node:fs";
-import { type Outside, type Resolver, systemResolver } from "../adapters/egress/outside.ts";
-import { readEgress } from "../adapters/egress/settings.ts";
-import { openModels } from "../adapters/models/index.ts";
+import { type Outside, type Resolver, readEgress, systemResolver } from "../adapters/egress/port.ts";
+import { openModels } from "../adapters/models/port.ts";
 import type { Sandbox } from "../adapters/sandbox/port.ts";
 import type { Config } from "../config/config.ts";
 import { ConfigError } from "../config/load.ts";

@@ -1,9 +1,9 @@
 /** Workflows on a node: the actors, activities and projections of runs and approvals, and what is done with them. */
 import { approval } from "../../actors/approval/approval.ts";
 import { workflow } from "../../actors/workflow/run/run.ts";
-import type { GuardedOptions } from "../adapters/egress/guarded-fetch.ts";
-import { openMail } from "../adapters/mail/mail.ts";
-import type { Isolation, Sandboxes } from "../adapters/sandbox/sandboxes.ts";
+import type { GuardedOptions } from "../adapters/egress/port.ts";
+import { openMail } from "../adapters/mail/port.ts";
+import type { Isolation, Sandboxes } from "../adapters/sandbox/port.ts";
 import type { Config } from "../config/config.ts";
 import type { Agents } from "../features/agents/service.ts";
 import { approvalNotifyActivity } from "../features/approvals/notify.ts";

@@ -1,6 +1,8 @@
 /** What a judge is asked, and how its answer is read. */
+
 import { type Static, Type } from "@sinclair/typebox";
 import { isObject, type Json, JsonObject } from "../../kernel/json.ts";
+import { storableText } from "../../kernel/text.ts";
 import { trimText } from "../loop/trim.ts";
 import type { MountPlan } from "../start/plan.ts";
 
@@ -181,11 +183,6 @@ function fitting(text: string, bytes: number): string {
 }
 
 const bytesOf = (text: string): number => new TextEncoder().encode(text).length;
-
-/** Prompts and stored text hold no NUL and no half of a surrogate pair. */
-export function storableText(text: string): string {
-  return text.replaceAll("\0", "\ufffd").toWellFormed();
-}
 
 function storable(value: Json): Json {
   if (typeof value === "string") return storableText(value);

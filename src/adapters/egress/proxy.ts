@@ -4,7 +4,7 @@
  */
 import type { Socket } from "node:net";
 import { readHost, splitPort, writeHost } from "../../../actors/policy/network/host.ts";
-import type { Admission, Seat, Subject } from "../../features/egress/admission.ts";
+import type { Admission, ConnectionSlot, ProxyClient } from "./admission.ts";
 import { dial } from "./dial.ts";
 import { forward, type Upstream } from "./forward.ts";
 import { MalformedHead, maxRequestHead, parseRequestHead, type RequestHead, valuesOf } from "./message-head.ts";
@@ -12,11 +12,11 @@ import { type Destination, destinationOf, EgressFailed, EgressRefused, type Outs
 import { Source, SourceFailure, write } from "./source.ts";
 import { greetingRefusal, join } from "./tunnel.ts";
 
-export interface ProxyOptions {
-  readonly admission: Admission;
+export interface ProxyOptions<C extends ProxyClient> {
+  readonly admission: Admission<C>;
   readonly outside: Outside;
   /** Hears of every refusal before the client does. Must not reject. */
-  refused(subject: Subject, refusal: EgressRefused): Promise<void>;
+  refused(client: C, refusal: EgressRefused): Promise<void>;
   /** Hears of every request's outcome, for counting. */
   answered(outcome: Outcome): void;
   /** Something that should not have happened. */
@@ -64,7 +64,7 @@ export interface Proxy {
   cutAll(): void;
 }
 
-export function createProxy(options: ProxyOptions): Proxy {
+export function createProxy<C extends ProxyClient>(options: ProxyOptions<C>): Proxy {
   const clients = new Set<Socket>();
   const strangers = new Set<Socket>();
   return {
@@ -81,7 +81,7 @@ export function createProxy(options: ProxyOptions): Proxy {
         clients.delete(socket);
         strangers.delete(socket);
       });
-      const client = new Client(socket, options, () => strangers.delete(socket));
+      const client = new Connection(socket, options, () => strangers.delete(socket));
       client.serve().catch((error: unknown) => {
         socket.destroy();
         options.failed(error);
@@ -93,21 +93,21 @@ export function createProxy(options: ProxyOptions): Proxy {
   };
 }
 
-class Client {
+class Connection<C extends ProxyClient> {
   private readonly source: Source;
-  private subject: Subject | null = null;
-  private seat: Seat | null = null;
+  private admitted: C | null = null;
+  private slot: ConnectionSlot | null = null;
   private upstream: Upstream | null = null;
 
   constructor(
     private readonly socket: Socket,
-    private readonly options: ProxyOptions,
+    private readonly options: ProxyOptions<C>,
     private readonly introduced: () => void,
   ) {
     this.source = new Source(socket);
     socket.once("close", () => {
       this.upstream?.socket.destroy();
-      this.seat?.leave();
+      this.slot?.leave();
     });
   }
 
@@ -135,31 +135,31 @@ class Client {
 
   private async nextRequest(): Promise<RequestHead | null> {
     const { headMs = usualHeadMs } = this.options;
-    if (!(await this.source.ready(this.subject === null ? headMs : idleMs))) return null;
+    if (!(await this.source.ready(this.admitted === null ? headMs : idleMs))) return null;
     const head = parseRequestHead(await this.source.until("\r\n\r\n", maxRequestHead, headMs));
     await this.authenticate(head);
     return head;
   }
 
   /** @throws Answer 407, 503 */
-  private async authenticate({ fields }: RequestHead): Promise<Subject> {
+  private async authenticate({ fields }: RequestHead): Promise<C> {
     const [authorization, ...others] = valuesOf(fields, "proxy-authorization");
     const { admission } = this.options;
     const subject =
       authorization === undefined || others.length > 0 ? null : await admission.admit(authorization).catch(unavailable);
-    if (subject === null || (this.subject !== null && this.subject.instanceId !== subject.instanceId)) {
+    if (subject === null || (this.admitted !== null && this.admitted.instanceId !== subject.instanceId)) {
       throw new Answer(407, "invalid_token", "Credentials of a running execution are needed", "unauthenticated", {}, [
         'Proxy-Authenticate: Basic realm="svc egress"',
       ]);
     }
     this.introduced();
-    this.subject = subject;
-    if (this.seat === null) {
-      this.seat = admission.enter(subject, () => this.socket.destroy());
-      if (this.seat === null) throw new Answer(503, "too_many_connections", "Too many connections", "failed");
-      // Gone while its credentials were looked at: nobody would leave the seat any more.
+    this.admitted = subject;
+    if (this.slot === null) {
+      this.slot = admission.enter(subject, () => this.socket.destroy());
+      if (this.slot === null) throw new Answer(503, "too_many_connections", "Too many connections", "failed");
+      // Gone while its credentials were looked at: nothing else would give the slot back.
       if (this.socket.destroyed) {
-        this.seat.leave();
+        this.slot.leave();
         throw new SourceFailure("ended");
       }
     }
@@ -168,14 +168,14 @@ class Client {
 
   /** Settles where a request goes. @throws EgressRefused, EgressFailed */
   private destination(host: string, port: number): Promise<Destination> {
-    if (this.subject === null) throw new Error("unreachable: authenticated before");
-    return destinationOf(this.subject.policy, host, port, this.options.outside);
+    if (this.admitted === null) throw new Error("unreachable: authenticated before");
+    return destinationOf(this.admitted.policy, host, port, this.options.outside);
   }
 
   private async dial({ addresses }: Destination, port: number): Promise<Socket> {
     const socket = await dial(addresses, port);
-    const { seat } = this;
-    socket.once("close", () => seat?.count(socket.bytesWritten, socket.bytesRead));
+    const { slot } = this;
+    socket.once("close", () => slot?.count(socket.bytesWritten, socket.bytesRead));
     if (this.socket.destroyed) socket.destroy();
     return socket;
   }
@@ -256,7 +256,7 @@ class Client {
   }
 
   private async note(refusal: EgressRefused): Promise<void> {
-    if (this.subject !== null) await this.options.refused(this.subject, refusal);
+    if (this.admitted !== null) await this.options.refused(this.admitted, refusal);
   }
 
   /** What the client is told; null when there is nobody to tell. */

@@ -2,7 +2,7 @@
  * What every provider speaks: one try of one call. Retries, timeouts and fallback are the business of
  * `calls.ts`; a provider only answers or fails with a class.
  */
-import type { ModelCall, ModelErrorClass, ModelUsage, ToolCall } from "./port.ts";
+import type { ModelCall, ModelErrorClass, ModelUsage, ToolCall } from "./call.ts";
 
 /** One model of one provider under one alias. */
 export interface ServedModel {

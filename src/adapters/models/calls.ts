@@ -2,11 +2,12 @@
  * One call to a model with everything around it: the order of the candidates, repeats with backoff, the time
  * of each try and of the whole, the fallback, and what it cost.
  */
+import { storableText } from "../../../actors/kernel/text.ts";
 import { AttemptError, type AttemptReply } from "./attempt.ts";
+import { type ModelCall, ModelError, type ModelReply, type ModelUsage } from "./call.ts";
 import type { SelectionConfig } from "./config.ts";
 import { isTerminal } from "./failures.ts";
-import { clean, conversationBytes, toolCallBytes } from "./outside-text.ts";
-import { type ModelCall, ModelError, type ModelReply, type ModelUsage } from "./port.ts";
+import { conversationBytes, toolCallBytes } from "./outside-text.ts";
 import type { Candidate, Latencies } from "./selection.ts";
 
 /** Time and chance, so that tests do not wait. */
@@ -150,7 +151,7 @@ function toReply(
   attempts: number,
   elapsedMs: number,
 ): ModelReply {
-  const content = clean(reply.content);
+  const content = storableText(reply.content);
   const usage: ModelUsage = {
     input_tokens: reply.usage.input_tokens ?? Math.ceil(conversationBytes(call.messages) / 4),
     output_tokens:

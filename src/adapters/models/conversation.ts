@@ -1,6 +1,6 @@
 /** Our conversation in the SDK's form, arranged so that every vendor's wire takes it. */
 import type { LanguageModel } from "ai";
-import type { ModelMessage, ToolDescription } from "./port.ts";
+import type { ModelMessage, ToolDescription } from "./call.ts";
 import { type ToolNames, toolNames } from "./tool-names.ts";
 
 /** The SDK's interface to one model of one vendor. */

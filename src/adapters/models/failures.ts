@@ -1,9 +1,9 @@
 /** From what went wrong at a vendor to the class that decides about retries, and to a message that tells no secret. */
 
+import { storableText } from "../../../actors/kernel/text.ts";
 import type { Secret } from "../../lib/secret.ts";
 import { AttemptError } from "./attempt.ts";
-import { clean } from "./outside-text.ts";
-import type { ModelErrorClass } from "./port.ts";
+import type { ModelErrorClass } from "./call.ts";
 
 const longestMessage = 500;
 
@@ -75,7 +75,7 @@ export function failure(
 ): AttemptError {
   const safe = secret ? secret.removeFrom(message) : message;
   // Vendors quote a wrong key back, partly masked; no such token helps anybody.
-  const line = clean(safe)
+  const line = storableText(safe)
     .replace(/\s+/g, " ")
     .replace(/\b(?:[sp]k-|AIza)[-_A-Za-z0-9*]{6,}/g, "[secret]");
   const text = line.length > longestMessage ? `${line.slice(0, longestMessage)}…`.toWellFormed() : line;

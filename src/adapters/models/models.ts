@@ -1,9 +1,9 @@
 /** The models of a node: providers made from the configuration, behind the port. */
 import type { Attempt, Provider, ServedModel } from "./attempt.ts";
+import { type ModelAlias, ModelError, type Models } from "./call.ts";
 import { callModel, type Pace } from "./calls.ts";
 import type { ModelsConfig, ProviderConfig, VendorProviderConfig } from "./config.ts";
 import { customaryAliases } from "./defaults.ts";
-import { type ModelAlias, ModelError, type Models } from "./port.ts";
 import { createScripted } from "./scripted.ts";
 import { candidates, Latencies, type Room, servedBy } from "./selection.ts";
 

@@ -3,15 +3,11 @@
  * takes, nest without end, or be no JSON at all.
  */
 import { isObject } from "../../../actors/kernel/json.ts";
-import type { ModelMessage, ToolCall } from "./port.ts";
+import { storableText } from "../../../actors/kernel/text.ts";
+import type { ModelMessage, ToolCall } from "./call.ts";
 
 const deepest = 64;
 const shownOfMalformed = 1024;
-
-/** `text` without what stores refuse. */
-export function clean(text: string): string {
-  return text.replaceAll("\0", "\uFFFD").toWellFormed();
-}
 
 /** The arguments of a tool call from what the model wrote; nothing at all counts as `{}`. */
 export function toolArguments(written: string): Pick<ToolCall, "arguments" | "malformed"> {
@@ -22,14 +18,14 @@ export function toolArguments(written: string): Pick<ToolCall, "arguments" | "ma
   } catch {
     // Told to the model by `malformed`.
   }
-  return { arguments: {}, malformed: clean(written.slice(0, shownOfMalformed)) };
+  return { arguments: {}, malformed: storableText(written.slice(0, shownOfMalformed)) };
 }
 
 /** Ids that are present, clean and different from each other. */
 export function distinctIds(calls: readonly ToolCall[]): readonly ToolCall[] {
   const seen = new Set<string>();
   return calls.map((call, index) => {
-    let id = clean(call.id).slice(0, 200) || `call_${index}`;
+    let id = storableText(call.id).slice(0, 200) || `call_${index}`;
     while (seen.has(id)) id = `${id}_${index}`;
     seen.add(id);
     return id === call.id ? call : { ...call, id };
@@ -54,8 +50,10 @@ export function toolCallBytes(calls: readonly ToolCall[]): number {
 
 function cleanJson(value: unknown, depth: number): unknown {
   if (depth > deepest) throw new RangeError("nested too deeply");
-  if (typeof value === "string") return clean(value);
+  if (typeof value === "string") return storableText(value);
   if (Array.isArray(value)) return value.map((item) => cleanJson(item, depth + 1));
   if (!isObject(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [clean(key), cleanJson(item, depth + 1)]));
+  return Object.fromEntries(
+    Object.entries(value).map(([key, item]) => [storableText(key), cleanJson(item, depth + 1)]),
+  );
 }

@@ -3,14 +3,16 @@
  * into one reply; the stream is what makes a cut connection visible. The SDK neither retries nor runs tools
  * here. Each package is loaded when a provider of its type is first asked.
  */
+
 import { APICallError, InvalidResponseDataError } from "ai";
+import { storableText } from "../../../actors/kernel/text.ts";
 import type { Secret } from "../../lib/secret.ts";
 import { type Attempt, AttemptError, type AttemptReply, type Provider } from "./attempt.ts";
+import type { ModelErrorClass, ToolCall } from "./call.ts";
 import type { VendorProviderConfig } from "./config.ts";
 import { namesOf, toPrompt, toTools, type VendorCall, type VendorModel } from "./conversation.ts";
 import { classOfStatus, classOfWord, failure, retryAfterMs } from "./failures.ts";
-import { clean, distinctIds, toolArguments } from "./outside-text.ts";
-import type { ModelErrorClass, ToolCall } from "./port.ts";
+import { distinctIds, toolArguments } from "./outside-text.ts";
 import { ConnectionFailure, ReplyTooLarge, transport } from "./transport.ts";
 
 type VendorPart =
@@ -96,7 +98,11 @@ async function ask(model: VendorModel, attempt: Attempt, secret: Secret | null):
         break;
       case "tool-call":
         heard = true;
-        calls.push({ id: part.toolCallId, name: clean(names.fromVendor(part.toolName)), ...toolArguments(part.input) });
+        calls.push({
+          id: part.toolCallId,
+          name: storableText(names.fromVendor(part.toolName)),
+          ...toolArguments(part.input),
+        });
         break;
       case "error":
         // So a provider of the SDK says that the stream ended before the reply did.

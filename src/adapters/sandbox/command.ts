@@ -1,7 +1,7 @@
 /** What is the same for a command in every kind of sandbox. */
 import { join, sep } from "node:path";
 import { inside, longestString, proxyEnvironment } from "./inside.ts";
-import { type Command, type InstanceMount, type InstanceSpec, LaunchFailure } from "./port.ts";
+import { type Command, type InstanceMount, type InstanceSpec, LaunchFailure } from "./instance.ts";
 
 /** Where a program is looked for when nothing else says so. */
 const defaultPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";

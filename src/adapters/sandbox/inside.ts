@@ -1,6 +1,7 @@
 /** How an instance looks from within, the same in every kind of sandbox that has its own file system and network. */
 import { egressPort } from "../../programs/bootstrap/relay.ts";
-import type { InstanceEgress } from "./port.ts";
+import { startupFailure as failureIn } from "../../programs/init/startup.ts";
+import type { InstanceEgress, InstanceExit } from "./instance.ts";
 
 /** Paths inside. All but the workspace are read-only. */
 export const inside = {
@@ -92,4 +93,9 @@ export function proxyEnvironment({ username, password }: InstanceEgress): Record
       [name.toLowerCase(), value],
     ]),
   );
+}
+
+/** One sentence with the end of what a failed startup script wrote to its standard error; null when no script failed. */
+export function startupFailure({ exitCode, stderr }: Pick<InstanceExit, "exitCode" | "stderr">): string | null {
+  return failureIn(exitCode, stderr);
 }

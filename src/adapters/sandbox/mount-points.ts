@@ -4,7 +4,7 @@
  * read-only inside could not get it any other way. Linux only, as is everything that mounts.
  */
 import { closeSync, constants, fchownSync, lstatSync, mkdirSync, openSync } from "node:fs";
-import { LaunchFailure } from "./port.ts";
+import { LaunchFailure } from "./instance.ts";
 
 interface Mount {
   readonly source: string;

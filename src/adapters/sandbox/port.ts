@@ -1,171 +1,19 @@
-/**
- * The port to sandboxes: where an agent's bootstrap and its commands really run.
- *
- * An instance serves one iteration of one execution and is then removed; the workspace belongs to the
- * execution and outlives its instances. Instances outlive the node that launched them: everything
- * needed to find one again, its output and its exit included, is kept outside the node's memory.
- */
-
-export interface InstanceLimits {
-  readonly cpuMillicores: number;
-  readonly memoryBytes: number;
-  readonly diskBytes: number;
-  readonly processes: number;
-}
-
-/** A directory of this host inside an instance. */
-export interface InstanceMount {
-  /** Absolute host path of a directory, or of a file. */
-  readonly source: string;
-  /** `/workspace` or below; of a command in a container any place but those of the system and ours. */
-  readonly target: string;
-  readonly readOnly: boolean;
-}
-
-/** What of the outside an instance may reach beside the gateway. */
-export interface InstanceEgress {
-  /** User and password that the egress proxy knows the execution by. */
-  readonly username: string;
-  readonly password: string;
-}
-
-export interface Command {
-  /** A name that PATH finds or a path, and its arguments. */
-  readonly argv: readonly string[];
-  /** Absolute, inside. */
-  readonly workdir: string;
-  /** Null: 1000. Its group is 1000 in any case. */
-  readonly user: number | null;
-}
-
-export interface InstanceSpec {
-  readonly instanceId: string;
-  readonly executionId: string;
-  readonly tenant: string;
-  /** The instance's whole environment as the contract lists it, gateway address included. */
-  readonly environment: Readonly<Record<string, string>>;
-  /** Handed to the bootstrap as its first argument, or by file where it is too long for one. */
-  readonly prompt: string;
-  readonly limits: InstanceLimits;
-  /** Null where the runtime has none (`process`). */
-  readonly image: { readonly reference: string; readonly pullPolicy: "Always" | "IfNotPresent" | "Never" } | null;
-  /** Shortest targets first; one of them is `/workspace`. */
-  readonly mounts: readonly InstanceMount[];
-  /** The root file system is read-only and `/tmp` small. */
-  readonly readOnlyRoot: boolean;
-  /** Null: no way out at all. */
-  readonly egress: InstanceEgress | null;
-  /**
-   * Shell text run in `/workspace` before the bootstrap, 60 s at most; it never sees the execution token. When it
-   * fails the instance ends without running anything else, and `startupFailure` of its exit says why.
-   */
-  readonly startupScript: string | null;
-  /**
-   * A command in place of the bootstrap, by contract section 3 of workflows: it gets `environment`, what its image
-   * gives, PATH and HOME, and with `egress` the proxy's address; no gateway and no token. Exit codes are a shell's: 127
-   * when there is no such program, 126 when it cannot be run or its directory cannot be entered. Null: an agent's
-   * instance. `prompt`, `startupScript`, `bootstrapPath` and `pool` are "" and null with it.
-   */
-  readonly command: Command | null;
-  /** A program inside the instance that replaces the bootstrap. */
-  readonly bootstrapPath: string | null;
-  /** Runs of the same key share instances kept ready; null: never one of those. */
-  readonly pool: { readonly key: string; readonly size: number } | null;
-}
-
-/** The instance cannot be started, for a reason the contract names. Repeating does not help. */
-export class LaunchFailure extends Error {
-  override readonly name = "LaunchFailure";
-  constructor(
-    readonly code:
-      | "image_pull_failed"
-      | "startup_script_failed"
-      | "volume_error"
-      | "runtime_error"
-      /** Of commands only: nothing here can hold one. */
-      | "sandbox_unavailable"
-      /** Of commands only: an argument or a variable is none that a program can be given. */
-      | "template_value_invalid",
-    message: string,
-  ) {
-    super(message);
-  }
-}
-
-/** A stage of a launch that takes long. */
-export type LaunchNews =
-  | { readonly stage: "image_pull_started"; readonly image: string }
-  | { readonly stage: "image_pull_completed"; readonly image: string; readonly durationMs: number }
-  | { readonly stage: "image_pull_failed"; readonly image: string; readonly error: string };
-
-export type OutputStream = "stdout" | "stderr";
-
-/** A piece of output. `offset` counts bytes from the start of the stream, so that repeats can be told. */
-export interface OutputChunk {
-  readonly stream: OutputStream;
-  readonly offset: number;
-  readonly content: string;
-  /** Bytes of the stream this chunk covers. */
-  readonly bytes: number;
-}
-
-export type ExitReason = "exited" | "terminated" | "out_of_memory" | "disk_exceeded" | "lost";
-
-export interface InstanceExit {
-  readonly reason: ExitReason;
-  /** Null when the process never reported one. */
-  readonly exitCode: number | null;
-  /** At most 1 MiB: head and tail are kept, of a command the tail. */
-  readonly stdout: string;
-  readonly stdoutTruncated: boolean;
-  /** At most the last 64 KiB, of a command the last 1 MiB. */
-  readonly stderr: string;
-  readonly stderrTruncated: boolean;
-}
-
-/** The end of an instance that nothing is left of. */
-export const lostExit: InstanceExit = {
-  reason: "lost",
-  exitCode: null,
-  stdout: "",
-  stdoutTruncated: false,
-  stderr: "",
-  stderrTruncated: false,
-};
-
-/** How well this node can hold an agent; shown on the record. */
-export interface SandboxDescription {
-  readonly isolation: "process" | "docker";
-  readonly sandbox: "bubblewrap" | "container" | "none";
-  readonly egressEnforced: boolean;
-  /** Names of the limits this node cannot enforce: `cpu`, `memory`, `disk`, `processes`. */
-  readonly unenforcedLimits: readonly string[];
-}
-
-export interface FollowOptions {
-  readonly signal: AbortSignal;
-  /** Bytes already reported per stream by an earlier follower. */
-  readonly from: Readonly<Record<OutputStream, number>>;
-  onOutput(chunk: OutputChunk): void;
-}
-
-export interface Sandbox {
-  describe(): SandboxDescription;
-  /**
-   * Starts the instance, or finds it already started: the same instance id never runs twice.
-   * @throws LaunchFailure
-   */
-  launch(spec: InstanceSpec, report: (news: LaunchNews) => void): Promise<void>;
-  /** What is known of an instance, whoever started it. */
-  inspect(instanceId: string): Promise<"running" | "exited" | "gone">;
-  /** Reports output until the instance ends. Rejects with the signal's reason when aborted; the instance runs on. */
-  follow(instanceId: string, options: FollowOptions): Promise<InstanceExit>;
-  /** Asks the instance to end, kills it after the grace, and waits for that. Repeatable. */
-  terminate(instanceId: string, graceMs: number): Promise<void>;
-  /** Removes what is left of an ended instance. Repeatable. */
-  remove(instanceId: string): Promise<void>;
-  /** Every instance this host holds, for the orphan sweep. */
-  list(): Promise<readonly { readonly instanceId: string; readonly executionId: string }[]>;
-  /** Destroys the instances kept ready, of one agent or of all. Absent where none ever are. */
-  drain?(agentId?: string): Promise<void>;
-}
+/** What the rest of the service may use of sandboxes. Nothing else in this folder is imported from outside. */
+export { commandOutputBytes, commandsFolder } from "./command.ts";
+export { EngineError } from "./docker/engine.ts";
+export { createInlineSandbox } from "./inline/inline-sandbox.ts";
+export { startupFailure } from "./inside.ts";
+export {
+  type InstanceEgress,
+  type InstanceExit,
+  type InstanceMount,
+  type InstanceSpec,
+  LaunchFailure,
+  type LaunchNews,
+  type OutputChunk,
+  type OutputStream,
+  type Sandbox,
+  type SandboxDescription,
+} from "./instance.ts";
+export { defaultIsolation, openSandboxes } from "./open.ts";
+export { type Instances, type Isolation, Sandboxes } from "./sandboxes.ts";

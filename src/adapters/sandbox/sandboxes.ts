@@ -1,5 +1,5 @@
 /** The sandboxes of this node, by the isolation they give. */
-import type { Sandbox, SandboxDescription } from "./port.ts";
+import type { Sandbox, SandboxDescription } from "./instance.ts";
 
 export type Isolation = "process" | "docker";
 

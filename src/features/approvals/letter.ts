@@ -1,6 +1,6 @@
 /** What the readers of an approval's mail are told. */
 import type { newsOf } from "../../../actors/approval/notifications.ts";
-import type { Letter } from "../../adapters/mail/mail.ts";
+import type { Letter } from "../../adapters/mail/port.ts";
 
 type News = ReturnType<typeof newsOf>;
 

@@ -10,8 +10,8 @@ import {
   newsOf,
 } from "../../../actors/approval/notifications.ts";
 import type { ApprovalState } from "../../../actors/approval/state.ts";
-import { type GuardedOptions, guardedFetch } from "../../adapters/egress/guarded-fetch.ts";
-import type { Mail } from "../../adapters/mail/mail.ts";
+import { type GuardedOptions, guardedFetch } from "../../adapters/egress/port.ts";
+import type { Mail } from "../../adapters/mail/port.ts";
 import { signatureHeader, signatureOf } from "../../lib/signature.ts";
 import {
   type ActivityContext,

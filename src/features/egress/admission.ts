@@ -8,11 +8,19 @@ import { EXECUTION } from "../../../actors/execution/execution.ts";
 import type { ExecutionState } from "../../../actors/execution/state.ts";
 import type { Json } from "../../../actors/kernel/json.ts";
 import { type NetworkPolicy, type NetworkRules, policyOf } from "../../../actors/policy/network/policy.ts";
+import type { Admission } from "../../adapters/egress/port.ts";
 import type { Runtime } from "../../runtime/port.ts";
 import { egressUser } from "../executions/iteration/launch.ts";
 import type { Plans } from "../executions/plans.ts";
 import type { ExecutionIdentity, ExecutionTokens } from "../gateway/token.ts";
 import { commandsAtWork, publicHosts } from "./commands-at-work.ts";
+
+/** What decides about instances, and knows how many connections they have open. */
+export interface InstanceAdmission extends Admission<Subject> {
+  connections(): number;
+  /** Cuts every connection. */
+  stop(): void;
+}
 
 /** The instance that a connection belongs to. */
 export interface Subject extends ExecutionIdentity {
@@ -31,17 +39,9 @@ export interface AdmissionOptions {
   report(subject: Subject, traffic: { readonly sent: number; readonly received: number }): void;
 }
 
-/** A connection's place among those of its instance. */
-export interface Seat {
-  count(sent: number, received: number): void;
-  leave(): void;
-}
-
-export type Admission = ReturnType<typeof createAdmission>;
-
 const believedMs = 500;
 /** Connections of one instance at a time. */
-const maxSeats = 64;
+const maxConnections = 64;
 /** Verified tokens and known instances that are remembered. */
 const capacity = 4096;
 
@@ -50,12 +50,12 @@ interface Known {
   subject: Subject | null;
   checkedAt: number;
   checking: Promise<Subject | null> | null;
-  readonly seats: Set<() => void>;
+  readonly connections: Set<() => void>;
   sent: number;
   received: number;
 }
 
-export function createAdmission({ tokens, runtime, plans, openEgress, report }: AdmissionOptions) {
+export function createAdmission({ tokens, runtime, plans, openEgress, report }: AdmissionOptions): InstanceAdmission {
   const verified = new Map<string, ExecutionIdentity>();
   const instances = new Map<string, Known>();
   const watch = setInterval(recheck, believedMs);
@@ -75,12 +75,12 @@ export function createAdmission({ tokens, runtime, plans, openEgress, report }: 
   function knownOf({ instanceId }: ExecutionIdentity): Known {
     let known = instances.get(instanceId);
     if (known === undefined) {
-      makeRoom(instances, (candidate) => candidate.seats.size === 0);
+      makeRoom(instances, (candidate) => candidate.connections.size === 0);
       known = {
         subject: null,
         checkedAt: Number.NEGATIVE_INFINITY,
         checking: null,
-        seats: new Set(),
+        connections: new Set(),
         sent: 0,
         received: 0,
       };
@@ -130,7 +130,7 @@ export function createAdmission({ tokens, runtime, plans, openEgress, report }: 
     const due = new Map<string, Known[]>();
     for (const known of instances.values()) {
       const tenant = known.subject?.tenant;
-      if (tenant === undefined || known.seats.size === 0) continue;
+      if (tenant === undefined || known.connections.size === 0) continue;
       due.set(tenant, [...(due.get(tenant) ?? []), known]);
     }
     // A store that is away is asked again the next time.
@@ -151,7 +151,7 @@ export function createAdmission({ tokens, runtime, plans, openEgress, report }: 
         continue;
       }
       known.subject = null;
-      for (const cut of [...known.seats]) cut();
+      for (const cut of [...known.connections]) cut();
     }
   }
 
@@ -167,27 +167,22 @@ export function createAdmission({ tokens, runtime, plans, openEgress, report }: 
   }
 
   return {
-    /**
-     * @param authorization value of `Proxy-Authorization`
-     * @returns null for credentials that are none, or of an instance that does not run
-     */
-    async admit(authorization: string): Promise<Subject | null> {
+    async admit(authorization) {
       const identity = await identify(authorization);
       return identity === null ? null : current(knownOf(identity), identity);
     },
 
-    /** @param cut ends the connection @returns null when the instance has enough of them */
-    enter(subject: Subject, cut: () => void): Seat | null {
+    enter(subject, cut) {
       const known = knownOf(subject);
-      if (known.seats.size >= maxSeats) return null;
-      known.seats.add(cut);
+      if (known.connections.size >= maxConnections) return null;
+      known.connections.add(cut);
       return {
         count(sent, received) {
           known.sent += sent;
           known.received += received;
         },
         leave() {
-          if (!known.seats.delete(cut) || known.seats.size > 0) return;
+          if (!known.connections.delete(cut) || known.connections.size > 0) return;
           report(subject, { sent: known.sent, received: known.received });
           known.sent = 0;
           known.received = 0;
@@ -195,11 +190,11 @@ export function createAdmission({ tokens, runtime, plans, openEgress, report }: 
       };
     },
 
-    connections: (): number => [...instances.values()].reduce((sum, { seats }) => sum + seats.size, 0),
+    connections: () => [...instances.values()].reduce((sum, { connections }) => sum + connections.size, 0),
 
-    stop(): void {
+    stop() {
       clearInterval(watch);
-      for (const { seats } of instances.values()) for (const cut of [...seats]) cut();
+      for (const { connections } of instances.values()) for (const cut of [...connections]) cut();
     },
   };
 }

@@ -1,6 +1,6 @@
 /** What follows from a refusal: an event of the execution, and a security incident. */
 import { EXECUTION } from "../../../actors/execution/execution.ts";
-import type { EgressRefused } from "../../adapters/egress/outside.ts";
+import type { EgressRefused } from "../../adapters/egress/port.ts";
 import type { Runtime } from "../../runtime/port.ts";
 import type { Incidents } from "../incidents/incidents.ts";
 import type { Subject } from "./admission.ts";

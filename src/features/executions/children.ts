@@ -1,4 +1,5 @@
 /** The activity `child.start`: starts a judge or an output handler as an execution below its parent. */
+
 import { Value } from "@sinclair/typebox/value";
 import { type ChildInput, ChildStart } from "../../../actors/execution/child.ts";
 import { judgeInput } from "../../../actors/execution/judging/judgement.ts";
@@ -6,6 +7,7 @@ import type { JudgeValidator, Plan } from "../../../actors/execution/start/plan.
 import type { ExecutionState } from "../../../actors/execution/state.ts";
 import type { Json } from "../../../actors/kernel/json.ts";
 import { Problem } from "../../../actors/kernel/problem.ts";
+import { storableText } from "../../../actors/kernel/text.ts";
 import { isUuid } from "../../http/route.ts";
 import { type ActivityDefinition, type Address, type Runtime, Terminal } from "../../runtime/port.ts";
 import { argumentsOf, readLog } from "./iteration/loop-activities.ts";
@@ -115,7 +117,7 @@ async function handlerInput(
   if (plan.output_handler?.type !== "agent") throw new Terminal("agent_not_found", "No agent handles the output");
   const output = await outputOf(runtime, actor);
   const run = { executionId: actor.key, header, plan, iteration: iteration.number, output };
-  return handlerText(plan.output_handler.input_template, run).replaceAll("\0", "\ufffd").toWellFormed();
+  return storableText(handlerText(plan.output_handler.input_template, run));
 }
 
 function judgeOf(validator: Plan["validators"][number] | undefined): JudgeValidator {

@@ -2,9 +2,9 @@
 import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
 import { parseHostPattern } from "../../../actors/policy/network/pattern.ts";
 import { type NetworkRules, policyOf } from "../../../actors/policy/network/policy.ts";
+import type { Admission, ProxyClient } from "../../../src/adapters/egress/admission.ts";
 import type { EgressRefused } from "../../../src/adapters/egress/outside.ts";
 import { createProxy, type Outcome } from "../../../src/adapters/egress/proxy.ts";
-import type { Admission, Subject } from "../../../src/features/egress/admission.ts";
 
 export interface Fixture {
   readonly port: number;
@@ -20,11 +20,8 @@ export interface Fixture {
   stop(): void;
 }
 
-const subject = (rules: NetworkRules | null): Subject => ({
-  executionId: "e",
-  tenant: "t",
+const subject = (rules: NetworkRules | null): ProxyClient => ({
   instanceId: "i",
-  agentId: "a",
   policy: policyOf(rules),
 });
 
@@ -42,7 +39,7 @@ export async function openFixture(
   const traffic = { sent: 0, received: 0 };
   const cuts: (() => void)[] = [];
   let taken = 0;
-  const admission: Admission = {
+  const admission: Admission<ProxyClient> = {
     admit: async (authorization) => {
       if (limits.admitMs !== undefined) await Bun.sleep(limits.admitMs);
       return authorization === goodCredentials ? subject(rules) : null;
@@ -61,8 +58,6 @@ export async function openFixture(
         },
       };
     },
-    connections: () => taken,
-    stop: () => {},
   };
   const proxy = createProxy({
     admission,

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { inspect } from "node:util";
 import { readModelsConfig } from "../../../src/adapters/models/config.ts";
 import { isPrivateEndpoint } from "../../../src/adapters/models/endpoint.ts";
-import { openModels } from "../../../src/adapters/models/index.ts";
+import { openModels } from "../../../src/adapters/models/open.ts";
 import { Secret } from "../../../src/lib/secret.ts";
 import { startVendor } from "../../harness/vendor.ts";
 import { aCall, configOf } from "./fixture.ts";

@@ -1,6 +1,6 @@
 import { afterAll, beforeEach, describe, expect, test } from "bun:test";
+import type { ModelErrorClass, ModelMessage, Models, ToolDescription } from "../../../src/adapters/models/call.ts";
 import { createModels } from "../../../src/adapters/models/models.ts";
-import type { ModelErrorClass, ModelMessage, Models, ToolDescription } from "../../../src/adapters/models/port.ts";
 import { until } from "../../harness/until.ts";
 import { type Behaviour, startVendor, type Wire } from "../../harness/vendor.ts";
 import { aCall, configOf, failureOf, outcome, quickPace } from "./fixture.ts";

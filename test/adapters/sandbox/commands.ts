@@ -2,7 +2,12 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { type Command, type InstanceSpec, LaunchFailure, type Sandbox } from "../../../src/adapters/sandbox/port.ts";
+import {
+  type Command,
+  type InstanceSpec,
+  LaunchFailure,
+  type Sandbox,
+} from "../../../src/adapters/sandbox/instance.ts";
 import { until } from "../../harness/until.ts";
 import { processesWith, runToEnd, type SandboxFixture, specOf, untilOutput } from "./conformance.ts";
 

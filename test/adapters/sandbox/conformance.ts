@@ -8,7 +8,7 @@ import type {
   InstanceSpec,
   OutputChunk,
   Sandbox,
-} from "../../../src/adapters/sandbox/port.ts";
+} from "../../../src/adapters/sandbox/instance.ts";
 import { until } from "../../harness/until.ts";
 
 const mebibyte = 1_024 * 1_024;

@@ -5,7 +5,7 @@ import { ApprovalDecided, type Open, Open as OpenSchema } from "../../../actors/
 import type { Identity } from "../../../actors/identity/identity.ts";
 import { defineActor } from "../../../actors/kernel/actor.ts";
 import { parseHostPattern } from "../../../actors/policy/network/pattern.ts";
-import { type Mail, openMail } from "../../../src/adapters/mail/mail.ts";
+import { type Mail, openMail } from "../../../src/adapters/mail/port.ts";
 import { approvalLinkRoutes } from "../../../src/features/approvals/links.ts";
 import { approvalNotifyActivity } from "../../../src/features/approvals/notify.ts";
 import { approvalsProjection } from "../../../src/features/approvals/projection.ts";

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, test } from "bun:test";
 import type { ExecutionState } from "../../../actors/execution/state.ts";
 import type { Json } from "../../../actors/kernel/json.ts";
 import { Problem } from "../../../actors/kernel/problem.ts";
-import { type Admission, createAdmission } from "../../../src/features/egress/admission.ts";
+import { createAdmission, type InstanceAdmission } from "../../../src/features/egress/admission.ts";
 import { until } from "../../harness/until.ts";
 
 /** As much of an execution as is looked at. */
@@ -10,7 +10,7 @@ const facts = { status: "running", phase: "running", instance: "i", away: false,
 /** A workflow's run instead of an execution, as much of it as is looked at. */
 const run: { state: unknown } = { state: null };
 const reported: unknown[] = [];
-let admission: Admission | null = null;
+let admission: InstanceAdmission | null = null;
 afterEach(() => {
   admission?.stop();
   Object.assign(facts, { status: "running", phase: "running", instance: "i", away: false, reads: 0 });
@@ -26,7 +26,7 @@ function stored(key: string, tenant: string) {
   return { key, tenant, version: 1, state: state as unknown as Json };
 }
 
-function open(network: unknown = { mode: "allow", allowlist: [], denylist: [] }, openEgress = true): Admission {
+function open(network: unknown = { mode: "allow", allowlist: [], denylist: [] }, openEgress = true): InstanceAdmission {
   admission = createAdmission({
     tokens: {
       verify: async (token) => {

@@ -9,9 +9,9 @@
  */
 
 import { consensusOf } from "../../../execution/judging/consensus.ts";
-import { storableText } from "../../../execution/judging/judgement.ts";
 import { trimText } from "../../../execution/loop/trim.ts";
 import type { Json } from "../../../kernel/json.ts";
+import { storableText } from "../../../kernel/text.ts";
 import { mountsOf } from "../blackboard/mounts.ts";
 import { endHeard, type Heard, leaveChildren, startChild, startHeard } from "../children.ts";
 import { settle } from "../settling.ts";

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { proxiedFlag } from "../../../programs/init/proxied.ts";
 import { commandEnvironment } from "../command.ts";
 import { fitsArgument, inside, sandboxEnvironment } from "../inside.ts";
-import type { Command, InstanceSpec } from "../port.ts";
+import type { Command, InstanceSpec } from "../instance.ts";
 import { type Assignment, controlInside } from "./keeper/assignment.ts";
 import { type ContainerPrograms, programOf } from "./programs.ts";
 

@@ -1,8 +1,8 @@
 /** What a follower knows of an instance's output: told on as it comes, and as much as a record shows kept. */
 import { trimEnds, trimText } from "../../../../actors/execution/loop/trim.ts";
+import { utf8Tail } from "../../../../actors/kernel/text.ts";
 import { commandOutputBytes } from "../command.ts";
-import { lastText } from "../last-text.ts";
-import type { FollowOptions, InstanceExit, OutputStream } from "../port.ts";
+import type { FollowOptions, InstanceExit, OutputStream } from "../instance.ts";
 import { type Frame, tailBytes } from "./keeper/frames.ts";
 
 const stdoutCap = tailBytes;
@@ -40,9 +40,9 @@ export class OutputBook {
     for (const stream of [stdout, stderr]) stream.conclude();
     if (isCommand) {
       return {
-        stdout: lastText(stdout.tail, commandOutputBytes),
+        stdout: utf8Tail(stdout.tail, commandOutputBytes),
         stdoutTruncated: stdout.size > commandOutputBytes || stdout.cut,
-        stderr: lastText(stderr.tail, commandOutputBytes),
+        stderr: utf8Tail(stderr.tail, commandOutputBytes),
         stderrTruncated: stderr.size > commandOutputBytes || stderr.cut,
       };
     }
@@ -51,7 +51,7 @@ export class OutputBook {
     return {
       stdout: trimText(shown.stdout, stdoutCap),
       stdoutTruncated: size > stdoutCap || cut,
-      stderr: lastText(stderr.tail, stderrCap),
+      stderr: utf8Tail(stderr.tail, stderrCap),
       stderrTruncated: stderr.size > stderrCap || stderr.cut,
     };
   }

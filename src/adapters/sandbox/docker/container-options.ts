@@ -2,7 +2,7 @@
 import { dirname, join } from "node:path";
 import type { ContainerCreateOptions } from "dockerode";
 import { inside, readOnlyTemporaryBytes } from "../inside.ts";
-import type { InstanceLimits, InstanceMount } from "../port.ts";
+import type { InstanceLimits, InstanceMount } from "../instance.ts";
 import type { ImageFacts } from "./engine.ts";
 import { controlInside } from "./keeper/assignment.ts";
 import type { Places } from "./places.ts";

@@ -2,9 +2,9 @@
 import { chmodSync, chownSync, existsSync, mkdirSync, rmSync } from "node:fs";
 import { mkdir, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { LaunchFailure } from "../port.ts";
+import { writeAtomically } from "../../../lib/json-file.ts";
+import { LaunchFailure } from "../instance.ts";
 import { trustedPath } from "../process/bubblewrap.ts";
-import { writeAtomically } from "../process/layout.ts";
 import { type ContainerNeeds, containerOptions } from "./container-options.ts";
 import { type Engine, EngineError } from "./engine.ts";
 import { aliveName, assignName } from "./keeper/assignment.ts";

@@ -9,8 +9,8 @@
 import { chmodSync, existsSync, lstatSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join, resolve } from "node:path";
+import { readJson, writeAtomically } from "../../../lib/json-file.ts";
 import { checkCommand, commandEnvironment, measuredDirectory } from "../command.ts";
-import { prepareMountPoints } from "../mount-points.ts";
 import {
   type FollowOptions,
   type InstanceExit,
@@ -19,8 +19,8 @@ import {
   type LaunchNews,
   type Sandbox,
   type SandboxDescription,
-} from "../port.ts";
-import { readJson, writeAtomically } from "../process/layout.ts";
+} from "../instance.ts";
+import { prepareMountPoints } from "../mount-points.ts";
 import { planAssignment } from "./assign.ts";
 import { labels } from "./container-options.ts";
 import { agentUser, Containers, makeDirectory } from "./containers.ts";

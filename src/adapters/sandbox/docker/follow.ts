@@ -4,8 +4,8 @@
  */
 import { closeSync, constants, openSync, readSync } from "node:fs";
 import { join } from "node:path";
-import { type ExitReason, type FollowOptions, type InstanceExit, lostExit } from "../port.ts";
-import { readJson } from "../process/layout.ts";
+import { readJson } from "../../../lib/json-file.ts";
+import { type ExitReason, type FollowOptions, type InstanceExit, lostExit } from "../instance.ts";
 import { OutputBook } from "./book.ts";
 import { diskCheckMs, writtenBytes } from "./disk.ts";
 import { type ContainerState, type Engine, EngineError } from "./engine.ts";

@@ -4,8 +4,8 @@
  */
 import { closeSync, constants, existsSync, linkSync, openSync, rmSync, writeFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
+import { readJson } from "../../../lib/json-file.ts";
 import { identify, isAlive, type ProcessIdentity } from "../../../lib/process-table.ts";
-import { readJson } from "../process/layout.ts";
 import { assignName } from "./keeper/assignment.ts";
 import { isAssigned, readVerdict } from "./places.ts";
 

@@ -1,5 +1,5 @@
 /** Getting an agent's image onto this host, by its pull policy. */
-import { type InstanceSpec, LaunchFailure, type LaunchNews } from "../port.ts";
+import { type InstanceSpec, LaunchFailure, type LaunchNews } from "../instance.ts";
 import { type Engine, EngineError, type ImageFacts } from "./engine.ts";
 
 /** The contract's limit on a pull. */

@@ -1,10 +1,10 @@
 /** Our programs as containers get them: bundled and gathered once at boot, named by their content. */
 import { chmodSync, existsSync } from "node:fs";
 import { basename, join } from "node:path";
+import { writeAtomically } from "../../../lib/json-file.ts";
 import { bundleProgram } from "../../../programs/bundle.ts";
 import { inside } from "../inside.ts";
-import { type InstanceSpec, LaunchFailure } from "../port.ts";
-import { writeAtomically } from "../process/layout.ts";
+import { type InstanceSpec, LaunchFailure } from "../instance.ts";
 import { quoted } from "../process/start.ts";
 import { programInside } from "./container-options.ts";
 import type { Places } from "./places.ts";

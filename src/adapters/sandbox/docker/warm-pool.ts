@@ -6,10 +6,10 @@
 import { existsSync, readdirSync, rmSync } from "node:fs";
 import { readdir, rename } from "node:fs/promises";
 import { join } from "node:path";
+import { readJson, writeAtomically } from "../../../lib/json-file.ts";
 import { identify, isAlive, type ProcessIdentity } from "../../../lib/process-table.ts";
 import { inside } from "../inside.ts";
-import type { InstanceSpec } from "../port.ts";
-import { readJson, writeAtomically } from "../process/layout.ts";
+import type { InstanceSpec } from "../instance.ts";
 import { labels } from "./container-options.ts";
 import { agentUser, type Containers, makeDirectory, makeWorkspace, type Needs } from "./containers.ts";
 import type { ImageFacts } from "./engine.ts";

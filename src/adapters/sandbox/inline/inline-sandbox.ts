@@ -9,11 +9,11 @@
  * the same instance may be launched anew, here or on another node, and goes on where it stood.
  */
 import { trimText } from "../../../../actors/execution/loop/trim.ts";
+import { utf8Tail } from "../../../../actors/kernel/text.ts";
 import { diagnostic, endingOf, exitCodes } from "../../../programs/bootstrap/ending.ts";
 import { exchange } from "../../../programs/bootstrap/exchange.ts";
 import { BadInput, type BootstrapInput, readInput } from "../../../programs/bootstrap/input.ts";
 import { type Reply, readReply, type Send } from "../../../programs/bootstrap/transport.ts";
-import { lastText } from "../last-text.ts";
 import {
   type FollowOptions,
   type InstanceExit,
@@ -22,7 +22,7 @@ import {
   lostExit,
   type Sandbox,
   type SandboxDescription,
-} from "../port.ts";
+} from "../instance.ts";
 
 export interface InlineSandboxOptions {
   /** Answers a request as the gateway's listener would, once it is open. */
@@ -124,7 +124,7 @@ class InlineSandbox implements Sandbox {
       exitCode,
       stdout: trimText(stdout, stdoutCap),
       stdoutTruncated: Buffer.byteLength(stdout) > stdoutCap,
-      stderr: lastText(Buffer.from(stderr), stderrCap),
+      stderr: utf8Tail(Buffer.from(stderr), stderrCap),
       stderrTruncated: Buffer.byteLength(stderr) > stderrCap,
     });
     try {

@@ -9,9 +9,10 @@
  */
 import { lstatSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
+import { writeAtomically } from "../../../lib/json-file.ts";
 import { inside, readOnlyTemporaryBytes } from "../inside.ts";
-import type { InstanceLimits, InstanceMount } from "../port.ts";
-import { type Layout, writeAtomically } from "./layout.ts";
+import type { InstanceLimits, InstanceMount } from "../instance.ts";
+import type { Layout } from "./layout.ts";
 import { firstSourceFd } from "./sources.ts";
 
 export const agentUser = 1_000;

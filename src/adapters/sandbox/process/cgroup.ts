@@ -7,7 +7,7 @@
  */
 import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import type { InstanceLimits } from "../port.ts";
+import type { InstanceLimits } from "../instance.ts";
 
 export type Controller = "memory" | "cpu" | "pids";
 const controllers: readonly Controller[] = ["memory", "cpu", "pids"];

@@ -1,17 +1,11 @@
 /** Ending an instance from any node: by its supervisor where that lives, else by hand. */
+
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { readJson, writeAtomically } from "../../../lib/json-file.ts";
 import { isAlive, signal } from "../../../lib/process-table.ts";
 import { readExit } from "./follow.ts";
-import {
-  type EndWish,
-  type ExitRecord,
-  type LaunchPlan,
-  readJson,
-  type SupervisorRecord,
-  takeClaim,
-  writeAtomically,
-} from "./layout.ts";
+import { type EndWish, type ExitRecord, type LaunchPlan, type SupervisorRecord, takeClaim } from "./layout.ts";
 import { killRemains, removeGroups } from "./remains.ts";
 
 /** How much longer than the grace a supervisor may take before it is ended itself. */

@@ -1,9 +1,10 @@
 /** Reading along: an instance's output as it grows, then its end. Works for any node, any number of times. */
 import { type FSWatcher, watch } from "node:fs";
 import { join } from "node:path";
+import { readJson } from "../../../lib/json-file.ts";
 import { commandOutputBytes } from "../command.ts";
-import type { FollowOptions, InstanceExit, OutputStream } from "../port.ts";
-import { type ExitRecord, type LaunchPlan, readJson } from "./layout.ts";
+import type { FollowOptions, InstanceExit, OutputStream } from "../instance.ts";
+import type { ExitRecord, LaunchPlan } from "./layout.ts";
 import { readOn, shownStderr, shownStdout, shownTail } from "./segments.ts";
 
 const chunkBytes = 65_536;

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { proxiedFlag } from "../../../programs/init/proxied.ts";
 import { checkCommand, commandEnvironment, measuredDirectory } from "../command.ts";
 import { inside } from "../inside.ts";
-import { type Command, type InstanceSpec, LaunchFailure } from "../port.ts";
+import { type Command, type InstanceSpec, LaunchFailure } from "../instance.ts";
 import { agentOwner, agentUser, type Bubblewrap, bubblewrapArguments } from "./bubblewrap.ts";
 import type { CgroupParents } from "./cgroup.ts";
 import type { Layout } from "./layout.ts";

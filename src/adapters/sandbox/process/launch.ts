@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { basename, join } from "node:path";
 import { measuredDirectory } from "../command.ts";
 import { fitsArgument, inside, sandboxEnvironment } from "../inside.ts";
-import { type InstanceSpec, LaunchFailure } from "../port.ts";
+import { type InstanceSpec, LaunchFailure } from "../instance.ts";
 import { agentOwner, type Bubblewrap, bubblewrapArguments } from "./bubblewrap.ts";
 import type { CgroupParents } from "./cgroup.ts";
 import { planCommand } from "./launch-command.ts";

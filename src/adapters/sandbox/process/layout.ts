@@ -14,10 +14,10 @@
  *   gateway/<node>.sock                   the nodes' gateway sockets, mode 0666 (tokens guard them)
  *   egress/<node>.sock                    the nodes' egress proxies' sockets, likewise
  */
-import { mkdirSync, renameSync, writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { ProcessIdentity } from "../../../lib/process-table.ts";
-import type { ExitReason, InstanceLimits } from "../port.ts";
+import type { ExitReason, InstanceLimits } from "../instance.ts";
 import type { CgroupParents } from "./cgroup.ts";
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
@@ -99,24 +99,6 @@ export interface EndWish {
 export interface ExitRecord {
   readonly reason: ExitReason;
   readonly exitCode: number | null;
-}
-
-// No `node:fs/promises` here: loading it costs a supervisor as much as the rest of its start.
-
-/** Reads one of the JSON files; null when it is absent or not complete. */
-export async function readJson<T>(path: string): Promise<T | null> {
-  try {
-    return (await Bun.file(path).json()) as T;
-  } catch {
-    return null;
-  }
-}
-
-/** Writes a file so that a reader sees all of it or nothing. */
-export async function writeAtomically(path: string, content: string, mode = 0o600): Promise<void> {
-  const draft = `${path}.${crypto.randomUUID()}`;
-  await Bun.write(draft, content, { mode });
-  renameSync(draft, path);
 }
 
 /** Takes the decision over an instance's start; false when somebody else has it. */

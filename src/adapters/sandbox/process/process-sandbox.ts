@@ -2,27 +2,21 @@
  * The process adapter of the sandbox port: instances are processes of this host, inside bubblewrap where it
  * works. Keeps nothing in memory: what it knows of an instance it reads from the instance's directory.
  */
+
 import { existsSync } from "node:fs";
 import { mkdir, readdir, rename, rm, stat, utimes } from "node:fs/promises";
 import { join, resolve } from "node:path";
+import { readJson, writeAtomically } from "../../../lib/json-file.ts";
 import { isAlive } from "../../../lib/process-table.ts";
 import { bundleBootstrap, bundleProgram } from "../../../programs/bundle.ts";
+import { type InstanceExit, type InstanceSpec, lostExit, type Sandbox, type SandboxDescription } from "../instance.ts";
 import { prepareMountPoints } from "../mount-points.ts";
-import { type InstanceExit, type InstanceSpec, lostExit, type Sandbox, type SandboxDescription } from "../port.ts";
 import { agentOwner, type Bubblewrap, findBubblewrap, trustedPath } from "./bubblewrap.ts";
 import { type CgroupParents, findCgroups } from "./cgroup.ts";
 import { endInstance } from "./end.ts";
 import { followFiles, readExit } from "./follow.ts";
 import { planLaunch } from "./launch.ts";
-import {
-  type LaunchPlan,
-  Layout,
-  prepareLayout,
-  readJson,
-  type SupervisorRecord,
-  takeClaim,
-  writeAtomically,
-} from "./layout.ts";
+import { type LaunchPlan, Layout, prepareLayout, type SupervisorRecord, takeClaim } from "./layout.ts";
 import type { ProgramFiles } from "./planned.ts";
 import { killRemains, removeGroups } from "./remains.ts";
 

@@ -6,8 +6,8 @@
 import { closeSync, openSync, readdirSync, readSync, rmSync, statSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { trimEnds, trimText } from "../../../../actors/execution/loop/trim.ts";
-import { lastText } from "../last-text.ts";
-import type { OutputStream } from "../port.ts";
+import { utf8Tail } from "../../../../actors/kernel/text.ts";
+import type { OutputStream } from "../instance.ts";
 
 const segmentBytes = 512 * 1_024;
 /** Enough for a mebibyte whatever the fill of the newest: the result of a command shows as much of its end. */
@@ -116,7 +116,7 @@ export function shownTail(
   limit: number,
 ): { readonly text: string; readonly truncated: boolean } {
   const all = segments(directory, stream);
-  return { text: lastText(readTail(all, limit), limit), truncated: (all.at(-1)?.end ?? 0) > limit };
+  return { text: utf8Tail(readTail(all, limit), limit), truncated: (all.at(-1)?.end ?? 0) > limit };
 }
 
 /** The last `limit` bytes, as far as they lie in unbroken segments. */

@@ -4,9 +4,15 @@ import { type InstanceEnd, IterationRun, iterationRunAt } from "../../../../acto
 import { PickedUpReply } from "../../../../actors/execution/messages.ts";
 import { maxDepth, type Plan, type RuntimeFacts, type Warning } from "../../../../actors/execution/start/plan.ts";
 import type { ExecutionState } from "../../../../actors/execution/state.ts";
-import { type InstanceExit, LaunchFailure, type LaunchNews, type Sandbox } from "../../../adapters/sandbox/port.ts";
-import type { Instances, Sandboxes } from "../../../adapters/sandbox/sandboxes.ts";
-import { startupFailure } from "../../../adapters/sandbox/startup-failure.ts";
+import {
+  type InstanceExit,
+  type Instances,
+  LaunchFailure,
+  type LaunchNews,
+  type Sandbox,
+  type Sandboxes,
+  startupFailure,
+} from "../../../adapters/sandbox/port.ts";
 import {
   type AbortReason,
   type ActivityContext,

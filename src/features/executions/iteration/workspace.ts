@@ -1,7 +1,7 @@
 /** The activity `workspace.remove`: an erased execution leaves nothing behind. */
 import { Value } from "@sinclair/typebox/value";
 import { WorkspaceRemove } from "../../../../actors/execution/activities.ts";
-import type { Instances } from "../../../adapters/sandbox/sandboxes.ts";
+import type { Instances } from "../../../adapters/sandbox/port.ts";
 import type { ActivityDefinition } from "../../../runtime/port.ts";
 import type { Volumes } from "../../volumes/volumes.ts";
 import { endInstance } from "./iteration-run.ts";

@@ -3,7 +3,7 @@ import { Value } from "@sinclair/typebox/value";
 import { DeliverySend, deliveryBody } from "../../../../actors/execution/output/delivery.ts";
 import type { Delivery } from "../../../../actors/execution/start/plan.ts";
 import type { ExecutionState } from "../../../../actors/execution/state.ts";
-import { type GuardedOptions, guardedFetch } from "../../../adapters/egress/guarded-fetch.ts";
+import { type GuardedOptions, guardedFetch } from "../../../adapters/egress/port.ts";
 import { signatureHeader, signatureOf } from "../../../lib/signature.ts";
 import {
   type ActivityContext,

@@ -1,6 +1,6 @@
 /** The activities of output handlers: calling a webhook, and reading the accepted output back. */
 import type { ExecutionState } from "../../../../actors/execution/state.ts";
-import type { GuardedOptions } from "../../../adapters/egress/guarded-fetch.ts";
+import type { GuardedOptions } from "../../../adapters/egress/port.ts";
 import { type ActivityDefinition, type Runtime, Terminal } from "../../../runtime/port.ts";
 import type { Plans } from "../plans.ts";
 import { handlerText, outputOf } from "./output.ts";

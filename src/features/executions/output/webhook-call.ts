@@ -1,6 +1,11 @@
 /** A webhook that is asked what an output becomes: one attempt, and what a failed one means. */
-import { type GuardedOptions, type GuardedResponse, guardedFetch } from "../../../adapters/egress/guarded-fetch.ts";
-import { EgressFailed, EgressRefused } from "../../../adapters/egress/outside.ts";
+import {
+  EgressFailed,
+  EgressRefused,
+  type GuardedOptions,
+  type GuardedResponse,
+  guardedFetch,
+} from "../../../adapters/egress/port.ts";
 import { type ActivityContext, Retryable, Terminal } from "../../../runtime/port.ts";
 import { contentTypeOf, requestHeaders } from "./output.ts";
 

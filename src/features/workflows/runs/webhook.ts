@@ -1,7 +1,7 @@
 /** The activity `workflow.webhook`: calls the output handler of a state. */
 import { Value } from "@sinclair/typebox/value";
 import { WEBHOOK, WebhookCall } from "../../../../actors/workflow/run/activities.ts";
-import type { GuardedOptions } from "../../../adapters/egress/guarded-fetch.ts";
+import type { GuardedOptions } from "../../../adapters/egress/port.ts";
 import type { ActivityDefinition } from "../../../runtime/port.ts";
 import { callWebhook, mostAttempts } from "../../executions/output/webhook-call.ts";
 

@@ -8,7 +8,7 @@
  *   ~o<offset>.;           the stream ended here
  *   ~m;                    the kernel killed something here for want of memory
  */
-import type { OutputStream } from "../../port.ts";
+import type { OutputStream } from "../../instance.ts";
 
 /** Bytes of each stream that come at once; the contract's console output has as much. */
 export const liveBytes = 1_024 * 1_024;

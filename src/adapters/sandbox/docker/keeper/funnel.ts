@@ -1,5 +1,5 @@
 /** Makes frames of one output stream of any length, in bounded memory and bounded text. */
-import type { OutputStream } from "../../port.ts";
+import type { OutputStream } from "../../instance.ts";
 import { frameBytesOf, frameMark, liveBytes, tailBytes } from "./frames.ts";
 
 export class Funnel {

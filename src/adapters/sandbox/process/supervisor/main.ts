@@ -5,21 +5,15 @@
  *
  * Argument: the instance's directory.
  */
+
 import { closeSync, openSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { readJson, writeAtomically } from "../../../../lib/json-file.ts";
 import { family, identify, processes, signal } from "../../../../lib/process-table.ts";
 import { childOutput } from "../../../../programs/pipes.ts";
-import type { ExitReason } from "../../port.ts";
+import type { ExitReason } from "../../instance.ts";
 import { InstanceCgroup } from "../cgroup.ts";
-import {
-  type EndWish,
-  type ExitRecord,
-  type LaunchPlan,
-  readJson,
-  type SupervisorRecord,
-  takeClaim,
-  writeAtomically,
-} from "../layout.ts";
+import { type EndWish, type ExitRecord, type LaunchPlan, type SupervisorRecord, takeClaim } from "../layout.ts";
 import { killRemains, livingProcesses, type Remains, removeGroups, seenProcesses } from "../remains.ts";
 import { SegmentWriter } from "../segments.ts";
 import { openSources } from "../sources.ts";

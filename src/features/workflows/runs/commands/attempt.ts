@@ -1,9 +1,13 @@
 /** One attempt at a command: its sandbox from the launch to the end, taken up wherever an earlier node left it. */
 import { setTimeout as later } from "node:timers/promises";
 import type { CommandRun } from "../../../../../actors/workflow/run/activities.ts";
-import { EngineError } from "../../../../adapters/sandbox/docker/engine.ts";
-import { type InstanceSpec, LaunchFailure, type Sandbox } from "../../../../adapters/sandbox/port.ts";
-import type { Isolation } from "../../../../adapters/sandbox/sandboxes.ts";
+import {
+  EngineError,
+  type InstanceSpec,
+  type Isolation,
+  LaunchFailure,
+  type Sandbox,
+} from "../../../../adapters/sandbox/port.ts";
 import { callAt } from "../../../../lib/timer.ts";
 import type { ActivityContext } from "../../../../runtime/port.ts";
 import { endInstance } from "../../../executions/iteration/iteration-run.ts";

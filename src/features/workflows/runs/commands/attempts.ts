@@ -9,9 +9,9 @@ import { chownSync, existsSync, mkdirSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { hostname } from "node:os";
 import { join } from "node:path";
-import { commandsFolder } from "../../../../adapters/sandbox/command.ts";
-import { readJson, writeAtomically } from "../../../../adapters/sandbox/process/layout.ts";
+import { commandsFolder } from "../../../../adapters/sandbox/port.ts";
 import { isUuid } from "../../../../http/route.ts";
+import { readJson, writeAtomically } from "../../../../lib/json-file.ts";
 import { removeDirectory } from "../../../volumes/layout.ts";
 
 /** User and group of a workspace whose command names no user. */

@@ -1,8 +1,7 @@
 /** Which sandbox of this node a command runs in, and on which image. */
 import { imageFault } from "../../../../../actors/agent/manifest/runtime.ts";
 import type { CommandRun } from "../../../../../actors/workflow/run/activities.ts";
-import type { InstanceSpec, Sandbox } from "../../../../adapters/sandbox/port.ts";
-import type { Isolation, Sandboxes } from "../../../../adapters/sandbox/sandboxes.ts";
+import type { InstanceSpec, Isolation, Sandbox, Sandboxes } from "../../../../adapters/sandbox/port.ts";
 
 export interface CommandOffer {
   readonly sandboxes: Sandboxes;

@@ -1,9 +1,7 @@
 /** What a command came to, as its state sees it. */
+import { storableText, utf8Tail } from "../../../../../actors/kernel/text.ts";
 import type { CommandEnd } from "../../../../../actors/workflow/run/activities.ts";
-import { clean } from "../../../../adapters/models/outside-text.ts";
-import { commandOutputBytes } from "../../../../adapters/sandbox/command.ts";
-import { lastText } from "../../../../adapters/sandbox/last-text.ts";
-import type { InstanceExit } from "../../../../adapters/sandbox/port.ts";
+import { commandOutputBytes, type InstanceExit } from "../../../../adapters/sandbox/port.ts";
 
 /** An attempt that came to nothing for a reason that lies outside the command: worth another one. */
 export interface Fault {
@@ -40,7 +38,7 @@ export function nothingOf(error: string): Ran {
 }
 
 /** What stores refuse is replaced, which takes room. */
-const shownText = (text: string) => lastText(Buffer.from(clean(text)), commandOutputBytes);
+const shownText = (text: string) => utf8Tail(Buffer.from(storableText(text)), commandOutputBytes);
 
 /** @returns a fault when its end cannot be told: it was lost, or ended by somebody else */
 export function resultOf({ exit, durationMs, timedOut, isFull }: Ended): Ran | Fault {

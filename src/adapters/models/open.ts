@@ -1,9 +1,9 @@
 /** Models, ready from what a node knows: its configuration document, else what is at hand. */
 import type { Issue } from "../../../actors/kernel/problem.ts";
+import type { Models } from "./call.ts";
 import { hasModelSections, type ReadOptions, readModelsConfig } from "./config.ts";
 import { type DefaultsOptions, findDefaults } from "./defaults.ts";
 import { createModels, type ModelsOptions } from "./models.ts";
-import type { Models } from "./port.ts";
 
 export interface OpenOptions extends ReadOptions, DefaultsOptions {
   /** The parsed configuration file, or null without one. */

@@ -1,0 +1,16 @@
+/** Pieces of text handling that stores and records need everywhere. */
+
+/** `text` as PostgreSQL takes it in text and JSON: NUL and lone surrogates become U+FFFD. */
+export function storableText(text: string): string {
+  return text.replaceAll("\0", "\uFFFD").toWellFormed();
+}
+
+/**
+ * The end of an output as text of at most `limit` UTF-8 bytes. Bytes that are not UTF-8 grow when they are decoded, so
+ * the text is cut until it fits.
+ */
+export function utf8Tail(bytes: Uint8Array, limit: number): string {
+  let text = new TextDecoder().decode(bytes.subarray(Math.max(0, bytes.length - limit)));
+  while (Buffer.byteLength(text) > limit) text = text.slice(Math.ceil((Buffer.byteLength(text) - limit) / 3));
+  return text;
+}

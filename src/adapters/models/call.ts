@@ -1,0 +1,103 @@
+/** The port to model providers: one call, one reply, failures typed by what a caller may do about them. */
+
+export interface ToolCall {
+  readonly id: string;
+  /** The dotted name of a tool of the call; what the model wrote when it named none of them. */
+  readonly name: string;
+  readonly arguments: Record<string, unknown>;
+  /**
+   * What the model wrote, cut to 1 KiB, when its arguments were not a JSON object; `arguments` is empty
+   * then. Such a call is answered with a failure that tells the model so, never run.
+   */
+  readonly malformed?: string;
+}
+
+export type ModelMessage =
+  | { readonly role: "system" | "user"; readonly content: string }
+  | { readonly role: "assistant"; readonly content: string; readonly tool_calls?: readonly ToolCall[] }
+  | { readonly role: "tool"; readonly content: string; readonly tool_call_id: string };
+
+export interface ToolDescription {
+  readonly name: string;
+  readonly description: string;
+  /** JSON Schema of the arguments object. */
+  readonly inputSchema: Record<string, unknown>;
+}
+
+export interface ModelCall {
+  readonly alias: string;
+  readonly messages: readonly ModelMessage[];
+  readonly tools: readonly ToolDescription[];
+  /** Falls back to the alias's, then 0.4. */
+  readonly temperature?: number;
+  /** Total budget of the call with its retries and its fallback, in milliseconds. */
+  readonly budgetMs: number;
+  readonly signal: AbortSignal;
+  /** Known to the scripted provider and to logs; never sent to a vendor. */
+  readonly agentName: string;
+  readonly iteration: number;
+}
+
+export interface ModelUsage {
+  readonly input_tokens: number;
+  readonly output_tokens: number;
+}
+
+export interface ModelReply {
+  readonly provider: string;
+  readonly model: string;
+  readonly content: string;
+  readonly toolCalls: readonly ToolCall[];
+  readonly finishReason: "stop" | "length" | "content_filter" | "tool_calls";
+  readonly usage: ModelUsage;
+  readonly attempts: number;
+  readonly elapsedMs: number;
+  readonly costUsd: number;
+}
+
+export type ModelErrorClass =
+  | "authentication"
+  | "model_not_found"
+  | "invalid_input"
+  | "rate_limit"
+  | "service_unavailable"
+  | "network"
+  | "provider"
+  | "timeout";
+
+/** Retries and fallback are behind us when this is thrown. */
+export class ModelError extends Error {
+  override readonly name = "ModelError";
+  constructor(
+    readonly errorClass: ModelErrorClass,
+    message: string,
+    readonly facts: {
+      readonly provider: string;
+      readonly model: string;
+      readonly attempts: number;
+      readonly elapsedMs: number;
+      readonly fallbackAttempted: boolean;
+      readonly retryAfterSeconds?: number;
+    },
+  ) {
+    super(message);
+  }
+}
+
+export interface ModelAlias {
+  readonly alias: string;
+  readonly capabilities: readonly string[];
+  readonly context_window: number | null;
+  readonly max_output_tokens: number;
+}
+
+export interface Models {
+  /** Every alias that some enabled provider serves. */
+  aliases(): readonly ModelAlias[];
+  /** Whether a call under this alias could be served at all. */
+  serves(alias: string): boolean;
+  /** One line for the start banner: where the alias `default` points. */
+  describeDefault(): string;
+  /** @throws ModelError, or the reason of `call.signal` when that aborts. */
+  generate(call: ModelCall): Promise<ModelReply>;
+}

@@ -1,0 +1,20 @@
+/** JSON files that several processes read and write. */
+import { renameSync } from "node:fs";
+
+// No `node:fs/promises` here: loading it costs a sandbox's supervisor as much as the rest of its start.
+
+/** Reads a JSON file; null when it is absent or incomplete. */
+export async function readJson<T>(path: string): Promise<T | null> {
+  try {
+    return (await Bun.file(path).json()) as T;
+  } catch {
+    return null;
+  }
+}
+
+/** Writes a file so that a reader sees all of it or nothing. */
+export async function writeAtomically(path: string, content: string, mode = 0o600): Promise<void> {
+  const draft = `${path}.${crypto.randomUUID()}`;
+  await Bun.write(draft, content, { mode });
+  renameSync(draft, path);
+}
