@@ -34,7 +34,7 @@ import { createToolbox } from "../features/tools/toolbox.ts";
 import { openVolumes } from "../features/volumes/open.ts";
 import { createRunRecords } from "../features/workflows/runs/records.ts";
 import type { Runs } from "../features/workflows/runs/service.ts";
-import { type Runtime, startRuntime } from "../runtime/index.ts";
+import { createRuntime, type Runtime } from "../runtime/index.ts";
 import type { Undo } from "./disposer.ts";
 import type { NodeParts, Settled } from "./settled.ts";
 import type { Ground } from "./stores.ts";
@@ -114,11 +114,23 @@ export async function openEngine(
     instanceMounts: volumes.instanceMounts,
     contextText: contextTexts({ runtime: logs, outside, view: (plan) => volumes.view(plan, false) }),
   };
-  const runtime = await startRuntime({
+  const runtime = createRuntime({
     sql,
     redisUrl,
     prefix: config.redisPrefix,
     host: `${hostname()}:${dataDir}`,
+    partitions: config.partitions,
+    leaseTtlMs: config.leaseTtlMs,
+    mailboxLimit: config.mailboxLimit,
+    residents: config.actorCache,
+    idleMs: config.actorIdleSeconds * 1000,
+    orphanAfterMs,
+    clock: { now, newId },
+    random: Math.random,
+    log: (event, facts) => logger.warn(facts, event),
+  });
+  undo.push(() => runtime.drain());
+  await runtime.start({
     actors: [execution, ...workflowActors],
     activities: [
       ...iterationRunActivities({ ...launchParts, sandboxes, watchVolumes: volumes.watchLimits, maxInstances }),
@@ -151,18 +163,8 @@ export async function openEngine(
       ),
     ],
     projections: [executionsProjection, ...workflowProjections],
-    partitions: config.partitions,
-    leaseTtlMs: config.leaseTtlMs,
-    mailboxLimit: config.mailboxLimit,
-    residents: config.actorCache,
-    idleMs: config.actorIdleSeconds * 1000,
-    orphanAfterMs,
-    clock: { now, newId },
-    random: Math.random,
-    log: (event, facts) => logger.warn(facts, event),
     announced: (news) => agentFeeds.announced(news),
   });
-  undo.push(() => runtime.drain());
   running.resolve(runtime);
 
   const runtimes = loadRuntimes(config.runtimeRegistry === "" ? null : config.runtimeRegistry);

@@ -1,6 +1,6 @@
 /** Starts runtime nodes for tests on given stores. */
 import { uuidv7 } from "../../src/runtime/id.ts";
-import { type ActivityDefinition, type Runtime, type RuntimeOptions, startRuntime } from "../../src/runtime/index.ts";
+import { createRuntime, type Runtime, type RuntimeOptions, type RuntimeWork } from "../../src/runtime/index.ts";
 import { openPostgres, type Sql } from "../../src/store/postgres.ts";
 import { counter } from "./counter.ts";
 
@@ -20,16 +20,16 @@ export interface TestNode {
 const clock = { now: () => Date.now(), newId: () => uuidv7() };
 
 /** A node with the counter actor, short leases, and whatever else is asked for. */
-export async function startTestNode(stores: StoreAddress, options: Partial<RuntimeOptions> = {}): Promise<TestNode> {
+export async function startTestNode(
+  stores: StoreAddress,
+  options: Partial<RuntimeOptions & RuntimeWork> = {},
+): Promise<TestNode> {
   const sql = openPostgres({ url: stores.databaseUrl, schema: stores.schema, poolSize: 6 });
-  const activities: readonly ActivityDefinition[] = options.activities ?? [];
-  const runtime = await startRuntime({
+  const runtime = createRuntime({
     sql,
     redisUrl: stores.redisUrl,
     prefix: stores.prefix,
     host: "host-1",
-    actors: [counter],
-    projections: [],
     partitions: 8,
     leaseTtlMs: 1500,
     mailboxLimit: 100_000,
@@ -40,8 +40,8 @@ export async function startTestNode(stores: StoreAddress, options: Partial<Runti
     random: Math.random,
     log: () => {},
     ...options,
-    activities,
   });
+  await runtime.start({ actors: [counter], activities: [], projections: [], ...options });
   return {
     runtime,
     sql,

@@ -1,7 +1,7 @@
 /** Fresh stores and in-process nodes for one test file, put away after each test. */
 import { afterEach, beforeEach } from "bun:test";
 import type { Json } from "../../actors/kernel/json.ts";
-import type { Address, Runtime, RuntimeOptions } from "../../src/runtime/index.ts";
+import type { Address, Runtime, RuntimeOptions, RuntimeWork } from "../../src/runtime/index.ts";
 import { startTestNode, type TestNode } from "../harness/runtime.ts";
 import { freshStores, type TestStores } from "../harness/stores.ts";
 import { until } from "../harness/until.ts";
@@ -37,14 +37,14 @@ export class Harness {
   }
 
   /** Starts a node; `way` is for one that reaches a store by way of something else. */
-  async node(options: Partial<RuntimeOptions> = {}, way: { readonly redisUrl?: string } = {}): Promise<TestNode> {
+  async node(options: Partial<RuntimeOptions & RuntimeWork> = {}, way: { readonly redisUrl?: string } = {}): Promise<TestNode> {
     const node = await startTestNode({ ...this.stores, ...way }, options);
     this.nodes.push(node);
     return node;
   }
 
   /** Two nodes that hold four of the eight partitions each. */
-  async pair(options: Partial<RuntimeOptions> = {}): Promise<[TestNode, TestNode]> {
+  async pair(options: Partial<RuntimeOptions & RuntimeWork> = {}): Promise<[TestNode, TestNode]> {
     const first = await this.node(options);
     const second = await this.node(options);
     await until(

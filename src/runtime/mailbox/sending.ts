@@ -18,7 +18,8 @@ export interface SendingOptions {
   readonly calls: Calls;
   readonly writer: Pick<MailboxWriter, "send">;
   readonly now: () => number;
-  readonly laneOf: (partition: number) => Pick<Lane, "held" | "hasRoom" | "deliver">;
+  /** Null before this node works on any partition. */
+  readonly laneOf: (partition: number) => Pick<Lane, "held" | "hasRoom" | "deliver"> | null;
   readonly crash: (point: "after_append") => void;
 }
 
@@ -73,7 +74,7 @@ export function sending({ node, partitions, calls, writer, now, laneOf, crash }:
     const partition = partitionOf(kind, key, partitions);
     const lane = laneOf(partition);
     const fault = addressFault(kind, key, tenant, type);
-    if (fault !== null || !lane.held.has(partition) || !lane.hasRoom(partition))
+    if (fault !== null || lane === null || !lane.held.has(partition) || !lane.hasRoom(partition))
       return ask(to, type, body, deadlineMs, fresh);
     const { replyTo, answer } = calls.open(deadlineMs, now());
     const envelope = {

@@ -1,0 +1,239 @@
+/** The working half of a node's runtime: lanes that take turns, what feeds them, and what their turns set off. */
+import type { Redis } from "ioredis";
+import type { Sql } from "../store/postgres.ts";
+import { openPatientRedis } from "../store/redis.ts";
+import { ActivityRunner } from "./activities/runner.ts";
+import { Outbox, type TimerJob } from "./effects/outbox.ts";
+import { Journal } from "./lane/journal.ts";
+import { Lane } from "./lane/lane.ts";
+import type { CrashPoint } from "./lane/options.ts";
+import { Turns } from "./lane/turn.ts";
+import type { Answer, Calls } from "./mailbox/calls.ts";
+import { type Delivery, keepIdsAbove, MailboxReader, trimTo } from "./mailbox/mailbox.ts";
+import type { runtimeKeys } from "./mailbox/partition.ts";
+import { flushPendingTells } from "./mailbox/pending-tell.ts";
+import type { sending } from "./mailbox/sending.ts";
+import { Leases } from "./ownership/lease.ts";
+import { Ownership } from "./ownership/ownership.ts";
+import type { ActivityDefinition, AnyActorDefinition, News, Projection, RuntimeCounts } from "./port.ts";
+import type { Tails } from "./reads/tail.ts";
+import { within } from "./timeout.ts";
+import { Timers } from "./timers/timer.ts";
+
+/** What a runtime works on. */
+export interface RuntimeWork {
+  readonly actors: readonly AnyActorDefinition[];
+  readonly activities: readonly ActivityDefinition[];
+  readonly projections: readonly Projection[];
+  /** Told what this node committed; a hint, since a crash may come between. Must not throw. */
+  readonly announced?: (news: readonly News[]) => void;
+}
+
+export interface ConsumerOptions {
+  readonly sql: Sql;
+  readonly redisUrl: string;
+  readonly prefix: string;
+  readonly host: string;
+  readonly partitions: number;
+  readonly leaseTtlMs: number;
+  readonly residents: number;
+  readonly idleMs: number;
+  readonly orphanAfterMs: number;
+  readonly clock: { now(): number; newId(): string };
+  readonly random: () => number;
+  readonly log: (event: string, facts: Record<string, unknown>) => void;
+  readonly crash?: (point: CrashPoint) => void;
+}
+
+/** What it shares with the runtime's handle. */
+export interface ConsumerLinks {
+  readonly node: string;
+  readonly keys: ReturnType<typeof runtimeKeys>;
+  readonly commands: Redis;
+  readonly subscriber: Redis;
+  readonly calls: Calls;
+  readonly tails: Tails;
+  readonly sender: ReturnType<typeof sending>;
+  readonly pendingTells: Parameters<typeof flushPendingTells>[0];
+}
+
+export type ConsumerCounts = Omit<RuntimeCounts, "tails">;
+
+export interface Consumer {
+  laneOf(partition: number): Lane;
+  /** Takes this node's share of the partitions before it resolves. */
+  start(): Promise<void>;
+  stop(): Promise<void>;
+  status(): { readonly partitions: number; readonly consuming: boolean };
+  counts(): ConsumerCounts;
+}
+
+/** Lanes per node: one computes while another waits for PostgreSQL; more only split batches. */
+const laneCount = 1;
+const batchSize = 512;
+const readCount = 256;
+const bufferLimit = 2048;
+
+export function createConsumer(options: ConsumerOptions, work: RuntimeWork, links: ConsumerLinks): Consumer {
+  const { sql, clock, partitions, host } = options;
+  const { node, keys, commands, subscriber, calls, tails, sender, pendingTells } = links;
+  const { tell, conclude, askRepeatable } = sender;
+  const crash = options.crash ?? (() => {});
+  const blocking = openPatientRedis(options.redisUrl);
+  const jobs = openPatientRedis(options.redisUrl);
+  const worker = openPatientRedis(options.redisUrl);
+
+  const timers = new Timers({
+    connection: jobs,
+    blocking: worker,
+    prefix: `${options.prefix}:bull`,
+    now: clock.now,
+    fire: (timer: TimerJob) => tell(timer, timer.type, timer.body),
+  });
+  const outbox = new Outbox({ redis: commands, keys, partitions, jobs: timers });
+  const leases = new Leases({ sql, node, host, partitions, ttlMs: options.leaseTtlMs });
+  const turns = new Turns(work.actors, clock, partitions);
+  const projections = new Map(work.projections.map((projection) => [projection.kind, projection]));
+  const runner = new ActivityRunner({
+    sql,
+    node,
+    host,
+    definitions: work.activities,
+    now: clock.now,
+    random: options.random,
+    orphanAfterMs: options.orphanAfterMs,
+    // What an activity asks it may have asked before, on a node that died.
+    ask: askRepeatable,
+    tell,
+    conclude,
+    broadcastAbandon: (id) => {
+      commands.publish(keys.abandoned, id).catch(() => {});
+    },
+    report: options.log,
+    crash,
+  });
+
+  const lanes: Lane[] = Array.from(
+    { length: Math.min(laneCount, partitions) },
+    () =>
+      new Lane({
+        node,
+        sql,
+        journal: new Journal(sql, node, host, options.leaseTtlMs),
+        leases,
+        outbox,
+        turns,
+        partitions,
+        projections,
+        clock,
+        batchSize,
+        bufferLimit,
+        residents: options.residents,
+        idleMs: options.idleMs,
+        isHostBound: runner.isHostBound,
+        follow: (partition, offset) => reader.follow(partition, offset),
+        unfollow: (partition) => reader.unfollow(partition),
+        wakeReader: () => reader.wake(),
+        trim: (partition, offset) => {
+          trimTo(commands, keys.mailbox(partition), offset).catch(() => {});
+        },
+        keepIdsAbove: (partition, offset) => keepIdsAbove(commands, keys.mailbox(partition), offset),
+        reply: ({ call, answer }) => calls.settle(call, answer),
+        announce: (news) => {
+          tails.announce(news);
+          work.announced?.(news);
+        },
+        refreshTails: (owned) => tails.announceTakeover(owned),
+        perform: (rows) => runner.perform(rows),
+        abandon: (ids) => runner.abandon(ids),
+        lost: () => ownership.nudge(),
+        report: options.log,
+        crash,
+      }),
+  );
+  const laneOf = (partition: number) => lanes[partition % lanes.length] as Lane;
+  const reader = new MailboxReader({
+    redis: blocking,
+    commands,
+    keys,
+    node,
+    count: readCount,
+    hasRoom: (partition) => laneOf(partition).hasRoom(partition),
+    deliver: (deliveries: readonly Delivery[]) => {
+      for (const delivery of deliveries) laneOf(delivery.partition).deliver(delivery);
+    },
+  });
+  const ownership = new Ownership({
+    leases,
+    lanes,
+    redis: commands,
+    keys,
+    node,
+    ttlMs: options.leaseTtlMs,
+    crash,
+    report: options.log,
+    onLook: async (live) => {
+      await runner.sweep(live);
+      await flushPendingTells(pendingTells, 2000);
+    },
+  });
+
+  subscriber.on("message", (channel: string, text: string) => {
+    if (channel === keys.leases && text !== node) ownership.nudge();
+    else if (channel === keys.abandoned) runner.abandonHere(text);
+    else if (channel === keys.replies(node)) {
+      const [call, answer] = JSON.parse(text) as [string, Answer];
+      calls.settle(call, answer);
+    }
+  });
+  async function start(): Promise<void> {
+    await subscriber.subscribe(keys.leases, keys.abandoned, keys.replies(node));
+    for (const lane of lanes) lane.start();
+    reader.start();
+    await ownership.start();
+    timers.start();
+  }
+
+  async function stop(): Promise<void> {
+    const step = async (what: string, patienceMs: number, act: () => Promise<unknown>) => {
+      if (!(await within(patienceMs, act))) options.log("handover_incomplete", { step: what });
+    };
+    await step("timers", options.leaseTtlMs, () => timers.stop());
+    await step("activities", activityPatienceMs, () => runner.drain());
+    await step("partitions", options.leaseTtlMs, () => ownership.stop());
+    await step("mailboxes", options.leaseTtlMs, () => reader.stop());
+    await step("turns", options.leaseTtlMs, () => Promise.all(lanes.map((lane) => lane.stop())));
+    await step("lease", options.leaseTtlMs, () => ownership.leave());
+    for (const connection of [jobs, worker]) connection.disconnect();
+  }
+
+  return {
+    laneOf,
+    start,
+    stop,
+    status() {
+      const now = Date.now();
+      const stuck = lanes.some((lane) => lane.busySince !== null && now - lane.busySince > options.leaseTtlMs);
+      return {
+        partitions: lanes.reduce((sum, lane) => sum + lane.held.size, 0),
+        consuming: !stuck && now - reader.lastReadAt < 5000 && now - ownership.allOwnedAt < options.leaseTtlMs * 2,
+      };
+    },
+    counts() {
+      const sum = (value: (lane: Lane) => number) => lanes.reduce((total, lane) => total + value(lane), 0);
+      const { running, waiting } = runner.counts();
+      return {
+        turns: sum((lane) => lane.counts.turns),
+        commits: sum((lane) => lane.counts.commits),
+        deadLetters: sum((lane) => lane.counts.deadLetters),
+        backlog: sum((lane) => lane.backlog),
+        residents: sum((lane) => lane.residents),
+        activitiesRunning: running,
+        activitiesWaiting: waiting,
+      };
+    },
+  };
+}
+
+/** How long a leaving node waits for its activities to let go, ms. */
+const activityPatienceMs = 10_000;
