@@ -37,7 +37,10 @@ export class Harness {
   }
 
   /** Starts a node; `way` is for one that reaches a store by way of something else. */
-  async node(options: Partial<RuntimeOptions & RuntimeWork> = {}, way: { readonly redisUrl?: string } = {}): Promise<TestNode> {
+  async node(
+    options: Partial<RuntimeOptions & RuntimeWork> = {},
+    way: { readonly redisUrl?: string } = {},
+  ): Promise<TestNode> {
     const node = await startTestNode({ ...this.stores, ...way }, options);
     this.nodes.push(node);
     return node;

@@ -1,7 +1,13 @@
 /** Messages told together: the receiver's turn is part of the sender's commit, or goes its own way. */
 import { expect, test } from "bun:test";
 import { uuidv7 } from "../../src/runtime/id.ts";
-import { MessageRejected, type Projection, type Runtime, type RuntimeOptions, type RuntimeWork } from "../../src/runtime/index.ts";
+import {
+  MessageRejected,
+  type Projection,
+  type Runtime,
+  type RuntimeOptions,
+  type RuntimeWork,
+} from "../../src/runtime/index.ts";
 import { Turns } from "../../src/runtime/lane/turn.ts";
 import { partitionOf } from "../../src/runtime/mailbox/partition.ts";
 import { until } from "../harness/until.ts";
@@ -12,7 +18,8 @@ const harness = new Harness();
 const [a = "", b = "", c = "", d = ""] = keysIn(3, 4);
 const [far = ""] = keysIn(4, 1);
 
-const start = (options: Partial<RuntimeOptions & RuntimeWork> = {}) => harness.node({ actors: [speaker()], ...options });
+const start = (options: Partial<RuntimeOptions & RuntimeWork> = {}) =>
+  harness.node({ actors: [speaker()], ...options });
 const play = (runtime: Runtime, key: string, order: Order) =>
   runtime.ask(speakerAt(key), "play", order as unknown as null);
 const order = (label: string, tells: readonly Tell[] = [], act?: Act): Order =>
