@@ -1,4 +1,4 @@
-/** Executions whose nodes are killed at the worst moments (agents-executions 33, seal 28). */
+/** Executions whose nodes are killed at the worst moments (docs/reference/executions.md). */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -72,7 +72,7 @@ async function ask(accessToken: unknown, headers: Record<string, string> = {}, m
   return { status: response.status, body: (await response.json()) as Record<string, unknown> };
 }
 
-test("the answer has exactly the contract's members", async () => {
+test("the answer has exactly these members", async () => {
   const { status, body, response } = await token("svc-system", service);
   expect(status).toBe(200);
   expect(body).toEqual({

@@ -1,4 +1,4 @@
-/** A real OpenID provider on loopback vouches for callers (auth-tenancy 2, 3). */
+/** A real OpenID provider on loopback vouches for callers (docs/reference/identity.md). */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { createServer, type Server } from "node:http";
 import { exportJWK, generateKeyPair } from "jose";

@@ -1,4 +1,4 @@
-/** Hostile and unlucky tokens, each with its exact answer (auth-tenancy 2, 3, 4). */
+/** Hostile and unlucky tokens, each with its exact answer (docs/reference/identity.md). */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { createHmac } from "node:crypto";
 import { Type } from "@sinclair/typebox";

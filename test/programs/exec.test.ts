@@ -6,7 +6,7 @@ import { execThroughBootstrap } from "./fake-gateway.ts";
 const tag = () => `33${Math.floor(Math.random() * 1e6)}`;
 const sh = (script: string, members: object = {}) => ({ command: "sh", args: ["-c", script], ...members });
 
-describe("dispatched commands (seal-tools-dispatch 32, 34)", () => {
+describe("dispatched commands", () => {
   test("arguments arrive as they are", async () => {
     const result = await execThroughBootstrap({ command: "printf", args: ["<%s>", "a b", "$HOME", "*", "", "é\n"] });
     expect(result).toMatchObject({

@@ -87,7 +87,7 @@ export interface BootstrapOptions {
   readonly omit?: readonly string[];
 }
 
-/** Starts the bundled bootstrap as its own process with exactly the contract's environment. */
+/** Starts the bundled bootstrap as its own process with exactly the environment of an instance. */
 export async function startBootstrap(url: string, options: BootstrapOptions = {}): Promise<BootstrapRun> {
   const workspace = scratch("workspace");
   const env: Record<string, string> = {

@@ -1,4 +1,4 @@
-/** Validators that ask other agents (agents-executions 1.2, 5.1, 5.2). */
+/** Validators that ask other agents (docs/reference/agents.md). */
 import { describe, expect, test } from "bun:test";
 import type { Json } from "../../../actors/kernel/json.ts";
 import { manifestWith, reading, specOf } from "./offer.ts";

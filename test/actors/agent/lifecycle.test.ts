@@ -1,4 +1,4 @@
-/** The states of an agent and who owns it (agents-executions 2.1, 2.2), and stored manifests of every age. */
+/** The states of an agent and who owns it (docs/reference/agents.md), and stored manifests of every age. */
 import { describe, expect, test } from "bun:test";
 import { type AgentStatus, agentEvent, changeScope, changeStatus } from "../../../actors/agent/lifecycle.ts";
 import { completeSpec } from "../../../actors/agent/manifest/stored-spec.ts";

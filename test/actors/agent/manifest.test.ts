@@ -1,4 +1,4 @@
-/** What a manifest may say: every bound, code, warning and default (agents-executions 1.2, 2, 3, 37, 41). */
+/** What a manifest may say: every bound, code, warning and default (docs/reference/agents.md). */
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { validateManifest } from "../../../actors/agent/manifest/manifest.ts";

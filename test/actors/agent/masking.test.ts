@@ -1,4 +1,4 @@
-/** What readers who may not deploy are not shown (agents-executions 2). */
+/** What readers who may not deploy are not shown (docs/reference/agents.md). */
 import { expect, test } from "bun:test";
 import { masked } from "../../../actors/agent/masking.ts";
 import type { Json } from "../../../actors/kernel/json.ts";

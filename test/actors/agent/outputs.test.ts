@@ -1,4 +1,4 @@
-/** Templates, context, output handlers and deliveries (agents-executions 1.2, 5.5, 5.6). */
+/** Templates, context, output handlers and deliveries (docs/reference/agents.md). */
 import { describe, expect, test } from "bun:test";
 import type { Json } from "../../../actors/kernel/json.ts";
 import { manifestWith, reading, specOf } from "./offer.ts";

@@ -1,4 +1,4 @@
-/** From bytes to documents: the YAML rules, wrappers, bombs (agents-executions 1.1, 1, 4). */
+/** From bytes to documents: the YAML rules, wrappers, bombs (docs/reference/agents.md). */
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { stringify } from "yaml";

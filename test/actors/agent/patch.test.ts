@@ -1,4 +1,4 @@
-/** Patches of manifests: whole, merged, by single fields (agents-executions 2, 2.1). */
+/** Patches of manifests: whole, merged, by single fields (docs/reference/agents.md). */
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { keepName, patched, readPatch } from "../../../actors/agent/patch.ts";

@@ -1,4 +1,4 @@
-/** Durations, quantities and processor shares (agents-executions 1.2, 37). */
+/** Durations, quantities and processor shares (docs/reference/agents.md). */
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { readBytes, readDuration, readMillicores } from "../../../actors/manifest/quantities.ts";

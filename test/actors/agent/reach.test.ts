@@ -1,4 +1,4 @@
-/** What an agent may reach: network, files, volumes, bootstrap, attachments (agents-executions 1.2, 7.3, 7.4, 7.6). */
+/** What an agent may reach: network, files, volumes, bootstrap, attachments (docs/reference/agents.md). */
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { Json } from "../../../actors/kernel/json.ts";

@@ -1,4 +1,4 @@
-/** What starts an agent by itself (agents-executions 1.2, 5.7). */
+/** What starts an agent by itself (docs/reference/agents.md). */
 import { expect, test } from "bun:test";
 import type { Json } from "../../../actors/kernel/json.ts";
 import { manifestWith, reading, specOf } from "./offer.ts";

@@ -1,4 +1,4 @@
-/** What answers mean: the tables of workflows-approvals 12. */
+/** What answers mean: the tables of docs/reference/approvals.md. */
 import { describe, expect, test } from "bun:test";
 import { resultOf, signalAnswer, signalText, timeoutAnswer, verdictOf } from "../../../actors/approval/answers.ts";
 import { openBody } from "./sample.ts";

@@ -1,4 +1,4 @@
-/** The consensus formulas: the contract's examples, and what holds for all of them. */
+/** The consensus formulas: examples, and what holds for all of them (docs/reference/executions.md). */
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { consensusOf, type Strategy, type Vote } from "../../../actors/execution/judging/consensus.ts";
@@ -7,9 +7,9 @@ const rule = (strategy: Strategy, n: number | null = null, threshold = 0.7) => (
 const votes = (...list: readonly (readonly [score: number, weight?: number, confidence?: number])[]): Vote[] =>
   list.map(([score, weight = 1, confidence = 1]) => ({ score, weight, confidence }));
 
-describe("agents-executions 22 and the formulas of 5.3", () => {
+describe("the formulas", () => {
   test.each([
-    ["weighted average of the contract", rule("weighted_average"), votes([0.9, 1], [0.5, 3]), 0.6, 0.916],
+    ["weighted average", rule("weighted_average"), votes([0.9, 1], [0.5, 3]), 0.6, 0.916],
     ["majority, equal weights, one each way", rule("majority"), votes([0.9], [0.5]), 0.5, 0.3],
     ["unanimous, one against", rule("unanimous"), votes([0.9], [0.5]), 0, 1],
     ["one judge alone", rule("weighted_average"), votes([0.8, 2, 0.5]), 0.8, 0.85],

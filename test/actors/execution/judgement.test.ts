@@ -94,7 +94,7 @@ describe("judgeInput", () => {
     mounts: [{ name: "workspace", volume_id: "v", mount_path: "/workspace", access_mode: "read-write" }],
   };
 
-  test("has the members of the contract, for a tool judge two more", () => {
+  test("has a fixed set of members, for a tool judge two more", () => {
     expect(judgeInput(run)).toEqual({
       task: "Sort",
       output: "{}",

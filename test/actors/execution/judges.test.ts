@@ -176,7 +176,7 @@ describe("validators in order", () => {
 });
 
 describe("several judges", () => {
-  test("agents-executions 22: side by side, weighted, with their names in the details", () => {
+  test("side by side, weighted, with their names in the details", () => {
     const story = exited([several(["a", "b"], { min_score: 0.6 })]);
     const [first, second] = story.children;
     expect([first?.agent, second?.agent]).toEqual(["a", "b"]);
@@ -213,7 +213,7 @@ describe("several judges", () => {
     expect(story.record()).toMatchObject({ status: "completed", output: "ok" });
   });
 
-  test("agents-executions 23: too few verdicts are a rejection, even at min_score 0; nobody is asked again", () => {
+  test("too few verdicts are a rejection, even at min_score 0; nobody is asked again", () => {
     const story = exited([several(["a", "b", "c"], { min_judges_required: 2, min_score: 0 })]);
     story.judges("a", { score: 1 });
     const [b = { id: "" }, c = { id: "" }] = story.children;

@@ -1,4 +1,4 @@
-/** Whole lives of executions, told step by step. Numbers in names are checks of the contract. */
+/** Whole lives of executions, told step by step (docs/reference/executions.md). */
 import { describe, expect, test } from "bun:test";
 import type { Validator } from "../../../actors/execution/start/plan.ts";
 import type { Json } from "../../../actors/kernel/json.ts";
@@ -44,7 +44,7 @@ describe("start", () => {
 });
 
 describe("one-shot", () => {
-  test("agents-executions 16: the events of a plain run, in order", () => {
+  test("the events of a plain run, in order", () => {
     const story = new Story().start();
     expect(story.pickUp()).toMatchObject({ proceed: true, iteration: 1, attempt: 1 });
     story.exit("done\n");
@@ -60,7 +60,7 @@ describe("one-shot", () => {
     story.checkInvariants();
   });
 
-  test("agents-executions 18: a failing validator ends it after one iteration", () => {
+  test("a failing validator ends it after one iteration", () => {
     const story = new Story({ plan: { validators: [lanes] } }).start().launch().exit("{}");
     expect(story.state.iteration.phase).toBe("validating");
     story.validated("{}", 0);
@@ -80,7 +80,7 @@ describe("one-shot", () => {
     { what: "stderr passes by default", stderr: "warned\n", min: 0.7, status: "completed" },
     { what: "stderr at min_score 1", stderr: "warned\n", min: 1, status: "failed" },
     { what: "the bootstrap's own lines do not count", stderr: "[BOOTSTRAP retry]\n", min: 1, status: "completed" },
-  ])("agents-executions 20: exit_code, $what", ({ stderr, min, status }) => {
+  ])("exit_code, $what", ({ stderr, min, status }) => {
     const story = new Story({ plan: { validators: [exitCode(min)] } }).start().launch().exit("x", 0, { stderr });
     expect(story.state.status).toBe(status as "completed");
   });
@@ -127,7 +127,7 @@ describe("iterative", () => {
     expect(story.record().iterations.map(({ status }) => status)).toEqual(["rejected", "success"]);
   });
 
-  test("agents-executions 19: always failing, three iterations and no more", () => {
+  test("always failing, three iterations and no more", () => {
     const story = new Story({ header: iterative(3), plan: { validators: [lanes] } }).start();
     for (let number = 1; number <= 3; number++) story.launch().exit("{}").validated("{}", 0);
     expect(story.record()).toMatchObject({ error_code: "max_iterations_exceeded", total_iterations: 3 });
@@ -216,7 +216,7 @@ describe("lost instances", () => {
 });
 
 describe("time", () => {
-  test("agents-executions 32: past its timeout", () => {
+  test("past its timeout", () => {
     const story = new Story({ header: { timeout_ms: 5000 } }).start().launch();
     expect(story.sim.fireNext()).toBe(true);
     expect(story.events.at(-1)).toBe("execution_timed_out");
@@ -355,7 +355,7 @@ describe("cancel and erase", () => {
     "between iterations": (story) => void story.launch().exit("x", 1),
   };
 
-  test.each(Object.keys(stages))("agents-executions 31: cancel while %s", (stage) => {
+  test.each(Object.keys(stages))("cancel while %s", (stage) => {
     const story = new Story({ header: iterative(3), plan: { validators: [lanes] } }).start();
     stages[stage]?.(story);
     story.sim.now += 10;

@@ -59,7 +59,7 @@ describe("a conversation", () => {
     expect(story.conversation()).toEqual(messages as never);
   });
 
-  test("seal 26: four calls, two dispatches in turn, four tool messages in order", () => {
+  test("four calls, two dispatches in turn, four tool messages in order", () => {
     const story = running();
     const asked = story.generate();
     story.modelSays({ calls: [{ name: "fs.read" }, run("one"), run("two"), { name: "web.fetch" }] });
@@ -324,7 +324,7 @@ describe("cmd.run", () => {
 });
 
 describe("repeats", () => {
-  test("seal 27: the same result twice, joined then replayed; altered: conflict; unknown: not found", () => {
+  test("the same result twice, joined then replayed; altered: conflict; unknown: not found", () => {
     const { story, dispatch } = dispatched();
     const first = story.result(dispatch);
     const second = story.result(dispatch);
@@ -404,7 +404,7 @@ describe("model errors", () => {
     { of: "service_unavailable", http: 503, code: "upstream_unavailable", waits: 5 },
     { of: "network", http: 502, code: "upstream_network", waits: undefined },
     { of: "timeout", http: 504, code: "upstream_timeout", waits: undefined },
-  ])("seal 30: $of is answered and the same message resumes", ({ of, http, code, waits }) => {
+  ])("$of is answered and the same message resumes", ({ of, http, code, waits }) => {
     const { story, dispatch } = dispatched();
     const failed = story.result(dispatch);
     story.modelFails(of);
@@ -425,7 +425,7 @@ describe("model errors", () => {
     { of: "model_not_found", code: "upstream_model_not_found", iterations: 1 },
     { of: "invalid_input", code: "upstream_invalid_input", iterations: 2 },
     { of: "provider", code: "upstream_provider", iterations: 2 },
-  ])("agents-executions 40: $of ends the loop; iterations then: $iterations", ({ of, code, iterations }) => {
+  ])("$of ends the loop; iterations then: $iterations", ({ of, code, iterations }) => {
     const story = running({ mode: "iterative", max_iterations: 2 });
     const asked = story.generate();
     story.modelFails(of);
@@ -471,7 +471,7 @@ describe("rounds", () => {
       answer: { status: "final", final: { finish_reason: "round_limit", content: "so far", tool_calls_executed: 2 } },
     },
     { text: " ", answer: { status: "refused", http: 409, code: "tool_round_limit" } },
-  ])("seal 29: out of rounds, one last call without tools: $text", ({ text, answer }) => {
+  ])("out of rounds, one last call without tools: $text", ({ text, answer }) => {
     const story = running({ bounds: { ...bounds, max_rounds: 2 } });
     const asked = story.generate();
     for (let round = 0; round < 2; round++) story.modelSays({ calls: [{ name: "fs.list" }] }).toolEnds();

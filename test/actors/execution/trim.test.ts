@@ -11,7 +11,7 @@ const texts = fc.oneof(
 );
 const wellFormed = texts.map((text) => text.toWellFormed().replaceAll("[trimmed", "(trimmed"));
 
-describe("trimming (seal-tools-dispatch 33)", () => {
+describe("trimming", () => {
   test("16 + 3 bytes at cap 8: the last 5 and all 3", () => {
     expect(trimOutput("0123456789abcdef", "err", 8)).toEqual({
       stdout: "bcdef",

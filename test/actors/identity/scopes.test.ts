@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
 import { allScopes, effectiveScopes, type ScopeColumn, scopesOfColumn } from "../../../actors/policy/scopes.ts";
 
-// The contract's table (auth-tenancy §5.2), as it stands there.
+// The table of docs/reference/identity.md, as it stands there.
 const columns: readonly ScopeColumn[] = ["A", "O", "S", "R", "T", "M", "C"];
-const contract = `
+const table = `
 agent:read, list, logs · workflow:read, list, logs, validate · execution:read, list, stream, logs · swarm:read, list | ✔ | ✔ | ✔ | ✔ | ✔ | ✔ | ✔
 agent:deploy, delete, generate, execute · workflow:deploy, delete, generate, run, signal, cancel · execution:cancel, remove · swarm:cancel | ✔ | ✔ | ✔ | – | ✔ | ✔ | ✔
 approval:read, list | ✔ | ✔ | ✔ | ✔ | ✔ | ✔ | ✔
@@ -32,7 +32,7 @@ tenant:read, list · ratelimit:read | ✔ | ✔ | – | ✔ | – | – | –
 tenant:onboard, provision · ratelimit:write | ✔ | – | – | – | – | – | –
 node:register, deregister, drain, shutdown · stack:read, up, down, restart, update, uninstall | ✔ | – | – | – | – | – | –`;
 
-const rows = contract
+const rows = table
   .trim()
   .split("\n")
   .map((line) => {
@@ -44,11 +44,11 @@ const rows = contract
     return { scopes, holders: columns.filter((_, index) => marks[index] === "✔") };
   });
 
-test("the table names every scope of the contract and no other", () => {
+test("the table names every scope and no other", () => {
   expect([...allScopes].sort()).toEqual(rows.flatMap(({ scopes }) => scopes).sort());
 });
 
-test.each(columns.map((column) => [column]))("column %s holds what the contract says", (column) => {
+test.each(columns.map((column) => [column]))("column %s holds what the table says", (column) => {
   const expected = rows.filter(({ holders }) => holders.includes(column)).flatMap(({ scopes }) => scopes);
   expect([...scopesOfColumn(column)].sort()).toEqual(expected.sort());
 });

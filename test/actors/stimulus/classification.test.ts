@@ -1,4 +1,4 @@
-/** What router replies mean (stimuli contract, section 5; acceptance 15, 16). */
+/** What router replies mean (docs/reference/stimuli.md). */
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import {

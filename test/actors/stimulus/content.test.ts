@@ -1,4 +1,4 @@
-/** Bytes of a delivery as content and payload (stimuli contract, section 2). */
+/** Bytes of a delivery as content and payload (docs/reference/stimuli.md). */
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { contentOf, payloadOf } from "../../../actors/stimulus/content.ts";

@@ -1,4 +1,4 @@
-/** Which headers a workflow sees (stimuli contract, section 2). */
+/** Which headers a workflow sees (docs/reference/stimuli.md). */
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { forwardedHeaders } from "../../../actors/stimulus/headers.ts";

@@ -1,4 +1,4 @@
-/** The table of states of stimuli-webhooks 9. */
+/** The table of states of a stimulus (docs/reference/stimuli.md). */
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import {

@@ -1,4 +1,4 @@
-/** What router agents are started with (stimuli contract, section 5). */
+/** What router agents are started with (docs/reference/stimuli.md). */
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { type OfferedWorkflow, offerOf, routerInput } from "../../../actors/stimulus/router-input.ts";

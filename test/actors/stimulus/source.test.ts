@@ -1,4 +1,4 @@
-/** Names of sources (stimuli contract, section 1). */
+/** Names of sources (docs/reference/stimuli.md). */
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { isReservedSource, parseSource } from "../../../actors/stimulus/source.ts";
@@ -43,7 +43,7 @@ test("what is a source stays the same read again, and says so of every text", ()
   );
 });
 
-test("three are served under other contracts", () => {
+test("three names are reserved for other routes", () => {
   expect(["stripe", "git", "keycloak", "github", "stripe2"].filter(isReservedSource)).toEqual([
     "stripe",
     "git",

@@ -141,7 +141,7 @@ for (const bubblewrap of [true, false]) {
   });
 }
 
-describe.skipIf(!works)("programs that know nothing of the sockets (seal-tools-dispatch 31)", () => {
+describe.skipIf(!works)("programs that know nothing of the sockets", () => {
   test("the orchestrator's address works as given, within the sandbox only", async () => {
     const fixture = await processFixture({ program: undefined });
     const fetchLine =

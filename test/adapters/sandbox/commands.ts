@@ -1,4 +1,4 @@
-/** What every sandbox adapter must do with commands (contract section 3 of workflows). */
+/** What every sandbox adapter must do with commands (docs/reference/workflows.md). */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-/** What happens to an agent after its first deploy, over real stores (agents-executions 2.1, 2.2; acceptance 9–14). */
+/** What happens to an agent after its first deploy, over real stores (docs/reference/agents.md). */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { stringify } from "yaml";
 import type { Json } from "../../../actors/kernel/json.ts";

@@ -1,4 +1,4 @@
-/** The runtime registry file (agents-executions 7.5). */
+/** The runtime registry file (docs/reference/agents.md). */
 import { afterAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,4 +1,4 @@
-/** The routes of agents over real stores (agents-executions 1–9, 14, 15; auth-tenancy 9). */
+/** The routes of agents over real stores (docs/reference/agents.md). */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";

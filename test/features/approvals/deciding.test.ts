@@ -1,4 +1,4 @@
-/** Deciding over HTTP (workflows-approvals 12; acceptance 17 to 25). */
+/** Deciding over HTTP (docs/reference/approvals.md). */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Problem } from "../../../actors/kernel/problem.ts";
 import { source } from "../../actors/approval/sample.ts";
@@ -196,7 +196,7 @@ describe("a stranger (20)", () => {
   });
 });
 
-test("checks come in the contract's order", async () => {
+test("checks come in a fixed order", async () => {
   const reader = caller("rea", { scopes: new Set(["approval:read"]) });
   const { id } = await fixture.open({ approvers: ["user:ada"] });
   const { id: decided } = await fixture.open({ approvers: ["user:ada"] });

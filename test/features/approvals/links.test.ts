@@ -1,4 +1,4 @@
-/** Decision links over HTTP (acceptance 30): seen without effect, used once. */
+/** Decision links over HTTP (docs/reference/approvals.md): seen without effect, used once. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Open } from "../../../actors/approval/messages.ts";
 import { hashOf } from "../../../src/features/approvals/token.ts";

@@ -1,4 +1,4 @@
-/** Who is told of an approval: webhooks and mail, to real servers (acceptance 30). */
+/** Who is told of an approval: webhooks and mail, to real servers (docs/reference/approvals.md). */
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import { Webhook } from "standardwebhooks";
 import type { Notify } from "../../../actors/approval/messages.ts";

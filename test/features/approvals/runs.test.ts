@@ -1,4 +1,4 @@
-/** A workflow run and its approval, side by side on a real runtime (acceptance 17, 18, 22, 26). */
+/** A workflow run and its approval, side by side on a real runtime (docs/reference/approvals.md). */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { approval } from "../../../actors/approval/approval.ts";
 import type { ApprovalState } from "../../../actors/approval/state.ts";

@@ -1,4 +1,4 @@
-/** Time and approvals: deadlines, restarts, timers that are lost, retention (acceptance 21, 22). */
+/** Time and approvals: deadlines, restarts, timers that are lost, retention (docs/reference/approvals.md). */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Open } from "../../../actors/approval/messages.ts";
 import { sweepApprovals } from "../../../src/features/approvals/sweep.ts";

@@ -83,7 +83,7 @@ const append = (id: string, facts: Partial<AuditedChange> = {}, by: AuditedBy = 
     }),
   );
 
-test("an entry tells who, from where, what; and is listed as the contract has it", async () => {
+test("an entry tells who, from where and what, and is listed in that shape", async () => {
   const token = caller("acme", { kind: "tenant_user", membership: "admin", email: "ann@x.test", userId: "u-1" });
   const response = await fetch(`${app.url}/v1/things`, {
     method: "POST",

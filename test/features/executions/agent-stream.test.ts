@@ -1,4 +1,4 @@
-/** An agent's stream: its own events and those of its executions, in one sequence (agents-executions 2, 6). */
+/** An agent's stream: its own events and those of its executions, in one sequence (docs/reference/executions.md). */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { Followed } from "../../harness/events.ts";
 import { manifest, say } from "../../harness/manifests.ts";

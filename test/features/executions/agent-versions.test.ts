@@ -1,4 +1,4 @@
-/** Which version of an agent runs, for whom, and with which prompt (agents-executions 2.1, 4.1; acceptance 11–14). */
+/** Which version of an agent runs, for whom, and with which prompt (docs/reference/executions.md). */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { manifest } from "../../harness/manifests.ts";
 import { ExecutionFixture } from "./fixture.ts";

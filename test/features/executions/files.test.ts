@@ -37,7 +37,7 @@ describe("the files of an execution", () => {
     ]);
   });
 
-  test("agents-executions 38: a file of iteration 1 is readable in iteration 2 and through the routes", async () => {
+  test("a file of iteration 1 is readable in iteration 2 and through the routes", async () => {
     const { body } = await files(id);
     expect(body.count).toBe(2);
     expect(body.items).toEqual(body.entries);
@@ -176,7 +176,7 @@ test("files of a run that is under way, and of one that ended without ever havin
   await at.node.call("POST", `/v1/executions/${id}/cancel`);
 });
 
-test("agents-executions 36: write=[/workspace/out] holds in the shell and for fs.write", async () => {
+test("write=[/workspace/out] holds in the shell and for fs.write", async () => {
   const record = await at.run({
     spec: { security: { filesystem: { write: ["/workspace/out"] } } },
     script: [

@@ -90,7 +90,7 @@ describe("isolation", () => {
     expect(record.runtime).toMatchObject({ isolation: "process", sandbox: "bubblewrap", egress_enforced: true });
   });
 
-  test("a launch that cannot be is the fault of its iteration, under the contract's code", async () => {
+  test("a launch that fails is the fault of its iteration, with its code", async () => {
     const record = await fixture.run({ spec: { advanced: { bootstrap_path: "/run/svc/bun" } } });
     expect(record).toMatchObject({ status: "failed", error_code: "runtime_error" });
     expect(record.error).toContain("bootstrap_path cannot lie at /run/svc/bun");
@@ -111,7 +111,7 @@ describe("filesystem", () => {
 });
 
 describe("environment", () => {
-  test("holds what the contract lists, in both spellings, the manifest's own, and nothing of the service's", async () => {
+  test("the environment holds the listed names and the manifest's, and no setting of svc", async () => {
     const record = await fixture.run({
       script: [shell("env | cut -d= -f1 | sort"), { content: "{{last}}" }],
       spec: { env: { COLOUR: "blue" } },

@@ -46,7 +46,7 @@ const childrenOf = async (executionId: string) =>
   (await at.node.call("GET", `/v1/executions?parent_execution_id=${executionId}`)).body.executions;
 
 describe("semantic", () => {
-  test("the judge is a child execution, its input has the contract's members, its verdict decides", async () => {
+  test("the judge is a child execution, its input is complete, its verdict decides", async () => {
     const critic = await judge([says({ score: 0.9, confidence: 0.7, reasoning: "well sorted" })]);
     const record = await at.run(
       {
@@ -211,7 +211,7 @@ describe("multi_judge", () => {
     ["weighted_average", [1, 3], 0.6, 0.6, 0.916, "completed"],
     ["majority", [1, 1], 0.6, 0.5, 0.3, "failed"],
     ["unanimous", [1, 1], 0.6, 0, 1, "failed"],
-  ])("agents-executions 22: %s", async (consensus, [one, other], min_score, score, confidence, status) => {
+  ])("%s", async (consensus, [one, other], min_score, score, confidence, status) => {
     const first = await judge([says({ score: 0.9, confidence: 1, reasoning: "fine" })]);
     const second = await judge([says({ score: 0.5, confidence: 1 })]);
     const judges = [
@@ -235,7 +235,7 @@ describe("multi_judge", () => {
     expect(event?.body.judge_scores.map(([, value]: [string, number]) => value)).toEqual([0.9, 0.5]);
   });
 
-  test("agents-executions 23: two of three without verdict, two required: rejected", async () => {
+  test("two of three without verdict, two required: rejected", async () => {
     const judges = [await judge([says({ score: 1 })]), await judge([say("?")]), await judge([says({ score: 7 })])];
     const record = await at.run({
       script: [say("x")],

@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => at.close());
 
 describe("the start", () => {
-  test("agents-executions 15: bad id 400, no input 422, unknown agent 404, and nothing is stored", async () => {
+  test("bad id 400, no input 422, unknown agent 404, and nothing is stored", async () => {
     const before = (await at.node.call("GET", "/v1/executions")).body.count;
     expect(await at.start("abc")).toMatchObject({
       status: 400,
@@ -67,7 +67,7 @@ describe("the start", () => {
     expect((await at.node.call("POST", "/v1/executions", "a: b")).body.code).toBe("unsupported_media_type");
   });
 
-  test("agents-executions 28: the same Idempotency-Key is one execution; another body 422", async () => {
+  test("the same Idempotency-Key is one execution; another body 422", async () => {
     const agent = await at.deploy({ script: [say("once")] });
     const key = { "Idempotency-Key": crypto.randomUUID() };
     const [first, second] = await Promise.all([at.start(agent, {}, key), at.start(agent, {}, key)]);
@@ -93,7 +93,7 @@ describe("the start", () => {
 });
 
 describe("a run", () => {
-  test("agents-executions 16: one-shot, in order, ids ascending, one key per event, then closed", async () => {
+  test("one-shot, in order, ids ascending, one key per event, then closed", async () => {
     const executionId = await at.launch({ script: [shell("echo hello > note; cat note"), say("it says hello")] });
     const followed = await at.follow(executionId);
     await followed.done;
@@ -119,7 +119,7 @@ describe("a run", () => {
     });
   });
 
-  test("agents-executions 17: rejected by a schema, then accepted; the second prompt holds the feedback", async () => {
+  test("rejected by a schema, then accepted; the second prompt holds the feedback", async () => {
     const record = await at.run({
       script: { 1: [say("{}")], 2: [calls(["fs.list", { path: "/workspace" }]), say('```json\n{"lanes":[]}\n```')] },
       tools: ["fs.list"],
@@ -135,7 +135,7 @@ describe("a run", () => {
     expect(record.iterations[1].llm_interactions[0].prompt).toContain("required property lanes is missing");
   });
 
-  test("agents-executions 18, 19: a failing validator ends a one-shot agent at once, an iterative one after its iterations", async () => {
+  test("a failing validator ends a one-shot agent at once, an iterative one after its iterations", async () => {
     const validation = [{ type: "regex", pattern: "^yes$" }];
     const once = await at.run({ script: [say("no")], execution: { validation } });
     expect(once).toMatchObject({ status: "failed", error_code: "validation_rejected", total_iterations: 1 });
@@ -143,7 +143,7 @@ describe("a run", () => {
     expect(thrice).toMatchObject({ status: "failed", error_code: "max_iterations_exceeded", total_iterations: 3 });
   });
 
-  test("agents-executions 20: stderr with exit 0 passes by default; min_score 1 rejects at 0.85", async () => {
+  test("stderr with exit 0 passes by default; min_score 1 rejects at 0.85", async () => {
     // The bootstrap's own lines do not count; what the agent's process writes itself cannot be scripted here.
     const passing = await at.run({ script: [say("x")], execution: { validation: [{ type: "exit_code" }] } });
     expect(passing.iterations[0].validation_results[0]).toMatchObject({ type: "exit_code", score: 1, passed: true });
@@ -154,7 +154,7 @@ describe("a run", () => {
     expect(strict.iterations[0].validation_results[0]).toMatchObject({ score: 0, passed: false });
   });
 
-  test("agents-executions 21: a regex on stderr does not see stdout", async () => {
+  test("a regex on stderr does not see stdout", async () => {
     const record = await at.run({
       script: [say("needle")],
       execution: { validation: [{ type: "regex", pattern: "needle", target: "stderr" }] },
@@ -162,7 +162,7 @@ describe("a run", () => {
     expect(record).toMatchObject({ status: "failed", error_code: "validation_rejected" });
   });
 
-  test("agents-executions 38: a file of iteration 1 is there in iteration 2", async () => {
+  test("a file of iteration 1 is there in iteration 2", async () => {
     const record = await at.run({
       script: { 1: [shell("echo kept > file"), say("no")], 2: [calls(["fs.read", { path: "file" }]), say("yes")] },
       execution: { max_iterations: 2, validation: [{ type: "regex", pattern: "yes" }] },
@@ -171,7 +171,7 @@ describe("a run", () => {
     expect(JSON.parse(record.iterations[1].trajectory[0].result_json)).toMatchObject({ content: "kept\n" });
   });
 
-  test("agents-executions 39: prompts are null by default and shown to who may see them", async () => {
+  test("prompts are null by default and shown to who may see them", async () => {
     const executionId = await at.launch({ script: [say("x")] });
     await at.ended(executionId);
     const shown = (await at.events(executionId, "?verbose=true")).find(({ name }) => name === "llm_interaction");
@@ -182,7 +182,7 @@ describe("a run", () => {
     expect(plain.iterations[0].llm_interactions[0]).toMatchObject({ prompt: null, response: null });
   });
 
-  test("agents-executions 40: a rate limit that passes is outlasted; an authentication error ends the run", async () => {
+  test("a rate limit that passes is outlasted; an authentication error ends the run", async () => {
     const outlasted = await at.run({ script: [{ error: { class: "rate_limit", attempts: 2 }, content: "at last" }] });
     expect(outlasted).toMatchObject({ status: "completed", output: "at last" });
     const executionId = await at.launch({
@@ -229,7 +229,7 @@ describe("a run", () => {
 });
 
 describe("its end", () => {
-  test("agents-executions 31: cancel", async () => {
+  test("cancel", async () => {
     const executionId = await at.launch({ script: [shell("sleep 60"), say("late")] });
     const followed = await at.follow(executionId);
     await ExecutionFixture.seen(followed, "tool_call_started");
@@ -246,7 +246,7 @@ describe("its end", () => {
     expect(late).toMatchObject({ status: 409, body: { code: "execution_already_terminal", status: "completed" } });
   });
 
-  test("agents-executions 32: past its timeout", async () => {
+  test("past its timeout", async () => {
     const executionId = await at.launch({ script: [shell("sleep 60")] }, { timeout_seconds: 2 });
     const events = await at.events(executionId);
     expect(events.at(-1)).toMatchObject({ name: "execution_timed_out", body: { timeout_seconds: 2 } });
@@ -378,7 +378,7 @@ describe("records", () => {
     });
   });
 
-  test("agents-executions 14: deleting an agent cancels its running execution and keeps the record", async () => {
+  test("deleting an agent cancels its running execution and keeps the record", async () => {
     const answer = await at.node.call("POST", "/v1/agents", manifest({ script: [shell("sleep 60")] }));
     const executionId = (await at.start(answer.body.agent_id)).body.execution_id;
     await ExecutionFixture.seen(await at.follow(executionId), "tool_call_started");
@@ -386,7 +386,7 @@ describe("records", () => {
     expect(await at.ended(executionId)).toMatchObject({ status: "cancelled" });
   });
 
-  test("agents-executions 14: a start that a deletion overtakes is cancelled, too", async () => {
+  test("a start that a deletion overtakes is cancelled, too", async () => {
     for (let round = 0; round < 5; round++) {
       const agentId = await at.deploy({ script: [shell("sleep 60")] });
       const [deleted, ...starts] = await Promise.all([

@@ -1,4 +1,4 @@
-/** Concurrency quotas: agents-executions 27 and auth-tenancy 8, through the API of one node and of two. */
+/** Concurrency quotas (docs/reference/identity.md), through the API of one node and of two. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { executionQuota, type Quota } from "../../../actors/policy/quota.ts";
 import { openConcurrency } from "../../../src/features/executions/concurrency.ts";
@@ -45,7 +45,7 @@ async function somebody(tier = "free", on = node) {
 }
 
 describe("a free tenant", () => {
-  test("agents-executions 27: the third start is refused; after one ends it is accepted at once", async () => {
+  test("the third start is refused; after one ends it is accepted at once", async () => {
     const me = await somebody();
     const first = await me.start();
     expect([first.status, (await me.start()).status]).toEqual([200, 200]);

@@ -1,4 +1,4 @@
-/** What a start is judged by, through the API: agents-executions 3.1, 3.2, 4.1. */
+/** What a start is judged by, through the API (docs/reference/executions.md). */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { connect } from "node:net";
 import { join } from "node:path";
@@ -31,7 +31,7 @@ async function promptOf(options: ReturnType<typeof task>, body: Record<string, u
 }
 
 describe("input_schema", () => {
-  test("agents-executions 24: an object, its JSON text, a missing property", async () => {
+  test("an object, its JSON text, a missing property", async () => {
     const agent = await at.deploy(spec({ input_schema: day }));
     expect(await inputOf(await at.start(agent, { input: { day: "mon" } }))).toEqual({ day: "mon", hub: "north" });
     expect(await inputOf(await at.start(agent, { input: '{"day":"mon","hub":"s"}' }))).toEqual({
@@ -133,7 +133,7 @@ describe("attachments", () => {
     spec: { input_schema: taking },
   });
 
-  test("agents-executions 25: not declared; a wrong size; what does not exist", async () => {
+  test("not declared; a wrong size; what does not exist", async () => {
     const attachment = await stored("a,b");
     const without = await at.deploy({ spec: { input_schema: taking } });
     expect(await at.start(without, { input: { day: 1 }, attachments: [attachment] })).toMatchObject({
@@ -191,7 +191,7 @@ describe("the agents it needs", () => {
 });
 
 describe("the prompt", () => {
-  test("agents-executions 26: {hub} renders; an array is accepted; a reserved key is refused", async () => {
+  test("{hub} renders; an array is accepted; a reserved key is refused", async () => {
     const options = task("{{instruction}} {{hub}}/{{hub2.deep}} {{json context_overrides}}");
     expect(await promptOf(options, { context_overrides: { hub: "north", hub2: { deep: 7 } } })).toBe(
       'Do as told. north/7 {"hub":"north","hub2":{"deep":7}}',

@@ -26,7 +26,7 @@ async function rawStream(executionId: string): Promise<{ socket: Socket; receive
 }
 
 describe("the stream", () => {
-  test("agents-executions 29: resumed after id k, the next id is k+1; the header wins over from", async () => {
+  test("resumed after id k, the next id is k+1; the header wins over from", async () => {
     const executionId = await at.launch({ script: [shell("true"), say("x")] });
     const all = await at.events(executionId);
     const k = 4;
@@ -54,7 +54,7 @@ describe("the stream", () => {
     expect(near.ids).toEqual((await at.events(executionId)).map(({ id }) => id).filter((id) => id > 9));
   });
 
-  test("agents-executions 29: connections that break again and again miss nothing and repeat nothing", async () => {
+  test("connections that break again and again miss nothing and repeat nothing", async () => {
     const executionId = await at.launch({ script: [...Array.from({ length: 8 }, () => shell("sleep 0.1")), say("x")] });
     const ids: number[] = [];
     let last = "";
@@ -82,7 +82,7 @@ describe("the stream", () => {
     for (const { frames } of followers) expect(frames.map(({ text }) => text)).toEqual(stored);
   });
 
-  test("agents-executions 30: /events equals /stream, ?token= works, a header wins over it", async () => {
+  test("/events equals /stream, ?token= works, a header wins over it", async () => {
     const executionId = await at.launch({ script: [say("x")] });
     await at.ended(executionId);
     const token = await at.node.token();

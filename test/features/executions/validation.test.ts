@@ -1,4 +1,4 @@
-/** What validators measure, one at a time (agents-executions 20, 21 and the hostile ones). */
+/** What validators measure, one at a time (docs/reference/executions.md). */
 import { expect, test } from "bun:test";
 import type { JudgeValidator, Validator } from "../../../actors/execution/start/plan.ts";
 import { measureOne } from "../../../src/features/executions/iteration/validation.ts";

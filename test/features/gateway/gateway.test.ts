@@ -1,5 +1,5 @@
 /**
- * The dispatch gateway as a bootstrap meets it (seal 25-31). The execution's own bootstrap is kept busy by a
+ * The dispatch gateway as a bootstrap meets it (docs/reference/gateway.md). The execution's own bootstrap is kept busy by a
  * long command; the test speaks in its place, with a token signed by the node's own key.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
@@ -75,7 +75,7 @@ async function bootstrap(): Promise<Bootstrap> {
   };
 }
 
-describe("who may speak (seal 25, 31)", () => {
+describe("who may speak", () => {
   test("public 404, internal without a token 401, anything else there 404", async () => {
     expect(await at.node.call("POST", gateway, {})).toMatchObject({ status: 404, body: { code: "not_found" } });
     expect(await post(gateway, {})).toMatchObject({ status: 401, body: { code: "missing_authorization" } });
@@ -202,7 +202,7 @@ describe("messages", () => {
     expect(await post(gateway, "{}", { ...bearer, "Content-Type": "text/plain" })).toMatchObject({ status: 415 });
   });
 
-  test("seal 26: four calls of one reply, two dispatches in turn, four tool messages in order", async () => {
+  test("four calls of one reply, two dispatches in turn, four tool messages in order", async () => {
     const own = await bootstrap();
     const first = await own.generate([
       calls(
@@ -227,7 +227,7 @@ describe("messages", () => {
     expect(JSON.parse(final.conversation[4].content)).toMatchObject({ exit_code: 3, stdout: "ok\n" });
   });
 
-  test("seal 27: a result twice gets the same answer, the model is asked once; altered 409; the loop completes", async () => {
+  test("a result twice gets the same answer, the model is asked once; altered 409; the loop completes", async () => {
     const own = await bootstrap();
     const { body: dispatch } = await own.generate([calls(["cmd.run", { command: "a", args: [] }]), say("done")]);
     const [one, two] = await Promise.all([own.result(dispatch), own.result(dispatch)]);
@@ -263,7 +263,7 @@ describe("messages", () => {
     expect(await own.result(dispatch)).toMatchObject({ status: 409, body: { code: "loop_not_active" } });
   });
 
-  test("seal 29: a model that never stops calling tools ends at 50 rounds", async () => {
+  test("a model that never stops calling tools ends at 50 rounds", async () => {
     const own = await bootstrap();
     const answer = await own.generate([calls(["fs.list", {}])]);
     expect(answer.status === 200 ? answer.body.finish_reason : answer.body.code).toMatch(/round_limit/);
@@ -271,7 +271,7 @@ describe("messages", () => {
     expect((await at.record(own.executionId)).usage.llm_calls).toBe(1 + 50 + 1 + 1);
   }, 60_000);
 
-  test("seal 30: a rate limit is 429 with Retry-After; it is not stored: the same message asks the model again", async () => {
+  test("a rate limit is 429 with Retry-After; it is not stored: the same message asks the model again", async () => {
     const own = await bootstrap();
     for (const round of [1, 2]) {
       const refused = await own.generate([{ error: { class: "rate_limit" } }]);

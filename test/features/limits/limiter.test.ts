@@ -1,4 +1,4 @@
-/** Rate limits against a real Redis (auth-tenancy 9, workflows-approvals 28). */
+/** Rate limits against a real Redis (docs/reference/identity.md). */
 import { afterAll, describe, expect, test } from "bun:test";
 import { Problem } from "../../../actors/kernel/problem.ts";
 import type { RateUser } from "../../../actors/policy/rates/limits.ts";

@@ -1,4 +1,4 @@
-/** A schedule end to end: a node, its death, another node (agents-executions 5.7). */
+/** A schedule end to end: a node, its death, another node (docs/reference/agents.md). */
 import { expect, test } from "bun:test";
 import { manifest } from "../../harness/manifests.ts";
 import { type NodeProcess, startNodeProcess } from "../../harness/node-process.ts";

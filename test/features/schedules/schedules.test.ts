@@ -1,4 +1,4 @@
-/** Agents that start by themselves, over real stores (agents-executions 5.7). */
+/** Agents that start by themselves, over real stores (docs/reference/agents.md). */
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { Problem } from "../../../actors/kernel/problem.ts";
 import type { StartRequest } from "../../../src/features/executions/start/request.ts";

@@ -9,7 +9,7 @@ import { freshStores, type TestStores } from "../../harness/stores.ts";
 import { until } from "../../harness/until.ts";
 import { NodeFixture } from "../workflows/definitions/node-fixture.ts";
 
-/** The one of the contract's vectors. */
+/** The secret of the known signatures. */
 export const secret = "contract-test-secret";
 
 export const signed = (body: string | Uint8Array, key = secret): string =>

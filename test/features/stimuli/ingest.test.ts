@@ -1,4 +1,4 @@
-/** The key comes before the rate, whatever the tenant has left (stimuli contract, sections 3 and 7). */
+/** The key comes before the rate, whatever the tenant has left (docs/reference/stimuli.md). */
 import { expect, test } from "bun:test";
 import { Problem } from "../../../actors/kernel/problem.ts";
 import type { Driven } from "../../../src/features/stimuli/driving/drive.ts";

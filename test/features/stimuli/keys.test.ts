@@ -17,7 +17,7 @@ afterAll(() => fixture.close());
 const keyed = (key: string) => ({ headers: { "X-Idempotency-Key": key } });
 
 describe("a key", () => {
-  test("is good for one run of a source in a tenant (stimuli 10)", async () => {
+  test("is good for one run of a source in a tenant", async () => {
     const first = await fixture.hook("one", "a", keyed("k-1"));
     expect(first.status).toBe(200);
     const again = await fixture.hook("one", "another body", keyed("k-1"));
@@ -45,7 +45,7 @@ describe("a key", () => {
     expect(without.map(({ status }) => status)).toEqual([200, 200]);
   });
 
-  test("of twenty deliveries at once lets one through (stimuli 11)", async () => {
+  test("of twenty deliveries at once lets one through", async () => {
     const answers = await Promise.all(Array.from({ length: 20 }, () => fixture.hook("one", "many", keyed("k-20"))));
     const [winner] = answers.filter(({ status }) => status === 200);
     const losers = answers.filter(({ status }) => status === 409);
@@ -55,7 +55,7 @@ describe("a key", () => {
     expect(record.duplicate_count).toBe(19);
   });
 
-  test("stays free when nothing was started (stimuli 12)", async () => {
+  test("stays free when nothing was started", async () => {
     const post = () => fixture.stimulus({ source: "late", content: "x", idempotency_key: "k-12" });
     const refused = await post();
     expect([refused.status, refused.body.code]).toEqual([422, "no_router_configured"]);
@@ -78,7 +78,7 @@ describe("a key", () => {
     }
   });
 
-  test("of a stimulus may stand in the body or in either header, and is never replayed (stimuli 13)", async () => {
+  test("of a stimulus may stand in the body or in either header, and is never replayed", async () => {
     const body = { source: "one", content: { any: "json" } };
     const first = await fixture.stimulus(body, { "Idempotency-Key": "k-13" });
     expect(first.status).toBe(200);
@@ -122,7 +122,7 @@ test("the sample counts what a stimulus brings", async () => {
   expect(run.final_output).toEqual({ source: "crm", bytes: "15" });
 });
 
-describe("a stimulus that cannot be started (stimuli 17, 18)", () => {
+describe("a stimulus that cannot be started", () => {
   test("is a dead letter until a replay goes well", async () => {
     const { id } = await fixture.route({ source: "fussy", workflow: "strict", secret });
     const failed = await fixture.hook("fussy", '{"a":1}', keyed("k-17"));
@@ -149,7 +149,7 @@ describe("a stimulus that cannot be started (stimuli 17, 18)", () => {
   });
 });
 
-describe("a posted stimulus is refused (stimuli 14)", () => {
+describe("a posted stimulus is refused", () => {
   const cases: readonly [string, object, number, string][] = [
     ["without a source", { content: "x" }, 422, "validation_failed"],
     ["without a content", { source: "one" }, 422, "validation_failed"],

@@ -25,7 +25,7 @@ const vector = "sha256=96f8bbef3ed836139cdce3255bd8259584f5d2047e85e3c2ec78166ca
 const vectorOfNothing = "sha256=c69368fb157e585bc207bdb755c4bf41b95d1fb08a927910118d90f9629d206f";
 
 describe("a signed delivery", () => {
-  test("starts the route's workflow with the content byte for byte (stimuli 1, 3, 9)", async () => {
+  test("starts the route's workflow with the content byte for byte", async () => {
     const answer = await fixture.hook("CI", body, {
       signature: vector.replace("sha256=96f8", "sha256=96F8"),
       headers: {
@@ -67,14 +67,14 @@ describe("a signed delivery", () => {
     expect((await fixture.hook("my-ci.x", body)).status).toBe(200);
   });
 
-  test("without a route goes to the router, and there is none (stimuli 15)", async () => {
+  test("without a route goes to the router, and there is none", async () => {
     const answer = await fixture.hook("bare", body);
     expect([answer.status, answer.body.code]).toEqual([422, "no_router_configured"]);
     const record = await fixture.ok("GET", `/v1/stimuli/${answer.body.stimulus_id}`);
     expect(record).toMatchObject({ status: "rejected", dead_letter: true, error_code: "no_router_configured" });
   });
 
-  test("may hold any bytes, or none (stimuli 8)", async () => {
+  test("may hold any bytes, or none", async () => {
     const bytes = new Uint8Array([0xff, 0xfe, 0, 1]);
     const binary = await fixture.hook("ci", bytes);
     const { input } = await fixture.record(binary.body.workflow_execution_id);
@@ -95,7 +95,7 @@ describe("a signed delivery", () => {
     expect((await fixture.hook("ci", largest)).status).toBe(200);
   });
 
-  test("with Prefer: respond-async is acknowledged and routed in the background (stimuli 22)", async () => {
+  test("with Prefer: respond-async is acknowledged and routed in the background", async () => {
     const answer = await fixture.hook("ci", "later", { headers: { Prefer: "respond-async" } });
     expect([answer.status, answer.body.status, answer.body.workflow_execution_id]).toEqual([202, "received", null]);
     expect(answer.headers.get("location")).toBe(`/v1/stimuli/${answer.body.stimulus_id}`);
@@ -161,7 +161,7 @@ describe("a delivery is turned away", () => {
     expect((await fixture.hook("ci", body)).status).toBe(200);
   });
 
-  test("while its route is disabled, or its tenant suspended, but only where it is signed (stimuli 24)", async () => {
+  test("while its route is disabled, or its tenant suspended, but only where it is signed", async () => {
     const tenant = `t${randomBytes(4).toString("hex")}`;
     const own = "a-secret-of-their-own";
     await fixture.workflow("theirs", tenant);
@@ -180,7 +180,7 @@ describe("a delivery is turned away", () => {
     expect((await fixture.hook("shut", body, { signature: signed(body, "wrong") })).status).toBe(401);
   });
 
-  test("once 30 signatures of its source were wrong within a minute (stimuli 26)", async () => {
+  test("once 30 signatures of its source were wrong within a minute", async () => {
     const wrong = () => fixture.hook("noisy", body, { signature: signed(body, "wrong") });
     const first = await Promise.all(Array.from({ length: 30 }, wrong));
     expect(new Set(first.map(({ status }) => status))).toEqual(new Set([401]));
@@ -191,7 +191,7 @@ describe("a delivery is turned away", () => {
     expect((await fixture.hook("ci", body)).status).toBe(200);
   });
 
-  test("once the tenant's rate is used up: nothing is stored, the key stays free (stimuli 25)", async () => {
+  test("once the tenant's rate is used up: nothing is stored, the key stays free", async () => {
     const tenant = `t${randomBytes(4).toString("hex")}`;
     await fixture.workflow("limited", tenant);
     await limit(fixture.stores, tenant, 1);
@@ -228,7 +228,7 @@ test("a source may have a rate of its own, which leaves the tenant's others alon
   expect((await fixture.hook("free", body)).status).toBe(200);
 });
 
-describe("the provider's handshakes start nothing (stimuli 7)", () => {
+describe("the provider's handshakes start nothing", () => {
   test("GitHub's ping", async () => {
     await fixture.route({ source: "gh", workflow: "on-ci", signature: "github", secret });
     const headers = { "X-Hub-Signature-256": vector, "X-GitHub-Event": "ping" };

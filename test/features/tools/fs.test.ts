@@ -1,4 +1,4 @@
-/** The fs.* tools on a real directory: results, failure codes, and no way out (seal 14, 21). */
+/** The fs.* tools on a real directory: results, failure codes, and no way out (docs/reference/gateway.md). */
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import {
   chownSync,
@@ -60,7 +60,7 @@ test("what is offered is what the catalogue says runs here", () => {
 });
 
 describe("read and write", () => {
-  test("what is written is read, with exactly the contract's keys", async () => {
+  test("what is written is read, with exactly these keys", async () => {
     expect(await ok("fs.write", { path: "a/b/n.md", content: "hi\n" })).toEqual({
       path: "/workspace/a/b/n.md",
       bytes_written: 3,
@@ -157,7 +157,7 @@ describe("read and write", () => {
 });
 
 describe("edit", () => {
-  test("replaces the one occurrence and leaves only the new bytes (seal 21)", async () => {
+  test("replaces the one occurrence and leaves only the new bytes", async () => {
     writeFileSync(join(host, "f"), "\uFEFFone $& two");
     expect(await ok("fs.edit", { path: "f", target_content: "one $& ", replacement_content: "$1" })).toEqual({
       path: "/workspace/f",
@@ -272,7 +272,7 @@ describe("trees", () => {
   });
 });
 
-describe("nothing leads out (seal 14)", () => {
+describe("nothing leads out", () => {
   const attempts: [string, Record<string, unknown>][] = [
     ["fs.read", { path: "/workspace/../etc/passwd" }],
     ["fs.read", { path: "../outside/secret" }],

@@ -1,4 +1,4 @@
-/** The fs.* tools over several mounts and under a policy: routing, refusals, and no way around them (agents-executions 7.4, 7.6). */
+/** The fs.* tools over several mounts and under a policy: routing, refusals, and no way around them (docs/reference/volumes.md). */
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import {
   existsSync,

@@ -1,4 +1,4 @@
-/** Volumes through the API: their life, their files, quotas, attachments (platform 3; acceptance 8–11). */
+/** Volumes through the API: their life, their files, quotas, attachments (docs/reference/volumes.md). */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
@@ -56,7 +56,7 @@ const form = (...parts: readonly [name: string, value: string | File][]) => {
 const hostOf = (id: string, ...path: string[]) => join(at.node.dataDir, "volumes", id, ...path);
 
 describe("the life of a volume", () => {
-  test("platform 8: create, list, get, rename, delete; another tenant sees nothing of it", async () => {
+  test("create, list, get, rename, delete; another tenant sees nothing of it", async () => {
     const [who, other] = [await somebody(), await somebody()];
     const { status, body } = await call(who, "POST", "", { label: "papers", size_limit_bytes: 1000 });
     expect(status).toBe(201);
@@ -165,7 +165,7 @@ describe("the life of a volume", () => {
 describe("uploads", () => {
   const bytes = Buffer.from(Array.from({ length: 70_000 }, (_, index) => index % 251));
 
-  test("platform 9: every form stores identical bytes", async () => {
+  test("every form stores identical bytes", async () => {
     const who = await somebody();
     const id = await made(who);
     const file = new File([bytes], "n.bin");
@@ -265,7 +265,7 @@ describe("uploads", () => {
     await until(() => readdirSync(join(at.node.dataDir, "volumes", ".uploads")).length === 0, { what: "no drafts" });
   });
 
-  test("platform 10: parallel uploads never exceed the limit", async () => {
+  test("parallel uploads never exceed the limit", async () => {
     const who = await somebody();
     const id = await made(who, { size_limit_bytes: 1000 });
     const answers = await Promise.all(
@@ -279,7 +279,7 @@ describe("uploads", () => {
 });
 
 describe("files", () => {
-  test("platform 10: listing, stat, Range, ETag, 304", async () => {
+  test("listing, stat, Range, ETag, 304", async () => {
     const who = await somebody();
     const id = await made(who);
     await put(who, id, "0123456789", "?path=/d/n.csv");
@@ -380,7 +380,7 @@ describe("attachments", () => {
   };
   const service = async () => ({ Authorization: `Bearer ${await at.node.token()}` });
 
-  test("agents-executions 25: none without a declaration; a wrong size or content is told", async () => {
+  test("none without a declaration; a wrong size or content is told", async () => {
     const who = await service();
     const { body: file } = await put(who, "chat-attachments", "hello", "", { "X-Filename": "n.txt" });
     const ref = { volume_id: file.volume_id, path: file.path, name: "n.txt", mime_type: "text/plain", size: 5 };
@@ -421,7 +421,7 @@ describe("attachments", () => {
     expect(many.status).toBe(422);
   });
 
-  test("platform 11: an uploaded reference starts a run that reads it, and nothing else", async () => {
+  test("an uploaded reference starts a run that reads it, and nothing else", async () => {
     const who = await service();
     const { body: file } = await put(who, "chat-attachments", "inside", "?path=/in.txt");
     await put(who, "chat-attachments", "other", "?path=/other.txt");

@@ -1,4 +1,4 @@
-/** Filesystem patterns, the exact policy, and what mounts can do of it (agents-executions 7.4). */
+/** Filesystem patterns, the exact policy, and what mounts can do of it (docs/reference/volumes.md). */
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { isWithin, mountPoints, type VolumePlace, volumeOf } from "../../../../actors/policy/filesystem/mounts.ts";

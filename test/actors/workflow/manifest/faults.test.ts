@@ -1,4 +1,4 @@
-/** Every fault a manifest can be refused for, with the place and the code it is told by (workflow contract, 1 to 7, 12). */
+/** Every fault a manifest can be refused for, with the place and the code it is told by (docs/reference/workflows.md). */
 import { describe, expect, test } from "bun:test";
 import type { Json } from "../../../../actors/kernel/json.ts";
 import type { WorkflowOffer } from "../../../../actors/workflow/manifest/offer.ts";
@@ -489,7 +489,7 @@ describe("what is no fault", () => {
   }
 });
 
-test("the refusal has the contract's code where the contract gives one to the whole answer", () => {
+test("some findings give their code to the whole answer", () => {
   const issue = (code: string) => ({ path: "x", message: "x", code });
   expect(refusal([issue("unsafe_template_position")]).code).toBe("unsafe_template_position");
   expect(refusal([issue("unsupported_output_handler")]).code).toBe("unsupported_output_handler");

@@ -1,4 +1,4 @@
-/** What good manifests become: every default, every spelling, every warning (workflow contract, 1 to 7, 12, 14). */
+/** What good manifests become: every default, every spelling, every warning (docs/reference/workflows.md). */
 import { describe, expect, test } from "bun:test";
 import { Value } from "@sinclair/typebox/value";
 import type { Json } from "../../../../actors/kernel/json.ts";
@@ -101,7 +101,7 @@ const expected = {
   },
 };
 
-describe("the contract's example", () => {
+describe("an example with every kind of state", () => {
   const document = parseWorkflow(example).document as { readonly spec: { readonly states: Record<string, object> } };
   const asList = Object.entries(document.spec.states).map(([name, state]) => ({ name, ...state }));
   const forms: readonly (readonly [string, string])[] = [

@@ -1,4 +1,4 @@
-/** From a body to a document: two notations, wrappers, what YAML may not do (workflow contract, 1). */
+/** From a body to a document: two notations, wrappers, what YAML may not do (docs/reference/workflows.md). */
 import { describe, expect, test } from "bun:test";
 import { parse as parseYaml } from "yaml";
 import type { Json } from "../../../../actors/kernel/json.ts";

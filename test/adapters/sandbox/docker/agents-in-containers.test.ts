@@ -68,7 +68,7 @@ describe.skipIf(engine === null)("agents in containers", () => {
     expect(await file.text()).toBe("made\n");
   });
 
-  test("with one kept ready, the next run is another instance and sees nothing of the first (acceptance 42)", async () => {
+  test("with one kept ready, the next run is another instance and sees nothing of the first", async () => {
     const script = [shell("cat /workspace/left /tmp/left; echo x > /workspace/left; echo x > /tmp/left"), say("done")];
     const id = await agent(script, { spec: { advanced: { warm_pool_size: 1 } } });
     const instances: string[] = [];
@@ -82,7 +82,7 @@ describe.skipIf(engine === null)("agents in containers", () => {
     expect(new Set(instances).size).toBe(3);
   });
 
-  test("too much memory, and an image that is not there, end a run by the contract's codes", async () => {
+  test("too much memory, and a missing image, end a run with their codes", async () => {
     const eats = [shell("x=$(head -c 400000000 /dev/zero | tr '\\0' x); echo $?"), say("done")];
     const hungry = await start(await agent(eats, { resources: { memory: "128Mi" } }));
     const absent = await start(await agent([say("never")], { runtime: { image: "localhost/svc-test/none:1" } }));

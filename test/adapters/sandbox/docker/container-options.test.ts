@@ -18,7 +18,7 @@ const needs: ContainerNeeds = {
   bootstrapScript: "/data/b",
 };
 
-test("holds a container in every way the contract names", () => {
+test("every limit and restriction is in the options of a container", () => {
   const { HostConfig: host, ...rest } = containerOptions(needs, places);
   expect(rest).toMatchObject({ User: "1000:1000", Entrypoint: ["/keeper"], Labels: { "svc.data": places.identity } });
   expect(host).toMatchObject({

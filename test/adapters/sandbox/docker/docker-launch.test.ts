@@ -46,7 +46,7 @@ describe.skipIf(engine === null)("launches", () => {
   afterAll(() => fixture?.dispose());
   const image = (reference: string, pullPolicy: "Always" | "IfNotPresent" | "Never") => ({ reference, pullPolicy });
 
-  test("an image that cannot be had fails as the contract says, and at once where pulling is forbidden", async () => {
+  test("an image that cannot be had fails with its code, at once where pulling is forbidden", async () => {
     if (engine === null) return;
     const registry = await engine.registry();
     const failed = ["image_pull_failed"];

@@ -1,4 +1,4 @@
-/** What a classification comes to, whatever its router does (stimuli contract, section 5; acceptance 15, 16). */
+/** What a classification comes to, whatever its router does (docs/reference/stimuli.md). */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Problem } from "../../../../actors/kernel/problem.ts";
 import type { Classifier } from "../../../../src/features/stimuli/classification/classify.ts";

@@ -1,4 +1,4 @@
-/** Whatever a router replies, it selects among what it may select (stimuli contract, section 5). */
+/** Whatever a router replies, it selects among what it may select (docs/reference/stimuli.md). */
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { createMatching } from "../../../../src/features/stimuli/classification/match.ts";

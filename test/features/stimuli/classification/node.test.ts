@@ -1,4 +1,4 @@
-/** Routers as real agents on a real node (stimuli contract, acceptance 15, 16). */
+/** Routers as real agents on a real node (docs/reference/stimuli.md). */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type AgentOptions, say } from "../../../harness/manifests.ts";
 import { until } from "../../../harness/until.ts";

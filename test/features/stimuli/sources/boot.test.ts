@@ -1,4 +1,4 @@
-/** Source routes and routers of `SVC_STIMULUS_ROUTES_FILE` (stimuli-webhooks 6). */
+/** Source routes and routers of `SVC_STIMULUS_ROUTES_FILE` (docs/reference/stimuli.md). */
 import { afterAll, describe, expect, test } from "bun:test";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -33,7 +33,7 @@ const boot = (tenants: readonly BootTenant[]) =>
 const get = async (tenant: string, path: string) => (await fixture.call(caller(tenant), "GET", path)).body;
 
 describe("reading", () => {
-  test("the contract's example", async () => {
+  test("an example with every member", async () => {
     const tenants = await valid(`
 tenants:
   svc-system:

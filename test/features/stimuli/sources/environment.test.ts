@@ -1,4 +1,4 @@
-/** Secrets of sources in the environment (stimuli contract, section 4). */
+/** Secrets of sources in the environment (docs/reference/stimuli.md). */
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { environmentSecrets } from "../../../../src/features/stimuli/sources/verification/environment.ts";

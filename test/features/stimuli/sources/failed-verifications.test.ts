@@ -1,4 +1,4 @@
-/** Wrong signatures per client address and source, against a real Redis (stimuli contract, section 3, row 2). */
+/** Wrong signatures per client address and source, against a real Redis (docs/reference/stimuli.md). */
 import { afterAll, expect, test } from "bun:test";
 import { Problem } from "../../../../actors/kernel/problem.ts";
 import {

@@ -1,4 +1,4 @@
-/** Who may have signed a delivery, and where it goes (stimuli-webhooks 4, 5). */
+/** Who may have signed a delivery, and where it goes (docs/reference/stimuli.md). */
 import { afterAll, afterEach, describe, expect, test } from "bun:test";
 import type { Candidate } from "../../../../src/features/stimuli/sources/port.ts";
 import { caller } from "../../../harness/callers.ts";

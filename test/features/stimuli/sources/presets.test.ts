@@ -1,4 +1,4 @@
-/** What every signature scheme owes (stimuli contract, section 4): one suite over all of them. */
+/** What every signature scheme owes (docs/reference/stimuli.md): one suite over all of them. */
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { Json } from "../../../../actors/kernel/json.ts";
@@ -152,7 +152,7 @@ test.each(forms)("%s: %s %p is %s", (name, header, value, answer) => {
 describe.each(presetNames.map((name) => [name]))("%s", (name) => {
   const carriesTime = presets[name].read(new Headers(vectorHeaders[name])) as { timestamp: number | null };
 
-  test("the contract's vector passes, and nothing of another scheme counts", () => {
+  test("the known signature passes, and nothing of another scheme counts", () => {
     expect(judged(name, { headers: vectorHeaders[name] })).toBe("verified");
     for (const other of presetNames.filter((one) => one !== name)) {
       expect(judged(name, { headers: vectorHeaders[other] })).toBe("missing_signature");

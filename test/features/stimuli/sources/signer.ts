@@ -12,7 +12,7 @@ export interface Delivery {
   readonly at: number;
 }
 
-/** The vectors of the stimuli contract, section 4. */
+/** Known signatures of each scheme (docs/reference/stimuli.md). */
 export const vector = {
   body: '{"ref":"main","n":7}',
   at: 1_767_323_045,

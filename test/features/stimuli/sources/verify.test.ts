@@ -1,4 +1,4 @@
-/** The order in which a delivery's signature is judged (stimuli contract, section 3, rows 4–6, 8 and 9). */
+/** The order in which a delivery's signature is judged (docs/reference/stimuli.md). */
 import { expect, test } from "bun:test";
 import { Problem } from "../../../../actors/kernel/problem.ts";
 import type { Candidate } from "../../../../src/features/stimuli/sources/port.ts";

@@ -1,4 +1,4 @@
-/** Workflow definitions over real stores (workflows-approvals 9; acceptance 1 to 5, 27). */
+/** Workflow definitions over real stores (docs/reference/workflows.md). */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Value } from "@sinclair/typebox/value";
 import { stringify } from "yaml";
@@ -70,7 +70,7 @@ async function register(token: string, document: object | string, query = "") {
 }
 
 describe("registering", () => {
-  test("the contract's example, in every form and on both paths (1)", async () => {
+  test("the example is accepted in every form and on both paths", async () => {
     const document = Bun.YAML.parse(invoice);
     const forms: [string, string | object, Record<string, string>][] = [
       ["YAML", invoice, { "content-type": "application/yaml" }],

@@ -1,4 +1,4 @@
-/** States that run commands, end to end on a real node that has no containers (workflow contract, acceptance 10 and 11). */
+/** States that run commands, end to end on a real node that has no containers (docs/reference/workflows.md). */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

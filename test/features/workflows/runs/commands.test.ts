@@ -1,4 +1,4 @@
-/** Commands of workflows as activities (workflow contract, section 3; acceptance 10 and 11). */
+/** Commands of workflows as activities (docs/reference/workflows.md). */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";

@@ -36,7 +36,7 @@ const list = async (query: string, token = north) => (await fixture.call(token, 
 const idsOf = ({ items }: { items: { id: string }[] }) => items.map(({ id }) => id);
 
 describe("the record", () => {
-  test("acceptance 15: while it runs, state, waiting and finished results show", async () => {
+  test("while it runs, state, waiting and finished results show", async () => {
     const id = await waitingRun("steps");
     const first = await fixture.record(north, id);
     expect(first).toMatchObject({
@@ -98,7 +98,7 @@ describe("signals", () => {
     [{ signal_name: "decision", payload: { response: "yes", note: 1 } }, "approved", "yes"],
     [{ signal_name: "decision", payload: { response: true } }, "approved", "true"],
     [{ signal_name: "hello" }, "responded", "hello"],
-  ])("acceptance 23: %j is %s", async (body, decision, response) => {
+  ])("%j is %s", async (body, decision, response) => {
     const id = await waitingRun("asks");
     const { waiting_for } = await fixture.record(north, id);
     const answer = await post(id, "signal", body);
@@ -146,7 +146,7 @@ describe("signals", () => {
 });
 
 describe("the end", () => {
-  test("acceptance 26: cancel is 202 and repeats; what ended otherwise is 409", async () => {
+  test("cancel is 202 and repeats; what ended otherwise is 409", async () => {
     const id = await waitingRun("asks");
     const first = await post(id, "cancel", { reason: "enough" });
     expect([first.status, first.body]).toEqual([202, { status: "cancel_requested", execution_id: id }]);
@@ -179,7 +179,7 @@ describe("the end", () => {
 });
 
 describe("pause and resume", () => {
-  test("acceptance 29: the answer counts, no state is entered before resume; repeats change nothing", async () => {
+  test("the answer counts, no state is entered before resume; repeats change nothing", async () => {
     const id = await waitingRun("steps");
     const paused = await post(id, "pause");
     expect([paused.status, paused.body.paused_at === null]).toEqual([200, false]);
@@ -196,7 +196,7 @@ describe("pause and resume", () => {
 });
 
 describe("retry", () => {
-  test("acceptance 29: it enters the state it ended in with the earlier blackboard, as a run of its own", async () => {
+  test("it enters the state it ended in with the earlier blackboard, as a run of its own", async () => {
     const id = await waitingRun("steps", { input: { word: "x" }, blackboard: { note: 1 } });
     expect((await post(id, "retry")).body.code).toBe("invalid_state");
     await post(id, "signal", { response: "yes" });
@@ -383,7 +383,7 @@ describe("the log", () => {
   });
 });
 
-test("acceptance 27: another tenant's runs are 404 everywhere and in no list", async () => {
+test("another tenant's runs are 404 everywhere and in no list", async () => {
   const id = await waitingRun("asks");
   const answers = await Promise.all([
     fixture.call(south, "GET", `${prefix}/${id}`),

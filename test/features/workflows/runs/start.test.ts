@@ -53,7 +53,7 @@ const plainRequest: RunRequest = {
 };
 
 describe("the paths", () => {
-  test("acceptance 6: /run, /execute and /temporal/execute start it and say where it is", async () => {
+  test("/run, /execute and /temporal/execute start it and say where it is", async () => {
     const { workflow_id } = fixture.register("north", definitionOf({ A: human([]) }, { name: "six" }));
     const starts = [
       ["/v1/workflows/six/run", {}],
@@ -109,7 +109,7 @@ describe("what comes with it", () => {
     expect(record.initiated_by).toEqual({ kind: "service_account", sub: "user-of-north", email: null });
   });
 
-  test("acceptance 7: what the schema refuses never was; its defaults fill in what is absent", async () => {
+  test("what the schema refuses never was; its defaults fill in what is absent", async () => {
     const before = (await listed()).length;
     const refused = await run({ input: { pages: "many" } }, "strict");
     expect([refused.status, refused.body.code]).toEqual([422, "invalid_input"]);
@@ -175,7 +175,7 @@ describe("admission", () => {
     }
   });
 
-  test("acceptance 28: the rate is asked last, and what fails after it costs nothing", async () => {
+  test("the rate is asked last, and what fails after it costs nothing", async () => {
     fixture.refuse(new Problem("rate_limited", "Later", {}, { "Retry-After": "7" }));
     const late = await run({});
     expect([late.status, late.headers.get("retry-after")]).toEqual([429, "7"]);
@@ -202,7 +202,7 @@ describe("admission", () => {
 });
 
 describe("one id is one run", () => {
-  test("acceptance 6: the same Idempotency-Key gives the same run, another body is refused", async () => {
+  test("the same Idempotency-Key gives the same run, another body is refused", async () => {
     const headers = { "Idempotency-Key": "one" };
     const answers = await Promise.all(
       Array.from({ length: 8 }, () => run({ input: { a: 1 } }, "asks", north, headers)),

@@ -26,7 +26,7 @@ const decide = async (id: string) => {
 const logged = async (id: string) => (await fixture.call(token, "GET", path(id, "logs"))).body.events;
 const dataOf = ({ frames }: Followed) => frames.map(({ text }) => JSON.parse(/^data: (.*)$/m.exec(text)?.[1] ?? ""));
 
-test("acceptance 16: opened late it replays from 1, goes on live, and closes after the terminal event", async () => {
+test("opened late it replays from 1, goes on live, and closes after the terminal event", async () => {
   const id = await fixture.start(token, "turns");
   await decide(id);
   const late = follow(id);

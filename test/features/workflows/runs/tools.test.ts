@@ -97,7 +97,7 @@ describe("runs", () => {
     expect(await call("status", { execution_id: id })).toMatchObject({ code: "workflow_execution_not_found" });
   });
 
-  test("acceptance 24: a signal is an agent's; it decides only where the state lets agents", async () => {
+  test("a signal is an agent's; it decides only where the state lets agents", async () => {
     const closed = await start("asks");
     const open = await start("open");
     await fixture.waiting(token, closed);
@@ -146,7 +146,7 @@ describe("runs", () => {
 });
 
 describe("wait", () => {
-  test("acceptance 14: it wakes with the end, and last_output is the record's final_output", async () => {
+  test("it wakes with the end, and last_output is the record's final_output", async () => {
     const id = await start("says", { input: { word: "x" } });
     const waited = call("wait", { execution_id: id, poll_interval_seconds: 60 });
     await fixture.waiting(token, id);
