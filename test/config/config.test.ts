@@ -226,7 +226,7 @@ test("keys and secrets of the environment do not print", () => {
   expect(problemsOf({ ...development, DATABASE_URL: "db:hunter2" }).join()).not.toContain("hunter2");
 });
 
-test("a master key is 32 bytes in base64, padded or not; what is none is refused and not shown", () => {
+test("a master key is 32 bytes in base64, padded or not; others are refused unseen", () => {
   const key = Buffer.from(Array.from({ length: 32 }, (_, at) => at * 8)).toString("base64");
   for (const written of [key, key.slice(0, -1)]) {
     const config = loadConfig({ ...production, SVC_MASTER_KEY: written, SVC_MASTER_KEY_PREVIOUS: key });

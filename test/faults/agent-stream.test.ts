@@ -6,7 +6,7 @@ import { startNodeProcess } from "../harness/node-process.ts";
 import { freshStores } from "../harness/stores.ts";
 import { until } from "../harness/until.ts";
 
-test("nothing is lost or repeated when the writing node dies, nor when the reading one does", async () => {
+test("nothing is lost or repeated when the writing or the reading node dies", async () => {
   const stores = await freshStores();
   const env = { SVC_LOG_LEVEL: "warn" };
   const writer = await startNodeProcess(stores, { env });

@@ -68,7 +68,7 @@ test("work whose node was killed before it began is begun by another", async () 
   );
 });
 
-test("a node killed at_handover leaves partitions that another takes, and one that comes back takes its share", async () => {
+test("partitions of a node killed at_handover are taken; one that returns gets a share", async () => {
   const victim = await cluster.start({ crash: { point: "at_handover", nth: 1 } });
   const load = new Load(cluster, stores.sql);
   await load.more(100);
@@ -84,7 +84,7 @@ test("a node killed at_handover leaves partitions that another takes, and one th
   await load.settle();
 });
 
-test("every node killed right after messages were accepted: the next one processes them", async () => {
+test("every node killed after messages were accepted: the next one processes them", async () => {
   const first = await cluster.start();
   const second = await cluster.start();
   const load = new Load(cluster, stores.sql);
@@ -95,7 +95,7 @@ test("every node killed right after messages were accepted: the next one process
   await load.settle();
 });
 
-test("work of a killed node is resumed elsewhere under the same id, and its outcome is taken in once", async () => {
+test("work of a killed node resumes elsewhere under its id and has one outcome", async () => {
   const redis = openRedis(stores.redisUrl);
   const [victim, survivor] = await Promise.all([cluster.start(), cluster.start()]);
   const ids = Array.from({ length: 8 }, (_, index) => `work-${index}`);

@@ -47,7 +47,7 @@ async function goOn(node: NodeProcess, executionId: string, before: Followed) {
 const count = (frames: readonly { name: string }[], wanted: string) =>
   frames.filter(({ name }) => name === wanted).length;
 
-test("killed while a command runs in the agent: started again, the execution goes on where it was", async () => {
+test("killed while a command runs in the agent: restarted, the execution goes on", async () => {
   const node = await startNodeProcess(stores, { env: quiet });
   const line = "echo begun >> runs; sleep 4; wc -l < runs";
   const executionId = await launch(node, { script: [shell(line), say("done")] });
@@ -66,7 +66,7 @@ test("killed while a command runs in the agent: started again, the execution goe
   await node.dispose();
 }, 90_000);
 
-test("killed in the middle of a model call: the call is made again, the loop goes on, nothing is doubled", async () => {
+test("killed during a model call: it is repeated, the loop goes on, no duplicates", async () => {
   const node = await startNodeProcess(stores, { env: quiet });
   const executionId = await launch(node, { script: [shell("echo x >> runs"), { content: "done", delay_ms: 3000 }] });
   const before = await follow(node, executionId);

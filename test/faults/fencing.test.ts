@@ -30,7 +30,7 @@ async function proxyTo(url: string): Promise<StoreProxy> {
   return proxy;
 }
 
-test("a node frozen past its lease loses its partitions and changes nothing when it goes on", async () => {
+test("a node frozen past its lease loses its partitions and then changes nothing", async () => {
   const [frozen, other] = await Promise.all([cluster.start(), cluster.start()]);
   const load = new Load(cluster, stores.sql);
   await load.more(150);

@@ -52,7 +52,7 @@ test("the last node drains as well, and the next one goes on where it stopped", 
   await load.settle();
 });
 
-test("work under way on a draining node is resumed by another without waiting for the lease", async () => {
+test("work on a draining node is resumed by another without waiting for the lease", async () => {
   const redis = openRedis(stores.redisUrl);
   const [leaving, staying] = await Promise.all([cluster.start(), cluster.start()]);
   const ids = Array.from({ length: 8 }, (_, index) => `work-${index}`);

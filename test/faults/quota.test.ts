@@ -5,7 +5,7 @@ import { startNodeProcess } from "../harness/node-process.ts";
 import { freshStores } from "../harness/stores.ts";
 import { until } from "../harness/until.ts";
 
-test("killed between reservations and starts: never more than the limit, and room again within about a minute", async () => {
+test("killed between reservation and start: never over the limit, room in a minute", async () => {
   const stores = await freshStores();
   const node = await startNodeProcess(stores, { env: { SVC_LOG_LEVEL: "warn" } });
   const headers = { Authorization: `Bearer ${await node.token({ username: "ann", tier: "free" }, "svc-consumer")}` };

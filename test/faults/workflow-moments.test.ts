@@ -92,7 +92,7 @@ async function committed(runs: ReadonlyMap<string, string>): Promise<{ decided: 
   };
 }
 
-test("a decision and what follows from it are one: both are there after a death, or neither", async () => {
+test("a decision and its consequences are both there after a death, or neither", async () => {
   const ask = { kind: "Human", prompt: "Go on?", transitions: [{ condition: "approved", target: "AFTER" }] };
   const after = { kind: "System", command: mark("{{human.decision}}"), transitions: [] };
   await at.register("decide", { ASK: ask, AFTER: after }, kept);
@@ -127,7 +127,7 @@ test("a decision and what follows from it are one: both are there after a death,
   }
 });
 
-test("cancelled and killed at once: cancelled all the same, with everything that was under way", async () => {
+test("cancelled and killed at once: the run and all under way are cancelled", async () => {
   const tag = `61${random(1e6)}`;
   const ask = { kind: "Human", prompt: "Go on?", transitions: [] };
   await at.register("asks", { ASK: ask });

@@ -57,7 +57,7 @@ async function expectCompleted(at: NodeFixture, ids: readonly string[]): Promise
 
 const sorted = (lines: readonly string[]) => lines.toSorted();
 
-test("two nodes of one host: when one is killed the other carries on its commands and its waiting", async () => {
+test("two nodes of one host: when one dies the other takes its commands and timers", async () => {
   const first = await open();
   const { dataDir } = first.node;
   const second = await open(dataDir);
@@ -79,7 +79,7 @@ test("two nodes of one host: when one is killed the other carries on its command
   expect(sorted(await marksOf(second, commands[0] ?? "", dataDir))).toEqual(sorted(commands));
 });
 
-test("a node of another host carries on what is bound to no host; the rest waits for the host's return", async () => {
+test("a node of another host takes what is bound to no host; the rest waits", async () => {
   const first = await open();
   const { dataDir } = first.node;
   await registerAll(first);
@@ -101,7 +101,7 @@ test("a node of another host carries on what is bound to no host; the rest waits
   expect(await marksOf(elsewhere, command, dataDir)).toEqual([command]);
 });
 
-test("Redis killed and started again while runs wait: they go on, and times that were up meanwhile count", async () => {
+test("Redis restarted while runs wait: they go on, and timers due meanwhile fire", async () => {
   const own = await OwnStores.start();
   const { sql, ...address } = await own.fresh();
   const node = await startNodeProcess({ ...address, sql, dispose: async () => {} }, { env });

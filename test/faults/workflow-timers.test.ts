@@ -102,7 +102,7 @@ test.each([
     { status: "failed", decision: "timed_out", response: "", error: "human_input_timeout" },
     "human_input_timeout",
   ],
-])("nobody decides, %s", async (name, status, current_state, result, error_code) => {
+])("no decision, %s", async (name, status, current_state, result, error_code) => {
   const record = await endOf(name);
   expect(record).toMatchObject({
     status,
@@ -128,7 +128,7 @@ test.each(["late-agent", "late-agents"])("that of a state of agents, %s: they ar
   await until(async () => gaveUp(await children(name)), { what: "the agents to be given up" });
 });
 
-test("that of a state with a sub-workflow: it is cancelled, and nobody is asked any more", async () => {
+test("the timeout of a state with a sub-workflow cancels it and its approvals", async () => {
   expect(await endOf("late-child")).toMatchObject({
     blackboard: { below: { timed_out: true, error: "state_timeout" } },
   });

@@ -184,7 +184,7 @@ describe("a sub-workflow that waits for a person", () => {
     await expectOnce(at, run("child"));
   });
 
-  test("one that nobody waits for goes its own way", async () => {
+  test("one that no run waits for goes on alone", async () => {
     await at.approve(run("forgets"));
     expect(await at.ended(run("forgets"))).toMatchObject({
       status: "completed",

@@ -7,7 +7,7 @@ afterAll(async () => {
   for (const stores of made) await stores.dispose();
 });
 
-test("each call yields a migrated schema and a prefix of its own, and dispose leaves nothing", async () => {
+test("each call yields a migrated schema and its own prefix; dispose leaves nothing", async () => {
   const first = await freshStores();
   const second = await freshStores();
   made.push(first, second);

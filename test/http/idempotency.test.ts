@@ -84,7 +84,7 @@ test("without a key every request works", async () => {
   expect(new Set(done).size).toBe(2);
 });
 
-test("another body, query or path under the same key is refused; another tenant or route is another key", async () => {
+test("another body, query or path is refused; another tenant or route is another key", async () => {
   const key = fresh();
   await post({ key });
   for (const other of [{ body: '{"n":2}' }, { path: "/v1/work?x=1" }]) {

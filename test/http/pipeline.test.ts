@@ -395,7 +395,7 @@ test.each([
   }
 });
 
-test("a query token opens streams only, is never recorded, and the answer is not stored", async () => {
+test("a query token opens streams only, is never recorded, and is not cached", async () => {
   const stream = await ask("GET", "/v1/events?token=good&from=3");
   expect(stream.status).toBe(200);
   expect([stream.headers.get("cache-control"), stream.headers.get("referrer-policy")]).toEqual([

@@ -32,7 +32,7 @@ function client(port: number): Promise<Socket> {
   });
 }
 
-test("who stops reading is cut off once more than 1 MiB waits", async () => {
+test("a reader that stops is cut off once more than 1 MiB waits", async () => {
   let sent = 0;
   let cut = false;
   const { streams, port } = open(async (stream) => {
@@ -60,7 +60,7 @@ test("who stops reading is cut off once more than 1 MiB waits", async () => {
   await until(() => closed, { what: "the connection to close" });
 });
 
-test("who keeps reading gets everything, however much", async () => {
+test("a reader that keeps up gets everything", async () => {
   const { port } = open(async (stream) => {
     for (let id = 1; id <= 300; id++) {
       stream.send(id, chunk);

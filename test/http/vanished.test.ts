@@ -73,7 +73,7 @@ function startReader(prefix: readonly string[], hostname: string, port: string) 
 }
 
 test.skipIf(!possible())(
-  "a reader whose machine lost its network is let go when the keep-alives stay unanswered",
+  "a reader whose network is gone is dropped when keep-alives stay unanswered",
   async () => {
     using machines = new TwoMachines();
     expect(machines.connect()).toBe(true);

@@ -120,7 +120,7 @@ test("its role claim counts", async () => {
   expect([status, body.kind, body.role]).toEqual([200, "service_account", "readonly"]);
 });
 
-test("a token for somebody else, and one that ran out, are refused", async () => {
+test("a token for another audience, and an expired one, are refused", async () => {
   expect((await ask(await tokenFor("web-backend", "urn:other")))[1].code).toBe("invalid_token");
   const token = await tokenFor("web-backend");
   expect((await ask(token))[0]).toBe(200);

@@ -33,7 +33,7 @@ test("--help prints every setting", async () => {
   for (const name of ["SVC_MODE", "SVC_PORT", "DATABASE_URL", "SVC_DRAIN_SECONDS"]) expect(out).toContain(name);
 });
 
-test("production without stores and realms does not start, and says everything that is missing", async () => {
+test("production without stores and realms does not start and lists what is missing", async () => {
   const { err, code } = await main([], { SVC_MODE: "production", SVC_PORT: "eighty" });
   expect(code).toBe(1);
   for (const name of ["DATABASE_URL", "REDIS_URL", "SVC_AUTH_REALMS", "SVC_MASTER_KEY", "SVC_PORT"])

@@ -71,7 +71,7 @@ describe("bootstrap: input", () => {
     expect(stderr).toContain(name);
   });
 
-  test("earlier attempts stand before the prompt; broken history is ignored with a warning", async () => {
+  test("earlier attempts precede the prompt; broken history is ignored with a warning", async () => {
     const history = JSON.stringify([{ iteration: 1, output: "bad", error: "e1", feedback: "try harder" }]);
     const { seen } = await converse(() => final(""), { env: { SVC_ITERATION_HISTORY: history } });
     const prompt = String(seen[0]?.body.prompt);

@@ -38,7 +38,7 @@ async function deadLetters(args: readonly string[], changes: Record<string, stri
   return { out, err, code: await child.exited };
 }
 
-test("a letter is listed, shown, sent again once, and fails again as a letter of its own", async () => {
+test("a letter is listed, shown, sent again once, and fails again as a new letter", async () => {
   expect(await deadLetters(["list"])).toEqual({ out: "no dead letters\n", err: "", code: 0 });
   await expect(node.runtime.ask(at, "fail", {})).rejects.toThrow("always throws");
   const { out } = await deadLetters(["list"]);
@@ -84,7 +84,7 @@ test("unknown letters and wrong usage are told, and --help says all of it", asyn
   for (const word of ["list", "show <id>", "replay <id>", "SVC_DATA_DIR"]) expect(out).toContain(word);
 });
 
-test("the embedded stores of a data directory are joined; a schema nobody set up is told", async () => {
+test("a data directory's embedded stores are joined; a missing schema is reported", async () => {
   const joined = await joinTestStores();
   const sql = openPostgres({ url: joined.databaseUrl ?? "", schema: "public", poolSize: 1 });
   const embedded = { DATABASE_URL: "", REDIS_URL: "" };

@@ -153,7 +153,7 @@ test("work given up in line never begins", async () => {
   await until(async () => (await remaining()).length === 0, { what: "no row to remain" });
 });
 
-test("work given up after its node died is cleaned up by whoever adopts it", async () => {
+test("work given up after its node died is cleaned up by the node that adopts it", async () => {
   const calls: [aborted: boolean, reason: unknown, resumed: boolean][] = [];
   const cleaning = activity("cleaning", async (_input, { signal, resumed }) => {
     calls.push([signal.aborted, signal.reason, resumed]);
@@ -166,7 +166,7 @@ test("work given up after its node died is cleaned up by whoever adopts it", asy
   expect(await stateOf(runtime, "a")).toBeNull();
 });
 
-test("an outcome that comes after its work was given up is not taken in, and ends the work", async () => {
+test("an outcome that comes after its work was given up is dropped and ends the work", async () => {
   const { runtime } = await harness.node({ partitions: 1 });
   const redis = openRedis(harness.stores.redisUrl);
   const outcome = (id: string) =>
@@ -230,7 +230,7 @@ test("slots go to the tenants in turn", async () => {
   expect(order.slice(0, 5)).toEqual(["big", "big", "small", "tiny", "big"]);
 });
 
-test("work bound to a host waits for that host, and goes elsewhere only when it stays away", async () => {
+test("work bound to a host waits for it, and goes elsewhere only when it stays away", async () => {
   const ran: string[] = [];
   const moved: string[] = [];
   const bound = activity(
@@ -257,7 +257,7 @@ test("work bound to a host waits for that host, and goes elsewhere only when it 
   expect(moved.sort()).toEqual(["anywhere", "there"]);
 });
 
-test("work written down for a node that never learnt of it is begun; work another node took over is left to it", async () => {
+test("recorded work its node never learnt of begins; work taken over is left alone", async () => {
   const ran: string[] = [];
   const reasons: unknown[] = [];
   const { runtime } = await harness.node({

@@ -46,7 +46,7 @@ test("an address that cannot be stored is refused, not lost", async () => {
   await expect(runtime.askNew(at("nul\0key"), "add", {})).rejects.toThrow();
 });
 
-test("a direct question finds the actor as it was left, wherever that lives, and is answered once", async () => {
+test("a direct question finds the actor's state on any node and is answered once", async () => {
   const nodes = await harness.pair();
   const keys = fresh(32);
   await Promise.all(keys.map((key) => nodes[0].runtime.ask(at(key), "add", {})));
@@ -77,7 +77,7 @@ test("a direct question finds an actor that no node has in memory, here or elsew
   expect(replies).toEqual(keys.map(() => 2));
 });
 
-test("a question that may come twice is answered even where the partition moves meanwhile", async () => {
+test("a repeatable question is answered even while the partition moves", async () => {
   const { runtime } = await harness.node({ leaseTtlMs: 60_000 });
   const keys = fresh(24);
   await harness.stores.sql`update runtime_partitions set epoch = epoch + 1`;

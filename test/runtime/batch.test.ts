@@ -30,7 +30,7 @@ test("a turn that takes an outcome in and gives the same work up only settles it
   expect([both.settled, both.abandoned]).toEqual([["work"], []]);
 });
 
-test("work given up whose outcome comes in the same batch is settled, and its outcome dropped", () => {
+test("work given up whose outcome is in the same batch is settled; the outcome drops", () => {
   const both = batch();
   both.done(held, resident, message(null), givingUp("work"));
   expect(both.abandoned).toEqual(["work"]);
@@ -39,7 +39,7 @@ test("work given up whose outcome comes in the same batch is settled, and its ou
 });
 
 // Rows that are deleted in the next commit instead would otherwise wait for their partition's next effect.
-test("effects that are carried out while a commit is written are not taken for deleted by it", () => {
+test("effects carried out while a commit is written are not deleted by it", () => {
   const place: Held = { ...held, mailboxOffset: "0-0", sources: new Map(), published: 0, cleared: 0 };
   const commit = batch();
   commit.touched.add(place);

@@ -57,7 +57,7 @@ test("a dead letter is sent again once", async () => {
   }
 });
 
-test("a stored state that fits its schema no longer: its messages are kept, the others go on", async () => {
+test("a stored state that does not fit its schema keeps its messages; others go on", async () => {
   const { runtime } = await harness.node({ partitions: 1 });
   await harness.stores.sql`
     insert into runtime_actors (kind, key, tenant, partition, version, logs, state)

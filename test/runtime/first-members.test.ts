@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { firstMembers } from "../../src/runtime/reads/first-members.ts";
 
-test("whatever the object, and wherever its text ends: what is found is right, or nothing is said", () => {
+test("for any object, cut anywhere, what is found is right, or nothing is found", () => {
   const object = fc.dictionary(
     fc.oneof(fc.constantFrom("a", "b", "__proto__"), fc.string({ unit: "binary" })),
     fc.jsonValue(),

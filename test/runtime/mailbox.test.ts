@@ -17,7 +17,7 @@ test("idle actors leave memory and come back with their state", async () => {
   for (const key of keys) expect(await runtime.ask(at(key), "add", {})).toBe(2);
 });
 
-test("more actors than memory may hold work all the same", async () => {
+test("more actors than memory may hold still work", async () => {
   const { runtime } = await harness.node({ residents: 10 });
   const keys = Array.from({ length: 100 }, (_, index) => `many-${index}`);
   for (let round = 1; round <= 3; round++) {

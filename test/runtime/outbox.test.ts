@@ -39,7 +39,7 @@ function publish(jobs: JobPort, effects: readonly (readonly [key: string, effect
   return outbox.publish(rows);
 }
 
-test("timers of different actors are set in one piece, those of one actor keep their order", async () => {
+test("timers of different actors are set in one piece, of one actor in order", async () => {
   const { jobs, notes } = slowJobs();
   await publish(jobs, [
     ["a", set("x")],

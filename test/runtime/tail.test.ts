@@ -39,7 +39,7 @@ async function complete(followed: Followed, last: number, from = 1): Promise<voi
   expect(followed.entries.map(({ seq, entry }) => ({ seq, entry }))).toEqual(notes(last - from + 1, from) as never);
 }
 
-test("backlog first, then live entries, on the actor's node and on the other, from any place", async () => {
+test("backlog first, then live entries, on either node, from any place", async () => {
   const nodes = await harness.pair();
   for (const key of manyKeys.slice(0, 3)) {
     await note(nodes[0].runtime, key, 700);
@@ -54,7 +54,7 @@ test("backlog first, then live entries, on the actor's node and on the other, fr
   expect(nodes.map(({ runtime }) => runtime.counts().tails)).toEqual([0, 0]);
 });
 
-test("nothing is published where nobody listens", async () => {
+test("nothing is published without a listener", async () => {
   const { runtime } = await harness.node();
   const published: string[] = [];
   // Whoever subscribes by a pattern hears all of it and counts as nobody's listener.
@@ -87,7 +87,7 @@ test("followers that start in the middle of the stream miss nothing", async () =
   for (const followed of followers) await complete(followed, 600);
 });
 
-test("two followers of one partition at the same moment both hear what is committed right then", async () => {
+test("two followers of one partition both hear what is committed at that moment", async () => {
   const nodes = await harness.pair();
   for (let round = 0; round < 30; round++) {
     const key = `round-${round}`;

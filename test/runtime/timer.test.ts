@@ -24,7 +24,7 @@ test("a timer fires once, after its node is gone, on the next one", async () => 
   expect(await woken(runtime, "a")).toEqual(["woken:t"]);
 });
 
-test("a cancelled timer stays silent; one scheduled anew under its name fires at the new time", async () => {
+test("a cancelled timer stays silent; one rescheduled under its name fires anew", async () => {
   const { runtime } = await harness.node();
   await runtime.ask(at("a"), "wakeAt", { timer: "x:1%", at: Date.now() + 300 });
   await runtime.ask(at("a"), "dontWake", { timer: "x:1%" });
@@ -75,7 +75,7 @@ test("a timer that schedules itself anew when it fires keeps ticking", async () 
   });
 });
 
-test("a timer scheduled anew before BullMQ is done with its firing is not lost, and can be cancelled", async () => {
+test("a timer rescheduled while BullMQ ends its firing is kept and can be cancelled", async () => {
   const { redisUrl, prefix } = harness.stores;
   const connections = [openPatientRedis(redisUrl), openPatientRedis(redisUrl)] as const;
   const timer = { kind: "ticker", key: "k", tenant: "acme", timer: "t", at: 0, type: "tick", body: {} };

@@ -92,7 +92,7 @@ test("what is told together comes before any later message", async () => {
   );
 });
 
-test("ids made beside an actor lie in its partition, and whom they name hears at once", async () => {
+test("ids made beside an actor lie in its partition and are told in its commit", async () => {
   const [{ runtime }] = await harness.pair({ actors: [speaker()] });
   for (const key of [...keysIn(0, 2), ...keysIn(5, 2)]) {
     await play(runtime, key, { label: "born", make: 3 });
@@ -150,7 +150,7 @@ test("a receiver that lives apart hears by way of the outbox", async () => {
   expect(await heardBy(runtime, far)).toEqual(["back"]);
 });
 
-test("whoever owns a receiver that lives apart takes the message to what it holds in memory", async () => {
+test("the owner of a receiver of another partition applies the message in memory", async () => {
   const [{ runtime }] = await harness.pair({ actors: [speaker()] });
   const others = [0, 1, 2, 4, 5, 6, 7].flatMap((partition) => keysIn(partition, 1));
   for (const key of others) await play(runtime, key, order("before"));
@@ -201,7 +201,7 @@ test.each([...failing])("%s: the sender is left alone, the message goes its own 
   expect(await play(runtime, a, order("3"))).toBe("done");
 });
 
-test("where one message to a receiver goes its own way, the next of the same turn does not overtake it", async () => {
+test("after one message to a receiver is sent apart, the next does not overtake it", async () => {
   const attempts: string[] = [];
   const { runtime } = await harness.node({ actors: [speaker(attempts)] });
   const first = { key: b, body: { label: "x", act: "throw" } };
@@ -223,7 +223,7 @@ test("a long chain goes on from commit to commit", async () => {
   expect(((await heardBy(runtime, a))?.length ?? 0) + ((await heardBy(runtime, b))?.length ?? 0)).toBe(101);
 });
 
-test("one commit holds only so many turns, whatever its messages tell together", async () => {
+test("one commit holds a bounded number of turns", async () => {
   const { runtime } = await start();
   const senders = keysIn(3, 204).slice(4);
   const links = Array.from({ length: 32 }, () => b);
@@ -315,7 +315,7 @@ test.each(["ask", "askNew"] as const)(
   },
 );
 
-test.each(["ask", "askNew"] as const)("%s: a sender's turn that cannot be stored reaches nobody", async (way) => {
+test.each(["ask", "askNew"] as const)("%s: a sender's turn that cannot be stored reaches no receiver", async (way) => {
   const { runtime } = await start();
   const key = way === "ask" ? a : uuidv7();
   const asked = runtime[way](speakerAt(key), "play", {
@@ -331,7 +331,7 @@ test.each(["ask", "askNew"] as const)("%s: a sender's turn that cannot be stored
   expect(await heardBy(runtime, b)).toEqual(["4"]);
 });
 
-test("a stored row that is no JSON keeps nobody from his turn", async () => {
+test("a stored row that is no JSON delays no other actor", async () => {
   const { runtime } = await start();
   await harness.stores.sql`
     insert into runtime_actors (kind, key, tenant, partition, version, logs, state)
@@ -341,7 +341,7 @@ test("a stored row that is no JSON keeps nobody from his turn", async () => {
   expect(await play(runtime, a, order("3"))).toBe("done");
 });
 
-test("taken again after a commit that failed, a message and all that follows have the same ids", async () => {
+test("repeated after a failed commit, a message and its consequences keep their ids", async () => {
   const attempts: string[] = [];
   const { runtime } = await harness.node({ actors: [speaker(attempts)] });
   await harness.stores.sql`update runtime_partitions set epoch = epoch + 1`;

@@ -57,7 +57,7 @@ test("a query on a reserved connection that is gone fails and does not end the p
   await allPlacesWork();
 });
 
-test("a transaction that goes on after its connection was cut reaches no other connection", async () => {
+test("a transaction whose connection was cut reaches no other connection", async () => {
   await sql`create table written (what text)`;
   let goOn: () => void = () => {};
   const held = new Promise<void>((resolve) => {

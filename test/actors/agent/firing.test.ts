@@ -49,7 +49,7 @@ test("an interval counts from the deployment", () => {
   expect(nextFire(schedule, 500, 0)).toBe(60_500);
 });
 
-test("the latest moment is never after now, the next one always, and none lies between them", () => {
+test("the last moment is at or before now, the next after it, none between them", () => {
   const schedules = [
     cron("*/7 * * * *", "America/New_York"),
     cron("15 3 * * 1-5", "Asia/Tokyo"),

@@ -144,7 +144,7 @@ test("a number of best ones means nothing to another consensus", () => {
   expect(spec?.execution.validators[0]).toMatchObject({ n: null });
 });
 
-test("every judge is named to whoever looks them up", () => {
+test("every judge is named to the lookup", () => {
   const document = validation([
     { type: "semantic", judge_agent: "one", criteria: "c" },
     { type: "multi_judge", judges: ["two", { agent: "three" }], criteria: "c" },

@@ -70,7 +70,7 @@ describe("processor shares", () => {
   );
 });
 
-test("whatever is read is a whole number that is not negative", () => {
+test("every accepted quantity is a non-negative integer", () => {
   const anything = fc.oneof(fc.string(), fc.double(), fc.integer(), fc.anything());
   fc.assert(
     fc.property(anything, (value) => {

@@ -46,7 +46,7 @@ test.each([
 
 const facts = { by: null, at: "2031-05-02T08:00:00.000Z", payload: null, approved_by: null, rejected_by: null };
 
-describe("when nobody answers in time", () => {
+describe("when no answer comes in time", () => {
   test.each([
     [{ default_response: "yes" }, { status: "success", decision: "approved", response: "yes", feedback: null }],
     [

@@ -138,7 +138,7 @@ describe("decided", () => {
     });
   });
 
-  test("a signal that is neither yes nor no is a response, and its payload reaches the owner", () => {
+  test("a signal that is neither yes nor no is a response; the owner gets its payload", () => {
     const one = opened();
     one.askNow("signal", signalBody(ada, "tomorrow", { signal_name: "note", payload: { when: "noon" } }));
     expect(told(one)).toMatchObject({ status: "responded", via: "signal" });
@@ -169,7 +169,7 @@ describe("decided", () => {
     expect(one.told).toHaveLength(1);
   });
 
-  test("what was never opened is unknown to everybody", () => {
+  test("an approval that was never opened is unknown", () => {
     const one = unopened();
     for (const [type, body] of Object.entries({
       approve: approveBody(ada),
@@ -195,7 +195,7 @@ describe("its deadline", () => {
     expect(types(one)).toEqual(["requested", "timed_out"]);
   });
 
-  test("whoever comes at it is too late, even before the timer, and sets the timeout off", () => {
+  test("a decision after the deadline is late, even before the timer, and times it out", () => {
     const one = opened({ default_response: "yes" });
     one.now += 120 * minute;
     expect(one.askNow("reject", rejectBody(ada))).toEqual({
@@ -227,7 +227,7 @@ describe("its deadline", () => {
 });
 
 describe("withdrawn", () => {
-  test("it has no result: nobody waits", () => {
+  test("it has no result: no run waits", () => {
     const one = opened();
     one.tell("withdraw", { reason: "cancelled" });
     one.tell("withdraw", { reason: "again" });
@@ -295,12 +295,12 @@ describe("who may decide", () => {
     }
   });
 
-  test("who manages the fleet decides about its runs", () => {
+  test("fleet managers decide about fleet runs", () => {
     const one = opened({ kind: "fleet_run" });
     expect(one.askNow("approve", approveBody(ada, { manages_fleet: true }))).toMatchObject({ outcome: "decided" });
   });
 
-  test("a history does not grow without end by somebody who tries again and again", () => {
+  test("repeated attempts do not grow a history without bound", () => {
     const one = opened({ approvers: ["user:ada"] });
     for (let attempt = 0; attempt < 250; attempt++) one.askNow("approve", approveBody(bob));
     expect(one.log()).toHaveLength(201);
@@ -399,13 +399,13 @@ describe("a decision link", () => {
     });
   });
 
-  test("dies with whoever waited", () => {
+  test("ends with the run that waited", () => {
     const { one } = handed();
     one.tell("withdraw", { reason: "cancelled" });
     expect(one.askNow("decide_by_link", byLink("h"))).toEqual({ outcome: "link_expired" });
   });
 
-  test("is told of somebody else's decision", () => {
+  test("is told of another person's decision", () => {
     const { one } = handed();
     one.askNow("approve", approveBody(ada));
     expect(one.askNow("decide_by_link", byLink("h"))).toMatchObject({ outcome: "already_decided", status: "approved" });
@@ -439,7 +439,7 @@ describe("notifications", () => {
     expect(idsOf(one).slice(3)).toEqual(["resolved-0", "resolved-1", "resolved-2"]);
   });
 
-  test("a reminder and an escalation are sent once, to whom they are for", () => {
+  test("a reminder and an escalation are sent once, each to its recipients", () => {
     const boss: Notify = { type: "email", to: ["boss@example.com", "ADA@example.com"] };
     const one = opened({
       notify: [mail],
@@ -476,7 +476,7 @@ describe("notifications", () => {
     expect(stateOf(one).status).toBe("pending");
   });
 
-  test("a reminder that comes after the decision reminds nobody", () => {
+  test("a reminder after the decision is not sent", () => {
     const one = opened({ remind_after_ms: minute });
     one.askNow("approve", approveBody(ada));
     one.tell("remind", {});

@@ -51,7 +51,7 @@ function ask(type: string, body: Json): Step {
   return { step: "ask", type, body };
 }
 
-test("one decision, told exactly once, never one of somebody after the deadline", () => {
+test("one decision, told exactly once, never one from after the deadline", () => {
   fc.assert(
     fc.property(setting, fc.array(step, { maxLength: 25 }), (changes, steps) => {
       const one = unopened();

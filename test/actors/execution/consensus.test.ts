@@ -88,7 +88,7 @@ test("only the ratio of the weights counts", () => {
   );
 });
 
-test("judges who agree are believed: their score, and full agreement", () => {
+test("judges in agreement count: their score, full confidence", () => {
   fc.assert(
     fc.property(share, fc.array(weight, { minLength: 1, maxLength: 9 }), (score, weights) => {
       const all = weights.map((one) => ({ score, confidence: 1, weight: one }));

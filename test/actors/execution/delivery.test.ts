@@ -35,7 +35,7 @@ describe("conditions", () => {
   });
 });
 
-test("whatever comes of a delivery, the execution stays as it is", () => {
+test("no outcome of a delivery changes the execution", () => {
   const story = begin().exit("x");
   const before = structuredClone([story.sim.state, story.sim.log()]);
   const [first, second] = sent(story);

@@ -18,7 +18,7 @@ test("a refused connection is an event of the iteration", () => {
   });
 });
 
-test("it counts while the output is judged, but not from another instance, nor after the end", () => {
+test("it counts while the output is judged, not from another instance or after the end", () => {
   const story = new Story().start().launch();
   blocked(story, "a.example", "another");
   expect(story.events).not.toContain("egress_blocked");

@@ -11,7 +11,7 @@ const story = (header: Partial<Header> = {}, plan: Partial<Plan> = {}) =>
 const pickUp = ({ sim, instance }: Story) =>
   sim.askNow("picked_up", { instance_id: instance, runtime: facts, warnings: [] });
 
-test("it is run by an activity of its own kind, and is there as soon as it is picked up", () => {
+test("an activity of its own runs it, and it is ready as soon as it is picked up", () => {
   const told = story();
   expect(told.sim.underWay("iteration.run")).toEqual([]);
   expect(told.sim.underWay("iteration.run.inline").map(({ input }) => input)).toEqual([
@@ -42,7 +42,7 @@ test("one with an instance is told nothing more than before", () => {
 });
 
 describe("its time", () => {
-  test("is watched by whoever runs the exchange: the iteration's", () => {
+  test("its deadline is watched by the exchange: the iteration's", () => {
     const told = story();
     pickUp(told);
     expect([...told.sim.timers.keys()]).toEqual([]);

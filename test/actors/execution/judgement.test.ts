@@ -50,7 +50,7 @@ describe("readVerdict", () => {
     expect(performance.now() - begun).toBeLessThan(1000);
   });
 
-  test("other members stand in for an absent reasoning where the asker says so, in that order", () => {
+  test("where allowed, other members replace a missing reasoning, in that order", () => {
     const names = ["reasoning", "feedback", "message"];
     const read = (found: object, reasons?: readonly string[]) =>
       readVerdict(JSON.stringify({ score: 1, ...found }), reasons)?.reasoning;
@@ -112,7 +112,7 @@ describe("judgeInput", () => {
     });
   });
 
-  test("stays below what an input may have, whatever the run said", () => {
+  test("stays below the limit of an input for any output", () => {
     const nasty = "\u0001".repeat(1_048_576);
     const calls = Array.from({ length: 500 }, () => ({
       tool_name: "fs.read",

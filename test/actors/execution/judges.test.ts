@@ -89,7 +89,7 @@ describe("a semantic validator", () => {
     ["fails", (story: Story, id: string) => story.childStarts(id).childEnds(id, null, "failed")],
     ["fails with a verdict", (story: Story, id: string) => story.childEnds(id, '{"score":1}', "timed_out")],
     ["is never heard of", (story: Story) => void story.sim.fireNext()],
-  ])("a judge that %s is asked once more, then the output is rejected, whatever score would do", (_, fate) => {
+  ])("a judge that %s is asked once more, then the output is rejected at any score", (_, fate) => {
     const story = exited([semantic("critic", { min_score: 0 })], { timeout_ms: 86_400_000 });
     const first = story.children[0]?.id ?? "";
     fate(story, first);
@@ -123,7 +123,7 @@ describe("a semantic validator", () => {
     expect(results(story)).toMatchObject([{ details: { reason: "judge_no_verdict", failure: "judge_not_found" } }]);
   });
 
-  test("a child that ends before its start is known began all the same", () => {
+  test("a child that ends before its start is known did start", () => {
     const story = exited([semantic("critic")]);
     const id = story.children[0]?.id ?? "";
     story.childEnds(id, '{"score":1}');
@@ -213,7 +213,7 @@ describe("several judges", () => {
     expect(story.record()).toMatchObject({ status: "completed", output: "ok" });
   });
 
-  test("too few verdicts are a rejection, even at min_score 0; nobody is asked again", () => {
+  test("too few verdicts are a rejection, even at min_score 0, without another try", () => {
     const story = exited([several(["a", "b", "c"], { min_judges_required: 2, min_score: 0 })]);
     story.judges("a", { score: 1 });
     const [b = { id: "" }, c = { id: "" }] = story.children;
@@ -329,7 +329,7 @@ describe("a child", () => {
     expect(told(erased)).toMatchObject([{ message: { body: { status: "cancelled" } } }]);
   });
 
-  test("a root tells nobody", () => {
+  test("a root has no parent to tell", () => {
     expect(told(new Story().start().launch().exit("42"))).toEqual([]);
   });
 });

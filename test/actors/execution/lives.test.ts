@@ -195,7 +195,7 @@ describe("lost instances", () => {
     expect(story.sim.state).toEqual(before);
   });
 
-  test("a resumed activity picks up again without a second start, and learns how far the output came", () => {
+  test("a resumed activity does not start again and learns how far the output came", () => {
     const story = new Story().start().launch();
     story.sim.tell("console", { instance_id: story.instance, stream: "stdout", offset: 0, bytes: 5, content: "hello" });
     const before = structuredClone(story.sim.state);
@@ -284,7 +284,7 @@ describe("images", () => {
     });
   });
 
-  test("a failed pull is an event and then the end, with as much of the error as is worth keeping", () => {
+  test("a failed pull is an event, then the end, with a bounded part of the error", () => {
     const story = new Story().start();
     story.pickUp();
     pull(story, { stage: "image_pull_failed", error: "x".repeat(100_000) });

@@ -251,7 +251,7 @@ describe("cmd.run", () => {
     expect(JSON.parse(story.conversation().at(-1)?.content ?? "").notice).toBe(notice);
   });
 
-  test("an iteration brings a bounded amount of conversation, however many messages it sends", () => {
+  test("an iteration brings a bounded conversation, however many messages it sends", () => {
     const story = running();
     const large = "y".repeat(15_000_000);
     for (let count = 0; count < 4; count++) {
@@ -263,7 +263,7 @@ describe("cmd.run", () => {
     story.modelSays({ content: "ok" });
   });
 
-  test("an iteration's results are kept for the record up to a share, then only their ends", () => {
+  test("an iteration's results are recorded up to a share, then only their ends", () => {
     const story = running();
     let asked = story.generate();
     const output = "x".repeat(1_000_000);
@@ -324,7 +324,7 @@ describe("cmd.run", () => {
 });
 
 describe("repeats", () => {
-  test("the same result twice, joined then replayed; altered: conflict; unknown: not found", () => {
+  test("same result twice: joined, then replayed; altered: conflict; unknown: not found", () => {
     const { story, dispatch } = dispatched();
     const first = story.result(dispatch);
     const second = story.result(dispatch);
@@ -445,7 +445,7 @@ describe("model errors", () => {
     expect(story.record()).toMatchObject({ status: "failed", error_code: "llm_error" });
   });
 
-  test("after a failed loop the same generate begins a new one, and the exit is not blamed on the model", () => {
+  test("after a failed loop the next generate starts anew; the model is not blamed", () => {
     const story = running();
     story.generate();
     story.modelFails("provider");

@@ -14,7 +14,7 @@ function toldAtEnd(change: Partial<Header>) {
   return sim.told;
 }
 
-test("nobody, when it has no parent", () => {
+test("none, when it has no parent", () => {
   expect(toldAtEnd({ workflow_execution_id: "p" })).toEqual([]);
 });
 

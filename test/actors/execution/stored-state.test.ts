@@ -43,7 +43,7 @@ test.each([
   expect(completeState(now as unknown as Json)).toEqual(now as unknown as Json);
 });
 
-test("validators under way are counted from the first, so that their outcome finds its place", () => {
+test("running validators are counted from the first, so each outcome finds its place", () => {
   const validators = [{ type: "regex", pattern: "x", target: "stdout", flags: "", min_score: 1, min_confidence: 0 }];
   const story = new Story({ plan: { validators: validators as Plan["validators"] } }).start().launch().exit("out");
   const completed = completeState(earlierState(story.state)) as unknown as ExecutionState;

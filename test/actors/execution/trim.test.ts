@@ -46,7 +46,7 @@ describe("trimming", () => {
     expect(trimText("x".repeat(500), 256)).toBe(`${"x".repeat(54)}\n[trimmed 284 bytes]\n${"x".repeat(162)}`);
   });
 
-  test("never over the cap, the end survives, the marker's number is right, characters stay whole", () => {
+  test("never over the cap; the end survives, the number is right, characters stay whole", () => {
     fc.assert(
       fc.property(wellFormed, wellFormed, fc.integer({ min: 1, max: 4_000 }), (stdout, stderr, cap) => {
         const trimmed = trimOutput(stdout, stderr, cap);

@@ -123,7 +123,7 @@ describe("what may be chosen", () => {
   });
 });
 
-test("no reply whatever makes it throw, and what is read is always in bounds", () => {
+test("no reply makes it throw, and every result is in bounds", () => {
   const key = fc.constantFrom("workflow_id", "workflow", "workflow_name", "confidence", "reasoning", "__proto__", "x");
   const value = fc.oneof(fc.jsonValue(), fc.string({ unit: "binary" }), fc.double());
   const text = fc.oneof(

@@ -103,7 +103,7 @@ test.each([
 });
 
 /** Any messages in any order, done as the decisions say. */
-test("whatever comes, a dead letter has failed, and what was received, routed or discarded is none", () => {
+test("a dead letter has always failed; received, routed, discarded ones are none", () => {
   const message = fc.oneof(
     fc.record({ of: fc.constant("ended" as const), code: fc.constantFrom(null, "workflow_error", "unknown_workflow") }),
     fc.record({ of: fc.constant("replay" as const), force: fc.boolean(), works: fc.boolean() }),

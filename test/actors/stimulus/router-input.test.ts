@@ -44,7 +44,7 @@ test("wordy workflows do not crowd out the stimulus", () => {
   expect(one?.description).toHaveLength(4096);
 });
 
-test("whatever the content, the input fits, and a cut is told", () => {
+test("the input fits for any content, and a cut is told", () => {
   const offered = offerOf(Array.from({ length: 200 }, (_, at) => workflow(`w${at}`, { description: "d".repeat(200) })));
   const unit = fc.constantFrom("a", '"', "\u0001", "ä", "\u{1f600}");
   fc.assert(

@@ -28,7 +28,7 @@ test("both spellings find the same tool", () => {
   expect(findTool([...builtinTools], "fs_read")).toBeUndefined();
 });
 
-test("a grant with skip_judge spares every tool that it covers, whatever other grants say", () => {
+test("a grant with skip_judge spares every tool it covers, despite others", () => {
   const { tools } = selectTools(["fs.*", "cmd.run"]);
   const spared = (...grants: readonly [name: string, skip_judge: boolean][]) =>
     sparedFromJudges(

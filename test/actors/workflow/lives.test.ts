@@ -300,7 +300,7 @@ describe("cancel", () => {
     expect(story.ask("resume")).toEqual({ outcome: "already_terminal", status: "completed" });
   });
 
-  test("nobody is there", () => {
+  test("no answer comes", () => {
     const story = new RunStory(definitionOf(two));
     expect(story.ask("cancel", { reason: null })).toEqual({ outcome: "unknown" });
     expect(story.ask("pause")).toEqual({ outcome: "unknown" });
@@ -323,7 +323,7 @@ describe("time", () => {
     expect(story.toldOf("withdraw")).toHaveLength(1);
   });
 
-  test("a state that takes too long has failed; the timer of an earlier entry does nothing", () => {
+  test("a state that takes too long fails; the timer of an earlier entry does nothing", () => {
     const story = told({
       WORK: { ...agent(ways(["on_timeout", "WORK"])), timeout_ms: 30_000, max_state_visits: 2 },
     });
@@ -341,7 +341,7 @@ describe("time", () => {
 });
 
 describe("pause", () => {
-  test("what is under way ends, its result is committed, nothing further is entered until resume", () => {
+  test("work under way ends and is committed; no further state begins before resume", () => {
     const story = told(asks);
     expect(story.ask("pause")).toEqual({ outcome: "done" });
     const { paused_at } = story.state;
@@ -459,7 +459,7 @@ describe("the parent", () => {
 describe("late news", () => {
   const agentId = "0190f3c2-6d1e-7a55-9c1f-2f6d0c5b8e33";
 
-  test("a child that started although nobody waits any more is told to stop", () => {
+  test("a child that started for a state that has ended is cancelled", () => {
     const story = told(works);
     const [start] = story.sim.performed;
     story.ask("cancel", { reason: null });

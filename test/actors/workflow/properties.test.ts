@@ -334,7 +334,7 @@ function workId(work: unknown): string | undefined {
   return (work as { activity?: string } | undefined)?.activity;
 }
 
-test("a run keeps its rules, whatever comes", () => {
+test("a run keeps its rules in any sequence of messages", () => {
   fc.assert(
     fc.property(definition, fc.array(act, { maxLength: 60 }), (sample, list) => {
       const story = new RunStory(sample);

@@ -250,7 +250,7 @@ const word = fc.constantFrom<[string, string, string]>(
   ["x\\\n{{v}}", "x", ""],
 );
 
-test("whatever a value is, it stays one word, and nothing of it is run", async () => {
+test("every value stays one word, and no part of it is run", async () => {
   await fc.assert(
     fc.asyncProperty(before, fc.array(fc.tuple(word, hostile), { minLength: 1, maxLength: 4 }), async (lead, words) => {
       const variables = { yes: true, ...Object.fromEntries(words.map(([, value], at) => [`v${at}`, value])) };
@@ -270,7 +270,7 @@ const piece = fc.constantFrom(
   ),
 );
 
-test("where a value that is plain text may stand, it means what it would mean spliced in", async () => {
+test("in place of plain text a value means what it would mean spliced in", async () => {
   const plain = ".q7.";
   const parts = fc.array(fc.oneof(piece, piece, piece, fc.constant(null)), { minLength: 2, maxLength: 14 });
   await fc.assert(

@@ -29,7 +29,7 @@ test("keys are in the order of the versions", () => {
   );
 });
 
-test("10.0.0 comes after 9.0.0, a release after its candidates, build metadata counts for nothing", () => {
+test("10.0.0 is after 9.0.0, a release after its candidates; build metadata is ignored", () => {
   const sorted = ["9.0.0-rc.2", "9.0.0-rc.10", "9.0.0", "10.0.0"];
   expect(sorted.toSorted((one, other) => orderOf(versionOrder(one), versionOrder(other)))).toEqual(sorted);
   expect(versionOrder("1.0.0+a")).toBe(versionOrder("1.0.0+b"));

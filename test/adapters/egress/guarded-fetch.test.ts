@@ -99,7 +99,7 @@ test("a request arrives under its own name, and only what is its own", async () 
   expect(seen[0]?.headers.get("authorization")).toBe("Bearer x");
 });
 
-test("over TLS the certificate has to be the name's, although an address is connected to", async () => {
+test("over TLS the certificate must match the name, although an address is dialled", async () => {
   const { port, seen } = serve(() => new Response("secure"), true);
   expect(text((await call(`https://api.test:${port}/`)).body)).toBe("secure");
   expect(seen[0]?.host).toBe(`api.test:${port}`);
@@ -222,7 +222,7 @@ test("time is bounded, and the caller may give up", async () => {
   expect(await outcome(call(`http://api.test:${port}/`, { signal: AbortSignal.timeout(40) }))).toBe("aborted");
 });
 
-test("nobody there", async () => {
+test("no server there", async () => {
   const { port } = serve(() => new Response());
   for (const step of undo.splice(0)) step();
   expect(await outcome(call(`http://api.test:${port}/`))).toBe("unreachable");

@@ -38,7 +38,7 @@ async function apiFixture(port: number): Promise<Fixture> {
   return opened;
 }
 
-test("a listed host is reached in origin form, without what is between client and proxy", async () => {
+test("a listed host is reached in origin form, without hop-by-hop fields", async () => {
   const server = await peer();
   const proxy = await apiFixture(server.port);
   const agent = await client(proxy);
@@ -88,7 +88,7 @@ test("bodies pass in both directions, chunked or counted", async () => {
   expect(server.heard()).toEndWith("content-length: 7\r\nvia: 1.1 svc\r\n\r\ncounted");
 });
 
-test("an answer that ends with its connection is passed on as chunks, to HTTP/1.0 as it is", async () => {
+test("an answer ended by its connection is chunked, and unchanged for HTTP/1.0", async () => {
   const server = await openPeer((socket) => socket.end("HTTP/1.1 200 OK\r\n\r\nall of it"));
   undo.push(server.stop);
   const proxy = await apiFixture(server.port);
@@ -161,7 +161,7 @@ test.each([
   expect(await tunnel.all()).toContain(`"reason":"${reason}"`);
 });
 
-test("a name is connected to by the address that was checked, whatever it says the next time", async () => {
+test("a name is connected to by the checked address, not by a later one", async () => {
   const server = await peer();
   const proxy = await fixture(allow(`api.test:${server.port}`, `127.0.0.1:${server.port}`));
   proxy.names.set("api.test", [["127.0.0.1"], ["10.0.0.1"]]);
@@ -266,7 +266,7 @@ test.each([
   expect(await agent.take(/}$/)).toStartWith("HTTP/1.1 502 ");
 });
 
-test("nobody at the port, or no such name", async () => {
+test("no server at the port, or no such name", async () => {
   const server = await peer();
   server.stop();
   const proxy = await apiFixture(server.port);
@@ -319,7 +319,7 @@ test("a client that never comes to the point is cut, however slowly it goes on",
   expect(await silent.all()).toBe("");
 });
 
-test("strangers in numbers push out their own eldest, not those who are known", async () => {
+test("unauthenticated connections displace their own oldest, never authenticated ones", async () => {
   const server = await peer();
   const proxy = await apiFixture(server.port);
   const agent = await client(proxy);

@@ -42,7 +42,7 @@ async function tunnel(proxy: Fixture, target: string): Promise<RawClient> {
   return agent;
 }
 
-test("other protocols pass to a port that is written in the list, whoever begins", async () => {
+test("other protocols pass to a listed port, whichever side begins", async () => {
   const { peer, proxy } = await scene((port) => [`api.test:${port}`, `127.0.0.1:${port}`]);
   const agent = await tunnel(proxy, `api.test:${peer.port}`);
   agent.send("SSH-2.0-x\r\n");
@@ -117,7 +117,7 @@ test.each([
   expect(peer.heard()).toBe("");
 });
 
-test("to an address TLS names nobody, or that address", async () => {
+test("to an address TLS sends no name, or that address", async () => {
   const { peer, proxy } = await scene((port) => [`127.0.0.1:${port}`]);
   const agent = await tunnel(proxy, `127.0.0.1:${peer.port}`);
   agent.send(greeting(null));
@@ -164,7 +164,7 @@ test("no prefix of a greeting is taken for all of it, and no noise breaks the re
   }
 });
 
-test("a real TLS client and server meet through the tunnel, each end closing on its own", async () => {
+test("a real TLS client and server meet through the tunnel; each end closes itself", async () => {
   const folder = join(import.meta.dir, "certificate");
   const [cert, key] = ["cert.pem", "key.pem"].map((name) => readFileSync(join(folder, name), "utf8")) as [
     string,

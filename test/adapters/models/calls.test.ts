@@ -265,7 +265,7 @@ describe("selection", () => {
     ["a disabled provider does not count", [{ ...scripted("a"), enabled: false }, cloud("b")], {}, "b at b"],
   ])("%s", (_, providers, selection, expected) => expect(first(providers, selection)).toBe(`default → ${expected}`));
 
-  test("latency-optimized asks the fastest by its recent median, once every model was measured", async () => {
+  test("latency-optimized asks the fastest by recent median once all were measured", async () => {
     const rules = (delay_ms: number) => [{ reply: { content: "x", delay_ms } }];
     const config = configOf({
       llm_providers: [
@@ -298,7 +298,7 @@ describe("selection", () => {
     expect((await failureOf(models, aCall({ alias: "other" }))).errorClass).toBe("model_not_found");
   });
 
-  test("when everybody fails, the last failure tells of the fallback", async () => {
+  test("when all fail, the last failure tells of the fallback", async () => {
     const failing = { rules: [{ reply: { error: { class: "provider" } } }] };
     const config = configOf({
       llm_providers: [

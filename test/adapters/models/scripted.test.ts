@@ -215,7 +215,7 @@ test("templates reach no prototype", () => {
   }
 });
 
-test("text without braces is taken as it is, and comments, escapes and white space are Handlebars'", () => {
+test("text without braces stays; comments, escapes and white space are Handlebars'", () => {
   expect(renderTemplate(compileTemplate("a & <b> \\n"), {})).toBe("a & <b> \\n");
   expect(renderTemplate(compileTemplate("{{! note }}a {{~last~}} b {{{last}}} \\{{last}}"), { last: "<L>" })).toBe(
     "a<L>b <L> {{last}}",

@@ -45,7 +45,7 @@ test.each([
   expect(names.map((each) => map.toVendor(each))).toEqual(expected);
 });
 
-test("a name that nobody sent stays as it is", () => {
+test("a name that was not sent stays as it is", () => {
   const map = toolNames(["cmd.run"]);
   expect(map.fromVendor("rm_rf")).toBe("rm_rf");
 });

@@ -195,7 +195,7 @@ describe.each(kinds)("%s", (type, wire) => {
     expect(seconds).toBeLessThanOrEqual(30);
   });
 
-  test("a caller who gives up gets its own reason at once, and the vendor is left", async () => {
+  test("a caller that gives up gets its own reason at once; the vendor call ends", async () => {
     vendor.push({ stall: "middle" });
     const controller = new AbortController();
     const pending = outcome(modelsOf(type, wire), aCall({ signal: controller.signal }));

@@ -90,7 +90,7 @@ describe.skipIf(!works)("bubblewrap holds", () => {
     expect(stdout).toBe("");
   });
 
-  test("no network: neither the host's loopback, nor abstract sockets, nor an outside address", async () => {
+  test("no network: no loopback of the host, no abstract sockets, no outside address", async () => {
     const server = Bun.listen({
       hostname: "127.0.0.1",
       port: 0,
@@ -106,7 +106,7 @@ describe.skipIf(!works)("bubblewrap holds", () => {
     expect(stdout.split("\n").slice(0, 2)).toEqual(["1", "1"]);
   });
 
-  test("neither the metadata address nor a host's port by any of its addresses, by TCP or UDP", async () => {
+  test("no metadata address and no port of the host at any address, by TCP or UDP", async () => {
     const server = Bun.listen({
       hostname: "0.0.0.0",
       port: 0,
@@ -277,7 +277,7 @@ describe.skipIf(!works)("bubblewrap holds", () => {
   }, 20_000);
 
   test.each([true, false])(
-    "a killed supervisor takes everything inside along, and the instance counts as lost (control groups: %p)",
+    "killing the supervisor ends all inside; the instance is lost (cgroups: %p)",
     async (cgroups) => {
       const own = await processFixture({ cgroups });
       const spec = specOf(fixture, "echo up; sleep 3456");

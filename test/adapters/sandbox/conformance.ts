@@ -163,7 +163,7 @@ export function sandboxConformance(name: string, make: () => Promise<SandboxFixt
       expect(exit.stdout).toContain('GREETING=it\'s $HOME~"quoted"\n');
     });
 
-    test("a prompt too long for an argument, or one with NUL, arrives by file and standard input", async () => {
+    test("a prompt too long for an argument, or with NUL, arrives by file and stdin", async () => {
       const filler = "#".repeat(200_000);
       const { exit } = await runToEnd(sandbox, specOf(fixture, `echo a; exit 3\n${filler}`));
       // The shell got no argument, so nothing of the prompt ran.
@@ -249,7 +249,7 @@ export function sandboxConformance(name: string, make: () => Promise<SandboxFixt
       expect((await runToEnd(sandbox, spec)).exit).toMatchObject({ reason: "terminated", exitCode: 143 });
     });
 
-    test("a program that ignores SIGTERM is killed after the grace, with its daemonised children", async () => {
+    test("a program that ignores SIGTERM is killed after the grace, with its daemons", async () => {
       const tag = `31${Math.floor(Math.random() * 1e6)}`;
       const spec = specOf(
         fixture,

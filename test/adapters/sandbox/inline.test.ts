@@ -62,7 +62,7 @@ test("it says that nothing holds what is in it, for nothing is", () => {
 });
 
 describe("an exchange", () => {
-  test("puts the prompt to the gateway under the execution's token, and ends with the answer", async () => {
+  test("puts the prompt to the gateway with the execution's token, ends with the answer", async () => {
     const { sandbox, asked } = behind(() => final("fin"));
     const prompt = `é\0${"x".repeat(300_000)}`;
     const spec = instance(prompt);
@@ -131,7 +131,7 @@ describe("an exchange", () => {
 });
 
 describe("its life", () => {
-  test("launched any number of times it asks once; others may follow it from where they stand", async () => {
+  test("launched any number of times it asks once; others may follow it from any offset", async () => {
     const { sandbox, asked } = behind(() => final("wörld"));
     const spec = instance();
     await Promise.all([sandbox.launch(spec, () => {}), sandbox.launch(spec, () => {})]);
@@ -157,7 +157,7 @@ describe("its life", () => {
     }
   });
 
-  test("whoever follows may leave; it runs on", async () => {
+  test("a follower may leave; it runs on", async () => {
     const { sandbox } = behind(() => null);
     const spec = instance();
     await sandbox.launch(spec, () => {});

@@ -79,7 +79,7 @@ test("end wished for while it starts", async () => {
   }
 }, 30_000);
 
-test("a warning is given once where agents run without a sandbox, and refused where that is not allowed", async () => {
+test("without a sandbox: one warning, or a refusal where that is not allowed", async () => {
   expect(fixture.warnings.filter((warning) => warning.includes("WITHOUT a sandbox"))).toHaveLength(1);
   expect(fixture.sandbox.describe()).toMatchObject({ isolation: "process", sandbox: "none", egressEnforced: false });
   expect(processFixture({ bubblewrap: false, allowUnsandboxed: false })).rejects.toThrow(SandboxUnavailable);

@@ -177,7 +177,7 @@ export function optionsConformance(name: string, make: () => Promise<SandboxFixt
         return { ...given, bootstrapPath: fixture.holds.mounts ? `/workspace/${file}` : join(directory, file) };
       };
 
-      test("runs an executable directly with argument, environment, exit code and cwd as they are", async () => {
+      test("runs an executable directly; argument, environment, exit code and cwd are kept", async () => {
         const text = '#!/bin/sh\necho "$# $1 $EXTRA $SVC_EXECUTION_TOKEN"\npwd -P > where\necho bad >&2\nexit 9\n';
         const given = placed("program", text, 0o755);
         expect(await run(given)).toMatchObject({
@@ -237,7 +237,7 @@ export function optionsConformance(name: string, make: () => Promise<SandboxFixt
         expect(proxy.seen).toEqual([]);
       });
 
-      test("with it the proxy answers at 127.0.0.1:8082 and programs are told so, in both cases", async () => {
+      test("with it the proxy answers at 127.0.0.1:8082, and programs are told in both cases", async () => {
         const given = spec(`env | grep -i _proxy | sort; ${ask(8082)}`, { egress, environment: secrets });
         if (!fixture.holds.network) return refused(given, "runtime_error");
         using proxy = socketServer(fixture.egressSocket("one"));

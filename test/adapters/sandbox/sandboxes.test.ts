@@ -54,7 +54,7 @@ test("instances are found, listed and ended wherever they are", async () => {
   expect(calls).toEqual(["process terminate b", "docker terminate b", "process remove b", "docker remove b"]);
 });
 
-test("one that does not answer keeps nobody else from ending, and the failure is told", async () => {
+test("one that does not answer delays no other, and the failure is told", async () => {
   const calls: string[] = [];
   const broken = { ...holding({ isolation: "docker" }, []), terminate: () => Promise.reject(new Error("engine away")) };
   const sandboxes = new Sandboxes([broken, holding({ isolation: "process" }, ["a"], calls)]);

@@ -10,7 +10,7 @@ const directory = () => scratch("segments");
 const sizeOnDisk = (path: string) => readdirSync(path).reduce((sum, name) => sum + statSync(join(path, name)).size, 0);
 
 describe("output segments", () => {
-  test("32 MiB leave no more than 2 MiB on disk; head and tail are shown, the total is known", () => {
+  test("32 MiB leave at most 2 MiB on disk; head and tail are shown, the total is known", () => {
     const path = directory();
     const writer = new SegmentWriter(path, "stdout");
     writer.write(Buffer.from("HEAD"));

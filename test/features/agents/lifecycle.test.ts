@@ -296,7 +296,7 @@ describe("scope", () => {
     expect(await seen(other.token)).toEqual(["********", false]);
   });
 
-  test("promoted by a switched administrator, seen and run by everybody, given back", async () => {
+  test("promoted by a switched administrator, visible to all tenants, given back", async () => {
     const { tenant, token, id, name } = await deployed();
     const other = newTenant();
     const promoted = await post(switched(tenant), `${id}/scope`, { target_scope: "global" });
@@ -333,7 +333,7 @@ describe("scope", () => {
     ]);
   });
 
-  test("who may not, and what is no scope", async () => {
+  test("callers without permission, and unknown scopes", async () => {
     const { token, id } = await deployed();
     const consumer = caller("u-scope", { kind: "consumer" });
     const { body: own } = await fixture.deploy(consumer, named(newName()));
@@ -425,7 +425,7 @@ describe("judges", () => {
       execution: { validation: [{ type: "semantic", judge_agent: judge, criteria: "good" }] },
     });
 
-  test("one nobody knows is a warning, a known or a global one is not", async () => {
+  test("an unknown one is a warning, a known or a global one is not", async () => {
     const { token } = newTenant();
     const missing = await fixture.deploy(token, judged("nobody-at-all"));
     expect(missing.body.warnings).toMatchObject([
@@ -462,7 +462,7 @@ describe("security contexts", () => {
     if (status === 422) expect(answer.body.code).toBe("unknown_security_context");
   });
 
-  test("nobody changes an agent that may do more than they", async () => {
+  test("no caller changes an agent with more rights than theirs", async () => {
     const tenant = newName();
     const { body } = await fixture.deploy(caller(tenant), bound("svc-system-operator"));
     const user = caller(tenant, { kind: "tenant_user", membership: "owner" });
@@ -554,7 +554,7 @@ test("ids are read without regard to case", async () => {
   expect(fixture.told).toContain(`paused ${tenant} ${id}`);
 });
 
-test("a manifest no node offers is refused (41)", async () => {
+test("a manifest no node offers is refused", async () => {
   const { token } = newTenant();
   const answer = await fixture.deploy(token, manifestWith("spec.runtime.isolation", "firecracker"));
   expect([answer.status, answer.body.code]).toEqual([422, "unsupported_isolation"]);

@@ -101,7 +101,7 @@ describe("deploy", () => {
     expect(newer.body).toMatchObject({ id: first.body.id, revision: 1, created: false });
   });
 
-  test("deploys of one version at once: one wins, nobody breaks", async () => {
+  test("deploys of one version at once: one wins, none fails", async () => {
     const { token } = newTenant();
     const answers = await Promise.all(Array.from({ length: 12 }, () => fixture.deploy(token, named("race"))));
     expect(answers.map((answer) => answer.status).toSorted()).toEqual([200, ...Array(11).fill(409)]);

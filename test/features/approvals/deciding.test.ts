@@ -20,7 +20,7 @@ const reject = (token: string, id: string, body: object) => fixture.call(token, 
 const statusOf = async (id: string) => (await fixture.call(ada, path(id, "/history"))).body.status;
 
 describe("approve", () => {
-  test("goes on with the run in one commit, and the request is no longer pending (17)", async () => {
+  test("goes on with the run in one commit, and the request is no longer pending", async () => {
     const { id, run } = await fixture.open();
     const shown = await fixture.call(ada, path(id));
     expect(shown.body).toEqual({
@@ -88,7 +88,7 @@ describe("approve", () => {
   });
 });
 
-test("reject needs a reason, which is the run's feedback (18)", async () => {
+test("reject needs a reason, which is the run's feedback", async () => {
   const { id, run } = await fixture.open();
   for (const body of [{}, { reason: "" }, { reason: " \n\t" }, { reason: null }, { reason: 7 }]) {
     const refused = await reject(ada, id, body);
@@ -132,7 +132,7 @@ test("texts are bounded in bytes and must be storable", async () => {
   expect((await approve(ada, id, { feedback: "ä".repeat(8_192) })).status).toBe(200);
 });
 
-describe("the first decision wins (19)", () => {
+describe("the first decision wins", () => {
   test("of twenty approvals at once one is taken, the others learn of it", async () => {
     const { id, run } = await fixture.open();
     const answers = await Promise.all(Array.from({ length: 20 }, () => approve(ada, id)));
@@ -146,7 +146,7 @@ describe("the first decision wins (19)", () => {
     await until(async () => (await fixture.told(run)).length === 1);
   });
 
-  test("whatever the second one is", async () => {
+  test("for any second one", async () => {
     const { id } = await fixture.open();
     await reject(ada, id, { reason: "no" });
     const recorded = { code: "approval_already_decided", status: "rejected" };
@@ -159,7 +159,7 @@ describe("the first decision wins (19)", () => {
   });
 });
 
-describe("a stranger (20)", () => {
+describe("a stranger", () => {
   test("finds nothing and changes nothing", async () => {
     const { id } = await fixture.open();
     for (const [token, wanted] of [
@@ -234,7 +234,7 @@ test("checks come in a fixed order", async () => {
   ]);
 });
 
-describe("a signal (23)", () => {
+describe("a signal", () => {
   test.each([
     [{ signalName: null, text: "yes" }, "approved"],
     [{ signalName: "approve", text: "whatever" }, "approved"],
@@ -270,7 +270,7 @@ describe("a signal (23)", () => {
   });
 });
 
-describe("who may decide (24, 25)", () => {
+describe("who may decide", () => {
   test("refusals are 403, leave it pending and are recorded", async () => {
     const { id } = await fixture.open({
       forbid_initiator: true,
@@ -302,7 +302,7 @@ describe("who may decide (24, 25)", () => {
     expect((await approve(owner, id)).status).toBe(200);
   });
 
-  test("history names who was authenticated, whatever they say", async () => {
+  test("history names the authenticated caller, not a claimed name", async () => {
     const { id, run } = await fixture.open();
     await approve(ada, id, { approved_by: "Her Majesty" });
     const { body } = await fixture.call(ada, `/v1/human-approvals/history?execution_id=${run}`);

@@ -72,7 +72,7 @@ test("looking at it decides nothing; using it decides once", async () => {
 });
 
 describe("a browser", () => {
-  test("gets a page without scripts that tells nobody of the link and shows what is asked as text", async () => {
+  test("gets a page without scripts or referrer that shows the question as text", async () => {
     const { path } = await linked({ prompt: `</pre><script>alert("1")</script>&'` });
     const page = await fixture.call(null, path, { headers: browser });
     expect(page.headers.get("content-type")).toBe("text/html; charset=utf-8");
@@ -107,7 +107,7 @@ describe("a browser", () => {
   });
 });
 
-test("a program gets JSON, and nobody keeps it", async () => {
+test("a program gets JSON that is not cached", async () => {
   const { id, path } = await linked();
   const shown = await fixture.call(null, path);
   expect(shown.headers.get("cache-control")).toBe("no-store");
@@ -167,7 +167,7 @@ describe("a link dies", () => {
     expect(await record(id)).toMatchObject({ status: "timed_out" });
   });
 
-  test("when somebody else decides, whose decision it is told", async () => {
+  test("when another person decides, it shows whose decision it was", async () => {
     const { id, path } = await linked();
     await fixture.call(ada, `/v1/human-approvals/${id}/reject`, { body: { reason: "no" } });
     expect((await fixture.call(null, path)).status).toBe(410);
@@ -175,7 +175,7 @@ describe("a link dies", () => {
   });
 });
 
-describe("nobody gets one who may not decide", () => {
+describe("only those who may decide get one", () => {
   test.each<[Partial<Open>, string, string]>([
     [{ approvers: ["user:ada"] }, "bob@example.com", "approver_not_allowed"],
     [{ approvers: ["email:bob@example.com"] }, "bob@example.com", "approver_not_allowed"],

@@ -43,7 +43,7 @@ const notesOf = async (id: string): Promise<string[]> =>
 const arrived = (path: string, count: number) =>
   until(() => receiver.at(path).length >= count && receiver.at(path), { what: `${count} at ${path}` });
 
-test("a webhook hears of the request and of its end, signed so that the library verifies it", async () => {
+test("a webhook gets the request and its end, with signatures the library verifies", async () => {
   const secret = `whsec_${Buffer.from("a key of twenty-four byte").toString("base64")}`;
   const { id } = await fixture.open({ notify: [hook("/hook", secret)] });
   await arrived("/hook", 1);
@@ -137,7 +137,7 @@ test("each reader of mail gets a letter and a link of their own", async () => {
   expect(smtp.to("bob@example.com")[1]?.text).not.toContain("approval-links");
 });
 
-test("whoever may not decide is told without a link", async () => {
+test("recipients who may not decide are told without a link", async () => {
   await fixture.open({
     approvers: ["email:bob@example.com"],
     forbid_initiator: true,

@@ -138,7 +138,7 @@ test("a cancelled run withdraws its approval in the same commit", async () => {
   await expect(refused).rejects.toMatchObject({ code: "approval_already_decided", extras: { status: "withdrawn" } });
 });
 
-test("a restart changes nothing for who waits, and what was due meanwhile is done", async () => {
+test("a restart changes nothing for waiting callers; what was due is done", async () => {
   const still = await waiting(signed);
   const due = await waiting({
     SIGN: human(ways(["always", "DONE"]), { timeout_ms: 300, default_response: "yes" }),

@@ -49,7 +49,7 @@ describe("when its time passes", () => {
     expect(await record(id)).toMatchObject({ status: "timed_out", via: "timeout", decided_by: null });
   });
 
-  test("the stored deadline decides, whatever became of the timer", async () => {
+  test("the stored deadline decides, not the timer", async () => {
     const { id, run } = await fixture.open({ timeout_ms: hour, default_response: "no" });
     await fixture.advance(hour);
     const list = await fixture.call(ada, "/v1/human-approvals");
@@ -62,7 +62,7 @@ describe("when its time passes", () => {
     expect(told?.result).toMatchObject({ status: "failed", decision: "rejected", response: "no", timeout: true });
   });
 
-  test("while no node was there, it has passed when one is back (22)", async () => {
+  test("while no node was there, it has passed when one is back", async () => {
     const waiting = await fixture.open({ timeout_ms: hour });
     const passing = await fixture.open({ timeout_ms: 400 });
     const before = (await fixture.call(ada, path(waiting.id))).body.request;

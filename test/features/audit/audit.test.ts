@@ -119,7 +119,7 @@ test("an entry tells who, from where and what, and is listed in that shape", asy
   });
 });
 
-test("whatever texts a change or a request brings, the entry can be written", async () => {
+test("an entry can be written for any texts of a change or a request", async () => {
   const hostile = "a\0b\ud800c";
   const by = auditedBy({
     identity: identityOf("acme", { userId: hostile, clientId: hostile }),

@@ -65,7 +65,7 @@ test.each([
   "Basic !!!",
   "",
   `Basic ${"A".repeat(20_000)}`,
-])("%p is nobody", async (authorization) => {
+])("%p is unknown", async (authorization) => {
   expect(await open().admit(authorization)).toBeNull();
 });
 
@@ -75,12 +75,12 @@ test.each([
   ["waiting for its slot", { phase: "waiting" }],
   ["being judged", { phase: "validating" }],
   ["another instance's", { instance: "j" }],
-])("an execution that is %s admits nobody", async (_, change) => {
+])("an execution that is %s admits no connection", async (_, change) => {
   Object.assign(facts, change);
   expect(await open().admit(basic("svc:good"))).toBeNull();
 });
 
-test("what is known is believed for half a second, by everybody at once", async () => {
+test("an answer is reused for half a second by all connections", async () => {
   const opened = open();
   await Promise.all(Array.from({ length: 50 }, () => opened.admit(basic("svc:good"))));
   expect(facts.reads).toBe(1);
@@ -88,7 +88,7 @@ test("what is known is believed for half a second, by everybody at once", async 
   await until(async () => (await opened.admit(basic("svc:good"))) === null, { timeoutMs: 900 });
 });
 
-test("connections end with the instance, and their bytes are told once the last one is closed", async () => {
+test("connections end with the instance; their bytes are told when the last closes", async () => {
   const opened = open();
   const subject = await opened.admit(basic("svc:good"));
   if (subject === null) throw new Error("not admitted");

@@ -101,7 +101,7 @@ test.each([
   expect([elsewhere.status, elsewhere.body?.count]).toEqual([200, 0]);
 });
 
-test("a listed host is reached; its subdomain, private addresses and names that lead there are not", async () => {
+test("a listed host is reached; not its subdomain, private addresses or their names", async () => {
   const lines = [
     curl(`http://api.test:${port}/`),
     curl(`http://sub.api.test:${port}/`),
@@ -158,7 +158,7 @@ test("credentials are one instance's, and end with it; its open connections are 
   expect(output).toBe("407\n407\n200");
 });
 
-test("a node that opens the network to nobody refuses such agents, also those deployed before", async () => {
+test("a node without network refuses such agents, also those deployed before", async () => {
   const before = await ExecutionFixture.open();
   try {
     const open = { spec: { security: { network: { denylist: ["evil.example"] } } } };

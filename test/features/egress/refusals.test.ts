@@ -49,7 +49,7 @@ test("a command's refusal is an incident of its run, and no event", async () => 
   expect(incidents).toMatchObject([{ category: "egress_blocked", executionId: "e", agentId: null }]);
 });
 
-test("equal ones are told once, different ones a hundred times; each is counted as an incident", async () => {
+test("equal refusals are told once, different ones up to a hundred; all are counted", async () => {
   const { told, incidents, refuse } = scene();
   for (let at = 0; at < 50; at++) await refuse(subject, refusal("a.example"));
   expect([told.length, incidents.length]).toEqual([1, 50]);
@@ -59,7 +59,7 @@ test("equal ones are told once, different ones a hundred times; each is counted 
   expect(told).toHaveLength(101);
 });
 
-test("a mailbox that takes nothing keeps nobody for long", async () => {
+test("a full mailbox delays callers only briefly", async () => {
   const failing = scene(() => Promise.reject(new Error("full")));
   await failing.refuse(subject, refusal("a.example"));
   expect(failing.warnings).toHaveLength(1);

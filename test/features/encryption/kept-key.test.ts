@@ -11,7 +11,7 @@ const program = `
   console.log([...new Set(keys.map(({ id }) => id))].join());
 `;
 
-test("made once, whoever comes first: processes that start at once and later ones have the same", async () => {
+test("made once: processes that start at once, and later ones, have the same key", async () => {
   const folder = join(scratch("kept-key"), "data");
   const started = Array.from({ length: 4 }, () => Bun.spawn([process.execPath, "-e", program, folder]));
   const ids = await Promise.all(started.map(({ stdout }) => new Response(stdout).text()));

@@ -39,7 +39,7 @@ beforeEach(async () => {
   incidents = 0;
 });
 
-test("two nodes at once: every text is sealed anew once, and opens with the new key alone", async () => {
+test("two nodes at once encrypt every text anew once, under the new key alone", async () => {
   await seed(230);
   await sql`insert into sealed_things values (${Bun.randomUUIDv7()}, 't0', -1, null)`;
   const counts = await Promise.all([rewrapRows(sql, rotating, column), rewrapRows(sql, rotating, column)]);
@@ -51,7 +51,7 @@ test("two nodes at once: every text is sealed anew once, and opens with the new 
   expect(incidents).toBe(0);
 });
 
-test("a text that does not open stays, is told of, and keeps nothing else from being sealed anew", async () => {
+test("a text that does not open stays and is reported; the others are rewrapped", async () => {
   await seed(102);
   const [bad] = await sql<{ id: string }[]>`
     update sealed_things set tenant = 'elsewhere' where number = 0 returning id, secret`;

@@ -99,7 +99,7 @@ test("the incident and the refusal tell the place and the reason, never the text
   expect(JSON.stringify(reported)).not.toContain(sealed);
 });
 
-test("during a rotation both keys open, the new one seals, and what the old one sealed is outdated", () => {
+test("during a rotation both keys open, the new one encrypts, old texts are outdated", () => {
   const old = sealer.seal(place, "secret");
   const rotating = sealerOf(second, first);
   expect(rotating.open(place, old)).toBe("secret");

@@ -23,7 +23,7 @@ const step = fc.record({
   numbers: fc.integer({ min: 0, max: 3 }),
 });
 
-test("every event gets one id, without gap, in its execution's order, whoever numbers when", async () => {
+test("every event gets one id, without gap, in its execution's order, from any node", async () => {
   const { sql } = stores;
   const nodes = [1, 2, 3].map(() => agentNumbering(sql, reading(sql)));
   const [first] = nodes as [(typeof nodes)[number]];

@@ -59,7 +59,7 @@ test("stored events come first, then live ones; ids have no gap; the removal end
   expect([again.status, again.body.code]).toEqual([404, "agent_not_found"]);
 });
 
-test("resuming by header or by `from` repeats nothing; `backlog` bounds what comes first", async () => {
+test("resuming by header or by `from` repeats nothing; `backlog` bounds the beginning", async () => {
   const agentId = await fixture.deploy({ script });
   await fixture.ended(await run(agentId));
   const all = await stored(agentId);
@@ -140,7 +140,7 @@ test.each([
   expect((await fixture.node.call("GET", `/v1/agents/${id}/events${query}`)).status).toBe(status);
 });
 
-test("readers who come and go while executions run see one and the same sequence", async () => {
+test("readers that come and go while executions run see the same sequence", async () => {
   const agentId = await fixture.deploy({ script });
   const early = await follow(agentId);
   const readers: Followed[] = [early];

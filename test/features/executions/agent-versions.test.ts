@@ -59,7 +59,7 @@ test("12: a paused agent does not start, a resumed one does", async () => {
   expect((await run(id)).body.status).toBe("completed");
 }, 60_000);
 
-test("a global agent runs in the tenant of whoever starts it", async () => {
+test("a global agent runs in the tenant of its caller", async () => {
   const deployed = await at.node.call("POST", "/v1/agents?scope=global", manifest(saying(newName(), "1.0.0", "hi")));
   expect(deployed.body).toMatchObject({ scope: "global", tenant_id: "svc-system" });
   const guest = { Authorization: `Bearer ${await at.node.token({ tenant_id: "acme" }, "tenant-acme")}` };

@@ -75,7 +75,7 @@ describe("what is there", () => {
     });
   });
 
-  test("a directory: its text files by name, each under its path; what is no text is left out", async () => {
+  test("a directory: its text files by name, each under its path, others left out", async () => {
     const root = workspace({
       "docs/b.md": "second",
       "docs/a.md": "first\n",

@@ -214,7 +214,7 @@ test("what may not be read is hidden in the shell and from the tools", async () 
   expect([seen.status, secret.status]).toEqual(["succeeded", "refused"]);
 });
 
-test("a volume that grows beyond its limit ends the instance, whatever its disk allows", async () => {
+test("a volume that grows beyond its limit ends the instance, on any disk", async () => {
   const record = await at.run({
     spec: { volumes: [{ name: "small", mount_path: "/workspace/small", size_limit: "1Mi" }] },
     script: [shell("head -c 8000000 /dev/zero > small/big; sleep 60"), say("survived")],
@@ -230,7 +230,7 @@ test("a volume full of files without content ends the instance, too", async () =
   expect(record).toMatchObject({ status: "failed", error_code: "disk_exceeded" });
 });
 
-test("volumes: ephemeral and persistent ones are mounted, kept, shown, and writable as they say", async () => {
+test("both kinds of volumes are mounted, kept, shown and writable as declared", async () => {
   const options = {
     name: `volumes-${process.pid}`,
     spec: {

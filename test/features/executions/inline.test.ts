@@ -152,7 +152,7 @@ describe("an instance of its own has", () => {
     expect(judged(more)).toBe(false);
   });
 
-  test("and nobody else", () => {
+  test("and no other caller", () => {
     expect(judged({})).toBe(true);
     expect(judged({ spec: { runtime: { language: "python", isolation: "process" } } })).toBe(true);
   });

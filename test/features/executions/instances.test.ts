@@ -15,7 +15,7 @@ afterAll(() => fixture.close());
 const output = (record: { output: string | null }) => record.output;
 
 describe("startup script", () => {
-  test("runs in the workspace before the bootstrap; what it writes is console output and not the agent's", async () => {
+  test("runs in the workspace before the bootstrap; its output is console output", async () => {
     const script =
       'pwd; echo "token:$SVC_EXECUTION_TOKEN$AEGIS_EXECUTION_TOKEN"; echo "$SVC_ORCHESTRATOR_URL"; echo made > made';
     const record = await fixture.run({
@@ -33,7 +33,7 @@ describe("startup script", () => {
     expect(said).toMatch(/\[BOOTSTRAP STARTUP\] http:\/\/127\.0\.0\.1:\d+\n/);
   });
 
-  test("one that fails is the fault of its iteration, with the last of its standard error", async () => {
+  test("a script that fails is the fault of its iteration, with its last standard error", async () => {
     const record = await fixture.run({
       script: [say("never")],
       spec: { advanced: { startup_script: "echo 'cannot find libwidget' >&2; exit 4" } },

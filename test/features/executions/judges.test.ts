@@ -306,7 +306,7 @@ describe("tool_validation", () => {
     ...change,
   });
 
-  test("a call that the judge accepts runs; one that it rejects is refused, and the agent goes on", async () => {
+  test("a call the judge accepts runs; one it rejects is refused, and the agent goes on", async () => {
     const guard = "guard-of-files";
     await at.deploy({ name: guard, tools: [] });
     const record = await at.run(

@@ -75,7 +75,7 @@ test("a pool is bound to tenant, agent and revision; without a size there is non
   expect((await specOf()).pool).toBe(null);
 });
 
-test("mounts, startup script, bootstrap_path, read-only root and context arrive as they are", async () => {
+test("mounts, startup script, bootstrap_path, read-only root and context arrive", async () => {
   const spec = await specOf({
     plan: {
       startup_script: "true",

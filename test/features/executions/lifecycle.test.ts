@@ -135,7 +135,7 @@ describe("a run", () => {
     expect(record.iterations[1].llm_interactions[0].prompt).toContain("required property lanes is missing");
   });
 
-  test("a failing validator ends a one-shot agent at once, an iterative one after its iterations", async () => {
+  test("a failing validator ends a one-shot agent at once, an iterative one at its last", async () => {
     const validation = [{ type: "regex", pattern: "^yes$" }];
     const once = await at.run({ script: [say("no")], execution: { validation } });
     expect(once).toMatchObject({ status: "failed", error_code: "validation_rejected", total_iterations: 1 });

@@ -74,12 +74,12 @@ describe("the origin of a start", () => {
     await expect(headerOf({ parent: { ...parent, depth: 3 } })).rejects.toMatchObject({ code: "depth_exceeded" });
   });
 
-  test("a swarm is named after the execution that founded it; children join the one there is", async () => {
+  test("a swarm is named after its founding execution; children join it", async () => {
     expect((await headerOf({}, {}, true)).hierarchy.swarm_id).toBe(id);
     expect((await headerOf({ parent: { ...parent, swarmId: "s" } }, {}, true)).hierarchy.swarm_id).toBe("s");
   });
 
-  test("a parent's time bounds a child; a caller may not ask for more than the manifest grants", async () => {
+  test("a parent's time bounds a child; callers may not exceed the manifest's grants", async () => {
     expect((await headerOf({ parent }, { timeoutSeconds: 10 })).timeout_ms).toBe(10_000);
     expect((await headerOf({ parent }, { timeoutSeconds: 1_000_000 })).timeout_ms).toBe(1_800_000);
     await expect(headerOf({}, { timeoutSeconds: 1_000_000 })).rejects.toMatchObject({ code: "validation_failed" });

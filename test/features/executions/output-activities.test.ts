@@ -309,7 +309,7 @@ describe("delivery", () => {
     expect(JSON.parse(one?.body ?? "").output).toBe("tidy");
   });
 
-  test("five attempts, each pause twice the last; then it is given up and the execution is as it was", async () => {
+  test("five attempts, each pause doubled; then it is given up, the execution unchanged", async () => {
     receiver.replies.set("/down", status(500));
     const { start, failures, lines } = await open();
     const secret = "s3cret";

@@ -131,7 +131,7 @@ describe("volumes", () => {
 });
 
 describe("security context", () => {
-  test("for an agent that names none; the caller's permission was judged when the run began", async () => {
+  test("for an agent that names none; the caller's permission was checked at the start", async () => {
     const laid = { ...none, security_context: "svc-consumer-pro" };
     expect((await start(laid)).header.security_context).toBe("svc-consumer-pro");
     expect((await start(laid, { security_context: "svc-agent-runtime" })).header.security_context).toBe(

@@ -64,7 +64,7 @@ describe("a free tenant", () => {
     expect((await me.start()).status).toBe(429);
   });
 
-  test("of fifty parallel starts exactly two are accepted, and refused ones leave no record", async () => {
+  test("of fifty parallel starts exactly two are accepted; refused ones leave no record", async () => {
     const me = await somebody();
     const answers = await Promise.all(Array.from({ length: 50 }, () => me.start()));
     expect(answers.filter(({ status }) => status === 200).length).toBe(2);
@@ -218,7 +218,7 @@ describe("reservations", () => {
     await concurrency.close();
   });
 
-  test("cannot be made while Redis is away: that is said, and nobody waits for ever", async () => {
+  test("while Redis is away starts are refused and no caller waits for ever", async () => {
     const concurrency = open({ redisUrl: "redis://127.0.0.1:1" });
     expect(await refusal(concurrency.reserve(tenant, id(), quota, false))).toMatchObject({
       code: "limiter_unavailable",

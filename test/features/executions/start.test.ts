@@ -151,7 +151,7 @@ describe("attachments", () => {
     expect((await at.start(agent, { input: { day: 1 }, attachments: [7] })).body.code).toBe("invalid_attachment");
   });
 
-  test("are folded into the input, checked with it, kept on the record and readable by the agent", async () => {
+  test("are folded into the input, checked with it, recorded and readable by the agent", async () => {
     const attachment = await stored("a,b");
     const { volume_id, path } = attachment;
     const agent = await at.deploy(declared([calls(["svc.attachment.read", { volume_id, path }]), say("read")]));
@@ -240,7 +240,7 @@ describe("budgets", () => {
   const thrifty = { script: [{ ...shell("echo x"), usage: { input_tokens: 60, output_tokens: 5 } }, say("done")] };
   const spent = { status: "failed", error_code: "llm_error", usage: { llm_calls: 1 } };
 
-  test("tokens: once they are used no further model call begins, and no further iteration", async () => {
+  test("once the tokens are used no model call and no iteration begins", async () => {
     const record = await at.run({ ...thrifty, execution: { max_iterations: 3 } }, { max_tokens: 65 });
     expect(record).toMatchObject({ ...spent, total_iterations: 1 });
     expect(record.error).toContain("budget of 65 tokens");
@@ -322,7 +322,7 @@ describe("waiting", () => {
     }
   });
 
-  test("a caller that goes away leaves the first answer for the repeat, and one execution", async () => {
+  test("a caller that goes away leaves the first answer for the repeat: one execution", async () => {
     const agent = await at.deploy({ script: [{ content: "late", delay_ms: 1500 }] });
     const key = crypto.randomUUID();
     const body = JSON.stringify({ agent_id: agent, input: "", wait_seconds: 30 });

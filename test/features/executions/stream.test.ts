@@ -44,7 +44,7 @@ describe("the stream", () => {
     expect(await resume("?from=100000")).toEqual([]);
   });
 
-  test("who names an id that was never given hears nothing, and the stream still closes after the end", async () => {
+  test("from an id never given nothing comes, and the stream still closes at the end", async () => {
     const executionId = await at.launch({ script: [shell("sleep 1"), say("x")] });
     const lost = await at.follow(executionId, "", { "Last-Event-ID": "9999" });
     const near = await at.follow(executionId, "?from=9");
@@ -98,7 +98,7 @@ describe("the stream", () => {
     expect(at.node.output).not.toContain(token);
   });
 
-  test("follow=false ends with the backlog; events= filters, terminal events pass; flat has type", async () => {
+  test("follow=false ends with the backlog; events= filters but terminal; flat has type", async () => {
     const executionId = await at.launch({ script: [shell("sleep 30"), say("x")] });
     const live = await at.follow(executionId);
     await ExecutionFixture.seen(live, "tool_call_started");

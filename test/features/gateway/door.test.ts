@@ -55,7 +55,7 @@ async function stand(limits: { perInstance?: number; strangers?: number }) {
   return { client, held };
 }
 
-test("an instance has so many connections and no more; others are served, and it is again once one is closed", async () => {
+test("an instance has a bounded number of connections and gets one back on close", async () => {
   const { client } = await stand({ perInstance: 3 });
   const greedy = Array.from({ length: 5 }, () => client("good-1"));
   await until(() => greedy.every(({ text, closed }) => text === "answered" || closed));
@@ -71,7 +71,7 @@ test("an instance has so many connections and no more; others are served, and it
   });
 });
 
-test("those without a good token make room for each other and never reach more than their number", async () => {
+test("callers without a good token displace each other and stay within their number", async () => {
   const { client, held } = await stand({ strangers: 4 });
   const known = client("good-1");
   await until(() => known.text === "answered");

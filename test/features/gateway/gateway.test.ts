@@ -84,7 +84,7 @@ describe("who may speak", () => {
     }
   });
 
-  test("another execution's id is 404; a token of nobody, of an identity provider, or past its time is 401", async () => {
+  test("a foreign execution's id is 404; a foreign, provider's or expired token is 401", async () => {
     const own = await bootstrap();
     const answer = await own.generate([say("x")], { execution_id: crypto.randomUUID() });
     expect(answer).toMatchObject({ status: 404, body: { code: "execution_not_found" } });
@@ -112,7 +112,7 @@ describe("who may speak", () => {
     }
   });
 
-  test("a token in the path counts, and never shows in a log; two that differ are refused", async () => {
+  test("a token in the path counts and is never logged; two that differ are refused", async () => {
     const [one, other] = [await bootstrap(), await bootstrap()];
     const body = {
       type: "generate",
@@ -227,7 +227,7 @@ describe("messages", () => {
     expect(JSON.parse(final.conversation[4].content)).toMatchObject({ exit_code: 3, stdout: "ok\n" });
   });
 
-  test("a result twice gets the same answer, the model is asked once; altered 409; the loop completes", async () => {
+  test("a repeated result has the same answer, one model call; altered 409; it completes", async () => {
     const own = await bootstrap();
     const { body: dispatch } = await own.generate([calls(["cmd.run", { command: "a", args: [] }]), say("done")]);
     const [one, two] = await Promise.all([own.result(dispatch), own.result(dispatch)]);
@@ -271,7 +271,7 @@ describe("messages", () => {
     expect((await at.record(own.executionId)).usage.llm_calls).toBe(1 + 50 + 1 + 1);
   }, 60_000);
 
-  test("a rate limit is 429 with Retry-After; it is not stored: the same message asks the model again", async () => {
+  test("a rate limit is 429 with Retry-After and not stored: a repeat asks again", async () => {
     const own = await bootstrap();
     for (const round of [1, 2]) {
       const refused = await own.generate([{ error: { class: "rate_limit" } }]);

@@ -74,7 +74,7 @@ async function schedulers(): Promise<string[]> {
   return keys;
 }
 
-test("starts come as often as the schedule says, as the deployer, with the agent's input", async () => {
+test("starts come on schedule, as the deployer, with the agent's input", async () => {
   const node = open(0, 60_000);
   const agentId = await deploy(interval(300));
   await node.watch({ agentId });
@@ -128,7 +128,7 @@ test.each(["paused", "archived"])("%s stops it, active again resumes it", async 
   await count(before + 1);
 });
 
-test("a change whose telling was lost, a deleted agent and an emptied Redis are found by the comparison", async () => {
+test("the comparison finds a lost change, a deleted agent and an emptied Redis", async () => {
   const node = open(0, 60_000);
   const gone = await deploy(interval(60_000));
   await node.watch({ agentId: gone });
@@ -181,7 +181,7 @@ test("a cron expression rings in its time zone", async () => {
   await count(2);
 });
 
-test("a moment that passed before the scheduler was settled, or while Redis had lost it, is made up for once", async () => {
+test("a moment missed by the scheduler or lost by Redis is made up for once", async () => {
   const agentId = await deploy(interval(3_600_000), 3_600_000 + 500);
   open(0, 60_000);
   await count(1);

@@ -46,7 +46,7 @@ test("however many large bodies are slow, small ones still get through", () => {
   budget.hold("another", 1_048_576)();
 });
 
-test("what a tenant's deliveries hold while they are routed is bounded, and given back whatever becomes of them", async () => {
+test("bytes of deliveries being routed are bounded per tenant and always given back", async () => {
   const answers: PromiseWithResolvers<never>[] = [];
   const ingest = withinBudget(
     () => {
@@ -69,7 +69,7 @@ test("what a tenant's deliveries hold while they are routed is bounded, and give
 
 const stimulus = (tenant: string, id: number) => ({ tenant, id: String(id) }) as unknown as Stimulus;
 
-test("the pump leaves a tenant alone whose stimuli take long, and ends with what it began", async () => {
+test("the pump passes over a tenant with slow stimuli and finishes what it began", async () => {
   const waiting = [...Array.from({ length: 200 }, (_, id) => stimulus("slow", id)), stimulus("quick", 200)];
   const driven: string[] = [];
   const release = Promise.withResolvers<void>();
@@ -143,7 +143,7 @@ test.each([
   expect(limits.slice(0, 3)).toEqual([8, limit, limit]);
 });
 
-test("who waits for a stimulus is woken by this node, by another one's note, or by the time", async () => {
+test("a waiting request wakes by this node, by another node's notice, or by time", async () => {
   const open = new Set(["far", "late"]);
   const watch = watchSettled(async (asked) => new Set(asked.map(({ id }) => id).filter((id) => open.has(id))));
   const waits = (id: string, patienceMs: number) => watch.wait({ tenant: "t", id }, patienceMs);

@@ -78,7 +78,7 @@ async function drive(changes: Partial<Stimulus>, { route, refused, exists = fals
 const direct = { workflow: "north", workflowVersion: "1.0.0" };
 const problem = (code: ProblemCode) => new Problem(code, "no");
 
-test("the run is started once for good: under the row's id, by whoever posted it, at nobody's further cost", async () => {
+test("the run starts once, under the row's id, as its poster, exempt from limits", async () => {
   const { driven, done, requests } = await drive({}, { route: direct });
   expect(driven).toMatchObject({
     ended: { status: "classified", detail: { routing_mode: "deterministic", confidence: 1 } },
@@ -119,7 +119,7 @@ test.each<[ProblemCode, object]>([
   expect(done).toContain("refund");
 });
 
-test("nobody knows what a store that does not answer has done: the row is left to whoever finds it next", async () => {
+test("an attempt whose store does not answer leaves the row to the next attempt", async () => {
   for (const refused of [problem("service_unavailable"), new Error("connection lost")]) {
     const { driven, done, settlement } = await drive({}, { route: direct, refused });
     expect(driven).toHaveProperty("unknown");
@@ -128,7 +128,7 @@ test("nobody knows what a store that does not answer has done: the row is left t
   }
 });
 
-test("what an earlier attempt started counts, whatever the configuration has become", async () => {
+test("what an earlier attempt started counts, after any change of configuration", async () => {
   const later = await drive({ attempts: 2 }, { exists: true });
   expect(later.driven).toMatchObject({ ended: { status: "classified", started: { workflow_name: "north" } } });
   expect((await drive({ attempts: 1 }, { exists: true })).settlement?.status).toBe("rejected");
@@ -144,7 +144,7 @@ test("an attempt that was taken over from tells nothing and gives nothing back",
   }
 });
 
-test("what nobody waits for is tried again, five times in all", async () => {
+test("a stimulus without a waiting caller is tried five times in all", async () => {
   const refused = problem("invalid_input");
   const again = await drive({ acknowledge: "received", attempts: 4 }, { route: direct, refused });
   expect([again.driven, again.done]).toEqual([{ retried: true }, ["retry"]]);

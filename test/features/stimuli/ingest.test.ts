@@ -85,7 +85,7 @@ const codes = (ingest: Ingest, count: number) =>
     ),
   );
 
-test("of many at once under one key one starts, and the others are repeats, though only one start is left", async () => {
+test("of many at once under one key one starts, the others repeat, with one start left", async () => {
   const { ingest, counted } = ingestion(1, async () => {
     await Bun.sleep(5);
     return classified;
@@ -96,7 +96,7 @@ test("of many at once under one key one starts, and the others are repeats, thou
   expect(await codes(ingest, 1)).toEqual(["idempotent_duplicate"]);
 });
 
-test("where the first one comes to nothing the next one has the key, and the start that was given back", async () => {
+test("when the first comes to nothing the next has the key and the returned start", async () => {
   const { ingest } = ingestion(1, async (attempt) => {
     await Bun.sleep(5);
     return attempt === 1 ? failed : classified;
@@ -105,7 +105,7 @@ test("where the first one comes to nothing the next one has the key, and the sta
   expect(answers.sort()).toEqual(["200", "idempotent_duplicate", "idempotent_duplicate", "no_router_configured"]);
 });
 
-test("a key that nobody holds is refused for want of a rate", async () => {
+test("a free key is refused when the rate is used up", async () => {
   const { ingest } = ingestion(0, async () => classified);
   expect(await codes(ingest, 2)).toEqual(["rate_limited", "rate_limited"]);
 });

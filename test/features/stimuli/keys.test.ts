@@ -171,7 +171,7 @@ describe("a posted stimulus is refused", () => {
     expect([answer.status, answer.body.code]).toEqual([status, code]);
   });
 
-  test("from nobody, or from who may only read", async () => {
+  test("without a caller, or from one who may only read", async () => {
     const nobody = await fixture.stimulus({ source: "one", content: "x" }, { Authorization: "" });
     expect(nobody.status).toBe(401);
     const head = "POST /v1/stimuli HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n";

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { createParting } from "../../../src/features/stimuli/driving/drain.ts";
 
-test("who is still waiting a while after the node began to leave is refused; everybody else is answered", async () => {
+test("after a while a draining node refuses those who wait, and answers all others", async () => {
   const leaving = new AbortController();
   const answeredInTime = createParting(20);
   const slow = Promise.withResolvers<string>();

@@ -120,7 +120,7 @@ test("what strangers and agents wrote does not keep others from being settled", 
   });
 });
 
-test("a replay that started a run takes its original out of the dead letters; one that failed does not", async () => {
+test("a replay that started a run removes its original; one that failed does not", async () => {
   const original = await put({ status: "rejected", dead_letter: true });
   const inVain = await put({ channel: "replay", replay_of: original });
   await records.settle(north(inVain), failed());
@@ -130,7 +130,7 @@ test("a replay that started a run takes its original out of the dead letters; on
   expect(await row(original)).toMatchObject({ status: "rejected", dead_letter: false, replayed_by: replay });
 });
 
-test("what is put off is due again then, with its classification to be begun anew, and keeps its key", async () => {
+test("a postponed one is due then, is classified anew, and keeps its key", async () => {
   const id = await put({ acknowledge: "received", idempotency_key: "k", attempts: 0 });
   await putKey(stores.sql, id, "k");
   expect(await records.due(10)).toMatchObject([{ id, attempts: 1, key: "k", replayOf: null, receivedAt: at }]);
@@ -151,7 +151,7 @@ test("what is put off is due again then, with its classification to be begun ane
   expect(await row(id)).toMatchObject({ error_code: null, error_message: null, error_details: null });
 });
 
-test("an attempt that another one has taken over from may only say that the run was started", async () => {
+test("an attempt that was taken over may only say that the run was started", async () => {
   const id = await put({ acknowledge: "received", attempts: 0 });
   const [first] = await records.due(10);
   at += 31_000;
@@ -171,7 +171,7 @@ test("what belongs to a tenant that is suspended is held until it is not", async
   expect(await records.due(10)).toMatchObject([{ id, tenant: "held" }]);
 });
 
-test("a stimulus is taken up by one at a time, for as long as the lease that is renewed", async () => {
+test("one worker at a time takes up a stimulus, for as long as its lease is renewed", async () => {
   const ids = await Promise.all(Array.from({ length: 40 }, () => put()));
   const taken = (await Promise.all([records.due(30), records.due(30), records.due(30)])).flat().map(({ id }) => id);
   expect(taken.toSorted()).toEqual(ids.toSorted());
@@ -231,7 +231,7 @@ test("repeats are counted, many at once and from two nodes", async () => {
   expect((await row(other))?.duplicate_count).toBe(100);
 });
 
-test("the backlog is what was acknowledged and has not ended, per tenant, counted as far as asked", async () => {
+test("the backlog is acknowledged and not ended, per tenant, counted up to a bound", async () => {
   for (let n = 0; n < 3; n++) await put({ acknowledge: "received" });
   await put({ acknowledge: "received", status: "classified" });
   await put();
@@ -246,7 +246,7 @@ test("of those asked for, the ones still under way are known", async () => {
   expect(await records.stillReceived([open, over, foreign, Bun.randomUUIDv7()].map(north))).toEqual(new Set([open]));
 });
 
-test("a statement that fails fails everybody's change, and the next one is tried", async () => {
+test("a failed statement fails all its changes, and the next one is tried", async () => {
   const broken = stimulusRecords(stores.sql, () => Number.NaN);
   const id = await put();
   await expect(broken.settle(north(id), classified)).rejects.toThrow();

@@ -161,7 +161,7 @@ describe("a delivery is turned away", () => {
     expect((await fixture.hook("ci", body)).status).toBe(200);
   });
 
-  test("while its route is disabled, or its tenant suspended, but only where it is signed", async () => {
+  test("while its route is disabled or its tenant suspended, only where it is signed", async () => {
     const tenant = `t${randomBytes(4).toString("hex")}`;
     const own = "a-secret-of-their-own";
     await fixture.workflow("theirs", tenant);

@@ -84,7 +84,7 @@ describe("settling", () => {
     expect(declared.map(({ mount_path, name }) => [mount_path, name])).toEqual([["/workspace", "data"]]);
   });
 
-  test("a persistent volume is one per tenant, agent and name, however many runs start at once", async () => {
+  test("a persistent volume is one per tenant, agent and name, at concurrent starts too", async () => {
     const agent = newId();
     const lasting = spec({ storage_class: "persistent" });
     const plans = await Promise.all(Array.from({ length: 10 }, () => settle(agent, newId(), lasting)));
@@ -147,7 +147,7 @@ describe("mounting", () => {
     }
   });
 
-  test("what is hidden is an empty directory of its own; what is not there is not mounted", async () => {
+  test("what is hidden is an empty directory of its own; what is missing is not mounted", async () => {
     const run = newId();
     const mounts = await settle(newId(), run);
     mkdirSync(at(run, "in"), { recursive: true });
@@ -174,7 +174,7 @@ describe("mounting", () => {
     expect(failure).toMatchObject({ name: "LaunchFailure", code: "volume_error" });
   });
 
-  test("a volume that shows in parts is shared only with runs it shows to alike, while they run", async () => {
+  test("a partly shown volume is shared only with runs of the same view, while they run", async () => {
     const agent = newId();
     const mount = async (write: string[]) => {
       const run = newId();
@@ -212,7 +212,7 @@ describe("mounting", () => {
 });
 
 describe("the end", () => {
-  test("an erased execution takes its workspace and ephemeral volumes along; what lasts stays", async () => {
+  test("an erased execution removes its workspace and ephemeral volumes, no other", async () => {
     const run = newId();
     const lasting = spec({ name: "lasting", mount_path: "/workspace/lasting", storage_class: "persistent" });
     const mounts = await settle(newId(), run, spec({}), lasting);
@@ -250,7 +250,7 @@ describe("the end", () => {
     expect(again?.volume_id).not.toBe(mounts.at(-1)?.volume_id);
   });
 
-  test("what agents wrote is counted, for good once nobody writes any more", async () => {
+  test("what agents wrote is counted, finally once no writer is left", async () => {
     const [agent, run] = [newId(), newId()];
     const mounts = await settle(agent, run, spec({ storage_class: "persistent" }));
     const id = mounts.at(-1)?.volume_id ?? "";

@@ -114,7 +114,7 @@ describe("the life of a volume", () => {
     expect([answer.status, answer.body.code]).toEqual([status, code]);
   });
 
-  test("labels are taken once; the plan bounds how many; chat-attachments is always allowed", async () => {
+  test("labels are taken once; the plan bounds the number; chat-attachments is free", async () => {
     const who = await somebody("free");
     await made(who, { label: "one" });
     expect((await call(who, "POST", "", { label: "one" })).body.code).toBe("volume_label_taken");
@@ -189,7 +189,7 @@ describe("uploads", () => {
     expect((await call(who, "GET", `/${id}`)).body).toMatchObject({ used_bytes: 8 * 70_000, file_count: 8 });
   });
 
-  test("names: X-Filename, chosen paths are numbered unless the content is the same, explicit ones replaced", async () => {
+  test("X-Filename and chosen paths are numbered unless equal, explicit ones replaced", async () => {
     const who = await somebody();
     const id = await made(who);
     const send = async (text: string, name: string) => (await put(who, id, text, "", { "X-Filename": name })).body.path;
@@ -458,7 +458,7 @@ describe("attachments", () => {
   });
 });
 
-test("a volume is a source: mounted, attached while it runs, counted afterwards; foreign ones are refused", async () => {
+test("a volume as source: mounted, attached while it runs, counted; foreign refused", async () => {
   const who = { Authorization: `Bearer ${await at.node.token()}` };
   const id = await made(who);
   await put(who, id, "given", "?path=/in.txt");

@@ -122,7 +122,7 @@ test("one process that joins twice counts twice", async () => {
   expect(await redisCommand(second, "PING")).toBe("PONG");
 });
 
-test("they survive kill -9 of the node that started them; the next node joins, and stops them", async () => {
+test("they survive kill -9 of their node; the next node joins and stops them", async () => {
   const owner = await startNode();
   await query(owner.urls, "create table if not exists kept (id int); insert into kept values (1)");
   const pids = storePids();
@@ -179,7 +179,7 @@ describe("leftovers", () => {
     for (const release of squatters) release();
   });
 
-  test("PostgreSQL's own lock file naming somebody else's process does not stop it", async () => {
+  test("PostgreSQL's lock file naming a foreign process does not stop it", async () => {
     await (await joinHere()).leave();
     writeFileSync(
       join(stores, "postgres/postmaster.pid"),

@@ -112,7 +112,7 @@ describe("the exact policy", () => {
     expect([policy.mayRead("/workspace/x"), policy.mayWrite("/workspace/x")]).toEqual([true, true]);
   });
 
-  test("only a write list hides nothing; only a read list takes no writing away within it", () => {
+  test("a write list alone hides nothing; a read list alone leaves writing within it", () => {
     const writer = filesystemPolicy(rules({ write: ["/workspace/out"] }));
     expect([writer.mayRead("/workspace/in"), writer.mayWrite("/workspace/in")]).toEqual([true, false]);
     const reader = filesystemPolicy(rules({ read: ["/workspace/in"] }));
@@ -158,7 +158,7 @@ describe("mount points", () => {
     expect(shown(volumes, given)).toEqual(expected);
   });
 
-  test("every volume is there, parents before children, and nothing is wider than the volume or the prefixes", () => {
+  test("every volume is there, parents first, none wider than its volume or prefixes", () => {
     fc.assert(
       fc.property(anyVolumes, anyRules, (volumes, given) => {
         const points = mountPoints(volumes, given);

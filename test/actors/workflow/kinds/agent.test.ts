@@ -52,7 +52,7 @@ describe("without judges", () => {
     expect(Cast.of(state()).says(deep).result.output).toBe(deep);
   });
 
-  test("a rendered input that is a JSON object is passed as one, with templates at any depth", () => {
+  test("a rendered input that is a JSON object is passed as one, at any depth", () => {
     const asText = Cast.of(state({ input: '{"day":"{{input.day}}"}' }), { input: { day: "today" } });
     expect(asText.only.input).toEqual({ day: "today" });
     const asValue = Cast.of(state({ input: { day: ["{{input.day}}"] } }), { input: { day: "[1]" } });
@@ -149,7 +149,7 @@ describe("failures are results", () => {
 });
 
 describe("judges", () => {
-  test("below the threshold: score and reasoning are in the next input, and so on until it is met", () => {
+  test("below the threshold the next input has score and reasoning, until it is met", () => {
     const cast = Cast.of(state({ ...critic, judge_threshold: 0.7 }), { input: { text: "write" } });
     cast.says("bad").verdict(0.2, { reasoning: "too short" });
     expect(cast.only).toMatchObject({ agent: "writer", input: "write\n\nAttempt 1 scored 0.2: too short" });
@@ -273,7 +273,7 @@ describe("pre-execution validator", () => {
 });
 
 describe("time and cancellation", () => {
-  test("a start has half an hour, or the state's timeout; children may take no longer than that", () => {
+  test("a start has half an hour or the state's timeout; children get no longer", () => {
     const free = Cast.of(state());
     expect(free.only).toMatchObject({ start_by: free.sim.now + 30 * 60_000, timeout_ms: null });
     const bound = Cast.of(state({ ...critic, timeout_ms: 60_000 }));
@@ -293,7 +293,7 @@ describe("time and cancellation", () => {
     expect(cast.sim.abandoned).toEqual(new Set([`agent:${asked}`]));
   });
 
-  test("the state's timeout while the agent runs: its execution is told, and its iteration has failed", () => {
+  test("the state's timeout while the agent runs cancels it and fails the iteration", () => {
     const cast = Cast.of(state({ timeout_ms: 60_000 }));
     const { child_execution_id: execution_id } = cast.only;
     cast.begun(cast.only);
@@ -306,7 +306,7 @@ describe("time and cancellation", () => {
     });
   });
 
-  test("the run is cancelled: so is its agent, once it has started without giving up the start", () => {
+  test("cancelling the run cancels its agent once started, without giving up the start", () => {
     const cast = Cast.of(state());
     const { child_execution_id: id } = cast.only;
     cast.begun(cast.only).ask("cancel", { reason: null });
@@ -315,7 +315,7 @@ describe("time and cancellation", () => {
   });
 });
 
-test("whatever agents and judges say, and in whatever order: one result, and nobody is left at work", () => {
+test("any order of replies gives one result and leaves no agent running", () => {
   const said = fc.oneof(
     fc.double({ min: 0, max: 1, noNaN: true }).map((score) => ({ says: JSON.stringify({ score, reasoning: "r" }) })),
     fc.string().map((says) => ({ says })),

@@ -256,7 +256,7 @@ describe("a System state", () => {
     expect(of("sh", "run.sh", "-c", "{{input.a}}").argv).toEqual(["sh", "run.sh", "-c", "$(id) x"]);
   });
 
-  test("noop and update_blackboard need nobody", () => {
+  test("noop and update_blackboard need no activity", () => {
     expect(Cast.of(system(" noop\n", followed)).result).toMatchObject({ status: "success", exit_code: 0 });
     const cast = Cast.of(writes({ a: "{{input.x}}", b: "" }, ["on_success", "DONE"]), { input: { x: 1 } });
     expect(cast.result).toEqual({ status: "success", exit_code: 0, updated: ["a", "b"] });

@@ -62,7 +62,7 @@ test("all are started at once, each with its own input and time", () => {
   ]);
 });
 
-test("results stand by position, whatever order they came in", () => {
+test("results stand by position in any order of arrival", () => {
   const cast = Cast.of(parallel([1, 3]));
   const [a, b] = cast.open;
   if (a === undefined || b === undefined) throw new Error("two agents were to be started");
@@ -211,7 +211,7 @@ describe("consensus, computed by hand", () => {
   });
 });
 
-describe("who gives no verdict, and who fails", () => {
+describe("judges without a verdict, and failed ones", () => {
   test("an agent without verdict is named and left out", () => {
     const cast = allSay(Cast.of(parallel([1, 1])), "just prose", says(1));
     expect(cast.result).toMatchObject({ status: "completed", consensus: { score: 1 } });
@@ -263,7 +263,7 @@ describe("judges_for_parallel", () => {
     judges_for_parallel: ["j", "k"].map((agent, at) => ({ agent, input_template: null, weight: 1 + 2 * at })),
   };
 
-  test("outputs are judged as blocks under the agents' names; the agents' own verdicts count for nothing", () => {
+  test("outputs are judged as blocks by agent name; agents' own verdicts do not count", () => {
     const cast = Cast.of(parallel([1, 1, 1], {}, judged), { input: { text: "t" } });
     const [a, b, c] = cast.open;
     if (a === undefined || b === undefined || c === undefined) throw new Error("three agents were to be started");
@@ -295,7 +295,7 @@ describe("judges_for_parallel", () => {
   });
 });
 
-test("a blank name fails the state, and nobody is started", () => {
+test("a blank name fails the state, and no agent starts", () => {
   const cast = Cast.of(
     parallel([1, 1], {}, { agents: [...parallel([1]).agents, { ...parallel([1]).agents[0], agent: " " } as never] }),
   );
@@ -303,7 +303,7 @@ test("a blank name fails the state, and nobody is started", () => {
   expect(cast.asked).toEqual([]);
 });
 
-test("the state's timeout cancels who is still at work and shows what there is", () => {
+test("the state's timeout cancels running agents and shows finished results", () => {
   const cast = Cast.of(parallel([1, 1], {}, { timeout_ms: 60_000 }));
   const [a, b] = cast.open;
   if (a === undefined || b === undefined) throw new Error("two agents were to be started");
@@ -320,7 +320,7 @@ test("the state's timeout cancels who is still at work and shows what there is",
   });
 });
 
-test("whoever fails or says whatever: one result, nobody left at work, scores only from verdicts", () => {
+test("any failures and replies: one result, nothing left running, scores from verdicts", () => {
   const share = fc.double({ min: 0, max: 1, noNaN: true });
   const said = fc.oneof(
     fc.tuple(share, share).map(([score, confidence]) => says(score, confidence)),

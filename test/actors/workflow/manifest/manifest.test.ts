@@ -271,7 +271,7 @@ describe("timeouts", () => {
     expect(stateOf({ ...system, resources, timeout: "5s" }).timeout_ms).toBe(5000);
   });
 
-  test("of steps: the state's for all of them, else each its own, and the state waits for the slowest", () => {
+  test("the state's timeout covers all steps, else each its own; the slowest counts", () => {
     const step = (name: string, more: Json = {}) => ({ name, image: "a", command: ["x"], ...(more as object) }) as Json;
     const steps = [step("a"), step("b", { resources: { timeout: "20m" } })];
     const state = { kind: "ParallelContainerRun", completion: "all_succeed", steps, transitions: [] };

@@ -66,7 +66,7 @@ describe("wrappers", () => {
     const both = { ...(manifest as object), manifest: { kind: "Agent" } };
     expect(documentOf(JSON.stringify(both))).toEqual(both as Json);
   });
-  test("a manifest that is no manifest is the document all the same", () => {
+  test("a `manifest` member that is no manifest is part of the document", () => {
     expect(documentOf('{"manifest": 3}')).toBe(3);
     expect(documentOf('{"manifest": null}')).toBe(null);
   });

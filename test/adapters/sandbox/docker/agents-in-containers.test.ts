@@ -68,7 +68,7 @@ describe.skipIf(engine === null)("agents in containers", () => {
     expect(await file.text()).toBe("made\n");
   });
 
-  test("with one kept ready, the next run is another instance and sees nothing of the first", async () => {
+  test("with one kept warm, the next run is a new instance and sees nothing of the first", async () => {
     const script = [shell("cat /workspace/left /tmp/left; echo x > /workspace/left; echo x > /tmp/left"), say("done")];
     const id = await agent(script, { spec: { advanced: { warm_pool_size: 1 } } });
     const instances: string[] = [];

@@ -43,7 +43,7 @@ test("the egress proxies are there only for those who may use them", () => {
   expect(targets(true)).toContain("/run/svc/egress");
 });
 
-test("volumes of an image become bounded memory, and nothing to write to under a read-only root", () => {
+test("an image's volumes become bounded memory, read-only under a read-only root", () => {
   const temporary = (readOnlyRoot: boolean) => containerOptions({ ...needs, readOnlyRoot }, places).HostConfig?.Tmpfs;
   expect(temporary(false)).toEqual({
     "/tmp": `rw,nosuid,nodev,mode=1777,size=${2 ** 28}`,

@@ -93,7 +93,7 @@ describe.skipIf(engine === null)("containers hold", () => {
     expect(sandbox.launch(nowhere, () => {})).rejects.toMatchObject({ code: "volume_error" });
   });
 
-  test("no network: neither the host's ports, nor the metadata address, nor another container", async () => {
+  test("no network: no ports of the host, no metadata address, no other container", async () => {
     const server = Bun.listen({
       hostname: "0.0.0.0",
       port: 0,
@@ -186,7 +186,7 @@ describe.skipIf(engine === null)("containers hold", () => {
     expect(Number(user) + Number(system)).toBeLessThan(90);
   });
 
-  test("the image's environment and programs are the commands' own, under the execution's", async () => {
+  test("commands have the image's environment and programs, under the execution's", async () => {
     const image = { reference: engine?.equipped ?? "", pullPolicy: "Never" } as const;
     const { stdout } = await run("host-env", { image, environment: { MINE: "1", FLAVOUR: "mine" } });
     expect(stdout).toContain("PATH=/opt/tools:/usr/bin:/bin\n");

@@ -46,7 +46,7 @@ describe.skipIf(engine === null)("launches", () => {
   afterAll(() => fixture?.dispose());
   const image = (reference: string, pullPolicy: "Always" | "IfNotPresent" | "Never") => ({ reference, pullPolicy });
 
-  test("an image that cannot be had fails with its code, at once where pulling is forbidden", async () => {
+  test("a missing image fails with its code, at once where pulling is forbidden", async () => {
     if (engine === null) return;
     const registry = await engine.registry();
     const failed = ["image_pull_failed"];
@@ -71,7 +71,7 @@ describe.skipIf(engine === null)("launches", () => {
     await registry.stop();
   }, 60_000);
 
-  test("an image is pulled once by those who want it at the same time, and again only where that is asked", async () => {
+  test("concurrent launches pull an image once, and again only where that is asked", async () => {
     if (engine === null) return;
     const registry = await engine.registry();
     const pulls = () => registry.asked.filter((path) => path.endsWith("/manifests/1")).length;
@@ -95,14 +95,14 @@ describe.skipIf(engine === null)("launches", () => {
     await registry.stop();
   });
 
-  test("an image on this host is used without pulling, and needs neither a shell nor a C library", async () => {
+  test("an image on this host is not pulled and needs no shell and no C library", async () => {
     const news: LaunchNews[] = [];
     const spec = specOf(fixture, "true", { image: image(engine?.bare ?? "", "Never") });
     await fixture.docker.launch(spec, (one) => news.push(one));
     expect(news).toEqual([]);
   });
 
-  test("an instance that the engine's service died under runs on, and is followed to its end", async () => {
+  test("an instance outlives the engine's service and is followed to its end", async () => {
     const spec = specOf(fixture, "echo up; while [ ! -e go ]; do sleep 0.05; done; echo down; exit 3");
     const chunks: OutputChunk[] = [];
     await fixture.sandbox.launch(spec, () => {});
@@ -135,7 +135,7 @@ describe.skipIf(engine === null)("launches", () => {
     expect(await Bun.file(join(fixture.workspace(spec.executionId), "ran")).exists()).toBe(false);
   });
 
-  test("cut off right after its assignment was written, a launch does not begin the program again", async () => {
+  test("cut off after its assignment was written, a launch starts no second program", async () => {
     const spec = specOf(fixture, "echo x >> runs; echo up; while [ ! -e go ]; do sleep 0.05; done");
     await fixture.sandbox.launch(spec, () => {});
     await untilOutput(fixture.sandbox, spec.instanceId);

@@ -23,7 +23,7 @@ function bookOf(text: string, from = nowhere) {
 
 const told = (chunks: readonly OutputChunk[]) => chunks.map(({ content }) => content).join("");
 
-test("what goes in comes out, however it is cut, and whatever an engine does to line ends", () => {
+test("frames survive any cut and any change of line ends", () => {
   const pieces = fc.array(
     fc.tuple(fc.constantFrom("stdout" as const, "stderr" as const), fc.string({ unit: "binary" })),
   );

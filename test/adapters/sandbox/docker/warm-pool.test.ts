@@ -32,7 +32,7 @@ describe.skipIf(engine === null)("containers kept ready", () => {
   };
   const run = async (spec: InstanceSpec) => (await runToEnd(fixture.docker, spec)).exit;
 
-  test("the second run gets one that waited, finds nothing of the first, and it is replaced", async () => {
+  test("the second run gets a waiting one, finds nothing of the first; it is replaced", async () => {
     const first = specWith("echo mine > left; echo mine > /tmp/left; echo $SVC_EXECUTION_TOKEN; cat /workspace/left");
     expect((await run(first)).stdout).toBe("tok\nmine\n");
     expect(await containerOf(first)).toBe(`svc-${first.instanceId}`);

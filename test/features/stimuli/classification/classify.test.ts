@@ -31,7 +31,7 @@ async function classified(end: unknown, more: Parameters<Routing["router"]>[1] =
   return node.classify(await routing.stimulus(tenant), routing.router(tenant, more));
 }
 
-test("a router is started once, exempt, with the stimulus and the tenant's own workflows by name", async () => {
+test("a router is started once, exempt, with the stimulus and the tenant's workflows", async () => {
   const { executions } = routing;
   executions.onStart = () => completed({ workflow: "sales", confidence: 0.7, reasoning: "a lead" });
   const stimulus = await routing.stimulus(tenant);
@@ -172,7 +172,7 @@ describe("without a choice", () => {
     });
   });
 
-  test("a start that nobody answers is tried again", async () => {
+  test("a start without an answer is tried again", async () => {
     let tries = 0;
     routing.executions.onStart = () => {
       if (++tries < 2) throw new Error("away");
@@ -212,7 +212,7 @@ test("what was settled meanwhile is not classified", async () => {
   await expect(node.classify(stimulus, routing.router(tenant))).rejects.toThrow("settled");
 });
 
-test("a node that leaves lets go of those who wait, and of its jobs", async () => {
+test("a draining node releases waiting callers and its jobs", async () => {
   const leaving = routing.node();
   leaving.work();
   routing.executions.onStart = () => null;

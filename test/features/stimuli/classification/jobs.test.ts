@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => routing?.close());
 
-test("whoever asks learns what another node found out, and neither asks twice", async () => {
+test("a caller gets another node's result, and neither asks twice", async () => {
   const other = await openRouting(routing.stores);
   try {
     const [asking, joining, working] = [other.node(), other.node(), other.node()];
@@ -91,7 +91,7 @@ test("a job that Redis lost is queued again", async () => {
   }
 });
 
-test("without a node that takes jobs up, or without Redis, there is an answer all the same", async () => {
+test("without a node that takes jobs, or without Redis, there still is an answer", async () => {
   const other = await openRouting(routing.stores);
   const away = other.node({ redisUrl: "redis://127.0.0.1:1" });
   try {
@@ -133,7 +133,7 @@ test("no more at once than a node may, and every one of them in the end", async 
   }
 });
 
-test("a tenant whose router hangs keeps nobody else waiting", async () => {
+test("a tenant whose router hangs delays no other tenant", async () => {
   const other = await openRouting(routing.stores);
   try {
     const [stuck, brisk] = [other.newTenant(), other.newTenant()];

@@ -108,7 +108,7 @@ test("no reply chooses what it may not", async () => {
   expect(chosen).toBeGreaterThan(50);
 });
 
-test("many classifications share one look at the workflows, and a failed look is nobody else's", async () => {
+test("classifications share one read of the workflows; a failed read is not shared", async () => {
   let looks = 0;
   let clock = 0;
   const counted = createMatching({

@@ -29,7 +29,7 @@ test("without a router there is no choice", async () => {
   expect([status, body.code]).toEqual([422, "no_router_configured"]);
 });
 
-test("a fenced reply with a workflow's id starts it; its execution is one of trigger `stimulus`", async () => {
+test("a fenced reply with a workflow's id starts it, with trigger `stimulus`", async () => {
   const reply = { workflow_id: ids.get("refund"), confidence: 0.7, reasoning: "asks for money" };
   const { status, body } = await classified(saying(`\`\`\`json\n${JSON.stringify(reply)}\n\`\`\``));
   expect(status).toBe(200);

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { createTurns } from "../../../../src/features/stimuli/classification/turns.ts";
 
-test("of each tenant so many go on at once, in order, and in the end all that were wanted", () => {
+test("a bounded number per tenant goes on at once, in order, and all are done", () => {
   const step = fc.record({ tenant: fc.constantFrom("a", "b"), leaves: fc.nat(), isWanted: fc.boolean() });
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 3 }), fc.array(step, { maxLength: 40 }), (most, steps) => {

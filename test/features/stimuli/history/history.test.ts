@@ -153,7 +153,7 @@ describe("discarding", () => {
   const discard = (id: string, body?: object | string, token = north) =>
     fixture.call(token, "POST", `/v1/stimuli/${id}/discard`, body);
 
-  test("takes a dead letter out of the dead letters, once, with an entry in the audit log", async () => {
+  test("removes a dead letter once, with an entry in the audit log", async () => {
     const id = await fixture.dead({ error_message: "no way" });
     const { status, body } = await discard(id, { reason: "spam" });
     expect(status).toBe(200);
@@ -208,7 +208,7 @@ describe("discarding", () => {
   });
 });
 
-test("whoever may only look changes nothing", async () => {
+test("callers who may only read change nothing", async () => {
   const reader = caller("north", { scopes: new Set(["stimulus:list", "stimulus:read"]) });
   const id = await fixture.dead();
   expect(await idsOf("/v1/stimuli", reader)).toEqual([id]);

@@ -22,7 +22,7 @@ const codeOf = async (answer: ReturnType<typeof replay>) => {
   return [status, body.code];
 };
 
-test("a dead letter is taken in as a new stimulus, and is none any more once that is routed", async () => {
+test("a replayed dead letter is a new stimulus, and is removed once that is routed", async () => {
   const headers = '{"x-github-event":"push"}';
   const id = await fixture.dead({ content: "aGk=", content_encoding: "base64", content_type: "image/png", headers });
   const before = await one(id);
@@ -55,7 +55,7 @@ test("a dead letter is taken in as a new stimulus, and is none any more once tha
   expect(fixture.reports).toEqual(["stimulus_replayed"]);
 });
 
-test("a replay that comes to nothing has ingestion's answer and leaves the original as it was, to be tried again", async () => {
+test("a failed replay has ingestion's answer and leaves the original to be tried again", async () => {
   const id = await fixture.dead();
   fixture.route(() => "workflow_error");
   const { status, body } = await replay(id);

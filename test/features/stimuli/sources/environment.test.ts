@@ -64,7 +64,7 @@ test.each(cases.map(([short, source, expected]) => [Object.keys(short).join(" ")
   },
 );
 
-test("of one tenant; variables that serve nobody are named, secrets never show", () => {
+test("of one tenant; unused variables are named, secrets never show", () => {
   const secrets = environmentSecrets({
     SVC_WEBHOOK_SECRET_CI: "hunter2-a",
     SVC_WEBHOOK_SECRET_ACME__CI: "hunter2-b",

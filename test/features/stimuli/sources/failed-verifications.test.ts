@@ -42,7 +42,7 @@ const fail = (node: FailedVerifications, address: string | null, source: string)
 const look = (node: FailedVerifications, address: string | null, source: string) =>
   refusal(() => node.check(address, source));
 
-test("thirty a minute over all nodes, also at once; the rest, and what follows, is turned away", async () => {
+test("thirty a minute over all nodes, also at once; all others are refused", async () => {
   const nodes = Array.from({ length: 33 }, (_, index) => (index % 2 === 0 ? one : two));
   const answers = await Promise.all(nodes.map((node) => fail(node, "192.0.2.7", "ci")));
   const refused = answers.filter((answer) => answer !== null);
@@ -69,7 +69,7 @@ test("thirty a minute over all nodes, also at once; the rest, and what follows, 
   expect(await look(one, "192.0.2.7", "ci")).toBe(null);
 });
 
-test("who is turned away is told the limit", async () => {
+test("refused callers are told the limit", async () => {
   for (let time = 0; time < 31; time++) await fail(one, "192.0.2.9", "ci");
   now += 10_000;
   const told = { "RateLimit-Limit": "30", "RateLimit-Remaining": "0", "RateLimit-Policy": "30;w=60" };

@@ -74,7 +74,7 @@ test("an answer's age counts from when it was asked for", async () => {
   expect(await told(answers, "a", "two")).toBe("two");
 });
 
-test("what was asked before a change is told to nobody after it", async () => {
+test("a lookup begun before a change answers no caller after it", async () => {
   const answers = open();
   const before = answers.get("a");
   answers.drop("a");
@@ -86,7 +86,7 @@ test("what was asked before a change is told to nobody after it", async () => {
   expect(answers.get("a")).toBe("new");
 });
 
-test("a failure is told to those who wait, and not kept", async () => {
+test("a failure is told to waiting callers, and not kept", async () => {
   const answers = open();
   const waiting = [answers.get("a"), answers.get("a")];
   pending[0]?.fail();

@@ -73,7 +73,7 @@ describe("candidates", () => {
     expect(await shown("shop")).toEqual(["acme: stored-by-acme-itself", "beta: shop-of-beta"]);
   });
 
-  test("registering a name gains nothing of a variable bound to somebody else", async () => {
+  test("registering a name gains nothing of a variable bound to another tenant", async () => {
     await create("intruder", { source: "ci" });
     expect(await shown("ci")).toEqual(["intruder: ", "svc-system: ci-of-the-system ci-before"]);
   });
@@ -113,7 +113,7 @@ describe("candidates", () => {
     expect(await sources.routeOf("beta", "pay")).toBeNull();
   });
 
-  test("on the bare URL the oldest twenty, and whom a variable binds; the others by their own URL", async () => {
+  test("the bare URL has the oldest twenty and bound ones; the others their own URL", async () => {
     const ids: string[] = [];
     for (let n = 0; n < 22; n++) {
       const tenant = n === 20 ? "beta" : `t-${n}`;
@@ -206,7 +206,7 @@ describe("freshness", () => {
     await other.sources.close();
   });
 
-  test("the router likewise", async () => {
+  test("the router is found the same way", async () => {
     fixture.agents.set("router", "0198b000-0000-7000-8000-000000000001");
     expect(await sources.routerOf("acme")).toBeNull();
     await call("acme", "PUT", "/router", { router_agent: "router", allowed_workflows: [] });
@@ -228,7 +228,7 @@ describe("a secret that does not open", () => {
     await fixture.sql`update stimulus_sources set secret = 'nonsense' where id = ${id}`;
     fixture.advance(3000);
   }
-  test("keeps its own deliveries off, once told, and nobody else's", async () => {
+  test("refuses its own deliveries, with one warning, and no other's", async () => {
     const { id } = await create("acme", { source: "s", secret: "0123456789abcdef" });
     await spoil(id);
     fixture.incidents.length = 0;

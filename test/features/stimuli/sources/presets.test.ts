@@ -171,7 +171,7 @@ describe.each(presetNames.map((name) => [name]))("%s", (name) => {
     expect(answers).toEqual(offsets.map((off) => (kept(off) ? "verified" : late)));
   });
 
-  test("whatever is signed passes; any changed byte of it, or another secret, does not", () => {
+  test("signed bytes pass; any changed byte, or another secret, does not", () => {
     const delivery = fc.record({
       body: fc.oneof(fc.string({ unit: "binary" }), fc.uint8Array({ maxLength: 300 })),
       secret: fc.uint8Array({ minLength: 16, maxLength: 48 }).map((random) => presets[name].secretText(random)),

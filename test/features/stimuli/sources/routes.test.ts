@@ -145,7 +145,7 @@ describe("refused", () => {
     expect((await call("POST", "", { source })).body).toMatchObject({ code: "reserved_source" });
   });
 
-  test("a workflow nobody sees here", async () => {
+  test("a workflow that is not visible here", async () => {
     fixture.workflows.add("somebody-else on-merge");
     const answer = await call("POST", "", { source: "s", workflow: "on-merge" });
     expect(answer).toMatchObject({ status: 422, body: { code: "unknown_workflow", workflow: "on-merge" } });
@@ -312,7 +312,7 @@ describe("secrets", () => {
     },
   );
 
-  test("a rotation says until when the one before counts, and its own secret only when it was minted", async () => {
+  test("a rotation says how long the former secret counts, its own only when minted", async () => {
     const { call, create } = newcomer();
     const { id } = await create({ source: "s", secret: "0123456789abcdef" });
     const { body } = await call("POST", `/${id}/rotate-secret`, { secret: "fedcba9876543210" });
@@ -433,7 +433,7 @@ describe("the router", () => {
   });
 });
 
-test("bare_url tells the oldest twenty of a name, in whatever tenant, and those a variable binds", async () => {
+test("bare_url is true for the oldest twenty of a name in any tenant and bound ones", async () => {
   const source = "popular";
   const routes: { id: string; call: ReturnType<typeof newcomer>["call"] }[] = [];
   for (let n = 0; n < 21; n++) {
@@ -457,7 +457,7 @@ test("secret_source names the variable in force", async () => {
   expect(stored.secret_source).toBe("stored");
 });
 
-test("whatever is sent gets a decided answer", async () => {
+test("every request gets a defined answer", async () => {
   const { tenant, call } = newcomer();
   const { body: route } = await call("POST", "", { source: "kept" });
   const name = fc.constantFrom(

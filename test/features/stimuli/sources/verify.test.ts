@@ -33,7 +33,7 @@ test("nothing is told of a source before a signature is there and well formed", 
   expect(judged([candidateOf("stripe", none)], vectorHeaders.svc)).toBe("missing_signature");
 });
 
-test("a secret that does not open is told to nobody but a sender who signs, and only where no other one can be tried", () => {
+test("an unreadable secret is reported to signing senders only, if no other fits", () => {
   const sealed = { ...candidateOf("svc", none), fault: new Problem("decryption_failed", "It does not open") };
   expect(judged([sealed], {})).toBe("missing_signature");
   expect(judged([sealed], { "x-svc-signature": "sha256=x" })).toBe("malformed_signature bad_hex");
@@ -52,7 +52,7 @@ test("one well-formed header is enough, and one secret that goes with it", () =>
   expect(judged(both.toReversed(), malformed)).toBe("malformed_signature bad_prefix");
 });
 
-test("any current or previous secret of any candidate verifies, whatever its place", () => {
+test("any current or previous secret of any candidate verifies, in any place", () => {
   const wrong = "not-the-secret-at-all";
   const right = secrets.svc;
   for (const texts of [[right], [right, wrong], [wrong, right], [right, right]]) {

@@ -103,7 +103,7 @@ describe("registering", () => {
     expect(other).toMatchObject({ status: 422, body: { code: "invalid_manifest" } });
   });
 
-  test("the same version again is refused, or replaced under its id (2)", async () => {
+  test("the same version again is refused, or replaced under its id", async () => {
     const { token } = newTenant();
     const first = await register(token, manifest("twice"));
     const again = await fixture.call(token, "POST", "/v1/workflows", manifest("twice"));
@@ -121,7 +121,7 @@ describe("registering", () => {
     expect(definition).toBeNull();
   });
 
-  test("what is wrong says where (3)", async () => {
+  test("what is wrong says where", async () => {
     const { token } = newTenant();
     const broken = await fixture.call(token, "POST", "/v1/workflows", "a: [1\nb: {");
     expect(broken).toMatchObject({ status: 400, body: { code: "malformed_body" } });
@@ -198,7 +198,7 @@ describe("registering", () => {
 });
 
 describe("reading", () => {
-  test("10.0.0 is later than 9.0.0 (4)", async () => {
+  test("10.0.0 is later than 9.0.0", async () => {
     const { tenant, token } = newTenant();
     for (const version of ["10.0.0", "9.0.0", "10.0.0-rc.1"]) await register(token, manifest("sorted", version));
     const latest = await fixture.call(token, "GET", "/v1/workflows/sorted");
@@ -234,7 +234,7 @@ describe("reading", () => {
     });
   });
 
-  test("the manifest as it was registered (5)", async () => {
+  test("the manifest as it was registered", async () => {
     const { token } = newTenant();
     await register(token, invoice);
     const yaml = await fixture.call(token, "GET", "/v1/workflows/invoice-release/yaml");
@@ -289,7 +289,7 @@ describe("reading", () => {
 });
 
 describe("tenants and scopes", () => {
-  test("another tenant's workflows are unknown (27)", async () => {
+  test("another tenant's workflows are unknown", async () => {
     const { token } = newTenant();
     const { id } = await register(token, manifest("private"));
     const stranger = newTenant().token;
@@ -349,7 +349,7 @@ describe("tenants and scopes", () => {
     ).not.toContain(own.id);
   });
 
-  test("what the system's tenant registers for itself is its own, beside a global one of that name", async () => {
+  test("the system tenant's own one stands beside a global one of that name", async () => {
     const stranger = newTenant().token;
     const own = await register(publisher(), manifest("system-own"));
     expect(own).toMatchObject({ scope: "tenant", tenant_id: "svc-system" });

@@ -68,7 +68,7 @@ test("a vendor panel weighs its verdicts", async () => {
 }, 60_000);
 
 test.skipIf(engine === null)(
-  "a container pipeline builds, checks, has its notes written and released, and packs",
+  "a container pipeline builds, checks, has notes written and released, and packs",
   async () => {
     const input = { image: engine?.bare, source: "Sign here" };
     const id = await at.start("container-pipeline", { input });

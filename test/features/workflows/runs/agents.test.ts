@@ -95,13 +95,13 @@ describe("the start", () => {
     ]);
   });
 
-  test("by UUID; judges and handlers are exempt; nobody's login is on an agent's run", async () => {
+  test("by UUID; judges and handlers are exempt; an agent's run has no login", async () => {
     header = headerOf({ initiated_by: { kind: "agent", sub: "x", email: null } }) as unknown as Json;
     await attempt({ agent: child.toUpperCase(), trigger: "validator" });
     expect(starts[0]?.[1]).toMatchObject({ agentId: child, origin: { exempt: true, initiatingUserSub: null } });
   });
 
-  test("in the tier of the consumer who set the run going", async () => {
+  test("in the tier of the consumer who started the run", async () => {
     header = headerOf({ tier: "pro", initiated_by: { kind: "consumer", sub: "eve", email: null } }) as unknown as Json;
     await attempt();
     expect(starts[0]?.[1].starter).toMatchObject({ kind: "consumer", tier: "pro", userId: "eve", role: null });
@@ -137,7 +137,7 @@ describe("judges", () => {
     mounts: [mount],
   };
 
-  test("their usual input is completed by what is known of the judged execution, whose volumes they see", async () => {
+  test("their usual input is completed from the judged execution, whose volumes they see", async () => {
     facts = known;
     await attempt({ trigger: "validator", input: usual, judged: { execution_id: "e", mounts: [], usual: true } });
     expect(starts[0]?.[1]).toMatchObject({
@@ -165,7 +165,7 @@ describe("judges", () => {
     expect(starts[0]?.[1]).toMatchObject({ input: { mine: 1 }, judgedMounts: [mount] });
   });
 
-  test("without a single execution to judge, or when it is gone, they see the run's volumes", async () => {
+  test("without one execution to judge, or when it is gone, they see the run's volumes", async () => {
     facts = known;
     const given = { mounts: [volume("/workspace/d")], usual: true };
     await attempt({ trigger: "validator", input: usual, judged: { execution_id: null, ...given } });
@@ -190,7 +190,7 @@ describe("refusals", () => {
     expect(await attempt()).toMatchObject({ terminal: code });
   });
 
-  test("faults of the service have three attempts, refusals for want of room between them aside", async () => {
+  test("faults of the service have three attempts; refusals for room do not count", async () => {
     const fault = async () => {
       answer = async () => {
         throw new Error("no database");
@@ -209,10 +209,10 @@ describe("refusals", () => {
   });
 });
 
-describe("a start that nobody wants any more", () => {
+describe("a start that is no longer wanted", () => {
   const expected = [{ kind: "execution", key: child, tenant: "north" }];
 
-  test("is cancelled when it went through meanwhile, and when nobody knows", async () => {
+  test("is cancelled when it went through meanwhile, and when that is unknown", async () => {
     for (const ending of ["through", "unknown"]) {
       cancelled = [];
       const controller = new AbortController();

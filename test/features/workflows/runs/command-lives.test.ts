@@ -97,7 +97,7 @@ describe.skipIf(!works)("a command", () => {
       expect(await run(options, other.work, { resumed: true })).toMatchObject({ status: "success" });
     });
 
-    test("when its sandbox was prepared, but not started, is run by the next one, however late", async () => {
+    test("prepared in its sandbox but not started, runs on the next node, however late", async () => {
       const { work, file } = slow();
       writeFileSync((await prepare(file)).go, "");
       await run(options, work);
@@ -117,7 +117,7 @@ describe.skipIf(!works)("a command", () => {
       expect(readFileSync(file("runs"), "utf8")).toBe("x\nx\nx\n");
     });
 
-    test("on another machine is interrupted: nobody can tell whether it ran", async () => {
+    test("on another machine is interrupted: it is unknown whether it ran", async () => {
       const { work, file } = slow();
       expect(await run(options, work, { resumed: true, moved: true })).toMatchObject({
         error: "interrupted",

@@ -41,7 +41,7 @@ describe.skipIf(!works)("System states of a node without containers", () => {
       { what: "the workspace" },
     );
 
-  test("see none of the service's environment, have no network, and are nobody special", async () => {
+  test("see none of svc's environment, have no network and no privileges", async () => {
     const { blackboard, status } = await run({ LOOK: system("env; id -u; cat /proc/net/route | tail -n +2") });
     const { stdout, ...rest } = blackboard.LOOK;
     expect(status).toBe("completed");
@@ -69,7 +69,7 @@ describe.skipIf(!works)("System states of a node without containers", () => {
     expect(blackboard.LATE).toMatchObject({ stdout: "late\n" });
   });
 
-  test("get values as words, whatever is in them", async () => {
+  test("get values as words, with any characters", async () => {
     const invoice = "x; touch /workspace/pwned $(id) '\" \n";
     const states = { SAY: system("printf '%s' {{input.invoice}} | wc -c; ls -A") };
     const { blackboard } = await run(states, { storage: { workspace: {} } }, { input: { invoice } });
@@ -110,7 +110,7 @@ describe.skipIf(!works)("System states of a node without containers", () => {
       return existsSync(file) && readFileSync(file, "utf8").includes(executionId);
     });
 
-  test("outlive the node that is killed: the next one goes on with them, and none runs twice", async () => {
+  test("outlive a killed node: the next one goes on with them, and none runs twice", async () => {
     const id = await start(
       { WAIT: system("echo x >> runs; while [ ! -e go ]; do sleep 0.05; done; echo done; cat runs") },
       { storage: { workspace: {} } },

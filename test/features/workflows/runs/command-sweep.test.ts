@@ -4,7 +4,7 @@ import { Attempts, thisMachine } from "../../../../src/features/workflows/runs/c
 import { sweepCommands } from "../../../../src/features/workflows/runs/commands/sweep.ts";
 import { scratch } from "../../../harness/scratch.ts";
 
-test("commands of ended and unknown runs are forgotten, and those that their run is done with", async () => {
+test("commands of ended and unknown runs are removed, and those that are done with", async () => {
   const dataDir = scratch("sweep");
   const attempts = new Attempts(dataDir);
   const [live, ended, unknown] = [crypto.randomUUID(), crypto.randomUUID(), crypto.randomUUID()];

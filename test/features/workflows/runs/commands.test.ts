@@ -31,7 +31,7 @@ describe.skipIf(!works)("a command", () => {
       }),
     ]);
 
-  test("sees nothing of the service, has no network and is nobody special", async () => {
+  test("sees nothing of svc, has no network and no privileges", async () => {
     process.env.SERVICE_SECRET_OF_TEST = "leak";
     const env = { SVC_WORKFLOW_EXECUTION_ID: "x", GREETING: "hi" };
     const end = await run(
@@ -137,7 +137,7 @@ describe.skipIf(!works)("a command", () => {
     expect(await run(options, own)).toMatchObject({ status: "failed", error: "disk_exceeded" });
   }, 40_000);
 
-  test("reaches the proxy when it may, under the command's own id, and is told when the node opens nothing", async () => {
+  test("reaches the proxy when allowed, under its own id, or is told there is no network", async () => {
     const work = script('echo "$HTTPS_PROXY"', { network: "default" });
     const end = await run(options, work);
     expect(end).toMatchObject({ stdout: `http://svc:egress-of-${work.instance_id}@127.0.0.1:8082\n`, warnings: [] });
@@ -208,7 +208,7 @@ describe.skipIf(!works)("a command", () => {
       expect(performance.now() - began).toBeLessThan(5_000);
     }, 15_000);
 
-    test("an engine that does not answer is asked again by the runtime; at last that is a fault", async () => {
+    test("an engine that does not answer is asked again; at last that is a fault", async () => {
       const { sandbox } = launching(() => new EngineError("silent", null));
       const work = script("true");
       for (const attempt of [1, 2]) expect(run(sandbox, work, { attempt })).rejects.toThrow("silent");

@@ -332,7 +332,7 @@ describe("lists", () => {
     expect([answer.status, answer.body.code]).toEqual([status, code]);
   });
 
-  test("counts and unfinished runs, for whoever keeps the definitions", async () => {
+  test("counts and unfinished runs, for the definitions", async () => {
     const token = fixture.caller("svc-count");
     const { workflow_id } = fixture.register("svc-system", definitionOf({ A: human([]) }, { name: "everybody" }));
     const other = Bun.randomUUIDv7();

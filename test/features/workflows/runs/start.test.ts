@@ -92,7 +92,7 @@ describe("the paths", () => {
 });
 
 describe("what comes with it", () => {
-  test("input, intent and overrides are on the blackboard; both spellings merge, blackboard wins", async () => {
+  test("input, intent and overrides are on the blackboard, which wins; spellings merge", async () => {
     const body = {
       input: { word: "x" },
       intent: "to see",
@@ -229,7 +229,7 @@ describe("one id is one run", () => {
     expect(await started.catch((error: unknown) => error)).toMatchObject({ code: "depth_exceeded" });
   });
 
-  test("however many start it at once, it is started once and admitted runs are given the same answer", async () => {
+  test("started once by any number at once; admitted callers get the same answer", async () => {
     const id = Bun.randomUUIDv7();
     const started = await Promise.all(Array.from({ length: 10 }, () => fixture.runs.startAs(id, false, plainRequest)));
     expect(new Set(started.map((one) => JSON.stringify(one))).size).toBe(1);
@@ -241,7 +241,7 @@ describe("one id is one run", () => {
   });
 });
 
-test("a state that needs nobody is entered and left within the commit of the start, one after the other in the log", async () => {
+test("states that wait for nothing are entered and left in the commit of the start", async () => {
   fixture.register("north", definitionOf({ A: noop(["always", "B"]), B: noop() }, { name: "quick" }));
   const before = fixture.runtime.counts();
   const { execution_id } = await fixture.runs.startAs(Bun.randomUUIDv7(), true, { ...plainRequest, ref: "quick" });

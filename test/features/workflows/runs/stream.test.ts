@@ -55,7 +55,7 @@ test("many readers, joining at any time, see the same", async () => {
   for (const reader of readers) expect(dataOf(reader)).toEqual(all);
 });
 
-test("it resumes after an id; the header wins over from; follow=false ends with the backlog", async () => {
+test("it resumes after an id; the header wins over from; follow=false ends", async () => {
   const id = await fixture.start(token, "turns");
   await decide(id);
   await fixture.waiting(token, id);
@@ -78,7 +78,7 @@ test("it resumes after an id; the header wins over from; follow=false ends with 
   expect([over.ended, over.ids]).toEqual([true, []]);
 });
 
-test("who names an id that was never given hears nothing up to it, and the stream still closes after the end", async () => {
+test("from an id never given nothing comes, and the stream still closes at the end", async () => {
   const id = await fixture.start(token, "turns");
   await fixture.waiting(token, id);
   const total = (await logged(id)).length;
@@ -92,7 +92,7 @@ test("who names an id that was never given hears nothing up to it, and the strea
   expect(near.ids[0]).toBe(total + 2);
 });
 
-test("who follows a run that is removed is let go", async () => {
+test("followers of a removed run are disconnected", async () => {
   const id = await fixture.start(token, "turns");
   const reader = follow(id);
   await until(() => reader.frames.length >= 3, { what: "the backlog" });

@@ -190,7 +190,7 @@ describe("wait", () => {
     expect(await waited).toMatchObject({ status: "failed", code: "not_found" });
   });
 
-  test("who goes away is not answered", async () => {
+  test("a caller that went away is not answered", async () => {
     const id = await start("asks");
     const gone = new AbortController();
     const waited = call("wait", { execution_id: id, poll_interval_seconds: 60 }, callerOf({}, { signal: gone.signal }));

@@ -44,7 +44,7 @@ const shared = (name: string, storage_class: "ephemeral" | "persistent" = "ephem
 });
 
 describe("settling", () => {
-  test("workspace and shared volumes are there before the first state, and named on the blackboard", async () => {
+  test("workspace and shared volumes exist before the first state and are named there", async () => {
     const name = register({ workspace: workspaceOf(), shared_volumes: [shared("cache")] });
     const id = await fixture.start(north, name);
     const { blackboard } = await fixture.record(north, id);
@@ -65,7 +65,7 @@ describe("settling", () => {
     expect((await headerOf(id)).volumes).toEqual([]);
   });
 
-  test("a persistent volume is one per tenant, workflow and name, whatever the version", async () => {
+  test("a persistent volume is one per tenant, workflow and name, for all versions", async () => {
     const storage = { shared_volumes: [shared("lasting", "persistent")] };
     const name = register(storage);
     const first = await fixture.record(north, await fixture.start(north, name));
@@ -76,7 +76,7 @@ describe("settling", () => {
     expect(other.blackboard.lasting_volume_id).not.toBe(first.blackboard.lasting_volume_id);
   });
 
-  test("a volume named at the start is used if it is the tenant's, any other is passed over", async () => {
+  test("a volume named at the start is used if it is the tenant's, else ignored", async () => {
     const name = register({ workspace: workspaceOf({ blackboard_key: "desk" }), shared_volumes: [shared("cache")] });
     const lasting = register({ shared_volumes: [shared("lasting", "persistent")] });
     const mine = (await fixture.record(north, await fixture.start(north, lasting))).blackboard.lasting_volume_id;
