@@ -21,6 +21,6 @@ test("titles of tests have at most 80 characters and no vague subject", async ()
 });
 
 test("titles are found with and without a table of cases", () => {
-  const text = 'test("a", f);\ndescribe.skipIf(!(b()))(\n  `c`, g);\ntest.each([["x", 1], ["y", h(2)]])("%s d", i);';
+  const text = 'test("a", f);\ndescribe.skipIf(!b())(\n  `c`, g);\ntest.each([["x", 1], ["y", h(2)]])("%s d", i);';
   expect(titlesOf(text)).toEqual(["a", "c", "%s d"]);
 });
