@@ -4,7 +4,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import { AnyJson } from "../kernel/json.ts";
 import { Nullable } from "../kernel/schema.ts";
 import { outcomeOf } from "./activities.ts";
-import { MountPlan } from "./start/plan.ts";
+import { Attachment, MountPlan } from "./start/plan.ts";
 
 const Text = Type.String();
 
@@ -67,7 +67,7 @@ export const ChildStart = Type.Object({
 });
 export type ChildStart = Static<typeof ChildStart>;
 
-/** What whoever starts an execution lays over its agent's manifest. */
+/** What a workflow run lays over the manifest of an agent it starts. */
 export const AgentRuntimeOverrides = Type.Object({
   /** Null: the agent's own. */
   isolation: Nullable(Text),
@@ -76,7 +76,7 @@ export const AgentRuntimeOverrides = Type.Object({
   mounts: Type.Array(MountPlan),
   /** Of an agent that names none; null: the default one. */
   security_context: Nullable(Text),
-  attachments: Type.Array(AnyJson),
+  attachments: Type.Array(Attachment),
 });
 export type AgentRuntimeOverrides = Static<typeof AgentRuntimeOverrides>;
 

@@ -230,3 +230,10 @@ export const invalidRequest = (issues: readonly Issue[]): Problem =>
 /** The 422 for a request with one finding, at the dotted path of a member. */
 export const invalidField = (path: string, message: string, code = "invalid"): Problem =>
   invalidRequest([{ path, message, code }]);
+
+/** A 422 with one finding, named in the message as well. */
+export function invalidAt(code: ProblemCode, path: string, message: string): Problem {
+  return invalid(code, `${path}: ${message}`, [
+    { path, message, code: code === "validation_failed" ? "invalid" : code },
+  ]);
+}

@@ -57,3 +57,6 @@ function shownPath(path: readonly string[]): string {
     .map((key) => (key.length > 80 ? `${key.slice(0, 80)}…` : key).replaceAll("\0", "␀").toWellFormed())
     .join(".");
 }
+
+/** What a finding says of text that fails these checks. */
+export const unusableText = "contains a NUL character or broken Unicode";

@@ -208,11 +208,7 @@ export async function openEngine(
     records,
     plans,
     agents,
-    servesModel: (alias) => models.serves(alias),
-    isolations: offer.isolations,
-    defaultIsolation: offer.defaultIsolation,
-    enforcesNetwork: (name) => sandboxes.holds(name),
-    openEgress: config.openEgress,
+    offer: { ...offer, enforcesNetwork: (name) => sandboxes.holds(name) },
     bounds: {
       max_rounds: config.loopMaxRounds,
       dispatch_grace_ms: config.dispatchGraceSeconds * 1000,

@@ -26,7 +26,7 @@ export const Trigger = Type.Union([
   Type.Literal("output_handler"),
 ]);
 
-/** Generations below a root (agents-executions 3.6). */
+/** Generations below a root. */
 export const maxDepth = 3;
 
 export const Hierarchy = Type.Object({
@@ -202,6 +202,17 @@ export const MountPlan = Type.Object({
 });
 export type MountPlan = Static<typeof MountPlan>;
 
+/** A file in a volume that a start was given: the volume by its UUID, the path from the volume's root. */
+export const Attachment = Type.Object({
+  volume_id: Type.String(),
+  path: Type.String(),
+  name: Type.String(),
+  mime_type: Type.String(),
+  size: Type.Integer({ minimum: 0 }),
+  sha256: Type.Optional(Type.String()),
+});
+export type Attachment = Static<typeof Attachment>;
+
 export const Plan = Type.Object({
   instruction: Type.String(),
   description: Nullable(Type.String()),
@@ -214,7 +225,7 @@ export const Plan = Type.Object({
   /** The caller's value after schema defaults and attachment folding. */
   input: AnyJson,
   context_overrides: AnyJson,
-  attachments: Type.Array(AnyJson),
+  attachments: Type.Array(Attachment),
   model: Type.Object({ alias: Type.String(), temperature: Nullable(Type.Number()) }),
   /** The effective tools, resolved at the start. */
   tools: Type.Array(ToolEntry),

@@ -14,6 +14,18 @@ const defaultPrompt = [
   "Input: {{input}}",
 ];
 
+export type PromptPlan = Pick<
+  Plan,
+  | "prompt_template"
+  | "instruction"
+  | "description"
+  | "input"
+  | "input_data"
+  | "attachments"
+  | "agentskills"
+  | "context_overrides"
+>;
+
 export interface PromptFacts {
   readonly intent: string | null;
   readonly iteration: number;
@@ -28,7 +40,7 @@ export interface PromptFacts {
  * Renders the prompt afresh for one iteration.
  * @throws TemplateError
  */
-export function renderPrompt(plan: Plan, facts: PromptFacts): string {
+export function renderPrompt(plan: PromptPlan, facts: PromptFacts): string {
   const variables = promptVariables(plan, facts);
   if (plan.prompt_template !== null) return compile(plan.prompt_template).render(variables, maxPromptBytes);
   const prompt = defaultPrompt
@@ -40,7 +52,7 @@ export function renderPrompt(plan: Plan, facts: PromptFacts): string {
   return prompt;
 }
 
-function promptVariables(plan: Plan, facts: PromptFacts): { [name: string]: Json } {
+function promptVariables(plan: PromptPlan, facts: PromptFacts): { [name: string]: Json } {
   const { context_overrides: overrides } = plan;
   const attempts = facts.history.filter((entry) => Value.Check(Attempt, entry));
   return {
@@ -63,4 +75,27 @@ function promptVariables(plan: Plan, facts: PromptFacts): { [name: string]: Json
 
 function previousError(last: Attempt | undefined): string {
   return last?.error ?? last?.validation_reason ?? "";
+}
+
+/** Names under which a prompt template finds values; the caller cannot take them. */
+const reservedVariables: readonly string[] = [
+  "instruction",
+  "description",
+  "input",
+  "input_data",
+  "intent",
+  "attachments",
+  "context",
+  "agentskills",
+  "context_overrides",
+  "iteration_number",
+  "max_iterations",
+  "previous_error",
+  "previous_attempts",
+];
+
+/** Keys of `context_overrides` that would hide a reserved variable. */
+export function reservedKeys(overrides: Json): readonly string[] {
+  if (overrides === null || typeof overrides !== "object" || Array.isArray(overrides)) return [];
+  return reservedVariables.filter((name) => Object.hasOwn(overrides, name));
 }

@@ -3,7 +3,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { outcomeOf } from "../../execution/activities.ts";
 import { AgentRuntimeOverrides } from "../../execution/child.ts";
-import { MountPlan } from "../../execution/start/plan.ts";
+import { Attachment, MountPlan } from "../../execution/start/plan.ts";
 import { AnyJson } from "../../kernel/json.ts";
 import { Nullable } from "../../kernel/schema.ts";
 import { Resources } from "../definition.ts";
@@ -95,7 +95,7 @@ export const RunStart = Type.Object({
   /** Name or UUID. */
   workflow: Text,
   input: AnyJson,
-  attachments: Type.Array(AnyJson),
+  attachments: Type.Array(Attachment),
   state_name: Text,
   waits: Type.Boolean(),
 });

@@ -1,7 +1,6 @@
 /** What a workflow run is made of between two turns. */
-
 import { type Static, Type } from "@sinclair/typebox";
-import { MountPlan } from "../../execution/start/plan.ts";
+import { Attachment, MountPlan } from "../../execution/start/plan.ts";
 import { AnyJson, JsonObject } from "../../kernel/json.ts";
 import { Nullable } from "../../kernel/schema.ts";
 import { Definition, Judge } from "../definition.ts";
@@ -31,7 +30,7 @@ export const RunHeader = Type.Object({
   /** Slug. */
   tenant_id: Text,
   intent: Text,
-  attachments: Type.Array(AnyJson),
+  attachments: Type.Array(Attachment),
   initiated_by: Initiator,
   /** Claimed by a consumer who set it going: what the run starts has the quotas of that tier. Null: the tenant's own. */
   tier: Type.Optional(Nullable(Text)),

@@ -1,6 +1,7 @@
 /** What can be done with agents. Routes, executions and later the management tools all come through here. */
 
 import type { AgentSpec } from "../../../actors/agent/manifest/spec.ts";
+import type { ResolvedAgent } from "../../../actors/execution/start/request.ts";
 import { Problem } from "../../../actors/kernel/problem.ts";
 import { listOf, type Page, readLabels } from "../../http/paging.ts";
 import { isUuid } from "../../http/route.ts";
@@ -12,15 +13,6 @@ import type { AgentKey, AgentRow } from "./records.ts";
 import { agentNotFound, versionNotFound } from "./refusals.ts";
 import type { AgentDetail, AgentElement, AgentFilter, VersionElement } from "./schema.ts";
 import { agentDetail, agentElement, versionElement } from "./wire.ts";
-
-/** What an execution needs of its agent, fixed at its start. */
-export interface ResolvedAgent {
-  readonly agent_id: string;
-  readonly name: string;
-  readonly version: string;
-  readonly revision: number;
-  readonly spec: AgentSpec;
-}
 
 export type Agents = ReturnType<typeof createAgents>;
 

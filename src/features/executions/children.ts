@@ -4,6 +4,7 @@ import { Value } from "@sinclair/typebox/value";
 import { type ChildInput, ChildStart } from "../../../actors/execution/child.ts";
 import { judgeInput } from "../../../actors/execution/judging/judgement.ts";
 import type { JudgeValidator, Plan } from "../../../actors/execution/start/plan.ts";
+import type { StartRequest } from "../../../actors/execution/start/request.ts";
 import type { ExecutionState } from "../../../actors/execution/state.ts";
 import type { Json } from "../../../actors/kernel/json.ts";
 import { Problem } from "../../../actors/kernel/problem.ts";
@@ -16,7 +17,6 @@ import { judgedRun } from "./judged.ts";
 import { handlerText, outputOf } from "./output/output.ts";
 import type { Plans } from "./plans.ts";
 import type { Started } from "./schema.ts";
-import type { StartRequest } from "./start/request.ts";
 
 export interface ChildOptions {
   readonly runtime: Pick<Runtime, "read" | "log">;

@@ -1,9 +1,9 @@
 /** The plans of executions: written once at the start, read by every activity of the execution. */
 import { Value } from "@sinclair/typebox/value";
+import { implicitWorkspace } from "../../../actors/execution/start/mounts.ts";
 import { PLAN_LOG, Plan } from "../../../actors/execution/start/plan.ts";
 import { completePlan } from "../../../actors/execution/stored-state.ts";
 import type { Address, Runtime } from "../../runtime/port.ts";
-import { implicitWorkspace } from "../volumes/volumes.ts";
 
 /** Plans kept in memory; an execution reads its own several times in short order. */
 const capacity = 64;

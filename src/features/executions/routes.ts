@@ -2,6 +2,7 @@
 import { Type } from "@sinclair/typebox";
 import { IterationRecord } from "../../../actors/execution/record/iteration-record.ts";
 import { ExecutionElement, ExecutionRecord } from "../../../actors/execution/record/record.ts";
+import { maxInputBytes } from "../../../actors/execution/start/request.ts";
 import { isOver } from "../../../actors/execution/state.ts";
 import { Problem } from "../../../actors/kernel/problem.ts";
 import { idempotent } from "../../http/idempotency.ts";
@@ -17,7 +18,6 @@ import {
   Cancelled,
   Deleted,
   ExecutionFilter,
-  maxInputBytes,
   maxOverridesBytes,
   maxWaitSeconds,
   RecordQuery,

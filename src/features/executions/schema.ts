@@ -8,7 +8,6 @@ import { pagingQuery } from "../../http/paging.ts";
 
 const Time = Type.String({ format: "date-time" });
 
-export const maxInputBytes = 1024 * 1024;
 export const maxOverridesBytes = 256 * 1024;
 /** The longest a request may wait for an execution's end. */
 export const maxWaitSeconds = 60;

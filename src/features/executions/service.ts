@@ -11,7 +11,11 @@ import {
   type ExecutionRecord,
   executionElement,
 } from "../../../actors/execution/record/record.ts";
-import type { Header } from "../../../actors/execution/start/plan.ts";
+import type { StartFacts, StartPlan } from "../../../actors/execution/start/facts.ts";
+import { recordedVolumes } from "../../../actors/execution/start/mounts.ts";
+import type { Header, MountPlan, Plan } from "../../../actors/execution/start/plan.ts";
+import { planStart } from "../../../actors/execution/start/plan-start.ts";
+import type { Starter, StartRequest } from "../../../actors/execution/start/request.ts";
 import { type ExecutionState, isOver } from "../../../actors/execution/state.ts";
 import { invalidField, Problem } from "../../../actors/kernel/problem.ts";
 import { iso, readTime } from "../../../actors/kernel/time.ts";
@@ -19,19 +23,20 @@ import type { Quota } from "../../../actors/policy/quota.ts";
 import { listOf, type Page, readLabels } from "../../http/paging.ts";
 import { type Address, MailboxFull, MessageRejected, type Runtime } from "../../runtime/port.ts";
 import type { Agents } from "../agents/service.ts";
+import type { OpenVolumes } from "../volumes/open.ts";
 import type { Concurrency } from "./concurrency.ts";
 import { StartWatch } from "./orphans.ts";
 import type { KeptPlans } from "./plans.ts";
 import type { ExecutionRecords, ListFilter } from "./records.ts";
 import type { ExecutionFilter, Started } from "./schema.ts";
-import type { Starter, StartRequest } from "./start/request.ts";
-import { prepareStart, type StartOptions } from "./start/start.ts";
+import { gatherStartFacts, type StartFactsOptions } from "./start/facts.ts";
 
 /** Events read at once; one may hold a whole conversation. */
 const eventsAtOnce = 50;
 
-export interface ExecutionsOptions extends StartOptions {
+export interface ExecutionsOptions extends StartFactsOptions {
   readonly agents: Pick<Agents, "resolveForExecution" | "gone">;
+  readonly volumes: StartFactsOptions["volumes"] & Pick<OpenVolumes, "settle">;
   readonly runtime: Runtime;
   readonly records: ExecutionRecords;
   readonly plans: KeptPlans;
@@ -95,6 +100,21 @@ export function createExecutions(options: ExecutionsOptions) {
       unfinished.map((row) => runtime.tell(address(row.tenant, row.execution_id), "cancel", { reason })),
     );
   }
+
+  /** Stores the volumes of a start that was decided. What a start that fails afterwards leaves behind is swept. */
+  async function storeVolumes(
+    { tenant, starter }: StartRequest,
+    { executionId, agent, sources }: StartFacts,
+    { volumes, attachments }: StartPlan,
+  ): Promise<MountPlan[]> {
+    if (volumes.kind === "none") return [];
+    if (volumes.kind === "judged") return [...volumes.mounts];
+    const { declared, ofRun } = volumes;
+    const { agent_id: agentId } = agent;
+    const wanted = { tenant, agentId, executionId, reader: starter, declared, sources, attachments, ofRun };
+    return options.volumes.settle(wanted);
+  }
+
   const watch = new StartWatch({ agents: options.agents, cancelOfAgent });
 
   return {
@@ -116,12 +136,15 @@ export function createExecutions(options: ExecutionsOptions) {
       const { tenant, starter, origin } = request;
       const quota = options.quota(starter, tenant);
       let isReserved = false;
-      const admit = async () => {
+      try {
+        const facts = await gatherStartFacts(options, executionId, request);
+        const decision = planStart(request, facts);
+        if (decision instanceof Problem) throw decision;
         await concurrency.reserve(tenant, executionId, quota, origin.exempt);
         isReserved = quota.limit !== null;
-      };
-      try {
-        const { header, plan } = await prepareStart(options, executionId, request, admit);
+        const mounts = await storeVolumes(request, facts, decision);
+        const header: Header = { ...decision.header, volumes: recordedVolumes(mounts) };
+        const plan: Plan = { ...decision.plan, mounts };
         const ask = fresh ? runtime.askNew : runtime.ask;
         const reply = await ask(at, "start", { header, plan });
         // Of an id that others may use as well, nobody knows whose plan was written.

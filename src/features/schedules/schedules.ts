@@ -8,11 +8,11 @@
 import { createHash } from "node:crypto";
 import { fireFor, latestFire, nextFire } from "../../../actors/agent/firing.ts";
 import type { AgentSpec } from "../../../actors/agent/manifest/spec.ts";
+import type { StartRequest } from "../../../actors/execution/start/request.ts";
 import { Problem } from "../../../actors/kernel/problem.ts";
 import type { Sql } from "../../store/postgres.ts";
 import { openQueue, type QueueOptions, type ScheduleJob } from "../../store/queues.ts";
 import type { AgentChange } from "../agents/parts.ts";
-import type { StartRequest } from "../executions/start/request.ts";
 import { type ScheduledAgent, scheduleRecords } from "./records.ts";
 
 export interface SchedulesOptions extends QueueOptions {

@@ -1,8 +1,7 @@
 /** Volumes as executions use them: settled at the start, mounted, measured, taken away. */
 import type { VolumeSpec } from "../../../actors/agent/manifest/spec.ts";
-import type { MountPlan, Plan, Volume } from "../../../actors/execution/start/plan.ts";
-import { type Issue, invalid } from "../../../actors/kernel/problem.ts";
-import { storageQuota } from "../../../actors/policy/storage-quota.ts";
+import { implicitWorkspace, type SourceVolume, workspaceTtlMs } from "../../../actors/execution/start/mounts.ts";
+import type { MountPlan, Plan } from "../../../actors/execution/start/plan.ts";
 import type { InstanceMount } from "../../adapters/sandbox/port.ts";
 import type { Sql } from "../../store/postgres.ts";
 import type { ViewSpec } from "../tools/fs/view-spec.ts";
@@ -25,6 +24,23 @@ export interface VolumesOptions {
   readonly now: () => number;
 }
 
+/** The volumes that a start was decided with. */
+export interface WantedVolumes {
+  readonly tenant: string;
+  readonly agentId: string;
+  readonly executionId: string;
+  /** The starter; owns what is made. */
+  readonly reader: VolumeReader;
+  /** Of the agent. */
+  readonly declared: readonly VolumeSpec[];
+  /** The existing ones among them. */
+  readonly sources: ReadonlyMap<string, SourceVolume>;
+  /** Files that the execution is given; their volumes count as attached to it. */
+  readonly attachments: readonly { readonly volume_id: string }[];
+  /** Volumes of a workflow run, mounted beside; one at `/workspace` is the workspace. */
+  readonly ofRun: readonly MountPlan[];
+}
+
 /** Directories of this host that go with a run. */
 export interface HeldForRun {
   /** Of the execution's own workspace: the execution's id. */
@@ -36,11 +52,6 @@ export interface HeldForRun {
 
 export type Volumes = ReturnType<typeof createVolumes>;
 
-const MiB = 2 ** 20;
-const hourMs = 3600_000;
-/** Of an implicit workspace. */
-const workspaceLimit = 256 * MiB;
-const workspaceTtlMs = 24 * hourMs;
 /** Measurements of what agents write to at this moment hold this long. */
 const freshMs = 1000;
 
@@ -88,12 +99,8 @@ export function createVolumes({ sql, dataDir, executions, newId, now }: VolumesO
   }
 
   async function settleDeclared(
-    tenant: string,
-    agentId: string,
-    executionId: string,
-    reader: VolumeReader,
+    { tenant, agentId, executionId, reader, sources }: WantedVolumes,
     spec: VolumeSpec,
-    sources: ReadonlyMap<string, VolumeRow>,
   ): Promise<MountPlan> {
     const { name, mount_path, access_mode, storage_class, size_limit_bytes, ttl_ms, source_volume_id } = spec;
     const plan = { name, mount_path, access_mode, size_limit_bytes, ttl_ms };
@@ -118,27 +125,27 @@ export function createVolumes({ sql, dataDir, executions, newId, now }: VolumesO
     usageOf,
     attached,
 
-    /**
-     * The volumes of a run, `/workspace` among them, shortest paths first. Nothing is stored for a run that declares
-     * none. What a refused start leaves behind is swept.
-     * @param reader whoever starts it: a source volume must be readable by him
-     * @param attachments files that the run is given; their volumes count as attached to it
-     * @param given volumes of a workflow's run, mounted beside; one at `/workspace` is the workspace
-     * @throws Problem 422 `invalid_volume` for a source that is not readable, or a limit above what may be stored
-     */
-    async settle(
+    /** Of the existing volumes that an agent declares, those that the starter may read, by id in lower case. */
+    async sources(
       tenant: string,
-      agentId: string,
-      executionId: string,
       reader: VolumeReader,
       declared: readonly VolumeSpec[],
-      attachments: readonly { readonly volume_id: string }[] = [],
-      given: readonly MountPlan[] = [],
-    ): Promise<MountPlan[]> {
-      const sources = await findSources(tenant, reader, declared);
+    ): Promise<ReadonlyMap<string, VolumeRow>> {
+      const wanted = declared.flatMap(({ source_volume_id: id }) => (id === null ? [] : [id.toLowerCase()]));
+      if (wanted.length === 0) return new Map();
+      const rows = await records.readable(tenant, wanted, visibilityOf(reader));
+      return new Map(rows.map((row) => [row.volume_id, row]));
+    },
+
+    /**
+     * Stores the volumes of an execution whose start was decided. Nothing is stored for one that declares none.
+     * @returns all of them, `/workspace` among them, shortest paths first
+     */
+    async settle(wanted: WantedVolumes): Promise<MountPlan[]> {
+      const { tenant, executionId, declared, attachments, ofRun } = wanted;
       const mounts = await Promise.all([
-        ...declared.map((spec) => settleDeclared(tenant, agentId, executionId, reader, spec, sources)),
-        ...given.map((mount): MountPlan => ({ ...mount, shared: true })),
+        ...declared.map((spec) => settleDeclared(wanted, spec)),
+        ...ofRun.map((mount): MountPlan => ({ ...mount, shared: true })),
       ]);
       const lasting = mounts.filter(({ storage_class, shared }) => storage_class === "persistent" || shared === true);
       const written = lasting.filter(({ access_mode }) => access_mode === "read-write");
@@ -262,56 +269,4 @@ export function createVolumes({ sql, dataDir, executions, newId, now }: VolumesO
       }
     },
   };
-
-  async function findSources(
-    tenant: string,
-    reader: VolumeReader,
-    declared: readonly VolumeSpec[],
-  ): Promise<ReadonlyMap<string, VolumeRow>> {
-    if (declared.length === 0) return new Map();
-    const wanted = declared.flatMap(({ source_volume_id }) =>
-      source_volume_id === null ? [] : [source_volume_id.toLowerCase()],
-    );
-    const rows = wanted.length === 0 ? [] : await records.readable(tenant, wanted, visibilityOf(reader));
-    const found = new Map(rows.map((row) => [row.volume_id, row]));
-    const { tenantBytes } = storageQuota(reader, tenant);
-    const issues = declared.flatMap((spec, index): Issue[] => {
-      const path = `volumes.${index}`;
-      const { source_volume_id: source, size_limit_bytes } = spec;
-      if (source !== null && !found.has(source.toLowerCase())) {
-        return [{ path: `${path}.source.volume_id`, message: "there is no such volume", code: "volume_not_found" }];
-      }
-      if (source !== null || size_limit_bytes <= tenantBytes) return [];
-      return [{ path: `${path}.size_limit`, message: `the plan allows ${tenantBytes} bytes`, code: "quota_exceeded" }];
-    });
-    if (issues.length > 0) throw invalid("invalid_volume", "The agent's volumes cannot be used", issues);
-    return found;
-  }
-}
-
-/** The `/workspace` of a run that declares none. */
-export function implicitWorkspace(executionId: string): MountPlan {
-  return {
-    name: "workspace",
-    volume_id: executionId,
-    mount_path: "/workspace",
-    storage_class: "ephemeral",
-    access_mode: "read-write",
-    size_limit_bytes: workspaceLimit,
-    ttl_ms: workspaceTtlMs,
-  };
-}
-
-/**
- * The volumes of a judge's parent, for the judge: the same paths, read-only (agents-executions 5.4). They must show as
- * a whole: the parent may still be running, and parts of a volume are not mounted beside somebody who can replace them.
- */
-export function judgeMounts(parent: readonly MountPlan[]): MountPlan[] {
-  // Whole and read-only: a judge is in nobody's way, whoever else has a run's volume.
-  return parent.map(({ shared: _, ...mount }) => ({ ...mount, access_mode: "read-only" }));
-}
-
-/** Volumes as the record of an execution shows them. */
-export function recordedVolumes(mounts: readonly MountPlan[]): Volume[] {
-  return mounts.map(({ name, volume_id, mount_path, access_mode }) => ({ name, volume_id, mount_path, access_mode }));
 }

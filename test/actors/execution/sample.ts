@@ -61,3 +61,5 @@ export function samplePlan(change: Partial<Plan> = {}): Plan {
     ...change,
   };
 }
+
+export const sampleAttachment = { volume_id: "v", path: "/a", name: "a", mime_type: "text/plain", size: 1 };

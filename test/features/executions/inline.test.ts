@@ -2,7 +2,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { bringsNothingToRun } from "../../../src/features/executions/iteration/inline.ts";
 import type { AgentOptions } from "../../harness/manifests.ts";
 import { say, shell } from "../../harness/manifests.ts";
 import { type NodeProcess, startNodeProcess } from "../../harness/node-process.ts";
@@ -117,44 +116,6 @@ describe("an instance of its own has", () => {
       expect(runtime).not.toEqual(inlineRuntime);
       expect(volumes).toHaveLength(1);
     }
-  });
-
-  const spec = {
-    runtime: { language: "python", isolation: "inherit" },
-    context: [{ type: "text" }, { type: "url" }],
-    volumes: [],
-    startup_script: null,
-    bootstrap_path: null,
-    warm_pool_size: 0,
-  };
-  const plan = { tools: [], attachments: [] };
-  const request = { origin: { trigger: "stimulus", parent: null } };
-  const judged = (more: { spec?: object; plan?: object; request?: object }): boolean =>
-    // Only what decides is there.
-    bringsNothingToRun(
-      { ...spec, ...more.spec } as never,
-      { ...plan, ...more.plan } as never,
-      { ...request, ...more.request } as never,
-    );
-
-  test.each<[string, Parameters<typeof judged>[0]]>([
-    ["one that is to be kept in a container", { spec: { runtime: { language: "python", isolation: "docker" } } }],
-    ["one that names an image", { spec: { runtime: { language: null, isolation: "inherit" } } }],
-    ["one that reads files", { spec: { context: [{ type: "file" }] } }],
-    ["one with volumes", { spec: { volumes: [{}] } }],
-    ["one with a startup script", { spec: { startup_script: "true" } }],
-    ["one with a program of its own", { spec: { bootstrap_path: "/opt/agent" } }],
-    ["one that is kept ready", { spec: { warm_pool_size: 1 } }],
-    ["one that is given files", { plan: { attachments: [{}] } }],
-    ["one that a workflow changes", { request: { overrides: {} } }],
-    ["a child", { request: { origin: { trigger: "stimulus", parent: {} } } }],
-  ])("%s", (_, more) => {
-    expect(judged(more)).toBe(false);
-  });
-
-  test("and no other caller", () => {
-    expect(judged({})).toBe(true);
-    expect(judged({ spec: { runtime: { language: "python", isolation: "process" } } })).toBe(true);
   });
 });
 

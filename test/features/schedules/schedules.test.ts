@@ -1,7 +1,7 @@
 /** Agents that start by themselves, over real stores (docs/reference/agents.md). */
 import { afterEach, beforeEach, expect, test } from "bun:test";
+import type { StartRequest } from "../../../actors/execution/start/request.ts";
 import { Problem } from "../../../actors/kernel/problem.ts";
-import type { StartRequest } from "../../../src/features/executions/start/request.ts";
 import { openSchedules, type Schedules } from "../../../src/features/schedules/schedules.ts";
 import { openQueue } from "../../../src/store/queues.ts";
 import { openRedis } from "../../../src/store/redis.ts";

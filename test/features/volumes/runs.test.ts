@@ -15,11 +15,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { VolumeSpec } from "../../../actors/agent/manifest/spec.ts";
 import { EXECUTION } from "../../../actors/execution/execution.ts";
+import { judgeMounts } from "../../../actors/execution/start/mounts.ts";
 import type { MountPlan } from "../../../actors/execution/start/plan.ts";
 import type { ExecutionState } from "../../../actors/execution/state.ts";
 import { executionFileRoutes } from "../../../src/features/executions/files.ts";
 import type { Found } from "../../../src/features/executions/service.ts";
-import { createVolumes, judgeMounts, type Volumes } from "../../../src/features/volumes/volumes.ts";
+import { createVolumes, type Volumes, type WantedVolumes } from "../../../src/features/volumes/volumes.ts";
 import { samplePlan } from "../../actors/execution/sample.ts";
 import { freshStores, type TestStores } from "../../harness/stores.ts";
 import { until } from "../../harness/until.ts";
@@ -63,8 +64,16 @@ const spec = (change: Partial<VolumeSpec>): VolumeSpec => ({
 });
 const free = { read: [], write: [], read_only: false };
 const newId = () => Bun.randomUUIDv7();
-const settle = (agent: string, run: string, ...declared: VolumeSpec[]) =>
-  volumes.settle("t", agent, run, { kind: "service_account", userId: "u", membership: null, tier: null }, declared);
+const account = { kind: "service_account", userId: "u", membership: null, tier: null } as const;
+
+async function settleIn(tenant: string, wanted: Pick<WantedVolumes, "declared"> & Partial<WantedVolumes>) {
+  const { declared, reader = account } = wanted;
+  const sources = await volumes.sources(tenant, reader, declared);
+  const start = { agentId: newId(), executionId: newId(), attachments: [], ofRun: [] };
+  return volumes.settle({ ...start, tenant, reader, sources, ...wanted });
+}
+const settle = (agentId: string, executionId: string, ...declared: VolumeSpec[]) =>
+  settleIn("t", { agentId, executionId, declared });
 
 describe("settling", () => {
   test("without a volume at /workspace there is one; nothing is stored for it", async () => {
@@ -91,26 +100,13 @@ describe("settling", () => {
     const idOf = (plan: MountPlan[]) => plan.find(({ name }) => name === "data")?.volume_id;
     expect(new Set(plans.map(idOf)).size).toBe(1);
     expect(idOf(await settle(newId(), newId(), lasting))).not.toBe(idOf(plans[0] ?? []));
-    const reader = { kind: "service_account", userId: "u", membership: null, tier: null } as const;
-    const elsewhere = await volumes.settle("other", agent, newId(), reader, [lasting]);
+    const elsewhere = await settleIn("other", { agentId: agent, declared: [lasting] });
     expect(idOf(elsewhere)).not.toBe(idOf(plans[0] ?? []));
   });
 
-  test("a source must be readable, a limit must fit the plan; all findings are told", async () => {
-    const declared = [
-      spec({ source_volume_id: newId() }),
-      spec({ name: "big", mount_path: "/workspace/big", size_limit_bytes: 2 ** 40 }),
-    ];
-    const refused = await settle(newId(), newId(), ...declared).catch((error: unknown) => error);
-    expect(refused).toMatchObject({
-      code: "invalid_volume",
-      extras: {
-        issues: [
-          { path: "volumes.0.source.volume_id", code: "volume_not_found" },
-          { path: "volumes.1.size_limit", code: "quota_exceeded" },
-        ],
-      },
-    });
+  test("a source that the starter may not read is none", async () => {
+    const declared = [spec({ source_volume_id: newId() }), spec({ name: "own" })];
+    expect((await volumes.sources("t", account, declared)).size).toBe(0);
   });
 
   test("a judge has its parent's volumes, read-only, at the same paths", async () => {
@@ -343,7 +339,8 @@ describe("volumes of a workflow's run", () => {
   async function shared(): Promise<(run: string, ...declared: VolumeSpec[]) => Promise<MountPlan[]>> {
     const volume = newId();
     await volumes.records.addOfRun("t", { id: volume, executionId: newId(), name: "w", sizeLimit: 1, ttlMs: 1 });
-    return (run, ...declared) => volumes.settle("t", newId(), run, null, declared, [], [workspace(volume)]);
+    return (executionId, ...declared) =>
+      settleIn("t", { executionId, reader: null, declared, ofRun: [workspace(volume)] });
   }
 
   test("take the place of the workspace, and what the agent declares is beside them", async () => {

@@ -1,5 +1,5 @@
 /**
- * Executions whose agent brings nothing to run: the activity `iteration.run.inline`, and which ones they are.
+ * The activity `iteration.run.inline`: executions whose agent brings nothing to run (`needsNoInstance`).
  *
  * A router that only has to name a workflow would otherwise have a sandboxed process started for one question and one
  * answer, which takes some ten times as much of the node as all the rest of it. The node carries the prompt to the
@@ -9,46 +9,10 @@ import { Value } from "@sinclair/typebox/value";
 import { INLINE_RUN, type InstanceEnd, IterationRun } from "../../../../actors/execution/activities.ts";
 import { iterationTimedOut } from "../../../../actors/execution/instance.ts";
 import type { PickedUpReply } from "../../../../actors/execution/messages.ts";
-import type { Plan } from "../../../../actors/execution/start/plan.ts";
 import { type InstanceSpec, LaunchFailure, type Sandbox } from "../../../adapters/sandbox/port.ts";
 import { type ActivityDefinition, Terminal } from "../../../runtime/port.ts";
-import type { ResolvedAgent } from "../../agents/service.ts";
-import type { StartRequest } from "../start/request.ts";
 import { endOf, notStarted, queueTimeoutMs } from "./iteration-run.ts";
 import { instanceSpec, type LaunchParts } from "./launch.ts";
-
-/**
- * What the record says of them: they live in a process of this host, the node's own, and nothing holds them there, for
- * there is nothing to hold. So there is nothing to warn of either, and nothing that could reach out.
- */
-export const inlineIsolation = "process";
-
-/**
- * Whether a start needs no instance of its own: a stimulus asks, and the agent has no tools, no script, no program, no
- * image, no volumes and no files to read, and does not ask to be kept in a container.
- */
-export function bringsNothingToRun(
-  spec: ResolvedAgent["spec"],
-  plan: Pick<Plan, "tools" | "attachments">,
-  { origin, overrides }: Pick<StartRequest, "origin" | "overrides">,
-): boolean {
-  const { runtime, context, volumes, startup_script, bootstrap_path, warm_pool_size } = spec;
-  return (
-    origin.trigger === "stimulus" &&
-    origin.parent === null &&
-    overrides === undefined &&
-    plan.tools.length === 0 &&
-    plan.attachments.length === 0 &&
-    startup_script === null &&
-    bootstrap_path === null &&
-    warm_pool_size === 0 &&
-    volumes.length === 0 &&
-    context.every(({ type }) => type === "text" || type === "url") &&
-    // Named by its language alone.
-    runtime.language !== null &&
-    (runtime.isolation === "inherit" || runtime.isolation === inlineIsolation)
-  );
-}
 
 export interface InlineRunOptions extends LaunchParts {
   readonly inline: Sandbox;

@@ -4,6 +4,7 @@
  */
 import { fileURLToPath } from "node:url";
 import type { ValidateFunction } from "ajv";
+import { maxInputBytes } from "../../../../actors/execution/start/request.ts";
 import type { Json } from "../../../../actors/kernel/json.ts";
 import {
   agentInput,
@@ -14,7 +15,6 @@ import {
 } from "../../../../actors/manifest/input-schema.ts";
 import { compileSchema } from "../../../../actors/manifest/json-schema.ts";
 import { BudgetExceeded, runGuarded } from "../../tools/guarded.ts";
-import { maxInputBytes } from "../schema.ts";
 
 const program = fileURLToPath(new URL("./input-program.ts", import.meta.url));
 const budgetMs = 5_000;

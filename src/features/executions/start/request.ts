@@ -1,60 +1,15 @@
-/** A start as it is asked for: by a request, by a parent execution, by a schedule. */
+/** A start of an execution as a request of the API asks for it. */
 
-import type { AgentRuntimeOverrides } from "../../../../actors/execution/child.ts";
-import type { Header, MountPlan } from "../../../../actors/execution/start/plan.ts";
+import type { StartOrigin, StartRequest } from "../../../../actors/execution/start/request.ts";
 import type { Identity } from "../../../../actors/identity/identity.ts";
 import type { Json } from "../../../../actors/kernel/json.ts";
-import { type Issue, invalid, invalidField, Problem, type ProblemCode } from "../../../../actors/kernel/problem.ts";
-import { isStorable, isStorableJson } from "../../../../actors/manifest/storable.ts";
+import { invalidAt, invalidField, Problem } from "../../../../actors/kernel/problem.ts";
+import { isStorable, isStorableJson, unusableText } from "../../../../actors/manifest/storable.ts";
 import { isUuid } from "../../../http/route.ts";
 import { maxOverridesBytes, type StartBody, type StartQuery } from "../schema.ts";
 
 /** Characters; as in manifests. */
 const maxLabelKey = 63;
-
-/** Who started it, and where it stands among other executions. */
-export interface StartOrigin {
-  readonly trigger: Header["trigger"];
-  /** The parent's own place, and the swarm the child joins. */
-  readonly parent: {
-    readonly executionId: string;
-    readonly depth: number;
-    readonly path: readonly string[];
-    readonly swarmId: string | null;
-  } | null;
-  readonly workflow: { readonly name: string; readonly executionId: string } | null;
-  readonly initiatingUserSub: string | null;
-  /** Counted, never refused by the concurrency quota (judges, output handlers). */
-  readonly exempt: boolean;
-}
-
-/** What permissions and quotas need to know of whoever wishes the start. */
-export type Starter = Pick<Identity, "kind" | "role" | "tier" | "membership" | "userId">;
-
-/** An agent of the tenant, or a global one that none of the tenant's own shadows. */
-export type AgentReference = { readonly agentId: string } | { readonly agentName: string };
-
-/** Everything left out is as if the request had not named it. */
-export type StartRequest = AgentReference & {
-  readonly tenant: string;
-  readonly origin: StartOrigin;
-  /** Null: nobody in particular; the tenant's own standing decides. */
-  readonly starter: Starter | null;
-  readonly input: Json;
-  readonly intent?: string | null;
-  readonly version?: string | null;
-  readonly contextOverrides?: Json;
-  readonly attachments?: readonly Json[];
-  readonly securityContext?: string | null;
-  readonly timeoutSeconds?: number | null;
-  readonly maxIterations?: number | null;
-  readonly maxTokens?: number | null;
-  readonly labels?: Readonly<Record<string, string>>;
-  /** Volumes of the run that is to be judged: an agent labelled `judge` sees them read-only at the same paths. */
-  readonly judgedMounts?: readonly MountPlan[];
-  /** What a workflow's run lays over the agent's manifest; whoever started the run was judged for all of it. */
-  readonly overrides?: AgentRuntimeOverrides;
-};
 
 /** A start that a caller of the API asks for. */
 function apiOrigin(identity: Identity): StartOrigin {
@@ -81,7 +36,7 @@ export function readStart(
 ): StartRequest {
   const { input, intent = null, context_overrides = null, labels = {} } = body;
   if (input === undefined || input === null) throw invalidField("input", "is required");
-  if (intent !== null && !isStorable(intent)) throw refused("validation_failed", "intent", unusableText);
+  if (intent !== null && !isStorable(intent)) throw invalidAt("validation_failed", "intent", unusableText);
   checkLabels(labels);
   checkOverrides(context_overrides);
   return {
@@ -105,25 +60,17 @@ export function readStart(
 function checkLabels(labels: Readonly<Record<string, string>>): void {
   const pairs = Object.entries(labels);
   if (pairs.some(([key]) => key.length > maxLabelKey)) {
-    throw refused("validation_failed", "labels", `keys may have at most ${maxLabelKey} characters`);
+    throw invalidAt("validation_failed", "labels", `keys may have at most ${maxLabelKey} characters`);
   }
   if (pairs.some(([key, value]) => key === "" || !isStorable(key) || !isStorable(value))) {
-    throw refused("validation_failed", "labels", "keys may not be empty; no NUL or broken Unicode");
+    throw invalidAt("validation_failed", "labels", "keys may not be empty; no NUL or broken Unicode");
   }
 }
 
 function checkOverrides(overrides: Json): void {
   if (overrides === null) return;
   if (Buffer.byteLength(JSON.stringify(overrides)) > maxOverridesBytes) {
-    throw refused("validation_failed", "context_overrides", `is larger than ${maxOverridesBytes} bytes`);
+    throw invalidAt("validation_failed", "context_overrides", `is larger than ${maxOverridesBytes} bytes`);
   }
-  if (!isStorableJson(overrides)) throw refused("validation_failed", "context_overrides", unusableText);
-}
-
-export const unusableText = "contains a NUL character or broken Unicode";
-
-/** A refusal for one reason at one place. */
-export function refused(code: ProblemCode, path: string, message: string): Problem {
-  const issue: Issue = { path, message, code: code === "validation_failed" ? "invalid" : code };
-  return invalid(code, `${path}: ${message}`, [issue]);
+  if (!isStorableJson(overrides)) throw invalidAt("validation_failed", "context_overrides", unusableText);
 }

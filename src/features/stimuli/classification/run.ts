@@ -5,11 +5,11 @@
 
 import { readEvent } from "../../../../actors/execution/events.ts";
 import { EXECUTION } from "../../../../actors/execution/execution.ts";
+import type { StartRequest } from "../../../../actors/execution/start/request.ts";
 import type { Json } from "../../../../actors/kernel/json.ts";
 import { Problem } from "../../../../actors/kernel/problem.ts";
 import type { RouterFailure } from "../../../../actors/stimulus/classification.ts";
 import type { Address, LogEntry, Runtime } from "../../../runtime/port.ts";
-import type { StartRequest } from "../../executions/start/request.ts";
 import type { RouterEnd } from "./match.ts";
 
 export interface RouterRunOptions {

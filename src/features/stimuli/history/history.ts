@@ -1,14 +1,13 @@
 /** What can be done with stimuli that were taken in: looking at them, and giving up those that came to nothing. */
 
-import { Problem } from "../../../../actors/kernel/problem.ts";
+import { invalidAt, Problem } from "../../../../actors/kernel/problem.ts";
 import { readTime } from "../../../../actors/kernel/time.ts";
-import { isStorable } from "../../../../actors/manifest/storable.ts";
+import { isStorable, unusableText } from "../../../../actors/manifest/storable.ts";
 import { discardOf, StimulusStatus } from "../../../../actors/stimulus/life.ts";
 import { type StimulusRecord, stimulusElement, stimulusRecord } from "../../../../actors/stimulus/record.ts";
 import { listOf, type Page } from "../../../http/paging.ts";
 import type { Sql } from "../../../store/postgres.ts";
 import type { Audit } from "../../audit/port.ts";
-import { refused, unusableText } from "../../executions/start/request.ts";
 import type { HistoryRecords, StimulusFilter, Transaction } from "./records.ts";
 import { type Actor, stimulusNotFound } from "./replay.ts";
 import type { StimuliQuery } from "./schema.ts";
@@ -79,7 +78,7 @@ const statuses: readonly string[] = StimulusStatus.anyOf.map((one) => one.const)
 function readFilter(query: StimuliQuery): StimulusFilter {
   const wanted = query.status?.split(",").map((status) => status.trim()) ?? null;
   const unknown = wanted?.find((status) => !statuses.includes(status));
-  if (unknown !== undefined) throw refused("validation_failed", "status", `must be of ${statuses.join(", ")}`);
+  if (unknown !== undefined) throw invalidAt("validation_failed", "status", `must be of ${statuses.join(", ")}`);
   return {
     source: query.source?.toLowerCase() ?? null,
     statuses: wanted,
@@ -93,6 +92,6 @@ function readFilter(query: StimuliQuery): StimulusFilter {
 
 /** @throws Problem 422 */
 export function readReason(reason: string | undefined): string | null {
-  if (reason !== undefined && !isStorable(reason)) throw refused("validation_failed", "reason", unusableText);
+  if (reason !== undefined && !isStorable(reason)) throw invalidAt("validation_failed", "reason", unusableText);
   return reason ?? null;
 }

@@ -4,13 +4,12 @@
  */
 
 import type { Identity } from "../../../../actors/identity/identity.ts";
-import { Problem } from "../../../../actors/kernel/problem.ts";
-import { isStorable } from "../../../../actors/manifest/storable.ts";
+import { invalidAt, Problem } from "../../../../actors/kernel/problem.ts";
+import { isStorable, unusableText } from "../../../../actors/manifest/storable.ts";
 import { type ReplayRefusal, replayRefusal } from "../../../../actors/stimulus/life.ts";
 import { asProblem, internalError } from "../../../http/problem.ts";
 import type { Sql } from "../../../store/postgres.ts";
 import type { Audit, AuditedBy } from "../../audit/port.ts";
-import { refused, unusableText } from "../../executions/start/request.ts";
 import type { Ingest, Ingested } from "../intake/ingest.ts";
 import { type Arrival, receiverOf } from "../intake/port.ts";
 import type { Sources } from "../sources/port.ts";
@@ -162,11 +161,11 @@ const replayable = (row: HeldRow, now: number) => ({
 /** @throws Problem 422 */
 export function readReplay({ workflow, workflow_version, force = false }: ReplayBody): ReplayWish {
   for (const [path, text] of Object.entries({ workflow, workflow_version })) {
-    if (text !== undefined && !isStorable(text)) throw refused("validation_failed", path, unusableText);
+    if (text !== undefined && !isStorable(text)) throw invalidAt("validation_failed", path, unusableText);
   }
   if (workflow === undefined) {
     if (workflow_version === undefined) return { override: null, force };
-    throw refused("validation_failed", "workflow", "is required where there is a workflow_version");
+    throw invalidAt("validation_failed", "workflow", "is required where there is a workflow_version");
   }
   return { override: { workflow, version: workflow_version ?? null }, force };
 }

@@ -1,11 +1,10 @@
 /** A stimulus posted by a caller of the API, read and checked (stimuli contract, section 2). */
 import { createHash } from "node:crypto";
 import type { Identity } from "../../../../actors/identity/identity.ts";
-import { Problem } from "../../../../actors/kernel/problem.ts";
+import { invalidAt, Problem } from "../../../../actors/kernel/problem.ts";
 import { contentOf } from "../../../../actors/stimulus/content.ts";
 import { parseSource } from "../../../../actors/stimulus/source.ts";
 import { prefersAsync } from "../../../http/prefer.ts";
-import { refused } from "../../executions/start/request.ts";
 import { checkedKey } from "./key.ts";
 import { type Arrival, receiverOf } from "./port.ts";
 import { maxContentBytes } from "./webhooks.ts";
@@ -21,7 +20,7 @@ export function arrivalOf(body: ApiStimulus, headers: Headers, tenant: string, i
   const source = parseSource(body.source);
   if (source === null) {
     const rule = "must be 1–128 printable ASCII characters without / ? # % and blanks, first one alphanumeric";
-    throw refused("validation_failed", "source", rule);
+    throw invalidAt("validation_failed", "source", rule);
   }
   const { bytes, isText } = contentBytes(body.content);
   const { content, encoding } = contentOf(bytes);
@@ -50,9 +49,9 @@ function contentBytes(content: unknown): { readonly bytes: Uint8Array; readonly 
   const isText = typeof content === "string";
   const text = isText ? content : JSON.stringify(content);
   if (content === null || content === undefined || text.trim() === "") {
-    throw refused("validation_failed", "content", "is required and may not be blank");
+    throw invalidAt("validation_failed", "content", "is required and may not be blank");
   }
-  if (!text.isWellFormed()) throw refused("validation_failed", "content", "holds a lone surrogate");
+  if (!text.isWellFormed()) throw invalidAt("validation_failed", "content", "holds a lone surrogate");
   const bytes = Buffer.from(text, "utf8");
   if (bytes.byteLength > maxContentBytes) {
     throw new Problem("body_too_large", `The content is larger than ${maxContentBytes} bytes`, {

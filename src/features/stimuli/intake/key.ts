@@ -1,6 +1,7 @@
 /** Idempotency keys of stimuli (stimuli contract, section 7). */
+
+import { invalidAt } from "../../../../actors/kernel/problem.ts";
 import { isStorable } from "../../../../actors/manifest/storable.ts";
-import { refused } from "../../executions/start/request.ts";
 
 const maxCharacters = 1024;
 
@@ -12,7 +13,7 @@ const maxCharacters = 1024;
 export function checkedKey(path: string, key: string | null | undefined): string | null {
   if (key === null || key === undefined || key === "") return null;
   if (key.length > maxCharacters)
-    throw refused("validation_failed", path, `is longer than ${maxCharacters} characters`);
-  if (!isStorable(key)) throw refused("validation_failed", path, "holds characters that cannot be stored");
+    throw invalidAt("validation_failed", path, `is longer than ${maxCharacters} characters`);
+  if (!isStorable(key)) throw invalidAt("validation_failed", path, "holds characters that cannot be stored");
   return key;
 }

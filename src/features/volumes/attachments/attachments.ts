@@ -1,12 +1,11 @@
-/** Attachments of a start (agents-executions 3.3): files in volumes that the caller may read. */
-
+/** Attachments of a start: files in volumes that the caller may read. */
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
-import { isObject, type Json } from "../../../../actors/kernel/json.ts";
+import type { Attachment } from "../../../../actors/execution/start/plan.ts";
+import type { Json } from "../../../../actors/kernel/json.ts";
 import { type Issue, invalid, Problem } from "../../../../actors/kernel/problem.ts";
 import { Nullable } from "../../../../actors/kernel/schema.ts";
 import { isStorable } from "../../../../actors/manifest/storable.ts";
-import { ATTACHMENT_READ, patternCovers } from "../../../../actors/tool/catalog.ts";
 import { isUuid } from "../../../http/route.ts";
 import { viewOf } from "../../tools/fs/view-spec.ts";
 import { ToolFailure, ToolRefusal } from "../../tools/port.ts";
@@ -33,45 +32,11 @@ const Reference = Type.Object({
 });
 type Reference = Static<typeof Reference>;
 
-/** As the plan and the record keep it: the volume by its UUID, the path from its root. */
-export type Attachment = {
-  readonly volume_id: string;
-  readonly path: string;
-  readonly name: string;
-  readonly mime_type: string;
-  readonly size: number;
-  readonly sha256?: string;
-};
-
 /**
- * Judges the attachments of a start.
- * @param inputSchema the agent's, or null; it must declare the property `attachments`
- * @param tools       the effective ones, or the patterns that the manifest grants; one must cover `svc.attachment.read`
+ * Checks the files that a start names.
  * @returns what the input is folded with and the plan keeps, in order; empty for none
- * @throws Problem 422 `attachments_not_declared`; 422 `invalid_attachment` with `issues` of code `invalid`,
- *   `attachment_not_found` or `attachment_changed` at `attachments.<n>…`
- */
-export async function checkAttachments(
-  volumes: Pick<Volumes, "records" | "layout">,
-  tenant: string,
-  reader: VolumeReader,
-  refs: readonly Json[],
-  inputSchema: Json,
-  tools: readonly { readonly name: string }[],
-): Promise<Attachment[]> {
-  if (refs.length === 0) return [];
-  if (!takesAttachments(inputSchema, tools)) {
-    const message = `The agent takes no attachments: its input_schema declares none, or ${ATTACHMENT_READ} is not among its tools`;
-    throw invalid("attachments_not_declared", message, [
-      { path: "attachments", message: "are not taken by this agent", code: "attachments_not_declared" },
-    ]);
-  }
-  return checkFiles(volumes, tenant, reader, refs);
-}
-
-/**
- * The files alone, for whoever takes any.
- * @throws Problem 422 `invalid_attachment`, with the same issues
+ * @throws Problem 422 `invalid_attachment` with `issues` of code `invalid`, `attachment_not_found` or
+ *   `attachment_changed` at `attachments.<n>…`
  */
 export async function checkFiles(
   volumes: Pick<Volumes, "records" | "layout">,
@@ -90,13 +55,6 @@ export async function checkFiles(
 
 const refused = (issues: readonly Issue[]): Problem =>
   invalid("invalid_attachment", "The attachments cannot be used", issues);
-
-/** Whether an agent declares attachments: its schema has the property, and it may read them. */
-export function takesAttachments(inputSchema: Json, tools: readonly { readonly name: string }[]): boolean {
-  const declares =
-    isObject(inputSchema) && isObject(inputSchema.properties) && Object.hasOwn(inputSchema.properties, "attachments");
-  return declares && tools.some(({ name }) => patternCovers(name, ATTACHMENT_READ));
-}
 
 async function check(
   { records, layout }: Pick<Volumes, "records" | "layout">,

@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto";
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
+import type { Attachment } from "../../../../actors/execution/start/plan.ts";
 import { ATTACHMENT_READ } from "../../../../actors/tool/catalog.ts";
 import { readBytes, textOf } from "../../tools/fs/files.ts";
 import { maxFileBytes } from "../../tools/fs/limits.ts";
@@ -10,7 +11,7 @@ import { outcomeOf, ToolFailure, type ToolProvider, ToolRefusal, type ToolReques
 import { withFile } from "../files/files.ts";
 import { isDirectory } from "../layout.ts";
 import type { Volumes } from "../volumes.ts";
-import { type Attachment, CHAT_ATTACHMENTS } from "./attachments.ts";
+import { CHAT_ATTACHMENTS } from "./attachments.ts";
 
 const Arguments = Type.Object({
   volume_id: Type.String({ minLength: 1, maxLength: 64, description: "volume_id of the attachment" }),

@@ -1,7 +1,8 @@
 /** A start of a workflow run as it is asked for: by a request, a tool, a parent run, a stimulus, a retry. */
+
+import type { Starter } from "../../../../actors/execution/start/request.ts";
 import type { Json } from "../../../../actors/kernel/json.ts";
 import type { Initiator } from "../../../../actors/workflow/run/state.ts";
-import type { Starter } from "../../executions/start/request.ts";
 
 export interface RunRequest {
   readonly tenant: string;

@@ -2,12 +2,11 @@
 
 import { signalText } from "../../../../actors/approval/answers.ts";
 import type { Identity } from "../../../../actors/identity/identity.ts";
-import { Problem } from "../../../../actors/kernel/problem.ts";
-import { isStorable, isStorableJson } from "../../../../actors/manifest/storable.ts";
+import { invalidAt, Problem } from "../../../../actors/kernel/problem.ts";
+import { isStorable, isStorableJson, unusableText } from "../../../../actors/manifest/storable.ts";
 import { type Initiator, RunStatus } from "../../../../actors/workflow/run/state.ts";
 import { isUuid } from "../../../http/route.ts";
 import type { Signal } from "../../approvals/service.ts";
-import { refused, unusableText } from "../../executions/start/request.ts";
 import type { RunRequest } from "./port.ts";
 import type { RunFilter } from "./records.ts";
 import type { NamedStartBody, RunsFilter, SignalBody, StartBody, StartQuery } from "./schema.ts";
@@ -59,14 +58,14 @@ export function readStart({ tenant, identity }: Caller, ref: string, body: Start
 export function namedWorkflow({ workflow_id, workflow_name }: NamedStartBody): string {
   const ref = workflow_id ?? workflow_name;
   if (ref === undefined)
-    throw refused("validation_failed", "workflow_name", "workflow_id or workflow_name is required");
+    throw invalidAt("validation_failed", "workflow_name", "workflow_id or workflow_name is required");
   return ref;
 }
 
 /** One value under two names, or at two places: both may be given, but not two different ones. */
 function agreed<T extends string | number>(path: string, one: T | undefined, other: T | undefined): T | null {
   if (one !== undefined && other !== undefined && one !== other) {
-    throw refused("validation_failed", path, "is given twice, differently");
+    throw invalidAt("validation_failed", path, "is given twice, differently");
   }
   const value = one ?? other ?? null;
   if (typeof value === "string") plainText(path, value, 1024);
@@ -74,8 +73,9 @@ function agreed<T extends string | number>(path: string, one: T | undefined, oth
 }
 
 function plainText(path: string, text: string, maxBytes: number): string {
-  if (Buffer.byteLength(text) > maxBytes) throw refused("validation_failed", path, `is larger than ${maxBytes} bytes`);
-  if (!isStorable(text)) throw refused("validation_failed", path, unusableText);
+  if (Buffer.byteLength(text) > maxBytes)
+    throw invalidAt("validation_failed", path, `is larger than ${maxBytes} bytes`);
+  if (!isStorable(text)) throw invalidAt("validation_failed", path, unusableText);
   return text;
 }
 
@@ -84,7 +84,7 @@ export function readFilter({ workflow_id, workflow_name, status, parent_executio
   if (workflow_id !== undefined && !isUuid(workflow_id)) throw new Problem("invalid_id", "Invalid workflow ID");
   const wanted = status?.split(",").map((name) => name.trim()) ?? null;
   const unknown = wanted?.find((name) => !statuses.has(name));
-  if (unknown !== undefined) throw refused("validation_failed", "status", `${unknown} is not a status`);
+  if (unknown !== undefined) throw invalidAt("validation_failed", "status", `${unknown} is not a status`);
   return {
     workflowId: workflow_id?.toLowerCase() ?? null,
     workflowName: workflow_name ?? null,
@@ -102,9 +102,9 @@ export const readReason = (reason: string | undefined): string | null =>
  */
 export function readSignal({ response, signal_name, payload = null }: SignalBody): Signal {
   if (response === undefined && signal_name === undefined) {
-    throw refused("validation_failed", "response", "response or signal_name is required");
+    throw invalidAt("validation_failed", "response", "response or signal_name is required");
   }
-  if (!isStorableJson(payload)) throw refused("validation_failed", "payload", unusableText);
+  if (!isStorableJson(payload)) throw invalidAt("validation_failed", "payload", unusableText);
   if (signal_name !== undefined) plainText("signal_name", signal_name, maxResponseBytes);
   const given = { response: response ?? null, signal_name: signal_name ?? null, payload };
   const text = plainText("response", signalText(given) ?? "", maxResponseBytes);

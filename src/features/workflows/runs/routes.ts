@@ -1,5 +1,6 @@
 /** The routes of runs (workflow contract, section 10). */
 import { Type } from "@sinclair/typebox";
+import { maxInputBytes } from "../../../../actors/execution/start/request.ts";
 import { Problem } from "../../../../actors/kernel/problem.ts";
 import { maxBlackboardBytes } from "../../../../actors/workflow/run/blackboard/size.ts";
 import { RunGraph } from "../../../../actors/workflow/run/record/graph.ts";
@@ -10,7 +11,6 @@ import { type Call, defineRoute, jsonBody, type Route, reply, uuidParam } from "
 import type { Sql } from "../../../store/postgres.ts";
 import { deciderOf, sourceOf } from "../../approvals/deciders.ts";
 import type { Approvals } from "../../approvals/service.ts";
-import { maxInputBytes } from "../../executions/schema.ts";
 import { initiatorOf, namedWorkflow, readFilter, readReason, readSignal, readStart } from "./reading.ts";
 import {
   CancelBody,

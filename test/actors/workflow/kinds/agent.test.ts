@@ -3,6 +3,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { MountPlan } from "../../../../actors/execution/start/plan.ts";
 import type { Judge } from "../../../../actors/workflow/definition.ts";
+import { sampleAttachment } from "../../execution/sample.ts";
 import { Cast } from "../cast.ts";
 import { agent, ways } from "../sample.ts";
 
@@ -78,7 +79,7 @@ describe("without judges", () => {
     const header = {
       volumes: [volume("workspace", "/workspace"), volume("data", ""), volume("other", "")],
       security_context: "svc-consumer-pro",
-      attachments: [{ volume_id: "v", path: "/a" }],
+      attachments: [sampleAttachment],
     };
     const volumes = [{ name: "data", mount_path: "/workspace/data", read_only: true }];
     const cast = Cast.of(
@@ -91,7 +92,7 @@ describe("without judges", () => {
         isolation: "process",
         temperature: 0,
         security_context: "svc-consumer-pro",
-        attachments: [{ volume_id: "v", path: "/a" }],
+        attachments: [sampleAttachment],
         mounts: [
           { name: "workspace", mount_path: "/workspace", access_mode: "read-write" },
           { name: "data", mount_path: "/workspace/data", access_mode: "read-only" },

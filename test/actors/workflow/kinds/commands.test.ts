@@ -5,6 +5,7 @@ import type { Json } from "../../../../actors/kernel/json.ts";
 import type { ContainerRunState, State, Step } from "../../../../actors/workflow/definition.ts";
 import { CommandRun } from "../../../../actors/workflow/run/activities.ts";
 import { resultOf } from "../../../../actors/workflow/run/kinds/parallel-container-run.ts";
+import { sampleAttachment } from "../../execution/sample.ts";
 import { Cast } from "../cast.ts";
 import { system, ways, writes } from "../sample.ts";
 
@@ -232,7 +233,7 @@ describe("a System state", () => {
     expect(commandOf(large).env).not.toHaveProperty("INTENT_INPUTS");
     const set = Cast.of(system("date", followed, { env: { INTENT_INPUTS: "mine" } }), { input: { a: 1 } });
     expect(commandOf(set).env.INTENT_INPUTS).toBe("mine");
-    const attachments = [{ name: "f" }];
+    const attachments = [sampleAttachment];
     const attached = Cast.of(system("date", followed), { input: { a: 1 }, header: { attachments } });
     expect(JSON.parse(commandOf(attached).env.INTENT_INPUTS ?? "")).toEqual({ a: 1, attachments });
   });

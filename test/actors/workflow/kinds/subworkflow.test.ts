@@ -2,6 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import type { Json } from "../../../../actors/kernel/json.ts";
 import type { RunStart } from "../../../../actors/workflow/run/activities.ts";
+import { sampleAttachment } from "../../execution/sample.ts";
 import { Cast } from "../cast.ts";
 import { subworkflow, ways } from "../sample.ts";
 
@@ -35,7 +36,7 @@ const ended = (cast: Cast, change: Record<string, Json> = {}): Cast =>
 
 describe("blocking", () => {
   test("waits for the end, whose result stands at the state and at result_key", () => {
-    const attachments = [{ volume_id: "v", path: "/a" }];
+    const attachments = [sampleAttachment];
     const cast = Cast.of(inner({ workflow: "{{input.which}}", input: { a: "{{input.a}}" } }), {
       input: { which: "inner", a: "1" },
       header: { attachments },

@@ -1,5 +1,5 @@
 /** Nodes that classify, over real stores; the executions of the router agents are what a test says they are. */
-import type { StartRequest } from "../../../../src/features/executions/start/request.ts";
+import type { StartRequest } from "../../../../actors/execution/start/request.ts";
 import {
   type Classifier,
   type ClassifierOptions,

@@ -1,11 +1,11 @@
 /** The activity `workflow.agent`: what it starts, what it repeats, what it gives up and takes back. */
 import { beforeEach, describe, expect, test } from "bun:test";
 import { judgeInput } from "../../../../actors/execution/judging/judgement.ts";
+import type { StartRequest } from "../../../../actors/execution/start/request.ts";
 import type { Json } from "../../../../actors/kernel/json.ts";
 import { Problem } from "../../../../actors/kernel/problem.ts";
 import type { AgentStart } from "../../../../actors/workflow/run/activities.ts";
 import type { JudgedFacts } from "../../../../src/features/executions/judged.ts";
-import type { StartRequest } from "../../../../src/features/executions/start/request.ts";
 import { agentStartActivity } from "../../../../src/features/workflows/runs/start/agents.ts";
 import { type ActivityContext, type Address, Terminal } from "../../../../src/runtime/port.ts";
 import { headerOf } from "../../../actors/workflow/sample.ts";

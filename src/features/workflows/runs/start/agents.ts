@@ -2,6 +2,7 @@
 import { Value } from "@sinclair/typebox/value";
 import { EXECUTION } from "../../../../../actors/execution/execution.ts";
 import { type JudgedRun, judgeInput } from "../../../../../actors/execution/judging/judgement.ts";
+import type { StartRequest } from "../../../../../actors/execution/start/request.ts";
 import type { Json } from "../../../../../actors/kernel/json.ts";
 import { Problem } from "../../../../../actors/kernel/problem.ts";
 import { AGENT_START, AgentStart } from "../../../../../actors/workflow/run/activities.ts";
@@ -16,7 +17,6 @@ import {
   Terminal,
 } from "../../../../runtime/port.ts";
 import type { JudgedFacts } from "../../../executions/judged.ts";
-import type { StartRequest } from "../../../executions/start/request.ts";
 import { starterOf } from "./starter.ts";
 
 export interface AgentStartOptions {

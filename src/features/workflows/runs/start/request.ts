@@ -1,14 +1,13 @@
 /** What a start brings besides the workflow, judged: input, overrides, intent (workflow contract, sections 5, 6, 10). */
 
+import { maxInputBytes } from "../../../../../actors/execution/start/request.ts";
 import { isObject, type Json } from "../../../../../actors/kernel/json.ts";
 import { type Issue, invalid, type Problem } from "../../../../../actors/kernel/problem.ts";
 import { workflowInput } from "../../../../../actors/manifest/input-schema.ts";
-import { isStorableJson } from "../../../../../actors/manifest/storable.ts";
+import { isStorableJson, unusableText } from "../../../../../actors/manifest/storable.ts";
 import { reservedKeys } from "../../../../../actors/workflow/run/blackboard/reserved.ts";
 import { jsonBytes, maxBlackboardBytes } from "../../../../../actors/workflow/run/blackboard/size.ts";
-import { maxInputBytes } from "../../../executions/schema.ts";
 import { checkAgainstSchema } from "../../../executions/start/input-check.ts";
-import { unusableText } from "../../../executions/start/request.ts";
 
 export type JsonObject = { readonly [key: string]: Json };
 

@@ -1,10 +1,9 @@
 /** A run that did not complete, begun anew where it ended: its manifest, its input, its last blackboard. */
 
+import type { Starter } from "../../../../../actors/execution/start/request.ts";
 import { Problem } from "../../../../../actors/kernel/problem.ts";
 import { mayUseContext } from "../../../../../actors/policy/security-context.ts";
 import { type Initiator, isOver, type RunState } from "../../../../../actors/workflow/run/state.ts";
-import type { Starter } from "../../../executions/start/request.ts";
-import type { Attachment } from "../../../volumes/attachments/attachments.ts";
 import { keptVolumes, type PreparedRun, type RunStartOptions, refundedUnless, type StartMessage } from "./start.ts";
 import { tierOf } from "./starter.ts";
 
@@ -50,7 +49,7 @@ export async function prepareRetry(
       declared: definition.storage,
       given: keptVolumes(header.volumes),
       // Judged when the earlier run started.
-      attachments: header.attachments as unknown as readonly Attachment[],
+      attachments: header.attachments,
     }),
   );
   const message: StartMessage = {

@@ -1,13 +1,13 @@
 /** Starting a run: the checks in the contract's order, and what the actor is started with. */
 
+import type { Attachment } from "../../../../../actors/execution/start/plan.ts";
 import { type MountPlan, maxDepth } from "../../../../../actors/execution/start/plan.ts";
+import { maxInputBytes } from "../../../../../actors/execution/start/request.ts";
 import type { Json } from "../../../../../actors/kernel/json.ts";
 import { Problem } from "../../../../../actors/kernel/problem.ts";
 import { mayUseContext } from "../../../../../actors/policy/security-context.ts";
 import type { Definition } from "../../../../../actors/workflow/definition.ts";
 import type { RunHeader, RunState } from "../../../../../actors/workflow/run/state.ts";
-import { maxInputBytes } from "../../../executions/schema.ts";
-import type { Attachment } from "../../../volumes/attachments/attachments.ts";
 import type { OpenVolumes } from "../../../volumes/open.ts";
 import type { Definitions } from "../../definitions/port.ts";
 import type { RunRequest } from "../port.ts";

@@ -1,7 +1,8 @@
 /** In whose name a run starts other executions. */
+
+import type { Starter } from "../../../../../actors/execution/start/request.ts";
 import { tiers } from "../../../../../actors/identity/identity.ts";
 import type { RunHeader } from "../../../../../actors/workflow/run/state.ts";
-import type { Starter } from "../../../executions/start/request.ts";
 
 /** What a run keeps of the standing of whoever set it going; only consumers bring a tier of their own. */
 export function tierOf(starter: Starter | null): string | null {

@@ -1,0 +1,166 @@
+/**
+ * The decision on a start, in one place: from the request and the facts to the plan of the execution, or to the problem
+ * that refuses it. Every check applies to settled values: what an override, a default or a schema could still change has
+ * been changed before.
+ */
+
+import { Problem } from "../../kernel/problem.ts";
+import { type Settled, startChecks } from "./checks.ts";
+import type { StartFacts, StartPlan, StartVolumes } from "./facts.ts";
+import { implicitWorkspace, judgeMounts } from "./mounts.ts";
+import type { Attachment, Header, Warning } from "./plan.ts";
+import type { StartRequest } from "./request.ts";
+import { inlineIsolation, needsNoInstance, type SettledAgent } from "./settle.ts";
+
+/** Processes an instance may hold at once. */
+const maxProcesses = 512;
+
+/** @returns the plan, or the first check's problem: 403, 409 or 422 */
+export function planStart(request: StartRequest, facts: StartFacts): StartPlan | Problem {
+  const settled: Settled = { request, facts, start: settle(request, facts) };
+  for (const check of startChecks) {
+    const problem = check(settled);
+    if (problem !== null) return problem;
+  }
+  return settled.start;
+}
+
+function settle(request: StartRequest, facts: StartFacts): StartPlan {
+  const { agent, executionId } = facts;
+  const { spec, isolation } = agent;
+  const { origin } = request;
+  const found = facts.attachments instanceof Problem ? [] : facts.attachments;
+  const attachments = [...found, ...agent.runAttachments];
+  const isInline = needsNoInstance(spec, { tools: agent.tools, attachments }, request);
+  const volumes = volumesOf(executionId, request, agent, isInline);
+  const { execution, runtime } = spec;
+  return {
+    header: {
+      agent_id: agent.agent_id,
+      agent_name: agent.name,
+      agent_version: agent.version,
+      agent_revision: agent.revision,
+      mode: execution.mode,
+      ...budgetsOf(request, agent),
+      iteration_timeout_ms: execution.iteration_timeout_ms,
+      llm_timeout_ms: execution.llm_timeout_ms,
+      intent: request.intent ?? null,
+      labels: request.labels ?? {},
+      trigger: origin.trigger,
+      workflow_name: origin.workflow?.name ?? null,
+      workflow_execution_id: origin.workflow?.executionId ?? null,
+      hierarchy: hierarchyOf(executionId, request, spec.swarm),
+      security_context: agent.securityContext,
+      initiating_user_sub: origin.initiatingUserSub,
+      runtime: {
+        isolation: isInline ? inlineIsolation : isolation,
+        image: isInline ? null : runtime.image,
+        sandbox: null,
+        egress_enforced: null,
+      },
+      ...(isInline ? { inline: true } : {}),
+      warnings: !isInline && isolation === "process" ? ignoredUnderProcess(agent) : [],
+      bounds: facts.bounds,
+    },
+    plan: planOf(request, facts, attachments, volumes),
+    attachments,
+    volumes,
+  };
+}
+
+function planOf(
+  request: StartRequest,
+  { agent, input }: StartFacts,
+  attachments: readonly Attachment[],
+  volumes: StartVolumes,
+): StartPlan["plan"] {
+  const { spec } = agent;
+  const { metadata, runtime, task, execution, resources, network, filesystem } = spec;
+  const { read, write, read_only } = filesystem;
+  const seesAll = volumes.kind === "judged";
+  return {
+    instruction: task.instruction,
+    description: metadata.description,
+    prompt_template: task.prompt_template,
+    input_data: task.input_data,
+    agentskills: [...task.agentskills],
+    context: spec.context.map((item) => ({ ...item })),
+    input: input instanceof Problem ? null : input.value,
+    context_overrides: request.contextOverrides ?? null,
+    attachments: [...attachments],
+    model: { alias: runtime.model, temperature: runtime.temperature },
+    tools: [...agent.tools],
+    validators: [...execution.validators],
+    tool_judges: [...execution.tool_judges],
+    output_handler: spec.output_handler,
+    deliveries: [...execution.deliveries],
+    image_pull_policy: runtime.image_pull_policy,
+    warm_pool_size: spec.warm_pool_size,
+    env: { ...runtime.bootstrap_env, ...spec.env },
+    resources: {
+      cpu_millicores: resources.cpu_millicores,
+      memory_bytes: resources.memory_bytes,
+      disk_bytes: resources.disk_bytes,
+      processes: maxProcesses,
+    },
+    // A judge sees the volumes of what it judges as a whole.
+    filesystem: { read: seesAll ? [] : [...read], write: seesAll ? [] : [...write], read_only },
+    network: network === null ? null : { ...network },
+    startup_script: spec.startup_script,
+    bootstrap_path: spec.bootstrap_path,
+  };
+}
+
+/** A judge sees the volumes of what it judges; every other agent has its own. */
+function volumesOf(
+  executionId: string,
+  { judgedMounts = [], overrides }: StartRequest,
+  { spec }: SettledAgent,
+  isInline: boolean,
+): StartVolumes {
+  if (isInline) return { kind: "none" };
+  if (spec.metadata.agent_type === "judge" && judgedMounts.length > 0) {
+    const seen = judgeMounts(judgedMounts);
+    // A workflow run may have no workspace.
+    const own = seen.some(({ mount_path }) => mount_path === "/workspace") ? [] : [implicitWorkspace(executionId)];
+    return { kind: "judged", mounts: [...own, ...seen] };
+  }
+  return { kind: "own", declared: spec.volumes, ofRun: overrides?.mounts ?? [] };
+}
+
+/** Where the execution stands below its parent. A swarm has the id of the execution that founded it. */
+function hierarchyOf(executionId: string, { origin }: StartRequest, swarm: boolean): Header["hierarchy"] {
+  const { parent } = origin;
+  const founded = swarm ? executionId : null;
+  if (parent === null) return { parent_execution_id: null, depth: 0, path: [], swarm_id: founded };
+  return {
+    parent_execution_id: parent.executionId,
+    depth: parent.depth + 1,
+    path: [...parent.path, parent.executionId],
+    swarm_id: parent.swarmId ?? founded,
+  };
+}
+
+/** What the request asks for where it asks, else what the manifest grants; `checkBudgets` refuses what exceeds it. */
+function budgetsOf(request: StartRequest, { spec }: SettledAgent) {
+  const { execution, resources } = spec;
+  const { timeoutSeconds = null, maxIterations = null, maxTokens = null, origin } = request;
+  const asked = timeoutSeconds === null ? null : timeoutSeconds * 1000;
+  // A parent bounds a child without knowing the child's manifest.
+  const timeout = origin.parent === null || asked === null ? asked : Math.min(resources.timeout_ms, asked);
+  return {
+    timeout_ms: timeout ?? resources.timeout_ms,
+    max_iterations: maxIterations ?? execution.max_iterations,
+    max_tokens: maxTokens ?? execution.max_tokens,
+  };
+}
+
+/** What a manifest may say of containers only. */
+function ignoredUnderProcess({ spec }: SettledAgent): Warning[] {
+  const image = "Under process isolation the programs of the host are used, not the image's";
+  const pool = "Under process isolation no instances are kept ready: they start at once";
+  return [
+    ...(spec.runtime.language === null ? [{ code: "image_ignored", message: image }] : []),
+    ...(spec.warm_pool_size > 0 ? [{ code: "warm_pool_ignored", message: pool }] : []),
+  ];
+}

@@ -1,0 +1,63 @@
+/** A start of an execution as a caller, a parent execution, a workflow run, a stimulus or a schedule asks for it. */
+import type { AgentSpec } from "../../agent/manifest/spec.ts";
+import type { Identity } from "../../identity/identity.ts";
+import type { Json } from "../../kernel/json.ts";
+import type { AgentRuntimeOverrides } from "../child.ts";
+import type { Header, MountPlan } from "./plan.ts";
+
+/** Bytes of an input's JSON. */
+export const maxInputBytes = 1024 * 1024;
+
+/** Who started the execution, and its place among others. */
+export interface StartOrigin {
+  readonly trigger: Header["trigger"];
+  /** The parent's own place, and the swarm the child joins. */
+  readonly parent: {
+    readonly executionId: string;
+    readonly depth: number;
+    readonly path: readonly string[];
+    readonly swarmId: string | null;
+  } | null;
+  readonly workflow: { readonly name: string; readonly executionId: string } | null;
+  readonly initiatingUserSub: string | null;
+  /** Counted, never refused by the concurrency quota (judges, output handlers). */
+  readonly exempt: boolean;
+}
+
+/** What permissions and quotas need to know of the caller. */
+export type Starter = Pick<Identity, "kind" | "role" | "tier" | "membership" | "userId">;
+
+/** An agent of the tenant, or a global one that none of the tenant's own shadows. */
+export type AgentReference = { readonly agentId: string } | { readonly agentName: string };
+
+/** An optional member that is absent means the same as one that the request did not name. */
+export type StartRequest = AgentReference & {
+  readonly tenant: string;
+  readonly origin: StartOrigin;
+  /** Null: no caller; the tenant's own standing decides. */
+  readonly starter: Starter | null;
+  readonly input: Json;
+  readonly intent?: string | null;
+  readonly version?: string | null;
+  readonly contextOverrides?: Json;
+  /** References to files, not yet checked. */
+  readonly attachments?: readonly Json[];
+  readonly securityContext?: string | null;
+  readonly timeoutSeconds?: number | null;
+  readonly maxIterations?: number | null;
+  readonly maxTokens?: number | null;
+  readonly labels?: Readonly<Record<string, string>>;
+  /** Volumes of the run that is to be judged: an agent labelled `judge` sees them read-only at the same paths. */
+  readonly judgedMounts?: readonly MountPlan[];
+  /** Laid over the agent's manifest by a workflow run; the run's starter was checked for all of it. */
+  readonly overrides?: AgentRuntimeOverrides;
+};
+
+/** One stored version of an agent, as a start finds it. */
+export interface ResolvedAgent {
+  readonly agent_id: string;
+  readonly name: string;
+  readonly version: string;
+  readonly revision: number;
+  readonly spec: AgentSpec;
+}

@@ -1,0 +1,127 @@
+/**
+ * The agent as one start has it: overrides laid over the manifest first, then everything that follows from the result.
+ * Nothing is refused here; `planStart` checks what this comes to, so no check can be passed by a value that changes
+ * afterwards.
+ */
+
+import type { AgentSpec, NodeOffer, RuntimeSpec } from "../../agent/manifest/spec.ts";
+import { overlap } from "../../agent/manifest/volumes.ts";
+import type { Json } from "../../kernel/json.ts";
+import { isObject } from "../../kernel/json.ts";
+import { contextPermits, defaultSecurityContext } from "../../policy/security-context.ts";
+import { ATTACHMENT_READ, patternCovers, selectTools, sparedFromJudges, type ToolEntry } from "../../tool/catalog.ts";
+import type { AgentRuntimeOverrides } from "../child.ts";
+import type { Attachment } from "./plan.ts";
+import type { ResolvedAgent, StartRequest } from "./request.ts";
+
+/** What this node can give an execution, as far as a start is decided by it. */
+export interface StartOffer
+  extends Pick<
+    NodeOffer,
+    "isolations" | "defaultIsolation" | "imageRegistries" | "openEgress" | "development" | "servesModel"
+  > {
+  /** Whether instances of this isolation can be kept from the network. */
+  enforcesNetwork(isolation: string): boolean;
+}
+
+/** A specification whose isolation an override may have replaced by any text. */
+export type SettledSpec = Omit<AgentSpec, "runtime"> & {
+  readonly runtime: Omit<RuntimeSpec, "isolation"> & { readonly isolation: string };
+};
+
+export interface SettledAgent extends Omit<ResolvedAgent, "spec"> {
+  readonly spec: SettledSpec;
+  /** The isolation that will be used, `inherit` resolved. */
+  readonly isolation: string;
+  /** Of the manifest, else of the overrides, else as the caller wishes, else the default. */
+  readonly securityContext: string;
+  /** The caller chose the context, so the caller must be permitted to use it. */
+  readonly isContextChosenByCaller: boolean;
+  /** The manifest's tools that the security context permits. */
+  readonly tools: readonly ToolEntry[];
+  /** Patterns of the manifest that name no tool. */
+  readonly unmatchedTools: readonly string[];
+  /** The agent declares attachments and may read them. */
+  readonly takesAttachments: boolean;
+  /** Attachments of the workflow run; its start has checked them. Empty for an agent that takes none. */
+  readonly runAttachments: readonly Attachment[];
+}
+
+export function settleAgent(found: ResolvedAgent, request: StartRequest, offer: StartOffer): SettledAgent {
+  const { overrides } = request;
+  const spec = overlaid(found.spec, overrides);
+  const fixedContext = spec.security_context ?? overrides?.security_context ?? null;
+  const securityContext = fixedContext ?? request.securityContext ?? defaultSecurityContext;
+  const selected = selectTools(spec.tools.map(({ name }) => name));
+  const permitted = selected.tools.filter(({ name }) => contextPermits(securityContext, name));
+  const tools = sparedFromJudges(permitted, spec.tools);
+  const takes = takesAttachments(spec.input_schema, tools);
+  const { isolation } = spec.runtime;
+  return {
+    ...found,
+    spec,
+    isolation: isolation === "inherit" ? offer.defaultIsolation : isolation,
+    securityContext,
+    isContextChosenByCaller: fixedContext === null,
+    tools,
+    unmatchedTools: selected.unmatched,
+    takesAttachments: takes,
+    runAttachments: takes ? (overrides?.attachments ?? []) : [],
+  };
+}
+
+/**
+ * Volumes of the run replace the agent's at the same path, above or below it; `/workspace` itself may have others
+ * below. Instances kept ready have no such volumes mounted: none is used.
+ */
+function overlaid(spec: AgentSpec, overrides: AgentRuntimeOverrides | undefined): SettledSpec {
+  if (overrides === undefined) return spec;
+  const { mounts, temperature, isolation } = overrides;
+  return {
+    ...spec,
+    runtime: {
+      ...spec.runtime,
+      isolation: isolation ?? spec.runtime.isolation,
+      temperature: temperature ?? spec.runtime.temperature,
+    },
+    volumes: spec.volumes.filter((own) => !mounts.some((run) => overlap(own.mount_path, run.mount_path))),
+    warm_pool_size: mounts.length === 0 ? spec.warm_pool_size : 0,
+  };
+}
+
+/** Whether an agent declares attachments: its schema has the property, and one of its tools or patterns reads them. */
+export function takesAttachments(inputSchema: Json, tools: readonly { readonly name: string }[]): boolean {
+  const declares =
+    isObject(inputSchema) && isObject(inputSchema.properties) && Object.hasOwn(inputSchema.properties, "attachments");
+  return declares && tools.some(({ name }) => patternCovers(name, ATTACHMENT_READ));
+}
+
+/** The isolation on record of an execution without an instance: it lives in the node's own process. */
+export const inlineIsolation = "process";
+
+/**
+ * Whether a start needs no instance of its own: a stimulus asks, and the agent has no tools, no script, no program, no
+ * image, no volumes and no files to read, and does not ask to be kept in a container.
+ */
+export function needsNoInstance(
+  spec: SettledSpec,
+  plan: { readonly tools: readonly unknown[]; readonly attachments: readonly unknown[] },
+  { origin, overrides }: Pick<StartRequest, "origin" | "overrides">,
+): boolean {
+  const { runtime, context, volumes, startup_script, bootstrap_path, warm_pool_size } = spec;
+  return (
+    origin.trigger === "stimulus" &&
+    origin.parent === null &&
+    overrides === undefined &&
+    plan.tools.length === 0 &&
+    plan.attachments.length === 0 &&
+    startup_script === null &&
+    bootstrap_path === null &&
+    warm_pool_size === 0 &&
+    volumes.length === 0 &&
+    context.every(({ type }) => type === "text" || type === "url") &&
+    // Named by its language alone.
+    runtime.language !== null &&
+    (runtime.isolation === "inherit" || runtime.isolation === inlineIsolation)
+  );
+}

@@ -1,0 +1,136 @@
+/** The facts that a start is decided by, gathered on the agent as this start has it. Nothing is stored here. */
+
+import type { StartFacts } from "../../../../actors/execution/start/facts.ts";
+import type { Attachment, Header, JudgeValidator } from "../../../../actors/execution/start/plan.ts";
+import { maxInputBytes, type StartRequest } from "../../../../actors/execution/start/request.ts";
+import { type SettledSpec, type StartOffer, settleAgent } from "../../../../actors/execution/start/settle.ts";
+import type { Json } from "../../../../actors/kernel/json.ts";
+import { isObject } from "../../../../actors/kernel/json.ts";
+import { type Issue, invalid, invalidAt, Problem } from "../../../../actors/kernel/problem.ts";
+import { isStorableJson, unusableText } from "../../../../actors/manifest/storable.ts";
+import { isUuid } from "../../../http/route.ts";
+import type { Agents } from "../../agents/service.ts";
+import type { OpenVolumes } from "../../volumes/open.ts";
+import { checkAgainstSchema } from "./input-check.ts";
+
+export interface StartFactsOptions {
+  readonly agents: Pick<Agents, "resolveForExecution">;
+  readonly volumes: Pick<OpenVolumes, "checkFiles" | "sources">;
+  readonly offer: StartOffer;
+  readonly bounds: Header["bounds"];
+}
+
+/** @throws Problem 404, 409 when there is no such agent or version, or it may not run; 5xx when a fact cannot be had */
+export async function gatherStartFacts(
+  { agents, volumes, offer, bounds }: StartFactsOptions,
+  executionId: string,
+  request: StartRequest,
+): Promise<StartFacts> {
+  const { tenant, starter, version = null } = request;
+  const found = await agents.resolveForExecution({
+    tenant,
+    ...("agentId" in request ? { agentId: request.agentId } : { agentName: request.agentName }),
+    ...(version === null ? {} : { version }),
+  });
+  const agent = settleAgent(found, request, offer);
+  const references = agent.takesAttachments ? (request.attachments ?? []) : [];
+  const [attachments, unusableAgents, sources] = await Promise.all([
+    references.length === 0 ? [] : refusalOf(volumes.checkFiles(tenant, starter, references)),
+    unusableReferences(agents, tenant, agent.spec),
+    volumes.sources(tenant, starter, agent.spec.volumes),
+  ]);
+  const files = attachments instanceof Problem ? [] : [...attachments, ...agent.runAttachments];
+  const input = await refusalOf(settleInput(request.input, files, agent.spec.input_schema));
+  return { executionId, agent, offer, bounds, attachments, input, unusableAgents, sources };
+}
+
+/** A refusal is a fact; a failure is not. */
+async function refusalOf<T>(work: Promise<T>): Promise<T | Problem> {
+  try {
+    return await work;
+  } catch (error) {
+    if (error instanceof Problem && error.status < 500) return error;
+    throw error;
+  }
+}
+
+/**
+ * The input as the agent gets it: attachments folded in, conforming to the schema, parsed where its text was JSON,
+ * defaults filled in.
+ * @param schema the agent's `input_schema`; null admits anything
+ * @throws Problem 422 `input_validation_failed`
+ */
+async function settleInput(given: Json, attachments: readonly Attachment[], schema: Json): Promise<{ value: Json }> {
+  const text = JSON.stringify(given);
+  if (Buffer.byteLength(text) > maxInputBytes) {
+    throw invalidAt("input_validation_failed", "input", `is larger than ${maxInputBytes} bytes`);
+  }
+  requireStorable(given, text);
+  const input = folded(given, attachments);
+  if (schema === null) return { value: input };
+  const verdict = await checkAgainstSchema(schema, input, text.length);
+  if (!verdict.ok) {
+    const issues = verdict.issues.map((issue) => ({ ...issue, code: "input_validation_failed" }));
+    throw invalid("input_validation_failed", "The input does not fit the agent's input_schema", issues);
+  }
+  if (verdict.input !== input) requireStorable(verdict.input, JSON.stringify(verdict.input));
+  return { value: verdict.input };
+}
+
+/** With attachments an object gains them; any other input becomes an object of both. */
+function folded(input: Json, attachments: readonly Attachment[]): Json {
+  if (attachments.length === 0) return input;
+  const list = attachments.map((attachment) => ({ ...attachment }));
+  return isObject(input) ? { ...input, attachments: list } : { value: input, attachments: list };
+}
+
+function requireStorable(input: Json, text: string): void {
+  // A prompt travels as a program's argument, which cannot hold NUL. Escapes show in the JSON text.
+  if (!/\\u0000|\\ud[89a-f]/i.test(text)) return;
+  if (!isStorableJson(input)) throw invalidAt("input_validation_failed", "input", unusableText);
+}
+
+interface Reference {
+  readonly path: string;
+  /** UUID or name. */
+  readonly agent: string;
+}
+
+/**
+ * Every judge, and the agent of a required output handler, must exist and be able to run. That of an optional handler
+ * need not: the execution then ends with a warning.
+ */
+async function unusableReferences(
+  agents: Pick<Agents, "resolveForExecution">,
+  tenant: string,
+  { execution, output_handler: handler }: SettledSpec,
+): Promise<readonly Issue[]> {
+  const references: Reference[] = [
+    ...execution.validators.flatMap((validator) =>
+      validator.type === "semantic" || validator.type === "multi_judge"
+        ? judgesOf("execution.validation", validator)
+        : [],
+    ),
+    ...execution.tool_judges.flatMap((judge) => judgesOf("execution.tool_validation", judge)),
+  ];
+  if (handler?.type === "agent" && handler.required) {
+    references.push({ path: "output_handler.agent_id", agent: handler.agent });
+  }
+  const found = await Promise.all(references.map((reference) => lookUp(agents, tenant, reference)));
+  return found.filter((issue) => issue !== null);
+}
+
+function judgesOf(path: string, judge: JudgeValidator): Reference[] {
+  const names = judge.type === "semantic" ? [judge.judge_agent] : judge.judges.map(({ agent }) => agent);
+  return names.map((agent) => ({ path, agent }));
+}
+
+async function lookUp(
+  agents: Pick<Agents, "resolveForExecution">,
+  tenant: string,
+  { path, agent }: Reference,
+): Promise<Issue | null> {
+  const key = isUuid(agent) ? { agentId: agent } : { agentName: agent };
+  const found = await refusalOf(agents.resolveForExecution({ tenant, ...key }));
+  return found instanceof Problem ? { path, message: `${agent}: ${found.message}`, code: "judge_not_found" } : null;
+}
