@@ -38,11 +38,11 @@ type RepeatableCall = Pick<Call, "request" | "tenant" | "path" | "url" | "bytes"
  *   says that nobody else can have been given that id
  * @throws Problem 422 `idempotency_key_reused`, 503 when the first request does not come to an end
  */
-export async function idempotent(
+export async function idempotent<Answered extends Reply>(
   call: RepeatableCall,
   sql: Sql,
-  work: (workId: string, fresh: boolean) => Promise<Reply>,
-): Promise<Reply> {
+  work: (workId: string, fresh: boolean) => Promise<Answered>,
+): Promise<Answered> {
   const key = call.request.headers.get("idempotency-key");
   if (key === null) return work(Bun.randomUUIDv7(), true);
   const slot = new Slot(sql, call.tenant, `${call.request.method} ${call.path}`, checkedKey(key), fingerprintOf(call));
@@ -52,7 +52,8 @@ export async function idempotent(
     if (row.fingerprint !== slot.fingerprint) {
       throw new Problem("idempotency_key_reused", "This Idempotency-Key was used for another request");
     }
-    if (row.status !== null) return replay(row);
+    // What is stored under the key is an earlier answer of the same route.
+    if (row.status !== null) return replay(row) as Answered;
     if (row.mine) return slot.fill(row, work);
     if (call.signal.aborted || Date.now() - waitedFrom > patienceMs) {
       const message = "The first request with this Idempotency-Key is still under way";

@@ -58,29 +58,40 @@ export function pageOf({ limit, offset, cursor }: Static<typeof PagingQuery>, ke
  * @param rows  up to `limit + 1` items: one more than asked for says that there is a next page
  * @param keyOf sort key of an item
  */
-export function listOf<Item>(
-  alias: string,
+export function listOf<Alias extends string, Item>(
+  alias: Alias,
   rows: readonly Item[],
   { limit }: Page,
   keyOf: (item: Item) => readonly string[],
-): Record<string, unknown> {
+): List<Alias, Item> {
   const items = rows.slice(0, limit);
   const last = rows.length > limit ? items.at(-1) : undefined;
   return {
     items,
     count: items.length,
     next_cursor: last === undefined ? null : writeCursor(keyOf(last)),
-    [alias]: items,
+    ...aliased(alias, items),
   };
 }
 
+/** A page of a list: the items once as `items` and once under the plural that clients read. */
+export type List<Alias extends string, Item> = {
+  readonly items: readonly Item[];
+  readonly count: number;
+  readonly next_cursor: string | null;
+} & { readonly [Name in Alias]: readonly Item[] };
+
+/** One member, whose name the compiler keeps: it takes a computed name for any name. */
+const aliased = <Alias extends string, Value>(alias: Alias, value: Value) =>
+  ({ [alias]: value }) as { [Name in Alias]: Value };
+
 /** The schema of such an answer. */
-export function listSchema(alias: string, item: TSchema): TSchema {
+export function listSchema<Alias extends string, Item extends TSchema>(alias: Alias, item: Item) {
   return Type.Object({
     items: Type.Array(item),
     count: Type.Integer(),
     next_cursor: Nullable(Type.String()),
-    [alias]: Type.Array(item),
+    ...aliased(alias, Type.Array(item)),
   });
 }
 

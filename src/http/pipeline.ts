@@ -1,13 +1,13 @@
 /**
- * One request through one route, in the contract's order: authentication, tenant, scope, configured,
- * parsing and validation, handler. A later step never runs before an earlier one passed.
+ * One request through one route, always in this order: authentication, tenant, scope, parsing and validation,
+ * handler. A later step never runs before an earlier one passed.
  */
 import { type Identity, isPlatformOperator } from "../../actors/identity/identity.ts";
 import { Problem } from "../../actors/kernel/problem.ts";
 import type { Authenticator } from "../identity/authenticate.ts";
 import { readBody } from "./body.ts";
 import { bodyChecker, paramsChecker, queryChecker } from "./input.ts";
-import { type Call, type Incoming, Reply, type Route, type ScopeRule } from "./route.ts";
+import { type Call, type Incoming, JsonText, Reply, type Route, type ScopeRule } from "./route.ts";
 
 /** Makes the function that runs a route; what can be prepared is prepared once. */
 export function pipeline(route: Route, authenticator: Authenticator | null, bodyDeadlineMs: number) {
@@ -31,8 +31,6 @@ export function pipeline(route: Route, authenticator: Authenticator | null, body
 
   return async function run(incoming: Incoming, rawParams: Readonly<Record<string, string>>): Promise<Response> {
     const known = await caller(incoming);
-    const missing = route.configured?.();
-    if (missing) throw missing;
     const checkedParams = params ? params(rawParams) : {};
     const checkedQuery = query ? query(incoming.url.searchParams) : {};
     const input = route.body ? await readBody(incoming.request, route.body, bodyDeadlineMs) : noBody;
@@ -102,5 +100,6 @@ function toResponse(answer: unknown): Response {
   if (answer instanceof Response) return answer;
   const { status, body, headers } = answer instanceof Reply ? answer : new Reply(200, answer);
   if (body === undefined) return new Response(null, { status: status === 200 ? 204 : status, headers: { ...headers } });
-  return new Response(JSON.stringify(body), { status, headers: { "Content-Type": "application/json", ...headers } });
+  const text = body instanceof JsonText ? body.text : JSON.stringify(body);
+  return new Response(text, { status, headers: { "Content-Type": "application/json", ...headers } });
 }

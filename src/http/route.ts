@@ -27,7 +27,7 @@
  */
 import { FormatRegistry, type Static, type TObject, type TSchema, type TString, Type } from "@sinclair/typebox";
 import type { Identity } from "../../actors/identity/identity.ts";
-import type { Problem, ProblemCode } from "../../actors/kernel/problem.ts";
+import type { ProblemCode } from "../../actors/kernel/problem.ts";
 
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
@@ -74,18 +74,56 @@ export interface PublicCall<Params, Query, Body, Proof> extends OpenCall<Params,
   readonly proof: Proof;
 }
 
-/** An answer other than a plain 200. A `body` of undefined sends none. */
-export class Reply {
+/** Status → schema of the answer: of a JSON body, or `media(…)`, or a union of both. */
+export type Responses = Readonly<Record<number, TSchema>>;
+
+/** An answer other than a plain 200. */
+export class Reply<Status extends number = number, Body = unknown> {
   constructor(
-    readonly status: number,
-    readonly body?: unknown,
+    readonly status: Status,
+    readonly body: Body,
     readonly headers: Readonly<Record<string, string>> = {},
   ) {}
 }
 
-export function reply(status: number, body?: unknown, headers: Readonly<Record<string, string>> = {}): Reply {
+/** An answer of this status, with a JSON body and further headers. */
+export function reply<Status extends number, const Body>(
+  status: Status,
+  body: Body,
+  headers: Readonly<Record<string, string>> = {},
+): Reply<Status, Body> {
   return new Reply(status, body, headers);
 }
+
+/** A body that is JSON text already. `Body` is what the text holds; the caller vouches for it. */
+export class JsonText<out Body> {
+  /** For the compiler only: never set. */
+  declare readonly holds?: Body;
+  constructor(readonly text: string) {}
+}
+
+/** The schema of an answer that is not JSON: the handler returns it as a `Response` with one of these media types. */
+export const media = (...types: readonly string[]) => Type.Unsafe<Response>({ type: "string", "x-media": types });
+
+/** The schema of an answer by `EventStreams.open`. */
+export const eventStream = media("text/event-stream");
+
+/** Data as it may be sent: what the schema's type says, and no need to be mutable. */
+type Sendable<T> = T extends readonly (infer Item)[]
+  ? readonly Sendable<Item>[]
+  : T extends object
+    ? { readonly [Name in keyof T]: Sendable<T[Name]> }
+    : T;
+
+type BodyFor<S extends TSchema> = Sendable<Exclude<Static<S>, Response>> | JsonText<Exclude<Static<S>, Response>>;
+
+/** What a handler may return: the body of a 200, a `Reply` of a declared status, a `Response` where media are declared. */
+export type Answer<R extends Responses> = {
+  [Status in keyof R & number]:
+    | (Status extends 200 ? BodyFor<R[Status]> : never)
+    | Reply<Status, BodyFor<R[Status]>>
+    | Extract<Static<R[Status]>, Response>;
+}[keyof R & number];
 
 /** 1 MiB: the bound of a body whose route states none. */
 const defaultBodyLimit = 1024 * 1024;
@@ -142,9 +180,7 @@ export type BodyOf<B> = B extends JsonBody<infer S> ? Static<S> : B extends RawB
 /** A scope, or several of which one is enough. */
 export type ScopeRule = string | { readonly anyOf: readonly string[] };
 
-export type Answer = unknown | Reply | Response;
-
-interface Declaration<P extends TObject, Q extends TObject, B extends BodyRule | undefined> {
+interface Declaration<P extends TObject, Q extends TObject, B extends BodyRule | undefined, R extends Responses> {
   readonly method: Method;
   /** Elysia style: `/v1/agents/:id`, `/v1/executions/:id/files/*`. */
   readonly path: string;
@@ -158,29 +194,37 @@ interface Declaration<P extends TObject, Q extends TObject, B extends BodyRule |
   /** Request headers the handler reads itself, for the API document. */
   readonly headers?: TObject;
   readonly body?: B;
-  /** Status → schema of the answer, for the API document. */
-  readonly responses?: Readonly<Record<number, TSchema>>;
-  /** Step 6 of the pipeline: the problem to answer with while the feature is not configured. */
-  readonly configured?: () => Problem | null;
+  readonly responses: R;
   /** Seconds the handler may take before it answers, at most 240; 30 when absent. The connection is kept that long. */
   readonly patience?: number;
 }
 
-export interface RouteDeclaration<P extends TObject, Q extends TObject, B extends BodyRule | undefined>
-  extends Declaration<P, Q, B> {
+export interface RouteDeclaration<
+  P extends TObject,
+  Q extends TObject,
+  B extends BodyRule | undefined,
+  R extends Responses,
+  A extends Answer<R>,
+> extends Declaration<P, Q, B, R> {
   readonly scope?: ScopeRule;
   /** Everybody but the platform's operators gets 403 `operator_required`, before the scope is looked at. */
   readonly operatorsOnly?: true;
   /** Answers `text/event-stream`: accepts `?token=` and is never cached. */
   readonly sse?: true;
-  handler(call: Call<Static<P>, Static<Q>, BodyOf<B>>): Answer | Promise<Answer>;
+  handler(call: Call<Static<P>, Static<Q>, BodyOf<B>>): A | Promise<A>;
 }
 
-export interface PublicRouteDeclaration<P extends TObject, Q extends TObject, B extends BodyRule | undefined, Proof>
-  extends Declaration<P, Q, B> {
+export interface PublicRouteDeclaration<
+  P extends TObject,
+  Q extends TObject,
+  B extends BodyRule | undefined,
+  R extends Responses,
+  A extends Answer<R>,
+  Proof,
+> extends Declaration<P, Q, B, R> {
   /** Takes the place of authentication where a route has a proof of its own (a signed link, an execution token). */
   prove?(incoming: Incoming): Proof | Promise<Proof>;
-  handler(call: PublicCall<Static<P>, Static<Q>, BodyOf<B>, Proof>): Answer | Promise<Answer>;
+  handler(call: PublicCall<Static<P>, Static<Q>, BodyOf<B>, Proof>): A | Promise<A>;
 }
 
 /** A declared route with its types folded away, as the app takes it. */
@@ -198,11 +242,10 @@ export interface Route {
   readonly query: TObject | null;
   readonly headers: TObject | null;
   readonly body: BodyRule | null;
-  readonly responses: Readonly<Record<number, TSchema>>;
-  readonly configured: (() => Problem | null) | null;
+  readonly responses: Responses;
   readonly patience: number | null;
   readonly prove: ((incoming: Incoming) => unknown) | null;
-  handle(call: Call & { readonly proof: unknown }): Answer | Promise<Answer>;
+  handle(call: Call & { readonly proof: unknown }): unknown;
 }
 
 /** A route for callers with a bearer token. */
@@ -210,7 +253,9 @@ export function defineRoute<
   P extends TObject = TObject<Record<never, never>>,
   Q extends TObject = TObject<Record<never, never>>,
   B extends BodyRule | undefined = undefined,
->(declaration: RouteDeclaration<P, Q, B>): Route {
+  R extends Responses = Responses,
+  const A extends Answer<R> = Answer<R>,
+>(declaration: RouteDeclaration<P, Q, B, R, A>): Route {
   return {
     ...shared(declaration),
     public: false,
@@ -227,8 +272,10 @@ export function definePublicRoute<
   P extends TObject = TObject<Record<never, never>>,
   Q extends TObject = TObject<Record<never, never>>,
   B extends BodyRule | undefined = undefined,
+  R extends Responses = Responses,
+  const A extends Answer<R> = Answer<R>,
   Proof = undefined,
->(declaration: PublicRouteDeclaration<P, Q, B, Proof>): Route {
+>(declaration: PublicRouteDeclaration<P, Q, B, R, A, Proof>): Route {
   return {
     ...shared(declaration),
     public: true,
@@ -240,7 +287,7 @@ export function definePublicRoute<
   };
 }
 
-function shared(declaration: Declaration<TObject, TObject, BodyRule | undefined>) {
+function shared(declaration: Declaration<TObject, TObject, BodyRule | undefined, Responses>) {
   return {
     method: declaration.method,
     path: declaration.path,
@@ -251,8 +298,7 @@ function shared(declaration: Declaration<TObject, TObject, BodyRule | undefined>
     query: declaration.query ?? null,
     headers: declaration.headers ?? null,
     body: declaration.body ?? null,
-    responses: declaration.responses ?? {},
-    configured: declaration.configured ?? null,
+    responses: declaration.responses,
     patience: declaration.patience ?? null,
   };
 }
