@@ -1,6 +1,7 @@
 /** Whether a reader would rather have a manifest as text than as JSON. */
 
-const textTypes = ["application/yaml", "application/x-yaml", "text/yaml", "text/x-yaml", "text/plain"];
+/** The media types under which a manifest is sent as text. */
+export const manifestTextTypes = ["application/yaml", "application/x-yaml", "text/yaml", "text/x-yaml", "text/plain"];
 
 /** The text type wanted more than JSON, or null: an equal wish is JSON. */
 export function preferredText(accept: string | null): string | null {
@@ -16,7 +17,7 @@ export function preferredText(accept: string | null): string | null {
     return 0;
   };
   const json = weight("application/json");
-  const [best] = textTypes.toSorted((one, other) => weight(other) - weight(one));
+  const [best] = manifestTextTypes.toSorted((one, other) => weight(other) - weight(one));
   return best !== undefined && weight(best) > json ? best : null;
 }
 

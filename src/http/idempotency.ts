@@ -53,7 +53,7 @@ export async function idempotent<Answered extends Reply>(
       throw new Problem("idempotency_key_reused", "This Idempotency-Key was used for another request");
     }
     // What is stored under the key is an earlier answer of the same route.
-    if (row.status !== null) return replay(row) as Answered;
+    if (row.status !== null) return replay(row) as Reply as Answered;
     if (row.mine) return slot.fill(row, work);
     if (call.signal.aborted || Date.now() - waitedFrom > patienceMs) {
       const message = "The first request with this Idempotency-Key is still under way";
@@ -118,7 +118,10 @@ class Slot {
   }
 
   /** Does the work while holding the row, and keeps its answer. */
-  async fill(row: Row, work: (workId: string, fresh: boolean) => Promise<Reply>): Promise<Reply> {
+  async fill<Answered extends Reply>(
+    row: Row,
+    work: (workId: string, fresh: boolean) => Promise<Answered>,
+  ): Promise<Answered> {
     const renewal = setInterval(() => void this.renew().catch(() => {}), renewEveryMs);
     try {
       const reply = await work(row.work_id, false);

@@ -3,6 +3,7 @@
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import { invalidField } from "../../actors/kernel/problem.ts";
 import { Nullable } from "../../actors/kernel/schema.ts";
+import { JsonText } from "./route.ts";
 
 /** Members for a list route's query: `Type.Object({ ...pagingQuery, status: … })`. */
 export const pagingQuery = {
@@ -80,6 +81,23 @@ export type List<Alias extends string, Item> = {
   readonly count: number;
   readonly next_cursor: string | null;
 } & { readonly [Name in Alias]: readonly Item[] };
+
+/** The same as JSON text. */
+export type ListText<Alias extends string, Item> = JsonText<List<Alias, Item>>;
+
+/**
+ * The answer to a list request whose items are stored as JSON text: they are sent without being parsed.
+ * @param next sort key of the last item, null when there is no next page
+ */
+export function listText<Alias extends string, Item>(
+  alias: Alias,
+  documents: readonly string[],
+  next: readonly string[] | null,
+): ListText<Alias, Item> {
+  const items = `[${documents.join(",")}]`;
+  const cursor = JSON.stringify(next === null ? null : writeCursor(next));
+  return new JsonText(`{"${alias}":${items},"items":${items},"count":${documents.length},"next_cursor":${cursor}}`);
+}
 
 /** One member, whose name the compiler keeps: it takes a computed name for any name. */
 const aliased = <Alias extends string, Value>(alias: Alias, value: Value) =>

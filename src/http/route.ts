@@ -12,14 +12,13 @@
  *       handler: async (call) => agents.detail(call.tenant, call.params.id, call.query.version),
  *     });
  *
- * `createApp` runs every route through one pipeline in the contract's order: request id, route and
- * method, authentication, tenant, scope, configured, parsing and validation, handler. A handler
- * therefore starts with a known caller, an active tenant and typed input; what it still owes are the
- * records. It returns
- *   - a JSON value: 200;
+ * `createApp` runs every route through one pipeline, always in this order: request id, route and method,
+ * authentication, tenant, scope, parsing and validation, handler. A handler therefore starts with a known
+ * caller, an active tenant and typed input. It returns what `responses` declares
+ *   - a JSON value (or `JsonText`): 200;
  *   - `reply(status, body, headers)`: any other status, or headers;
- *   - a `Response`: streams and bytes;
- * and throws `Problem` for every refusal (never builds an error body itself).
+ *   - a `Response`, where `media(…)` is declared: streams, texts and bytes;
+ * and throws `Problem` for every refusal (it never builds an error body itself).
  *
  * Validation of JSON bodies and queries: unknown members are kept out of the way (ignored), `null` for
  * an optional member counts as absent, `default`s are filled in, query values are converted to the
@@ -115,13 +114,14 @@ type Sendable<T> = T extends readonly (infer Item)[]
     ? { readonly [Name in keyof T]: Sendable<T[Name]> }
     : T;
 
-type BodyFor<S extends TSchema> = Sendable<Exclude<Static<S>, Response>> | JsonText<Exclude<Static<S>, Response>>;
+type Body<S extends TSchema> = Sendable<Exclude<Static<S>, Response>>;
+type Sent<S extends TSchema> = [Body<S>] extends [never] ? never : Body<S> | JsonText<Body<S>>;
 
 /** What a handler may return: the body of a 200, a `Reply` of a declared status, a `Response` where media are declared. */
 export type Answer<R extends Responses> = {
   [Status in keyof R & number]:
-    | (Status extends 200 ? BodyFor<R[Status]> : never)
-    | Reply<Status, BodyFor<R[Status]>>
+    | (Status extends 200 ? Sent<R[Status]> : never)
+    | Reply<Status, Sent<R[Status]>>
     | Extract<Static<R[Status]>, Response>;
 }[keyof R & number];
 

@@ -49,13 +49,36 @@ export interface TokenRequest {
   readonly basic: { readonly id: string; readonly secret: string } | null;
 }
 
+/** The answer of the token endpoint (RFC 6749); times in seconds. */
+export const TokenAnswer = Type.Object({
+  access_token: Type.String(),
+  token_type: Type.Literal("Bearer"),
+  expires_in: Type.Integer(),
+  refresh_expires_in: Type.Integer(),
+  scope: Type.String(),
+});
+export type TokenAnswer = Static<typeof TokenAnswer>;
+
+/** The issuer's metadata, as far as it has them (OpenID Connect Discovery). */
+export const Discovery = Type.Object({
+  issuer: Type.String(),
+  token_endpoint: Type.String(),
+  jwks_uri: Type.String(),
+  grant_types_supported: Type.Array(Type.String()),
+  token_endpoint_auth_methods_supported: Type.Array(Type.String()),
+  id_token_signing_alg_values_supported: Type.Array(Type.String()),
+  response_types_supported: Type.Array(Type.String()),
+  subject_types_supported: Type.Array(Type.String()),
+});
+export type Discovery = Static<typeof Discovery>;
+
 export interface DevelopmentIssuer {
   /** What the token verifier needs to believe the issuer. */
   readonly realms: DevelopmentRealms;
   /** @throws Problem in OAuth's shape: `error` equals `code`, the text is in `error_description` */
-  token(realm: string, request: TokenRequest): Promise<Record<string, unknown>>;
+  token(realm: string, request: TokenRequest): Promise<TokenAnswer>;
   certificates(realm: string): Promise<{ keys: JWK[] }>;
-  discovery(realm: string): Record<string, unknown>;
+  discovery(realm: string): Discovery;
 }
 
 /** Makes the issuer, and its key at the first start of all. */

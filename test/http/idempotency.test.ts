@@ -25,6 +25,7 @@ const start = (path: string): Route =>
     path,
     summary: "Starts work",
     body: jsonBody(Type.Object({ n: Type.Integer() })),
+    responses: { 202: Type.Unknown() },
     handler: (call) =>
       idempotent(call, stores.sql, async (workId) => {
         done.push(workId);

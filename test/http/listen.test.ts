@@ -1,4 +1,5 @@
 import { afterEach, expect, test } from "bun:test";
+import { Type } from "@sinclair/typebox";
 import { definePublicRoute, type Route } from "../../src/http/route.ts";
 import { until } from "../harness/until.ts";
 import { type OpenApp, openApp } from "./open-app.ts";
@@ -15,6 +16,7 @@ test("stopping lets the answers under way out and ends streams", async () => {
       method: "GET",
       path: "/slow",
       summary: "Slow",
+      responses: { 200: Type.Unknown() },
       handler: async () => {
         await new Promise<void>((resolve) => (finish = resolve));
         return { done: true };
@@ -24,6 +26,7 @@ test("stopping lets the answers under way out and ends streams", async () => {
       method: "GET",
       path: "/stream",
       summary: "Endless",
+      responses: { 200: Type.Unknown() },
       handler: ({ stopping }) =>
         new Response(
           new ReadableStream({
@@ -55,6 +58,7 @@ test("a connection with nothing on it is cut; a patient route's is not", async (
       path,
       summary: "Waits",
       ...patience,
+      responses: { 200: Type.Unknown() },
       handler: async () => {
         await Bun.sleep(7000);
         return { done: true };

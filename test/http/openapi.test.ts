@@ -4,6 +4,7 @@ import { documentRoutes } from "../../src/http/openapi/document-routes.ts";
 import {
   definePublicRoute,
   defineRoute,
+  eventStream,
   jsonBody,
   type Route,
   rawBody,
@@ -22,7 +23,7 @@ const routes: Route[] = [
     query: Type.Object({ version: Type.Optional(Type.String({ description: "Which one" })) }),
     body: jsonBody(Type.Object({ input: Type.Unknown() })),
     responses: { 200: Type.Object({ execution_id: Uuid }, { description: "Started" }) },
-    handler: () => ({}),
+    handler: () => ({ execution_id: "0190f3c4-0000-7000-8000-000000000001" }),
   }),
   defineRoute({
     method: "GET",
@@ -31,12 +32,14 @@ const routes: Route[] = [
     scope: "execution:stream",
     sse: true,
     params: Type.Object({ id: uuidParam() }),
-    handler: () => ({}),
+    responses: { 200: eventStream },
+    handler: () => new Response(""),
   }),
   defineRoute({
     method: "GET",
     path: "/v1/executions/:id/files/*",
     summary: "A file",
+    responses: { 200: Type.Unknown() },
     handler: () => ({}),
   }),
   definePublicRoute({
@@ -44,9 +47,17 @@ const routes: Route[] = [
     path: "/v1/agents",
     summary: "Raw",
     body: rawBody({ accepts: ["application/yaml", "application/json"] }),
+    responses: { 200: Type.Unknown() },
     handler: () => ({}),
   }),
-  definePublicRoute({ method: "GET", path: "/secret-door", summary: "Hidden", hidden: true, handler: () => ({}) }),
+  definePublicRoute({
+    method: "GET",
+    path: "/secret-door",
+    summary: "Hidden",
+    hidden: true,
+    responses: { 200: Type.Unknown() },
+    handler: () => ({}),
+  }),
 ];
 
 let app: OpenApp;

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { Type } from "@sinclair/typebox";
 import { decodeJwt, decodeProtectedHeader } from "jose";
 import { developmentIssuerRoutes } from "../../src/features/development-issuer/routes.ts";
 import { defineRoute } from "../../src/http/route.ts";
@@ -29,6 +30,7 @@ const who = defineRoute({
   method: "GET",
   path: "/v1/who",
   summary: "The caller",
+  responses: { 200: Type.Unknown() },
   handler: ({ identity, tenant }) => ({ ...identity, scopes: [...identity.scopes], tenant }),
 });
 const write = defineRoute({
@@ -36,6 +38,7 @@ const write = defineRoute({
   path: "/v1/who",
   summary: "Writes",
   scope: "agent:deploy",
+  responses: { 200: Type.Unknown() },
   handler: () => ({}),
 });
 const accounts = [{ client_id: "svc-service", tenants: ["acme", "u-1", "t-0190f3c2-6d1e-7a55-9c1f-2f6d0c5b8e11"] }];

@@ -1,6 +1,7 @@
 /** A real OpenID provider on loopback vouches for callers (docs/reference/identity.md). */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { createServer, type Server } from "node:http";
+import { Type } from "@sinclair/typebox";
 import { exportJWK, generateKeyPair } from "jose";
 import { Provider } from "oidc-provider";
 import { defineRoute } from "../../src/http/route.ts";
@@ -60,6 +61,7 @@ const who = defineRoute({
   path: "/v1/who",
   summary: "The caller",
   scope: "agent:list",
+  responses: { 200: Type.Unknown() },
   handler: ({ identity, tenant }) => ({ kind: identity.kind, role: identity.role, client: identity.clientId, tenant }),
 });
 

@@ -5,9 +5,9 @@ import type { Runtime } from "../../../actors/agent/manifest/runtimes.ts";
 import { AnyJson } from "../../../actors/kernel/json.ts";
 import { invalidField } from "../../../actors/kernel/problem.ts";
 import type { Models } from "../../adapters/models/port.ts";
-import { preferredText } from "../../http/accept.ts";
+import { manifestTextTypes, preferredText } from "../../http/accept.ts";
 import { listSchema, pageOf, pagingQuery } from "../../http/paging.ts";
-import { defineRoute, jsonBody, type Method, type Route, rawBody, uuidParam } from "../../http/route.ts";
+import { defineRoute, jsonBody, type Method, media, type Route, rawBody, uuidParam } from "../../http/route.ts";
 import {
   AgentDeleted,
   AgentDetail,
@@ -68,7 +68,7 @@ export function agentRoutes(agents: Agents): readonly Route[] {
       scope: "agent:read",
       params: agentId,
       query: Type.Object({ version: Version }),
-      responses: { 200: AgentDetail },
+      responses: { 200: Type.Union([AgentDetail, media(...manifestTextTypes)]) },
       handler: async (call) => {
         const detail = await agents.detail(call, { id: call.params.id }, call.query.version ?? null);
         const text = preferredText(call.request.headers.get("accept"));

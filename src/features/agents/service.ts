@@ -3,7 +3,7 @@
 import type { AgentSpec } from "../../../actors/agent/manifest/spec.ts";
 import type { ResolvedAgent } from "../../../actors/execution/start/request.ts";
 import { Problem } from "../../../actors/kernel/problem.ts";
-import { listOf, type Page, readLabels } from "../../http/paging.ts";
+import { type List, listOf, type Page, readLabels } from "../../http/paging.ts";
 import { isUuid } from "../../http/route.ts";
 import { BoundedCache } from "../../lib/bounded-cache.ts";
 import { changing } from "./changes.ts";
@@ -55,7 +55,7 @@ export function createAgents(options: AgentsOptions) {
     resumeDeletions,
 
     /** By name. */
-    async list(tenant: string, filter: AgentFilter, page: Page): Promise<Record<string, unknown>> {
+    async list(tenant: string, filter: AgentFilter, page: Page): Promise<List<"agents", AgentElement>> {
       const rows = await records.list(tenant, filter, readLabels(filter.label), page);
       return listOf("agents", await counted(tenant, rows), page, (agent) => [agent.name, agent.agent_id]);
     },

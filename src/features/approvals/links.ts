@@ -6,7 +6,7 @@ import { Type } from "@sinclair/typebox";
 import { PendingApproval, pendingApproval } from "../../../actors/approval/record.ts";
 import { Problem } from "../../../actors/kernel/problem.ts";
 import { bodyChecker } from "../../http/input.ts";
-import { definePublicRoute, type RawContent, type Route, rawBody, reply } from "../../http/route.ts";
+import { definePublicRoute, media, type RawContent, type Route, rawBody, reply } from "../../http/route.ts";
 import { sourceOf } from "./deciders.ts";
 import { linkHeaders, messagePage, questionPage } from "./link-page.ts";
 import { checkTexts } from "./refusals.ts";
@@ -33,7 +33,7 @@ export function approvalLinkRoutes(approvals: Approvals): readonly Route[] {
       tag: "human-approvals",
       summary: "What a decision link asks about; nothing is decided",
       params: Token,
-      responses: { 200: Type.Object({ approval: PendingApproval }) },
+      responses: { 200: Type.Union([Type.Object({ approval: PendingApproval }), media("text/html")]) },
       handler: ({ request, params: { token } }) =>
         answering(request, async () => {
           const at = await approvals.behindLink(token);
@@ -48,7 +48,7 @@ export function approvalLinkRoutes(approvals: Approvals): readonly Route[] {
       summary: "Decide by a link, once",
       params: Token,
       body: rawBody({ accepts: ["application/json", form], limit: 256 * 1024, schema: LinkDecisionBody }),
-      responses: { 200: DecisionBody },
+      responses: { 200: Type.Union([DecisionBody, media("text/html")]) },
       handler: (call) =>
         answering(call.request, async () => {
           const { token } = call.params;

@@ -1,25 +1,23 @@
 /** The routes of approvals, for callers with a bearer token. */
 import { Type } from "@sinclair/typebox";
-import { ApprovalRecord } from "../../../actors/approval/record.ts";
+import { ApprovalRecord, PendingApproval } from "../../../actors/approval/record.ts";
 import { idempotent } from "../../http/idempotency.ts";
-import { pageOf, writeCursor } from "../../http/paging.ts";
-import { type Call, defineRoute, jsonBody, type Route, reply, uuidParam } from "../../http/route.ts";
+import { listSchema, pageOf } from "../../http/paging.ts";
+import { type Call, defineRoute, JsonText, jsonBody, type Route, reply, uuidParam } from "../../http/route.ts";
 import type { Sql } from "../../store/postgres.ts";
 import { deciderOf, sourceOf } from "./deciders.ts";
 import { checkRecipient, checkTexts } from "./refusals.ts";
 import {
   ApproveBody,
   DecisionBody,
-  HistoryPage,
   HistoryQuery,
   IssuedLink,
   LinkBody,
   OneApproval,
-  PendingPage,
   PendingQuery,
   RejectBody,
 } from "./schema.ts";
-import type { Act, Approvals, SentList } from "./service.ts";
+import type { Act, Approvals } from "./service.ts";
 
 export interface ApprovalRoutesOptions {
   readonly approvals: Approvals;
@@ -39,10 +37,10 @@ export function approvalRoutes({ approvals, sql }: ApprovalRoutesOptions): reado
       summary: "What waits for a decision, oldest first",
       scope: "approval:list",
       query: PendingQuery,
-      responses: { 200: PendingPage },
-      handler: async ({ tenant, query }) => {
+      responses: { 200: listSchema("pending_requests", PendingApproval) },
+      handler: ({ tenant, query }) => {
         const page = pageOf({ ...query, limit: query.limit ?? pendingAtOnce }, 2);
-        return listOf("pending_requests", await approvals.pending(tenant, query, page));
+        return approvals.pending(tenant, query, page);
       },
     }),
     defineRoute({
@@ -51,9 +49,8 @@ export function approvalRoutes({ approvals, sql }: ApprovalRoutesOptions): reado
       summary: "What was decided, the latest decision first",
       scope: "approval:read",
       query: HistoryQuery,
-      responses: { 200: HistoryPage },
-      handler: async ({ tenant, query }) =>
-        listOf("approvals", await approvals.history(tenant, query, pageOf(query, 2))),
+      responses: { 200: listSchema("approvals", ApprovalRecord) },
+      handler: ({ tenant, query }) => approvals.history(tenant, query, pageOf(query, 2)),
     }),
     defineRoute({
       method: "GET",
@@ -64,7 +61,7 @@ export function approvalRoutes({ approvals, sql }: ApprovalRoutesOptions): reado
       responses: { 200: OneApproval },
       handler: async ({ tenant, params, requestId }) => {
         const document = await approvals.open(tenant, params.id);
-        if (document !== null) return json(`{"request":${document}}`);
+        if (document !== null) return new JsonText<typeof OneApproval.static>(`{"request":${document}}`);
         return { error: "Request not found or already completed", code: "approval_not_pending", request_id: requestId };
       },
     }),
@@ -136,12 +133,3 @@ function actOf(call: Call<{ readonly id: string }>): Act {
     managesFleet: identity.scopes.has("aegis.edge.fleet.manage"),
   };
 }
-
-/** A list of documents that are JSON already. */
-function listOf(alias: string, { documents, next }: SentList): Response {
-  const items = `[${documents.join(",")}]`;
-  const cursor = JSON.stringify(next === null ? null : writeCursor(next));
-  return json(`{"${alias}":${items},"items":${items},"count":${documents.length},"next_cursor":${cursor}}`);
-}
-
-const json = (text: string): Response => new Response(text, { headers: { "Content-Type": "application/json" } });

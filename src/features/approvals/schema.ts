@@ -1,8 +1,7 @@
 /** The requests and answers of the approval routes. */
 
-import { type Static, type TSchema, Type } from "@sinclair/typebox";
-import { ApprovalRecord, PendingApproval } from "../../../actors/approval/record.ts";
-import { Nullable } from "../../../actors/kernel/schema.ts";
+import { type Static, Type } from "@sinclair/typebox";
+import { PendingApproval } from "../../../actors/approval/record.ts";
 import { pagingQuery } from "../../http/paging.ts";
 
 /** Bytes of a feedback or a reason. */
@@ -76,15 +75,3 @@ export const OneApproval = Type.Union([
   Type.Object({ error: Text, code: Type.Literal("approval_not_pending"), request_id: Text }),
 ]);
 export const IssuedLink = Type.Object({ url: Text, expires_at: Time });
-
-function pageSchema(alias: string, item: TSchema): TSchema {
-  const items = Type.Array(item);
-  return Type.Object({
-    [alias]: items,
-    items,
-    count: Type.Integer(),
-    next_cursor: Nullable(Text),
-  });
-}
-export const PendingPage = pageSchema("pending_requests", PendingApproval);
-export const HistoryPage = pageSchema("approvals", ApprovalRecord);

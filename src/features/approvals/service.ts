@@ -13,12 +13,13 @@ import {
   type ApprovalRecord,
   approvalEvent,
   approvalSummary,
+  type PendingApproval,
 } from "../../../actors/approval/record.ts";
 import type { ApprovalState } from "../../../actors/approval/state.ts";
 import type { Json } from "../../../actors/kernel/json.ts";
 import { invalidField, Problem } from "../../../actors/kernel/problem.ts";
 import { isStorableJson } from "../../../actors/manifest/storable.ts";
-import type { Page } from "../../http/paging.ts";
+import { type ListText, listText, type Page } from "../../http/paging.ts";
 import { type Address, type LogEntry, type LogPoint, MessageRejected, type Runtime } from "../../runtime/port.ts";
 import { readHistoryFilter, readPendingFilter } from "./filters.ts";
 import type { ApprovalRecords, Listed } from "./records.ts";
@@ -42,12 +43,6 @@ export interface Act {
   readonly source: Source;
   /** Holds `aegis.edge.fleet.manage`: fleet runs need it. */
   readonly managesFleet: boolean;
-}
-
-/** A list as it is sent. The documents are JSON already: nothing of them is read here. */
-export interface SentList {
-  readonly documents: readonly string[];
-  readonly next: readonly string[] | null;
 }
 
 export type Approvals = ReturnType<typeof createApprovals>;
@@ -103,19 +98,23 @@ export function createApprovals({ runtime, records, publicUrl, now }: ApprovalsO
     },
 
     /** Pending ones, oldest first. @throws Problem 422 */
-    async pending(tenant: string, query: PendingQuery, page: Page): Promise<SentList> {
-      return sent(await records.pending(tenant, readPendingFilter(query), page, new Date(now())));
+    async pending(
+      tenant: string,
+      query: PendingQuery,
+      page: Page,
+    ): Promise<ListText<"pending_requests", PendingApproval>> {
+      return sent("pending_requests", await records.pending(tenant, readPendingFilter(query), page, new Date(now())));
     },
 
     /** Decided ones with their events, the latest decision first. @throws Problem 422 */
-    async history(tenant: string, query: HistoryQuery, page: Page): Promise<SentList> {
+    async history(tenant: string, query: HistoryQuery, page: Page): Promise<ListText<"approvals", ApprovalRecord>> {
       const listed = await records.decided(tenant, readHistoryFilter(query), page);
       const events = await eventsOf(listed.rows.map(({ approval_id }) => approval_id));
       const rows = listed.rows.map((row) => {
         const summary = JSON.parse(row.document) as object;
         return { ...row, document: JSON.stringify({ ...summary, events: events.get(row.approval_id) ?? [] }) };
       });
-      return sent({ ...listed, rows });
+      return sent("approvals", { ...listed, rows });
     },
 
     /** The pending object as JSON; null when it is unknown, foreign, decided or overdue. */
@@ -207,12 +206,14 @@ export interface Signal {
   readonly payload: Json;
 }
 
-function sent({ rows, hasMore }: Listed): SentList {
+function sent<Alias extends string, Item>(alias: Alias, { rows, hasMore }: Listed): ListText<Alias, Item> {
   const last = hasMore ? rows.at(-1) : undefined;
-  return {
-    documents: rows.map(({ document }) => document),
-    next: last === undefined ? null : [String(last.at.getTime()), last.approval_id],
-  };
+  const next = last === undefined ? null : [String(last.at.getTime()), last.approval_id];
+  return listText(
+    alias,
+    rows.map(({ document }) => document),
+    next,
+  );
 }
 
 function decisionBody(approvalId: string, reply: DecisionReply): DecisionBody {

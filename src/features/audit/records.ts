@@ -2,7 +2,7 @@
 
 import type { Fragment } from "postgres";
 import { readTime } from "../../../actors/kernel/time.ts";
-import { listOf, type Page } from "../../http/paging.ts";
+import { type List, listOf, type Page } from "../../http/paging.ts";
 import { isUuid } from "../../http/route.ts";
 import type { Sql } from "../../store/postgres.ts";
 import type { AuditEntry, AuditFilter } from "./schema.ts";
@@ -17,7 +17,7 @@ export async function listAudit(
   tenant: string | null,
   filter: AuditFilter,
   page: Page,
-): Promise<Record<string, unknown>> {
+): Promise<List<"items", AuditEntry>> {
   const conditions = [sql`true`, ...wanted(sql, tenant, filter)];
   const [position = "", id = ""] = page.after ?? [];
   if (page.after !== null) {

@@ -1,9 +1,15 @@
 /** The development issuer's routes. Mounted in development mode only; elsewhere these paths are unknown. */
 
 import { Type } from "@sinclair/typebox";
-import { isObject } from "../../../actors/kernel/json.ts";
+import { isObject, JsonObject } from "../../../actors/kernel/json.ts";
 import { definePublicRoute, type RawContent, type Route, rawBody, reply } from "../../http/route.ts";
-import { type DevelopmentIssuer, oauthProblem, type TokenRequest } from "../../identity/development-issuer.ts";
+import {
+  type DevelopmentIssuer,
+  Discovery,
+  oauthProblem,
+  TokenAnswer,
+  type TokenRequest,
+} from "../../identity/development-issuer.ts";
 
 const params = Type.Object({ realm: Type.String() });
 const noStore = { "Cache-Control": "no-store", Pragma: "no-cache" };
@@ -17,6 +23,7 @@ export function developmentIssuerRoutes(issuer: DevelopmentIssuer): Route[] {
       summary: "A development token, by client_credentials or password",
       params,
       body: rawBody({ limit: 64 * 1024 }),
+      responses: { 200: TokenAnswer },
       handler: async (call) => {
         const request = { fields: fieldsOf(call.body), basic: basicCredentials(call.request.headers) };
         return reply(200, await issuer.token(call.params.realm, request), noStore);
@@ -28,6 +35,7 @@ export function developmentIssuerRoutes(issuer: DevelopmentIssuer): Route[] {
       tag: "development issuer",
       summary: "The development issuer's public keys",
       params,
+      responses: { 200: Type.Object({ keys: Type.Array(JsonObject) }) },
       handler: (call) => issuer.certificates(call.params.realm),
     }),
     definePublicRoute({
@@ -36,6 +44,7 @@ export function developmentIssuerRoutes(issuer: DevelopmentIssuer): Route[] {
       tag: "development issuer",
       summary: "Where the development issuer's endpoints are",
       params,
+      responses: { 200: Discovery },
       handler: (call) => issuer.discovery(call.params.realm),
     }),
   ];

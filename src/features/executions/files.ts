@@ -5,7 +5,7 @@ import { type ExecutionState, isOver } from "../../../actors/execution/state.ts"
 import { Problem } from "../../../actors/kernel/problem.ts";
 import { defineRoute, type Route, uuidParam } from "../../http/route.ts";
 import type { ViewSpec } from "../tools/fs/view-spec.ts";
-import { sendFile, statEtag } from "../volumes/files/download.ts";
+import { fileContent, sendFile, statEtag } from "../volumes/files/download.ts";
 import { FileEntry, fileEntry, listFiles, openForReading, typeOfName } from "../volumes/files/files.ts";
 import { answering, readPath } from "../volumes/files/paths.ts";
 import type { Volumes } from "../volumes/volumes.ts";
@@ -71,6 +71,7 @@ export function executionFileRoutes({ executions, plans, volumes, now }: FileRou
         ...ExecutionId,
         "*": Type.String({ "x-code": "invalid_path", "x-message": "Invalid path" }),
       }),
+      responses: fileContent,
       handler: async (call) => {
         const path = insidePath(call.params["*"]);
         const view = await viewOf(await executions.find(call.tenant, call.params.id));

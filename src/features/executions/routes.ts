@@ -8,7 +8,7 @@ import { Problem } from "../../../actors/kernel/problem.ts";
 import { idempotent } from "../../http/idempotency.ts";
 import { listSchema, pageOf } from "../../http/paging.ts";
 import { preferredWait } from "../../http/prefer.ts";
-import { type Call, defineRoute, jsonBody, type Route, reply, uuidParam } from "../../http/route.ts";
+import { type Call, defineRoute, eventStream, jsonBody, type Route, reply, uuidParam } from "../../http/route.ts";
 import { resumePoint } from "../../http/streams/log-stream.ts";
 import type { EventStreams } from "../../http/streams/sse.ts";
 import type { Runtime } from "../../runtime/port.ts";
@@ -77,6 +77,7 @@ export function executionRoutes({ executions, streams, runtime, sql }: Execution
       sse: true,
       params: ExecutionId,
       query: StreamQuery,
+      responses: { 200: eventStream },
       handler: async (call) => {
         const { query, request, identity, tenant } = call;
         const { at, state } = await executions.find(tenant, call.params.id);

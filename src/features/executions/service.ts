@@ -20,7 +20,7 @@ import { type ExecutionState, isOver } from "../../../actors/execution/state.ts"
 import { invalidField, Problem } from "../../../actors/kernel/problem.ts";
 import { iso, readTime } from "../../../actors/kernel/time.ts";
 import type { Quota } from "../../../actors/policy/quota.ts";
-import { listOf, type Page, readLabels } from "../../http/paging.ts";
+import { type List, listOf, type Page, readLabels } from "../../http/paging.ts";
 import { type Address, MailboxFull, MessageRejected, type Runtime } from "../../runtime/port.ts";
 import type { Agents } from "../agents/service.ts";
 import type { OpenVolumes } from "../volumes/open.ts";
@@ -176,7 +176,7 @@ export function createExecutions(options: ExecutionsOptions) {
     },
 
     /** Newest first. */
-    async list(tenant: string, filter: ExecutionFilter, page: Page): Promise<Record<string, unknown>> {
+    async list(tenant: string, filter: ExecutionFilter, page: Page): Promise<List<"executions", ExecutionElement>> {
       const rows = await records.list(tenant, readFilter(filter), page);
       const ids = rows.map(({ execution_id }) => execution_id);
       const stored = await runtime.readMany(EXECUTION, tenant, ids);

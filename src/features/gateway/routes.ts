@@ -20,7 +20,7 @@ import {
 import type { Address, Runtime } from "../../runtime/port.ts";
 import { readLog } from "../executions/iteration/loop-activities.ts";
 import { identify } from "./identity.ts";
-import { DispatchResultBody, GenerateBody } from "./schema.ts";
+import { DispatchResultBody, GatewayMessage, GenerateBody } from "./schema.ts";
 import type { ExecutionIdentity, ExecutionTokens } from "./token.ts";
 
 export interface GatewayOptions {
@@ -53,6 +53,7 @@ export function gatewayRoute(options: GatewayOptions): Route {
     summary: "The exchange of a sandbox instance with its execution",
     prove: (incoming) => identify(options.tokens, incoming, options.tokenRequired),
     body: jsonBody(Type.Unknown(), { limit: options.maxBodyBytes }),
+    responses: { 200: GatewayMessage },
     handler: async (call) => {
       const { type, body } = await read(options, call);
       const at = await subjectOf(options, call.proof, body.execution_id);
@@ -103,7 +104,11 @@ async function subjectOf(
 }
 
 /** The actor's answer as the bootstrap reads it. */
-async function wire(runtime: Pick<Runtime, "log">, at: Address, answer: GatewayAnswer): Promise<Reply> {
+async function wire(
+  runtime: Pick<Runtime, "log">,
+  at: Address,
+  answer: GatewayAnswer,
+): Promise<Reply<200, GatewayMessage>> {
   switch (answer.status) {
     case "reply":
       return reply(200, answer.reply);
@@ -131,7 +136,7 @@ async function withConversation(runtime: Pick<Runtime, "log">, at: Address, fina
   return { ...final, conversation: conversationOf(entries.map(({ entry }) => entry)) };
 }
 
-async function replay(runtime: Pick<Runtime, "log">, at: Address, place: Place): Promise<Reply> {
+async function replay(runtime: Pick<Runtime, "log">, at: Address, place: Place): Promise<Reply<200, GatewayMessage>> {
   const [stored] = await readLog(runtime, at, place.log, place.seq, place.seq);
   const entry = stored?.entry as LoopEntry | undefined;
   const headers = { "Idempotent-Replay": "true" };

@@ -1,6 +1,6 @@
-/** The messages of the dispatch gateway. */
+/** The messages of the dispatch gateway and its answers. */
 import { type Static, Type } from "@sinclair/typebox";
-import { ChatMessage } from "../../../actors/execution/messages.ts";
+import { ChatMessage, Dispatch, Final } from "../../../actors/execution/messages.ts";
 
 export const GenerateBody = Type.Object({
   type: Type.Literal("generate"),
@@ -28,3 +28,10 @@ export const DispatchResultBody = Type.Object({
   stderr_bytes: Type.Optional(Type.Integer({ minimum: 0 })),
 });
 export type DispatchResultBody = Static<typeof DispatchResultBody>;
+
+/** What an instance is told to do, or the end of its loop. */
+export const GatewayMessage = Type.Union([
+  Dispatch,
+  Type.Composite([Final, Type.Object({ conversation: Type.Array(ChatMessage) })]),
+]);
+export type GatewayMessage = Static<typeof GatewayMessage>;

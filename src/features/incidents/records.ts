@@ -4,7 +4,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import { AnyJson } from "../../../actors/kernel/json.ts";
 import { Nullable } from "../../../actors/kernel/schema.ts";
 import { readTime } from "../../../actors/kernel/time.ts";
-import { listOf, type Page, pagingQuery } from "../../http/paging.ts";
+import { type List, listOf, type Page, pagingQuery } from "../../http/paging.ts";
 import { isUuid } from "../../http/route.ts";
 import type { Sql } from "../../store/postgres.ts";
 
@@ -48,7 +48,7 @@ export async function listIncidents(
   tenant: string,
   filter: IncidentFilter,
   page: Page,
-): Promise<Record<string, unknown>> {
+): Promise<List<"incidents", IncidentRecord>> {
   const conditions = [sql`tenant = ${tenant}`];
   const { severity, execution_id } = filter;
   const category = filter.category ?? filter.type;

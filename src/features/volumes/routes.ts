@@ -1,6 +1,6 @@
 /** The routes of volumes and of the files in them (platform 3.2–3.4). */
 import { closeSync } from "node:fs";
-import { type TSchema, Type } from "@sinclair/typebox";
+import { Type } from "@sinclair/typebox";
 import { invalidField } from "../../../actors/kernel/problem.ts";
 import { idempotent } from "../../http/idempotency.ts";
 import { listOf, listSchema, type Page, pageOf } from "../../http/paging.ts";
@@ -9,7 +9,7 @@ import type { Sql } from "../../store/postgres.ts";
 import { viewOf } from "../tools/fs/view-spec.ts";
 import { createChanges } from "./files/changes.ts";
 import { createDigests, sha256Of } from "./files/digests.ts";
-import { sendFile } from "./files/download.ts";
+import { fileContent, sendFile } from "./files/download.ts";
 import { FileEntry, fileEntry, listFiles, lookAt, openForReading, typeOfName } from "./files/files.ts";
 import { answering, readPath } from "./files/paths.ts";
 import { upload } from "./files/upload.ts";
@@ -61,7 +61,12 @@ export function volumeRoutes(sql: Sql, volumes: Volumes): readonly Route[] {
       summary: "The volumes the caller may see, oldest first",
       ...read,
       query: ListQuery,
-      responses: { 200: listSchema("volumes", VolumeBody) },
+      responses: {
+        200: Type.Composite([
+          listSchema("volumes", VolumeBody),
+          Type.Object({ total_count: Type.Integer(), total_quota_bytes: Type.Integer() }),
+        ]),
+      },
       handler: async (call) => {
         const page = pageOf(call.query, 2);
         const { items, positions, total, quotaBytes } = await library.list(call, call.query.label ?? null, page);
@@ -119,7 +124,7 @@ export function volumeRoutes(sql: Sql, volumes: Volumes): readonly Route[] {
       ...read,
       params: VolumeId,
       query: FilesQuery,
-      responses: { 200: listSchema("entries", FileEntry) },
+      responses: { 200: Type.Composite([listSchema("entries", FileEntry), Type.Object({ path: Type.String() })]) },
       handler: async (call) => {
         const path = readPath(call.query.path);
         const page = pageOf(call.query, 2);
@@ -160,6 +165,7 @@ export function volumeRoutes(sql: Sql, volumes: Volumes): readonly Route[] {
       ...read,
       params: VolumeId,
       query: PathQuery,
+      responses: fileContent,
       patience: longPatience,
       handler: async (call) => {
         const path = readPath(call.query.path);
@@ -251,7 +257,7 @@ export function volumeRoutes(sql: Sql, volumes: Volumes): readonly Route[] {
   }
 }
 
-const movedSchema: TSchema = Type.Object({
+const movedSchema = Type.Object({
   from: Type.String(),
   to: Type.String(),
   moved_at: Type.String(),

@@ -1,6 +1,6 @@
 /** Where the API document is read: as data and as a page. */
-
-import { definePublicRoute, type Route } from "../route.ts";
+import { Type } from "@sinclair/typebox";
+import { definePublicRoute, media, type Route } from "../route.ts";
 import { docsPage } from "./docs-page.ts";
 import { openApiDocument } from "./openapi.ts";
 
@@ -17,6 +17,7 @@ export function documentRoutes(
       path: "/openapi.json",
       summary: "This document",
       hidden: true,
+      responses: { 200: Type.Unknown() },
       handler: () => document,
     }),
     definePublicRoute({
@@ -24,6 +25,7 @@ export function documentRoutes(
       path: "/docs",
       summary: "This document, for people",
       hidden: true,
+      responses: { 200: media("text/html") },
       handler: () =>
         new Response(page, {
           headers: {

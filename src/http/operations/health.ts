@@ -1,4 +1,6 @@
 /** Health: is the process alive, and can it do its work? */
+import { type Static, Type } from "@sinclair/typebox";
+import { Nullable } from "../../../actors/kernel/schema.ts";
 import type { RuntimeStatus } from "../../runtime/port.ts";
 import { definePublicRoute, type Route, reply } from "../route.ts";
 
@@ -17,10 +19,21 @@ export interface HealthOptions {
   readonly now: () => number;
 }
 
-interface Finding {
-  readonly status: "up" | "down" | "disabled";
-  readonly latency_ms: number | null;
-}
+const Alive = Type.Object({
+  status: Type.Literal("healthy"),
+  mode: Type.Literal("live"),
+  uptime_seconds: Type.Integer(),
+});
+const Finding = Type.Object({
+  status: Type.Union([Type.Literal("up"), Type.Literal("down"), Type.Literal("disabled")]),
+  latency_ms: Nullable(Type.Number()),
+});
+type Finding = Static<typeof Finding>;
+const Readiness = Type.Object({
+  status: Type.Union([Type.Literal("ready"), Type.Literal("degraded"), Type.Literal("unavailable")]),
+  uptime_seconds: Type.Integer(),
+  dependencies: Type.Record(Type.String(), Finding),
+});
 
 const required = ["database", "redis", "queue", "storage"];
 const cacheMs = 2000;
@@ -53,18 +66,21 @@ export function healthRoutes(options: HealthOptions): Route[] {
       method: "GET",
       path: "/health",
       summary: "The process runs",
+      responses: { 200: Type.Object({ status: Type.Literal("ok") }) },
       handler: () => ({ status: "ok" }),
     }),
     definePublicRoute({
       method: "GET",
       path: "/health/live",
       summary: "The process runs, and since when",
+      responses: { 200: Alive },
       handler: () => ({ status: "healthy", mode: "live", uptime_seconds: uptime() }),
     }),
     definePublicRoute({
       method: "GET",
       path: "/health/ready",
       summary: "The node can do its work",
+      responses: { 200: Readiness, 503: Readiness },
       handler: async () => {
         const dependencies = await findings();
         const status = options.draining() ? "unavailable" : verdict(dependencies);

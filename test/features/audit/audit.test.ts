@@ -24,6 +24,7 @@ const change = defineRoute({
   path: "/v1/things",
   summary: "Changes something",
   body: jsonBody(Type.Object({ id: Type.String(), details: JsonObject })),
+  responses: { 200: Type.Unknown() },
   handler: async (call) => {
     const { id, details } = call.body;
     await sql.begin((tx) =>

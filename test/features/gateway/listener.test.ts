@@ -2,6 +2,7 @@
 import { expect, test } from "bun:test";
 import { connect } from "node:net";
 import { join } from "node:path";
+import { Type } from "@sinclair/typebox";
 import { listenInternally } from "../../../src/features/gateway/listener.ts";
 import { createApp } from "../../../src/http/app.ts";
 import { createLogger } from "../../../src/http/operations/log.ts";
@@ -16,6 +17,7 @@ test("an answer of 40 s arrives by both ways; afterwards an idle connection is l
     method: "GET",
     path: "/slow",
     summary: "",
+    responses: { 200: Type.Unknown() },
     handler: async () => {
       await Bun.sleep(40_000);
       return { slow: true };

@@ -2,7 +2,7 @@
 import { Type } from "@sinclair/typebox";
 import { eventName, isTerminal } from "../../../../actors/execution/events.ts";
 import { Problem } from "../../../../actors/kernel/problem.ts";
-import { defineRoute, type Route, uuidParam } from "../../../http/route.ts";
+import { defineRoute, eventStream, type Route, uuidParam } from "../../../http/route.ts";
 import { resumePoint } from "../../../http/streams/log-stream.ts";
 import type { EventStream, EventStreams } from "../../../http/streams/sse.ts";
 import type { LogEntry } from "../../../runtime/port.ts";
@@ -41,6 +41,7 @@ export function agentStreamRoutes({ feeds, isVisible, streams }: AgentStreamOpti
       sse: true,
       params: AgentId,
       query: AgentStreamQuery,
+      responses: { 200: eventStream },
       handler: async (call) => {
         const { query, request, identity, tenant } = call;
         const key = { tenant, agentId: call.params.id.toLowerCase() };

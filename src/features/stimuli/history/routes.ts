@@ -12,6 +12,7 @@ import {
   DeadLettersQuery,
   DiscardBody,
   ReplayBody,
+  ReplayReceived,
   ReplayRouted,
   StimuliQuery,
   StimulusDetail,
@@ -85,12 +86,14 @@ function changingRoutes(history: History, replays: Replays): Route[] {
       scope: "stimulus:manage",
       params: StimulusId,
       body: jsonBody(ReplayBody, { optional: true }),
-      responses: { 200: ReplayRouted },
+      responses: { 200: ReplayRouted, 202: ReplayReceived },
       patience: replayPatience,
       handler: async (call) => {
         const { id } = call.params;
-        const { status, body, headers } = await replays.replay(actorOf(call), id, readReplay(call.body));
-        return reply(status, { ...body, replay_of: id }, headers);
+        const replayed = await replays.replay(actorOf(call), id, readReplay(call.body));
+        return replayed.status === 200
+          ? reply(200, { ...replayed.body, replay_of: id }, replayed.headers)
+          : reply(202, { ...replayed.body, replay_of: id }, replayed.headers);
       },
     }),
     defineRoute({

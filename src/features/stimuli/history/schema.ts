@@ -5,7 +5,7 @@ import { Nullable } from "../../../../actors/kernel/schema.ts";
 import { StimulusRecord } from "../../../../actors/stimulus/record.ts";
 import { pagingQuery } from "../../../http/paging.ts";
 import { Uuid } from "../../../http/route.ts";
-import { Routed } from "../intake/ingest-schema.ts";
+import { Received, Routed } from "../intake/ingest-schema.ts";
 
 const Text = Type.String();
 const TextOrNull = Nullable(Text);
@@ -38,7 +38,10 @@ export const ReplayBody = Type.Object({
 });
 export type ReplayBody = Static<typeof ReplayBody>;
 
-export const ReplayRouted = Type.Composite([Routed, Type.Object({ replay_of: Text })]);
+const replayed = Type.Object({ replay_of: Text });
+export const ReplayRouted = Type.Composite([Routed, replayed]);
+/** Taken in; it is routed in the background. */
+export const ReplayReceived = Type.Composite([Received, replayed]);
 
 export const BulkReplayBody = Type.Object({ ids: Type.Array(Uuid, { minItems: 1, maxItems: 100 }) });
 export const BulkReplayed = Type.Object({

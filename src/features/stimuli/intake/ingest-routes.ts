@@ -2,10 +2,11 @@
 import { Type } from "@sinclair/typebox";
 import { definePublicRoute, defineRoute, jsonBody, type Route, reply } from "../../../http/route.ts";
 import type { AnsweredInTime } from "../driving/drain.ts";
+import { Handshake } from "../sources/presets/preset.ts";
 import { type ApiStimulus, arrivalOf } from "./api-stimulus.ts";
 import type { Ingest, Ingested } from "./ingest.ts";
 import { Received, Routed, StimulusBody, StimulusHeaders, WebhookHeaders } from "./ingest-schema.ts";
-import type { Deliver, Delivered } from "./webhooks.ts";
+import type { Deliver } from "./webhooks.ts";
 
 export interface IngestRouteOptions {
   readonly ingest: Ingest;
@@ -36,12 +37,13 @@ export function ingestRoutes({ ingest, deliver, underWay }: IngestRouteOptions):
         ? Type.Object({ source: Source, route_id: Type.String() })
         : Type.Object({ source: Source }),
       headers: WebhookHeaders,
-      responses: { 200: Routed, 202: Received },
+      responses: { 200: Type.Union([Routed, Handshake]), 202: Received },
       patience,
       handler: async (call) => {
         const params = call.params as { readonly source: string; readonly route_id?: string };
         const path = { source: params.source, routeId: routeId({ ...params }) };
         const delivered = await underWay(() => deliver(call, path), call.stopping);
+        if ("handshake" in delivered) return reply(200, delivered.handshake);
         return answered(delivered, call.request.headers);
       },
     });
@@ -69,9 +71,8 @@ export function ingestRoutes({ ingest, deliver, underWay }: IngestRouteOptions):
   ];
 }
 
-function answered(delivered: Delivered, headers: Headers) {
-  if ("handshake" in delivered) return reply(delivered.handshake.status, delivered.handshake.body);
-  const { status, body, headers: more } = delivered as Ingested;
-  const applied = status === 202 && headers.has("prefer") ? { "Preference-Applied": "respond-async" } : {};
-  return reply(status, body, { ...more, ...applied });
+function answered(taken: Ingested, headers: Headers) {
+  if (taken.status === 200) return reply(200, taken.body, taken.headers);
+  const applied = headers.has("prefer") ? { "Preference-Applied": "respond-async" } : {};
+  return reply(202, taken.body, { ...taken.headers, ...applied });
 }

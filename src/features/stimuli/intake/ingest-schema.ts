@@ -1,6 +1,6 @@
 /** The wire shapes of ingestion. */
 
-import { Type } from "@sinclair/typebox";
+import { type Static, Type } from "@sinclair/typebox";
 import { Nullable } from "../../../../actors/kernel/schema.ts";
 
 /** Other keys are reserved: not used, not refused. */
@@ -19,14 +19,16 @@ export const Routed = Type.Object({
   workflow_id: Text,
   workflow_name: Text,
   routing_mode: Type.Union([Type.Literal("deterministic"), Type.Literal("llm_classified"), Type.Literal("override")]),
-  confidence: Type.Number(),
+  confidence: Nullable(Type.Number()),
 });
+export type Routed = Static<typeof Routed>;
 
 export const Received = Type.Object({
   stimulus_id: Text,
   workflow_execution_id: Type.Null(),
   status: Type.Literal("received"),
 });
+export type Received = Static<typeof Received>;
 
 export const StimulusHeaders = Type.Object({
   "x-idempotency-key": Type.Optional(Type.String({ description: "Where the body names no key" })),

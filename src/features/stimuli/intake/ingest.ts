@@ -7,6 +7,7 @@ import type { RateUse } from "../../limits/limiter.ts";
 import type { Drive } from "../driving/drive.ts";
 import type { Sources } from "../sources/port.ts";
 import { type AdmissionOptions, createAdmission } from "./admission.ts";
+import type { Received, Routed } from "./ingest-schema.ts";
 import type { Arrival, Settlement, Stimulus } from "./port.ts";
 
 export interface IngestOptions extends AdmissionOptions {
@@ -18,20 +19,13 @@ export interface IngestOptions extends AdmissionOptions {
 }
 
 /** The answer to an accepted stimulus. */
-export interface Ingested {
-  readonly status: 200 | 202;
-  readonly body: {
-    readonly stimulus_id: string;
-    readonly workflow_execution_id: string | null;
-    readonly status: "classified" | "received";
-    readonly workflow_id?: string;
-    readonly workflow_name?: string;
-    readonly routing_mode?: string;
-    readonly confidence?: number | null;
-  };
+export type Ingested = (
+  | { readonly status: 200; readonly body: Routed }
+  | { readonly status: 202; readonly body: Received }
+) & {
   /** Where it can be looked at, and the caller's rates. */
   readonly headers: Readonly<Record<string, string>>;
-}
+};
 
 /** @param force a forced replay runs although its key was used */
 export type Ingest = (arrival: Arrival, force?: boolean) => Promise<Ingested>;

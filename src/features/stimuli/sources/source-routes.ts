@@ -1,7 +1,7 @@
 /** What can be done with source routes. */
 import type { Json } from "../../../../actors/kernel/json.ts";
 import { invalidField, Problem } from "../../../../actors/kernel/problem.ts";
-import { listOf, type Page } from "../../../http/paging.ts";
+import { type List, listOf, type Page } from "../../../http/paging.ts";
 import type { Sql } from "../../../store/postgres.ts";
 import type { Audit, AuditedBy } from "../../audit/port.ts";
 import type { Sealer } from "../../encryption/port.ts";
@@ -161,7 +161,7 @@ export function createSourceRoutes(options: SourceRoutesOptions) {
 
   return {
     /** By source. @param source in any case; null: all of them */
-    async list(tenant: string, source: string | null, page: Page): Promise<Record<string, unknown>> {
+    async list(tenant: string, source: string | null, page: Page): Promise<List<"routes", RouteRecord>> {
       const rows = await records.list(tenant, source?.toLowerCase() ?? null, page);
       return listOf("routes", rows.map(shown), page, ({ source: last }) => [last]);
     },
@@ -211,7 +211,7 @@ export function createSourceRoutes(options: SourceRoutesOptions) {
         return removed;
       });
       options.changed({ tenant: changer.tenant, source, id });
-      return { status: "deleted", success: true, id };
+      return { status: "deleted", success: true, id } as const;
     },
 
     /**

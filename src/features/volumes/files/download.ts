@@ -1,10 +1,14 @@
 /** Sending a file: as the client takes it, whole or the part it asks for, never held in memory. */
 import { closeSync, type Stats } from "node:fs";
 import { Problem } from "../../../../actors/kernel/problem.ts";
+import { media } from "../../../http/route.ts";
 import type { OpenedFile } from "./files.ts";
 
 /** Bun opens the file for itself when it begins to answer, which is at once; this is more than enough, ms. */
 const closeAfterMs = 250;
+
+/** The answers of a route that sends a file by `sendFile`: the whole, a part, or that the client has it already. */
+export const fileContent = { 200: media("*/*"), 206: media("*/*"), 304: media("*/*") };
 
 export interface Sending {
   readonly type: string;

@@ -2,9 +2,9 @@
 import { type TObject, Type } from "@sinclair/typebox";
 import { maxManifestBytes } from "../../../../actors/agent/manifest/parse.ts";
 import { invalidField } from "../../../../actors/kernel/problem.ts";
-import { preferredText } from "../../../http/accept.ts";
+import { manifestTextTypes, preferredText } from "../../../http/accept.ts";
 import { listSchema, pageOf } from "../../../http/paging.ts";
-import { type Call, defineRoute, jsonBody, type Route, rawBody } from "../../../http/route.ts";
+import { type Call, defineRoute, jsonBody, media, type Route, rawBody } from "../../../http/route.ts";
 import type { Caller } from "./parts.ts";
 import {
   Deleted,
@@ -86,7 +86,7 @@ export function workflowRoutes(workflows: Workflows): readonly Route[] {
       scope: "workflow:read",
       params: Ref,
       query: VersionQuery,
-      responses: { 200: WorkflowDetail },
+      responses: { 200: Type.Union([WorkflowDetail, media(...manifestTextTypes)]) },
       handler: async (call) => {
         const detail = await workflows.detail(call.tenant, referenceOf(call));
         const text = preferredText(call.request.headers.get("accept"));
@@ -100,6 +100,7 @@ export function workflowRoutes(workflows: Workflows): readonly Route[] {
       scope: "workflow:read",
       params: Ref,
       query: VersionQuery,
+      responses: { 200: media("text/yaml") },
       handler: async (call) => {
         const { manifest_yaml } = await workflows.detail(call.tenant, referenceOf(call));
         return manifestText(manifest_yaml, "text/yaml");

@@ -2,7 +2,7 @@
 
 import { invalidField, Problem } from "../../../../actors/kernel/problem.ts";
 import type { Definition } from "../../../../actors/workflow/definition.ts";
-import { listOf, type Page, readLabels } from "../../../http/paging.ts";
+import { type List, listOf, type Page, readLabels } from "../../../http/paging.ts";
 import { isUuid } from "../../../http/route.ts";
 import { BoundedCache } from "../../../lib/bounded-cache.ts";
 import { everybody, ownerOf, scopeOf, tenantOf } from "./owner.ts";
@@ -83,7 +83,7 @@ export function createWorkflows(options: WorkflowsOptions) {
     ...registering(parts),
 
     /** By name; the latest version of each unless all are wanted. */
-    async list(tenant: string, filter: WorkflowFilter, page: Page): Promise<Record<string, unknown>> {
+    async list(tenant: string, filter: WorkflowFilter, page: Page): Promise<List<"workflows", WorkflowElement>> {
       const rows = await records.list(
         {
           owners: ownersOf(tenant, filter),

@@ -1,6 +1,6 @@
 /** The routes of a run's log (workflow contract, section 11). */
 import { isOver } from "../../../../actors/workflow/run/state.ts";
-import { defineRoute, type Route } from "../../../http/route.ts";
+import { defineRoute, eventStream, type Route } from "../../../http/route.ts";
 import { resumePoint } from "../../../http/streams/log-stream.ts";
 import type { EventStreams } from "../../../http/streams/sse.ts";
 import type { Runtime } from "../../../runtime/port.ts";
@@ -27,6 +27,7 @@ export function runLogRoutes({ runs, streams, runtime }: RunLogRoutesOptions): r
       sse: true,
       params: RunId,
       query: LogStreamQuery,
+      responses: { 200: eventStream },
       handler: async (call) => {
         const { query, request, tenant, params } = call;
         const { at, state } = await runs.find(tenant, params.id);

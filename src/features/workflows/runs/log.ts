@@ -1,16 +1,16 @@
 /** A run's log as clients read it (workflow contract, section 11): the same object in `/logs` and in the stream. */
 
-import { type TSchema, Type } from "@sinclair/typebox";
+import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import { AnyJson } from "../../../../actors/kernel/json.ts";
 import { iso } from "../../../../actors/kernel/time.ts";
-import type { eventOf } from "../../../../actors/workflow/run/record/events.ts";
+import type { EventBody, EventType } from "../../../../actors/workflow/run/record/events.ts";
 import type { RunHeader } from "../../../../actors/workflow/run/state.ts";
 import { type LogWishes, streamLog } from "../../../http/streams/log-stream.ts";
 import type { EventStream } from "../../../http/streams/sse.ts";
 import type { Address, LogEntry, Runtime } from "../../../runtime/port.ts";
 
 const Text = Type.String();
-const optional = (schema: TSchema) => Type.Optional(schema);
+const optional = <S extends TSchema>(schema: S) => Type.Optional(schema);
 
 export const WireEvent = Type.Object({
   /** From 1, without gaps. */
@@ -29,7 +29,7 @@ export const WireEvent = Type.Object({
   temporal_run_id: Text,
 });
 
-export type WireEvent = ReturnType<typeof wireEvent>;
+export type WireEvent = Static<typeof WireEvent>;
 
 /** What names the run in each of its events. */
 export interface LoggedRun {
@@ -37,11 +37,12 @@ export interface LoggedRun {
   readonly header: Pick<RunHeader, "workflow_id" | "workflow_name">;
 }
 
-type Stored = Exclude<ReturnType<typeof eventOf>, null | boolean | number | string | readonly unknown[]>;
+/** An entry as `eventOf` makes it. */
+type Stored = EventBody & { readonly type: EventType };
 
-export function wireEvent({ executionId, header }: LoggedRun, { seq, at, entry }: LogEntry) {
+export function wireEvent({ executionId, header }: LoggedRun, { seq, at, entry }: LogEntry): WireEvent {
   // Written by the run's actor with `eventOf`.
-  const { type, message, details, ...place } = entry as Stored;
+  const { type, message, details, ...place } = entry as unknown as Stored;
   return {
     sequence: seq,
     type,
@@ -52,7 +53,7 @@ export function wireEvent({ executionId, header }: LoggedRun, { seq, at, entry }
     message,
     ...place,
     timestamp: iso(at),
-    details: { ...(details as Stored), execution_id: executionId },
+    details: { ...details, execution_id: executionId },
     temporal_workflow_id: executionId,
     temporal_run_id: executionId,
   };
@@ -66,7 +67,8 @@ const terminal = new Set([
 ]);
 
 /** Whether the run is over with this entry: nothing comes after it. */
-export const isTerminal = ({ entry }: LogEntry): boolean => terminal.has(String((entry as Stored).type));
+export const isTerminal = ({ entry }: LogEntry): boolean =>
+  terminal.has(String((entry as { readonly type?: unknown }).type));
 
 /** The text of an entry, shared by all who follow the same run. */
 const texts = new WeakMap<LogEntry, string>();

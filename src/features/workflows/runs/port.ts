@@ -39,7 +39,7 @@ export interface StartedRun {
   readonly workflow_id: string;
   readonly workflow_name: string;
   readonly version: string;
-  readonly status: string;
+  readonly status: "running";
   readonly started_at: string;
   readonly temporal_workflow_id: string;
   readonly temporal_run_id: string;

@@ -50,8 +50,8 @@ function startReply({ started: { retry_of: _, ...started }, headers }: Begun) {
   return reply(200, started, { ...headers, Location: `${prefix}/${started.execution_id}` });
 }
 
-function retryReply({ started, headers }: Begun) {
-  return reply(200, started, { ...headers, Location: `${prefix}/${started.execution_id}` });
+function retryReply({ started, headers }: Begun, earlierId: string) {
+  return reply(200, { ...started, retry_of: earlierId }, { ...headers, Location: `${prefix}/${started.execution_id}` });
 }
 
 function startRoutes({ runs, sql }: RunRoutesOptions): Route[] {
@@ -101,7 +101,7 @@ function startRoutes({ runs, sql }: RunRoutesOptions): Route[] {
         const fromState = body.from_state ?? null;
         const request = { tenant, fromState, starter: identity, initiatedBy: initiatorOf(identity) };
         return idempotent(call, sql, async (id, fresh) =>
-          retryReply(await runs.retryAs(id, fresh, params.id, request)),
+          retryReply(await runs.retryAs(id, fresh, params.id, request), params.id),
         );
       },
     }),

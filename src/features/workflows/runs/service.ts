@@ -16,7 +16,7 @@ import {
   runRecord,
 } from "../../../../actors/workflow/run/record/record.ts";
 import { isOver, type RunHeader, type RunState } from "../../../../actors/workflow/run/state.ts";
-import { listOf, type Page } from "../../../http/paging.ts";
+import { type List, listOf, type Page } from "../../../http/paging.ts";
 import { type Address, MailboxFull, MessageRejected, type Runtime } from "../../../runtime/port.ts";
 import { runAddress } from "./address.ts";
 import { type WireEvent, wireEvent } from "./log.ts";
@@ -204,7 +204,7 @@ export function createRuns(options: RunsOptions) {
     },
 
     /** Newest first. A page whose outputs are large ends early. */
-    async list(tenant: string, filter: RunFilter, page: Page): Promise<Record<string, unknown>> {
+    async list(tenant: string, filter: RunFilter, page: Page): Promise<List<"executions", RunElement>> {
       const rows = await records.list(tenant, filter, page);
       const positions = new Map(rows.map(({ run_id, position }) => [run_id, position]));
       const elements: RunElement[] = [];
@@ -298,7 +298,7 @@ function startedBody(executionId: string, header: RunHeader, startedAt: string) 
     workflow_id,
     workflow_name,
     version: workflow_version,
-    status: "running",
+    status: "running" as const,
     started_at: startedAt,
     temporal_workflow_id: executionId,
     temporal_run_id: executionId,

@@ -57,7 +57,15 @@ export async function openFixture() {
     if (code !== null) throw new Problem(code as ProblemCode, "why", { stimulus_id: accepted.id });
     return {
       status: 200,
-      body: { stimulus_id: accepted.id, workflow_execution_id: accepted.executionId, status: "classified" },
+      body: {
+        stimulus_id: accepted.id,
+        workflow_execution_id: accepted.executionId,
+        status: "classified",
+        workflow_id: accepted.executionId,
+        workflow_name: "flow",
+        routing_mode: "deterministic",
+        confidence: 1,
+      },
       headers: { Location: `/v1/workflows/executions/${accepted.executionId}` },
     };
   };

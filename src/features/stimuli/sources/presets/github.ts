@@ -12,7 +12,7 @@ export const github: Preset = {
   key: (_, headers) => keyText(headers.get("x-github-delivery")),
   handshake: (headers) =>
     headers.get("x-github-event") === "ping"
-      ? { status: 200, body: { status: "pong", stimulus_id: null, workflow_execution_id: null } }
+      ? { status: "pong", stimulus_id: null, workflow_execution_id: null }
       : null,
   secretBytes: textBytes,
   secretText: hexText,

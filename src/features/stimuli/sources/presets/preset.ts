@@ -4,7 +4,8 @@
  * All schemes are HMAC-SHA256 over some bytes that the headers name, followed by the body. They differ in where the
  * headers hold the signatures, and in what is signed before the body.
  */
-import type { Json } from "../../../../../actors/kernel/json.ts";
+import { type Static, Type } from "@sinclair/typebox";
+import { AnyJson, type Json } from "../../../../../actors/kernel/json.ts";
 import { isStorable } from "../../../../../actors/manifest/storable.ts";
 import type { PresetName } from "../port.ts";
 
@@ -34,10 +35,11 @@ export interface Malformed {
 }
 
 /** An answer to the provider instead of a stimulus. */
-export interface Handshake {
-  readonly status: number;
-  readonly body: { readonly [key: string]: Json };
-}
+export const Handshake = Type.Union([
+  Type.Object({ challenge: AnyJson }),
+  Type.Object({ status: Type.Literal("pong"), stimulus_id: Type.Null(), workflow_execution_id: Type.Null() }),
+]);
+export type Handshake = Static<typeof Handshake>;
 
 /** One scheme. Nothing here throws, whatever the headers and the payload hold. */
 export interface Preset {

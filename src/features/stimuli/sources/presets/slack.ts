@@ -46,5 +46,5 @@ function readSlack(value: string | null, time: string | null): Signed | Malforme
 /** Slack asks so whether an address is ready for events. */
 function challenged(headers: Headers, payload: Json): Handshake | null {
   if (member(payload, "type") !== "url_verification" || isForm(headers.get("content-type"))) return null;
-  return { status: 200, body: { challenge: member(payload, "challenge") ?? null } };
+  return { challenge: member(payload, "challenge") ?? null };
 }

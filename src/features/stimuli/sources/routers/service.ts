@@ -74,7 +74,7 @@ export function createRouters({ sql, audit, definitions, findAgent, changed, now
         await audit.append(tx, by, { tenant, action: "stimulus_router.deleted", target: target(tenant), details: {} });
       });
       changed(tenant);
-      return { status: "deleted", success: true };
+      return { status: "deleted", success: true } as const;
     },
   };
 }
