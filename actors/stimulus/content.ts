@@ -1,5 +1,4 @@
 /** What a delivery carries, as the workflow gets it (stimuli contract, section 2). */
-
 import { type Json, jsonOrText } from "../kernel/json.ts";
 import { isStorableJson } from "../manifest/storable.ts";
 

@@ -5,6 +5,7 @@
  * and depth, work and output are bounded.
  */
 import Handlebars from "handlebars";
+import { LRUCache } from "lru-cache";
 import { Effort, TemplateError } from "./effort.ts";
 import { helpers, isTrue, member, print, type Value } from "./helpers.ts";
 import { nestsDeeper } from "./nesting.ts";
@@ -52,11 +53,14 @@ type Program = hbs.AST.Program;
 type Expression = hbs.AST.Expression;
 
 /** Compiled templates by source: the same few are rendered again and again. */
-const compiled = new Map<string, Template>();
-const keptTemplates = 2000;
-/** Characters of all of them: a tree takes many times the room of its source. */
+/** Characters of all kept templates: a tree takes many times the room of its source. */
 const keptCharacters = 2_000_000;
-let kept = 0;
+const compiled = new LRUCache<string, Template>({
+  max: 2000,
+  maxSize: keptCharacters,
+  maxEntrySize: keptCharacters / 4,
+  sizeCalculation: (_, source) => source.length + 1,
+});
 
 /** @throws TemplateError */
 export function compile(source: string): Template {
@@ -71,19 +75,8 @@ export function compile(source: string): Template {
     outline: () => outlineOf(program),
     mentions: (names) => names.some((name) => roots.has(name)),
   };
-  keep(source, template);
-  return template;
-}
-
-function keep(source: string, template: Template): void {
-  if (source.length > keptCharacters / 4) return;
   compiled.set(source, template);
-  kept += source.length;
-  for (const oldest of compiled.keys()) {
-    if (compiled.size <= keptTemplates && kept <= keptCharacters) return;
-    compiled.delete(oldest);
-    kept -= oldest.length;
-  }
+  return template;
 }
 
 /**

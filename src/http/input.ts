@@ -1,5 +1,4 @@
 /** Checking what came in against a route's schemas, with every finding told at once. */
-
 import { KindGuard, type TObject, type TSchema } from "@sinclair/typebox";
 import { type TypeCheck, TypeCompiler, type ValueError } from "@sinclair/typebox/compiler";
 import { Value } from "@sinclair/typebox/value";

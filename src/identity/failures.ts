@@ -1,4 +1,5 @@
 /** Failed authentications per client address, as one node counts them: past 300 a minute they are answered 429. */
+import { LRUCache } from "lru-cache";
 import { Problem } from "../../actors/kernel/problem.ts";
 
 export interface FailureLimit {
@@ -13,18 +14,14 @@ const windowMs = 60_000;
 const maxAddresses = 50_000;
 
 export function createFailureLimit(now: () => number, perMinute = 300): FailureLimit {
-  const windows = new Map<string, { readonly since: number; failures: number }>();
+  const windows = new LRUCache<string, { readonly since: number; failures: number }>({ max: maxAddresses });
   return {
     count(address) {
       const at = now();
       const current = windows.get(address);
       const window = current && at - current.since < windowMs ? current : { since: at, failures: 0 };
       window.failures++;
-      if (window !== current) {
-        windows.delete(address);
-        if (windows.size >= maxAddresses) windows.delete(windows.keys().next().value ?? "");
-        windows.set(address, window);
-      }
+      if (window !== current) windows.set(address, window);
       if (window.failures <= perMinute) return;
       const wait = Math.max(1, Math.ceil((window.since + windowMs - at) / 1000));
       throw new Problem("rate_limited", "Too many failed authentications", {}, { "Retry-After": String(wait) });

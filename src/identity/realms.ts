@@ -1,5 +1,6 @@
 /** The realms whose tokens are believed, found by issuer. */
 import { createHash } from "node:crypto";
+import { LRUCache } from "lru-cache";
 import type { ClaimRules } from "../../actors/identity/claims.ts";
 import { isTenantSlug } from "../../actors/identity/tenant.ts";
 import { fetchJwks, KeySet } from "./keys.ts";
@@ -67,7 +68,7 @@ export function createRealms({ settings, development, tenantExists, now }: Realm
     },
   });
   const configured = new Map(settings.realms.map((realm) => [realm.issuer_url, open(realm)]));
-  const fromTemplate = new Map<string, Realm>();
+  const fromTemplate = new LRUCache<string, Realm>({ max: maxTemplateRealms });
   const template = settings.tenant_realm_template;
 
   return {
@@ -83,7 +84,6 @@ export function createRealms({ settings, development, tenantExists, now }: Realm
       }
       const tenant = template ? tenantOfIssuer(template.issuer_url, issuer) : null;
       if (!template || tenant === null || !(await tenantExists(tenant))) return null;
-      if (fromTemplate.size >= maxTemplateRealms) fromTemplate.delete(fromTemplate.keys().next().value ?? "");
       const realm = open(instantiate(template, tenant));
       fromTemplate.set(issuer, realm);
       return realm;

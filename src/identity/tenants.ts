@@ -1,4 +1,5 @@
 /** The tenants' rows: who exists and in what state. */
+import { LRUCache } from "lru-cache";
 import { type TenantStatus, tenantKind } from "../../actors/identity/tenant.ts";
 import { Problem } from "../../actors/kernel/problem.ts";
 import type { Sql } from "../store/postgres.ts";
@@ -21,15 +22,15 @@ const freshMs = 3000;
 const maxRemembered = 10_000;
 
 export function createTenants(sql: Sql, now: () => number = Date.now): Tenants {
-  const remembered = new Map<string, { readonly status: TenantStatus; readonly at: number }>();
+  const remembered = new LRUCache<string, { readonly status: TenantStatus; readonly at: number }>({
+    max: maxRemembered,
+  });
 
   async function load(slug: string): Promise<TenantStatus | null> {
     const [row] = await sql<{ status: TenantStatus }[]>`select status from tenants where slug = ${slug}`;
     return row?.status ?? null;
   }
   function remember(slug: string, status: TenantStatus): TenantStatus {
-    remembered.delete(slug);
-    if (remembered.size >= maxRemembered) remembered.delete(remembered.keys().next().value ?? "");
     remembered.set(slug, { status, at: now() });
     return status;
   }

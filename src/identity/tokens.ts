@@ -1,6 +1,7 @@
 /** Access tokens of the identity providers: from the compact text to the identity, or a refusal. */
 import { createHash } from "node:crypto";
 import { decodeJwt, decodeProtectedHeader, errors, jwtVerify } from "jose";
+import { LRUCache } from "lru-cache";
 import { identityFromClaims } from "../../actors/identity/claims.ts";
 import type { Identity } from "../../actors/identity/identity.ts";
 import { Problem } from "../../actors/kernel/problem.ts";
@@ -30,22 +31,15 @@ interface Verified {
 const maxRemembered = 10_000;
 
 export function createTokenVerifier(options: TokenVerifierOptions): TokenVerifier {
-  // Under a digest: tokens themselves are not kept. In order of use, so that the first is the least used.
-  const remembered = new Map<string, Verified>();
+  // Keyed by digest: tokens themselves are not kept.
+  const remembered = new LRUCache<string, Verified>({ max: maxRemembered });
   return {
     async verify(token) {
       const digest = createHash("sha256").update(token).digest("base64url");
       const known = remembered.get(digest);
-      if (known) {
-        remembered.delete(digest);
-        // A key that the realm withdrew takes its tokens with it.
-        if (options.now() < known.until && known.realm.keys.holds(known.key)) {
-          remembered.set(digest, known);
-          return known.identity;
-        }
-      }
+      // A key that the realm withdrew takes its tokens with it.
+      if (known && options.now() < known.until && known.realm.keys.holds(known.key)) return known.identity;
       const verified = await verifyAnew(token, options);
-      if (remembered.size >= maxRemembered) remembered.delete(remembered.keys().next().value ?? "");
       remembered.set(digest, verified);
       return verified.identity;
     },

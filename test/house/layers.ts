@@ -68,6 +68,7 @@ const pure = [
   "cron-parser",
   "handlebars",
   "ipaddr.js",
+  "lru-cache",
   "yaml",
   "node:crypto",
 ];

@@ -1,5 +1,4 @@
 /** What an execution keeps of its output handler. */
-
 import { type Static, Type } from "@sinclair/typebox";
 import { Nullable } from "../../kernel/schema.ts";
 

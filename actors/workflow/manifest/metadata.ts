@@ -1,5 +1,4 @@
 /** `metadata`: what the workflow is called, takes and gives. */
-
 import { agentName } from "../../agent/manifest/metadata.ts";
 import type { Json } from "../../kernel/json.ts";
 import type { Fields } from "../../manifest/fields.ts";

@@ -3,6 +3,7 @@
  * each by the policy of the execution that its credentials belong to.
  */
 import type { Socket } from "node:net";
+import { LRUCache } from "lru-cache";
 import { readHost, splitPort, writeHost } from "../../../actors/policy/network/host.ts";
 import type { Admission, ConnectionSlot, ProxyClient } from "./admission.ts";
 import { dial } from "./dial.ts";
@@ -66,16 +67,16 @@ export interface Proxy {
 
 export function createProxy<C extends ProxyClient>(options: ProxyOptions<C>): Proxy {
   const clients = new Set<Socket>();
-  const strangers = new Set<Socket>();
+  const strangers = new LRUCache<Socket, true>({
+    max: maxStrangers,
+    dispose: (_, socket, reason) => {
+      if (reason === "evict") socket.destroy();
+    },
+  });
   return {
     accept(socket) {
       clients.add(socket);
-      strangers.add(socket);
-      const [eldest] = strangers;
-      if (strangers.size > maxStrangers && eldest !== undefined) {
-        strangers.delete(eldest);
-        eldest.destroy();
-      }
+      strangers.set(socket, true);
       socket.on("error", () => socket.destroy());
       socket.once("close", () => {
         clients.delete(socket);

@@ -1,11 +1,10 @@
 /** What can be done with agents. Routes, executions and later the management tools all come through here. */
-
+import { LRUCache } from "lru-cache";
 import type { AgentSpec } from "../../../actors/agent/manifest/spec.ts";
 import type { ResolvedAgent } from "../../../actors/execution/start/request.ts";
 import { Problem } from "../../../actors/kernel/problem.ts";
 import { type List, listOf, type Page, readLabels } from "../../http/paging.ts";
 import { isUuid } from "../../http/route.ts";
-import { BoundedCache } from "../../lib/bounded-cache.ts";
 import { changing } from "./changes.ts";
 import { type AgentsOptions, agentParts, type Caller, mayPublish } from "./parts.ts";
 import { publishing } from "./publish.ts";
@@ -14,13 +13,16 @@ import { agentNotFound, versionNotFound } from "./refusals.ts";
 import type { AgentDetail, AgentElement, AgentFilter, VersionElement } from "./schema.ts";
 import { agentDetail, agentElement, versionElement } from "./wire.ts";
 
+/** Characters of the specs kept parsed; a version never changes, so that nothing kept goes stale. */
+const keptCharacters = 8 * 1024 * 1024;
+
 export type Agents = ReturnType<typeof createAgents>;
 
 export function createAgents(options: AgentsOptions) {
   const parts = agentParts(options);
   const { records } = parts;
   const { setStatus, rollback, setScope, remove, resumeDeletions } = changing(parts);
-  const specs = new BoundedCache<AgentSpec>();
+  const specs = new LRUCache<string, AgentSpec>({ maxSize: keptCharacters });
 
   async function counted(tenant: string, rows: readonly AgentRow[]): Promise<AgentElement[]> {
     const counts = await options.countExecutions(
@@ -38,11 +40,11 @@ export function createAgents(options: AgentsOptions) {
 
   async function specOf(tenant: string, row: Pick<AgentRow, "version_id">): Promise<AgentSpec> {
     const cached = specs.get(row.version_id);
-    if (cached !== null) return cached;
+    if (cached !== undefined) return cached;
     const stored = await records.spec(tenant, row.version_id);
     // Deleted since the agent was found.
     if (stored === null) throw agentNotFound();
-    specs.put(row.version_id, stored.spec, stored.characters);
+    specs.set(row.version_id, stored.spec, { size: stored.characters });
     return stored.spec;
   }
 

@@ -3,7 +3,7 @@
  * with, for as long as it is that.
  * What is known of an instance is believed for half a second; open connections are cut within that time.
  */
-
+import { LRUCache } from "lru-cache";
 import { EXECUTION } from "../../../actors/execution/execution.ts";
 import type { ExecutionState } from "../../../actors/execution/state.ts";
 import type { Json } from "../../../actors/kernel/json.ts";
@@ -56,7 +56,7 @@ interface Known {
 }
 
 export function createAdmission({ tokens, runtime, plans, openEgress, report }: AdmissionOptions): InstanceAdmission {
-  const verified = new Map<string, ExecutionIdentity>();
+  const verified = new LRUCache<string, ExecutionIdentity>({ max: capacity });
   const instances = new Map<string, Known>();
   const watch = setInterval(recheck, believedMs);
   watch.unref();
@@ -67,7 +67,6 @@ export function createAdmission({ tokens, runtime, plans, openEgress, report }: 
     const password = passwordOf(authorization);
     const identity = password === null ? null : await tokens.verify(password).catch(() => null);
     if (identity === null) return null;
-    makeRoom(verified, () => true);
     verified.set(authorization, identity);
     return identity;
   }
@@ -75,7 +74,7 @@ export function createAdmission({ tokens, runtime, plans, openEgress, report }: 
   function knownOf({ instanceId }: ExecutionIdentity): Known {
     let known = instances.get(instanceId);
     if (known === undefined) {
-      makeRoom(instances, (candidate) => candidate.connections.size === 0);
+      makeRoom(instances);
       known = {
         subject: null,
         checkedAt: Number.NEGATIVE_INFINITY,
@@ -199,12 +198,12 @@ export function createAdmission({ tokens, runtime, plans, openEgress, report }: 
   };
 }
 
-/** Drops what may be dropped, the oldest first, once there is too much. */
-function makeRoom<T>(map: Map<string, T>, mayGo: (value: T) => boolean): void {
-  if (map.size < capacity) return;
-  for (const [key, value] of map) {
-    if (mayGo(value)) map.delete(key);
-    if (map.size < capacity * 0.9) return;
+/** Forgets instances without connections, the oldest first. Not an LRU cache: one with connections must stay. */
+function makeRoom(instances: Map<string, Known>): void {
+  if (instances.size < capacity) return;
+  for (const [instanceId, { connections }] of instances) {
+    if (connections.size === 0) instances.delete(instanceId);
+    if (instances.size < capacity * 0.9) return;
   }
 }
 

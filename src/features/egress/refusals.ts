@@ -1,4 +1,5 @@
 /** What follows from a refusal: an event of the execution, and a security incident. */
+import { LRUCache } from "lru-cache";
 import { EXECUTION } from "../../../actors/execution/execution.ts";
 import type { EgressRefused } from "../../adapters/egress/port.ts";
 import type { Runtime } from "../../runtime/port.ts";
@@ -26,12 +27,11 @@ export function createRefusals(
   incidents: Pick<Incidents, "report">,
   warn: (error: unknown) => void,
 ): (subject: Subject, refusal: EgressRefused) => Promise<void> {
-  const told = new Map<string, Told>();
+  const told = new LRUCache<string, Told>({ max: capacity });
 
   function isNews(instanceId: string, what: string): boolean {
     let known = told.get(instanceId);
     if (known === undefined) {
-      if (told.size >= capacity) told.delete(told.keys().next().value ?? "");
       known = { count: 0, at: new Map() };
       told.set(instanceId, known);
     }

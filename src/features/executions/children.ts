@@ -1,5 +1,4 @@
 /** The activity `child.start`: starts a judge or an output handler as an execution below its parent. */
-
 import { Value } from "@sinclair/typebox/value";
 import { type ChildInput, ChildStart } from "../../../actors/execution/child.ts";
 import { judgeInput } from "../../../actors/execution/judging/judgement.ts";

@@ -1,5 +1,6 @@
 /** The plans of executions: written once at the start, read by every activity of the execution. */
 import { Value } from "@sinclair/typebox/value";
+import { LRUCache } from "lru-cache";
 import { implicitWorkspace } from "../../../actors/execution/start/mounts.ts";
 import { PLAN_LOG, Plan } from "../../../actors/execution/start/plan.ts";
 import { completePlan } from "../../../actors/execution/stored-state.ts";
@@ -19,11 +20,8 @@ export interface KeptPlans extends Plans {
 }
 
 export function createPlans(runtime: Pick<Runtime, "log">): KeptPlans {
-  const kept = new Map<string, Plan>();
-  const keep = ({ key }: Address, plan: Plan): void => {
-    if (kept.size >= capacity) kept.delete(kept.keys().next().value ?? "");
-    kept.set(key, plan);
-  };
+  const kept = new LRUCache<string, Plan>({ max: capacity });
+  const keep = ({ key }: Address, plan: Plan): void => void kept.set(key, plan);
   return {
     keep,
     of: async (execution) => {

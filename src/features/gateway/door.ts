@@ -5,6 +5,7 @@
  * itself to say; here connections are only let through.
  */
 import { connect, createServer, type Server, type Socket } from "node:net";
+import { LRUCache } from "lru-cache";
 import type { ExecutionTokens } from "./token.ts";
 
 export interface DoorOptions {
@@ -30,9 +31,14 @@ const capacity = 4096;
 /** The door, not yet listening. Its connections are closed by whoever closes the gateway behind it. */
 export function createDoor({ to, tokens, ...limits }: DoorOptions): Server {
   const { perInstance = usualPerInstance, strangers: maxStrangers = usualStrangers } = limits;
-  const strangers = new Set<Socket>();
+  const strangers = new LRUCache<Socket, true>({
+    max: maxStrangers,
+    dispose: (_, socket, reason) => {
+      if (reason === "evict") socket.destroy();
+    },
+  });
   const inside = new Map<string, number>();
-  const known = new Map<string, string>();
+  const known = new LRUCache<string, string>({ max: capacity });
 
   /** The instance that a head speaks for; null for none. */
   async function instanceOf(head: string): Promise<string | null> {
@@ -43,7 +49,6 @@ export function createDoor({ to, tokens, ...limits }: DoorOptions): Server {
     if (remembered !== undefined) return remembered;
     const identity = await tokens.verify(token).catch(() => null);
     if (identity === null) return null;
-    if (known.size >= capacity) known.delete(known.keys().next().value ?? "");
     known.set(token, identity.instanceId);
     return identity.instanceId;
   }
@@ -79,12 +84,7 @@ export function createDoor({ to, tokens, ...limits }: DoorOptions): Server {
   }
 
   return createServer({ allowHalfOpen: true }, (client) => {
-    strangers.add(client);
-    const [eldest] = strangers;
-    if (strangers.size > maxStrangers && eldest !== undefined) {
-      strangers.delete(eldest);
-      eldest.destroy();
-    }
+    strangers.set(client, true);
     const late = setTimeout(() => client.destroy(), headMs);
     client.on("error", () => client.destroy());
     client.once("close", () => {

@@ -1,5 +1,6 @@
 /** Execution tokens: by them a sandbox instance says which execution it works for. One per instance. */
 import { decodeProtectedHeader, jwtVerify, SignJWT } from "jose";
+import { LRUCache } from "lru-cache";
 import { Problem } from "../../../actors/kernel/problem.ts";
 import type { ExecutionClaims } from "../executions/iteration/launch.ts";
 import type { GatewayKeys } from "./keys.ts";
@@ -34,9 +35,10 @@ export function createExecutionTokens(
   audience: TokenAudience = "svc-internal",
 ): ExecutionTokens {
   /** Found good, or signed here. */
-  const known = new Map<string, { readonly identity: ExecutionIdentity; readonly expiresAt: number }>();
+  const known = new LRUCache<string, { readonly identity: ExecutionIdentity; readonly expiresAt: number }>({
+    max: capacity,
+  });
   const remember = (token: string, identity: ExecutionIdentity, expiresAt: number): void => {
-    if (known.size >= capacity) known.delete(known.keys().next().value ?? "");
     known.set(token, { identity, expiresAt });
   };
   return {

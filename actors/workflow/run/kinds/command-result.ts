@@ -1,5 +1,4 @@
 /** What a command's end means as a state's result (contract 2). */
-
 import { isObject, type Json } from "../../../kernel/json.ts";
 import type { CommandEnd, CommandEnded } from "../activities.ts";
 import { jsonBytes, maxResultBytes } from "../blackboard/size.ts";

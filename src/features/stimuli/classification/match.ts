@@ -1,4 +1,5 @@
 /** From a router agent's end to the workflow it chose, or why there is none (stimuli contract, section 5). */
+import { LRUCache } from "lru-cache";
 import { isStorable } from "../../../../actors/manifest/storable.ts";
 import {
   agentFailed,
@@ -12,7 +13,6 @@ import {
 } from "../../../../actors/stimulus/classification.ts";
 import { maxOffered, type OfferedWorkflow, offerOf } from "../../../../actors/stimulus/router-input.ts";
 import { isUuid } from "../../../http/route.ts";
-import { BoundedCache } from "../../../lib/bounded-cache.ts";
 import type { ListedChoice, WorkflowChoice, WorkflowChoices } from "../../workflows/definitions/choices.ts";
 import type { Chosen, ClassificationDetail, Settlement } from "../intake/port.ts";
 import type { Router, Sources } from "../sources/port.ts";
@@ -48,7 +48,9 @@ const keptCharacters = 8 * 1_048_576;
 const maxName = 256;
 
 export function createMatching({ choices, routeOf, now }: MatchOptions) {
-  const known = new BoundedCache<{ readonly at: number; readonly found: Promise<Choices> }>(keptCharacters);
+  const known = new LRUCache<string, { readonly at: number; readonly found: Promise<Choices> }>({
+    maxSize: keptCharacters,
+  });
 
   async function read({ tenant, allowedWorkflows }: RouterTerms): Promise<Choices> {
     const listed = allowedWorkflows === null ? null : await choices.listed(tenant, allowedWorkflows);
@@ -67,15 +69,15 @@ export function createMatching({ choices, routeOf, now }: MatchOptions) {
   function choicesOf(terms: RouterTerms): Promise<Choices> {
     const name = JSON.stringify([terms.tenant, terms.allowedWorkflows]);
     const earlier = known.get(name);
-    if (earlier !== null && now() - earlier.at < keptMs) return earlier.found;
+    if (earlier !== undefined && now() - earlier.at < keptMs) return earlier.found;
     const found = read(terms);
     const entry = { at: now(), found };
-    known.put(name, entry, name.length);
+    known.set(name, entry, { size: name.length });
     found.then(
       ({ offered }) =>
-        known.get(name) === entry && known.put(name, entry, JSON.stringify(offered).length + name.length),
+        known.get(name) === entry && known.set(name, entry, { size: JSON.stringify(offered).length + name.length }),
       // Nobody else shall get the failure.
-      () => known.get(name) === entry && known.put(name, { ...entry, at: Number.NEGATIVE_INFINITY }, name.length),
+      () => known.get(name) === entry && known.delete(name),
     );
     return found;
   }

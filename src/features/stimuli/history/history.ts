@@ -1,5 +1,4 @@
 /** What can be done with stimuli that were taken in: looking at them, and giving up those that came to nothing. */
-
 import { invalidAt, Problem } from "../../../../actors/kernel/problem.ts";
 import { readTime } from "../../../../actors/kernel/time.ts";
 import { isStorable, unusableText } from "../../../../actors/manifest/storable.ts";

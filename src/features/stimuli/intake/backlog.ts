@@ -1,4 +1,5 @@
 /** How much of a tenant's is acknowledged and waits to be driven: bounded, so that a burst ends in 503 and not in memory. */
+import { LRUCache } from "lru-cache";
 import { Problem } from "../../../../actors/kernel/problem.ts";
 import { gather } from "../../../store/gather.ts";
 
@@ -23,7 +24,9 @@ export function watchBacklog(
   now: () => number,
   limit = maxBacklog,
 ): Backlog {
-  const known = new Map<string, { readonly at: number; readonly counted: Promise<void>; waiting: number }>();
+  const known = new LRUCache<string, { readonly at: number; readonly counted: Promise<void>; waiting: number }>({
+    max: remembered,
+  });
   const load = gather<string, number>(
     (tenants) => count(tenants, limit),
     (tenant) => tenant,
@@ -33,8 +36,6 @@ export function watchBacklog(
     const found = known.get(tenant);
     const isNear = found !== undefined && found.waiting > limit * near;
     if (found !== undefined && now() - found.at < (isNear ? freshWhenNearMs : freshMs)) return found;
-    known.delete(tenant);
-    if (known.size >= remembered) known.delete(known.keys().next().value ?? "");
     const entry = {
       at: now(),
       waiting: 0,

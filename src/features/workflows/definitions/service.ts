@@ -1,10 +1,9 @@
 /** What can be done with workflow definitions. Routes, runs and management tools all come through here. */
-
+import { LRUCache } from "lru-cache";
 import { invalidField, Problem } from "../../../../actors/kernel/problem.ts";
 import type { Definition } from "../../../../actors/workflow/definition.ts";
 import { type List, listOf, type Page, readLabels } from "../../../http/paging.ts";
 import { isUuid } from "../../../http/route.ts";
-import { BoundedCache } from "../../../lib/bounded-cache.ts";
 import { everybody, ownerOf, scopeOf, tenantOf } from "./owner.ts";
 import {
   type Caller,
@@ -23,13 +22,16 @@ import { versionElement, workflowDetail, workflowElement } from "./wire.ts";
 /** Running executions named in a refusal to delete. */
 const namedRuns = 100;
 
+/** Characters of the definitions kept parsed; a revision never changes, so that nothing kept goes stale. */
+const keptCharacters = 16 * 1024 * 1024;
+
 export type Workflows = ReturnType<typeof createWorkflows>;
 
 export function createWorkflows(options: WorkflowsOptions) {
   const { sql, now, newId } = options;
   const records = workflowRecords(sql);
   const parts: WorkflowParts = { ...options, records };
-  const cache = new BoundedCache<Definition>(16 * 1024 * 1024);
+  const cache = new LRUCache<string, Definition>({ maxSize: keptCharacters });
 
   /** @throws Problem 404 `workflow_not_found` */
   async function find(tenant: string, reference: Reference) {
@@ -47,13 +49,13 @@ export function createWorkflows(options: WorkflowsOptions) {
   async function definitionOf({ workflow_id, revision }: { workflow_id: string; revision: string }) {
     const key = `${workflow_id}/${revision}`;
     const known = cache.get(key);
-    if (known !== null) return known;
+    if (known !== undefined) return known;
     const text = await records.definition(workflow_id, revision);
     // Registered anew or removed between the two reads.
     if (text === null) return null;
     // Judged when it was registered.
     const definition = JSON.parse(text) as Definition;
-    cache.put(key, definition, text.length);
+    cache.set(key, definition, { size: text.length });
     return definition;
   }
 

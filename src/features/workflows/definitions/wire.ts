@@ -1,5 +1,4 @@
 /** Definitions as the wire shows them. */
-
 import { renderYaml } from "../../../../actors/agent/manifest/parse.ts";
 import { maskedWorkflow } from "../../../../actors/agent/masking.ts";
 import { parseWorkflow } from "../../../../actors/workflow/manifest/parse.ts";

@@ -5,6 +5,7 @@
  * The count lies in Redis, for all nodes together. A node that has met the end of a pair's minute turns that pair away
  * by itself until the minute is over: deliveries that are in order never wait for Redis.
  */
+import { LRUCache } from "lru-cache";
 import { Problem } from "../../../../../actors/kernel/problem.ts";
 import { openRedis } from "../../../../store/redis.ts";
 import { scriptCommand } from "../../../../store/script.ts";
@@ -28,7 +29,7 @@ export interface FailedVerificationsOptions {
   readonly now: () => number;
   /** Failures let through in a minute; 30 when absent. */
   readonly perMinute?: number;
-  /** Pairs remembered at most; 50,000 when absent. Past it the one remembered for longest is forgotten. */
+  /** Pairs remembered at most; 50,000 when absent. Past it the one unused for longest is forgotten. */
   readonly maxPairs?: number;
   /** How long Redis may take before a node goes by its own count, ms; 1,000 when absent. */
   readonly patienceMs?: number;
@@ -46,7 +47,7 @@ export function openFailedVerifications(options: FailedVerificationsOptions): Fa
   const redis = openRedis(options.redisUrl);
   const countInRedis = scriptCommand(redis, "count-in-window");
   /** Pair → until when it is turned away, Unix milliseconds. */
-  const blocked = new Map<string, number>();
+  const blocked = new LRUCache<string, number>({ max: maxPairs });
   const ownCount = createOwnCount(now, maxPairs);
 
   async function counted(pair: string): Promise<Count> {
@@ -90,7 +91,7 @@ export function openFailedVerifications(options: FailedVerificationsOptions): Fa
       const pair = pairOf(address, source);
       const { failures, leftMs } = await counted(pair);
       if (failures <= perMinute) return;
-      remember(blocked, pair, now() + leftMs, maxPairs);
+      blocked.set(pair, now() + leftMs);
       throw tooMany(leftMs);
     },
     close: () => redis.disconnect(),
@@ -102,25 +103,15 @@ const pairOf = (address: string | null, source: string): string => `${address ??
 
 /** What one node counts while Redis is away. */
 function createOwnCount(now: () => number, maxPairs: number): (pair: string) => Count {
-  const windows = new Map<string, { readonly since: number; failures: number }>();
+  const windows = new LRUCache<string, { readonly since: number; failures: number }>({ max: maxPairs });
   return (pair) => {
     const at = now();
     const known = windows.get(pair);
     const window = known !== undefined && at - known.since < windowMs ? known : { since: at, failures: 0 };
     window.failures++;
-    if (window !== known) remember(windows, pair, window, maxPairs);
+    if (window !== known) windows.set(pair, window);
     return { failures: window.failures, leftMs: window.since + windowMs - at };
   };
-}
-
-/** Puts it last; past the capacity the first goes. */
-function remember<V>(map: Map<string, V>, key: string, value: V, capacity: number): void {
-  map.delete(key);
-  map.set(key, value);
-  for (const oldest of map.keys()) {
-    if (map.size <= capacity) break;
-    map.delete(oldest);
-  }
 }
 
 /** @throws Error when it takes too long */

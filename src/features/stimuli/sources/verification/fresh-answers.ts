@@ -1,4 +1,5 @@
 /** Answers that may be a few seconds old, kept so that a busy question is asked once in that time. */
+import { LRUCache } from "lru-cache";
 
 /** What was found, and until when it may be told, Unix milliseconds. */
 export interface FreshAnswer<V> {
@@ -24,11 +25,14 @@ interface Kept<V> extends FreshAnswer<V> {
 }
 
 export class FreshAnswers<V> {
-  private readonly found = new Map<string, Kept<V>>();
-  private readonly nothing = new Map<string, Kept<V>>();
+  private readonly found: LRUCache<string, Kept<V>>;
+  private readonly nothing: LRUCache<string, Kept<V>>;
   private readonly asking = new Map<string, Promise<V>>();
 
-  constructor(private readonly options: FreshAnswersOptions<V>) {}
+  constructor(private readonly options: FreshAnswersOptions<V>) {
+    this.found = new LRUCache({ max: options.capacity });
+    this.nothing = new LRUCache({ max: options.capacity });
+  }
 
   /** Rejects as `find` does; a failure is not kept. */
   get(question: string): V | Promise<V> {
@@ -65,12 +69,6 @@ export class FreshAnswers<V> {
 
   private keep(question: string, fresh: Kept<V>): void {
     this.drop(question);
-    const kept = this.options.isNothing(fresh.value) ? this.nothing : this.found;
-    kept.set(question, fresh);
-    // Maps keep insertion order: the first is the one asked anew longest ago.
-    for (const oldest of kept.keys()) {
-      if (kept.size <= this.options.capacity) break;
-      kept.delete(oldest);
-    }
+    (this.options.isNothing(fresh.value) ? this.nothing : this.found).set(question, fresh);
   }
 }

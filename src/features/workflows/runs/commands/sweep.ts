@@ -1,5 +1,4 @@
 /** What commands leave on a host: taken away once no run works with them any more. */
-
 import { isUuid } from "../../../../http/route.ts";
 import { repeatedly } from "../../../../lib/interval.ts";
 import type { HeldByRuns } from "../../../executions/sweep.ts";
