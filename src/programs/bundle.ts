@@ -9,8 +9,8 @@ import { join, resolve } from "node:path";
 const sources = {
   bootstrap: join(import.meta.dir, "bootstrap/main.ts"),
   init: join(import.meta.dir, "init/main.ts"),
-  keeper: join(import.meta.dir, "../adapters/sandbox/port.ts"),
-  supervisor: join(import.meta.dir, "../adapters/sandbox/port.ts"),
+  keeper: join(import.meta.dir, "../adapters/sandbox/docker/keeper/main.ts"),
+  supervisor: join(import.meta.dir, "../adapters/sandbox/process/supervisor/main.ts"),
 } as const;
 
 export type ProgramName = keyof typeof sources;
