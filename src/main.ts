@@ -1,4 +1,5 @@
 /** Starts a node, and stops it when asked to. `--help` prints every setting. */
+
 import { configTable, webhookVariables } from "./config/config.ts";
 import { ConfigError, loadConfig } from "./config/load.ts";
 import { StartFailure } from "./lib/start-failure.ts";

@@ -1,4 +1,5 @@
 /** The states of an agent, who owns it, and what is told about every change. */
+
 import { systemTenant } from "../identity/identity.ts";
 import type { Json } from "../kernel/json.ts";
 import { Problem } from "../kernel/problem.ts";

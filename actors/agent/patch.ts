@@ -2,6 +2,7 @@
  * Changes to a manifest that is stored: a whole new one, a JSON merge patch of it (RFC 7396), or single fields
  * by name. Whatever it is, the outcome is judged as a whole.
  */
+
 import { isObject, type Json } from "../kernel/json.ts";
 import { invalid, invalidField, Problem } from "../kernel/problem.ts";
 import { type AgentStatus, agentStatuses } from "./lifecycle.ts";

@@ -11,6 +11,7 @@
  * not fired yet: whoever comes then sets it off. Whoever may not decide (`deciding.ts`) is refused and noted, and the
  * question stays open. A decision, its record and the owner's next step are one commit.
  */
+
 import { defineActor } from "../kernel/actor.ts";
 import type { Json } from "../kernel/json.ts";
 import { iso } from "../kernel/time.ts";

@@ -1,4 +1,5 @@
 /** Everything an approval can be told or asked, and what it answers. */
+
 import { type Static, Type } from "@sinclair/typebox";
 import { outcomeOf } from "../execution/activities.ts";
 import { AnyJson, JsonObject } from "../kernel/json.ts";

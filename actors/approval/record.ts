@@ -1,4 +1,5 @@
 /** An approval as it is shown: while it is open, as a whole, and what happened to it. */
+
 import { type Static, Type } from "@sinclair/typebox";
 import type { Json } from "../kernel/json.ts";
 import { Nullable } from "../kernel/schema.ts";

@@ -1,4 +1,5 @@
 /** What an approval is made of between two turns. */
+
 import { type Static, Type } from "@sinclair/typebox";
 import { Nullable } from "../kernel/schema.ts";
 import { ApprovalStatus, Open, Via } from "./messages.ts";

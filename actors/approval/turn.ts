@@ -1,4 +1,5 @@
 /** One turn of an approval under construction: the next state beside the effects that go with it. */
+
 import type { Effect } from "../kernel/effect.ts";
 import type { Json } from "../kernel/json.ts";
 import { iso } from "../kernel/time.ts";

@@ -1,4 +1,5 @@
 /** What an execution keeps of its children, and what passes between the two. */
+
 import { type Static, Type } from "@sinclair/typebox";
 import { AnyJson } from "../kernel/json.ts";
 import { Nullable } from "../kernel/schema.ts";

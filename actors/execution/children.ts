@@ -5,6 +5,7 @@
  * `child.start`, and remembers it while it waits for its end; the child's terminal turn tells the parent
  * `child_ended`. A child nobody waits for any more is cancelled, even when the news of its start comes late.
  */
+
 import type { Effect } from "../kernel/effect.ts";
 import type { Context } from "../kernel/turn.ts";
 import type { Child, ChildEnd, ChildRole, ChildStart, ChildStarted } from "./child.ts";

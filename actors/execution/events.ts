@@ -4,6 +4,7 @@
  * A stored event is an object with one key, its name. Members that start with `_` are for the record
  * alone and never leave on a stream. Later features add their event here and nowhere else.
  */
+
 import { type Static, type TProperties, Type } from "@sinclair/typebox";
 import { AnyJson, type Json, JsonObject } from "../kernel/json.ts";
 import { Nullable } from "../kernel/schema.ts";

@@ -10,6 +10,7 @@
  * bootstrap talks with the model through a loop (`gateway.ts`, `loop.ts`, `tool-calls.ts`). Once it
  * has ended (`ending.ts`) it only answers questions.
  */
+
 import { defineActor } from "../kernel/actor.ts";
 import { iso } from "../kernel/time.ts";
 import type { Context, Turn } from "../kernel/turn.ts";

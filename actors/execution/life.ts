@@ -1,4 +1,5 @@
 /** One turn of an execution under construction: the next state beside the effects that go with it. */
+
 import type { Effect } from "../kernel/effect.ts";
 import { copyOf, type Json } from "../kernel/json.ts";
 import type { ReplyTo } from "../kernel/message.ts";

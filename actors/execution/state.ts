@@ -4,6 +4,7 @@
  * Every turn rewrites it, so bulk stays out: the plan, the conversation and the output live in logs
  * and events. Times are Unix milliseconds.
  */
+
 import { type Static, Type } from "@sinclair/typebox";
 import { Nullable } from "../kernel/schema.ts";
 import { ToolEntry } from "../tool/catalog.ts";

@@ -2,6 +2,7 @@
  * Executions as earlier versions stored them. A running execution outlives an update of the service, and a finished
  * one is read for as long as records are kept; what was added since has its default.
  */
+
 import { isObject, type Json } from "../kernel/json.ts";
 import type { MountPlan, Plan } from "./start/plan.ts";
 import type { ExecutionState, Iteration, PendingCall } from "./state.ts";

@@ -2,6 +2,7 @@
  * Reads the members of one object of a manifest, each with its bounds and its default. Faults go to
  * the findings and reading continues, so that all of them are found at once. `null` counts as absent.
  */
+
 import { isObject, type Json } from "../kernel/json.ts";
 import type { Findings } from "./findings.ts";
 

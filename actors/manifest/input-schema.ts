@@ -1,4 +1,5 @@
 /** What an `input_schema` makes of an input (agents-executions 3.2, workflows-approvals 6). */
+
 import type { ValidateFunction } from "ajv";
 import { isObject, type Json } from "../kernel/json.ts";
 import { fillDefaults, fillTopDefaults, TooManyDefaults } from "./schema-defaults.ts";

@@ -1,4 +1,5 @@
 /** JSON Schemas written by strangers: 2020-12, or draft-07 by `$schema`, with references inside the schema only. */
+
 import { Ajv, type ValidateFunction } from "ajv";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";

@@ -5,6 +5,7 @@
  * (`anyOf`, `oneOf`, `if`) are not: which of them holds is known only afterwards. What was filled in stands as it is
  * written. Work and growth are bounded, since both schema and value come from strangers.
  */
+
 import { isObject, type Json } from "../kernel/json.ts";
 
 /** Filling in would make too much of the value. */

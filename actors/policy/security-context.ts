@@ -3,6 +3,7 @@
  *
  * The system's own are known here; a name that is none of them is unknown.
  */
+
 import { type Identity, type Tier, tiers } from "../identity/identity.ts";
 import { patternCovers } from "../tool/catalog.ts";
 

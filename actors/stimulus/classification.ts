@@ -2,6 +2,7 @@
  * What a router agent's reply means (stimuli contract, section 5). The reply was made from a stranger's message: it can
  * only select among workflows, and whatever else stands in it leads to a decided refusal.
  */
+
 import { withoutFence } from "../execution/judging/fence.ts";
 import { isObject } from "../kernel/json.ts";
 import { storableText } from "../kernel/text.ts";

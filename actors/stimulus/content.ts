@@ -1,4 +1,5 @@
 /** What a delivery carries, as the workflow gets it (stimuli contract, section 2). */
+
 import { type Json, jsonOrText } from "../kernel/json.ts";
 import { isStorableJson } from "../manifest/storable.ts";
 

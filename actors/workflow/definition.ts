@@ -3,6 +3,7 @@
  * milliseconds. It is part of the run's state, so that a run goes on with what it began with, whatever is
  * registered later.
  */
+
 import { type Static, Type } from "@sinclair/typebox";
 import { Notify } from "../approval/messages.ts";
 import { OutputHandler } from "../execution/start/plan.ts";

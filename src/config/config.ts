@@ -4,6 +4,7 @@
  * Nothing else reads the environment. A part of the service gets the values it needs handed over by
  * `src/main.ts`. The table below is the documentation, too: `--help` prints it. `load-config.ts` reads it.
  */
+
 import { executionSettings } from "./executions.ts";
 import type { ConfigFile } from "./file.ts";
 import {

@@ -1,4 +1,5 @@
 /** `SVC_CONFIG_FILE`: YAML or JSON with the sections that are too large for the environment. */
+
 import { readFileSync } from "node:fs";
 import { parse } from "yaml";
 import { isObject } from "../../actors/kernel/json.ts";

@@ -1,4 +1,5 @@
 /** Reads the configuration: every setting of the table from the environment or the file, all that is wrong at once. */
+
 import { isPrivateAddress } from "../lib/private-address.ts";
 import { type Config, settings } from "./config.ts";
 import { readConfigFile, scalarAt } from "./file.ts";

@@ -1,4 +1,5 @@
 /** Checking what came in against a route's schemas, with every finding told at once. */
+
 import { KindGuard, type TObject, type TSchema } from "@sinclair/typebox";
 import { type TypeCheck, TypeCompiler, type ValueError } from "@sinclair/typebox/compiler";
 import { Value } from "@sinclair/typebox/value";

@@ -1,4 +1,5 @@
 /** Lists: how a page is asked for and how it is answered. */
+
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import { invalidField } from "../../actors/kernel/problem.ts";
 import { Nullable } from "../../actors/kernel/schema.ts";

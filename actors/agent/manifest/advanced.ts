@@ -1,4 +1,5 @@
 /** `spec.advanced` and `spec.input_schema`. */
+
 import { isObject, type Json } from "../../kernel/json.ts";
 import type { Fields } from "../../manifest/fields.ts";
 import { schemaFault } from "../../manifest/json-schema.ts";

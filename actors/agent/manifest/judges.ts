@@ -1,4 +1,5 @@
 /** Validators that ask other agents: `semantic` and `multi_judge`, and the judges of tool calls. */
+
 import type { JudgeValidator } from "../../execution/start/plan.ts";
 import { isObject, type Json } from "../../kernel/json.ts";
 import { Fields } from "../../manifest/fields.ts";

@@ -1,4 +1,5 @@
 /** `spec.execution` and `spec.security.resources`: how often, how long and how much. */
+
 import type { Fields } from "../../manifest/fields.ts";
 import { readBytes, readDuration, readMillicores } from "../../manifest/quantities.ts";
 import { readDeliveries } from "./delivery.ts";

@@ -4,6 +4,7 @@
  * Bodies are YAML or JSON by their media type; JSON may wrap the manifest. Whatever is wrong here is
  * syntax (400) or size (413); what a well-formed document gets wrong is found by `validateManifest`.
  */
+
 import { stringify } from "yaml";
 import { isObject, type Json } from "../../kernel/json.ts";
 import { Problem } from "../../kernel/problem.ts";

@@ -1,4 +1,5 @@
 /** `spec.security.network` and `spec.security.filesystem`: what an agent may reach and touch. */
+
 import type { Fields } from "../../manifest/fields.ts";
 import { isWithin } from "../../policy/filesystem/mounts.ts";
 import { type Pattern, readPattern } from "../../policy/filesystem/pattern.ts";

@@ -1,4 +1,5 @@
 /** An agent as it is run: a manifest with every default applied and every quantity in plain units. */
+
 import type { Delivery, JudgeValidator, OutputHandler, Validator } from "../../execution/start/plan.ts";
 import type { Json } from "../../kernel/json.ts";
 import type { Runtime } from "./runtimes.ts";

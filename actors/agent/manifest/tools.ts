@@ -1,4 +1,5 @@
 /** `spec.tools`: what the agent may call. */
+
 import { isObject, type Json } from "../../kernel/json.ts";
 import { Fields, textFault } from "../../manifest/fields.ts";
 import { canonicalName, patternCovers } from "../../tool/catalog.ts";

@@ -1,4 +1,5 @@
 /** `spec.execution.validation`: by what an iteration's output is judged, in list form or in object form. */
+
 import type { Validator } from "../../execution/start/plan.ts";
 import { isObject, type Json } from "../../kernel/json.ts";
 import { Fields } from "../../manifest/fields.ts";

@@ -1,4 +1,5 @@
 /** `spec.volumes`: what is mounted at `/workspace` and below. */
+
 import type { Fields } from "../../manifest/fields.ts";
 import { normalPath } from "../../manifest/paths.ts";
 import { readBytes } from "../../manifest/quantities.ts";

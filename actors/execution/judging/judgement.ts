@@ -1,4 +1,5 @@
 /** What a judge is asked, and how its answer is read. */
+
 import { type Static, Type } from "@sinclair/typebox";
 import { isObject, type Json, JsonObject } from "../../kernel/json.ts";
 import { storableText } from "../../kernel/text.ts";

@@ -1,4 +1,5 @@
 /** What an execution keeps of a question to judges: the rule it is decided by, and who has said what. */
+
 import { type Static, Type } from "@sinclair/typebox";
 import { Nullable } from "../../kernel/schema.ts";
 import { ChildInput } from "../child.ts";

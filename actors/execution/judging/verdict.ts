@@ -1,4 +1,5 @@
 /** When an iteration's output passes: the rules, the measurements against them, the results. */
+
 import { type Static, Type } from "@sinclair/typebox";
 import { AnyJson } from "../../kernel/json.ts";
 import { Nullable } from "../../kernel/schema.ts";

@@ -1,4 +1,5 @@
 /** From the arguments of `cmd.run` to the argv that the bootstrap runs. Never a shell unless the line asks for one. */
+
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { Nullable } from "../../kernel/schema.ts";

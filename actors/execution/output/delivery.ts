@@ -1,4 +1,5 @@
 /** Deliveries: telling others of an execution's end. They never alter it, and they outlive it. */
+
 import { type Static, Type } from "@sinclair/typebox";
 import type { Json } from "../../kernel/json.ts";
 import { iso } from "../../kernel/time.ts";

@@ -1,4 +1,5 @@
 /** What an execution keeps of its output handler. */
+
 import { type Static, Type } from "@sinclair/typebox";
 import { Nullable } from "../../kernel/schema.ts";
 

@@ -1,4 +1,5 @@
 /** The work of an output handler: its names, and how it is given up. */
+
 import type { Life } from "../life.ts";
 import type { OutputHandler } from "../start/plan.ts";
 import type { HandlerRule } from "./handling-state.ts";

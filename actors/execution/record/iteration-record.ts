@@ -1,4 +1,5 @@
 /** The iterations of a record, told by the events. */
+
 import { type Static, Type } from "@sinclair/typebox";
 import { AnyJson } from "../../kernel/json.ts";
 import { Nullable } from "../../kernel/schema.ts";

@@ -3,6 +3,7 @@
  *
  * Lists are made from the state alone, so they need neither logs nor events.
  */
+
 import { type Static, Type } from "@sinclair/typebox";
 import { AnyJson, type Json } from "../../kernel/json.ts";
 import { Nullable } from "../../kernel/schema.ts";

@@ -3,6 +3,7 @@
  * that refuses it. Every check applies to settled values: what an override, a default or a schema could still change has
  * been changed before.
  */
+
 import { Problem } from "../../kernel/problem.ts";
 import { type Settled, startChecks } from "./checks.ts";
 import type { StartFacts, StartPlan, StartVolumes } from "./facts.ts";

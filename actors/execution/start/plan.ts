@@ -5,6 +5,7 @@
  * the bulk (instruction, input, schemas); it is written once to the log `plan` and read from there by
  * the activities.
  */
+
 import { type Static, Type } from "@sinclair/typebox";
 import { AnyJson } from "../../kernel/json.ts";
 import { Nullable } from "../../kernel/schema.ts";

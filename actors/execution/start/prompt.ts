@@ -1,4 +1,5 @@
 /** The prompt of an iteration: the manifest's template, or the default, over the run's variables. */
+
 import { Value } from "@sinclair/typebox/value";
 import { isObject, type Json } from "../../kernel/json.ts";
 import { compile, TemplateError } from "../../template/template.ts";

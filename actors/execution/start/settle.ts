@@ -3,6 +3,7 @@
  * Nothing is refused here; `planStart` checks what this comes to, so no check can be passed by a value that changes
  * afterwards.
  */
+
 import type { AgentSpec, NodeOffer, RuntimeSpec } from "../../agent/manifest/spec.ts";
 import { overlap } from "../../agent/manifest/volumes.ts";
 import type { Json } from "../../kernel/json.ts";

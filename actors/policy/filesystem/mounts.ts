@@ -2,6 +2,7 @@
  * What mounts can do of `spec.security.filesystem` (agents-executions 7.4): a pattern counts there by the part
  * before its first wildcard, and a directory is writable, readable or hidden as a whole.
  */
+
 import { type Pattern, readPattern } from "./pattern.ts";
 import type { FilesystemRules } from "./policy.ts";
 

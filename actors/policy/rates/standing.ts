@@ -1,4 +1,5 @@
 /** What a use found in its buckets, and what the caller is told of it (auth-tenancy 9.4). Pure. */
+
 import { Problem } from "../../kernel/problem.ts";
 import { iso } from "../../kernel/time.ts";
 import { type RateResource, type RateRule, windowOf, windowSeconds } from "./limits.ts";

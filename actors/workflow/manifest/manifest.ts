@@ -1,4 +1,5 @@
 /** Judges a workflow manifest as a whole and resolves it into what a run interprets. */
+
 import { isObject, type Json } from "../../kernel/json.ts";
 import { Fields } from "../../manifest/fields.ts";
 import { Findings } from "../../manifest/findings.ts";

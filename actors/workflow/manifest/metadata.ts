@@ -1,4 +1,5 @@
 /** `metadata`: what the workflow is called, takes and gives. */
+
 import { agentName } from "../../agent/manifest/metadata.ts";
 import type { Json } from "../../kernel/json.ts";
 import type { Fields } from "../../manifest/fields.ts";

@@ -3,6 +3,7 @@
  *
  * The media type says nothing: YAML and JSON are told apart by the text. Either may wrap the manifest.
  */
+
 import { checkDepth, maxManifestBytes, readYamlText, renderYaml, tooLarge } from "../../agent/manifest/parse.ts";
 import { isObject, type Json } from "../../kernel/json.ts";
 import { invalid } from "../../kernel/problem.ts";

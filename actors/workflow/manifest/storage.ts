@@ -1,4 +1,5 @@
 /** `spec.storage`: the volumes a run begins with. */
+
 import type { Static } from "@sinclair/typebox";
 import type { Fields } from "../../manifest/fields.ts";
 import type { Definition, Workspace } from "../definition.ts";

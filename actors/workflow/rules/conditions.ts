@@ -3,6 +3,7 @@
  *
  * A score, a confidence or an exit code that is not there is absent, never 0: rules about it do not match.
  */
+
 import { verdictOf } from "../../approval/answers.ts";
 import { isObject, type Json } from "../../kernel/json.ts";
 import type { Effort } from "../../template/effort.ts";

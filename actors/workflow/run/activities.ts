@@ -1,4 +1,5 @@
 /** The slow or outside work a run asks for, with what goes in and what comes back. */
+
 import { type Static, Type } from "@sinclair/typebox";
 import { outcomeOf } from "../../execution/activities.ts";
 import { AgentRuntimeOverrides } from "../../execution/child.ts";

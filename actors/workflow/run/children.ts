@@ -5,6 +5,7 @@
  * it in the state's work until it is over; the child's terminal turn tells the run `child_ended`. A child that never
  * started is over as well, failed with the code that its start was refused with.
  */
+
 import type { ChildEnd } from "../../execution/child.ts";
 import { EXECUTION } from "../../execution/execution.ts";
 import { readVerdict, type Verdict } from "../../execution/judging/judgement.ts";

@@ -2,6 +2,7 @@
  * The four ways a run ends. Each has one terminal event, and nothing comes after it. The state at work has been left
  * before, or has come to its result.
  */
+
 import { shortened } from "../../execution/ending.ts";
 import type { Json } from "../../kernel/json.ts";
 import { TemplateError } from "../../template/template.ts";

@@ -11,6 +11,7 @@
  * goes on the blackboard, the rules are asked, and the next state is entered in the same turn, or the run ends
  * (`ending.ts`). A paused run stays between two states. News of work that is no longer at hand changes nothing.
  */
+
 import { defineActor } from "../../kernel/actor.ts";
 import type { Json } from "../../kernel/json.ts";
 import { iso } from "../../kernel/time.ts";

@@ -4,6 +4,7 @@
  * The state is never changed in place: what a turn does not touch is shared with the state before, so that a large
  * blackboard costs nothing but its own change.
  */
+
 import type { Effect } from "../../kernel/effect.ts";
 import { type Json, jsonOrText } from "../../kernel/json.ts";
 import { iso } from "../../kernel/time.ts";

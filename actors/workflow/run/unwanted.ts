@@ -1,4 +1,5 @@
 /** Starts that went through although nobody waits for them any more: what was started is told to stop. */
+
 import type { Effect } from "../../kernel/effect.ts";
 import { isObject, type Json } from "../../kernel/json.ts";
 import type { AgentStarted, RunStarted } from "./activities.ts";

@@ -2,6 +2,7 @@
  * From a state to the command that is run for it: everything rendered, nothing left to a shell but the author's own
  * text (contract 3).
  */
+
 import { isObject, type Json } from "../../kernel/json.ts";
 import type { Command, ContainerRunState, Step, SystemState } from "../definition.ts";
 import type { CommandRun } from "../run/activities.ts";

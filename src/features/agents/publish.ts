@@ -1,4 +1,5 @@
 /** Deploying manifests and patching them. */
+
 import { agentEvent, changeStatus } from "../../../actors/agent/lifecycle.ts";
 import { validateManifest } from "../../../actors/agent/manifest/manifest.ts";
 import { type ManifestSource, parseManifest, renderYaml } from "../../../actors/agent/manifest/parse.ts";

@@ -1,4 +1,5 @@
 /** The runtimes of this node: the built-in table, with the entries of `SVC_RUNTIME_REGISTRY` over it. */
+
 import { readFileSync } from "node:fs";
 import { builtInRuntimes, mergeRuntimes, type Runtime } from "../../../actors/agent/manifest/runtimes.ts";
 import { isObject, type Json } from "../../../actors/kernel/json.ts";

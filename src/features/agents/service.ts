@@ -1,4 +1,5 @@
 /** What can be done with agents. Routes, executions and later the management tools all come through here. */
+
 import { LRUCache } from "lru-cache";
 import type { AgentSpec } from "../../../actors/agent/manifest/spec.ts";
 import type { ResolvedAgent } from "../../../actors/execution/start/request.ts";

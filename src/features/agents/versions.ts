@@ -1,4 +1,5 @@
 /** An agent's row and its versions, inside the transaction that changes them. */
+
 import { agentEvent, changeStatus, type Ownership } from "../../../actors/agent/lifecycle.ts";
 import type { AgentSpec } from "../../../actors/agent/manifest/spec.ts";
 import type { Json } from "../../../actors/kernel/json.ts";

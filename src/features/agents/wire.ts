@@ -1,4 +1,5 @@
 /** From records to what callers read. */
+
 import { renderYaml } from "../../../actors/agent/manifest/parse.ts";
 import { masked } from "../../../actors/agent/masking.ts";
 import type { AgentDocumentRow, AgentRow, VersionRow } from "./records.ts";

@@ -1,4 +1,5 @@
 /** Whoever acts on an approval, and from where, as a request tells it. */
+
 import type { Decider, Source } from "../../../actors/approval/messages.ts";
 import type { Identity } from "../../../actors/identity/identity.ts";
 import { madeStorable } from "../../../actors/manifest/storable.ts";

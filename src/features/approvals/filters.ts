@@ -1,4 +1,5 @@
 /** The filters of the two lists, as a query asks for them. */
+
 import { invalidField } from "../../../actors/kernel/problem.ts";
 import { readTime } from "../../../actors/kernel/time.ts";
 import type { HistoryFilter, PendingFilter } from "./records.ts";

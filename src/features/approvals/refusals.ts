@@ -1,4 +1,5 @@
 /** Checks of what people write, beyond what a schema can say. */
+
 import { type Issue, invalidField, invalidRequest } from "../../../actors/kernel/problem.ts";
 import { isStorable } from "../../../actors/manifest/storable.ts";
 import { maxFeedbackBytes } from "./schema.ts";

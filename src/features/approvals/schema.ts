@@ -1,4 +1,5 @@
 /** The requests and answers of the approval routes. */
+
 import { type Static, Type } from "@sinclair/typebox";
 import { PendingApproval } from "../../../actors/approval/record.ts";
 import { pagingQuery } from "../../http/paging.ts";

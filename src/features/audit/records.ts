@@ -1,4 +1,5 @@
 /** Reading the audit log. */
+
 import type { Fragment } from "postgres";
 import { readTime } from "../../../actors/kernel/time.ts";
 import { type List, listOf, type Page } from "../../http/paging.ts";

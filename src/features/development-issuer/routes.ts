@@ -1,4 +1,5 @@
 /** The development issuer's routes. Mounted in development mode only; elsewhere these paths are unknown. */
+
 import { Type } from "@sinclair/typebox";
 import { isObject, JsonObject } from "../../../actors/kernel/json.ts";
 import { definePublicRoute, type RawContent, type Route, rawBody, reply } from "../../http/route.ts";

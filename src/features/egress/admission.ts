@@ -3,6 +3,7 @@
  * with, for as long as it is that.
  * What is known of an instance is believed for half a second; open connections are cut within that time.
  */
+
 import { LRUCache } from "lru-cache";
 import { EXECUTION } from "../../../actors/execution/execution.ts";
 import type { ExecutionState } from "../../../actors/execution/state.ts";

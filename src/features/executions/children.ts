@@ -1,4 +1,5 @@
 /** The activity `child.start`: starts a judge or an output handler as an execution below its parent. */
+
 import { Value } from "@sinclair/typebox/value";
 import { type ChildInput, ChildStart } from "../../../actors/execution/child.ts";
 import { judgeInput } from "../../../actors/execution/judging/judgement.ts";

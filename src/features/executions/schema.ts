@@ -1,4 +1,5 @@
 /** The wire shapes of executions. The record itself is defined beside its fold, in `actors/execution/record/record.ts`. */
+
 import { type Static, Type } from "@sinclair/typebox";
 import { Status } from "../../../actors/execution/messages.ts";
 import { AnyJson } from "../../../actors/kernel/json.ts";

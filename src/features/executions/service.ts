@@ -1,4 +1,5 @@
 /** What can be done with executions. Routes, agents and later the management tools all come through here. */
+
 import { Value } from "@sinclair/typebox/value";
 import { isTerminal } from "../../../actors/execution/events.ts";
 import { EXECUTION } from "../../../actors/execution/execution.ts";

@@ -1,4 +1,5 @@
 /** An execution's events as a stream: what is stored, then what happens, without gap or repeat. */
+
 import { eventName, isTerminal, wireEvent } from "../../../actors/execution/events.ts";
 import { iso } from "../../../actors/kernel/time.ts";
 import { type LogWishes, streamLog } from "../../http/streams/log-stream.ts";

@@ -1,4 +1,5 @@
 /** The wire shapes of volumes. */
+
 import { type Static, Type } from "@sinclair/typebox";
 import { Nullable } from "../../../actors/kernel/schema.ts";
 import { pagingQuery } from "../../http/paging.ts";

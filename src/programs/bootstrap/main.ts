@@ -4,6 +4,7 @@
  *
  * Standard output carries the final answer and nothing else; diagnostics go to standard error.
  */
+
 import { writeSync } from "node:fs";
 import { killStartup, runStartup, startupFailedCode } from "../init/startup.ts";
 import { diagnostic, endingOf, exitCodes } from "./ending.ts";

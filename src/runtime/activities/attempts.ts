@@ -1,4 +1,5 @@
 /** Runs one piece of work until it has an outcome; the type of an error decides about repeats. */
+
 import type { Outcome } from "../../../actors/kernel/activity.ts";
 import type { Json } from "../../../actors/kernel/json.ts";
 import { type ActivityContext, type ActivityDefinition, Retryable, Terminal } from "../port.ts";

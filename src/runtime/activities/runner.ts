@@ -5,6 +5,7 @@
  * node adopts the rows of dead nodes and runs them again under the same id, `resumed`. The type of
  * the error decides about repeats: `Terminal` never, `Retryable` after its delay, anything else with backoff.
  */
+
 import type { Outcome } from "../../../actors/kernel/activity.ts";
 import type { Json } from "../../../actors/kernel/json.ts";
 import { texts } from "../../store/array-literal.ts";

@@ -1,4 +1,5 @@
 /** What a lane needs of the node around it. */
+
 import type { Sql } from "../../store/postgres.ts";
 import type { Outbox } from "../effects/outbox.ts";
 import type { Leases } from "../ownership/lease.ts";

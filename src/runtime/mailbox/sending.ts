@@ -2,6 +2,7 @@
  * Messages on their way to actors: by way of the mailbox, or, where the actor's partition is held here and nothing has to
  * be kept before it is answered, straight to its lane.
  */
+
 import type { Outcome } from "../../../actors/kernel/activity.ts";
 import type { Json } from "../../../actors/kernel/json.ts";
 import type { Lane } from "../lane/lane.ts";

@@ -1,4 +1,5 @@
 /** The kinds of state that run agents: `Agent` and `ParallelAgents`. */
+
 import { isolations } from "../../../agent/manifest/spec.ts";
 import type { Fields } from "../../../manifest/fields.ts";
 import type { AgentState, Consensus, Judge, ParallelAgentsState } from "../../definition.ts";

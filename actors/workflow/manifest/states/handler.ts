@@ -1,4 +1,5 @@
 /** `output_handler` of a state: what its output goes through before it is the result's. */
+
 import type { OutputHandler } from "../../../execution/start/plan.ts";
 import type { Fields } from "../../../manifest/fields.ts";
 import { readHeaders, readMethod, webUrlFault } from "../../../manifest/web-request.ts";

@@ -1,4 +1,5 @@
 /** The kind of state that waits for people (workflow contract, section 12). */
+
 import type { Notify } from "../../../approval/messages.ts";
 import type { Fields } from "../../../manifest/fields.ts";
 import { readWebUrl } from "../../../manifest/web-request.ts";

@@ -1,4 +1,5 @@
 /** What commands are run in: image, environment, directory, network and resources (workflow contract, section 3). */
+
 import { imageFault } from "../../../agent/manifest/runtime.ts";
 import type { Fields } from "../../../manifest/fields.ts";
 import { normalPath } from "../../../manifest/paths.ts";

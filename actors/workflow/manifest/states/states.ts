@@ -1,4 +1,5 @@
 /** `spec.states`: their names, what all kinds have in common, and the kind of each. */
+
 import { isObject, type Json } from "../../../kernel/json.ts";
 import { Fields } from "../../../manifest/fields.ts";
 import type { Findings } from "../../../manifest/findings.ts";

@@ -1,4 +1,5 @@
 /** What a state mounts in its sandbox (workflow contract, section 2). */
+
 import { overlap } from "../../../agent/manifest/volumes.ts";
 import type { Fields } from "../../../manifest/fields.ts";
 import { normalPath } from "../../../manifest/paths.ts";

@@ -1,4 +1,5 @@
 /** A run before its first state: its first blackboard (contract 5) and everything around it. */
+
 import type { Static } from "@sinclair/typebox";
 import { isObject, type Json } from "../../../kernel/json.ts";
 import { iso } from "../../../kernel/time.ts";

@@ -1,4 +1,5 @@
 /** What an agent's output means to a workflow. */
+
 import { withoutFence } from "../../../execution/judging/fence.ts";
 import { isObject, type Json, jsonOrText } from "../../../kernel/json.ts";
 

@@ -7,6 +7,7 @@
  *
  * What is not declared is skipped. Every run of the agent, and every judge, is an execution of its own.
  */
+
 import { consensusOf } from "../../../execution/judging/consensus.ts";
 import { trimText } from "../../../execution/loop/trim.ts";
 import type { Json } from "../../../kernel/json.ts";

@@ -1,4 +1,5 @@
 /** What a command's end means as a state's result (contract 2). */
+
 import { isObject, type Json } from "../../../kernel/json.ts";
 import type { CommandEnd, CommandEnded } from "../activities.ts";
 import { jsonBytes, maxResultBytes } from "../blackboard/size.ts";

@@ -2,6 +2,7 @@
  * ContainerRun: one container of an image of the author's choice, its standard output through an output handler if
  * there is one. Once the container has ended, its result waits in the work for what the handler gives.
  */
+
 import { containerCommand } from "../../shell/command-text.ts";
 import { COMMAND } from "../activities.ts";
 import { endHeard, type Heard, leaveChildren, startHeard } from "../children.ts";

@@ -4,6 +4,7 @@
  * An agent is started as a child of the run, a webhook is called by an activity. What it answers becomes the output;
  * when it fails, the result says so in `handler_error`, and the state fails only if the handler is required.
  */
+
 import { trimText } from "../../../execution/loop/trim.ts";
 import type { OutputHandler } from "../../../execution/start/plan.ts";
 import type { Json } from "../../../kernel/json.ts";

@@ -2,6 +2,7 @@
  * Human: a person decides. The approval is an actor of its own that lives beside the run: it is opened in one commit
  * with the state's entry, and its deciding turn tells the run in one commit with the decision. It keeps its own time.
  */
+
 import { APPROVAL, type ApprovalDecided, type Open } from "../../../approval/messages.ts";
 import { isObject, type Json } from "../../../kernel/json.ts";
 import { iso } from "../../../kernel/time.ts";

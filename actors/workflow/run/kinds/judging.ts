@@ -1,4 +1,5 @@
 /** How the judges of a state are asked, and how what they found is kept. */
+
 import { judgeInput } from "../../../execution/judging/judgement.ts";
 import type { MountPlan } from "../../../execution/start/plan.ts";
 import type { Json } from "../../../kernel/json.ts";

@@ -8,6 +8,7 @@
  * The actor hands on only what belongs to the entry at work: the outcome of an activity that the work names, the end
  * of a child it lists. Whatever a function did before it threw a fault is forgotten; then the work is left.
  */
+
 import type { ApprovalDecided } from "../../../approval/messages.ts";
 import type { ChildEnd } from "../../../execution/child.ts";
 import type { Json } from "../../../kernel/json.ts";

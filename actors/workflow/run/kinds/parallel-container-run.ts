@@ -2,6 +2,7 @@
  * ParallelContainerRun: several containers at once. Whatever their `completion` says, all of them run out: what one has
  * begun outside its sandbox is not for another's failure to cut short. Each is killed when its own time is up.
  */
+
 import type { ParallelContainerRunState } from "../../definition.ts";
 import { stepCommand } from "../../shell/command-text.ts";
 import { COMMAND } from "../activities.ts";

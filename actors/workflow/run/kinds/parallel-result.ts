@@ -1,4 +1,5 @@
 /** The result of a ParallelAgents state: what its agents came to, and the consensus over the verdicts (contract 2, 7). */
+
 import { consensusOf } from "../../../execution/judging/consensus.ts";
 import { trimText } from "../../../execution/loop/trim.ts";
 import type { Json } from "../../../kernel/json.ts";

@@ -2,6 +2,7 @@
  * Subworkflow: another workflow, run below this one. A blocking state waits for its end; with `fire_and_forget` it is
  * done once the other has started.
  */
+
 import { maxDepth } from "../../../execution/start/plan.ts";
 import type { Json } from "../../../kernel/json.ts";
 import { RUN_START, type RunStart, type RunStarted } from "../activities.ts";

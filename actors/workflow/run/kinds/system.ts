@@ -2,6 +2,7 @@
  * System: one command in a sandbox of the node's agent runtime. Two exact commands start no process: `noop`, and
  * `update_blackboard`, which writes its rendered `env` to the blackboard.
  */
+
 import { systemCommand } from "../../shell/command-text.ts";
 import { COMMAND } from "../activities.ts";
 import { reservedKeys } from "../blackboard/reserved.ts";

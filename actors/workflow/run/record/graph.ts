@@ -1,4 +1,5 @@
 /** A run as a graph: its states, the ways between them and how often each was taken, its steps with their times. */
+
 import { type Static, Type } from "@sinclair/typebox";
 import type { Json } from "../../../kernel/json.ts";
 import { Nullable } from "../../../kernel/schema.ts";

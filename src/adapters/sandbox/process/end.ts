@@ -1,4 +1,5 @@
 /** Ending an instance from any node: by its supervisor where that lives, else by hand. */
+
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { readJson, writeAtomically } from "../../../lib/json-file.ts";

@@ -2,6 +2,7 @@
  * The process adapter of the sandbox port: instances are processes of this host, inside bubblewrap where it
  * works. Keeps nothing in memory: what it knows of an instance it reads from the instance's directory.
  */
+
 import { existsSync } from "node:fs";
 import { mkdir, readdir, rename, rm, stat, utimes } from "node:fs/promises";
 import { join, resolve } from "node:path";

@@ -4,6 +4,7 @@
  * Nodes tell one another which agents have news, at most every 50 ms. That is a hint: every few seconds each followed
  * agent is looked at anyway.
  */
+
 import { EXECUTION } from "../../../../actors/execution/execution.ts";
 import type { Json } from "../../../../actors/kernel/json.ts";
 import type { LogEntry, News, Runtime } from "../../../runtime/port.ts";

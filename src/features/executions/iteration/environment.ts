@@ -1,4 +1,5 @@
 /** What an instance finds in its environment. */
+
 import { historyVariable } from "../../../../actors/execution/record/history.ts";
 import type { Header, Plan } from "../../../../actors/execution/start/plan.ts";
 import type { Json } from "../../../../actors/kernel/json.ts";

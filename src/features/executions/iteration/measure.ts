@@ -1,4 +1,5 @@
 /** What a deterministic validator finds in an iteration's result. Pure; runs in a guarded process. */
+
 import { withoutFence } from "../../../../actors/execution/judging/fence.ts";
 import type { Json } from "../../../../actors/kernel/json.ts";
 import { compileSchema } from "../../../../actors/manifest/json-schema.ts";

@@ -1,4 +1,5 @@
 /** The facts that a start is decided by, gathered on the agent as this start has it. Nothing is stored here. */
+
 import type { StartFacts } from "../../../../actors/execution/start/facts.ts";
 import type { Attachment, Header, JudgeValidator } from "../../../../actors/execution/start/plan.ts";
 import { maxInputBytes, type StartRequest } from "../../../../actors/execution/start/request.ts";

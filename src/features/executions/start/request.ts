@@ -1,4 +1,5 @@
 /** A start of an execution as a request of the API asks for it. */
+
 import type { StartOrigin, StartRequest } from "../../../../actors/execution/start/request.ts";
 import type { Identity } from "../../../../actors/identity/identity.ts";
 import type { Json } from "../../../../actors/kernel/json.ts";

@@ -2,6 +2,7 @@
  * The execution of a router agent: started, or joined where an earlier try began it, and followed to its end wherever
  * it runs. At the deadline it is cancelled.
  */
+
 import { readEvent } from "../../../../actors/execution/events.ts";
 import { EXECUTION } from "../../../../actors/execution/execution.ts";
 import type { StartRequest } from "../../../../actors/execution/start/request.ts";

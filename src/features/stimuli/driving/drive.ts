@@ -2,6 +2,7 @@
  * A stimulus from its acceptance to its end: choose the workflow, start its run under the id minted with the
  * stimulus, settle the row. Whoever drives it on after a crash starts the same run.
  */
+
 import { Problem } from "../../../../actors/kernel/problem.ts";
 import { failedStatusOf, retryAt } from "../../../../actors/stimulus/life.ts";
 import type { RunRequest, StartedRun } from "../../workflows/runs/port.ts";

@@ -7,6 +7,7 @@
  * What waits is bounded per tenant at acceptance. A tenant whose
  * stimuli take long, because an agent classifies them, does not keep those of others waiting.
  */
+
 import type { Stimulus } from "../intake/port.ts";
 import type { Drive } from "./drive.ts";
 

@@ -1,4 +1,5 @@
 /** What can be done with stimuli that were taken in: looking at them, and giving up those that came to nothing. */
+
 import { invalidAt, Problem } from "../../../../actors/kernel/problem.ts";
 import { readTime } from "../../../../actors/kernel/time.ts";
 import { isStorable, unusableText } from "../../../../actors/manifest/storable.ts";

@@ -2,6 +2,7 @@
  * Replays: a stored stimulus is taken in once more, as a new one. That it came to a run is noted on the original with the
  * settlement of the new one, whichever node that happens on.
  */
+
 import type { Identity } from "../../../../actors/identity/identity.ts";
 import { invalidAt, Problem } from "../../../../actors/kernel/problem.ts";
 import { isStorable, unusableText } from "../../../../actors/manifest/storable.ts";

@@ -1,4 +1,5 @@
 /** The wire shapes of the history of stimuli (stimuli contract, section 9). */
+
 import { type Static, Type } from "@sinclair/typebox";
 import { Nullable } from "../../../../actors/kernel/schema.ts";
 import { StimulusRecord } from "../../../../actors/stimulus/record.ts";

@@ -1,4 +1,5 @@
 /** The wire shapes of ingestion. */
+
 import { type Static, Type } from "@sinclair/typebox";
 import { Nullable } from "../../../../actors/kernel/schema.ts";
 

@@ -1,4 +1,5 @@
 /** What a run that a stimulus starts is given (stimuli contract, section 2). */
+
 import type { Json } from "../../../../actors/kernel/json.ts";
 import { iso } from "../../../../actors/kernel/time.ts";
 import { payloadOf } from "../../../../actors/stimulus/content.ts";

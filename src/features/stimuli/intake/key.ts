@@ -1,4 +1,5 @@
 /** Idempotency keys of stimuli (stimuli contract, section 7). */
+
 import { invalidAt } from "../../../../actors/kernel/problem.ts";
 import { isStorable } from "../../../../actors/manifest/storable.ts";
 

@@ -1,4 +1,5 @@
 /** What a source route says, read from a request: defaults, merging, and what no schema can see. */
+
 import { type Issue, invalidField, invalidRequest, Problem } from "../../../../actors/kernel/problem.ts";
 import { isStorable } from "../../../../actors/manifest/storable.ts";
 import { isReservedSource, parseSource } from "../../../../actors/stimulus/source.ts";

@@ -1,4 +1,5 @@
 /** What can be done with workflow definitions. Routes, runs and management tools all come through here. */
+
 import { LRUCache } from "lru-cache";
 import { invalidField, Problem } from "../../../../actors/kernel/problem.ts";
 import type { Definition } from "../../../../actors/workflow/definition.ts";

@@ -1,4 +1,5 @@
 /** Definitions as the wire shows them. */
+
 import { renderYaml } from "../../../../actors/agent/manifest/parse.ts";
 import { maskedWorkflow } from "../../../../actors/agent/masking.ts";
 import { parseWorkflow } from "../../../../actors/workflow/manifest/parse.ts";

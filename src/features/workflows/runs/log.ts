@@ -1,4 +1,5 @@
 /** A run's log as clients read it (workflow contract, section 11): the same object in `/logs` and in the stream. */
+
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import { AnyJson } from "../../../../actors/kernel/json.ts";
 import { iso } from "../../../../actors/kernel/time.ts";

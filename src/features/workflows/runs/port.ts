@@ -1,4 +1,5 @@
 /** A start of a workflow run as it is asked for: by a request, a tool, a parent run, a stimulus, a retry. */
+
 import type { Starter } from "../../../../actors/execution/start/request.ts";
 import type { Json } from "../../../../actors/kernel/json.ts";
 import type { Initiator } from "../../../../actors/workflow/run/state.ts";

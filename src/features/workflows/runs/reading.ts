@@ -1,4 +1,5 @@
 /** What requests about runs say, as far as their shape can be judged without workflow or run. */
+
 import { signalText } from "../../../../actors/approval/answers.ts";
 import type { Identity } from "../../../../actors/identity/identity.ts";
 import { invalidAt, Problem } from "../../../../actors/kernel/problem.ts";

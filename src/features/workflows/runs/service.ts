@@ -1,4 +1,5 @@
 /** What can be done with runs of workflows. Routes, tools, parent runs and stimuli all come through here. */
+
 import { TypeCompiler } from "@sinclair/typebox/compiler";
 import { Value } from "@sinclair/typebox/value";
 import type { Json } from "../../../../actors/kernel/json.ts";

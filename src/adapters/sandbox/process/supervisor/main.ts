@@ -5,6 +5,7 @@
  *
  * Argument: the instance's directory.
  */
+
 import { closeSync, openSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { readJson, writeAtomically } from "../../../../lib/json-file.ts";

@@ -1,4 +1,5 @@
 /** The few shell lines between the supervisor and the instance: what a process can only do to itself. */
+
 import type { InstanceLimits } from "../../instance.ts";
 import { quoted } from "../start.ts";
 

@@ -9,6 +9,7 @@
  *
  * Fields are those of the routes of the API. Workflows and agents need not exist yet.
  */
+
 import { readFile, stat } from "node:fs/promises";
 import type { TSchema } from "@sinclair/typebox";
 import { isTenantSlug } from "../../../../../actors/identity/tenant.ts";

@@ -1,4 +1,5 @@
 /** Secrets of source routes: minted, checked against the preset that uses them, sealed, opened. */
+
 import { randomBytes } from "node:crypto";
 import { invalidField } from "../../../../../actors/kernel/problem.ts";
 import type { SealedPlace, Sealer } from "../../../encryption/port.ts";

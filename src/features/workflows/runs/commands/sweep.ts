@@ -1,4 +1,5 @@
 /** What commands leave on a host: taken away once no run works with them any more. */
+
 import { isUuid } from "../../../../http/route.ts";
 import { repeatedly } from "../../../../lib/interval.ts";
 import type { HeldByRuns } from "../../../executions/sweep.ts";

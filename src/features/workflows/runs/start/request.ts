@@ -1,4 +1,5 @@
 /** What a start brings besides the workflow, judged: input, overrides, intent (workflow contract, sections 5, 6, 10). */
+
 import { maxInputBytes } from "../../../../../actors/execution/start/request.ts";
 import { isObject, type Json } from "../../../../../actors/kernel/json.ts";
 import { type Issue, invalid, type Problem } from "../../../../../actors/kernel/problem.ts";

@@ -1,4 +1,5 @@
 /** A run that did not complete, begun anew where it ended: its manifest, its input, its last blackboard. */
+
 import type { Starter } from "../../../../../actors/execution/start/request.ts";
 import { Problem } from "../../../../../actors/kernel/problem.ts";
 import { mayUseContext } from "../../../../../actors/policy/security-context.ts";

@@ -1,4 +1,5 @@
 /** Starting a run: the checks in the contract's order, and what the actor is started with. */
+
 import type { Attachment } from "../../../../../actors/execution/start/plan.ts";
 import { type MountPlan, maxDepth } from "../../../../../actors/execution/start/plan.ts";
 import { maxInputBytes } from "../../../../../actors/execution/start/request.ts";

@@ -1,4 +1,5 @@
 /** In whose name a run starts other executions. */
+
 import type { Starter } from "../../../../../actors/execution/start/request.ts";
 import { tiers } from "../../../../../actors/identity/identity.ts";
 import type { RunHeader } from "../../../../../actors/workflow/run/state.ts";

@@ -1,4 +1,5 @@
 /** Tools that register, show and remove workflows. Each does what its route does. */
+
 import { Type } from "@sinclair/typebox";
 import { isObject } from "../../../../../actors/kernel/json.ts";
 import { parseWorkflow } from "../../../../../actors/workflow/manifest/parse.ts";

@@ -1,4 +1,5 @@
 /** A manifest before the judges: deployed agents that say whether it should be registered. */
+
 import { consensusOf } from "../../../../../actors/execution/judging/consensus.ts";
 import { judgeInput, readVerdict, type Verdict } from "../../../../../actors/execution/judging/judgement.ts";
 import type { Json } from "../../../../../actors/kernel/json.ts";

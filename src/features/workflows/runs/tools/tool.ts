@@ -1,4 +1,5 @@
 /** Management tools: what one is made of, who calls it, and how its arguments and its failures are told. */
+
 import type { Static, TObject } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import type { Identity } from "../../../../../actors/identity/identity.ts";

@@ -1,4 +1,5 @@
 /** The tools of workflows, by name: `svc.workflow.*`, as well under `aegis.` (workflow contract, section 13). */
+
 import type { Json } from "../../../../../actors/kernel/json.ts";
 import { canonicalName } from "../../../../../actors/tool/catalog.ts";
 import type { ToolOutcome } from "../../../tools/port.ts";
