@@ -34,6 +34,16 @@ export interface App {
   beginStop(): void;
 }
 
+/** Looks at an answer before it is sent, and gives the one to send. `route` is null for what no route answers. */
+export type AnswerInspector = (route: Route | null, request: Request, response: Response) => Promise<Response>;
+
+let inspector: AnswerInspector | null = null;
+
+/** Has every app of this process show its answers first: tests hold them against their schemas. Off in production. */
+export function inspectAnswers(inspect: AnswerInspector): void {
+  inspector = inspect;
+}
+
 /** @throws when two routes share method and path */
 export function createApp(options: AppOptions): App {
   const leaving = new AbortController();
@@ -42,7 +52,7 @@ export function createApp(options: AppOptions): App {
   const bodyDeadlineMs = options.bodyDeadlineMs ?? 30_000;
 
   /** Wraps one way of answering with everything that holds for every answer. */
-  function answering(path: string, sse: boolean, answer: (incoming: Incoming, params: Params) => Promise<Response>) {
+  function answering(route: Route | null, answer: (incoming: Incoming, params: Params) => Promise<Response>) {
     return async (request: Request, params: Params, server: Listener | null): Promise<Response> => {
       const began = performance.now();
       const incoming = new LazyIncoming(request, requestIdOf(request.headers), server, leaving.signal);
@@ -52,9 +62,10 @@ export function createApp(options: AppOptions): App {
       } catch (error) {
         response = refuse(error, incoming);
       }
-      response = withHeaders(response, incoming, cors, sse);
+      response = withHeaders(response, incoming, cors, route?.sse ?? false);
+      if (inspector !== null) response = await inspector(route, request, response);
       if (request.method === "HEAD") response = headOnly(response);
-      record(request, path, response.status, began, incoming.requestId);
+      record(request, route?.path ?? "unmatched", response.status, began, incoming.requestId);
       return response;
     };
   }
@@ -99,7 +110,7 @@ export function createApp(options: AppOptions): App {
     handler: { standardHostname: false },
   });
   for (const route of options.routes) {
-    const run = answering(route.path, route.sse, pipeline(route, options.authenticator, bodyDeadlineMs));
+    const run = answering(route, pipeline(route, options.authenticator, bodyDeadlineMs));
     const methods = route.method === "GET" ? ["GET", "HEAD"] : [route.method];
     for (const method of methods) {
       elysia.route(method, route.path, ({ request, params, server }) => run(request, params, server), {
@@ -107,7 +118,7 @@ export function createApp(options: AppOptions): App {
       });
     }
   }
-  const unmatched = answering("unmatched", false, async ({ request, url }) => {
+  const unmatched = answering(null, async ({ request, url }) => {
     const allowed = allowedAt(url.pathname);
     if (allowed.length === 0) throw new Problem("not_found", "There is nothing here");
     const preflight = request.method === "OPTIONS" ? cors.preflight(request.headers, allowed) : null;
@@ -117,9 +128,7 @@ export function createApp(options: AppOptions): App {
   });
   elysia.all("/", ({ request, server }) => unmatched(request, {}, server), { parse: "none" });
   elysia.all("/*", ({ request, server }) => unmatched(request, {}, server), { parse: "none" });
-  elysia.onError(({ error, request, server }) =>
-    answering("unmatched", false, () => Promise.reject(error))(request, {}, server),
-  );
+  elysia.onError(({ error, request, server }) => answering(null, () => Promise.reject(error))(request, {}, server));
 
   return {
     elysia: elysia as unknown as Elysia,

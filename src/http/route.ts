@@ -24,7 +24,15 @@
  * an optional member counts as absent, `default`s are filled in, query values are converted to the
  * declared integer, number, boolean or array. Findings become 422 `validation_failed` with `issues`.
  */
-import { FormatRegistry, type Static, type TObject, type TSchema, type TString, Type } from "@sinclair/typebox";
+import {
+  FormatRegistry,
+  KindGuard,
+  type Static,
+  type TObject,
+  type TSchema,
+  type TString,
+  Type,
+} from "@sinclair/typebox";
 import type { Identity } from "../../actors/identity/identity.ts";
 import type { ProblemCode } from "../../actors/kernel/problem.ts";
 
@@ -103,6 +111,21 @@ export class JsonText<out Body> {
 
 /** The schema of an answer that is not JSON: the handler returns it as a `Response` with one of these media types. */
 export const media = (...types: readonly string[]) => Type.Unsafe<Response>({ type: "string", "x-media": types });
+
+/** The media types that an answer of this schema may have beside JSON. */
+export const mediaTypesOf = (schema: TSchema): readonly string[] =>
+  optionsOf(schema).flatMap((option): readonly string[] => option["x-media"] ?? []);
+
+/** The JSON part of an answer's schema; null when it has none. */
+export function withoutMedia(schema: TSchema): TSchema | null {
+  const options = optionsOf(schema);
+  const json = options.filter((option) => option["x-media"] === undefined);
+  if (json.length === options.length) return schema;
+  return json.length === 0 ? null : Type.Union(json);
+}
+
+const optionsOf = (schema: TSchema): readonly TSchema[] =>
+  KindGuard.IsUnion(schema) ? schema.anyOf.flatMap(optionsOf) : [schema];
 
 /** The schema of an answer by `EventStreams.open`. */
 export const eventStream = media("text/event-stream");

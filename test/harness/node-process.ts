@@ -6,6 +6,8 @@ import type { TestStores } from "./stores.ts";
 import { until } from "./until.ts";
 
 const root = join(import.meta.dir, "../..");
+/** Answers of the node are checked as those of this process are. */
+const checks = join(import.meta.dir, "answers-of-node.ts");
 
 export interface NodeOptions {
   /** Shared by nodes that shall share sandboxes; own one when absent. */
@@ -54,7 +56,7 @@ export class NodeProcess {
   }
 
   async start(): Promise<this> {
-    const child = Bun.spawn([process.execPath, join(root, this.program)], {
+    const child = Bun.spawn([process.execPath, "--preload", checks, join(root, this.program)], {
       cwd: root,
       env: { ...this.env },
       stdin: "ignore",

@@ -1,5 +1,6 @@
 /** Runs before every test file (bunfig.toml). */
-import { afterAll, setDefaultTimeout } from "bun:test";
+import { afterAll, afterEach, setDefaultTimeout } from "bun:test";
+import { checkAnswers, requireFittingAnswers } from "./answers.ts";
 import { leave } from "./leave.ts";
 import { removeScratch } from "./scratch.ts";
 import { leaveTestStores } from "./stores.ts";
@@ -7,6 +8,8 @@ import { leaveTestStores } from "./stores.ts";
 // For one file run by hand: Bun forgets it after the first, and has no setting for it. `test/run.ts` says it by option.
 setDefaultTimeout(30_000);
 
+checkAnswers();
+afterEach(requireFittingAnswers);
 afterAll(leave);
 afterAll(leaveTestStores);
 afterAll(removeScratch);

@@ -78,6 +78,7 @@ test("the document tells what the routes declare", async () => {
     "/v1/agents",
   ]);
   expect(document.paths["/v1/agents/{id}/execute"]?.post).toEqual({
+    operationId: "postAgentsByIdExecute",
     tags: ["agents"],
     summary: "Starts <it>",
     description: "Scope: agent:execute or agent:deploy",

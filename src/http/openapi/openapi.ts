@@ -1,6 +1,7 @@
 /** The API document: generated from the declared routes, whose TypeBox schemas are JSON Schema already. */
-import { type TObject, type TSchema, Type } from "@sinclair/typebox";
-import type { Route } from "../route.ts";
+import { KindGuard, type TObject, type TSchema, Type } from "@sinclair/typebox";
+import { problems } from "../../../actors/kernel/problem.ts";
+import { mediaTypesOf, type Route, withoutMedia } from "../route.ts";
 
 export type OpenApiDocument = ReturnType<typeof openApiDocument>;
 
@@ -37,7 +38,10 @@ export function openApiDocument(
 
 const ErrorBody = Type.Object({
   error: Type.String({ description: "For people" }),
-  code: Type.String({ description: "Stable, snake_case" }),
+  code: Type.Union(
+    Object.keys(problems).map((code) => Type.Literal(code)),
+    { description: "Stable" },
+  ),
   request_id: Type.String(),
   issues: Type.Optional(Type.Array(Type.Object({ path: Type.String(), message: Type.String(), code: Type.String() }))),
 });
@@ -51,6 +55,7 @@ export interface Parameter {
 }
 
 export interface Operation {
+  readonly operationId: string;
   readonly tags: readonly string[];
   readonly summary: string;
   readonly description?: string;
@@ -65,6 +70,7 @@ function operation(route: Route): Operation {
   const scopes = route.scope === null ? [] : typeof route.scope === "string" ? [route.scope] : route.scope.anyOf;
   const bearer = [{ bearer: scopes }, ...(route.sse ? [{ queryToken: scopes }] : [])];
   return {
+    operationId: operationIdOf(route),
     tags: [route.tag],
     summary: route.summary,
     ...(scopes.length > 0 ? { description: `Scope: ${scopes.join(" or ")}` } : {}),
@@ -78,6 +84,23 @@ function operation(route: Route): Operation {
     responses: responses(route),
   };
 }
+
+/** From method and path, so that it is unique and stays: `getAgentsByIdVersions`. The version prefix is left out. */
+function operationIdOf({ method, path }: Route): string {
+  const parts = path.split("/").filter((part) => part !== "" && part !== "v1");
+  const words = parts.flatMap((part) =>
+    part === "*" ? ["By", "path"] : part.startsWith(":") ? ["By", part.slice(1)] : [part],
+  );
+  return (
+    method.toLowerCase() +
+    words
+      .flatMap((word) => word.split(/[^A-Za-z0-9]+/))
+      .map(capitalized)
+      .join("")
+  );
+}
+
+const capitalized = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1);
 
 function parameters(path: string, schema: TObject | null): Parameter[] {
   const names = path.split("/").flatMap((part) => (part === "*" ? ["*"] : part.startsWith(":") ? [part.slice(1)] : []));
@@ -94,7 +117,7 @@ function namedParameters(place: "query" | "header", schema: TObject | null): Par
   return Object.entries(schema.properties).map(([name, property]) => ({
     name,
     in: place,
-    required: schema.required?.includes(name) ?? false,
+    required: isRequired(schema, name),
     ...(typeof property.description === "string" ? { description: property.description } : {}),
     schema: plain(property),
   }));
@@ -103,26 +126,49 @@ function namedParameters(place: "query" | "header", schema: TObject | null): Par
 function requestBody({ body }: Route): Operation["requestBody"] | null {
   if (!body) return null;
   if (body.kind === "json") {
-    return { required: !body.optional, content: { "application/json": { schema: plain(body.schema) } } };
+    return { required: !body.optional, content: { "application/json": { schema: plain(asked(body.schema)) } } };
   }
-  const schema = plain(body.schema ?? Type.String());
+  const schema = plain(asked(body.schema ?? Type.String()));
   return { required: true, content: Object.fromEntries((body.accepts ?? ["*/*"]).map((type) => [type, { schema }])) };
 }
 
 function responses(route: Route): Operation["responses"] {
-  const type = route.sse ? "text/event-stream" : "application/json";
   const declared = Object.entries(route.responses).map(([status, schema]) => [
     status,
-    { description: description(schema), content: { [type]: { schema: plain(schema) } } },
+    { description: description(schema), content: contentOf(schema) },
   ]);
-  const plainSuccess = { description: "Success", ...(route.sse ? { content: { [type]: {} } } : {}) };
-  const success = declared.length === 0 ? { "200": plainSuccess } : {};
   const error = { "application/json": { schema: { $ref: "#/components/schemas/Error" } } };
-  return { ...success, ...Object.fromEntries(declared), default: { description: "Any refusal", content: error } };
+  return { ...Object.fromEntries(declared), default: { description: "Any refusal", content: error } };
+}
+
+/** Media type → schema; media that are not JSON have none. */
+function contentOf(schema: TSchema): Record<string, unknown> {
+  const json = withoutMedia(schema);
+  return {
+    ...(json === null ? {} : { "application/json": { schema: plain(json) } }),
+    ...Object.fromEntries(mediaTypesOf(schema).map((type) => [type, {}])),
+  };
 }
 
 const description = (schema: TSchema): string =>
   typeof schema.description === "string" ? schema.description : "Success";
+
+/** A member with a default is filled in when a request leaves it out. */
+const isRequired = (schema: TObject, name: string): boolean =>
+  (schema.required?.includes(name) ?? false) && schema.properties[name]?.default === undefined;
+
+/** The schema of a body as callers have to fill it in. */
+function asked(schema: TSchema): TSchema {
+  if (KindGuard.IsArray(schema)) return { ...schema, items: asked(schema.items) } as TSchema;
+  if (KindGuard.IsUnion(schema)) return { ...schema, anyOf: schema.anyOf.map(asked) } as TSchema;
+  if (!KindGuard.IsObject(schema)) return schema;
+  const { required: _, ...rest } = schema;
+  const required = (schema.required ?? []).filter((name) => isRequired(schema, name));
+  const properties = Object.fromEntries(
+    Object.entries(schema.properties).map(([name, property]) => [name, asked(property)]),
+  );
+  return { ...rest, properties, ...(required.length > 0 ? { required } : {}) } as TSchema;
+}
 
 /** The schema as JSON: TypeBox's own marks, and ours, stay inside. */
 function plain(schema: TSchema): unknown {
