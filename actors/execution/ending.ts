@@ -6,7 +6,7 @@ import type { Life } from "./life.ts";
 import type { Status } from "./messages.ts";
 import { sendDeliveries } from "./output/delivery.ts";
 import { giveUpHandling } from "./output/handling.ts";
-import { type Ending, iterationsBegun } from "./state.ts";
+import type { Ending } from "./state.ts";
 
 const summaryLength = 200;
 
@@ -19,7 +19,7 @@ export function complete(life: Life, output: string): void {
   end(life, "completed", { summary: shortened(output) }, output);
   life.emit("execution_completed", {
     final_output: output,
-    total_iterations: iterationsBegun(life.state),
+    total_iterations: life.state.iterations_begun,
     completed_at: life.at,
   });
 }
@@ -29,7 +29,7 @@ export function fail(life: Life, code: string, reason: string): void {
   life.emit("execution_failed", {
     reason,
     error_code: code,
-    total_iterations: iterationsBegun(life.state),
+    total_iterations: life.state.iterations_begun,
     failed_at: life.at,
   });
 }
@@ -45,7 +45,7 @@ export function timeOut(life: Life): void {
   end(life, "timed_out", { summary: error, error, error_code: "execution_timeout" });
   life.emit("execution_timed_out", {
     timeout_seconds: seconds,
-    total_iterations: iterationsBegun(life.state),
+    total_iterations: life.state.iterations_begun,
     timed_out_at: life.at,
   });
 }

@@ -39,7 +39,7 @@ import { forgetDeliveries } from "./output/delivery.ts";
 import { handleId, handlerRuleOf, recallId } from "./output/handling.ts";
 import { handlerEnded, handlerOverdue, outputHandled, outputRecalled } from "./output/output-handler.ts";
 import { CONTEXT_LOG, type Header, PLAN_LOG, type Plan } from "./start/plan.ts";
-import { ExecutionState, isOver } from "./state.ts";
+import { ExecutionState, isOver, listedMembers } from "./state.ts";
 import { completeState } from "./stored-state.ts";
 
 type State = ExecutionState | null;
@@ -51,6 +51,7 @@ export const execution = defineActor({
   kind: EXECUTION,
   state: ExecutionState,
   complete: completeState,
+  listed: listedMembers,
   messages,
   receive: {
     start(state, { header, plan }, context) {
@@ -260,6 +261,7 @@ function firstState(header: Header, plan: Plan, context: Context): ExecutionStat
     handling: null,
     deliveries: plan.deliveries.map(({ condition }) => condition),
     context_kept: false,
+    iterations_begun: 0,
     children: [],
     usage: { llm_calls: 0, input_tokens: 0, output_tokens: 0, tool_calls: 0, cost_usd: 0 },
     iteration: freshIteration(1, shortened(plan.instruction), context.newId()),

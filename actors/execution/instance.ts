@@ -112,6 +112,7 @@ export function noteStarted(life: Life): void {
   const { iteration } = life;
   if (iteration.started_at !== null) return;
   iteration.started_at = life.context.now;
+  life.state.iterations_begun = iteration.number;
   life.emit("iteration_started", {
     iteration_number: iteration.number,
     action: iteration.action,

@@ -180,6 +180,8 @@ export const ExecutionState = Type.Object({
   deliveries: Type.Array(Type.Index(Delivery, ["condition"])),
   /** Whether the log `context` is written. */
   context_kept: Type.Boolean(),
+  /** Iterations that were begun. */
+  iterations_begun: Int,
   /** Executions it started and waits for. */
   children: Type.Array(Child),
   usage: Type.Object({
@@ -197,7 +199,15 @@ export function isOver(state: ExecutionState): boolean {
   return state.status !== "pending" && state.status !== "running";
 }
 
-/** Iterations that were begun. */
-export function iterationsBegun(state: ExecutionState): number {
-  return state.iteration.started_at === null ? state.iteration.number - 1 : state.iteration.number;
-}
+/** The members that lists show, stored apart from the others. */
+export const listedMembers = [
+  "header",
+  "status",
+  "created_at",
+  "started_at",
+  "deadline_at",
+  "ending",
+  "iterations_begun",
+  "usage",
+] as const satisfies readonly (keyof ExecutionState)[];
+export type ListedExecution = Pick<ExecutionState, (typeof listedMembers)[number]>;

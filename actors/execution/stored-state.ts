@@ -26,14 +26,21 @@ const laterPlan = {
   warm_pool_size: 0,
 } as const satisfies Partial<Plan>;
 
-/** A stored state of any age in today's shape; what is no state of an execution stays as it is. */
+/**
+ * A stored state of any age in today's shape, or the listed members of one; what is no state of an execution stays as
+ * it is.
+ */
 export function completeState(stored: Json): Json {
-  if (!isObject(stored) || !isObject(stored.header) || !isObject(stored.iteration)) return stored;
+  if (!isObject(stored) || !isObject(stored.header)) return stored;
+  const header = { ...laterHeader, ...stored.header };
+  const { iteration } = stored;
+  if (!isObject(iteration)) return { ...stored, header };
   return {
     ...laterMembers,
+    iterations_begun: Number(iteration.number) - (iteration.started_at === null ? 1 : 0),
     ...stored,
-    header: { ...laterHeader, ...stored.header },
-    iteration: completeIteration(stored.iteration),
+    header,
+    iteration: completeIteration(iteration),
   };
 }
 

@@ -21,6 +21,11 @@ export interface ActorDefinition<S extends TSchema = TSchema, M extends Messages
   readonly state: S;
   /** A state that an earlier version stored, in today's shape; absent: there was never another. */
   readonly complete?: (stored: Json) => Json;
+  /**
+   * Members of the state that lists and other quick readers need. They are stored in a column of their own, so that
+   * those readers load nothing else. Absent: the state is stored whole.
+   */
+  readonly listed?: readonly string[];
   /** Checked before a message is handed to its handler. */
   readonly messages: M;
   readonly receive: Receive<Static<S>, M>;

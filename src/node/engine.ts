@@ -78,9 +78,9 @@ export async function openEngine(
   const gateway = Promise.withResolvers<(request: Request) => Promise<Response>>();
   const starting = Promise.withResolvers<Executions>();
   const startingRuns = Promise.withResolvers<Runs>();
-  const logs: Pick<Runtime, "read" | "readMembers" | "tell" | "log" | "logPoints" | "logEntries"> = {
+  const logs: Pick<Runtime, "read" | "readListed" | "tell" | "log" | "logPoints" | "logEntries"> = {
     read: async (at) => (await running.promise).read(at),
-    readMembers: async (...request) => (await running.promise).readMembers(...request),
+    readListed: async (...request) => (await running.promise).readListed(...request),
     tell: async (...message) => (await running.promise).tell(...message),
     log: async (...request) => (await running.promise).log(...request),
     logPoints: async (...request) => (await running.promise).logPoints(...request),

@@ -37,7 +37,7 @@ export const workflowProjections = [runsProjection, approvalsProjection];
 
 export interface WorkflowWork {
   /** Reads; activities may resume before the runtime is quite there. */
-  readonly reads: Pick<Runtime, "read" | "readMembers" | "log" | "tell">;
+  readonly reads: Pick<Runtime, "read" | "readListed" | "log" | "tell">;
   readonly plans: Plans;
   readonly sandboxes: Sandboxes;
   readonly isolation: Isolation;

@@ -220,15 +220,16 @@ export interface Runtime {
   /** The committed states of several actors of one kind, in no order; unknown and foreign keys are left out. */
   readMany(kind: string, tenant: string, keys: readonly string[]): Promise<readonly StoredActor[]>;
   /**
-   * Of the committed states of several actors only these members of the outermost object, for lists that must not
-   * carry whole states: `state` holds those that are there. In no order; unknown and foreign keys are left out.
+   * Of the committed states of several actors the listed members, see `ActorDefinition.listed`; in today's shape.
+   * In no order; unknown and foreign keys are left out.
    */
-  readMembers(
-    kind: string,
+  readListed(
+    actor: Pick<AnyActorDefinition, "kind" | "complete">,
     tenant: string,
     keys: readonly string[],
-    members: readonly string[],
   ): Promise<readonly StoredActor[]>;
+  /** How many entries one of an actor's logs has; 0 for an unknown or foreign actor. */
+  logLength(at: Address, log: string): Promise<number>;
   /** Committed log entries after `after`, oldest first, at most `limit`. */
   log(at: Address, log: string, after: number, limit: number): Promise<readonly LogEntry[]>;
   /**

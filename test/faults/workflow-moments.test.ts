@@ -77,14 +77,17 @@ test("starts, commands, agents and sub-workflows, killed at random again and aga
 interface Stored {
   readonly kind: string;
   readonly key: string;
+  readonly listed: string | null;
   readonly state: string;
 }
 
 /** What is committed while no node is alive: approvals decided, and runs that went on after theirs. */
 async function committed(runs: ReadonlyMap<string, string>): Promise<{ decided: string[]; resumed: string[] }> {
   const rows = await at.stores.sql<Stored[]>`
-    select kind, key, state from runtime_actors where key = any(${[...runs.keys(), ...runs.values()]})`;
-  const states = new Map(rows.map(({ key, state }) => [key, JSON.parse(state)]));
+    select kind, key, listed, state from runtime_actors where key = any(${[...runs.keys(), ...runs.values()]})`;
+  const states = new Map(
+    rows.map(({ key, listed, state }) => [key, { ...JSON.parse(listed ?? "{}"), ...JSON.parse(state) }]),
+  );
   const ids = [...runs.keys()];
   return {
     decided: ids.filter((id) => states.get(runs.get(id) ?? "").status !== "pending"),

@@ -1,8 +1,13 @@
-/** Members of many states at once. */
+/** What readers see of states: the listed members alone, and the whole of what was split. */
 import { expect, test } from "bun:test";
-import { at, Harness } from "./harness.ts";
+import fc from "fast-check";
+import type { Json } from "../../actors/kernel/json.ts";
+import { joinState, splitState } from "../../src/runtime/reads/listed.ts";
+import { counter } from "../harness/counter.ts";
+import { at, Harness, stateOf } from "./harness.ts";
 
 const harness = new Harness();
+const listing = { ...counter, listed: ["count", "seen"] };
 
 async function store(key: string, state: string, tenant = "acme", kind = "counter"): Promise<void> {
   await harness.stores.sql`
@@ -10,61 +15,65 @@ async function store(key: string, state: string, tenant = "acme", kind = "counte
     values (${kind}, ${key}, ${tenant}, 0, 7, '{}', ${state})`;
 }
 
-test("only the members asked for come, and only of one's own actors", async () => {
-  const { runtime } = await harness.node();
+test("listed members are stored apart, read alone, and part of the whole state", async () => {
+  const { runtime } = await harness.node({ actors: [listing] });
   await runtime.ask(at("live"), "add", { label: "x" });
-  await store("some", '{"count":2,"seen":["a",{"b":null}],"other":{"count":9}}');
-  await store("none", '{"other":1}');
+  const [row] = await harness.stores.sql`select listed, state from runtime_actors where key = 'live'`;
+  expect([JSON.parse(row?.listed), JSON.parse(row?.state)]).toEqual([
+    { count: 1, seen: ["x"] },
+    { waiting: [], outcomes: [] },
+  ]);
+  expect(await runtime.readListed(listing, "acme", ["live"])).toEqual([
+    { key: "live", tenant: "acme", version: 1, state: { count: 1, seen: ["x"] } },
+  ]);
+  expect(await stateOf(runtime, "live")).toMatchObject({ count: 1, seen: ["x"], outcomes: [] });
+  expect(await runtime.readMany("counter", "acme", ["live"])).toMatchObject([{ state: { count: 1, outcomes: [] } }]);
+});
+
+test("an actor that leaves memory comes back whole", async () => {
+  const { runtime } = await harness.node({ actors: [listing], residents: 1, idleMs: 1 });
+  for (const label of ["a", "b", "c"]) {
+    for (const key of ["one", "other"]) await runtime.ask(at(key), "add", { label });
+    await runtime.ask(at("one"), "note", { text: label });
+  }
+  expect(await stateOf(runtime, "one")).toMatchObject({ count: 6, seen: ["a", "b", "c"] });
+  expect(await runtime.logLength(at("one"), "events")).toBe(3);
+});
+
+test("only one's own actors are read, a state stored whole among them", async () => {
+  const { runtime } = await harness.node();
+  await store("whole", '{"count":2,"other":1}');
   await store("foreign", '{"count":1}', "umbrella");
-  await store("some", '{"count":5}', "acme", "meter");
-  const keys = ["live", "some", "none", "foreign", "unknown", "some"];
-  const found = await runtime.readMembers("counter", "acme", keys, ["count", "seen"]);
-  const byKey = Object.fromEntries(found.map((one) => [one.key, one]));
-  expect(found).toHaveLength(3);
-  expect(byKey).toEqual({
-    live: { key: "live", tenant: "acme", version: 1, state: { count: 1, seen: ["x"] } },
-    some: { key: "some", tenant: "acme", version: 7, state: { count: 2, seen: ["a", { b: null }] } },
-    none: { key: "none", tenant: "acme", version: 7, state: {} },
-  });
-  expect(await runtime.readMembers("counter", "acme", ["some"], [])).toMatchObject([{ state: {} }]);
-  expect(await runtime.readMembers("counter", "acme", [], ["count"])).toEqual([]);
+  await store("whole", '{"count":5}', "acme", "meter");
+  const keys = ["whole", "foreign", "unknown", "whole"];
+  const complete = (stored: Json): Json => ({ ...(stored as object), later: true });
+  expect(await runtime.readListed({ kind: "counter", complete }, "acme", keys)).toEqual([
+    { key: "whole", tenant: "acme", version: 7, state: { count: 2, other: 1, later: true } },
+  ]);
+  expect(await runtime.readListed(counter, "acme", [])).toEqual([]);
 });
 
-const hostile: readonly (readonly [what: string, value: unknown])[] = [
-  ["a NUL", "a\0b"],
-  ["a lone surrogate", "\ud800 and \udfff"],
-  ["both, far down", [{ deep: ["\0", "\ud83d"] }]],
-  ["text that looks like an escape", "\\u0000 \\ud800"],
-  ["quotes, line ends and signs", '"\\\n\u2028😀'],
-  ["numbers as they are", [1e21, 0.1, -0, 12345678901234567000]],
-];
-
-test.each([...hostile])("%s in a state is no obstacle, wherever it stands", async (_, value) => {
+test("the log of an unknown or foreign actor has no entries", async () => {
   const { runtime } = await harness.node();
-  const named = { count: value, seen: 1, ["__proto__"]: value, other: "x" };
-  const state = JSON.stringify(Object.fromEntries([...Object.entries(named), ["__proto__", value]]));
-  await store("asked", state);
-  await store("beside", JSON.stringify({ count: 1, other: value, [JSON.stringify(value)]: 1 }));
-  const members = ["count", "__proto__"];
-  const found = await runtime.readMembers("counter", "acme", ["asked", "beside"], members);
-  const byKey = new Map(found.map((one) => [one.key, JSON.stringify(one.state)]));
-  expect(byKey.get("asked")).toBe(JSON.stringify(Object.fromEntries(members.map((name) => [name, value]))));
-  expect(byKey.get("beside")).toBe('{"count":1}');
+  await runtime.ask(at("mine"), "note", { text: "x" });
+  expect(await runtime.logLength(at("mine"), "other")).toBe(0);
+  expect(await runtime.logLength(at("mine", "umbrella"), "events")).toBe(0);
+  expect(await runtime.logLength(at("none"), "events")).toBe(0);
 });
 
-test("members behind much else are found, and nothing of it is read for earlier ones", async () => {
-  const { runtime } = await harness.node();
-  const bulk = "x".repeat(200_000);
-  const keys = ["before", "behind", "absent"];
-  await store("before", JSON.stringify({ seen: ["a,}", { b: '"]' }], count: -1.5e3, bulk }).slice(0, -2));
-  await store("behind", JSON.stringify({ seen: [], bulk, count: 2 }));
-  await store("absent", JSON.stringify({ seen: [], bulk }));
-  const found = await runtime.readMembers("counter", "acme", keys, ["count", "seen"]);
-  const byKey = Object.fromEntries(found.map(({ key, state }) => [key, state]));
-  // The text of the first one is broken at its end.
-  expect(byKey).toEqual({
-    before: { seen: ["a,}", { b: '"]' }], count: -1500 },
-    behind: { seen: [], count: 2 },
-    absent: { seen: [] },
-  });
+test("a split state is the same once it is joined", () => {
+  const state = fc.dictionary(
+    fc.string().filter((name) => name !== "__proto__"),
+    fc.jsonValue({ maxDepth: 3 }),
+  );
+  fc.assert(
+    fc.property(state, fc.array(fc.string()), fc.func(fc.boolean()), (value, others, chosen) => {
+      const whole = JSON.parse(JSON.stringify(value)) as { readonly [name: string]: Json };
+      const listed = new Set([...Object.keys(whole).filter((name) => chosen(name)), ...others]);
+      const stored = splitState(whole, listed);
+      expect(joinState(stored)).toEqual(whole);
+      expect(Object.keys(JSON.parse(stored.listed ?? "")).every((name) => listed.has(name))).toBe(true);
+      expect(Object.keys(JSON.parse(stored.state)).some((name) => listed.has(name))).toBe(false);
+    }),
+  );
 });

@@ -11,7 +11,7 @@ import { iso } from "../../kernel/time.ts";
 import { readEvent } from "../events.ts";
 import { Status } from "../messages.ts";
 import { Hierarchy, Mode, type Plan, RuntimeFacts, Trigger, Volume, Warning } from "../start/plan.ts";
-import { type ExecutionState, iterationsBegun } from "../state.ts";
+import type { ExecutionState, ListedExecution } from "../state.ts";
 import { IterationFold, IterationRecord } from "./iteration-record.ts";
 
 const Text = Type.String();
@@ -81,9 +81,8 @@ export interface Subject {
 }
 
 /** What lists show of an execution. */
-export function executionElement({ execution_id, tenant_id }: Subject, state: ExecutionState): ExecutionElement {
-  const { header, ending } = state;
-  const begun = iterationsBegun(state);
+export function executionElement({ execution_id, tenant_id }: Subject, state: ListedExecution): ExecutionElement {
+  const { header, ending, iterations_begun } = state;
   return {
     execution_id,
     id: execution_id,
@@ -98,8 +97,8 @@ export function executionElement({ execution_id, tenant_id }: Subject, state: Ex
     error: ending?.error ?? null,
     error_code: ending?.error_code ?? null,
     summary: ending?.summary ?? "",
-    current_iteration: begun,
-    total_iterations: begun,
+    current_iteration: iterations_begun,
+    total_iterations: iterations_begun,
     max_iterations: header.max_iterations,
     timeout_seconds: header.timeout_ms / 1000,
     trigger: header.trigger,

@@ -25,6 +25,7 @@ import type { AnyKind, StateResult } from "./kinds/kind.ts";
 import { kindOf } from "./kinds/registry.ts";
 import { type CancelReply, type EraseReply, messages, type PauseReply, type StartReply, WORKFLOW } from "./messages.ts";
 import { childIsOurs, commandIsOurs, runIsOurs, webhookIsOurs } from "./news.ts";
+import { listedMembers } from "./record/record.ts";
 import { settle, tooLarge } from "./settling.ts";
 import { type Current, isOver, RunState } from "./state.ts";
 import { DEADLINE, stateTimer } from "./timers.ts";
@@ -37,6 +38,7 @@ type Result = Turn<RunState>;
 export const workflow = defineActor({
   kind: WORKFLOW,
   state: RunState,
+  listed: listedMembers,
   messages,
   receive: {
     start(state, body, context) {

@@ -32,7 +32,7 @@ export interface Subject extends ExecutionIdentity {
 
 export interface AdmissionOptions {
   readonly tokens: Pick<ExecutionTokens, "verify">;
-  readonly runtime: Pick<Runtime, "read" | "readMany" | "readMembers">;
+  readonly runtime: Pick<Runtime, "read" | "readMany" | "readListed">;
   readonly plans: Plans;
   /** Whether an agent may be open to every public host. */
   readonly openEgress: boolean;

@@ -1,7 +1,7 @@
 /** Commands of workflow runs as the egress proxy knows them: by the run and by the id of the command. */
 import type { Json } from "../../../actors/kernel/json.ts";
 import { type NetworkPolicy, policyOf } from "../../../actors/policy/network/policy.ts";
-import { WORKFLOW } from "../../../actors/workflow/run/messages.ts";
+import { workflow } from "../../../actors/workflow/run/run.ts";
 import type { RunState, Work } from "../../../actors/workflow/run/state.ts";
 import type { Runtime } from "../../runtime/port.ts";
 import type { ExecutionIdentity } from "../gateway/token.ts";
@@ -11,13 +11,13 @@ export const publicHosts: NetworkPolicy = policyOf({ mode: "allow", allowlist: [
 
 /** Of the given commands of a tenant those that their runs still work with. */
 export async function commandsAtWork<T extends ExecutionIdentity>(
-  runtime: Pick<Runtime, "readMembers">,
+  runtime: Pick<Runtime, "readListed">,
   tenant: string,
   commands: readonly T[],
 ): Promise<ReadonlySet<T>> {
   if (commands.length === 0) return new Set();
   const ids = [...new Set(commands.map(({ executionId }) => executionId))];
-  const stored = await runtime.readMembers(WORKFLOW, tenant, ids, ["status", "current"]);
+  const stored = await runtime.readListed(workflow, tenant, ids);
   const states = new Map(stored.map(({ key, state }) => [key, state]));
   return new Set(
     commands.filter(({ executionId, instanceId }) => isAtWork(states.get(executionId), `command:${instanceId}`)),

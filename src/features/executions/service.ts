@@ -2,7 +2,7 @@
 
 import { Value } from "@sinclair/typebox/value";
 import { isTerminal } from "../../../actors/execution/events.ts";
-import { EXECUTION } from "../../../actors/execution/execution.ts";
+import { EXECUTION, execution } from "../../../actors/execution/execution.ts";
 import { CancelReply, StartReply, Status } from "../../../actors/execution/messages.ts";
 import type { IterationRecord } from "../../../actors/execution/record/iteration-record.ts";
 import {
@@ -16,7 +16,7 @@ import { recordedVolumes } from "../../../actors/execution/start/mounts.ts";
 import type { Header, MountPlan, Plan } from "../../../actors/execution/start/plan.ts";
 import { planStart } from "../../../actors/execution/start/plan-start.ts";
 import type { Starter, StartRequest } from "../../../actors/execution/start/request.ts";
-import { type ExecutionState, isOver } from "../../../actors/execution/state.ts";
+import { type ExecutionState, isOver, type ListedExecution } from "../../../actors/execution/state.ts";
 import { invalidField, Problem } from "../../../actors/kernel/problem.ts";
 import { iso, readTime } from "../../../actors/kernel/time.ts";
 import type { Quota } from "../../../actors/policy/quota.ts";
@@ -179,8 +179,8 @@ export function createExecutions(options: ExecutionsOptions) {
     async list(tenant: string, filter: ExecutionFilter, page: Page): Promise<List<"executions", ExecutionElement>> {
       const rows = await records.list(tenant, readFilter(filter), page);
       const ids = rows.map(({ execution_id }) => execution_id);
-      const stored = await runtime.readMany(EXECUTION, tenant, ids);
-      const states = new Map(stored.map(({ key, state }) => [key, state as unknown as ExecutionState]));
+      const stored = await runtime.readListed(execution, tenant, ids);
+      const states = new Map(stored.map(({ key, state }) => [key, state as unknown as ListedExecution]));
       const positions = new Map(rows.map(({ execution_id, position }) => [execution_id, position]));
       const elements = ids.flatMap((id): ExecutionElement[] => {
         const state = states.get(id);

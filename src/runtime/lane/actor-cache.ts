@@ -1,5 +1,6 @@
 /** The actors that a lane keeps in memory, by `kind/key`. Safe to lose at any time between two batches. */
 import type { Sql } from "../../store/postgres.ts";
+import { joinState } from "../reads/listed.ts";
 import { loadBatch, type StoredRow } from "./journal.ts";
 import type { Resident } from "./turn.ts";
 
@@ -20,7 +21,7 @@ export class Residents extends Map<string, Resident> {
   }
 
   /** Takes in an actor as it is stored. */
-  admit({ kind, key, tenant, partition, version, logs, state }: StoredRow): void {
+  admit({ kind, key, tenant, partition, version, logs, listed, state }: StoredRow): void {
     this.set(`${kind}/${key}`, {
       kind,
       key,
@@ -28,7 +29,7 @@ export class Residents extends Map<string, Resident> {
       partition,
       version: Number(version),
       logs: JSON.parse(logs),
-      state: JSON.parse(state),
+      state: joinState({ listed, state }),
       usedAt: 0,
     });
   }

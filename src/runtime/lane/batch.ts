@@ -9,6 +9,7 @@ import type { Answer } from "../mailbox/calls.ts";
 import { type Envelope, messageId } from "../mailbox/envelope.ts";
 import type { Delivery } from "../mailbox/mailbox.ts";
 import type { Change, LogEntry, Projection, Statement } from "../port.ts";
+import { splitState } from "../reads/listed.ts";
 import type { ActivityRow, Commit, DeadLetterRow, LogRow, PartitionProgress } from "./journal.ts";
 import type { Resident, TurnResult, Turns } from "./turn.ts";
 
@@ -195,7 +196,11 @@ export class Batch {
     return this.deadLetters.length;
   }
 
-  toCommit(projections: ReadonlyMap<string, Projection>): Commit {
+  /** @param listedOf names of the members of a kind's states that are stored apart, for lists */
+  toCommit(
+    projections: ReadonlyMap<string, Projection>,
+    listedOf: (kind: string) => ReadonlySet<string> | undefined = () => undefined,
+  ): Commit {
     const actors = [];
     const changes = new Map<string, Change[]>();
     for (const [resident, before] of this.before) {
@@ -210,7 +215,7 @@ export class Batch {
           partition,
           version: resident.version,
           logs: JSON.stringify(resident.logs),
-          state: JSON.stringify(resident.state),
+          ...splitState(resident.state, listedOf(kind)),
         });
       }
       if (projections.has(kind)) {

@@ -17,6 +17,8 @@ export interface ActorRow {
   readonly version: number;
   /** JSON. */
   readonly logs: string;
+  /** JSON; null for a kind without listed members. */
+  readonly listed: string | null;
   /** JSON. */
   readonly state: string;
 }
@@ -103,11 +105,12 @@ with moved as (
   delete from runtime_outbox o using unnest($1::int[], $7::bigint[]) as u (partition, seq)
   where o.partition = u.partition and o.seq <= u.seq
 ), actors as (
-  insert into runtime_actors (kind, key, tenant, partition, version, logs, state)
+  insert into runtime_actors (kind, key, tenant, partition, version, logs, state, listed)
   select * from unnest($8::text[], $9::text[], $10::text[], $11::int[], $12::bigint[], $13::text[],
-    string_to_array($14::text, E'\\n'))
+    string_to_array($14::text, E'\\n'), string_to_array($35::text, E'\\n', ''))
   on conflict (kind, key) do update
-    set tenant = excluded.tenant, version = excluded.version, logs = excluded.logs, state = excluded.state, updated_at = now()
+    set tenant = excluded.tenant, version = excluded.version, logs = excluded.logs, state = excluded.state,
+      listed = excluded.listed, updated_at = now()
 ), logs as (
   insert into runtime_logs (kind, key, log, seq, at, entry)
   select * from unnest($15::text[], $16::text[], $17::text[], $18::bigint[], $19::bigint[],
@@ -219,6 +222,7 @@ export class Journal {
       texts(activities.map((row) => row.replyType)),
       booleans(activities.map((row) => row.hostBound)),
       texts(abandoned),
+      actors.map((row) => row.listed ?? "").join("\n"),
     ];
     const features = batch.projections.map((projection, index) => {
       const first = parameters.length;
@@ -276,6 +280,7 @@ export interface StoredRow {
   partition: number;
   version: string;
   logs: string;
+  listed: string | null;
   state: string;
 }
 
@@ -289,7 +294,7 @@ export async function loadBatch(
     actors.length === 0
       ? []
       : sql.unsafe<StoredRow[]>(
-          `select a.kind, a.key, a.tenant, a.partition, a.version, a.logs, a.state
+          `select a.kind, a.key, a.tenant, a.partition, a.version, a.logs, a.listed, a.state
            from unnest($1::text[], $2::text[]) as u (kind, key) join runtime_actors a on a.kind = u.kind and a.key = u.key`,
           [texts(actors.map((one) => one.kind)), texts(actors.map((one) => one.key))],
           prepared,

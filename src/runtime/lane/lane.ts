@@ -149,7 +149,7 @@ export class Lane {
       }
       if (batch.touched.size === 0) return;
       options.crash("before_commit");
-      await options.journal.commit(batch.toCommit(options.projections));
+      await options.journal.commit(batch.toCommit(options.projections, options.turns.listedOf));
     } catch (error) {
       await this.recover(batch, deliveries, error);
       return;

@@ -43,6 +43,7 @@ type Handler = (state: Json, body: Json, context: object) => Turn<Json>;
 interface Kind {
   readonly state: TypeCheck<TSchema>;
   readonly complete: ((stored: Json) => Json) | undefined;
+  readonly listed: ReadonlySet<string> | undefined;
   readonly messages: ReadonlyMap<string, TypeCheck<TSchema>>;
   readonly receive: ReadonlyMap<string, Handler>;
 }
@@ -64,6 +65,7 @@ export class Turns {
         {
           state: TypeCompiler.Compile(definition.state as TSchema),
           complete: definition.complete,
+          listed: definition.listed === undefined ? undefined : new Set(definition.listed),
           messages: new Map(
             Object.entries(definition.messages).map(([type, schema]) => [
               type,
@@ -88,6 +90,9 @@ export class Turns {
     resident.state = state;
     return null;
   }
+
+  /** The members of a kind's states that are stored apart, for lists. */
+  readonly listedOf = (kind: string): ReadonlySet<string> | undefined => this.kinds.get(kind)?.listed;
 
   /** What is wrong with a message for this kind, or null. */
   messageFault(kind: string, type: string, body: Json): string | null {

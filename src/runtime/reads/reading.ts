@@ -2,90 +2,48 @@
 import type { Json } from "../../../actors/kernel/json.ts";
 import { numbers, texts } from "../../store/array-literal.ts";
 import type { Sql } from "../../store/postgres.ts";
-import type { LogEntry, LogPoint, Runtime, StoredActor } from "../port.ts";
-import { firstMembers } from "./first-members.ts";
+import type { Address, LogEntry, LogPoint, Runtime } from "../port.ts";
+import { joinState } from "./listed.ts";
 import { readLog } from "./tail.ts";
 
-type Reading = Pick<Runtime, "read" | "readMany" | "readMembers" | "log" | "logPoints" | "logEntries">;
+type Reading = Pick<Runtime, "read" | "readMany" | "readListed" | "logLength" | "log" | "logPoints" | "logEntries">;
 
 export function reading(sql: Sql): Reading {
   return {
     async read({ kind, key, tenant }) {
-      const [row] = await sql<{ version: string; state: string }[]>`
-        select version, state from runtime_actors where kind = ${kind} and key = ${key} and tenant = ${tenant}`;
-      return row === undefined
-        ? null
-        : { key, tenant, version: Number(row.version), state: JSON.parse(row.state) as Json };
+      const [row] = await sql<{ version: string; listed: string | null; state: string }[]>`
+        select version, listed, state from runtime_actors where kind = ${kind} and key = ${key} and tenant = ${tenant}`;
+      return row === undefined ? null : { key, tenant, version: Number(row.version), state: joinState(row) };
     },
     async readMany(kind, tenant, wanted) {
-      const rows = await sql<{ key: string; version: string; state: string }[]>`
-        select key, version, state from runtime_actors where kind = ${kind} and key = any(${[...wanted]}) and tenant = ${tenant}`;
-      return rows.map(({ key, version, state }) => ({
+      const rows = await sql<{ key: string; version: string; listed: string | null; state: string }[]>`
+        select key, version, listed, state from runtime_actors where kind = ${kind} and key = any(${[...wanted]}) and tenant = ${tenant}`;
+      return rows.map((row) => ({ key: row.key, tenant, version: Number(row.version), state: joinState(row) }));
+    },
+    async readListed({ kind, complete = (stored) => stored }, tenant, wanted) {
+      if (wanted.length === 0) return [];
+      const rows = await sql<{ key: string; version: string; listed: string }[]>`
+        select key, version, coalesce(listed, state) as listed from runtime_actors
+        where kind = ${kind} and key = any(${texts(wanted)}::text[]) and tenant = ${tenant}`;
+      return rows.map(({ key, version, listed }) => ({
         key,
         tenant,
         version: Number(version),
-        state: JSON.parse(state) as Json,
+        state: complete(JSON.parse(listed) as Json),
       }));
     },
-    readMembers: (kind, tenant, wanted, members) => readMembers(sql, kind, tenant, wanted, members),
+    logLength: (at, log) => readLogLength(sql, at, log),
     log: ({ kind, key }, log, after, limit) => readLog(sql, kind, key, log, after, limit),
     logPoints: (kind, log, behind, limit) => readLogPoints(sql, kind, log, behind, limit),
     logEntries: (kind, log, points) => readLogEntries(sql, kind, log, points),
   };
 }
 
-/** Of a state's text, looked at first: what lists show stands before what is bulky. */
-const headCharacters = 32_768;
-/** Of the states that are looked through together where that is not enough. */
-const chunkBytes = 16 * 1_048_576;
-
-async function readMembers(
-  sql: Sql,
-  kind: string,
-  tenant: string,
-  wanted: readonly string[],
-  members: readonly string[],
-): Promise<StoredActor[]> {
-  const rows = await sql<{ key: string; version: string; bytes: number; head: string }[]>`
-    select key, version, octet_length(state) as bytes, left(state, ${headCharacters}) as head
-    from runtime_actors where kind = ${kind} and key = any(${[...wanted]}) and tenant = ${tenant}`;
-  const found: StoredActor[] = [];
-  const chunks: string[][] = [];
-  let room = 0;
-  for (const { key, version, bytes, head } of rows) {
-    const state = firstMembers(head, members);
-    if (state !== null) found.push({ key, tenant, version: Number(version), state });
-    else if (bytes <= room) chunks.at(-1)?.push(key);
-    else chunks.push([key]);
-    if (state === null) room = (bytes <= room ? room : chunkBytes) - bytes;
-  }
-  for (const keys of chunks) found.push(...(await lookThrough(sql, kind, tenant, keys, members)));
-  return found;
-}
-
-/**
- * PostgreSQL's functions on JSON decode every string they pass, and refuse a text that escapes what its own text
- * cannot hold: U+0000 and lone surrogates. A state with such an escape comes whole, and is taken apart here.
- */
-async function lookThrough(
-  sql: Sql,
-  kind: string,
-  tenant: string,
-  wanted: readonly string[],
-  members: readonly string[],
-): Promise<StoredActor[]> {
-  const rows = await sql<{ key: string; version: string; whole: boolean; state: string }[]>`
-    select key, version, whole, case when whole then state else (
-      select coalesce(json_object_agg(member.key, member.value), '{}')::text
-      from json_each(state::json) member where member.key = any(${[...members]})) end as state
-    from (
-      select key, version, state, strpos(state, '\\u0000') > 0 or strpos(state, '\\ud') > 0 as whole
-      from runtime_actors where kind = ${kind} and key = any(${[...wanted]}) and tenant = ${tenant}) a`;
-  return rows.map(({ key, version, whole, state }) => {
-    const found = JSON.parse(state) as { readonly [member: string]: Json };
-    const picked = whole ? Object.fromEntries(Object.entries(found).filter(([name]) => members.includes(name))) : found;
-    return { key, tenant, version: Number(version), state: picked };
-  });
+/** The last sequence number of one of an actor's logs, as its row counts it. */
+async function readLogLength(sql: Sql, { kind, key, tenant }: Address, log: string): Promise<number> {
+  const [row] = await sql<{ logs: string }[]>`
+    select logs from runtime_actors where kind = ${kind} and key = ${key} and tenant = ${tenant}`;
+  return row === undefined ? 0 : ((JSON.parse(row.logs) as Record<string, number>)[log] ?? 0);
 }
 
 /** Of each actor at most `limit` entries behind its point, in order of `seq`. */

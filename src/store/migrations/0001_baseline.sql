@@ -40,7 +40,10 @@ create table runtime_actors (
   version    bigint not null,
   -- Last sequence number of each of the actor's logs, as JSON.
   logs       text not null,
+  -- The state, as JSON, without the listed members.
   state      text not null,
+  -- Members of the state that lists read, as JSON; null for a kind that has no lists.
+  listed     text,
   updated_at timestamptz not null default now(),
   primary key (kind, key)
 ) with (fillfactor = 70, toast_tuple_target = 8160);

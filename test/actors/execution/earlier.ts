@@ -5,7 +5,8 @@ import type { ExecutionState } from "../../../actors/execution/state.ts";
 import type { Json } from "../../../actors/kernel/json.ts";
 
 export function earlierState(now: ExecutionState): Json {
-  const { tool_rules, handler, handling, deliveries, context_kept, children, ...rest } = structuredClone(now);
+  const { tool_rules, handler, handling, deliveries, context_kept, children, iterations_begun, ...rest } =
+    structuredClone(now);
   const { max_tokens, ...header } = rest.header;
   const { validation, egress_blocked, loop, ...iteration } = rest.iteration;
   const calls = loop?.calls.map(({ unjudged, judges_passed, panel, ...call }) => call);

@@ -9,7 +9,7 @@ import { conversationOf } from "../../../actors/execution/loop/conversation.ts";
 import type { ChatMessage, GatewayAnswer } from "../../../actors/execution/messages.ts";
 import { ExecutionRecord, executionElement, executionRecord } from "../../../actors/execution/record/record.ts";
 import type { Header, Plan } from "../../../actors/execution/start/plan.ts";
-import type { ExecutionState } from "../../../actors/execution/state.ts";
+import { type ExecutionState, type ListedExecution, listedMembers } from "../../../actors/execution/state.ts";
 import type { ActorDefinition } from "../../../actors/kernel/actor.ts";
 import type { Json } from "../../../actors/kernel/json.ts";
 import { Simulation } from "../simulate.ts";
@@ -335,5 +335,12 @@ export class Story {
     if (!recordCheck.Check(record)) {
       throw new Error(`the record does not fit: ${JSON.stringify(recordCheck.Errors(record).First() ?? null)}`);
     }
+    const { iteration, iterations_begun } = this.state;
+    expect(iterations_begun).toBe(iteration.started_at === null ? iteration.number - 1 : iteration.number);
+    const subject = { execution_id: "e", tenant_id: "t" };
+    const listed = Object.fromEntries(listedMembers.map((name) => [name, this.state[name]]));
+    expect(executionElement(subject, listed as unknown as ListedExecution)).toEqual(
+      executionElement(subject, this.state),
+    );
   }
 }

@@ -37,8 +37,7 @@ function open(network: unknown = { mode: "allow", allowlist: [], denylist: [] },
     runtime: {
       read: async ({ key, tenant }) => (run.state === null ? stored(key, tenant) : null),
       readMany: async (_, tenant, keys) => keys.map((key) => stored(key, tenant)),
-      readMembers: async (_, tenant, keys) =>
-        keys.map((key) => ({ key, tenant, version: 1, state: run.state as Json })),
+      readListed: async (_, tenant, keys) => keys.map((key) => ({ key, tenant, version: 1, state: run.state as Json })),
     },
     plans: { of: async () => ({ network }) as never },
     openEgress,

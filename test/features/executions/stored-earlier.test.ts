@@ -16,11 +16,13 @@ afterAll(() => at.close());
 /** Rewrites what is stored of an execution. Its node must be down. */
 async function makeEarlier(executionId: string): Promise<void> {
   const { sql } = at.stores;
-  const [actor] = await sql`select state from runtime_actors where key = ${executionId}`;
+  const [actor] = await sql`select listed, state from runtime_actors where key = ${executionId}`;
   const [plan] = await sql`select entry from runtime_logs where key = ${executionId} and log = 'plan'`;
-  const state = JSON.stringify(earlierState(JSON.parse(actor?.state) as ExecutionState));
+  const state = JSON.stringify(
+    earlierState({ ...JSON.parse(actor?.listed), ...JSON.parse(actor?.state) } as ExecutionState),
+  );
   const entry = JSON.stringify(earlierPlan(JSON.parse(plan?.entry) as Plan));
-  await sql`update runtime_actors set state = ${state} where key = ${executionId}`;
+  await sql`update runtime_actors set state = ${state}, listed = null where key = ${executionId}`;
   await sql`update runtime_logs set entry = ${entry} where key = ${executionId} and log = 'plan'`;
 }
 

@@ -63,8 +63,8 @@ export const RunRecord = Type.Composite([
 ]);
 export type RunRecord = Static<typeof RunRecord>;
 
-/** The members of a run's state that its row is made of: none of the bulky ones. */
-export const elementMembers = [
+/** The members of a run's state that lists show: none of the bulky ones. Stored apart from the others. */
+export const listedMembers = [
   "header",
   "status",
   "started_at",
@@ -77,7 +77,7 @@ export const elementMembers = [
   "transition_count",
   "ending",
 ] as const satisfies readonly (keyof RunState)[];
-export type ElementState = Pick<RunState, (typeof elementMembers)[number]>;
+export type ElementState = Pick<RunState, (typeof listedMembers)[number]>;
 
 export interface Subject {
   readonly execution_id: string;

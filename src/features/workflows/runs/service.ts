@@ -5,16 +5,16 @@ import { Value } from "@sinclair/typebox/value";
 import type { Json } from "../../../../actors/kernel/json.ts";
 import { Problem } from "../../../../actors/kernel/problem.ts";
 import { iso } from "../../../../actors/kernel/time.ts";
-import { CancelReply, EraseReply, PauseReply, StartReply, WORKFLOW } from "../../../../actors/workflow/run/messages.ts";
+import { CancelReply, EraseReply, PauseReply, StartReply } from "../../../../actors/workflow/run/messages.ts";
 import { type RunGraph, runGraph, StepFold } from "../../../../actors/workflow/run/record/graph.ts";
 import {
   type ElementState,
-  elementMembers,
   type RunElement,
   type RunRecord,
   runElement,
   runRecord,
 } from "../../../../actors/workflow/run/record/record.ts";
+import { workflow } from "../../../../actors/workflow/run/run.ts";
 import { isOver, type RunHeader, type RunState } from "../../../../actors/workflow/run/state.ts";
 import { type List, listOf, type Page } from "../../../http/paging.ts";
 import { type Address, MailboxFull, MessageRejected, type Runtime } from "../../../runtime/port.ts";
@@ -53,8 +53,6 @@ const entriesAtOnce = 50;
 const tellsAtOnce = 500;
 /** Entries of a log read at once; each may hold a large result. */
 const eventsAtOnce = 20;
-/** Entries counted at most; no run comes near. */
-const mostEvents = 10_000_000;
 
 /** Runs below one root, of all generations together. */
 const maxDescendants = 1_000;
@@ -66,7 +64,7 @@ export function createRuns(options: RunsOptions) {
 
   /** @throws Problem 404 `workflow_execution_not_found` */
   async function find(tenant: string, executionId: string): Promise<FoundRun> {
-    const [stored] = await runtime.readMembers(WORKFLOW, tenant, [executionId], elementMembers);
+    const [stored] = await runtime.readListed(workflow, tenant, [executionId]);
     if (stored === undefined) throw notFound();
     // Checked against the actor's schema when it was written.
     return { at: runAddress(tenant, executionId), state: stored.state as unknown as ElementState };
@@ -85,7 +83,7 @@ export function createRuns(options: RunsOptions) {
 
   /** In the order of the ids; what was erased meanwhile is left out. */
   async function elementsOf(tenant: string, ids: readonly string[]): Promise<RunElement[]> {
-    const stored = await runtime.readMembers(WORKFLOW, tenant, ids, elementMembers);
+    const stored = await runtime.readListed(workflow, tenant, ids);
     const states = new Map(stored.map(({ key, state }) => [key, state as unknown as ElementState]));
     return ids.flatMap((id) => {
       const state = states.get(id);
@@ -112,7 +110,7 @@ export function createRuns(options: RunsOptions) {
     prepare: () => Promise<PreparedRun>,
   ): Promise<Begun> {
     const at = runAddress(tenant, executionId);
-    const earlier = fresh ? undefined : (await runtime.readMembers(WORKFLOW, tenant, [executionId], elementMembers))[0];
+    const earlier = fresh ? undefined : (await runtime.readListed(workflow, tenant, [executionId]))[0];
     if (earlier !== undefined) {
       const { header, started_at } = earlier.state as unknown as ElementState;
       return { started: startedBody(executionId, header, iso(started_at)), headers: {} };
@@ -189,7 +187,7 @@ export function createRuns(options: RunsOptions) {
 
     /** The answer to the start of a run that there is; null: there is none of that id in the tenant. */
     async startedAs(tenant: string, executionId: string): Promise<StartedRun | null> {
-      const [stored] = await runtime.readMembers(WORKFLOW, tenant, [executionId], elementMembers);
+      const [stored] = await runtime.readListed(workflow, tenant, [executionId]);
       if (stored === undefined) return null;
       const { header, started_at } = stored.state as unknown as ElementState;
       const { retry_of: _, ...started } = startedBody(executionId, header, iso(started_at));
@@ -246,7 +244,7 @@ export function createRuns(options: RunsOptions) {
     /** A page of its log, oldest first; `offset` counts entries. A page of large entries ends early. */
     async logs({ at, state }: FoundRun, limit: number, offset: number) {
       const events: WireEvent[] = [];
-      const whole = runtime.logPoints(WORKFLOW, "events", [{ key: at.key, seq: 0 }], mostEvents);
+      const total = runtime.logLength(at, "events");
       let characters = 0;
       while (events.length < limit && characters <= maxPageCharacters) {
         const wanted = Math.min(entriesAtOnce, limit - events.length);
@@ -257,7 +255,7 @@ export function createRuns(options: RunsOptions) {
         }
         if (entries.length < wanted) break;
       }
-      return { execution_id: at.key, events, count: events.length, limit, offset, total: (await whole).length };
+      return { execution_id: at.key, events, count: events.length, limit, offset, total: await total };
     },
 
     /** The approval that the run waits for. @throws Problem 409 `execution_already_terminal`, `no_open_approval` */

@@ -1,5 +1,5 @@
 /** What runs hold, for the sweeps of a node, and the removal of records past their retention. */
-import { WORKFLOW } from "../../../../actors/workflow/run/messages.ts";
+import { workflow } from "../../../../actors/workflow/run/run.ts";
 import { isOver, type RunState, type Work } from "../../../../actors/workflow/run/state.ts";
 import { repeatedly } from "../../../lib/interval.ts";
 import type { Runtime } from "../../../runtime/port.ts";
@@ -10,11 +10,11 @@ import { instancesOf as instancesOfCommand } from "./commands/attempts.ts";
 import type { RunRecords } from "./records.ts";
 
 /** For the sweep of instances and volumes: see `executions/sweep.ts`. */
-export function heldByRuns(runtime: Pick<Runtime, "readMembers">, records: Pick<RunRecords, "known">): HeldByRuns {
+export function heldByRuns(runtime: Pick<Runtime, "readListed">, records: Pick<RunRecords, "known">): HeldByRuns {
   return {
     known: records.known,
     async wantedInstances(tenant, executionIds) {
-      const stored = await runtime.readMembers(WORKFLOW, tenant, executionIds, ["status", "current"]);
+      const stored = await runtime.readListed(workflow, tenant, executionIds);
       const states = stored.map(({ state }) => state as unknown as Pick<RunState, "status" | "current">);
       const live = states.filter((state) => !isOver(state));
       return new Set(live.flatMap(({ current }) => (current === null ? [] : instancesOf(current.work))));

@@ -41,7 +41,7 @@ beforeEach(() => {
 
 const activity = agentStartActivity({
   runtime: {
-    readMembers: async (_kind, tenant, [key = ""]) =>
+    readListed: async (_kind, tenant, [key = ""]) =>
       header === null || tenant !== run.tenant ? [] : [{ key, tenant, version: 1, state: { header } }],
     tell: async (to, type) => {
       if (type === "cancel") cancelled.push(to);

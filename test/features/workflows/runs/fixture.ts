@@ -74,7 +74,7 @@ export async function openFixture() {
     activities: [
       cleanupActivity(volumes),
       subrunActivity({
-        runtime: { readMembers: (...asked) => node.runtime.readMembers(...asked) },
+        runtime: { readListed: (...asked) => node.runtime.readListed(...asked) },
         start: async (id, request) => (await ready.promise).startAs(id, false, request),
       }),
     ],

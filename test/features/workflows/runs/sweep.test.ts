@@ -45,8 +45,8 @@ test("a live run keeps its volumes and its sandboxes, an ended one keeps nothing
   ];
   const removed: string[] = [];
   // As if the live one were at a command.
-  const readMembers = async (...asked: Parameters<typeof fixture.runtime.readMembers>) =>
-    (await fixture.runtime.readMembers(...asked)).map((stored) => ({
+  const readListed = async (...asked: Parameters<typeof fixture.runtime.readListed>) =>
+    (await fixture.runtime.readListed(...asked)).map((stored) => ({
       ...stored,
       state: { status: "running", current: { work: { of: "command", activity: `command:${command}` } } } as Json,
     }));
@@ -65,7 +65,7 @@ test("a live run keeps its volumes and its sandboxes, an ended one keeps nothing
       },
     } as unknown as SweepOptions["instances"],
     volumes: fixture.volumes,
-    runs: heldByRuns({ readMembers }, fixture.records),
+    runs: heldByRuns({ readListed }, fixture.records),
     leftBehind: { agents: { gone: async () => [] }, cancelOfAgent: async () => {} },
     retentionDays: 90,
     now: Date.now,

@@ -213,7 +213,7 @@ describe("wait", () => {
       workflows: undefined as never,
       runtime: {
         tail: fixture.runtime.tail,
-        readMembers: async () => [{ key: executionId, tenant: "north", version: 1, state: { header } }],
+        readListed: async () => [{ key: executionId, tenant: "north", version: 1, state: { header } }],
       },
     });
     const outcome = await asking.call("svc.workflow.wait", callerOf({}, { executionId }), { execution_id: id });

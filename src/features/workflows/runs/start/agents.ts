@@ -6,6 +6,7 @@ import type { StartRequest } from "../../../../../actors/execution/start/request
 import type { Json } from "../../../../../actors/kernel/json.ts";
 import { Problem } from "../../../../../actors/kernel/problem.ts";
 import { AGENT_START, AgentStart } from "../../../../../actors/workflow/run/activities.ts";
+import { workflow } from "../../../../../actors/workflow/run/run.ts";
 import type { RunHeader, RunState } from "../../../../../actors/workflow/run/state.ts";
 import { isUuid } from "../../../../http/route.ts";
 import {
@@ -20,7 +21,7 @@ import type { JudgedFacts } from "../../../executions/judged.ts";
 import { starterOf } from "./starter.ts";
 
 export interface AgentStartOptions {
-  readonly runtime: Pick<Runtime, "readMembers" | "tell">;
+  readonly runtime: Pick<Runtime, "readListed" | "tell">;
   /** `startAs` of the executions. The same id again is the same execution. */
   readonly start: (executionId: string, request: StartRequest) => Promise<{ readonly agent_id: string }>;
   /** See `judgedFacts` of the executions. */
@@ -113,8 +114,8 @@ async function requestOf(options: AgentStartOptions, actor: Address, work: Agent
   };
 }
 
-async function headerOf(runtime: AgentStartOptions["runtime"], { kind, tenant, key }: Address): Promise<RunHeader> {
-  const [stored] = await runtime.readMembers(kind, tenant, [key], ["header"]);
+async function headerOf(runtime: AgentStartOptions["runtime"], { tenant, key }: Address): Promise<RunHeader> {
+  const [stored] = await runtime.readListed(workflow, tenant, [key]);
   if (stored === undefined) throw new Terminal("workflow_execution_not_found", "The run was removed");
   // The runtime checked it against the actor's schema when it was written.
   return (stored.state as unknown as Pick<RunState, "header">).header;

@@ -2,13 +2,14 @@
 import { Value } from "@sinclair/typebox/value";
 import { Problem } from "../../../../../actors/kernel/problem.ts";
 import { RUN_START, RunStart } from "../../../../../actors/workflow/run/activities.ts";
+import { workflow } from "../../../../../actors/workflow/run/run.ts";
 import type { RunState } from "../../../../../actors/workflow/run/state.ts";
 import { type ActivityDefinition, type Address, type Runtime, Terminal } from "../../../../runtime/port.ts";
 import type { RunRequest, StartedRun } from "../port.ts";
 import { starterOf } from "./starter.ts";
 
 export interface SubrunOptions {
-  readonly runtime: Pick<Runtime, "readMembers">;
+  readonly runtime: Pick<Runtime, "readListed">;
   /** `startAs` of the runs, once there is one. The same id again is the same run. */
   readonly start: (executionId: string, request: RunRequest) => Promise<StartedRun>;
 }
@@ -20,7 +21,7 @@ export function subrunActivity(options: SubrunOptions): ActivityDefinition {
     retry: { attempts: 3, firstDelayMs: 300 },
     run: async (input, { actor }) => {
       const work = Value.Parse(RunStart, input);
-      const [parent] = await options.runtime.readMembers(actor.kind, actor.tenant, [actor.key], ["header"]);
+      const [parent] = await options.runtime.readListed(workflow, actor.tenant, [actor.key]);
       if (parent === undefined) throw new Terminal("workflow_execution_not_found", "The parent was removed");
       // Checked against the actor's schema when it was written.
       const { header } = parent.state as unknown as Pick<RunState, "header">;

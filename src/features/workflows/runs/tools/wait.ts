@@ -1,6 +1,6 @@
 /** The tool `workflow.wait`: answers once a run has ended, or its caller's time is up. */
 import { type Static, Type } from "@sinclair/typebox";
-import { EXECUTION } from "../../../../../actors/execution/execution.ts";
+import { execution } from "../../../../../actors/execution/execution.ts";
 import type { ExecutionState } from "../../../../../actors/execution/state.ts";
 import { Problem } from "../../../../../actors/kernel/problem.ts";
 import type { RunRecord } from "../../../../../actors/workflow/run/record/record.ts";
@@ -20,7 +20,7 @@ type Arguments = Static<typeof Arguments>;
 
 export interface WaitOptions {
   readonly runs: Pick<Runs, "record">;
-  readonly runtime: Pick<Runtime, "tail" | "readMembers">;
+  readonly runtime: Pick<Runtime, "tail" | "readListed">;
 }
 
 export function waitTool(options: WaitOptions): ManagementTool {
@@ -107,7 +107,7 @@ async function isAncestor(
   awaited: string,
 ): Promise<boolean> {
   if (executionId === null) return false;
-  const [caller] = await runtime.readMembers(EXECUTION, tenant, [executionId], ["header"]);
+  const [caller] = await runtime.readListed(execution, tenant, [executionId]);
   if (caller === undefined) return false;
   const { header } = caller.state as unknown as Pick<ExecutionState, "header">;
   const { path, parent_execution_id } = header.hierarchy;
