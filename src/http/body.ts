@@ -1,5 +1,6 @@
 /** Reading request bodies: bounded in size and in time, whatever the headers claim. */
 import { Problem, type ProblemCode } from "../../actors/kernel/problem.ts";
+import { withTimeout } from "../lib/timers.ts";
 import type { BodyRule, RawContent } from "./route.ts";
 
 export interface BodyInput {
@@ -83,19 +84,15 @@ async function readBytes(
 ): Promise<Uint8Array> {
   if (announced !== null && announced > limit) throw tooLarge(limit);
   if (!request.body) return nothing;
-  let timer: Timer | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Problem(broken, "The body did not arrive in time", {}, hangUp)), deadlineMs);
-  });
+  const late = () => new Problem(broken, "The body did not arrive in time", {}, hangUp);
   // With a length announced the HTTP parser lets no more through; otherwise pieces are counted as they come.
   const reading = announced === null ? readCounting(request.body, limit) : request.arrayBuffer();
   try {
-    return new Uint8Array(await Promise.race([reading, late]));
+    return new Uint8Array(await withTimeout<ArrayBuffer | Uint8Array>(reading, deadlineMs, late));
   } catch (error) {
     if (error instanceof Problem) throw error;
     throw new Problem(broken, "The body broke off", {}, hangUp);
   } finally {
-    clearTimeout(timer);
     reading.catch(() => {});
   }
 }

@@ -11,7 +11,7 @@ import { reachStores } from "../store/reach.ts";
 import type { Undo } from "./disposer.ts";
 
 /** How long a starting node waits for its stores, ms. */
-const storePatienceMs = 10_000;
+const storeTimeoutMs = 10_000;
 
 export type Ground = Awaited<ReturnType<typeof openGround>>;
 
@@ -37,7 +37,7 @@ export async function openGround(config: Config, undo: Undo, progress: (line: st
   if (databaseUrl === null || redisUrl === null) throw new Error("unreachable: both stores are given or joined");
   const sql = openPostgres({ url: databaseUrl, schema: config.databaseSchema, poolSize: config.databasePool });
   undo.push(() => sql.end({ timeout: 5 }));
-  await reachStores({ sql, databaseUrl, redisUrl, patienceMs: storePatienceMs });
+  await reachStores({ sql, databaseUrl, redisUrl, timeoutMs: storeTimeoutMs });
   await migrate(sql, config.databaseSchema);
   return { dataDir, logger, sql, redisUrl, now: Date.now, newId: () => Bun.randomUUIDv7() };
 }

@@ -1,5 +1,6 @@
 /** The queues of the service on BullMQ, beside the runtime's own: what each is called and what its jobs hold. */
 import { type ConnectionOptions, type Job, Queue, Worker } from "bullmq";
+import { waitAtMost } from "../lib/timers.ts";
 import { openPatientRedis } from "./redis.ts";
 
 /** What the jobs of each queue hold. Names may not contain `:`. */
@@ -48,7 +49,7 @@ export interface OpenQueue<T> {
   close(): Promise<void>;
 }
 
-const closePatienceMs = 3000;
+const closeTimeoutMs = 3000;
 const usualLockMs = 30_000;
 /** Nodes that may die over a job before it is given up. */
 const maxStalledCount = 10;
@@ -80,9 +81,8 @@ export function openQueue<N extends keyof Queues>(name: N, { redisUrl, prefix }:
       worker.on("error", () => {});
     },
     async close() {
-      const parted = Promise.all([worker?.close(), queue.close()]).catch(() => {});
-      // Redis may be away, and a job too long: another node takes it up again.
-      await Promise.race([parted, new Promise((resolve) => setTimeout(resolve, closePatienceMs).unref())]);
+      // Redis may be away, and a job may take long: another node takes it up again.
+      await waitAtMost(closeTimeoutMs, Promise.all([worker?.close(), queue.close()]));
       commands.disconnect();
       blocking.disconnect();
     },

@@ -1,5 +1,6 @@
 /** Waiting for the stores at the start: a bounded while, then one sentence that an operator can act on. */
 import { StartFailure } from "../lib/start-failure.ts";
+import { withTimeout } from "../lib/timers.ts";
 import type { Sql } from "./postgres.ts";
 import { openRedis } from "./redis.ts";
 
@@ -10,14 +11,14 @@ export interface Reach {
   readonly databaseUrl: string;
   readonly redisUrl: string;
   /** How long a store may take to answer; they often start together with the service. */
-  readonly patienceMs: number;
+  readonly timeoutMs: number;
 }
 
 /**
  * Resolves when both stores answer.
  * @throws StartFailure
  */
-export async function reachStores({ sql, databaseUrl, redisUrl, patienceMs }: Reach): Promise<void> {
+export async function reachStores({ sql, databaseUrl, redisUrl, timeoutMs }: Reach): Promise<void> {
   const redis = openRedis(redisUrl);
   // Commands only tell that they were given up; why the connection failed is told here.
   let lastFailure: Error | null = null;
@@ -26,8 +27,8 @@ export async function reachStores({ sql, databaseUrl, redisUrl, patienceMs }: Re
   });
   try {
     await Promise.all([
-      insist("PostgreSQL", databaseUrl, "DATABASE_URL", patienceMs, async () => sql`select 1`),
-      insist("Redis", redisUrl, "REDIS_URL", patienceMs, () =>
+      insist("PostgreSQL", databaseUrl, "DATABASE_URL", timeoutMs, async () => sql`select 1`),
+      insist("Redis", redisUrl, "REDIS_URL", timeoutMs, () =>
         redis.ping().catch((error: Error) => {
           throw isRefusal(error) ? error : (lastFailure ?? error);
         }),
@@ -38,20 +39,23 @@ export async function reachStores({ sql, databaseUrl, redisUrl, patienceMs }: Re
   }
 }
 
-/** Asks until there is an answer, a refusal that will not change by itself, or no patience left. */
+/** Asks until there is an answer, a refusal that will not change by itself, or the time is over. */
 async function insist(
   store: string,
   url: string,
   setting: string,
-  patienceMs: number,
+  timeoutMs: number,
   ask: () => Promise<unknown>,
 ): Promise<void> {
-  const until = Date.now() + patienceMs;
+  const until = Date.now() + timeoutMs;
   let reason = "no answer";
+  const expired = new Error(reason);
   while (Date.now() < until) {
     try {
-      if (await answered(ask(), until - Date.now())) return;
+      await withTimeout(ask(), until - Date.now(), () => expired);
+      return;
     } catch (error) {
+      if (error === expired) break;
       if (!(error instanceof Error)) throw error;
       reason = error.message;
       if (isRefusal(error)) throw new StartFailure(`${store} at ${hostOf(url)} refuses: ${reason}. Check ${setting}.`);
@@ -61,21 +65,7 @@ async function insist(
   throw new StartFailure(`${store} at ${hostOf(url)} cannot be reached (${reason}). Check ${setting}.`);
 }
 
-/** False when the time is over first. */
-async function answered(asked: Promise<unknown>, ms: number): Promise<boolean> {
-  let timer: Timer | undefined;
-  const late = new Promise<boolean>((resolve) => {
-    timer = setTimeout(() => resolve(false), ms);
-  });
-  try {
-    return await Promise.race([asked.then(() => true), late]);
-  } finally {
-    clearTimeout(timer);
-    asked.catch(() => {});
-  }
-}
-
-/** It is there, and will not have us: wrong user, password or database. */
+/** The store is there and refuses us: wrong user, password or database. */
 function isRefusal(error: Error): boolean {
   const code = "code" in error ? String(error.code) : "";
   return /^(28|3D)...$/.test(code) || /^(NOAUTH|WRONGPASS|NOPERM)\b/.test(error.message);

@@ -4,6 +4,7 @@ import { readAddress, writeAddress } from "../../../actors/policy/network/addres
 import { readHost } from "../../../actors/policy/network/host.ts";
 import type { HostPattern } from "../../../actors/policy/network/pattern.ts";
 import { addressRefusal, decide, type NetworkPolicy, type Refusal } from "../../../actors/policy/network/policy.ts";
+import { withTimeout } from "../../lib/timers.ts";
 
 /** Every address of a name, best first. Rejects or is empty when it has none. */
 export type Resolver = (name: string) => Promise<readonly string[]>;
@@ -99,11 +100,7 @@ export async function destinationOf(
 }
 
 async function resolved(resolve: Resolver, name: string): Promise<readonly string[]> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<readonly string[]>((done) => {
-    timer = setTimeout(() => done([]), resolveMs);
-  });
-  const answers = await Promise.race([resolve(name).catch(() => []), late]);
-  clearTimeout(timer);
+  const late = () => new Error("the name was not resolved in time");
+  const answers = await withTimeout(resolve(name), resolveMs, late).catch(() => []);
   return answers.slice(0, maxAddresses);
 }

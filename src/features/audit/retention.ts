@@ -1,5 +1,5 @@
 /** The end of old entries. Runs at boot and every hour on every node; nodes take different entries. */
-import { repeatedly } from "../../lib/interval.ts";
+import { repeatedly } from "../../lib/timers.ts";
 import type { Sql } from "../../store/postgres.ts";
 
 export interface AuditRetentionOptions {

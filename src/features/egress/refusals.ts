@@ -2,6 +2,7 @@
 import { LRUCache } from "lru-cache";
 import { EXECUTION } from "../../../actors/execution/execution.ts";
 import type { EgressRefused } from "../../adapters/egress/port.ts";
+import { waitAtMost } from "../../lib/timers.ts";
 import type { Runtime } from "../../runtime/port.ts";
 import type { Incidents } from "../incidents/incidents.ts";
 import type { Subject } from "./admission.ts";
@@ -19,7 +20,7 @@ interface Told {
 }
 
 /** How long a client may be kept from its refusal by a mailbox that does not take the event, ms. */
-const patienceMs = 1_000;
+const tellTimeoutMs = 1_000;
 
 /** @returns a function that resolves once the event is on its way, and never rejects */
 export function createRefusals(
@@ -60,6 +61,6 @@ export function createRefusals(
     const at = { kind: EXECUTION, key: executionId, tenant };
     const body = { instance_id: instanceId, host, port, reason };
     // An agent that ends because of the refusal has the event before its end.
-    await Promise.race([runtime.tell(at, "egress_blocked", body).catch(warn), Bun.sleep(patienceMs)]);
+    await waitAtMost(tellTimeoutMs, runtime.tell(at, "egress_blocked", body).catch(warn));
   };
 }

@@ -3,7 +3,7 @@
  * Runs in the background on every node; a row that another node has changed meanwhile is left as it is.
  */
 import { Problem } from "../../../actors/kernel/problem.ts";
-import { repeatedly } from "../../lib/interval.ts";
+import { repeatedly } from "../../lib/timers.ts";
 import type { Sql } from "../../store/postgres.ts";
 import type { Sealer } from "./port.ts";
 

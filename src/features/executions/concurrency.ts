@@ -9,6 +9,7 @@
 import type { Redis } from "ioredis";
 import { Problem } from "../../../actors/kernel/problem.ts";
 import type { Quota } from "../../../actors/policy/quota.ts";
+import { withTimeout } from "../../lib/timers.ts";
 import { openRedis } from "../../store/redis.ts";
 import { luaScript } from "../../store/script.ts";
 import type { ExecutionRecords } from "./records.ts";
@@ -41,7 +42,7 @@ const compareScript = luaScript("compare-executions");
 /** A set nobody reserves in for this long is made anew from the records. */
 const keptMs = 24 * 3600 * 1000;
 /** How long Redis may take for one command. */
-const patienceMs = 5_000;
+const timeoutMs = 5_000;
 
 type Reply = readonly [outcome: number, used: number, age: number];
 
@@ -136,15 +137,7 @@ const unavailable = () =>
 
 /** @throws Problem 503 when Redis does not answer */
 async function inTime<T>(command: Promise<T>): Promise<T> {
-  let timer: Timer | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(unavailable()), patienceMs);
-  });
-  try {
-    return await Promise.race([command, late]);
-  } catch {
+  return withTimeout(command, timeoutMs, unavailable).catch(() => {
     throw unavailable();
-  } finally {
-    clearTimeout(timer);
-  }
+  });
 }

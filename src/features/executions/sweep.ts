@@ -8,7 +8,7 @@ import { EXECUTION } from "../../../actors/execution/execution.ts";
 import { type ExecutionState, isOver } from "../../../actors/execution/state.ts";
 import type { Instances } from "../../adapters/sandbox/port.ts";
 import { isUuid } from "../../http/route.ts";
-import { repeatedly } from "../../lib/interval.ts";
+import { repeatedly } from "../../lib/timers.ts";
 import type { Runtime } from "../../runtime/port.ts";
 import type { Volumes } from "../volumes/volumes.ts";
 import { endInstance } from "./iteration/iteration-run.ts";

@@ -6,6 +6,7 @@
 import { createHash } from "node:crypto";
 import type { Json } from "../../../actors/kernel/json.ts";
 import { iso } from "../../../actors/kernel/time.ts";
+import { repeatedly } from "../../lib/timers.ts";
 import type { Sql } from "../../store/postgres.ts";
 
 /** Every category with its severity (SEAL contract §11, platform contract §9). */
@@ -161,18 +162,14 @@ export function createIncidents({ sql, now, newId, retentionDays, warn }: Incide
   const writer = setInterval(() => {
     if (open.size > 0) void flush().catch(warn);
   }, flushEveryMs);
-  let cleared = clear().catch(warn);
-  const cleaner = setInterval(() => {
-    cleared = clear().catch(warn);
-  }, clearEveryMs);
+  const stopClearing = repeatedly(clearEveryMs, clear, warn);
 
   return {
     report,
     flush,
     async stop() {
       clearInterval(writer);
-      clearInterval(cleaner);
-      await cleared;
+      await stopClearing();
       await flush();
     },
   };

@@ -15,6 +15,7 @@ import {
   windowOf,
 } from "../../../actors/policy/rates/limits.ts";
 import { headersOf, type RateFinding, type RateHeaders, refusal } from "../../../actors/policy/rates/standing.ts";
+import { withTimeout } from "../../lib/timers.ts";
 import type { Sql } from "../../store/postgres.ts";
 import { openRedis } from "../../store/redis.ts";
 import { scriptCommand } from "../../store/script.ts";
@@ -57,7 +58,7 @@ export interface LimiterOptions {
 
 /** A month and a day: what nobody used for so long says nothing any more. */
 const keptMs = 32 * 86_400_000;
-const patienceMs = 5_000;
+const timeoutMs = 5_000;
 const warningShare = 0.8;
 /** Of uses that are not alike, in one command. */
 const mostGroups = 64;
@@ -205,17 +206,9 @@ function argumentsOf(prefix: string, groups: readonly Group[], now: number) {
 
 /** @throws Problem 503 when Redis does not answer */
 async function inTime<T>(command: Promise<T>): Promise<T> {
-  let timer: Timer | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(unavailable()), patienceMs);
-  });
-  try {
-    return await Promise.race([command, late]);
-  } catch {
+  return withTimeout(command, timeoutMs, unavailable).catch(() => {
     throw unavailable();
-  } finally {
-    clearTimeout(timer);
-  }
+  });
 }
 
 const unavailable = () =>

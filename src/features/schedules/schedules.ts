@@ -5,11 +5,12 @@
  * its agent. They are settled after every change of an agent, and compared with the records at boot and every minute:
  * what a crash left unsettled is settled then, and what Redis lost comes back.
  */
-import { createHash } from "node:crypto";
 import { fireFor, latestFire, nextFire } from "../../../actors/agent/firing.ts";
 import type { AgentSpec } from "../../../actors/agent/manifest/spec.ts";
 import type { StartRequest } from "../../../actors/execution/start/request.ts";
 import { Problem } from "../../../actors/kernel/problem.ts";
+import { derivedUuid } from "../../lib/derived-uuid.ts";
+import { waitAtMost } from "../../lib/timers.ts";
 import type { Sql } from "../../store/postgres.ts";
 import { openQueue, type QueueOptions, type ScheduleJob } from "../../store/queues.ts";
 import type { AgentChange } from "../agents/parts.ts";
@@ -41,7 +42,7 @@ export interface Schedules {
 /** Starts under way at once on one node. */
 const concurrency = 16;
 /** Redis away must not hold up whoever changes an agent, ms. */
-const settlePatienceMs = 2000;
+const settleTimeoutMs = 2000;
 /** Attempts at a start that failed for no fault of its own: together a little less than it may be late. */
 const retry = { attempts: 8, backoff: { type: "exponential", delay: 2000 } } as const;
 
@@ -160,8 +161,7 @@ export function openSchedules(options: SchedulesOptions): Schedules {
 
   return {
     async watch({ agentId }) {
-      const patience = new Promise<void>((resolve) => setTimeout(resolve, settlePatienceMs).unref());
-      await Promise.race([settle(agentId).catch(unsettled), patience]);
+      await waitAtMost(settleTimeoutMs, settle(agentId).catch(unsettled));
     },
     compare: compareNow,
     async stop() {
@@ -178,15 +178,5 @@ function termsOf({ schedule, deployed_at }: ScheduledAgent): string {
   return JSON.stringify([anchor, ...Object.values(schedule)]);
 }
 
-/** Every node makes the same id for the same moment: a UUID of version 8. */
-function executionIdOf(agentId: string, fire: number): string {
-  const digits = createHash("sha256").update(`schedule ${agentId} ${fire}`).digest("hex");
-  const variant = ((Number.parseInt(digits[16] ?? "0", 16) & 3) | 8).toString(16);
-  return [
-    digits.slice(0, 8),
-    digits.slice(8, 12),
-    `8${digits.slice(13, 16)}`,
-    `${variant}${digits.slice(17, 20)}`,
-    digits.slice(20, 32),
-  ].join("-");
-}
+/** Every node makes the same id for the same moment. */
+const executionIdOf = (agentId: string, fire: number): string => derivedUuid(`schedule ${agentId} ${fire}`);

@@ -4,6 +4,7 @@
  */
 import type { Plan } from "../../../actors/execution/start/plan.ts";
 import { mountPoints } from "../../../actors/policy/filesystem/mounts.ts";
+import { repeatedly } from "../../lib/timers.ts";
 import { measure, type VolumeLayout } from "./layout.ts";
 
 const everyMs = 4_000;
@@ -32,7 +33,6 @@ export function watchLimits(
     return [{ directory: layout.directoryOf(mount), limit, known: false }];
   });
   if (watched.length === 0) return () => {};
-  let busy = false;
   const look = async (): Promise<void> => {
     for (const volume of watched) {
       const { bytes, entries } = await measure(volume.directory);
@@ -47,17 +47,7 @@ export function watchLimits(
       return;
     }
   };
-  const round = (): void => {
-    if (busy) return;
-    busy = true;
-    void look()
-      .catch(() => {})
-      .finally(() => {
-        busy = false;
-      });
-  };
-  const timer = setInterval(round, everyMs);
-  const stop = (): void => clearInterval(timer);
-  round();
+  const stopMeasuring = repeatedly(everyMs, look, () => {});
+  const stop = (): void => void stopMeasuring();
   return stop;
 }

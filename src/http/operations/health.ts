@@ -1,6 +1,7 @@
 /** Health: is the process alive, and can it do its work? */
 import { type Static, Type } from "@sinclair/typebox";
 import { Nullable } from "../../../actors/kernel/schema.ts";
+import { withTimeout } from "../../lib/timers.ts";
 import type { RuntimeStatus } from "../../runtime/port.ts";
 import { definePublicRoute, type Route, reply } from "../route.ts";
 
@@ -105,14 +106,9 @@ async function runAll(probes: Readonly<Record<string, Probe>>): Promise<Record<s
 async function run(probe: Probe): Promise<Finding> {
   if (probe === null) return { status: "disabled", latency_ms: null };
   const began = performance.now();
-  let timer: Timer | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error("no answer in time")), probeLimitMs);
-  });
-  const status = await Promise.race([probe(), late]).then(
+  const status = await withTimeout(probe(), probeLimitMs, () => new Error("no answer in time")).then(
     () => "up" as const,
     () => "down" as const,
   );
-  clearTimeout(timer);
   return { status, latency_ms: Math.round((performance.now() - began) * 100) / 100 };
 }

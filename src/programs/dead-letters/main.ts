@@ -26,7 +26,7 @@ The settings are those of the service (DATABASE_URL, REDIS_URL, SVC_DATA_DIR, ..
 it is not set, and then the embedded stores of SVC_DATA_DIR are joined, or started for as long as this takes.`;
 
 const listed = 100;
-const patienceMs = 10_000;
+const timeoutMs = 10_000;
 
 async function run([command, id = ""]: readonly string[], letters: DeadLetters): Promise<number> {
   if (command === "list") {
@@ -70,7 +70,7 @@ async function withLetters(config: Config, act: (letters: DeadLetters) => Promis
   const sql = openPostgres({ url: databaseUrl, schema: config.databaseSchema, poolSize: 2 });
   const redis = openRedis(redisUrl);
   try {
-    await reachStores({ sql, databaseUrl, redisUrl, patienceMs });
+    await reachStores({ sql, databaseUrl, redisUrl, timeoutMs });
     const { redisPrefix: prefix, mailboxLimit } = config;
     const letters = await openDeadLetters({
       sql,

@@ -3,6 +3,7 @@
  * Every failure is an `EngineError`; one without a status means that nobody answered, and repeating may help.
  */
 import Docker from "dockerode";
+import { withTimeout } from "../../../lib/timers.ts";
 
 /** Longest an ordinary request may take. */
 const requestMs = 60_000;
@@ -208,13 +209,9 @@ export class Engine {
   }
 
   async #ask<T>(what: string, ask: () => Promise<T>, limitMs: number | null = requestMs): Promise<T> {
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const late = new Promise<never>((_, reject) => {
-      if (limitMs === null) return;
-      timer = setTimeout(() => reject(new EngineError(`the container engine is silent: ${what}`, null)), limitMs);
-    });
+    const late = () => new EngineError(`the container engine does not answer: ${what}`, null);
     try {
-      return await Promise.race([ask(), late]);
+      return await (limitMs === null ? ask() : withTimeout(ask(), limitMs, late));
     } catch (error) {
       if (error instanceof EngineError) throw error;
       const status =
@@ -222,8 +219,6 @@ export class Engine {
           ? error.statusCode
           : null;
       throw new EngineError(messageOf(error), status);
-    } finally {
-      clearTimeout(timer);
     }
   }
 }

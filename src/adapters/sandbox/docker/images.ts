@@ -1,4 +1,6 @@
 /** Getting an agent's image onto this host, by its pull policy. */
+
+import { withTimeout } from "../../../lib/timers.ts";
 import { type InstanceSpec, LaunchFailure, type LaunchNews } from "../instance.ts";
 import { type Engine, EngineError, type ImageFacts } from "./engine.ts";
 
@@ -52,20 +54,12 @@ export class Images {
 
   async #pullOnce(reference: string): Promise<void> {
     const stop = new AbortController();
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const late = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => {
-        reject(new EngineError(`not pulled within ${Math.round(this.limitMs / 1_000)} s`, 504));
-        stop.abort();
-      }, this.limitMs);
-    });
     const pull = this.engine.pull(qualified(reference), stop.signal);
     pull.catch(() => {});
-    try {
-      await Promise.race([pull, late]);
-    } finally {
-      clearTimeout(timer);
-    }
+    await withTimeout(pull, this.limitMs, () => {
+      stop.abort();
+      return new EngineError(`not pulled within ${Math.round(this.limitMs / 1_000)} s`, 504);
+    });
   }
 }
 

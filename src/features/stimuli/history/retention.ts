@@ -2,7 +2,7 @@
  * The end of old stimuli and of keys that no longer count. Runs at boot and every minute on every node; nodes take
  * different rows. What is still to be driven stays, however old it is.
  */
-import { repeatedly } from "../../../lib/interval.ts";
+import { repeatedly } from "../../../lib/timers.ts";
 import type { Sql } from "../../../store/postgres.ts";
 import { firstIdOf } from "../intake/ids.ts";
 import { keptMs } from "../intake/intake.ts";

@@ -1,5 +1,5 @@
 /** When deliveries last came in, per route: noted in memory and written down every few seconds. */
-import { repeatedly } from "../../../lib/interval.ts";
+import { repeatedly } from "../../../lib/timers.ts";
 import type { SourceRoute } from "./port.ts";
 
 const usualPauseMs = 5000;

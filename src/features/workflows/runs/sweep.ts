@@ -1,7 +1,7 @@
 /** What runs hold, for the sweeps of a node, and the removal of records past their retention. */
 import { workflow } from "../../../../actors/workflow/run/run.ts";
 import { isOver, type RunState, type Work } from "../../../../actors/workflow/run/state.ts";
-import { repeatedly } from "../../../lib/interval.ts";
+import { repeatedly } from "../../../lib/timers.ts";
 import type { Runtime } from "../../../runtime/port.ts";
 import type { HeldByRuns } from "../../executions/sweep.ts";
 import type { Volumes } from "../../volumes/volumes.ts";

@@ -19,7 +19,7 @@ const away = openFailedVerifications({
   redisUrl: "redis://127.0.0.1:1",
   perMinute: 3,
   maxPairs: 2,
-  patienceMs: 20,
+  timeoutMs: 20,
 });
 
 afterAll(async () => {

@@ -7,6 +7,7 @@
  */
 import { LRUCache } from "lru-cache";
 import { Problem } from "../../../../../actors/kernel/problem.ts";
+import { withTimeout } from "../../../../lib/timers.ts";
 import { openRedis } from "../../../../store/redis.ts";
 import { scriptCommand } from "../../../../store/script.ts";
 
@@ -32,7 +33,7 @@ export interface FailedVerificationsOptions {
   /** Pairs remembered at most; 50,000 when absent. Past it the one unused for longest is forgotten. */
   readonly maxPairs?: number;
   /** How long Redis may take before a node goes by its own count, ms; 1,000 when absent. */
-  readonly patienceMs?: number;
+  readonly timeoutMs?: number;
 }
 
 interface Count {
@@ -43,7 +44,7 @@ interface Count {
 const windowMs = 60_000;
 
 export function openFailedVerifications(options: FailedVerificationsOptions): FailedVerifications {
-  const { now, perMinute = 30, maxPairs = 50_000, patienceMs = 1_000 } = options;
+  const { now, perMinute = 30, maxPairs = 50_000, timeoutMs = 1_000 } = options;
   const redis = openRedis(options.redisUrl);
   const countInRedis = scriptCommand(redis, "count-in-window");
   /** Pair → until when it is turned away, Unix milliseconds. */
@@ -53,7 +54,7 @@ export function openFailedVerifications(options: FailedVerificationsOptions): Fa
   async function counted(pair: string): Promise<Count> {
     try {
       const counting = countInRedis([`${options.prefix}:failed-verifications:${pair}`], [windowMs]);
-      const reply = await inTime(counting, patienceMs);
+      const reply = await withTimeout(counting, timeoutMs, () => new Error("Redis did not answer in time"));
       const [failures, leftMs] = reply as [number, number];
       return { failures, leftMs };
     } catch {
@@ -112,17 +113,4 @@ function createOwnCount(now: () => number, maxPairs: number): (pair: string) => 
     if (window !== known) windows.set(pair, window);
     return { failures: window.failures, leftMs: window.since + windowMs - at };
   };
-}
-
-/** @throws Error when it takes too long */
-async function inTime<T>(command: Promise<T>, ms: number): Promise<T> {
-  let timer: Timer | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error("Redis did not answer in time")), ms);
-  });
-  try {
-    return await Promise.race([command, late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

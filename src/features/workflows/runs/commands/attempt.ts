@@ -8,7 +8,7 @@ import {
   LaunchFailure,
   type Sandbox,
 } from "../../../../adapters/sandbox/port.ts";
-import { callAt } from "../../../../lib/timer.ts";
+import { callAt } from "../../../../lib/timers.ts";
 import type { ActivityContext } from "../../../../runtime/port.ts";
 import { endInstance } from "../../../executions/iteration/iteration-run.ts";
 import { type AttemptRecord, type Attempts, instanceOf, thisMachine } from "./attempts.ts";

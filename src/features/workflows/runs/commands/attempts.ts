@@ -11,6 +11,7 @@ import { hostname } from "node:os";
 import { join } from "node:path";
 import { commandsFolder } from "../../../../adapters/sandbox/port.ts";
 import { isUuid } from "../../../../http/route.ts";
+import { derivedUuid } from "../../../../lib/derived-uuid.ts";
 import { readJson, writeAtomically } from "../../../../lib/json-file.ts";
 import { removeDirectory } from "../../../volumes/layout.ts";
 
@@ -38,15 +39,7 @@ export const thisMachine = hostname();
 
 /** Each attempt has a sandbox of its own; that of the first one has the command's id. */
 export function instanceOf(commandId: string, attempt: number): string {
-  if (attempt === 1) return commandId;
-  const hash = new Bun.CryptoHasher("sha256").update(`${commandId} ${attempt}`).digest("hex");
-  return [
-    hash.slice(0, 8),
-    hash.slice(8, 12),
-    `8${hash.slice(13, 16)}`,
-    `8${hash.slice(17, 20)}`,
-    hash.slice(20, 32),
-  ].join("-");
+  return attempt === 1 ? commandId : derivedUuid(`${commandId} ${attempt}`);
 }
 
 /** The sandboxes that a command can have. */

@@ -1,7 +1,7 @@
 /** What commands leave on a host: taken away once no run works with them any more. */
 
 import { isUuid } from "../../../../http/route.ts";
-import { repeatedly } from "../../../../lib/interval.ts";
+import { repeatedly } from "../../../../lib/timers.ts";
 import type { HeldByRuns } from "../../../executions/sweep.ts";
 import { Attempts } from "./attempts.ts";
 

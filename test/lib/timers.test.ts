@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { callAt } from "../../src/lib/timer.ts";
+import { callAt } from "../../src/lib/timers.ts";
 import { until } from "../harness/until.ts";
 
 test("a moment that has come is now, one that is weeks away is not", async () => {

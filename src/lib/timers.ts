@@ -1,0 +1,64 @@
+/** Timers that Node's own do not offer: far moments, work at intervals, time limits. */
+import { setTimeout as sleep } from "node:timers/promises";
+
+const longestMs = 2 ** 31 - 1;
+
+/**
+ * Calls once a moment has come; at once when it has passed already. `setTimeout` alone waits 24.8 days at most.
+ * @param at  Unix milliseconds
+ * @param now Unix milliseconds
+ * @returns a function that cancels the call
+ */
+export function callAt(at: number, now: () => number, call: () => void): () => void {
+  let timer: ReturnType<typeof setTimeout>;
+  const wait = () => {
+    const left = at - now();
+    timer = setTimeout(left > longestMs ? wait : call, Math.min(longestMs, Math.max(0, left)));
+  };
+  wait();
+  return () => clearTimeout(timer);
+}
+
+/**
+ * Does the work at once, and again each time the interval has passed since it ended.
+ * @param intervalMs milliseconds
+ * @param failed called with what the work threw; the next round takes up what was left
+ * @returns a function that stops it and resolves after a round under way
+ */
+export function repeatedly(
+  intervalMs: number,
+  work: () => Promise<void>,
+  failed: (error: unknown) => void,
+): () => Promise<void> {
+  const stop = new AbortController();
+  const rounds = (async () => {
+    do await work().catch(failed);
+    while (await sleep(intervalMs, true, { signal: stop.signal }).catch(() => false));
+  })();
+  return () => {
+    stop.abort();
+    return rounds;
+  };
+}
+
+/**
+ * The result of the work, or the given error once the time is over; the work itself goes on.
+ * @param ms milliseconds
+ * @throws what the work throws, or `late()`
+ */
+export async function withTimeout<T>(work: Promise<T>, ms: number, late: () => Error): Promise<T> {
+  let timer: Timer | undefined;
+  const expired = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(late()), ms);
+  });
+  try {
+    return await Promise.race([work, expired]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Resolves when the work has ended, either way, or after `ms`; the wait keeps no process alive. Never rejects. */
+export async function waitAtMost(ms: number, work: Promise<unknown>): Promise<void> {
+  await Promise.race([work.catch(() => {}), sleep(ms, undefined, { ref: false })]);
+}
