@@ -1,6 +1,7 @@
 /** Where a node is reached: the public API, the gateway for agents, the egress proxy, the metrics. */
 import { access } from "node:fs/promises";
 import { join } from "node:path";
+import { version } from "../../package.json";
 import type { Config } from "../config/config.ts";
 import { agentRoutes, catalogueRoutes } from "../features/agents/routes.ts";
 import { approvalLinkRoutes } from "../features/approvals/links.ts";
@@ -38,8 +39,6 @@ import type { Engine } from "./engine.ts";
 import type { Settled } from "./settled.ts";
 import { openSources } from "./stimuli.ts";
 import type { Ground } from "./stores.ts";
-
-const version = "0.1.0";
 
 /** The gateway's callers come again by themselves; they are not waited for longer than this, ms. */
 const gatewayGraceMs = 500;

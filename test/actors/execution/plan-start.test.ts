@@ -111,12 +111,12 @@ describe("the origin of a start", () => {
     expect(codeOf(deep)).toBe("depth_exceeded");
   });
 
-  test("a swarm is named after the execution that founded it; children join the one there is", () => {
+  test("a swarm is named after its founding execution; children join it", () => {
     expect(under({}, {}, true).hierarchy.swarm_id).toBe(id);
     expect(under({ parent: { ...parent, swarmId: "s" } }, {}, true).hierarchy.swarm_id).toBe("s");
   });
 
-  test("a parent's time bounds a child; a caller may not ask for more than the manifest grants", () => {
+  test("a parent's time bounds a child; callers may not exceed the manifest's grants", () => {
     expect(under({ parent }, { timeoutSeconds: 10 }).timeout_ms).toBe(10_000);
     expect(under({ parent }, { timeoutSeconds: 1_000_000 }).timeout_ms).toBe(1_800_000);
     expect(codeOf({ request: { timeoutSeconds: 1_000_000 } })).toBe("validation_failed");
@@ -195,7 +195,7 @@ describe("volumes", () => {
 });
 
 describe("security context", () => {
-  test("for an agent that names none; the caller's permission was checked when the run began", () => {
+  test("for an agent that names none; the caller's permission was checked at the start", () => {
     const pro = { security_context: "svc-consumer-pro" };
     expect(planned(laid(pro)).header.security_context).toBe("svc-consumer-pro");
     expect(planned(laid(pro, { security_context: "svc-agent-runtime" })).header.security_context).toBe(
@@ -265,7 +265,7 @@ describe("what the node forbids holds for the isolation that is really used", ()
     expect(codeOf({ ...laid({ isolation: "docker" }, { runtime }), offer })).toBe("image_not_allowed");
   });
 
-  test("no start that is granted violates the offer, whatever is laid over whichever manifest", () => {
+  test("no granted start violates the offer, for any manifest and any overrides", () => {
     const isolation = fc.constantFrom(...isolations, "moon");
     const network = fc.option(
       fc.record({

@@ -1,40 +1,15 @@
 import { expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { allScopes, effectiveScopes, type ScopeColumn, scopesOfColumn } from "../../../actors/policy/scopes.ts";
 
 // The table of docs/reference/identity.md, as it stands there.
 const columns: readonly ScopeColumn[] = ["A", "O", "S", "R", "T", "M", "C"];
-const table = `
-agent:read, list, logs · workflow:read, list, logs, validate · execution:read, list, stream, logs · swarm:read, list | ✔ | ✔ | ✔ | ✔ | ✔ | ✔ | ✔
-agent:deploy, delete, generate, execute · workflow:deploy, delete, generate, run, signal, cancel · execution:cancel, remove · swarm:cancel | ✔ | ✔ | ✔ | – | ✔ | ✔ | ✔
-approval:read, list | ✔ | ✔ | ✔ | ✔ | ✔ | ✔ | ✔
-approval:approve, reject | ✔ | ✔ | ✔ | – | ✔ | ✔ | ✔
-stimulus:read, list | ✔ | ✔ | ✔ | ✔ | ✔ | ✔ | ✔
-stimulus:ingest | ✔ | ✔ | ✔ | – | ✔ | ✔ | ✔
-stimulus:manage | ✔ | ✔ | ✔ | – | ✔ | – | ✔
-volume:read | ✔ | ✔ | ✔ | ✔ | ✔ | ✔ | ✔
-volume:write | ✔ | ✔ | ✔ | – | ✔ | ✔ | ✔
-credential:read, list | ✔ | ✔ | ✔ | ✔ | ✔ | ✔ | ✔
-credential:create, delete, rotate, grant | ✔ | ✔ | ✔ | – | ✔ | ✔ | ✔
-secret:read, list, write, delete, rotate | ✔ | ✔ | ✔ | – | ✔ | – | –
-key:read, list, create, revoke | ✔ | ✔ | ✔ | ✔ | ✔ | ✔ | ✔
-billing:read | ✔ | ✔ | ✔ | ✔ | ✔ | – | ✔
-billing:write | ✔ | – | ✔ | – | ✔ | – | ✔
-colony:read | ✔ | ✔ | ✔ | ✔ | ✔ | ✔ | ✔
-colony:write | ✔ | – | ✔ | – | ✔ | – | ✔
-seal:read · security_context:read · tool_server:read | ✔ | ✔ | ✔ | ✔ | ✔ | ✔ | ✔
-seal:manage · security_context:write · tool_server:write | ✔ | ✔ | ✔ | – | ✔ | – | ✔
-cortex:read · observability:read · usage:read | ✔ | ✔ | ✔ | ✔ | ✔ | ✔ | ✔
-audit:read | ✔ | ✔ | – | ✔ | ✔ | – | ✔
-aegis.edge.hosts.read · aegis.edge.fleet.read | ✔ | ✔ | ✔ | ✔ | ✔ | ✔ | ✔
-aegis.edge.enroll · aegis.edge.hosts.write · aegis.edge.groups.write · aegis.edge.fleet.manage | ✔ | ✔ | ✔ | – | ✔ | – | ✔
-node:read, list | ✔ | ✔ | ✔ | ✔ | – | – | –
-tenant:read, list · ratelimit:read | ✔ | ✔ | – | ✔ | – | – | –
-tenant:onboard, provision · ratelimit:write | ✔ | – | – | – | – | – | –
-node:register, deregister, drain, shutdown · stack:read, up, down, restart, update, uninstall | ✔ | – | – | – | – | – | –`;
+const page = readFileSync(join(import.meta.dir, "../../../docs/reference/identity.md"), "utf8");
+const table = page.match(/^\| .*(?: +\| +[✔–]){7} +\|$/gm) ?? [];
 
 const rows = table
-  .trim()
-  .split("\n")
+  .map((line) => line.slice(2, -2).replace(/ +/g, " "))
   .map((line) => {
     const [names = "", ...marks] = line.split(" | ");
     const scopes = names.split(" · ").flatMap((group) => {

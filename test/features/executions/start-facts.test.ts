@@ -59,7 +59,7 @@ test("a judge that cannot run is a fact; an agent that cannot run is refused", a
   await expect(gather({ agentName: "absent" })).rejects.toMatchObject({ code: "agent_not_found" });
 });
 
-test("files are folded into the input of an agent that declares them, and not looked at for others", async () => {
+test("files are folded into the input of agents that declare them, not of others", async () => {
   const { tools } = specOf(manifestWith("spec.tools", ["svc.attachment.read"]));
   const input_schema = { type: "object", properties: { attachments: {} } };
   const request = { input: { a: 1 }, attachments: [{}] };

@@ -1,0 +1,57 @@
+/** The documents: links lead somewhere, what is generated or pinned to the code is not stale. */
+import { expect, test } from "bun:test";
+import { existsSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { Glob } from "bun";
+import { problems } from "../../actors/kernel/problem.ts";
+import { generatedPages } from "../../docs/generate.ts";
+
+const root = join(import.meta.dir, "../..");
+const read = (path: string): string => readFileSync(join(root, path), "utf8");
+const pages = ["README.md", ...new Glob("{docs,src,actors,test}/**/*.md").scanSync(root)].sort();
+
+/** How GitHub names the anchor of a heading. */
+function anchorOf(heading: string): string {
+  return heading
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}\s_-]/gu, "")
+    .replace(/\s/g, "-");
+}
+
+function anchorsOf(page: string): Set<string> {
+  return new Set([...read(page).matchAll(/^#+ (.+)$/gm)].map(([, heading = ""]) => anchorOf(heading)));
+}
+
+function linksOf(text: string): string[] {
+  const prose = text.replace(/```[\s\S]*?```/g, "");
+  return [...prose.matchAll(/\]\(([^)\s]+)\)/g)].map(([, target = ""]) => target);
+}
+
+test.each(pages)("links of %s resolve", (page) => {
+  const broken = linksOf(read(page)).filter((link) => {
+    if (/^[a-z]+:/.test(link)) return false;
+    const [path = "", anchor] = link.split("#");
+    const target = path === "" ? page : join(dirname(page), path);
+    if (!existsSync(join(root, target))) return true;
+    return anchor !== undefined && !anchorsOf(target).has(anchor);
+  });
+  expect(broken).toEqual([]);
+});
+
+test("pages that code and tests name exist", () => {
+  const sources = [...new Glob("{actors,src,test}/**/*.ts").scanSync(root)];
+  const named = sources.flatMap((path) => read(path).match(/docs\/(?:guide|reference|decisions)\/[\w-]+\.md/g) ?? []);
+  expect([...new Set(named)].filter((path) => !existsSync(join(root, path)))).toEqual([]);
+});
+
+test.each(Object.entries(generatedPages))("%s is what `npm run docs` writes", (path, text) => {
+  // The formatter pads the columns of tables.
+  const plain = (page: string) => page.replace(/ +/g, " ").replace(/-{3,}/g, "---");
+  expect(plain(read(join("docs", path)))).toBe(plain(text));
+});
+
+test("the page of errors names every code with its status", () => {
+  const rows = [...read("docs/reference/errors.md").matchAll(/^\| `(\w+)` +\| (\d+) +\| \S/gm)];
+  const named = Object.fromEntries(rows.map(([, code = "", status]) => [code, Number(status)]));
+  expect(named).toEqual({ ...problems });
+});
