@@ -1,9 +1,9 @@
 /**
  * Routes become an application.
  *
- * Elysia routes and listens; the pipeline is ours, because the contract authenticates before a body is
- * looked at. Every handler given to Elysia therefore takes only request, params and server: Elysia reads
- * no body, query, header or cookie that a handler does not ask for.
+ * Elysia routes and listens. The pipeline is our own, because callers are authenticated before their body is read.
+ * Every handler given to Elysia therefore takes only request, params and server: Elysia reads no body, query, header
+ * or cookie that a handler does not ask for.
  */
 import { Elysia } from "elysia";
 import { Problem } from "../../actors/kernel/problem.ts";
@@ -139,7 +139,7 @@ export function createApp(options: AppOptions): App {
 
 type Params = Readonly<Record<string, string>>;
 
-/** Url and signal are made when somebody asks for them. */
+/** Url and signal are made at their first use. */
 class LazyIncoming implements Incoming {
   private parsed: URL | null = null;
   constructor(

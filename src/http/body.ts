@@ -1,4 +1,4 @@
-/** Reading request bodies: bounded in size and in time, whatever the headers claim. */
+/** Reading request bodies: bounded in size and in time, without trust in their headers. */
 import { Problem, type ProblemCode } from "../../actors/kernel/problem.ts";
 import { withTimeout } from "../lib/timers.ts";
 import type { BodyRule, RawContent } from "./route.ts";
@@ -9,7 +9,7 @@ export interface BodyInput {
 }
 
 const nothing = new Uint8Array(0);
-/** Nesting past this is no document anybody means, and recursion over it would not end well. */
+/** Deeper documents are refused: functions that recurse over them would run out of stack. */
 const maxDepth = 256;
 
 /**

@@ -13,15 +13,15 @@ import { type Call, Reply } from "./route.ts";
 /** How long a hold lasts without renewal. A crashed request blocks its key no longer than this. */
 const holdMs = 10_000;
 const renewEveryMs = 3000;
-/** How long a second request waits for the first before it is told to come again. */
-const patienceMs = 100_000;
+/** How long a second request waits for the first before it is answered 503. */
+const waitMs = 100_000;
 const keptHours = 24;
 
 interface Row {
   readonly fingerprint: string;
   readonly work_id: string;
   readonly mine: boolean;
-  /** Nobody held this key before. */
+  /** No request has used this key before. */
   readonly fresh: boolean;
   readonly status: number | null;
   readonly headers: Record<string, string> | null;
@@ -35,7 +35,7 @@ type RepeatableCall = Pick<Call, "request" | "tenant" | "path" | "url" | "bytes"
  * A `work` that throws leaves no answer behind. After a refusal (a `Problem` below 500) the key is free again;
  * after anything else the next request with the key repeats the same piece of work, which may have begun.
  * @param work gets the id of the piece of work (a UUIDv7); with the same id it must not happen twice. `fresh`
- *   says that nobody else can have been given that id
+ *   says that no other request can have been given that id
  * @throws Problem 422 `idempotency_key_reused`, 503 when the first request does not come to an end
  */
 export async function idempotent<Answered extends Reply>(
@@ -55,7 +55,7 @@ export async function idempotent<Answered extends Reply>(
     // What is stored under the key is an earlier answer of the same route.
     if (row.status !== null) return replay(row) as Reply as Answered;
     if (row.mine) return slot.fill(row, work);
-    if (call.signal.aborted || Date.now() - waitedFrom > patienceMs) {
+    if (call.signal.aborted || Date.now() - waitedFrom > waitMs) {
       const message = "The first request with this Idempotency-Key is still under way";
       throw new Problem("service_unavailable", message, {}, { "Retry-After": "5" });
     }
@@ -92,7 +92,7 @@ class Slot {
     readonly fingerprint: string,
   ) {}
 
-  /** Takes the row if it is new, old, or held by nobody; says what is in it either way. */
+  /** Takes the row if it is new, expired or not held; gives what is in it either way. */
   async take(): Promise<Row> {
     const { sql, holder } = this;
     // A row past its 24 hours starts over, as if it had never been.

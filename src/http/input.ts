@@ -118,7 +118,7 @@ function invalidInput(check: TypeCheck<TSchema>, value: unknown): Problem {
   const issues = new Map<string, Issue>();
   for (const error of check.Errors(value)) {
     const path = error.path.slice(1).replaceAll("/", ".").replaceAll("~1", "/").replaceAll("~0", "~");
-    // The first finding at a place is the telling one; the rest follow from it.
+    // Further findings at the same place follow from the first.
     if (!issues.has(path)) issues.set(path, { path, message: explain(error), code: "invalid" });
     if (issues.size >= maxIssues) break;
   }

@@ -1,5 +1,6 @@
-/** Opening an app on a port, and closing it without cutting anybody off who can still be served. */
+/** Opening an app on a port, and closing it after the answers under way. */
 import http from "node:http";
+import { setTimeout } from "node:timers/promises";
 import type { App } from "./app.ts";
 
 export interface ListenOptions {
@@ -39,12 +40,7 @@ export function listen(app: App, { hostname, port, idleTimeoutSeconds = 30 }: Li
     async stop(graceMs) {
       app.beginStop();
       const quiet = server.stop(false);
-      let timer: Timer | undefined;
-      const graceOver = new Promise<void>((resolve) => {
-        timer = setTimeout(resolve, graceMs);
-      });
-      await Promise.race([quiet, graceOver]);
-      clearTimeout(timer);
+      await Promise.race([quiet, setTimeout(graceMs, undefined, { ref: false })]);
       await server.stop(true);
     },
   };

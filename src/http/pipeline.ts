@@ -34,7 +34,8 @@ export function pipeline(route: Route, authenticator: Authenticator | null, body
     const checkedParams = params ? params(rawParams) : {};
     const checkedQuery = query ? query(incoming.url.searchParams) : {};
     const input = route.body ? await readBody(incoming.request, route.body, bodyDeadlineMs) : noBody;
-    if (route.patience !== null) incoming.server?.timeout(incoming.request, Math.min(255, route.patience + 10));
+    if (route.timeoutSeconds !== null)
+      incoming.server?.timeout(incoming.request, Math.min(255, route.timeoutSeconds + 10));
     const answer = await route.handle(
       new RouteCall(incoming, route.path, checkedParams, checkedQuery, body(input.value), input.bytes, known),
     );

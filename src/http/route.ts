@@ -65,11 +65,11 @@ export interface OpenCall<Params, Query, Body> extends Incoming {
   readonly params: Params;
   readonly query: Query;
   readonly body: Body;
-  /** The body as it arrived, for signatures and for telling repeats. Empty when there was none. */
+  /** The body as it arrived, for signatures and to recognise repeats. Empty when there was none. */
   readonly bytes: Uint8Array;
 }
 
-/** A call by somebody known. */
+/** A call by an authenticated caller. */
 export interface Call<Params = unknown, Query = unknown, Body = unknown> extends OpenCall<Params, Query, Body> {
   readonly identity: Identity;
   /** The effective tenant's slug; every record this call touches belongs to it. */
@@ -154,7 +154,7 @@ const defaultBodyLimit = 1024 * 1024;
 export interface JsonBody<S extends TSchema = TSchema> {
   readonly kind: "json";
   readonly schema: S;
-  /** An absent or empty body counts as `{}`, whatever its Content-Type. */
+  /** An absent or empty body counts as `{}`, with any Content-Type. */
   readonly optional: boolean;
   /** Bytes; over it 413. */
   readonly limit: number;
@@ -219,7 +219,7 @@ interface Declaration<P extends TObject, Q extends TObject, B extends BodyRule |
   readonly body?: B;
   readonly responses: R;
   /** Seconds the handler may take before it answers, at most 240; 30 when absent. The connection is kept that long. */
-  readonly patience?: number;
+  readonly timeoutSeconds?: number;
 }
 
 export interface RouteDeclaration<
@@ -230,7 +230,7 @@ export interface RouteDeclaration<
   A extends Answer<R>,
 > extends Declaration<P, Q, B, R> {
   readonly scope?: ScopeRule;
-  /** Everybody but the platform's operators gets 403 `operator_required`, before the scope is looked at. */
+  /** All but the platform's operators get 403 `operator_required`, before the scope is looked at. */
   readonly operatorsOnly?: true;
   /** Answers `text/event-stream`: accepts `?token=` and is never cached. */
   readonly sse?: true;
@@ -266,7 +266,7 @@ export interface Route {
   readonly headers: TObject | null;
   readonly body: BodyRule | null;
   readonly responses: Responses;
-  readonly patience: number | null;
+  readonly timeoutSeconds: number | null;
   readonly prove: ((incoming: Incoming) => unknown) | null;
   handle(call: Call & { readonly proof: unknown }): unknown;
 }
@@ -322,7 +322,7 @@ function shared(declaration: Declaration<TObject, TObject, BodyRule | undefined,
     headers: declaration.headers ?? null,
     body: declaration.body ?? null,
     responses: declaration.responses,
-    patience: declaration.patience ?? null,
+    timeoutSeconds: declaration.timeoutSeconds ?? null,
   };
 }
 

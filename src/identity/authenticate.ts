@@ -1,13 +1,13 @@
 /**
- * Steps 3 and 4 of every request: who calls, and in which tenant.
+ * Who calls, and in which tenant: steps of every request before its route's scope is looked at.
  *
- * API keys join at `credentialIdentity`; until they exist, whatever looks like one is unknown.
+ * API keys join at `credentialIdentity`; until they exist, a credential that looks like one is unknown.
  */
+import { LRUCache } from "lru-cache";
 import type { Identity } from "../../actors/identity/identity.ts";
 import { chooseTenant, type TenantChoice, tenantKind } from "../../actors/identity/tenant.ts";
 import { Problem } from "../../actors/kernel/problem.ts";
 import { bearerToken, isApiKey } from "./bearer.ts";
-import type { FailureLimit } from "./failures.ts";
 import type { AuthSettings } from "./settings.ts";
 import { requireActive, type Tenants } from "./tenants.ts";
 import type { TokenVerifier } from "./tokens.ts";
@@ -80,6 +80,35 @@ export function createAuthenticator({ tokens, tenants, settings, failures }: Aut
       const readsAsAdmin = choice.by === "switched" && (method === "GET" || method === "HEAD");
       if (!readsAsAdmin) requireActive(status);
       return choice.slug;
+    },
+  };
+}
+
+/** Failed authentications of each client address, as one node counts them. */
+export interface FailureLimit {
+  /**
+   * Counts one failure.
+   * @throws Problem 429 `rate_limited` when the address has had its failures of the minute
+   */
+  count(address: string): void;
+}
+
+const windowMs = 60_000;
+const maxAddresses = 50_000;
+
+/** @param perMinute failures of one address that are answered 401; further ones are answered 429 */
+export function createFailureLimit(now: () => number, perMinute = 300): FailureLimit {
+  const windows = new LRUCache<string, { readonly since: number; failures: number }>({ max: maxAddresses });
+  return {
+    count(address) {
+      const at = now();
+      const current = windows.get(address);
+      const window = current && at - current.since < windowMs ? current : { since: at, failures: 0 };
+      window.failures++;
+      if (window !== current) windows.set(address, window);
+      if (window.failures <= perMinute) return;
+      const wait = Math.max(1, Math.ceil((window.since + windowMs - at) / 1000));
+      throw new Problem("rate_limited", "Too many failed authentications", {}, { "Retry-After": String(wait) });
     },
   };
 }

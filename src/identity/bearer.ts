@@ -1,8 +1,8 @@
 /**
  * Finding the credential of a request.
  *
- * `@elysiajs/bearer` is not used here: it also reads tokens from the body and from `?access_token=`,
- * takes the scheme name case-sensitively and never refuses a malformed header, all of which the contract rules out.
+ * `@elysiajs/bearer` is not used here: it also reads tokens from the body and from `?access_token=`, takes the scheme
+ * name case-sensitively and never refuses a malformed header. See docs/reference/identity.md.
  */
 import { Problem } from "../../actors/kernel/problem.ts";
 import { invalidToken } from "./tokens.ts";

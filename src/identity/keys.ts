@@ -128,7 +128,7 @@ async function readKey(jwk: JWK): Promise<VerificationKey | null> {
   if (algorithm === null || typeof jwk.kid !== "string" || jwk.kid === "") return null;
   if (jwk.use !== undefined && jwk.use !== "sig") return null;
   if (jwk.alg !== undefined && jwk.alg !== algorithm && !(algorithm === "EdDSA" && jwk.alg === "Ed25519")) return null;
-  // Only the public half, whatever the provider published by mistake.
+  // Only the public half: a provider may publish the private one by mistake.
   const { kty, n, e, crv, x, y } = jwk;
   const members = Object.entries({ kty, n, e, crv, x, y }).filter(([, value]) => value !== undefined);
   try {

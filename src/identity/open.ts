@@ -1,8 +1,7 @@
 /** Identity put together: who may call this node, and in which tenant they act. */
 import type { Sql } from "../store/postgres.ts";
-import { type Authenticator, createAuthenticator } from "./authenticate.ts";
+import { type Authenticator, createAuthenticator, createFailureLimit } from "./authenticate.ts";
 import { createDevelopmentIssuer, type DevelopmentIssuer, readDevelopmentClients } from "./development-issuer.ts";
-import { createFailureLimit } from "./failures.ts";
 import { createRealms } from "./realms.ts";
 import { type AuthSettings, readAuthSettings, type SettingsReading, type TokenAlgorithm } from "./settings.ts";
 import { createTenants, type Tenants } from "./tenants.ts";

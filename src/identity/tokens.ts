@@ -9,7 +9,7 @@ import { isTokenAlgorithm, type VerificationKey } from "./keys.ts";
 import type { Realm, Realms } from "./realms.ts";
 
 export interface TokenVerifier {
-  /** @throws Problem 401 or 503 as the contract's table of failures says */
+  /** @throws Problem 401 `invalid_token`, `token_expired` and what the claims lack; 503 `identity_provider_unavailable` */
   verify(token: string): Promise<Identity>;
 }
 
@@ -96,5 +96,5 @@ function readUnverified(token: string) {
   return { kid, algorithm: alg, issuer };
 }
 
-/** One answer for whatever is wrong: which check failed is nobody's business. */
+/** One answer for every fault: which check failed is not told to the caller. */
 export const invalidToken = () => new Problem("invalid_token", "The token is not valid");

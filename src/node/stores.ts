@@ -2,8 +2,7 @@
 import { mkdir } from "node:fs/promises";
 import { resolve } from "node:path";
 import type { Config } from "../config/config.ts";
-import { createLogger } from "../http/operations/log.ts";
-import { readableLines } from "../http/operations/log-lines.ts";
+import { createLogger, readableLines } from "../http/operations/log.ts";
 import { joinStores } from "../store/embedded/stores.ts";
 import { migrate } from "../store/migrate.ts";
 import { openPostgres } from "../store/postgres.ts";

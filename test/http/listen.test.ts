@@ -64,7 +64,7 @@ test("a connection with nothing on it is cut; a patient route's is not", async (
         return { done: true };
       },
     });
-  app = openApp({ routes: [wait("/patient", { patience: 20 })], idleTimeoutSeconds: 1 });
+  app = openApp({ routes: [wait("/patient", { timeoutSeconds: 20 })], idleTimeoutSeconds: 1 });
   const get = "GET /patient HTTP/1.1\r\nHost: x\r\n\r\n";
   const [half, patient] = await Promise.all([
     rawRequest(app.port, ["GET /patient HTTP/1.1\r\n"]),

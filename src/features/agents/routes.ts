@@ -5,8 +5,8 @@ import type { Runtime } from "../../../actors/agent/manifest/runtimes.ts";
 import { AnyJson } from "../../../actors/kernel/json.ts";
 import { invalidField } from "../../../actors/kernel/problem.ts";
 import type { Models } from "../../adapters/models/port.ts";
-import { manifestTextTypes, preferredText } from "../../http/accept.ts";
 import { listSchema, pageOf, pagingQuery } from "../../http/paging.ts";
+import { manifestTextTypes, preferredText } from "../../http/preferences.ts";
 import { defineRoute, jsonBody, type Method, media, type Route, rawBody, uuidParam } from "../../http/route.ts";
 import {
   AgentDeleted,

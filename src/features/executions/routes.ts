@@ -7,7 +7,7 @@ import { isOver } from "../../../actors/execution/state.ts";
 import { Problem } from "../../../actors/kernel/problem.ts";
 import { idempotent } from "../../http/idempotency.ts";
 import { listSchema, pageOf } from "../../http/paging.ts";
-import { preferredWait } from "../../http/prefer.ts";
+import { preferredWait } from "../../http/preferences.ts";
 import { type Call, defineRoute, eventStream, jsonBody, type Route, reply, uuidParam } from "../../http/route.ts";
 import { resumePoint } from "../../http/streams/log-stream.ts";
 import type { EventStreams } from "../../http/streams/sse.ts";
@@ -103,7 +103,7 @@ export function executionRoutes({ executions, streams, runtime, sql }: Execution
       headers: StartHeaders,
       body: startBody,
       responses: { 200: Started },
-      patience: maxWaitSeconds + margin,
+      timeoutSeconds: maxWaitSeconds + margin,
       handler: (call) => start(call, agentIdOf(call.body)),
     }),
     defineRoute({
@@ -116,7 +116,7 @@ export function executionRoutes({ executions, streams, runtime, sql }: Execution
       headers: StartHeaders,
       body: startBody,
       responses: { 200: Started },
-      patience: maxWaitSeconds + margin,
+      timeoutSeconds: maxWaitSeconds + margin,
       handler: (call) => start(call, call.params.id),
     }),
     defineRoute({
@@ -136,7 +136,7 @@ export function executionRoutes({ executions, streams, runtime, sql }: Execution
       params: ExecutionId,
       query: RecordQuery,
       responses: { 200: ExecutionRecord },
-      patience: maxWaitSeconds + margin,
+      timeoutSeconds: maxWaitSeconds + margin,
       handler: async (call) => {
         const found = await executions.find(call.tenant, call.params.id);
         return executions.record(found, includesPrompts(call), call.query.wait_seconds ?? 0, call.signal);

@@ -2,11 +2,11 @@
 
 import { eventName, isTerminal, wireEvent } from "../../../actors/execution/events.ts";
 import { iso } from "../../../actors/kernel/time.ts";
-import { type LogWishes, streamLog } from "../../http/streams/log-stream.ts";
+import { type LogRequest, streamLog } from "../../http/streams/log-stream.ts";
 import type { EventStream } from "../../http/streams/sse.ts";
 import type { Address, LogEntry, Runtime } from "../../runtime/port.ts";
 
-export interface StreamWishes extends LogWishes {
+export interface StreamWishes extends LogRequest {
   /** Names to send; terminal events always pass. Null = all. */
   readonly names: ReadonlySet<string> | null;
   /** Whether the reader may see prompts and responses. */

@@ -33,7 +33,7 @@ import {
 import type { Volumes } from "./volumes.ts";
 
 /** Seconds that deleting many files or reading a large one through may take. */
-const longPatience = 240;
+const longTimeoutSeconds = 240;
 
 export function volumeRoutes(sql: Sql, volumes: Volumes): readonly Route[] {
   const library = createLibrary(sql, volumes);
@@ -151,7 +151,7 @@ export function volumeRoutes(sql: Sql, volumes: Volumes): readonly Route[] {
       params: VolumeId,
       query: PathQuery,
       responses: { 200: Type.Object({ status: Type.Literal("deleted"), path: Type.String() }) },
-      patience: longPatience,
+      timeoutSeconds: longTimeoutSeconds,
       handler: async (call) => {
         const path = readPath(call.query.path);
         await changes.remove(await find(call), path, call.signal);
@@ -166,7 +166,7 @@ export function volumeRoutes(sql: Sql, volumes: Volumes): readonly Route[] {
       params: VolumeId,
       query: PathQuery,
       responses: fileContent,
-      patience: longPatience,
+      timeoutSeconds: longTimeoutSeconds,
       handler: async (call) => {
         const path = readPath(call.query.path);
         const row = await find(call);
@@ -183,7 +183,7 @@ export function volumeRoutes(sql: Sql, volumes: Volumes): readonly Route[] {
       params: VolumeId,
       query: StatQuery,
       responses: { 200: Type.Composite([FileEntry, Type.Object({ size: Type.Integer() })]) },
-      patience: longPatience,
+      timeoutSeconds: longTimeoutSeconds,
       handler: async (call) => {
         const path = readPath(call.query.path);
         const row = await find(call);

@@ -1,4 +1,4 @@
-/** Structured logs: one JSON object per line. */
+/** Structured logs: one JSON object for each line, or in development a short line for people. */
 import pino, { type DestinationStream, type Logger } from "pino";
 
 export type { Logger } from "pino";
@@ -27,4 +27,41 @@ export function recordedUrl(url: string): string {
   const path = start < 0 ? "/" : url.slice(start);
   const shown = path.replace(pathToken, (token) => `${beforeToken.exec(token)?.[0] ?? ""}/REDACTED`);
   return shown.replace(/([?&](?:[\w.-]*(?:token|secret|password|signature)|state|code))=[^&#]*/gi, "$1=REDACTED");
+}
+
+type Entry = Readonly<Record<string, unknown>>;
+
+/** Members that are not repeated as `name=value`: every line has them, or shows them elsewhere. */
+const shownElsewhere = new Set(["level", "time", "msg", "pid", "hostname", "err"]);
+const ofRequests = new Set(["method", "url", "status", "ms", "request_id"]);
+
+/**
+ * A destination that writes each entry as one short line for people.
+ * @param write takes whole lines
+ */
+export function readableLines(write: (text: string) => void): DestinationStream {
+  return { write: (line) => write(`${readable(JSON.parse(line) as Entry)}\n`) };
+}
+
+function readable(entry: Entry): string {
+  const time = String(entry.time).slice(11, 19);
+  const level = String(entry.level).padEnd(5);
+  return `${time} ${level} ${entry.msg}${facts(entry)}${stackOf(entry.err)}`;
+}
+
+function facts(entry: Entry): string {
+  if (entry.msg === "request")
+    return ` ${entry.method} ${entry.url} ${entry.status} (${entry.ms} ms)${rest(entry, ofRequests)}`;
+  return rest(entry, new Set());
+}
+
+function rest(entry: Entry, shown: ReadonlySet<string>): string {
+  return Object.entries(entry)
+    .filter(([name]) => !shownElsewhere.has(name) && !shown.has(name))
+    .map(([name, value]) => ` ${name}=${typeof value === "string" ? value : JSON.stringify(value)}`)
+    .join("");
+}
+
+function stackOf(error: unknown): string {
+  return typeof error === "object" && error !== null && "stack" in error ? `\n${error.stack}` : "";
 }

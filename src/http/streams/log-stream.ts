@@ -5,7 +5,7 @@ import type { EventStream } from "./sse.ts";
 /** Stored events read at once; one may hold a whole result. */
 const pageSize = 50;
 
-export interface LogWishes {
+export interface LogRequest {
   /** Entries with a higher sequence are sent. */
   readonly after: number;
   /** False: what is stored, then the end. */
@@ -13,7 +13,7 @@ export interface LogWishes {
 }
 
 /** How entries become events. */
-export interface LogTelling {
+export interface LogFormat {
   /** One line; null: the entry is not for this reader. */
   text(entry: LogEntry): string | null;
   /** Whether the stream ends with it. */
@@ -24,32 +24,32 @@ export interface LogTelling {
 export async function streamLog(
   runtime: Pick<Runtime, "log" | "tail">,
   actor: Address,
-  wishes: LogWishes,
-  telling: LogTelling,
+  request: LogRequest,
+  format: LogFormat,
   stream: EventStream,
 ): Promise<void> {
-  let after = wishes.after;
+  let after = request.after;
   for (;;) {
     const page = await runtime.log(actor, "events", after, pageSize);
     // One by one: a slow reader must get on with its backlog, however large the events are.
     for (const entry of page) {
-      send(stream, [entry], wishes, telling);
+      send(stream, [entry], request, format);
       await stream.drained();
       if (stream.closed) return;
     }
     after = page.at(-1)?.seq ?? after;
     if (page.length < pageSize) break;
   }
-  if (!wishes.follow) {
+  if (!request.follow) {
     stream.end();
     return;
   }
   // Nothing was sent yet: let the client see that the stream is open.
   stream.comment("open");
-  const from = after === wishes.after ? await knownPoint(runtime, actor, after) : after;
+  const from = after === request.after ? await knownPoint(runtime, actor, after) : after;
   if (stream.closed) return;
   stream.onClose = runtime.tail(actor, from, (entries, ended) => {
-    send(stream, entries, wishes, telling);
+    send(stream, entries, request, format);
     if (ended) stream.end();
   });
   if (stream.closed) stream.onClose?.();
@@ -69,11 +69,11 @@ async function knownPoint(runtime: Pick<Runtime, "log">, actor: Address, after: 
   }
 }
 
-function send(stream: EventStream, entries: readonly LogEntry[], { after }: LogWishes, telling: LogTelling): void {
+function send(stream: EventStream, entries: readonly LogEntry[], { after }: LogRequest, format: LogFormat): void {
   for (const entry of entries) {
-    const text = entry.seq > after ? telling.text(entry) : null;
+    const text = entry.seq > after ? format.text(entry) : null;
     if (text !== null) stream.send(entry.seq, text);
-    if (telling.isLast(entry)) {
+    if (format.isLast(entry)) {
       stream.end();
       return;
     }

@@ -1,5 +1,5 @@
 /**
- * Server-sent events: what every stream of this node shares, whatever it carries.
+ * Server-sent events: what every stream of this node shares.
  *
  * One timer keeps all streams alive (a comment every 15 s) and watches over them: a stream older than
  * 24 h is closed, a reader that takes nothing for two minutes is cut off. A slow reader is cut off when
@@ -36,8 +36,8 @@ interface DirectController {
   end(): unknown;
 }
 
-/** Whoever keeps count of the streams. */
-interface Keeper {
+/** Counts the open streams. */
+interface Counter {
   enter(stream: EventStream): void;
   leave(stream: EventStream): void;
 }
@@ -49,7 +49,7 @@ interface Keeper {
 export class EventStream {
   /** Marks Bun's own kind of source. */
   readonly type = "direct";
-  /** Called once when the stream ends, for whatever reason. */
+  /** Called once when the stream ends, for any reason. */
   onClose: (() => void) | null = null;
   readonly openedAt = Date.now();
   /** Since when the reader has not taken what was written; null while it keeps up. */
@@ -61,15 +61,15 @@ export class EventStream {
   #controller: DirectController | null = null;
   #settle: PromiseWithResolvers<void> | null = null;
   #source: ((stream: EventStream) => Promise<void>) | null;
-  readonly #keeper: Keeper;
+  readonly #counter: Counter;
 
   constructor(
     readonly tenant: string,
     source: (stream: EventStream) => Promise<void>,
-    keeper: Keeper,
+    counter: Counter,
   ) {
     this.#source = source;
-    this.#keeper = keeper;
+    this.#counter = counter;
   }
 
   /** Called by Bun when the head of the answer is out. What it returns settles when the body is over. */
@@ -79,7 +79,7 @@ export class EventStream {
     this.#controller = controller;
     const settle = Promise.withResolvers<void>();
     this.#settle = settle;
-    this.#keeper.enter(this);
+    this.#counter.enter(this);
     source?.(this).catch((error: unknown) => this.cut(error instanceof Error ? error.message : "failed"));
     return settle.promise;
   }
@@ -133,7 +133,7 @@ export class EventStream {
     this.#source = null;
     // A stream that was never pulled was never counted.
     if (this.#settle === null) return;
-    this.#keeper.leave(this);
+    this.#counter.leave(this);
     // A rejection makes Bun cut the connection; otherwise the body ends.
     if (cutBy) this.#settle.reject(cutBy);
     else this.#settle.resolve();
@@ -171,7 +171,7 @@ export class EventStreams {
   readonly #tenants = new Map<string, number>();
   #timer: ReturnType<typeof setInterval> | null = null;
   #stopping: AbortSignal | null = null;
-  readonly #keeper: Keeper = {
+  readonly #counter: Counter = {
     enter: (stream) => {
       this.#open.add(stream);
       this.#tenants.set(stream.tenant, (this.#tenants.get(stream.tenant) ?? 0) + 1);
@@ -200,7 +200,7 @@ export class EventStreams {
     }
     server?.timeout(request, idleSeconds);
     this.#obey(stopping);
-    const stream = new EventStream(tenant, source, this.#keeper);
+    const stream = new EventStream(tenant, source, this.#counter);
     // Bun's own kind of source, which the standard's types do not know.
     return new Response(new ReadableStream(stream as unknown as UnderlyingDefaultSource), { headers });
   }

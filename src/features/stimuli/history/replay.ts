@@ -44,9 +44,9 @@ export interface ReplayWish {
 export type Replays = ReturnType<typeof createReplays>;
 
 /** Seconds within which a request for replays is answered. */
-export const replayPatience = 240;
+export const replayTimeoutSeconds = 240;
 /** A replay whose node is lost keeps others from replaying its original for so long, ms. */
-const reservedMs = replayPatience * 1000;
+const reservedMs = replayTimeoutSeconds * 1000;
 /** Of a request for many: how many are under way at once, and when the last ones are begun, ms. */
 const atOnce = 16;
 const beginWithinMs = 60_000;

@@ -5,7 +5,7 @@ import { listSchema, pageOf } from "../../../http/paging.ts";
 import { type Call, defineRoute, jsonBody, type Route, reply, uuidParam } from "../../../http/route.ts";
 import { auditedBy } from "../../audit/audited-by.ts";
 import { type History, readReason } from "./history.ts";
-import { type Actor, type Replays, readReplay, replayPatience } from "./replay.ts";
+import { type Actor, type Replays, readReplay, replayTimeoutSeconds } from "./replay.ts";
 import {
   BulkReplayBody,
   BulkReplayed,
@@ -76,7 +76,7 @@ function changingRoutes(history: History, replays: Replays): Route[] {
       scope: "stimulus:manage",
       body: jsonBody(BulkReplayBody),
       responses: { 200: BulkReplayed },
-      patience: replayPatience,
+      timeoutSeconds: replayTimeoutSeconds,
       handler: (call) => replays.replayMany(actorOf(call), call.body.ids),
     }),
     defineRoute({
@@ -87,7 +87,7 @@ function changingRoutes(history: History, replays: Replays): Route[] {
       params: StimulusId,
       body: jsonBody(ReplayBody, { optional: true }),
       responses: { 200: ReplayRouted, 202: ReplayReceived },
-      patience: replayPatience,
+      timeoutSeconds: replayTimeoutSeconds,
       handler: async (call) => {
         const { id } = call.params;
         const replayed = await replays.replay(actorOf(call), id, readReplay(call.body));

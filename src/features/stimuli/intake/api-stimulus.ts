@@ -4,7 +4,7 @@ import type { Identity } from "../../../../actors/identity/identity.ts";
 import { invalidAt, Problem } from "../../../../actors/kernel/problem.ts";
 import { contentOf } from "../../../../actors/stimulus/content.ts";
 import { parseSource } from "../../../../actors/stimulus/source.ts";
-import { prefersAsync } from "../../../http/prefer.ts";
+import { prefersAsync } from "../../../http/preferences.ts";
 import { checkedKey } from "./key.ts";
 import { type Arrival, receiverOf } from "./port.ts";
 import { maxContentBytes } from "./webhooks.ts";

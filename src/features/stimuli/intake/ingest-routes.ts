@@ -20,8 +20,8 @@ export interface IngestRouteOptions {
 
 /** JSON may spell every byte of a content with six. */
 const maxBodyBytes = 6 * 1_048_576 + 64 * 1024;
-/** A classification takes 120 s at most, a repeat waits 35 s before. */
-const patience = 170;
+/** Seconds: a classification takes 120 at most, a repeat waits 35 before. */
+const timeoutSeconds = 170;
 
 /** What it may be is looked at as the contract's first check. */
 const Source = Type.String({ "x-code": "invalid_source", "x-message": "This is no name of a source" });
@@ -38,7 +38,7 @@ export function ingestRoutes({ ingest, deliver, underWay }: IngestRouteOptions):
         : Type.Object({ source: Source }),
       headers: WebhookHeaders,
       responses: { 200: Type.Union([Routed, Handshake]), 202: Received },
-      patience,
+      timeoutSeconds,
       handler: async (call) => {
         const params = call.params as { readonly source: string; readonly route_id?: string };
         const path = { source: params.source, routeId: routeId({ ...params }) };
@@ -56,7 +56,7 @@ export function ingestRoutes({ ingest, deliver, underWay }: IngestRouteOptions):
       headers: StimulusHeaders,
       body: jsonBody(StimulusBody, { limit: maxBodyBytes }),
       responses: { 200: Routed, 202: Received },
-      patience,
+      timeoutSeconds,
       handler: async ({ body, identity, tenant, stopping, request: { headers } }) => {
         const arrival = arrivalOf(body as ApiStimulus, headers, tenant, identity);
         return answered(await underWay(() => ingest(arrival), stopping), headers);

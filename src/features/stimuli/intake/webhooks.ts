@@ -5,7 +5,7 @@ import { contentOf, payloadOf } from "../../../../actors/stimulus/content.ts";
 import { forwardedHeaders } from "../../../../actors/stimulus/headers.ts";
 import { isReservedSource, parseSource } from "../../../../actors/stimulus/source.ts";
 import { announcedLength, readRaw, requireLength } from "../../../http/body.ts";
-import { prefersAsync } from "../../../http/prefer.ts";
+import { prefersAsync } from "../../../http/preferences.ts";
 import type { Incoming } from "../../../http/route.ts";
 import { requireActive, type Tenants } from "../../../identity/tenants.ts";
 import type { Candidate, Sources } from "../sources/port.ts";

@@ -2,8 +2,8 @@
 import { type TObject, Type } from "@sinclair/typebox";
 import { maxManifestBytes } from "../../../../actors/agent/manifest/parse.ts";
 import { invalidField } from "../../../../actors/kernel/problem.ts";
-import { manifestTextTypes, preferredText } from "../../../http/accept.ts";
 import { listSchema, pageOf } from "../../../http/paging.ts";
+import { manifestTextTypes, preferredText } from "../../../http/preferences.ts";
 import { type Call, defineRoute, jsonBody, media, type Route, rawBody } from "../../../http/route.ts";
 import type { Caller } from "./parts.ts";
 import {

@@ -5,7 +5,7 @@ import { AnyJson } from "../../../../actors/kernel/json.ts";
 import { iso } from "../../../../actors/kernel/time.ts";
 import type { EventBody, EventType } from "../../../../actors/workflow/run/record/events.ts";
 import type { RunHeader } from "../../../../actors/workflow/run/state.ts";
-import { type LogWishes, streamLog } from "../../../http/streams/log-stream.ts";
+import { type LogRequest, streamLog } from "../../../http/streams/log-stream.ts";
 import type { EventStream } from "../../../http/streams/sse.ts";
 import type { Address, LogEntry, Runtime } from "../../../runtime/port.ts";
 
@@ -87,7 +87,7 @@ export function streamRun(
   runtime: Pick<Runtime, "log" | "tail">,
   at: Address,
   run: LoggedRun,
-  wishes: LogWishes,
+  wishes: LogRequest,
   stream: EventStream,
 ): Promise<void> {
   return streamLog(runtime, at, wishes, { text: (entry) => textOf(run, entry), isLast: isTerminal }, stream);

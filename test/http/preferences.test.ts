@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { preferredWait } from "../../src/http/prefer.ts";
+import { preferredWait } from "../../src/http/preferences.ts";
 
 const wait = (prefer: string) => preferredWait(new Headers({ Prefer: prefer }), 60);
 
