@@ -231,6 +231,16 @@ export const invalidRequest = (issues: readonly Issue[]): Problem =>
 export const invalidField = (path: string, message: string, code = "invalid"): Problem =>
   invalidRequest([{ path, message, code }]);
 
+/** A refusal as a value; a failure of the service (5xx, or any other error) is thrown on. */
+export async function refusalOf<T>(work: Promise<T>): Promise<T | Problem> {
+  try {
+    return await work;
+  } catch (error) {
+    if (error instanceof Problem && error.status < 500) return error;
+    throw error;
+  }
+}
+
 /** A 422 with one finding, named in the message as well. */
 export function invalidAt(code: ProblemCode, path: string, message: string): Problem {
   return invalid(code, `${path}: ${message}`, [

@@ -7,8 +7,9 @@ import type { MountPlan, Volume } from "./plan.ts";
 const workspaceLimit = 256 * 2 ** 20;
 export const workspaceTtlMs = 24 * 3600_000;
 
-/** What a start has to know of an existing volume that a manifest names. */
+/** What a start has to know of an existing volume that it is to use. */
 export interface SourceVolume {
+  readonly volume_id: string;
   readonly size_limit_bytes: number;
 }
 
@@ -37,6 +38,11 @@ export function judgeMounts(parent: readonly MountPlan[]): MountPlan[] {
 /** Volumes as the record of an execution shows them. */
 export function recordedVolumes(mounts: readonly MountPlan[]): Volume[] {
   return mounts.map(({ name, volume_id, mount_path, access_mode }) => ({ name, volume_id, mount_path, access_mode }));
+}
+
+/** The existing volumes that an agent declares, by id in lower case. */
+export function sourceIds(declared: readonly VolumeSpec[]): readonly string[] {
+  return declared.flatMap(({ source_volume_id: id }) => (id === null ? [] : [id.toLowerCase()]));
 }
 
 /**

@@ -3,12 +3,13 @@ import type { VolumeSpec } from "../../../actors/agent/manifest/spec.ts";
 import { implicitWorkspace, type SourceVolume, workspaceTtlMs } from "../../../actors/execution/start/mounts.ts";
 import type { MountPlan, Plan } from "../../../actors/execution/start/plan.ts";
 import type { InstanceMount } from "../../adapters/sandbox/port.ts";
+import { isUuid } from "../../http/route.ts";
 import type { Sql } from "../../store/postgres.ts";
 import type { ViewSpec } from "../tools/fs/view-spec.ts";
 import { makeVolumes, mountRun } from "./instance-mounts.ts";
 import { idsIn, isDirectory, measure, removeDirectory, type Usage, VolumeLayout } from "./layout.ts";
 import { type VolumeReader, visibilityOf } from "./reader.ts";
-import { type VolumeRow, volumeRecords } from "./records.ts";
+import { volumeRecords } from "./records.ts";
 import { requireCompatible } from "./sharing.ts";
 import { watchLimits } from "./watch.ts";
 
@@ -125,17 +126,20 @@ export function createVolumes({ sql, dataDir, executions, newId, now }: VolumesO
     usageOf,
     attached,
 
-    /** Of the existing volumes that an agent declares, those that the starter may read, by id in lower case. */
-    async sources(
+    /** Of the given volumes, those that the starter may read, by id. @param volumeIds in lower case; others than UUIDs are none */
+    async readable(
       tenant: string,
       reader: VolumeReader,
-      declared: readonly VolumeSpec[],
-    ): Promise<ReadonlyMap<string, VolumeRow>> {
-      const wanted = declared.flatMap(({ source_volume_id: id }) => (id === null ? [] : [id.toLowerCase()]));
+      volumeIds: readonly string[],
+    ): Promise<ReadonlyMap<string, SourceVolume>> {
+      const wanted = volumeIds.filter(isUuid);
       if (wanted.length === 0) return new Map();
       const rows = await records.readable(tenant, wanted, visibilityOf(reader));
       return new Map(rows.map((row) => [row.volume_id, row]));
     },
+
+    /** Bytes in all volumes of the tenant. */
+    usedBytes: (tenant: string): Promise<number> => records.usedBytes(tenant),
 
     /**
      * Stores the volumes of an execution whose start was decided. Nothing is stored for one that declares none.

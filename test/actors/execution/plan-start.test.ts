@@ -189,7 +189,7 @@ describe("volumes", () => {
         ],
       },
     });
-    const sources = new Map([["ab", { size_limit_bytes: 1 }]]);
+    const sources = new Map([["ab", { volume_id: "ab", size_limit_bytes: 1 }]]);
     expect(codeOf({ spec: { volumes: [named] }, facts: { sources } })).toBeNull();
   });
 });

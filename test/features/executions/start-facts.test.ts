@@ -27,7 +27,7 @@ async function gather(request: Partial<StartRequest>, spec: Partial<AgentSpec> =
         return found;
       },
     },
-    volumes: { checkFiles: async () => [attachment], sources: async () => new Map() },
+    volumes: { checkFiles: async () => [attachment], readable: async () => new Map() },
     offer: { ...offer, enforcesNetwork: () => true },
     bounds: sampleHeader().bounds,
   };

@@ -1,9 +1,10 @@
 import { expect, test } from "bun:test";
 import { Problem, type ProblemCode } from "../../../actors/kernel/problem.ts";
+import type { RunRequest } from "../../../actors/workflow/run/start/request.ts";
 import { createDrive } from "../../../src/features/stimuli/driving/drive.ts";
 import type { Settlement, Stimulus } from "../../../src/features/stimuli/intake/port.ts";
 import type { SourceRoute } from "../../../src/features/stimuli/sources/port.ts";
-import type { RunRequest, StartedRun } from "../../../src/features/workflows/runs/port.ts";
+import type { StartedRun } from "../../../src/features/workflows/runs/port.ts";
 
 const started = { execution_id: "run", workflow_id: "w", workflow_name: "north" } as StartedRun;
 const stimulus = {

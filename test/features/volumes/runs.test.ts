@@ -15,7 +15,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { VolumeSpec } from "../../../actors/agent/manifest/spec.ts";
 import { EXECUTION } from "../../../actors/execution/execution.ts";
-import { judgeMounts } from "../../../actors/execution/start/mounts.ts";
+import { judgeMounts, sourceIds } from "../../../actors/execution/start/mounts.ts";
 import type { MountPlan } from "../../../actors/execution/start/plan.ts";
 import type { ExecutionState } from "../../../actors/execution/state.ts";
 import { executionFileRoutes } from "../../../src/features/executions/files.ts";
@@ -68,7 +68,7 @@ const account = { kind: "service_account", userId: "u", membership: null, tier: 
 
 async function settleIn(tenant: string, wanted: Pick<WantedVolumes, "declared"> & Partial<WantedVolumes>) {
   const { declared, reader = account } = wanted;
-  const sources = await volumes.sources(tenant, reader, declared);
+  const sources = await volumes.readable(tenant, reader, sourceIds(declared));
   const start = { agentId: newId(), executionId: newId(), attachments: [], ofRun: [] };
   return volumes.settle({ ...start, tenant, reader, sources, ...wanted });
 }
@@ -106,7 +106,7 @@ describe("settling", () => {
 
   test("a source that the starter may not read is none", async () => {
     const declared = [spec({ source_volume_id: newId() }), spec({ name: "own" })];
-    expect((await volumes.sources("t", account, declared)).size).toBe(0);
+    expect((await volumes.readable("t", account, sourceIds(declared))).size).toBe(0);
   });
 
   test("a judge has its parent's volumes, read-only, at the same paths", async () => {

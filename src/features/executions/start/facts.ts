@@ -1,21 +1,21 @@
 /** The facts that a start is decided by, gathered on the agent as this start has it. Nothing is stored here. */
 
 import type { StartFacts } from "../../../../actors/execution/start/facts.ts";
+import { sourceIds } from "../../../../actors/execution/start/mounts.ts";
 import type { Attachment, Header, JudgeValidator } from "../../../../actors/execution/start/plan.ts";
 import { maxInputBytes, type StartRequest } from "../../../../actors/execution/start/request.ts";
 import { type SettledSpec, type StartOffer, settleAgent } from "../../../../actors/execution/start/settle.ts";
 import type { Json } from "../../../../actors/kernel/json.ts";
 import { isObject } from "../../../../actors/kernel/json.ts";
-import { type Issue, invalid, invalidAt, Problem } from "../../../../actors/kernel/problem.ts";
-import { isStorableJson, unusableText } from "../../../../actors/manifest/storable.ts";
+import { type Issue, invalid, invalidAt, Problem, refusalOf } from "../../../../actors/kernel/problem.ts";
 import { isUuid } from "../../../http/route.ts";
 import type { Agents } from "../../agents/service.ts";
 import type { OpenVolumes } from "../../volumes/open.ts";
-import { checkAgainstSchema } from "./input-check.ts";
+import { checkAgainstSchema, inputFault } from "./input-check.ts";
 
 export interface StartFactsOptions {
   readonly agents: Pick<Agents, "resolveForExecution">;
-  readonly volumes: Pick<OpenVolumes, "checkFiles" | "sources">;
+  readonly volumes: Pick<OpenVolumes, "checkFiles" | "readable">;
   readonly offer: StartOffer;
   readonly bounds: Header["bounds"];
 }
@@ -37,21 +37,11 @@ export async function gatherStartFacts(
   const [attachments, unusableAgents, sources] = await Promise.all([
     references.length === 0 ? [] : refusalOf(volumes.checkFiles(tenant, starter, references)),
     unusableReferences(agents, tenant, agent.spec),
-    volumes.sources(tenant, starter, agent.spec.volumes),
+    volumes.readable(tenant, starter, sourceIds(agent.spec.volumes)),
   ]);
   const files = attachments instanceof Problem ? [] : [...attachments, ...agent.runAttachments];
   const input = await refusalOf(settleInput(request.input, files, agent.spec.input_schema));
   return { executionId, agent, offer, bounds, attachments, input, unusableAgents, sources };
-}
-
-/** A refusal is a fact; a failure is not. */
-async function refusalOf<T>(work: Promise<T>): Promise<T | Problem> {
-  try {
-    return await work;
-  } catch (error) {
-    if (error instanceof Problem && error.status < 500) return error;
-    throw error;
-  }
 }
 
 /**
@@ -62,10 +52,8 @@ async function refusalOf<T>(work: Promise<T>): Promise<T | Problem> {
  */
 async function settleInput(given: Json, attachments: readonly Attachment[], schema: Json): Promise<{ value: Json }> {
   const text = JSON.stringify(given);
-  if (Buffer.byteLength(text) > maxInputBytes) {
-    throw invalidAt("input_validation_failed", "input", `is larger than ${maxInputBytes} bytes`);
-  }
-  requireStorable(given, text);
+  const fault = inputFault(given, text, maxInputBytes);
+  if (fault !== null) throw invalidAt("input_validation_failed", "input", fault);
   const input = folded(given, attachments);
   if (schema === null) return { value: input };
   const verdict = await checkAgainstSchema(schema, input, text.length);
@@ -73,7 +61,6 @@ async function settleInput(given: Json, attachments: readonly Attachment[], sche
     const issues = verdict.issues.map((issue) => ({ ...issue, code: "input_validation_failed" }));
     throw invalid("input_validation_failed", "The input does not fit the agent's input_schema", issues);
   }
-  if (verdict.input !== input) requireStorable(verdict.input, JSON.stringify(verdict.input));
   return { value: verdict.input };
 }
 
@@ -82,12 +69,6 @@ function folded(input: Json, attachments: readonly Attachment[]): Json {
   if (attachments.length === 0) return input;
   const list = attachments.map((attachment) => ({ ...attachment }));
   return isObject(input) ? { ...input, attachments: list } : { value: input, attachments: list };
-}
-
-function requireStorable(input: Json, text: string): void {
-  // A prompt travels as a program's argument, which cannot hold NUL. Escapes show in the JSON text.
-  if (!/\\u0000|\\ud[89a-f]/i.test(text)) return;
-  if (!isStorableJson(input)) throw invalidAt("input_validation_failed", "input", unusableText);
 }
 
 interface Reference {

@@ -14,6 +14,7 @@ import {
   judgeInput,
 } from "../../../../actors/manifest/input-schema.ts";
 import { compileSchema } from "../../../../actors/manifest/json-schema.ts";
+import { isStorableJson, unusableText } from "../../../../actors/manifest/storable.ts";
 import { BudgetExceeded, runGuarded } from "../../tools/guarded.ts";
 
 const program = fileURLToPath(new URL("./input-program.ts", import.meta.url));
@@ -33,6 +34,17 @@ interface Known {
 const known = new WeakMap<object, Known>();
 
 /**
+ * What is wrong with an input whatever its schema; null: nothing.
+ * @param text its JSON
+ * @param most bytes of that
+ */
+export function inputFault(input: Json, text: string, most: number): string | null {
+  if (Buffer.byteLength(text) > most) return `is larger than ${most} bytes`;
+  // A prompt travels as a program's argument, which cannot hold NUL. Escapes show in the JSON text.
+  return !/\\u0000|\\ud[89a-f]/i.test(text) || isStorableJson(input) ? null : unusableText;
+}
+
+/**
  * @param characters length of the input's JSON
  * @param most characters that the input may have with its defaults
  * @returns issues that say so when the check takes too long
@@ -43,6 +55,20 @@ export async function checkAgainstSchema(
   characters: number,
   rules: InputRules = agentInput,
   most = maxInputBytes,
+): Promise<InputVerdict> {
+  const verdict = await verdictOf(schema, input, characters, rules, most);
+  // Defaults, and a text read as JSON, may bring in what cannot be stored.
+  if (!verdict.ok || verdict.input === input) return verdict;
+  const fault = inputFault(verdict.input, JSON.stringify(verdict.input), Number.POSITIVE_INFINITY);
+  return fault === null ? verdict : refusal(fault);
+}
+
+async function verdictOf(
+  schema: Json,
+  input: Json,
+  characters: number,
+  rules: InputRules,
+  most: number,
 ): Promise<InputVerdict> {
   if (schema === null || schema === true) return { ok: true, input };
   if (typeof schema !== "object") return refusal("is not accepted: the input_schema admits nothing");

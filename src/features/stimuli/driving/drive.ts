@@ -5,7 +5,8 @@
 
 import { Problem } from "../../../../actors/kernel/problem.ts";
 import { failedStatusOf, retryAt } from "../../../../actors/stimulus/life.ts";
-import type { RunRequest, StartedRun } from "../../workflows/runs/port.ts";
+import type { RunRequest } from "../../../../actors/workflow/run/start/request.ts";
+import type { StartedRun } from "../../workflows/runs/port.ts";
 import { runInput } from "../intake/input.ts";
 import { leaseMs } from "../intake/intake.ts";
 import type { Chosen, ClassificationDetail, Receiver, Settlement, Stimulus } from "../intake/port.ts";

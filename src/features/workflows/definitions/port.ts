@@ -1,15 +1,5 @@
 /** What the rest of the house may ask of workflow definitions. */
-import type { Definition } from "../../../../actors/workflow/definition.ts";
-
-/** A registered workflow, ready to run. */
-export interface ResolvedWorkflow {
-  readonly workflow_id: string;
-  readonly name: string;
-  readonly version: string;
-  /** Whose it is; `svc-system` for a global one. */
-  readonly owner: string;
-  readonly definition: Definition;
-}
+import type { ResolvedWorkflow } from "../../../../actors/workflow/run/start/request.ts";
 
 export interface WorkflowLookup {
   readonly tenant: string;

@@ -3,6 +3,7 @@
 import { LRUCache } from "lru-cache";
 import { invalidField, Problem } from "../../../../actors/kernel/problem.ts";
 import type { Definition } from "../../../../actors/workflow/definition.ts";
+import type { ResolvedWorkflow } from "../../../../actors/workflow/run/start/request.ts";
 import { type List, listOf, type Page, readLabels } from "../../../http/paging.ts";
 import { isUuid } from "../../../http/route.ts";
 import { everybody, ownerOf, scopeOf, tenantOf } from "./owner.ts";
@@ -14,7 +15,7 @@ import {
   type WorkflowsOptions,
   workflowNotFound,
 } from "./parts.ts";
-import type { Definitions, ResolvedWorkflow, WorkflowLookup } from "./port.ts";
+import type { Definitions, WorkflowLookup } from "./port.ts";
 import { type Reference, type WorkflowRow, workflowRecords } from "./records.ts";
 import { registering } from "./register.ts";
 import type { Deleted, Scope, ScopeChanged, WorkflowDetail, WorkflowElement, WorkflowFilter } from "./schema.ts";

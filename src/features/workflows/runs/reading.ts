@@ -2,15 +2,15 @@
 
 import { signalText } from "../../../../actors/approval/answers.ts";
 import type { Identity } from "../../../../actors/identity/identity.ts";
+import { isObject, type Json } from "../../../../actors/kernel/json.ts";
 import { invalidAt, Problem } from "../../../../actors/kernel/problem.ts";
 import { isStorable, isStorableJson, unusableText } from "../../../../actors/manifest/storable.ts";
+import type { RunRequest } from "../../../../actors/workflow/run/start/request.ts";
 import { type Initiator, RunStatus } from "../../../../actors/workflow/run/state.ts";
 import { isUuid } from "../../../http/route.ts";
 import type { Signal } from "../../approvals/service.ts";
-import type { RunRequest } from "./port.ts";
 import type { RunFilter } from "./records.ts";
 import type { NamedStartBody, RunsFilter, SignalBody, StartBody, StartQuery } from "./schema.ts";
-import { mergedOverrides } from "./start/request.ts";
 
 const maxIntentBytes = 16 * 1024;
 const maxReasonBytes = 4 * 1024;
@@ -52,6 +52,20 @@ export function readStart({ tenant, identity }: Caller, ref: string, body: Start
     stimulusId: null,
     rateExempt: false,
   };
+}
+
+/**
+ * What a request lays over the blackboard.
+ * @param given of every spelling; later ones win
+ * @throws Problem 422 `invalid_blackboard`
+ */
+function mergedOverrides(given: readonly { readonly path: string; readonly value: Json }[]): Json {
+  const objects = given.flatMap(({ path, value }) => {
+    if (value === null) return [];
+    if (!isObject(value)) throw invalidAt("invalid_blackboard", path, "must be an object or null");
+    return [value];
+  });
+  return objects.length === 0 ? null : Object.fromEntries(objects.flatMap((one) => Object.entries(one)));
 }
 
 /** @throws Problem 422 when neither is given */

@@ -2,6 +2,7 @@
 
 import { TypeCompiler } from "@sinclair/typebox/compiler";
 import { Value } from "@sinclair/typebox/value";
+import type { Starter } from "../../../../actors/execution/start/request.ts";
 import type { Json } from "../../../../actors/kernel/json.ts";
 import { Problem } from "../../../../actors/kernel/problem.ts";
 import { iso } from "../../../../actors/kernel/time.ts";
@@ -15,22 +16,41 @@ import {
   runRecord,
 } from "../../../../actors/workflow/run/record/record.ts";
 import { workflow } from "../../../../actors/workflow/run/run.ts";
+import { planRetry, planRun, type RunPlan } from "../../../../actors/workflow/run/start/plan-run.ts";
+import type { RetryRequest, RunRequest } from "../../../../actors/workflow/run/start/request.ts";
 import { isOver, type RunHeader, type RunState } from "../../../../actors/workflow/run/state.ts";
 import { type List, listOf, type Page } from "../../../http/paging.ts";
 import { type Address, MailboxFull, MessageRejected, type Runtime } from "../../../runtime/port.ts";
+import type { OpenVolumes } from "../../volumes/open.ts";
 import { runAddress } from "./address.ts";
 import { type WireEvent, wireEvent } from "./log.ts";
-import type { RunRequest, StartedRun } from "./port.ts";
+import type { StartedRun } from "./port.ts";
 import type { RunFilter, RunRecords } from "./records.ts";
-import { prepareRetry, type RetryRequest } from "./start/retry.ts";
-import { type Admission, type PreparedRun, prepareRun, type RunStartOptions } from "./start/start.ts";
+import { gatherRetryFacts, gatherRunFacts, type RunFactsOptions } from "./start/facts.ts";
 
-export interface RunsOptions extends RunStartOptions {
+export interface RunsOptions extends RunFactsOptions {
   readonly runtime: Runtime;
   readonly records: RunRecords;
+  readonly volumes: RunFactsOptions["volumes"] & Pick<OpenVolumes, "settleRun">;
+  /**
+   * Debits the start from the rates of tenant and user; the last check of all. Not called for starts that were
+   * counted elsewhere.
+   * @throws Problem 429 `rate_limited`, 503 `limiter_unavailable`
+   */
+  readonly admit: (request: Pick<RunRequest, "tenant" | "starter">) => Promise<Admission>;
   /** Unix milliseconds. */
   readonly now: () => number;
 }
+
+export interface Admission {
+  /** What the caller learns of its rates. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** The start failed before it was accepted: it costs nothing. Never throws. */
+  refund(): Promise<void>;
+}
+
+/** Of a start that was counted elsewhere. */
+const uncounted: Admission = { headers: {}, refund: async () => {} };
 
 /** A start that was accepted. */
 export interface Begun {
@@ -53,9 +73,6 @@ const entriesAtOnce = 50;
 const tellsAtOnce = 500;
 /** Entries of a log read at once; each may hold a large result. */
 const eventsAtOnce = 20;
-
-/** Runs below one root, of all generations together. */
-const maxDescendants = 1_000;
 
 export type Runs = ReturnType<typeof createRuns>;
 
@@ -92,22 +109,15 @@ export function createRuns(options: RunsOptions) {
   }
 
   /**
-   * What runs start counts toward no rate, and every generation can be a hundred times as many.
-   * @throws Problem 422 `too_many_descendants`
+   * Starts under an id; the same id again is the same run, whatever else became of its workflow.
+   * @param decide gathers the facts and plans the start
    */
-  async function requireRoom({ tenant, parent }: RunRequest): Promise<void> {
-    if (parent === null) return;
-    const below = await records.countBelow(tenant, parent.rootExecutionId, maxDescendants);
-    if (below < maxDescendants) return;
-    throw new Problem("too_many_descendants", `At most ${maxDescendants} workflows run below one root`);
-  }
-
-  /** Starts under an id; the same id again is the same run, whatever else became of its workflow. */
-  async function startPrepared(
-    tenant: string,
+  async function startAs(
+    { tenant, starter }: Pick<RunRequest, "tenant" | "starter">,
     executionId: string,
     fresh: boolean,
-    prepare: () => Promise<PreparedRun>,
+    rateExempt: boolean,
+    decide: () => Promise<RunPlan | Problem>,
   ): Promise<Begun> {
     const at = runAddress(tenant, executionId);
     const earlier = fresh ? undefined : (await runtime.readListed(workflow, tenant, [executionId]))[0];
@@ -115,18 +125,37 @@ export function createRuns(options: RunsOptions) {
       const { header, started_at } = earlier.state as unknown as ElementState;
       return { started: startedBody(executionId, header, iso(started_at)), headers: {} };
     }
-    const { message, admission } = await prepare();
+    const plan = await decide();
+    if (plan instanceof Problem) throw plan;
+    const admission = rateExempt ? uncounted : await options.admit({ tenant, starter });
+    try {
+      return { started: await commit(at, fresh, starter, plan), headers: admission.headers };
+    } catch (error) {
+      if (error instanceof NothingStored) await admission.refund();
+      throw error instanceof NothingStored ? error.cause : error;
+    }
+  }
+
+  /**
+   * Stores the volumes of a run that was decided, and starts its actor.
+   * @throws NothingStored when the run was certainly not stored; other errors when that is unknown
+   */
+  async function commit(at: Address, fresh: boolean, starter: Starter | null, { volumes, ...start }: RunPlan) {
+    const { tenant, key: executionId } = at;
+    const { workflow_name: workflow, attachments } = start.header;
+    const wanted = { tenant, executionId, reader: starter, workflow, volumes, attachments };
+    const mounts = await options.volumes.settleRun(wanted).catch((error: unknown) => {
+      throw new NothingStored(error);
+    });
+    const header = { ...start.header, volumes: mounts };
     try {
       // JSON throughout: what came in as JSON, and what the schemas of the actor describe.
-      const body = message as unknown as Json;
-      const reply = await (fresh ? runtime.askNew : runtime.ask)(at, "start", body);
-      const { started_at } = startReplyOf(reply);
-      return { started: startedBody(executionId, message.header, started_at), headers: admission.headers };
+      const reply = await (fresh ? runtime.askNew : runtime.ask)(at, "start", { ...start, header } as unknown as Json);
+      return startedBody(executionId, header, startReplyOf(reply).started_at);
     } catch (error) {
-      // Of other failures nobody knows whether the run was stored.
-      if (error instanceof MessageRejected || error instanceof MailboxFull) await admission.refund();
+      if (error instanceof MailboxFull) throw new NothingStored(error);
       if (!(error instanceof MessageRejected)) throw error;
-      throw new Problem("workflow_start_failed", "The workflow could not be started");
+      throw new NothingStored(new Problem("workflow_start_failed", "The workflow could not be started"));
     }
   }
 
@@ -136,10 +165,9 @@ export function createRuns(options: RunsOptions) {
    * @throws Problem 402, 403, 404, 422, 429, 503 when refused: then nothing was stored; 500 `workflow_start_failed`
    */
   function beginAs(executionId: string, fresh: boolean, request: RunRequest): Promise<Begun> {
-    return startPrepared(request.tenant, executionId, fresh, async () => {
-      await requireRoom(request);
-      return prepareRun(options, executionId, request);
-    });
+    return startAs(request, executionId, fresh, request.rateExempt, async () =>
+      planRun(request, await gatherRunFacts(options, executionId, request)),
+    );
   }
 
   /** Cancels every run of these workflows that has not ended, whoever started it. Repeatable. */
@@ -194,11 +222,12 @@ export function createRuns(options: RunsOptions) {
       return started;
     },
 
-    /** Starts a run where an earlier one of the tenant ended; see `retry.ts`. */
+    /** Starts a run where an earlier one of the tenant ended; see `planRetry`. */
     async retryAs(executionId: string, fresh: boolean, earlierId: string, request: RetryRequest): Promise<Begun> {
-      return startPrepared(request.tenant, executionId, fresh, async () =>
-        prepareRetry(options, executionId, earlierId, await load(request.tenant, earlierId), request),
-      );
+      return startAs(request, executionId, fresh, false, async () => {
+        const earlier = await load(request.tenant, earlierId);
+        return planRetry(request, await gatherRetryFacts(options, executionId, earlierId, earlier, request));
+      });
     },
 
     /** Newest first. A page whose outputs are large ends early. */
@@ -277,6 +306,13 @@ export function createRuns(options: RunsOptions) {
 
     cancelOfWorkflow,
   };
+}
+
+/** A start that failed before anything of the run was stored. */
+class NothingStored extends Error {
+  constructor(override readonly cause: unknown) {
+    super("Nothing of the run was stored");
+  }
 }
 
 /** Every start has one: checked by compiled code. */

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import type { Json } from "../../../../actors/kernel/json.ts";
 import { Problem } from "../../../../actors/kernel/problem.ts";
-import type { RunRequest } from "../../../../src/features/workflows/runs/port.ts";
+import type { RunRequest } from "../../../../actors/workflow/run/start/request.ts";
 import { definitionOf, human, noop, ways } from "../../../actors/workflow/sample.ts";
 import { until } from "../../../harness/until.ts";
 import { type Fixture, openFixture } from "./fixture.ts";
@@ -191,6 +191,10 @@ describe("admission", () => {
     const storage = { workspace, shared_volumes: [] };
     fixture.register("north", definitionOf({ A: human([]) }, { name: "homeless", storage }));
     expect((await run({}, "homeless")).body.code).toBe("invalid_volume");
+    expect([fixture.admitted.length, fixture.refunds.count]).toEqual([0, 0]);
+    // No actor takes such a definition: nothing was stored.
+    fixture.register("north", definitionOf({ A: human([]) }, { name: "broken", max_total_transitions: 0 }));
+    expect((await run({}, "broken")).body.code).toBe("workflow_start_failed");
     expect([fixture.admitted.length, fixture.refunds.count]).toEqual([1, 1]);
   });
 
@@ -224,6 +228,7 @@ describe("one id is one run", () => {
       depth: 3,
       path: [],
       rootExecutionId: Bun.randomUUIDv7(),
+      attachments: [],
     };
     const started = fixture.runs.startAs(Bun.randomUUIDv7(), true, { ...plainRequest, parent });
     expect(await started.catch((error: unknown) => error)).toMatchObject({ code: "depth_exceeded" });

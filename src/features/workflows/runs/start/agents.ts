@@ -7,6 +7,7 @@ import type { Json } from "../../../../../actors/kernel/json.ts";
 import { Problem } from "../../../../../actors/kernel/problem.ts";
 import { AGENT_START, AgentStart } from "../../../../../actors/workflow/run/activities.ts";
 import { workflow } from "../../../../../actors/workflow/run/run.ts";
+import { starterOf } from "../../../../../actors/workflow/run/start/request.ts";
 import type { RunHeader, RunState } from "../../../../../actors/workflow/run/state.ts";
 import { isUuid } from "../../../../http/route.ts";
 import {
@@ -18,7 +19,6 @@ import {
   Terminal,
 } from "../../../../runtime/port.ts";
 import type { JudgedFacts } from "../../../executions/judged.ts";
-import { starterOf } from "./starter.ts";
 
 export interface AgentStartOptions {
   readonly runtime: Pick<Runtime, "readListed" | "tell">;

@@ -3,10 +3,10 @@ import { Value } from "@sinclair/typebox/value";
 import { Problem } from "../../../../../actors/kernel/problem.ts";
 import { RUN_START, RunStart } from "../../../../../actors/workflow/run/activities.ts";
 import { workflow } from "../../../../../actors/workflow/run/run.ts";
+import { type RunRequest, starterOf } from "../../../../../actors/workflow/run/start/request.ts";
 import type { RunState } from "../../../../../actors/workflow/run/state.ts";
 import { type ActivityDefinition, type Address, type Runtime, Terminal } from "../../../../runtime/port.ts";
-import type { RunRequest, StartedRun } from "../port.ts";
-import { starterOf } from "./starter.ts";
+import type { StartedRun } from "../port.ts";
 
 export interface SubrunOptions {
   readonly runtime: Pick<Runtime, "readListed">;
@@ -44,7 +44,7 @@ function requestOf({ key, tenant }: Address, header: RunState["header"], work: R
     blackboard: null,
     // A state that starts a workflow states no intent.
     intent: "",
-    attachments: work.attachments,
+    attachments: [],
     timeoutSeconds: null,
     securityContext: header.security_context,
     starter: starterOf(header),
@@ -56,6 +56,7 @@ function requestOf({ key, tenant }: Address, header: RunState["header"], work: R
       depth: header.depth,
       path: header.path,
       rootExecutionId: header.root_execution_id,
+      attachments: work.attachments,
     },
     stimulusId: null,
     rateExempt: true,

@@ -1,0 +1,69 @@
+/** A start of a workflow run as a request, a tool, a parent run, a stimulus or a retry asks for it. */
+import type { Attachment } from "../../../execution/start/plan.ts";
+import type { Starter } from "../../../execution/start/request.ts";
+import { tiers } from "../../../identity/identity.ts";
+import type { Json } from "../../../kernel/json.ts";
+import type { Definition } from "../../definition.ts";
+import type { Initiator, RunHeader } from "../state.ts";
+
+export interface RunRequest {
+  readonly tenant: string;
+  /** Name or UUID of the workflow. */
+  readonly ref: string;
+  readonly version: string | null;
+  readonly input: Json;
+  /** Both spellings of the request merged; null: none. */
+  readonly blackboard: Json;
+  readonly intent: string;
+  /** References to files, not yet checked. */
+  readonly attachments: readonly Json[];
+  readonly timeoutSeconds: number | null;
+  readonly securityContext: string | null;
+  /** For permissions and quotas; null: no caller, the tenant's own standing decides. */
+  readonly starter: Starter | null;
+  readonly initiatedBy: Initiator;
+  readonly parent: {
+    readonly executionId: string;
+    readonly stateName: string;
+    readonly waits: boolean;
+    readonly depth: number;
+    readonly path: readonly string[];
+    readonly rootExecutionId: string;
+    /** Of the parent; its start has checked them. */
+    readonly attachments: readonly Attachment[];
+  } | null;
+  readonly stimulusId: string | null;
+  /** Children and stimuli were counted where they came from. */
+  readonly rateExempt: boolean;
+}
+
+/** A request to begin a run anew where an earlier one ended. */
+export interface RetryRequest {
+  readonly tenant: string;
+  /** Null: the last state entered. */
+  readonly fromState: string | null;
+  readonly starter: Starter;
+  readonly initiatedBy: Initiator;
+}
+
+/** A registered workflow, ready to run. */
+export interface ResolvedWorkflow {
+  readonly workflow_id: string;
+  readonly name: string;
+  readonly version: string;
+  /** Whose it is; `svc-system` for a global one. */
+  readonly owner: string;
+  readonly definition: Definition;
+}
+
+/** What a run keeps of its starter's standing; only consumers bring a tier of their own. */
+export function tierOf(starter: Starter | null): string | null {
+  return starter?.kind === "consumer" ? (starter.tier ?? null) : null;
+}
+
+/** The starter of what a run starts: a consumer with that tier; null where the tenant's own standing decides. */
+export function starterOf({ tier: claimed, initiated_by }: RunHeader): Starter | null {
+  const tier = tiers.find((one) => one === claimed);
+  if (tier === undefined) return null;
+  return { kind: "consumer", role: null, membership: null, tier, userId: initiated_by.sub };
+}

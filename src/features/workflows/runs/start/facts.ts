@@ -1,0 +1,101 @@
+/** The facts that the start of a run is decided by, gathered on its settled values. Nothing is stored here. */
+import { maxInputBytes } from "../../../../../actors/execution/start/request.ts";
+import { isObject, type Json } from "../../../../../actors/kernel/json.ts";
+import { type Issue, invalid, type Problem, refusalOf } from "../../../../../actors/kernel/problem.ts";
+import { workflowInput } from "../../../../../actors/manifest/input-schema.ts";
+import type { Definition } from "../../../../../actors/workflow/definition.ts";
+import { maxDescendants, type RetryFacts, type RunFacts } from "../../../../../actors/workflow/run/start/plan-run.ts";
+import type { RetryRequest, RunRequest } from "../../../../../actors/workflow/run/start/request.ts";
+import {
+  keptVolumes,
+  type NamedVolumes,
+  namedIds,
+  namedOnBlackboard,
+  type StorageFacts,
+} from "../../../../../actors/workflow/run/start/volumes.ts";
+import type { RunState } from "../../../../../actors/workflow/run/state.ts";
+import { checkAgainstSchema, inputFault } from "../../../executions/start/input-check.ts";
+import type { OpenVolumes } from "../../../volumes/open.ts";
+import type { Definitions } from "../../definitions/port.ts";
+import type { RunRecords } from "../records.ts";
+
+/** A delivery of a mebibyte as a text of JSON, whose escapes may be six times as long, and once more as its value. */
+const maxStimulusInputBytes = 8 * 1_048_576;
+
+export interface RunFactsOptions {
+  readonly definitions: Definitions;
+  readonly records: Pick<RunRecords, "countBelow">;
+  readonly volumes: Pick<OpenVolumes, "checkFiles" | "readable" | "usedBytes">;
+}
+
+/** @throws Problem 404 when there is no such workflow or version; 5xx when a fact cannot be had */
+export async function gatherRunFacts(
+  { definitions, records, volumes }: RunFactsOptions,
+  executionId: string,
+  request: RunRequest,
+): Promise<RunFacts> {
+  const { tenant, ref, version, starter, parent } = request;
+  const [workflow, descendants] = await Promise.all([
+    definitions.resolve({ tenant, ref, version }),
+    parent === null ? 0 : records.countBelow(tenant, parent.rootExecutionId, maxDescendants),
+  ]);
+  const { definition } = workflow;
+  const most = request.stimulusId === null ? maxInputBytes : maxStimulusInputBytes;
+  const blackboard = isObject(request.blackboard) ? request.blackboard : {};
+  const [input, attachments, storage] = await Promise.all([
+    refusalOf(settleInput(request.input, definition.input_schema, most)),
+    request.attachments.length === 0 ? [] : refusalOf(volumes.checkFiles(tenant, starter, request.attachments)),
+    storageFacts(volumes, request, definition, namedOnBlackboard(definition.storage, blackboard)),
+  ]);
+  return { executionId, workflow, descendants, input, attachments, storage };
+}
+
+export async function gatherRetryFacts(
+  { volumes }: Pick<RunFactsOptions, "volumes">,
+  executionId: string,
+  earlierId: string,
+  earlier: RunState,
+  request: RetryRequest,
+): Promise<RetryFacts> {
+  const { definition, header } = earlier;
+  const storage = await storageFacts(volumes, request, definition, keptVolumes(header.volumes));
+  return { executionId, earlierId, earlier, storage };
+}
+
+async function storageFacts(
+  volumes: RunFactsOptions["volumes"],
+  { tenant, starter }: Pick<RunRequest, "tenant" | "starter">,
+  { storage }: Definition,
+  named: NamedVolumes,
+): Promise<StorageFacts> {
+  if (storage.workspace === null && storage.shared_volumes.length === 0) return { readable: new Map(), usedBytes: 0 };
+  const [readable, usedBytes] = await Promise.all([
+    volumes.readable(tenant, starter, namedIds(storage, named)),
+    volumes.usedBytes(tenant),
+  ]);
+  return { readable, usedBytes };
+}
+
+/**
+ * The input with the schema's defaults filled in; `null` counts as none.
+ * @param schema the workflow's `input_schema`; null admits anything
+ * @param most bytes of the input's JSON
+ * @throws Problem 422 `invalid_input`
+ */
+async function settleInput(given: Json, schema: Json, most: number): Promise<{ value: Json }> {
+  const input = given ?? {};
+  const text = JSON.stringify(input);
+  const fault = inputFault(input, text, most);
+  if (fault !== null) throw invalidInput([{ path: "input", message: fault }]);
+  if (schema === null) return { value: input };
+  const verdict = await checkAgainstSchema(schema, input, text.length, workflowInput, most);
+  if (!verdict.ok) throw invalidInput(verdict.issues);
+  return { value: verdict.input };
+}
+
+function invalidInput(findings: readonly { readonly path: string; readonly message: string }[]): Problem {
+  const [first] = findings;
+  const summary = first === undefined ? "it does not fit" : `${first.path}: ${first.message}`;
+  const issues = findings.map(({ path, message }): Issue => ({ path, message, code: "invalid_input" }));
+  return invalid("invalid_input", `Input validation failed: ${summary}`, issues);
+}
