@@ -92,9 +92,16 @@ export function approvalRecords(sql: Sql) {
       if (after === "none") return nothing;
       if (after !== null) conditions.push(sql`(decided_at, approval_id) < (${after.at}, ${after.id}::uuid)`);
       const where = conditions.reduce((all, one) => sql`${all} and ${one}`);
+      // Of each alternative as many as the list may need, so that an index gives them in order.
+      const parts = alternativesOf(sql, filter).map(
+        (alternative) => sql`(
+          select approval_id, decided_at, document, document_bytes from approvals where ${where} ${alternative}
+          order by decided_at desc, approval_id desc limit ${wanted.offset + wanted.limit + 1})`,
+      );
       return page(
         sql`
-          select approval_id, decided_at as at, document, document_bytes from approvals where ${where}
+          select approval_id, decided_at as at, document, document_bytes
+          from (${parts.reduce((all, one) => sql`${all} union all ${one}`)}) as found
           order by decided_at desc, approval_id desc offset ${wanted.offset}`,
         sql`at desc, approval_id desc`,
         wanted,
@@ -151,14 +158,21 @@ function positionOf({ after }: Page): { readonly at: Date; readonly id: string }
 
 function conditionsOf(sql: Sql, filter: HistoryFilter): Fragment[] {
   const conditions: Fragment[] = [];
-  const { statuses, executionId, workflowName, decidedBy, from, to } = filter;
-  if (statuses !== null) conditions.push(sql`status = any(${[...statuses]})`);
+  const { executionId, workflowName, from, to } = filter;
   if (executionId !== null) conditions.push(sql`run_id = ${executionId}`);
   if (workflowName !== null) conditions.push(sql`workflow_name = ${workflowName}`);
-  if (decidedBy !== null) {
-    conditions.push(sql`(decided_sub = ${decidedBy} or decided_email = ${decidedBy.toLowerCase()})`);
-  }
   if (from !== null) conditions.push(sql`decided_at >= ${from}`);
   if (to !== null) conditions.push(sql`decided_at <= ${to}`);
   return conditions;
+}
+
+/** The filters that several values fulfil, as conditions of which a row fulfils one at most. */
+function alternativesOf(sql: Sql, { statuses, decidedBy }: HistoryFilter): Fragment[] {
+  const byStatus = statuses === null ? [sql``] : [...new Set(statuses)].map((status) => sql`and status = ${status}`);
+  if (decidedBy === null) return byStatus;
+  const email = decidedBy.toLowerCase();
+  return byStatus.flatMap((status) => [
+    sql`${status} and decided_sub = ${decidedBy}`,
+    sql`${status} and decided_email = ${email} and decided_sub is distinct from ${decidedBy}`,
+  ]);
 }

@@ -1,7 +1,10 @@
 /** The SQL of the table `executions`, tenant first. */
 import type { Fragment } from "postgres";
+import { EXECUTION } from "../../../actors/execution/execution.ts";
 import type { Page } from "../../http/paging.ts";
 import { isUuid } from "../../http/route.ts";
+import { countsOf } from "../../runtime/reads/counters.ts";
+import { ofEachStatus } from "../../runtime/reads/statuses.ts";
 import { texts } from "../../store/array-literal.ts";
 import type { Sql } from "../../store/postgres.ts";
 
@@ -36,28 +39,29 @@ export function executionRecords(sql: Sql) {
   return {
     /** Newest first; one row more than the page asks for when there are more. */
     async list(tenant: string, filter: ListFilter, { limit, offset, after }: Page): Promise<ListRow[]> {
-      const conditions = [sql`tenant = ${tenant}`, ...conditionsOf(sql, filter)];
+      const conditions = [sql`e.tenant = ${tenant}`, ...conditionsOf(sql, tenant, filter)];
       if (after !== null) {
         const [position = "", id = ""] = after;
         // A cursor that was tampered with finds nothing.
         if (!/^\d{1,18}$/.test(position) || !isUuid(id)) return [];
-        conditions.push(sql`(created_at, execution_id) <
+        conditions.push(sql`(e.created_at, e.execution_id) <
           (timestamptz 'epoch' + ${position}::bigint * interval '1 microsecond', ${id}::uuid)`);
       }
       const where = conditions.reduce((all, one) => sql`${all} and ${one}`);
       return sql<ListRow[]>`
         select execution_id, (extract(epoch from created_at) * 1000000)::bigint::text as position
-        from executions where ${where}
+        from (${ofEachStatus(
+          sql,
+          filter.statuses,
+          (status) => sql`
+          select e.execution_id, e.created_at from executions e where ${where} ${status}
+          order by e.created_at desc, e.execution_id desc limit ${offset + limit + 1}`,
+        )}) as found
         order by created_at desc, execution_id desc limit ${limit + 1} offset ${offset}`;
     },
 
-    /** How many executions the tenant ran of each agent. */
-    async countByAgent(tenant: string, agentIds: readonly string[]): Promise<ReadonlyMap<string, number>> {
-      const rows = await sql<{ agent_id: string; count: number }[]>`
-        select agent_id, count(*)::int as count from executions
-        where tenant = ${tenant} and agent_id = any(${[...agentIds]}::uuid[]) group by agent_id`;
-      return new Map(rows.map((row) => [row.agent_id, row.count]));
-    },
+    /** How many executions the tenant has of each agent; those it never ran are left out. */
+    countByAgent: (tenant: string, agentIds: readonly string[]) => countsOf(sql, EXECUTION, tenant, agentIds),
 
     /** Executions of an agent that have not ended, whoever started them: a global agent runs in many tenants. */
     unfinishedOf(agentId: string): Promise<{ execution_id: string; tenant: string }[]> {
@@ -100,17 +104,22 @@ export function executionRecords(sql: Sql) {
   };
 }
 
-function conditionsOf(sql: Sql, filter: ListFilter): Fragment[] {
+function conditionsOf(sql: Sql, tenant: string, filter: ListFilter): Fragment[] {
   const conditions: Fragment[] = [];
-  if (filter.agentId !== null) conditions.push(sql`agent_id = ${filter.agentId}`);
-  if (filter.statuses !== null) conditions.push(sql`status = any(${[...filter.statuses]})`);
-  if (filter.workflowName !== null) conditions.push(sql`workflow_name = ${filter.workflowName}`);
-  if (filter.workflowExecutionId !== null) conditions.push(sql`workflow_run_id = ${filter.workflowExecutionId}`);
-  if (filter.parentExecutionId !== null) conditions.push(sql`parent_execution_id = ${filter.parentExecutionId}`);
-  if (filter.startedAfter !== null) conditions.push(sql`started_at > ${filter.startedAfter}`);
-  if (filter.startedBefore !== null) conditions.push(sql`started_at < ${filter.startedBefore}`);
-  if (Object.keys(filter.labels).length > 0) {
-    conditions.push(sql`labels @> ${JSON.stringify(filter.labels)}::text::jsonb`);
+  if (filter.agentId !== null) conditions.push(sql`e.agent_id = ${filter.agentId}`);
+  if (filter.workflowName !== null) conditions.push(sql`e.workflow_name = ${filter.workflowName}`);
+  if (filter.workflowExecutionId !== null) conditions.push(sql`e.workflow_run_id = ${filter.workflowExecutionId}`);
+  if (filter.parentExecutionId !== null) conditions.push(sql`e.parent_execution_id = ${filter.parentExecutionId}`);
+  if (filter.startedAfter !== null) conditions.push(sql`e.started_at > ${filter.startedAfter}`);
+  if (filter.startedBefore !== null) {
+    // Nothing starts before it is made, and by that time the list is ordered.
+    conditions.push(sql`e.started_at < ${filter.startedBefore} and e.created_at < ${filter.startedBefore}`);
+  }
+  for (const [name, value] of Object.entries(filter.labels)) {
+    // Its time as well, by which both indexes are ordered.
+    conditions.push(sql`(e.created_at, e.execution_id) in (
+      select l.created_at, l.execution_id from execution_labels l
+      where l.tenant = ${tenant} and l.name = ${name} and l.value = ${value})`);
   }
   return conditions;
 }

@@ -116,6 +116,17 @@ create table runtime_dead_letters (
 );
 create index runtime_dead_letters_age on runtime_dead_letters (created_at desc);
 
+-- How many actors of a kind there are, by tenant and subject (executions by agent, say): the sum over `shard`. A commit
+-- adds to the row of its connection's shard, so commits do not wait for each other.
+create table runtime_counters (
+  kind    text not null,
+  tenant  text not null,
+  subject text not null,
+  shard   smallint not null,
+  count   bigint not null,
+  primary key (kind, tenant, subject, shard)
+) with (fillfactor = 20);
+
 -- Ends the transaction when a partition was taken over: its former owner must not commit.
 create function runtime_require_ownership(held boolean) returns void language plpgsql as $$
 begin
@@ -259,17 +270,37 @@ create table executions (
   -- Equals created_at while pending.
   started_at          timestamptz not null,
   ended_at            timestamptz,
-  labels              jsonb not null,
   workflow_name       text,
   workflow_run_id     text,
   parent_execution_id text
 );
+-- One for each filter, in the order of lists: newest first.
 create index executions_newest on executions (tenant, created_at desc, execution_id desc);
-create index executions_newest_of_agent on executions (tenant, agent_id, created_at desc, execution_id desc);
+create index executions_of_agent on executions (tenant, agent_id, created_at desc, execution_id desc);
+create index executions_of_status on executions (tenant, status, created_at desc, execution_id desc)
+  where ended_at is not null;
+create index executions_of_workflow on executions (tenant, workflow_name, created_at desc, execution_id desc)
+  where workflow_name is not null;
+create index executions_of_run on executions (tenant, workflow_run_id, created_at desc, execution_id desc)
+  where workflow_run_id is not null;
+create index executions_of_parent on executions (tenant, parent_execution_id, created_at desc, execution_id desc)
+  where parent_execution_id is not null;
+-- Rows lie about in the order of their start.
+create index executions_started on executions using brin (started_at) with (pages_per_range = 16, autosummarize = on);
+-- What a tenant has under way is listed by status, and counted against its quota.
+create index executions_unfinished on executions (tenant, created_at desc, execution_id desc) where ended_at is null;
 create index executions_of_agent_unfinished on executions (agent_id) where ended_at is null;
--- What a tenant has under way is counted against its quota.
-create index executions_unfinished on executions (tenant) where ended_at is null;
 create index executions_ended on executions (ended_at) where ended_at is not null;
+
+-- Which executions carry a label, newest first. Labels compare byte by byte.
+create table execution_labels (
+  tenant       text not null,
+  name         text collate "C" not null,
+  value        text collate "C" not null,
+  created_at   timestamptz not null,
+  execution_id uuid not null,
+  primary key (tenant, name, value, created_at, execution_id)
+);
 
 -- One numbered sequence of events per tenant and agent, made when it is read for the first time.
 create table agent_streams (
@@ -381,8 +412,11 @@ create table workflow_runs (
   stimulus_id      text
 );
 create index workflow_runs_newest on workflow_runs (tenant, started_at desc, run_id desc);
+create index workflow_runs_of_status on workflow_runs (tenant, status, started_at desc, run_id desc)
+  where ended_at is not null;
+create index workflow_runs_unfinished on workflow_runs (tenant, started_at desc, run_id desc) where ended_at is null;
 create index workflow_runs_of_name on workflow_runs (tenant, workflow_name, started_at desc, run_id desc);
--- Lists of one version, and counts.
+-- Lists of one version.
 create index workflow_runs_of_version on workflow_runs (tenant, workflow_id, started_at desc, run_id desc);
 create index workflow_runs_of_version_unfinished on workflow_runs (workflow_id) where ended_at is null;
 create index workflow_runs_children on workflow_runs (parent_run_id) where parent_run_id is not null;
@@ -412,8 +446,20 @@ create table approvals (
   document       text not null,
   document_bytes integer not null
 );
+-- One for each filter of the two lists, in their order.
 create index approvals_pending on approvals (tenant, created_at, approval_id) where status = 'pending';
+create index approvals_pending_of_workflow on approvals (tenant, workflow_name, created_at, approval_id)
+  where status = 'pending';
+create index approvals_pending_of_kind on approvals (tenant, kind, created_at, approval_id) where status = 'pending';
 create index approvals_decided on approvals (tenant, decided_at desc, approval_id desc) where status <> 'pending';
+create index approvals_decided_of_status on approvals (tenant, status, decided_at desc, approval_id desc)
+  where status <> 'pending';
+create index approvals_decided_of_workflow on approvals (tenant, workflow_name, decided_at desc, approval_id desc)
+  where status <> 'pending';
+create index approvals_decided_by_sub on approvals (tenant, decided_sub, decided_at desc, approval_id desc)
+  where status <> 'pending' and decided_sub is not null;
+create index approvals_decided_by_email on approvals (tenant, decided_email, decided_at desc, approval_id desc)
+  where status <> 'pending' and decided_email is not null;
 create index approvals_of_run on approvals (tenant, run_id);
 create index approvals_of_root on approvals (tenant, root_run_id);
 create index approvals_due on approvals (expires_at) where status = 'pending';
@@ -487,7 +533,10 @@ create table stimuli (
   primary key (tenant, id)
 );
 create index stimuli_due on stimuli (due_at) where status = 'received';
-create index stimuli_backlog on stimuli (tenant) where status = 'received' and acknowledge = 'received';
+create index stimuli_open on stimuli (tenant, acknowledge, id) where status = 'received';
+create index stimuli_of_status on stimuli (tenant, status, id) where status <> 'received';
+create index stimuli_of_source on stimuli (tenant, source, id);
+create index stimuli_of_channel on stimuli (tenant, channel, id);
 create index stimuli_dead_letters on stimuli (tenant, id) where dead_letter;
 
 -- Which stimulus holds an idempotency key, for a day from its acceptance. Written in the commit of the stimulus's row,

@@ -41,8 +41,8 @@ test("every event gets one id, without gap, in its execution's order, from any n
         if (!runs.has(run)) {
           runs.set(run, one);
           await sql`
-            insert into executions (execution_id, tenant, agent_id, status, created_at, started_at, labels)
-            values (${one.id}, ${key.tenant}, ${key.agentId}, 'running', ${new Date(Date.now() + skew)}, now(), '{}')`;
+            insert into executions (execution_id, tenant, agent_id, status, created_at, started_at)
+            values (${one.id}, ${key.tenant}, ${key.agentId}, 'running', ${new Date(Date.now() + skew)}, now())`;
         }
         if (!one.hasEnded) {
           one.hasEnded = ends;

@@ -199,8 +199,8 @@ describe("reservations", () => {
     const concurrency = open({ compareEveryMs: 0 });
     const kept = id();
     await stores.sql`
-      insert into executions (execution_id, tenant, agent_id, status, created_at, started_at, labels)
-      values (${id()}, ${tenant}, ${id()}, 'running', now(), now(), '{}')`;
+      insert into executions (execution_id, tenant, agent_id, status, created_at, started_at)
+      values (${id()}, ${tenant}, ${id()}, 'running', now(), now())`;
     await concurrency.reserve(tenant, kept, quota, false);
     const redis = openRedis(stores.redisUrl);
     const key = `${stores.prefix}:under-way:{${tenant}}`;

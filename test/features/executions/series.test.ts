@@ -28,9 +28,9 @@ test("unfinished executions by status, what waits, and no tenant's name", async 
   ] as const;
   for (const [status, ended] of rows) {
     await stores.sql`
-      insert into executions (execution_id, tenant, agent_id, status, created_at, started_at, ended_at, labels)
+      insert into executions (execution_id, tenant, agent_id, status, created_at, started_at, ended_at)
       values (${crypto.randomUUID()}, 'acme', ${crypto.randomUUID()}, ${status}, now(), now(),
-        ${ended === null ? null : new Date()}, '{}')`;
+        ${ended === null ? null : new Date()})`;
   }
   const registry = new Registry();
   registerExecutionSeries(registry, executionRecords(stores.sql), { counts: () => counts });

@@ -1,7 +1,8 @@
 /** The table `workflow_runs`, kept in step with the actors' states. */
 import { WORKFLOW } from "../../../../actors/workflow/run/messages.ts";
 import type { RunState } from "../../../../actors/workflow/run/state.ts";
-import type { Change } from "../../../runtime/port.ts";
+import type { Change, Projection } from "../../../runtime/port.ts";
+import { countChanges } from "../../../runtime/reads/counters.ts";
 import { projectRows } from "../../../runtime/reads/rows.ts";
 
 /** Most turns change nothing that the table holds: what a run is at is read from its state. */
@@ -41,4 +42,13 @@ on conflict (run_id) do update set status = excluded.status, ended_at = excluded
 const remove = `
 delete from workflow_runs where run_id in (select value::uuid from json_array_elements_text($1::text::json))`;
 
-export const runsProjection = projectRows({ kind: WORKFLOW, isNews, rowOf, upsert, remove });
+const rows = projectRows({ kind: WORKFLOW, isNews, rowOf, upsert, remove });
+
+/** The rows, and the count of runs by version of their workflow. */
+export const runsProjection: Projection = {
+  kind: WORKFLOW,
+  project: (changes) => [
+    ...rows.project(changes),
+    ...countChanges<RunState>(WORKFLOW, changes, ({ header }) => header.workflow_id),
+  ],
+};

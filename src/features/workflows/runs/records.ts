@@ -1,7 +1,10 @@
 /** The SQL of the table `workflow_runs`, tenant first. */
 import type { Fragment } from "postgres";
+import { WORKFLOW } from "../../../../actors/workflow/run/messages.ts";
 import type { Page } from "../../../http/paging.ts";
 import { isUuid } from "../../../http/route.ts";
+import { countsOf } from "../../../runtime/reads/counters.ts";
+import { ofEachStatus } from "../../../runtime/reads/statuses.ts";
 import { texts } from "../../../store/array-literal.ts";
 import type { Sql } from "../../../store/postgres.ts";
 import type { SweepRow } from "../../executions/records.ts";
@@ -43,18 +46,18 @@ export function createRunRecords(sql: Sql) {
       const where = conditions.reduce((all, one) => sql`${all} and ${one}`);
       return sql<RunRow[]>`
         select run_id, (extract(epoch from started_at) * 1000000)::bigint::text as position
-        from workflow_runs where ${where}
+        from (${ofEachStatus(
+          sql,
+          filter.statuses,
+          (status) => sql`
+          select run_id, started_at from workflow_runs where ${where} ${status}
+          order by started_at desc, run_id desc limit ${offset + limit + 1}`,
+        )}) as found
         order by started_at desc, run_id desc limit ${limit + 1} offset ${offset}`;
     },
 
-    /** How many executions the tenant ran of each; those it never ran are left out. */
-    async countByWorkflow(tenant: string, workflowIds: readonly string[]): Promise<ReadonlyMap<string, number>> {
-      if (workflowIds.length === 0) return new Map();
-      const rows = await sql<{ workflow_id: string; count: number }[]>`
-        select workflow_id, count(*)::int as count from workflow_runs
-        where tenant = ${tenant} and workflow_id = any(${texts(workflowIds)}::text[]::uuid[]) group by workflow_id`;
-      return new Map(rows.map((row) => [row.workflow_id, row.count]));
-    },
+    /** How many runs the tenant has of each; those it never ran are left out. */
+    countByWorkflow: (tenant: string, workflowIds: readonly string[]) => countsOf(sql, WORKFLOW, tenant, workflowIds),
 
     /** Runs of all generations below one, ended or not; never more than `most`. */
     async countBelow(tenant: string, runId: string, most: number): Promise<number> {
@@ -100,7 +103,6 @@ function conditionsOf(sql: Sql, filter: RunFilter): Fragment[] {
   const conditions: Fragment[] = [];
   if (filter.workflowId !== null) conditions.push(sql`workflow_id = ${filter.workflowId}`);
   if (filter.workflowName !== null) conditions.push(sql`workflow_name = ${filter.workflowName}`);
-  if (filter.statuses !== null) conditions.push(sql`status = any(${[...filter.statuses]})`);
   if (filter.parentRunId !== null) conditions.push(sql`parent_run_id = ${filter.parentRunId}`);
   return conditions;
 }

@@ -1,0 +1,54 @@
+/**
+ * How many actors of a kind there are, by tenant and by a subject that their state names. Written in the turn's commit;
+ * counting rows would take longer with each of them.
+ */
+import { texts } from "../../store/array-literal.ts";
+import type { Sql } from "../../store/postgres.ts";
+import type { Change, Statement } from "../port.ts";
+
+/** Rows of one counter. Connections share one at times; then a commit waits for the other, for a moment. */
+const shards = 16;
+
+// In one order everywhere, so that two commits do not lock each other out.
+const add = `
+insert into runtime_counters as c (kind, tenant, subject, shard, count)
+select kind, tenant, subject, pg_backend_pid() % ${shards}, count
+from json_to_recordset($1::text::json) as r (kind text, tenant text, subject text, count bigint)
+order by tenant, subject
+on conflict (kind, tenant, subject, shard) do update set count = c.count + excluded.count`;
+
+/**
+ * Statements of a projection that count the actors which begin or end with these changes.
+ * @param subjectOf what a state is counted under; it must stay the same for the life of the actor
+ */
+export function countChanges<State>(
+  kind: string,
+  changes: readonly Change[],
+  subjectOf: (state: State) => string,
+): Statement[] {
+  const counts = new Map<string, { kind: string; tenant: string; subject: string; count: number }>();
+  for (const { tenant, before, after } of changes) {
+    if ((before === null) === (after === null)) continue;
+    // Checked against the actor's schema when it was written.
+    const subject = subjectOf((before ?? after) as State);
+    const name = `${tenant} ${subject}`;
+    const counted = counts.get(name) ?? { kind, tenant, subject, count: 0 };
+    counted.count += before === null ? 1 : -1;
+    counts.set(name, counted);
+  }
+  return counts.size === 0 ? [] : [{ text: add, parameters: [JSON.stringify([...counts.values()])] }];
+}
+
+/** The counters of a tenant's subjects; those that were never counted are left out. */
+export async function countsOf(
+  sql: Sql,
+  kind: string,
+  tenant: string,
+  subjects: readonly string[],
+): Promise<ReadonlyMap<string, number>> {
+  if (subjects.length === 0) return new Map();
+  const rows = await sql<{ subject: string; count: number }[]>`
+    select subject, sum(count)::int as count from runtime_counters
+    where kind = ${kind} and tenant = ${tenant} and subject = any(${texts(subjects)}::text[]) group by subject`;
+  return new Map(rows.map(({ subject, count }) => [subject, count]));
+}
