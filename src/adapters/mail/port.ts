@@ -1,5 +1,5 @@
 /** Mail that the service sends, by the SMTP server of its operator. */
-import { createTransport } from "nodemailer";
+import type { Transporter } from "nodemailer";
 
 export interface Letter {
   /** The same whenever the same letter is sent again: readers' programs show it once. */
@@ -24,21 +24,15 @@ export interface MailOptions {
 }
 
 /** Beyond these a server counts as away, ms. */
-const patience = { connectionTimeout: 10_000, greetingTimeout: 10_000, socketTimeout: 30_000 };
+const timeouts = { connectionTimeout: 10_000, greetingTimeout: 10_000, socketTimeout: 30_000 };
 
 export function openMail({ url, from }: MailOptions): Mail {
-  const transport = createTransport({
-    url,
-    pool: true,
-    ...patience,
-    // A letter is made of nothing but what it is given.
-    disableFileAccess: true,
-    disableUrlAccess: true,
-  });
+  let transport: Promise<Transporter> | null = null;
   const domain = /@([A-Za-z0-9.-]+)/.exec(from)?.[1] ?? "localhost";
   return {
     async send({ id, to, subject, text }) {
-      await transport.sendMail({
+      transport ??= openTransport(url);
+      await (await transport).sendMail({
         from,
         // Not as text: that may name several.
         to: { name: "", address: to },
@@ -48,6 +42,19 @@ export function openMail({ url, from }: MailOptions): Mail {
         headers: { "Auto-Submitted": "auto-generated" },
       });
     },
-    close: () => transport.close(),
+    close: () => void transport?.then((opened) => opened.close()),
   };
+}
+
+/** The library is loaded with the first mail. */
+async function openTransport(url: string): Promise<Transporter> {
+  const { createTransport } = await import("nodemailer");
+  return createTransport({
+    url,
+    pool: true,
+    ...timeouts,
+    // A mail is made of nothing but what it is given.
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  });
 }

@@ -1,10 +1,10 @@
 /** Our conversation in the SDK's form, arranged so that every vendor's wire takes it. */
-import type { LanguageModel } from "ai";
+import type { LanguageModelV3 } from "@ai-sdk/provider";
 import type { ModelMessage, ToolDescription } from "./call.ts";
 import { type ToolNames, toolNames } from "./tool-names.ts";
 
 /** The SDK's interface to one model of one vendor. */
-export type VendorModel = Extract<LanguageModel, { specificationVersion: "v3" }>;
+export type VendorModel = LanguageModelV3;
 export type VendorCall = Parameters<VendorModel["doStream"]>[0];
 type Prompt = VendorCall["prompt"];
 type PromptMessage = Prompt[number];

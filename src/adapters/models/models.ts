@@ -1,4 +1,5 @@
 /** The models of a node: providers made from the configuration, behind the port. */
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Attempt, Provider, ServedModel } from "./attempt.ts";
 import { type ModelAlias, ModelError, type Models } from "./call.ts";
 import { callModel, type Pace } from "./calls.ts";
@@ -27,7 +28,7 @@ const anything: ServedModel = {
 
 /** The port over a configuration. Nothing is connected before the first call. */
 export function createModels(options: ModelsOptions): Models {
-  const pace: Pace = { now: Date.now, random: Math.random, sleep, ...options.pace };
+  const pace: Pace = { now: Date.now, random: Math.random, sleep: sleepUnless, ...options.pace };
   const { selection } = options.config;
   const rooms = options.config.providers.map((provider) => toRoom(provider, pace));
   const latencies = new Latencies();
@@ -88,17 +89,7 @@ function toAlias(alias: string, served: ServedModel): ModelAlias {
   };
 }
 
-function sleep(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    if (signal.aborted) return reject(signal.reason);
-    const stop = () => {
-      clearTimeout(timer);
-      reject(signal.reason);
-    };
-    const timer = setTimeout(() => {
-      signal.removeEventListener("abort", stop);
-      resolve();
-    }, ms);
-    signal.addEventListener("abort", stop, { once: true });
-  });
+/** @throws the signal's reason when it aborts */
+async function sleepUnless(ms: number, signal: AbortSignal): Promise<void> {
+  await sleep(ms, undefined, { signal }).catch(() => signal.throwIfAborted());
 }

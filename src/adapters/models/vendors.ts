@@ -4,7 +4,7 @@
  * here. Each package is loaded when a provider of its type is first asked.
  */
 
-import { APICallError, InvalidResponseDataError } from "ai";
+import { APICallError, InvalidResponseDataError } from "@ai-sdk/provider";
 import { storableText } from "../../../actors/kernel/text.ts";
 import type { Secret } from "../../lib/secret.ts";
 import { type Attempt, AttemptError, type AttemptReply, type Provider } from "./attempt.ts";

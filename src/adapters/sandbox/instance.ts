@@ -73,7 +73,9 @@ export interface InstanceSpec {
   readonly pool: { readonly key: string; readonly size: number } | null;
 }
 
-/** The instance cannot be started, for a reason the contract names. Repeating does not help. */
+const longestEngineMessage = 500;
+
+/** The instance cannot be started, for one of the reasons that a record names. Repeating does not help. */
 export class LaunchFailure extends Error {
   override readonly name = "LaunchFailure";
   constructor(
@@ -89,6 +91,18 @@ export class LaunchFailure extends Error {
     message: string,
   ) {
     super(message);
+  }
+}
+
+/** The container engine refused, or did not answer. Repeating may help. */
+export class EngineError extends Error {
+  override readonly name = "EngineError";
+  constructor(
+    message: string,
+    /** HTTP status of the engine's answer; null when there was none. */
+    readonly status: number | null,
+  ) {
+    super(message.slice(0, longestEngineMessage));
   }
 }
 

@@ -1,5 +1,7 @@
 /** Finds out what this host can hold agents with. */
-import { createDockerSandbox } from "./docker/docker-sandbox.ts";
+import { existsSync } from "node:fs";
+import type { DockerSandboxOptions } from "./docker/docker-sandbox.ts";
+import type { Sandbox } from "./instance.ts";
 import { createProcessSandbox, SandboxUnavailable } from "./process/process-sandbox.ts";
 import { type Isolation, Sandboxes } from "./sandboxes.ts";
 
@@ -17,7 +19,7 @@ export interface OpenSandboxesOptions {
 /** @throws SandboxUnavailable when there is neither a container engine nor a way to hold processes */
 export async function openSandboxes(options: OpenSandboxesOptions): Promise<Sandboxes> {
   const { dataDir, development, warn, dockerSocket: socket, warmPoolCap } = options;
-  const docker = await createDockerSandbox({ socket, dataDir, warmPoolCap, warn });
+  const docker = await dockerSandbox({ socket, dataDir, warmPoolCap, warn });
   try {
     const process = await createProcessSandbox({ dataDir, bubblewrap: true, allowUnsandboxed: development, warn });
     return new Sandboxes(docker === null ? [process] : [process, docker]);
@@ -25,6 +27,14 @@ export async function openSandboxes(options: OpenSandboxesOptions): Promise<Sand
     if (docker === null || !(error instanceof SandboxUnavailable)) throw error;
     return new Sandboxes([docker]);
   }
+}
+
+/** Null where no engine answers. Its client is large: a node without an engine never loads it. */
+async function dockerSandbox(options: DockerSandboxOptions): Promise<Sandbox | null> {
+  // Mounts, fifos and the loader of our programs exist on Linux only.
+  if (process.platform !== "linux" || !existsSync(options.socket)) return null;
+  const { createDockerSandbox } = await import("./docker/docker-sandbox.ts");
+  return createDockerSandbox(options);
 }
 
 /**

@@ -1,9 +1,9 @@
 /** What the rest of the service may use of sandboxes. Nothing else in this folder is imported from outside. */
 export { commandOutputBytes, commandsFolder } from "./command.ts";
-export { EngineError } from "./docker/engine.ts";
 export { createInlineSandbox } from "./inline/inline-sandbox.ts";
 export { startupFailure } from "./inside.ts";
 export {
+  EngineError,
   type InstanceEgress,
   type InstanceExit,
   type InstanceMount,

@@ -1,7 +1,8 @@
 /** How much disk an instance has written: its implicit workspace, its writable layer, and what it deleted but holds open. */
 import { readdirSync, readlinkSync, statSync } from "node:fs";
+import { EngineError } from "../instance.ts";
 import { deletedButHeld, diskUsage } from "../process/supervisor/disk.ts";
-import { type Engine, EngineError } from "./engine.ts";
+import type { Engine } from "./engine.ts";
 
 /** Under the contract's 5 s, the measuring itself included. */
 export const diskCheckMs = 3_000;

@@ -12,6 +12,7 @@ import { join, resolve } from "node:path";
 import { readJson, writeAtomically } from "../../../lib/json-file.ts";
 import { checkCommand, commandEnvironment, measuredDirectory } from "../command.ts";
 import {
+  EngineError,
   type FollowOptions,
   type InstanceExit,
   type InstanceSpec,
@@ -24,7 +25,7 @@ import { prepareMountPoints } from "../mount-points.ts";
 import { planAssignment } from "./assign.ts";
 import { labels } from "./container-options.ts";
 import { agentUser, Containers, makeDirectory } from "./containers.ts";
-import { Engine, EngineError, type ImageFacts } from "./engine.ts";
+import { Engine, type ImageFacts } from "./engine.ts";
 import { followContainer, Life } from "./follow.ts";
 import { handOver, isAwaiting, settleHandOver, unclaimed, withClaim } from "./hand-over.ts";
 import { Images } from "./images.ts";
@@ -51,8 +52,6 @@ export interface DockerSandboxOptions {
 
 /** Looks once at what the engine can do. @returns null when none answers at the socket */
 export async function createDockerSandbox(options: DockerSandboxOptions): Promise<DockerSandbox | null> {
-  // Mounts, fifos and the loader of our programs are Linux's.
-  if (process.platform !== "linux" || !existsSync(options.socket)) return null;
   const engine = new Engine(options.socket);
   if (!(await engine.answers())) return null;
   const places = new Places(resolve(options.dataDir));

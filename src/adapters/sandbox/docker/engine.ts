@@ -4,23 +4,12 @@
  */
 import Docker from "dockerode";
 import { withTimeout } from "../../../lib/timers.ts";
+import { EngineError } from "../instance.ts";
 
 /** Longest an ordinary request may take. */
 const requestMs = 60_000;
-const longestMessage = 500;
 const removeAttempts = 4;
 const removeAgainMs = 100;
-
-export class EngineError extends Error {
-  override readonly name = "EngineError";
-  constructor(
-    message: string,
-    /** HTTP status of the engine's answer; null when there was none. */
-    readonly status: number | null,
-  ) {
-    super(message.slice(0, longestMessage));
-  }
-}
 
 export interface ImageFacts {
   readonly id: string;

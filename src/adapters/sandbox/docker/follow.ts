@@ -5,10 +5,10 @@
 import { closeSync, constants, openSync, readSync } from "node:fs";
 import { join } from "node:path";
 import { readJson } from "../../../lib/json-file.ts";
-import { type ExitReason, type FollowOptions, type InstanceExit, lostExit } from "../instance.ts";
+import { EngineError, type ExitReason, type FollowOptions, type InstanceExit, lostExit } from "../instance.ts";
 import { OutputBook } from "./book.ts";
 import { diskCheckMs, writtenBytes } from "./disk.ts";
-import { type ContainerState, type Engine, EngineError } from "./engine.ts";
+import type { ContainerState, Engine } from "./engine.ts";
 import { aliveName } from "./keeper/assignment.ts";
 import { FrameReader } from "./keeper/frames.ts";
 import { isAssigned, type LaunchRecord, readVerdict, writeVerdict } from "./places.ts";

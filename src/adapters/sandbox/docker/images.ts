@@ -1,8 +1,8 @@
 /** Getting an agent's image onto this host, by its pull policy. */
 
 import { withTimeout } from "../../../lib/timers.ts";
-import { type InstanceSpec, LaunchFailure, type LaunchNews } from "../instance.ts";
-import { type Engine, EngineError, type ImageFacts } from "./engine.ts";
+import { EngineError, type InstanceSpec, LaunchFailure, type LaunchNews } from "../instance.ts";
+import type { Engine, ImageFacts } from "./engine.ts";
 
 /** The contract's limit on a pull. */
 const pullMs = 180_000;

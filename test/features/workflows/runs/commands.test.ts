@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { EngineError } from "../../../../src/adapters/sandbox/docker/engine.ts";
+import { EngineError } from "../../../../src/adapters/sandbox/instance.ts";
 import { type InstanceSpec, LaunchFailure, type Sandbox } from "../../../../src/adapters/sandbox/port.ts";
 import { instanceOf, instancesOf } from "../../../../src/features/workflows/runs/commands/attempts.ts";
 import type { CommandOptions } from "../../../../src/features/workflows/runs/commands/options.ts";
