@@ -9,7 +9,7 @@ const page = readFileSync(join(import.meta.dir, "../../../docs/reference/identit
 const table = page.match(/^\| .*(?: +\| +[✔–]){7} +\|$/gm) ?? [];
 
 const rows = table
-  .map((line) => line.slice(2, -2).replace(/ +/g, " "))
+  .map((line) => line.slice(2, -2).replace(/ +/g, " ").trim())
   .map((line) => {
     const [names = "", ...marks] = line.split(" | ");
     const scopes = names.split(" · ").flatMap((group) => {
