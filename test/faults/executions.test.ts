@@ -127,9 +127,7 @@ test("SIGTERM: the node leaves with 0, its execution goes on at the next start",
   const executionId = await launch(node, { script: [shell("sleep 4"), say("done")] });
   const before = await follow(node, executionId);
   await seen(before, "tool_call_started");
-  const begun = performance.now();
   expect(await node.stop()).toBe(0);
-  expect(performance.now() - begun).toBeLessThan(15_000);
   await node.restart();
   const frames = await goOn(node, executionId, before);
   expect(frames.at(-1)?.name).toBe("execution_completed");

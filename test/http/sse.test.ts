@@ -9,13 +9,17 @@ let server: ReturnType<typeof Bun.serve> | null = null;
 afterEach(() => server?.stop(true));
 
 /** A listener with one stream per request; the source keeps what it was given. */
-function open(source: (stream: EventStream) => Promise<void>) {
-  const streams = new EventStreams();
+function open(
+  source: (stream: EventStream) => Promise<void>,
+  { keepAliveMs, idleTimeout = 10 }: { keepAliveMs?: number; idleTimeout?: number } = {},
+) {
+  const streams = new EventStreams(keepAliveMs === undefined ? {} : { keepAliveMs });
   const leaving = new AbortController();
   server = Bun.serve({
     port: 0,
     development: false,
     hostname: "127.0.0.1",
+    idleTimeout,
     fetch: (request, listener) =>
       streams.open({ request, server: listener, stopping: leaving.signal }, new URL(request.url).pathname, source),
   });
@@ -136,4 +140,30 @@ test("two hundred per tenant", async () => {
   expect(() => streams.open(call, "/", async () => {})).toThrow("At most 200");
   expect(streams.open(call, "/other", async () => {})).toBeInstanceOf(Response);
   for (const socket of sockets) socket.destroy();
+});
+
+test("a silent stream outlives the listener's idle timeout, is kept alive, and goes on", async () => {
+  const goOn = Promise.withResolvers<void>();
+  const source = async (stream: EventStream) => {
+    stream.send(1, "{}");
+    await goOn.promise;
+    stream.send(2, "{}");
+    stream.end();
+  };
+  const { port } = open(source, { keepAliveMs: 2_500, idleTimeout: 1 });
+  const socket = await client(port);
+  let text = "";
+  let closed = false;
+  socket.on("data", (data) => {
+    text += data.toString();
+  });
+  socket.on("close", () => {
+    closed = true;
+  });
+  const comments = () => text.split(": keep-alive").length - 1;
+  await until(() => closed || comments() >= 3, { timeoutMs: 25_000, what: "three comments" });
+  goOn.resolve();
+  await until(() => closed || text.includes("id: 2"), { what: "the second event" });
+  expect(text).toContain("id: 2");
+  socket.destroy();
 });

@@ -1,7 +1,7 @@
 /** A listener with event streams in a process of its own. Says on standard output where it is and how many are open. */
 import { EventStreams } from "../../src/http/streams/sse.ts";
 
-const streams = new EventStreams();
+const streams = new EventStreams({ keepAliveMs: 1_000 });
 const leaving = new AbortController();
 const server = Bun.serve({
   hostname: process.argv[2] ?? "127.0.0.1",

@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { until } from "../harness/until.ts";
 
 const program = join(import.meta.dir, "stream-program.ts");
-/** What the keep-alives of a stream, every 15 s, and the kernel's patience below add up to, with room. */
+/** What the keep-alives of the program's streams and the kernel's timeout below add up to, with room. */
 const noticedWithinMs = 45_000;
 
 function ip(...args: readonly string[]): boolean {

@@ -20,18 +20,15 @@ async function run(script: string, limitMs = 20_000) {
 }
 
 test("one that takes too long is ended with all its children, and the failure says so", async () => {
-  const started = performance.now();
   const { done, stderr } = await run("echo waiting >&2; sleep 3411 & sleep 3412; echo never", 300);
-  expect(performance.now() - started).toBeLessThan(5_000);
   expect(done).toBe(false);
   expect(stderr).not.toContain("never");
   expect(startupFailure(startupFailedCode, stderr)).toBe("The startup script took longer than 0.3 s: waiting");
 });
 
 test("a process left in the background does not hold it up", async () => {
-  const started = performance.now();
-  expect((await run("setsid sleep 5 & echo on")).done).toBe(true);
-  expect(performance.now() - started).toBeLessThan(4_000);
+  // Longer than the test may take.
+  expect((await run("setsid sleep 33 & echo on")).done).toBe(true);
 });
 
 test("lines without end are broken, and every one of them is marked", async () => {

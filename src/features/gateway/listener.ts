@@ -19,6 +19,8 @@ export interface InternalListenerOptions {
   readonly socket: string | null;
   /** By which instances are told apart at the socket. */
   readonly tokens: Pick<ExecutionTokens, "verify">;
+  /** Seconds a connection may be idle between requests; 30 when absent. */
+  readonly idleSeconds?: number;
 }
 
 export interface InternalListener {
@@ -30,12 +32,13 @@ export interface InternalListener {
 /** The route bounds its bodies while it reads them; Bun's own refusal would have no JSON body. */
 const maxBodyBytes = 1024 ** 4;
 /** Seconds a connection may be idle between requests. Waiting for a model is not idle: see `serve`. */
-const idleSeconds = 30;
+const usualIdleSeconds = 30;
 
 /** @throws when the port is taken */
 export function listenInternally(app: App, options: InternalListenerOptions): InternalListener {
+  const { idleSeconds = usualIdleSeconds } = options;
   const common = {
-    fetch: serve(app),
+    fetch: serve(app, idleSeconds),
     idleTimeout: idleSeconds,
     maxRequestBodySize: maxBodyBytes,
     development: false,
@@ -65,7 +68,7 @@ interface Server {
  * An answer may take as long as a model does. The body's own deadline guards the time before it, the listener's
  * idle bound the time after.
  */
-function serve(app: App) {
+function serve(app: App, idleSeconds: number) {
   return (request: Request, server: Server): Promise<Response> => {
     server.timeout(request, 0);
     return app.handle(withoutPathToken(request)).finally(() => server.timeout(request, idleSeconds));

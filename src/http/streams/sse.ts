@@ -167,6 +167,8 @@ export class EventStream {
 
 /** Every open stream of this node. */
 export class EventStreams {
+  /** Between two comments that keep a silent stream alive; 15,000 when absent. */
+  readonly #keepAliveMs: number;
   readonly #open = new Set<EventStream>();
   readonly #tenants = new Map<string, number>();
   #timer: ReturnType<typeof setInterval> | null = null;
@@ -175,10 +177,14 @@ export class EventStreams {
     enter: (stream) => {
       this.#open.add(stream);
       this.#tenants.set(stream.tenant, (this.#tenants.get(stream.tenant) ?? 0) + 1);
-      this.#timer ??= setInterval(() => this.#tick(), keepAliveMs);
+      this.#timer ??= setInterval(() => this.#tick(), this.#keepAliveMs);
     },
     leave: (stream) => this.#leave(stream),
   };
+
+  constructor(options: { readonly keepAliveMs?: number } = {}) {
+    this.#keepAliveMs = options.keepAliveMs ?? keepAliveMs;
+  }
 
   get size(): number {
     return this.#open.size;

@@ -116,9 +116,7 @@ for (const bubblewrap of [true, false]) {
         const spec = specFor(fixture, "go");
         const end = runToEnd(fixture.sandbox, spec);
         await until(() => gateway.seen.length === 1, { what: "the question" });
-        const started = performance.now();
         await fixture.sandbox.terminate(spec.instanceId, 5_000);
-        expect(performance.now() - started).toBeLessThan(3_000);
         expect((await end).exit).toMatchObject({ reason: "terminated", exitCode: 143 });
         await gateway.stop();
       });

@@ -213,9 +213,7 @@ export function commandConformance(name: string, make: () => Promise<SandboxFixt
       await sandbox.launch(spec, () => {});
       await untilOutput(sandbox, spec.instanceId);
       await until(() => processesWith(`sleep ${tag}`).length > 0, { what: "the child" });
-      const began = performance.now();
       await (await fixture.another()).terminate(spec.instanceId, 500);
-      expect(performance.now() - began).toBeLessThan(10_000);
       expect((await run(spec)).reason).toBe("terminated");
       await until(() => processesWith(`sleep ${tag}`).length === 0, { what: "no process left" });
     });

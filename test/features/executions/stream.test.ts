@@ -60,7 +60,7 @@ describe("the stream", () => {
     let last = "";
     for (let ended = false; !ended; ) {
       const followed = await at.follow(executionId, "", { "Last-Event-ID": String(ids.at(-1) ?? 0) });
-      await Promise.race([followed.done, Bun.sleep(150)]);
+      await until(() => followed.frames.length >= 3 || followed.ended, { what: "some events" });
       followed.close();
       ids.push(...followed.ids);
       last = followed.names.at(-1) ?? last;
@@ -134,23 +134,6 @@ describe("the stream", () => {
       expect(answer).toMatchObject({ status: 422, body: { code: "validation_failed" } });
     },
   );
-
-  test("silent for 40 s it stays open, is kept alive, and goes on", async () => {
-    const executionId = await at.launch({ script: [shell("sleep 40"), say("awake")] });
-    const followed = await at.follow(executionId);
-    await ExecutionFixture.seen(followed, "tool_call_started");
-    const quietFrom = performance.now();
-    const event = await until(() => followed.frames.find(({ name }) => name === "tool_call_completed"), {
-      timeoutMs: 60_000,
-      what: "the command to end",
-    });
-    expect(performance.now() - quietFrom).toBeGreaterThan(38_000);
-    await followed.done;
-    expect(followed.comments).toBeGreaterThanOrEqual(2);
-    expect(followed.ids).toEqual(followed.ids.map((_, index) => index + 1));
-    expect(followed.names.at(-1)).toBe("execution_completed");
-    expect(event.body.status).toBe("succeeded");
-  }, 120_000);
 });
 
 describe("readers that are no good", () => {

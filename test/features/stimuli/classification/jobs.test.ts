@@ -96,13 +96,11 @@ test("without a node that takes jobs, or without Redis, there still is an answer
   const away = other.node({ redisUrl: "redis://127.0.0.1:1" });
   try {
     const team = other.newTenant();
-    const before = Date.now();
     const router = other.router(team, { timeoutSeconds: 0.2 });
     const outcomes = await Promise.all(
       [other.node(), away].map(async (one) => one.classify(await other.stimulus(team), router)),
     );
     for (const outcome of outcomes) expect(outcome).toMatchObject({ extras: { reason: "timed_out" } });
-    expect(Date.now() - before).toBeLessThan(2200);
     expect(other.executions.cancelled).toHaveLength(2);
   } finally {
     await other.close();
@@ -142,12 +140,13 @@ test("a tenant whose router hangs delays no other tenant", async () => {
     busy.work();
     other.executions.onStart = (_, { tenant: whose }) => (whose === brisk ? choice("refund") : null);
     const hanging = Array.from({ length: 12 }, async () =>
-      busy.classify(await other.stimulus(stuck), other.router(stuck, { timeoutSeconds: 1 })),
+      busy.classify(await other.stimulus(stuck), other.router(stuck, { timeoutSeconds: 3 })),
     );
     await until(() => other.executions.running.size === 2, { what: "the first of them" });
-    const before = Date.now();
+    let ended = 0;
+    for (const one of hanging) void one.then(() => ended++);
     expect(await busy.classify(await other.stimulus(brisk), other.router(brisk))).toMatchObject({ workflow: "refund" });
-    expect(Date.now() - before).toBeLessThan(700);
+    expect(ended).toBe(0);
     for (const outcome of await Promise.all(hanging))
       expect(outcome).toMatchObject({ extras: { reason: "timed_out" } });
     expect(other.executions.running.size).toBe(0);
