@@ -1,4 +1,7 @@
-/** `multipart/form-data` read as it comes: one part after the other, none of them held in memory. */
+/**
+ * `multipart/form-data` read as it arrives: one part after the other, none of them held in memory. Why no library does
+ * it: docs/decisions/own-multipart-reader.md.
+ */
 import { Problem } from "../../../../actors/kernel/problem.ts";
 
 const maxHeaderBytes = 16 * 1024;
@@ -7,7 +10,7 @@ const maxParts = 1000;
 export interface Part {
   readonly name: string | null;
   readonly filename: string | null;
-  /** To be read before the next part is asked for; what is left of it is skipped then. */
+  /** To be read before the next part is taken; what is not read of it is skipped then. */
   readonly body: AsyncIterable<Uint8Array>;
 }
 
@@ -41,7 +44,7 @@ export async function* partsOf(stream: AsyncIterable<Uint8Array>, boundary: stri
 class PartReader {
   readonly #source: AsyncIterator<Uint8Array>;
   readonly #delimiter: Buffer;
-  /** What was read and not used. A line end stands before the first delimiter as before all others. */
+  /** What was read and not used yet. It begins with a line end: one stands before every delimiter, the first included. */
   #held: Buffer = Buffer.from("\r\n");
   #inBody = true;
 
@@ -54,7 +57,7 @@ class PartReader {
     await this.#source.return?.();
   }
 
-  /** Everything up to the next delimiter, which is taken away. */
+  /** Everything up to the next delimiter, which is consumed. */
   async *body(): AsyncGenerator<Uint8Array> {
     while (this.#inBody) {
       const at = this.#held.indexOf(this.#delimiter);
@@ -72,7 +75,7 @@ class PartReader {
     for await (const _ of this.body());
   }
 
-  /** Whether another part follows the delimiter that was just taken. */
+  /** Whether another part follows the delimiter that was consumed last. */
   async hasNext(): Promise<boolean> {
     while (this.#held.length < 2) await this.#more();
     if (this.#held.subarray(0, 2).toString("latin1") === "--") return false;
