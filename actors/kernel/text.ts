@@ -14,3 +14,14 @@ export function utf8Tail(bytes: Uint8Array, limit: number): string {
   while (Buffer.byteLength(text) > limit) text = text.slice(Math.ceil((Buffer.byteLength(text) - limit) / 3));
   return text;
 }
+
+/** Length of the longest prefix that does not end inside a UTF-8 character. */
+export function wholeCharacters(bytes: Uint8Array): number {
+  for (let back = 1; back <= 4 && back <= bytes.length; back++) {
+    const byte = bytes[bytes.length - back] ?? 0;
+    if ((byte & 0xc0) === 0x80) continue;
+    const needed = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : byte >= 0xc0 ? 2 : 1;
+    return needed > back ? bytes.length - back : bytes.length;
+  }
+  return bytes.length;
+}

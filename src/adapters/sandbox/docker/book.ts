@@ -1,6 +1,7 @@
 /** What a follower knows of an instance's output: told on as it comes, and as much as a record shows kept. */
+
 import { trimEnds, trimText } from "../../../../actors/execution/loop/trim.ts";
-import { utf8Tail } from "../../../../actors/kernel/text.ts";
+import { utf8Tail, wholeCharacters } from "../../../../actors/kernel/text.ts";
 import { commandOutputBytes } from "../command.ts";
 import type { FollowOptions, InstanceExit, OutputStream } from "../instance.ts";
 import { type Frame, tailBytes } from "./keeper/frames.ts";
@@ -130,22 +131,11 @@ class StreamBook {
   }
 
   #tell(offset: number, bytes: Uint8Array, final: boolean): void {
-    const whole = final ? bytes.length : completeLength(bytes);
+    const whole = final ? bytes.length : wholeCharacters(bytes);
     this.#begun = bytes.slice(whole);
     this.#told = offset + bytes.length;
     if (whole === 0) return;
     const content = new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes.subarray(0, whole));
     this.options.onOutput({ stream: this.stream, offset, content, bytes: whole });
   }
-}
-
-/** Length without a character that has only begun. */
-function completeLength(bytes: Uint8Array): number {
-  for (let back = 1; back <= Math.min(4, bytes.length); back += 1) {
-    const byte = bytes[bytes.length - back] ?? 0;
-    if ((byte & 0xc0) === 0x80) continue;
-    const needed = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : byte >= 0xc0 ? 2 : 1;
-    return needed > back ? bytes.length - back : bytes.length;
-  }
-  return bytes.length;
 }

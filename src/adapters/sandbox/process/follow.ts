@@ -1,6 +1,8 @@
 /** Reading along: an instance's output as it grows, then its end. Works for any node, any number of times. */
+
 import { type FSWatcher, watch } from "node:fs";
 import { join } from "node:path";
+import { wholeCharacters } from "../../../../actors/kernel/text.ts";
 import { readJson } from "../../../lib/json-file.ts";
 import { commandOutputBytes } from "../command.ts";
 import type { FollowOptions, InstanceExit, OutputStream } from "../instance.ts";
@@ -88,24 +90,13 @@ class Reader {
   #report(final: boolean): number {
     const piece = readOn(this.directory, this.stream, this.#offset, chunkBytes);
     if (piece === null) return 0;
-    const whole = final ? piece.bytes.length : completeLength(piece.bytes);
+    const whole = final ? piece.bytes.length : wholeCharacters(piece.bytes);
     if (whole === 0) return 0;
     this.#offset = piece.offset + whole;
     const content = new TextDecoder("utf-8", { ignoreBOM: true }).decode(piece.bytes.subarray(0, whole));
     this.options.onOutput({ stream: this.stream, offset: piece.offset, content, bytes: whole });
     return whole;
   }
-}
-
-/** Length without a character that has only begun. */
-function completeLength(bytes: Uint8Array): number {
-  for (let back = 1; back <= Math.min(4, bytes.length); back += 1) {
-    const byte = bytes[bytes.length - back] ?? 0;
-    if ((byte & 0xc0) === 0x80) continue;
-    const needed = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : byte >= 0xc0 ? 2 : 1;
-    return needed > back ? bytes.length - back : bytes.length;
-  }
-  return bytes.length;
 }
 
 /** Wakes when something in the directory changed, at the latest after the poll interval. */

@@ -1,7 +1,8 @@
 /** The process that reads files for `spec.context`: neither the size nor the depth of a tree is ours to choose. */
 import { closeSync, constants, opendirSync } from "node:fs";
 import { posix } from "node:path";
-import { readBytes, textOf, wholeCharacters } from "../../tools/fs/files.ts";
+import { wholeCharacters } from "../../../../actors/kernel/text.ts";
+import { readBytes, textOf } from "../../tools/fs/files.ts";
 import { type Directory, type Place, View } from "../../tools/fs/view.ts";
 import type { ViewSpec } from "../../tools/fs/view-spec.ts";
 import { serveGuarded } from "../../tools/guarded.ts";

@@ -1,4 +1,5 @@
 /** The `fs.*` tools that touch one file or directory: each opens a place, does one thing, and reports it. */
+
 import { randomUUID } from "node:crypto";
 import {
   closeSync,
@@ -14,6 +15,7 @@ import {
   writeSync,
 } from "node:fs";
 import { join } from "node:path";
+import { wholeCharacters } from "../../../../actors/kernel/text.ts";
 import { ToolFailure } from "../port.ts";
 import { maxFileBytes } from "./limits.ts";
 import type { FsArguments } from "./schema.ts";
@@ -215,17 +217,6 @@ export function textOf(bytes: Uint8Array): string | null {
   } catch {
     return null;
   }
-}
-
-/** Length of the longest prefix that does not end inside a UTF-8 character. */
-export function wholeCharacters(bytes: Uint8Array): number {
-  for (let back = 1; back <= 4 && back <= bytes.length; back++) {
-    const byte = bytes[bytes.length - back] ?? 0;
-    if ((byte & 0xc0) === 0x80) continue;
-    const needed = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : byte >= 0xc0 ? 2 : 1;
-    return needed > back ? bytes.length - back : bytes.length;
-  }
-  return bytes.length;
 }
 
 function tooLarge(shown: string): ToolFailure {
