@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test";
 import { Problem } from "../../../actors/kernel/problem.ts";
+import type { Arrival, Stimulus } from "../../../actors/stimulus/stimulus.ts";
 import { startPump } from "../../../src/features/stimuli/driving/pump.ts";
 import { watchSettled } from "../../../src/features/stimuli/driving/settled-watch.ts";
 import { watchBacklog } from "../../../src/features/stimuli/intake/backlog.ts";
 import { createBodyBudget, withinBudget } from "../../../src/features/stimuli/intake/body-budget.ts";
-import type { Arrival, Stimulus } from "../../../src/features/stimuli/intake/port.ts";
 import { until } from "../../harness/until.ts";
 
 test("a tenant's backlog is counted together with what this node added since", async () => {
@@ -82,7 +82,7 @@ test("the pump passes over a tenant with slow stimuli and finishes what it began
     drive: async ({ tenant }) => {
       if (tenant === "slow") await release.promise;
       driven.push(tenant);
-      return { retried: true };
+      return { kind: "retried" } as const;
     },
     accepting: () => 0,
     report: () => {},
@@ -109,7 +109,7 @@ test("several tenants whose stimuli take long do not keep another one's waiting"
     drive: async ({ tenant }) => {
       if (tenant !== "quick") await release.promise;
       driven.push(tenant);
-      return { retried: true };
+      return { kind: "retried" } as const;
     },
     accepting: () => 0,
     report: () => {},
@@ -133,7 +133,7 @@ test.each([
       await Bun.sleep(1);
       return [{ ...stimulus("busy", limits.length), attempts: 1, receivedAt: 0 } as Stimulus];
     },
-    drive: async () => ({ retried: true }),
+    drive: async () => ({ kind: "retried" }) as const,
     accepting: () => 64,
     report: () => {},
     now: () => waited,

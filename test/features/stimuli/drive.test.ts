@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import { Problem, type ProblemCode } from "../../../actors/kernel/problem.ts";
+import type { Settlement, Stimulus } from "../../../actors/stimulus/stimulus.ts";
 import type { RunRequest } from "../../../actors/workflow/run/start/request.ts";
 import { createDrive } from "../../../src/features/stimuli/driving/drive.ts";
-import type { Settlement, Stimulus } from "../../../src/features/stimuli/intake/port.ts";
 import type { SourceRoute } from "../../../src/features/stimuli/sources/port.ts";
 import type { StartedRun } from "../../../src/features/workflows/runs/port.ts";
 
@@ -82,7 +82,8 @@ const problem = (code: ProblemCode) => new Problem(code, "no");
 test("the run starts once, under the row's id, as its poster, exempt from limits", async () => {
   const { driven, done, requests } = await drive({}, { route: direct });
   expect(driven).toMatchObject({
-    ended: { status: "classified", detail: { routing_mode: "deterministic", confidence: 1 } },
+    kind: "ended",
+    settlement: { status: "classified", detail: { routing_mode: "deterministic", confidence: 1 } },
   });
   expect(done).toEqual(["settled", "stimulus_classified"]);
   expect(requests).toMatchObject([
@@ -116,14 +117,14 @@ test.each<[ProblemCode, object]>([
   ["workflow_start_failed", { status: "start_failed", code: "workflow_error" }],
 ])("a start refused with %s ends it, and gives back what was debited", async (code, expected) => {
   const { driven, done } = await drive({}, { route: direct, refused: problem(code) });
-  expect(driven).toMatchObject({ ended: expected });
+  expect(driven).toMatchObject({ kind: "ended", settlement: expected });
   expect(done).toContain("refund");
 });
 
 test("an attempt whose store does not answer leaves the row to the next attempt", async () => {
   for (const refused of [problem("service_unavailable"), new Error("connection lost")]) {
     const { driven, done, settlement } = await drive({}, { route: direct, refused });
-    expect(driven).toHaveProperty("unknown");
+    expect(driven.kind).toBe("unknown");
     expect(settlement).toBeNull();
     expect(done).not.toContain("refund");
   }
@@ -131,7 +132,10 @@ test("an attempt whose store does not answer leaves the row to the next attempt"
 
 test("what an earlier attempt started counts, after any change of configuration", async () => {
   const later = await drive({ attempts: 2 }, { exists: true });
-  expect(later.driven).toMatchObject({ ended: { status: "classified", started: { workflow_name: "north" } } });
+  expect(later.driven).toMatchObject({
+    kind: "ended",
+    settlement: { status: "classified", started: { workflow_name: "north" } },
+  });
   expect((await drive({ attempts: 1 }, { exists: true })).settlement?.status).toBe("rejected");
 });
 
@@ -139,7 +143,7 @@ test("an attempt that was taken over from tells nothing and gives nothing back",
   for (const acknowledge of ["routed", "received"] as const) {
     const refused = problem("invalid_input");
     const { driven, done } = await drive({ acknowledge }, { route: direct, refused, isMine: false });
-    expect(driven).toHaveProperty("unknown");
+    expect(driven.kind).toBe("unknown");
     expect(done).not.toContain("refund");
     expect(done).not.toContain("stimulus_start_failed");
   }
@@ -148,7 +152,7 @@ test("an attempt that was taken over from tells nothing and gives nothing back",
 test("a stimulus without a waiting caller is tried five times in all", async () => {
   const refused = problem("invalid_input");
   const again = await drive({ acknowledge: "received", attempts: 4 }, { route: direct, refused });
-  expect([again.driven, again.done]).toEqual([{ retried: true }, ["retry"]]);
+  expect([again.driven, again.done]).toEqual([{ kind: "retried" }, ["retry"]]);
   const last = await drive({ acknowledge: "received", attempts: 5 }, { route: direct, refused });
-  expect(last.driven).toMatchObject({ ended: { status: "start_failed" } });
+  expect(last.driven).toMatchObject({ kind: "ended", settlement: { status: "start_failed" } });
 });

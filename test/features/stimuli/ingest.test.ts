@@ -1,17 +1,19 @@
 /** The key comes before the rate, whatever the tenant has left (docs/reference/stimuli.md). */
 import { expect, test } from "bun:test";
 import { Problem } from "../../../actors/kernel/problem.ts";
+import type { Arrival, Stimulus } from "../../../actors/stimulus/stimulus.ts";
 import type { Driven } from "../../../src/features/stimuli/driving/drive.ts";
 import { watchSettled } from "../../../src/features/stimuli/driving/settled-watch.ts";
 import { createIngest, type Ingest } from "../../../src/features/stimuli/intake/ingest.ts";
 import type { Holder } from "../../../src/features/stimuli/intake/intake.ts";
-import type { Arrival, Stimulus } from "../../../src/features/stimuli/intake/port.ts";
 
 const failed: Driven = {
-  ended: { status: "rejected", code: "no_router_configured", message: "none", extras: {}, detail: null },
+  kind: "ended",
+  settlement: { status: "rejected", code: "no_router_configured", message: "none", extras: {}, detail: null },
 };
 const classified = {
-  ended: { status: "classified", started: { workflow_id: "w", workflow_name: "w" }, detail: { confidence: 1 } },
+  kind: "ended",
+  settlement: { status: "classified", started: { workflow_id: "w", workflow_name: "w" }, detail: { confidence: 1 } },
 } as unknown as Driven;
 
 /** Ingestion by a tenant that may start `most` runs in all; `drive` says how the nth attempt ends. */
@@ -37,7 +39,7 @@ function ingestion(most: number, drive: (attempt: number) => Promise<Driven>) {
     },
     async drive({ id, key, executionId }) {
       const driven = await drive(++attempts);
-      const started = "ended" in driven && driven.ended.status === "classified";
+      const started = driven.kind === "ended" && driven.settlement.status === "classified";
       if (started) keys.set(key ?? "", { stimulusId: id, status: "classified", acknowledge: "routed", executionId });
       else {
         keys.delete(key ?? "");

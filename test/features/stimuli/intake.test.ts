@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import type { Arrival } from "../../../actors/stimulus/stimulus.ts";
 import { type Acceptance, createIntake, type Intake, keptMs } from "../../../src/features/stimuli/intake/intake.ts";
-import type { Arrival } from "../../../src/features/stimuli/intake/port.ts";
 import { migrate } from "../../../src/store/migrate.ts";
 import { freshStores, type TestStores } from "../../harness/stores.ts";
 
@@ -28,7 +28,7 @@ const arrival = (facts: Partial<Arrival>): Arrival => ({
   headers: { "x-a": "1" },
   headersTruncated: false,
   key: null,
-  routeId: null,
+  sourceId: null,
   override: null,
   replayOf: null,
   receivedBy: { kind: "webhook", sub: "webhook:ci", email: null, tier: null },
@@ -101,7 +101,7 @@ test("what is stored is what arrived", async () => {
     key: 'k"\\,{}',
     override: { workflow: "a", version: null },
     replayOf: Bun.randomUUIDv7(),
-    routeId: Bun.randomUUIDv7(),
+    sourceId: Bun.randomUUIDv7(),
   };
   const accepted = acceptedOf(await open().accept(arrival(facts)));
   const [row] = await stores.sql`select * from stimuli where id = ${accepted?.id ?? ""}`;
@@ -113,7 +113,7 @@ test("what is stored is what arrived", async () => {
     idempotency_key: facts.key,
     override: facts.override,
     replay_of: facts.replayOf,
-    source_id: facts.routeId,
+    source_id: facts.sourceId,
     status: "received",
     attempts: 1,
   });

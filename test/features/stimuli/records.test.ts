@@ -1,6 +1,6 @@
 /** Rows of stimuli on their way: taken up by one at a time, settled once, many in a statement. */
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
-import type { Settlement } from "../../../src/features/stimuli/intake/port.ts";
+import type { Settlement } from "../../../actors/stimulus/stimulus.ts";
 import { type StimulusRecords, stimulusRecords } from "../../../src/features/stimuli/intake/records.ts";
 import { freshStores, type TestStores } from "../../harness/stores.ts";
 import { putKey, putRow } from "./rows.ts";
@@ -210,7 +210,7 @@ test("a stimulus comes back as it was accepted", async () => {
     contentSize: 12,
     headersTruncated: false,
     key: null,
-    routeId: null,
+    sourceId: null,
     override: { workflow: "w", version: null },
     routerExecutionId: null,
     receivedBy: { kind: "webhook", sub: "webhook:crm", email: null, tier: null },

@@ -10,10 +10,10 @@
 import type { Redis } from "ioredis";
 import { agentFailed } from "../../../../actors/stimulus/classification.ts";
 import { routerInput } from "../../../../actors/stimulus/router-input.ts";
+import type { Chosen, Settlement, Stimulus } from "../../../../actors/stimulus/stimulus.ts";
 import type { Sql } from "../../../store/postgres.ts";
 import { type ClassificationJob, openQueue, type QueueOptions } from "../../../store/queues.ts";
 import { openPatientRedis, openRedis } from "../../../store/redis.ts";
-import type { Chosen, Settlement, Stimulus } from "../intake/port.ts";
 import type { Router } from "../sources/port.ts";
 import { createMatching, failed, type MatchOptions, type RouterTerms } from "./match.ts";
 import { classifyRecords, initiatorOf, type StoredForRouting } from "./records.ts";

@@ -12,9 +12,9 @@ import {
   unknownWorkflow,
 } from "../../../../actors/stimulus/classification.ts";
 import { maxOffered, type OfferedWorkflow, offerOf } from "../../../../actors/stimulus/router-input.ts";
+import type { Chosen, ClassificationDetail, Settlement } from "../../../../actors/stimulus/stimulus.ts";
 import { isUuid } from "../../../http/route.ts";
 import type { ListedChoice, WorkflowChoice, WorkflowChoices } from "../../workflows/definitions/choices.ts";
-import type { Chosen, ClassificationDetail, Settlement } from "../intake/port.ts";
 import type { Router, Sources } from "../sources/port.ts";
 
 export interface MatchOptions {

@@ -1,11 +1,11 @@
 /** The SQL of the table `stimuli` for those who look back at them, tenant first. */
 import type { Fragment, TransactionSql } from "postgres";
 import { type FullStimulusRow, type StimulusRow, shownBytes } from "../../../../actors/stimulus/record.ts";
+import type { Arrival, Channel } from "../../../../actors/stimulus/stimulus.ts";
 import type { Page } from "../../../http/paging.ts";
 import { isUuid } from "../../../http/route.ts";
 import type { Sql } from "../../../store/postgres.ts";
 import { firstIdOf } from "../intake/ids.ts";
-import type { Arrival, Channel } from "../intake/port.ts";
 
 export type Transaction = TransactionSql<Record<string, never>>;
 
@@ -35,7 +35,7 @@ export interface HeldRow {
 
 export type StoredArrival = Omit<
   Arrival,
-  "channel" | "acknowledge" | "routeId" | "override" | "replayOf" | "receivedBy"
+  "channel" | "acknowledge" | "sourceId" | "override" | "replayOf" | "receivedBy"
 >;
 
 export interface Discarding {

@@ -7,11 +7,11 @@ import type { Identity } from "../../../../actors/identity/identity.ts";
 import { invalidAt, Problem } from "../../../../actors/kernel/problem.ts";
 import { isStorable, unusableText } from "../../../../actors/manifest/storable.ts";
 import { type ReplayRefusal, replayRefusal } from "../../../../actors/stimulus/life.ts";
+import { type Arrival, receiverOf } from "../../../../actors/stimulus/stimulus.ts";
 import { asProblem, internalError } from "../../../http/problem.ts";
 import type { Sql } from "../../../store/postgres.ts";
 import type { Audit, AuditedBy } from "../../audit/port.ts";
 import type { Ingest, Ingested } from "../intake/ingest.ts";
-import { type Arrival, receiverOf } from "../intake/port.ts";
 import type { Sources } from "../sources/port.ts";
 import type { HeldRow, HistoryRecords, Transaction } from "./records.ts";
 import type { BulkReplayed, ReplayBody } from "./schema.ts";
@@ -94,7 +94,7 @@ export function createReplays({ sql, records, audit, sources, ingest, report, no
       channel: "replay",
       // Whoever replays waits for what becomes of it, however deliveries of this source are acknowledged.
       acknowledge: "routed",
-      routeId: route?.enabled ? route.id : null,
+      sourceId: route?.enabled ? route.id : null,
       override,
       replayOf: id,
       receivedBy: receiverOf(identity),

@@ -4,11 +4,11 @@
  * so that one costs nothing, however little the tenant has left.
  */
 import { Problem } from "../../../../actors/kernel/problem.ts";
+import type { Arrival, Stimulus } from "../../../../actors/stimulus/stimulus.ts";
 import type { RateUse } from "../../limits/limiter.ts";
 import type { SettledWatch } from "../driving/settled-watch.ts";
 import type { Backlog } from "./backlog.ts";
 import type { Holder, Intake } from "./intake.ts";
-import type { Arrival, Stimulus } from "./port.ts";
 
 export interface AdmissionOptions {
   readonly intake: Intake;

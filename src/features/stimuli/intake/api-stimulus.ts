@@ -4,9 +4,9 @@ import type { Identity } from "../../../../actors/identity/identity.ts";
 import { invalidAt, Problem } from "../../../../actors/kernel/problem.ts";
 import { contentOf } from "../../../../actors/stimulus/content.ts";
 import { parseSource } from "../../../../actors/stimulus/source.ts";
+import { type Arrival, receiverOf } from "../../../../actors/stimulus/stimulus.ts";
 import { prefersAsync } from "../../../http/preferences.ts";
 import { checkedKey } from "./key.ts";
-import { type Arrival, receiverOf } from "./port.ts";
 import { maxContentBytes } from "./webhooks.ts";
 
 export interface ApiStimulus {
@@ -37,7 +37,7 @@ export function arrivalOf(body: ApiStimulus, headers: Headers, tenant: string, i
     headers: {},
     headersTruncated: false,
     key: keyOf(body, headers),
-    routeId: null,
+    sourceId: null,
     override: null,
     replayOf: null,
     receivedBy: receiverOf(identity),

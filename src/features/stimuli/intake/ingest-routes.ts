@@ -27,7 +27,7 @@ const timeoutSeconds = 170;
 const Source = Type.String({ "x-code": "invalid_source", "x-message": "This is no name of a source" });
 
 export function ingestRoutes({ ingest, deliver, underWay }: IngestRouteOptions): Route[] {
-  const hook = (path: string, summary: string, routeId: (params: Readonly<Record<string, string>>) => string | null) =>
+  const hook = (path: string, summary: string, sourceId: (params: Readonly<Record<string, string>>) => string | null) =>
     definePublicRoute({
       method: "POST",
       path,
@@ -41,7 +41,7 @@ export function ingestRoutes({ ingest, deliver, underWay }: IngestRouteOptions):
       timeoutSeconds,
       handler: async (call) => {
         const params = call.params as { readonly source: string; readonly route_id?: string };
-        const path = { source: params.source, routeId: routeId({ ...params }) };
+        const path = { source: params.source, sourceId: sourceId({ ...params }) };
         const delivered = await underWay(() => deliver(call, path), call.stopping);
         if ("handshake" in delivered) return reply(200, delivered.handshake);
         return answered(delivered, call.request.headers);

@@ -3,12 +3,12 @@
  * rate, the row, and, unless it is only acknowledged, the way to its run.
  */
 import { Problem, type ProblemCode } from "../../../../actors/kernel/problem.ts";
+import type { Arrival, Settlement, Stimulus } from "../../../../actors/stimulus/stimulus.ts";
 import type { RateUse } from "../../limits/limiter.ts";
 import type { Drive } from "../driving/drive.ts";
 import type { Sources } from "../sources/port.ts";
 import { type AdmissionOptions, createAdmission } from "./admission.ts";
 import type { Received, Routed } from "./ingest-schema.ts";
-import type { Arrival, Settlement, Stimulus } from "./port.ts";
 
 export interface IngestOptions extends AdmissionOptions {
   readonly drive: Drive;
@@ -37,15 +37,15 @@ export function createIngest(options: IngestOptions): Ingest {
   async function route(stimulus: Stimulus, headers: Readonly<Record<string, string>>): Promise<Ingested> {
     const driven = await drive(stimulus);
     // What is driven while somebody waits is never put off: a store or an actor did not answer.
-    if (!("ended" in driven)) throw undecided(stimulus);
-    return answer(stimulus, driven.ended, headers);
+    if (driven.kind !== "ended") throw undecided(stimulus);
+    return answer(stimulus, driven.settlement, headers);
   }
 
   /** With the source route that holds for it; who posts a stimulus himself names none. */
   async function withRoute(arrival: Arrival): Promise<Arrival> {
     if (arrival.channel !== "api") return arrival;
     const route = await options.routeOf(arrival.tenant, arrival.source);
-    return route?.enabled ? { ...arrival, routeId: route.id } : arrival;
+    return route?.enabled ? { ...arrival, sourceId: route.id } : arrival;
   }
 
   return async (message, force = false) => {

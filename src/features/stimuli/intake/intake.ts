@@ -5,10 +5,10 @@
  */
 import { createHash } from "node:crypto";
 import { Problem } from "../../../../actors/kernel/problem.ts";
+import type { Arrival, Stimulus } from "../../../../actors/stimulus/stimulus.ts";
 import { jsonTexts, numbers, texts } from "../../../store/array-literal.ts";
 import { gather } from "../../../store/gather.ts";
 import { isDatabaseUnavailable, type Sql } from "../../../store/postgres.ts";
-import type { Arrival, Stimulus } from "./port.ts";
 
 /** Who holds a key: the stimulus that was accepted under it first. */
 export interface Holder {
@@ -219,7 +219,7 @@ async function insert(sql: Sql, batch: readonly Waiting[]): Promise<ReadonlySet<
       of(({ headersTruncated }) => (headersTruncated ? "t" : "f")),
       of(({ key }) => key ?? ""),
       texts(batch.map(({ digest }) => digest)),
-      of(({ routeId }) => routeId ?? ""),
+      of(({ sourceId }) => sourceId ?? ""),
       of(({ override }) => (override === null ? "" : JSON.stringify(override))),
       of(({ executionId }) => executionId),
       numbers(rows.map(({ attempts }) => attempts)),

@@ -1,12 +1,18 @@
 /** The SQL of the table `stimuli` for those who drive them, tenant first: who takes which, and how each one ended. */
 import { madeStorable } from "../../../../actors/manifest/storable.ts";
+import type {
+  Channel,
+  ClassificationDetail,
+  Receiver,
+  Settlement,
+  Stimulus,
+} from "../../../../actors/stimulus/stimulus.ts";
 import { numbers, texts } from "../../../store/array-literal.ts";
 import type { Sql } from "../../../store/postgres.ts";
 import { inBatches } from "../driving/batches.ts";
 import { settleText } from "../driving/settle-sql.ts";
 import { maxBacklog } from "./backlog.ts";
 import { leaseMs } from "./intake.ts";
-import type { Channel, ClassificationDetail, Receiver, Settlement, Stimulus } from "./port.ts";
 
 /** A stimulus by its name. */
 export type StimulusName = Pick<Stimulus, "tenant" | "id">;
@@ -207,7 +213,7 @@ function drivenStimulus(row: DrivenRow): Stimulus {
     headers: JSON.parse(row.headers) as Record<string, string>,
     headersTruncated: row.headers_truncated,
     key: row.idempotency_key,
-    routeId: row.source_id,
+    sourceId: row.source_id,
     override: row.override,
     executionId: row.run_id,
     routerExecutionId: row.router_execution_id,

@@ -4,6 +4,7 @@ import { Problem } from "../../../../actors/kernel/problem.ts";
 import { contentOf, payloadOf } from "../../../../actors/stimulus/content.ts";
 import { forwardedHeaders } from "../../../../actors/stimulus/headers.ts";
 import { isReservedSource, parseSource } from "../../../../actors/stimulus/source.ts";
+import type { Arrival } from "../../../../actors/stimulus/stimulus.ts";
 import { announcedLength, readRaw, requireLength } from "../../../http/body.ts";
 import { prefersAsync } from "../../../http/preferences.ts";
 import type { Incoming } from "../../../http/route.ts";
@@ -15,7 +16,6 @@ import { readSignatures, type SignedCandidate, verifySignatures } from "../sourc
 import type { BodyBudget } from "./body-budget.ts";
 import type { Ingest, Ingested } from "./ingest.ts";
 import { checkedKey } from "./key.ts";
-import type { Arrival } from "./port.ts";
 
 export interface WebhookOptions {
   readonly sources: Sources;
@@ -44,15 +44,15 @@ export type Delivered = Ingested | { readonly handshake: Handshake };
  */
 export type Deliver = (
   incoming: Pick<Incoming, "request" | "server">,
-  path: { readonly source: string; readonly routeId: string | null },
+  path: { readonly source: string; readonly sourceId: string | null },
 ) => Promise<Delivered>;
 
 export function createWebhooks(options: WebhookOptions): Deliver {
   const { sources, failed, now } = options;
 
-  async function candidatesOf(source: string, routeId: string | null): Promise<readonly Candidate[]> {
-    if (routeId === null) return sources.candidates(source);
-    const own = await sources.candidate(source, routeId);
+  async function candidatesOf(source: string, sourceId: string | null): Promise<readonly Candidate[]> {
+    if (sourceId === null) return sources.candidates(source);
+    const own = await sources.candidate(source, sourceId);
     if (own === null) throw new Problem("webhook_endpoint_not_found", "There is no such webhook endpoint");
     return [own];
   }
@@ -90,7 +90,7 @@ export function createWebhooks(options: WebhookOptions): Deliver {
     failed.check(client, source);
     requireLength(request, maxContentBytes);
     const { headers } = request;
-    const read = readSignatures(await candidatesOf(source, path.routeId), headers);
+    const read = readSignatures(await candidatesOf(source, path.sourceId), headers);
     const body = await bodyOf(request, client);
     const { candidate, preset, signed } = await verified(client, source, read, body);
     await requireOpen(candidate);
@@ -118,7 +118,7 @@ export function createWebhooks(options: WebhookOptions): Deliver {
         checkedKey("X-Idempotency-Key", headers.get("x-idempotency-key")) ??
         preset.key(signed, headers, payload) ??
         (route?.idempotencyFallback === "body_sha256" ? digest : null),
-      routeId: route?.id ?? null,
+      sourceId: route?.id ?? null,
       override: null,
       replayOf: null,
       receivedBy: { kind: "webhook", sub: `webhook:${source}`, email: null, tier: null },

@@ -160,10 +160,10 @@ export function createSources({ sql, sealer, environment, findAgent, report, now
       const source = parseSource(written);
       return source === null ? [] : candidatesOf.get(source);
     },
-    async candidate(written, routeId) {
+    async candidate(written, sourceId) {
       const source = parseSource(written);
-      if (source === null || !isUuid(routeId)) return null;
-      const [candidate = null] = await byUrl.get(urlOf({ source, id: routeId.toLowerCase() }));
+      if (source === null || !isUuid(sourceId)) return null;
+      const [candidate = null] = await byUrl.get(urlOf({ source, id: sourceId.toLowerCase() }));
       return candidate;
     },
     async routeOf(tenant, written) {

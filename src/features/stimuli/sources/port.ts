@@ -1,10 +1,9 @@
 /** Where stimuli come from, as ingestion and routing see it. Answers are at most 3 s old. */
 import type { Problem } from "../../../../actors/kernel/problem.ts";
+import type { Acknowledge } from "../../../../actors/stimulus/stimulus.ts";
 
 export const presetNames = ["svc", "github", "stripe", "slack", "standard_webhooks"] as const;
 export type PresetName = (typeof presetNames)[number];
-
-export type Acknowledge = "routed" | "received";
 
 /** The configuration of one source in one tenant (contract, section 6). */
 export interface SourceRoute {
@@ -55,7 +54,7 @@ export interface Sources {
   /** Candidates of a bare URL: the oldest 20 source routes of that name and the tenants bound by a variable. */
   candidates(source: string): Promise<readonly Candidate[]>;
   /** The one candidate of a route's own URL; null: there is no such pair. */
-  candidate(source: string, routeId: string): Promise<Candidate | null>;
+  candidate(source: string, sourceId: string): Promise<Candidate | null>;
   routeOf(tenant: string, source: string): Promise<SourceRoute | null>;
   routerOf(tenant: string): Promise<Router | null>;
   /** Notes that a delivery was accepted; written down now and then. */

@@ -1,8 +1,9 @@
 /** The SQL of the table `stimulus_sources`, tenant first. */
 import type { TransactionSql } from "postgres";
+import type { Acknowledge } from "../../../../actors/stimulus/stimulus.ts";
 import { texts } from "../../../store/array-literal.ts";
 import type { Sql } from "../../../store/postgres.ts";
-import type { Acknowledge, PresetName } from "./port.ts";
+import type { PresetName } from "./port.ts";
 import type { RouteSettings } from "./route-settings.ts";
 
 export type Transaction = TransactionSql<Record<string, never>>;

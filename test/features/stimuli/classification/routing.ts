@@ -1,12 +1,12 @@
 /** Nodes that classify, over real stores; the executions of the router agents are what a test says they are. */
 import type { StartRequest } from "../../../../actors/execution/start/request.ts";
+import type { Arrival, Stimulus } from "../../../../actors/stimulus/stimulus.ts";
 import {
   type Classifier,
   type ClassifierOptions,
   createClassifier,
 } from "../../../../src/features/stimuli/classification/classify.ts";
 import { createIntake } from "../../../../src/features/stimuli/intake/intake.ts";
-import type { Arrival, Stimulus } from "../../../../src/features/stimuli/intake/port.ts";
 import type { Router, SourceRoute } from "../../../../src/features/stimuli/sources/port.ts";
 import { workflowChoices } from "../../../../src/features/workflows/definitions/choices.ts";
 import { everybody } from "../../../../src/features/workflows/definitions/owner.ts";
@@ -157,7 +157,7 @@ export async function openRouting(shared?: TestStores) {
         headers: { "x-kind": "lead" },
         headersTruncated: false,
         key: null,
-        routeId: null,
+        sourceId: null,
         override: null,
         replayOf: null,
         receivedBy: { kind: "consumer", sub: "ada", email: null, tier: null },

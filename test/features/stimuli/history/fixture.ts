@@ -1,6 +1,7 @@
 /** The routes of past stimuli over real stores; how a replay is routed is what a test says. */
 import { Problem, type ProblemCode } from "../../../../actors/kernel/problem.ts";
 import { failedStatusOf } from "../../../../actors/stimulus/life.ts";
+import type { Arrival, ClassificationDetail, Settlement } from "../../../../actors/stimulus/stimulus.ts";
 import { createAudit } from "../../../../src/features/audit/audit.ts";
 import type { Audit } from "../../../../src/features/audit/port.ts";
 import { createHistory } from "../../../../src/features/stimuli/history/history.ts";
@@ -9,7 +10,6 @@ import { createReplays } from "../../../../src/features/stimuli/history/replay.t
 import { historyRoutes } from "../../../../src/features/stimuli/history/routes.ts";
 import type { Ingest } from "../../../../src/features/stimuli/intake/ingest.ts";
 import { createIntake } from "../../../../src/features/stimuli/intake/intake.ts";
-import type { Arrival, ClassificationDetail, Settlement } from "../../../../src/features/stimuli/intake/port.ts";
 import { stimulusRecords } from "../../../../src/features/stimuli/intake/records.ts";
 import { createApp } from "../../../../src/http/app.ts";
 import { createLogger } from "../../../../src/http/operations/log.ts";

@@ -1,11 +1,13 @@
-/** Stimuli on their way from acceptance to the run they start. */
-import type { Identity } from "../../../../actors/identity/identity.ts";
-import type { StartedRun } from "../../workflows/runs/port.ts";
-import type { Acknowledge } from "../sources/port.ts";
+/** A stimulus on its way from its delivery to the run it starts: its shapes, and how that way ends. */
+import type { Identity } from "../identity/identity.ts";
+import type { FailedStatus } from "./life.ts";
 
 export type Channel = "api" | "webhook" | "replay";
 
-/** Who a stimulus was taken in from: a caller, or a webhook. */
+/** `routed`: the answer waits for the run; `received`: it says only that the stimulus is stored. */
+export type Acknowledge = "routed" | "received";
+
+/** Who a stimulus was received from: a caller, or a webhook. */
 export interface Receiver {
   readonly kind: Identity["kind"] | "webhook";
   readonly sub: string;
@@ -13,7 +15,7 @@ export interface Receiver {
   readonly tier: Identity["tier"];
 }
 
-/** Who posts or replays a stimulus himself. */
+/** The caller who posts or replays a stimulus. */
 export const receiverOf = ({ kind, userId, email, tier }: Identity): Receiver => ({ kind, sub: userId, email, tier });
 
 /** A message that was checked and is to be accepted. */
@@ -35,14 +37,15 @@ export interface Arrival {
   readonly headersTruncated: boolean;
   /** Null: every delivery is a new one. */
   readonly key: string | null;
-  readonly routeId: string | null;
+  /** The configured source that it came through; null: none. */
+  readonly sourceId: string | null;
   /** Of a replay that names its workflow. */
   readonly override: { readonly workflow: string; readonly version: string | null } | null;
   readonly replayOf: string | null;
   readonly receivedBy: Receiver;
 }
 
-/** An accepted stimulus as whoever drives it needs it. */
+/** An accepted stimulus, as the node that drives it needs it. */
 export interface Stimulus extends Arrival {
   readonly id: string;
   readonly executionId: string;
@@ -73,21 +76,28 @@ export interface Chosen {
   /** Name or UUID. */
   readonly workflow: string;
   readonly version: string | null;
-  /** Without `workflow_id` and `workflow_name`, which the start settles. */
+  /** Without `workflow_id` and `workflow_name`, which the start adds. */
   readonly detail: ClassificationDetail;
 }
 
-export type FailedStatus = "rejected" | "classification_failed" | "start_failed";
+/** A stimulus that started no run. */
+export interface Failure {
+  readonly status: FailedStatus;
+  /** Stable; also the code of the answer's error. */
+  readonly code: string;
+  readonly message: string;
+  /** Further members of the error body. */
+  readonly extras: Readonly<Record<string, unknown>>;
+  readonly detail: ClassificationDetail | null;
+}
+
+/** The run that a stimulus started. */
+export interface StimulusRun {
+  readonly workflow_id: string;
+  readonly workflow_name: string;
+}
 
 /** How the driving of a stimulus ended. */
 export type Settlement =
-  | { readonly status: "classified"; readonly started: StartedRun; readonly detail: ClassificationDetail }
-  | {
-      readonly status: FailedStatus;
-      /** A code of the ingestion contract (section 8). */
-      readonly code: string;
-      readonly message: string;
-      /** Further members of the error body. */
-      readonly extras: Readonly<Record<string, unknown>>;
-      readonly detail: ClassificationDetail | null;
-    };
+  | { readonly status: "classified"; readonly started: StimulusRun; readonly detail: ClassificationDetail }
+  | Failure;
