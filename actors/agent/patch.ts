@@ -5,8 +5,8 @@
 
 import { isObject, type Json } from "../kernel/json.ts";
 import { invalid, invalidField, Problem } from "../kernel/problem.ts";
+import { maxManifestBytes } from "../manifest/document.ts";
 import { type AgentStatus, agentStatuses } from "./lifecycle.ts";
-import { maxManifestBytes } from "./manifest/parse.ts";
 
 export interface ManifestPatch {
   /** Null: the manifest stays as it is. `whole` takes the place of the stored document. */

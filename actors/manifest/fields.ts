@@ -14,7 +14,7 @@ export interface TextBounds {
   readonly form?: string;
 }
 
-interface NumberBounds {
+export interface NumberBounds {
   readonly min: number;
   readonly max: number;
 }
@@ -23,10 +23,12 @@ export class Fields {
   private readonly known = new Set<string>();
 
   private constructor(
-    private readonly members: { readonly [key: string]: Json | undefined },
+    private readonly members: { readonly [key: string]: Json | undefined } | readonly Json[],
     /** Dotted, rooted at the document; empty for the document itself. */
     readonly path: string,
     readonly findings: Findings,
+    /** The object is written as the value of one of its members alone. */
+    readonly isShorthand = false,
   ) {}
 
   /** An issue and an empty object when the value is no object. */
@@ -34,6 +36,13 @@ export class Fields {
     if (isObject(value)) return new Fields(value, path, findings);
     findings.issue(path, "must be an object");
     return new Fields({}, path, findings);
+  }
+
+  /** A member that is an object, or the value of that object's member `alone`. */
+  objectOr(key: string, alone: string): Fields {
+    const value = this.raw(key);
+    if (isObject(value)) return new Fields(value, this.at(key), this.findings);
+    return new Fields({ [alone]: value }, this.at(key), this.findings, true);
   }
 
   at(key: string): string {
@@ -44,7 +53,8 @@ export class Fields {
   /** The member, null when absent. Whatever is asked for is a known member. */
   raw(key: string): Json {
     this.known.add(key);
-    return (Object.hasOwn(this.members, key) ? this.members[key] : null) ?? null;
+    const members = this.members as { readonly [key: string]: Json | undefined };
+    return (Object.hasOwn(members, key) ? members[key] : null) ?? null;
   }
 
   has(key: string): boolean {
@@ -136,6 +146,11 @@ export class Fields {
     });
   }
 
+  /** A member array, its elements as members under their positions. */
+  elements(key: string, elements: readonly Json[]): Fields {
+    return new Fields(elements, this.at(key), this.findings);
+  }
+
   /** A map of text to text. `each` may add issues of its own and refuse a pair by answering false. */
   pairs(
     key: string,
@@ -171,14 +186,13 @@ export class Fields {
     key: string,
     read: (value: unknown) => number | null,
     what: string,
-    { min, max }: NumberBounds,
-    bounds: string,
+    { min, max, said }: NumberBounds & { readonly said: string },
   ): number | null {
     const value = this.raw(key);
     if (value === null) return null;
     const measured = read(value);
     if (measured === null) return this.issue(key, `not a ${what}`);
-    return measured >= min && measured <= max ? measured : this.issue(key, `must be from ${bounds}`);
+    return measured >= min && measured <= max ? measured : this.issue(key, `must be from ${said}`);
   }
 
   /** Members that are read elsewhere. */

@@ -16,9 +16,9 @@ import {
   Parser,
   type YAMLMap,
 } from "yaml";
-import { isTextPath, type TextPaths, textPathsBelow } from "../agent/manifest/text-paths.ts";
 import type { Json } from "../kernel/json.ts";
 import { Problem } from "../kernel/problem.ts";
+import { isTextPath, type TextPaths, textPathsBelow } from "./text-paths.ts";
 
 /** Levels of maps and sequences, aliases expanded. */
 export const maxDepth = 64;

@@ -26,7 +26,7 @@ const below: Record<Layer, readonly Layer[]> = {
   runtime: ["store", "lib", "actors"],
   store: ["lib", "actors"],
   lib: ["actors"],
-  config: ["lib"],
+  config: ["lib", "actors"],
   actors: [],
 };
 

@@ -1,26 +1,125 @@
-/** Judges a manifest document as a whole and resolves it into what an execution needs. */
+/** The manifest of an agent as a whole, and what an execution needs of it. */
 import type { Json } from "../../kernel/json.ts";
+import { isObject } from "../../kernel/json.ts";
 import type { Problem } from "../../kernel/problem.ts";
+import { manifestSchema } from "../../manifest/document.ts";
 import { Fields } from "../../manifest/fields.ts";
 import { Findings, type JudgeReference, type Warning } from "../../manifest/findings.ts";
+import { head, jsonSchema, kibibytes, template } from "../../manifest/members.ts";
+import { object } from "../../manifest/object.ts";
+import { anything, flag, integer, list, text } from "../../manifest/shape.ts";
 import { checkStorable } from "../../manifest/storable.ts";
+import type { TextPaths } from "../../manifest/text-paths.ts";
 import { isSecurityContext } from "../../policy/security-context.ts";
-import { readAdvanced, readInputSchema } from "./advanced.ts";
-import { readContext } from "./context.ts";
-import { readOutputHandler } from "./delivery.ts";
-import { readEnvironment } from "./environment.ts";
-import { readExecution, readResources } from "./limits.ts";
-import { readMetadata } from "./metadata.ts";
-import { refuseNotYet } from "./not-yet.ts";
-import { readRuntime } from "./runtime.ts";
-import { readSchedule } from "./schedule.ts";
-import { readFilesystem, readNetwork } from "./security.ts";
-import type { AgentSpec, NodeOffer } from "./spec.ts";
-import { readTask } from "./task.ts";
-import { readTools } from "./tools.ts";
-import { readVolumes } from "./volumes.ts";
+import { patternCovers } from "../../tool/catalog.ts";
+import { context } from "./context.ts";
+import { outputHandler } from "./delivery.ts";
+import { environment, maxVariables } from "./environment.ts";
+import { execution, iterationTimeout, reserved } from "./execution.ts";
+import { metadata } from "./metadata.ts";
+import { runtime } from "./runtime.ts";
+import { schedule } from "./schedule.ts";
+import { security } from "./security.ts";
+import type { AgentScope, AgentSpec, NodeOffer } from "./spec.ts";
+import { tools } from "./tools.ts";
+import { volumes } from "./volumes.ts";
 
-const apiVersions = ["svc.dev/v1", "100monkeys.ai/v1"];
+const second = 1000;
+const attachmentTool = "svc.attachment.read";
+
+const task = object({
+  instruction: text({ max: 100_000, pattern: /\S/, form: "more than blanks" }).required().or(""),
+  prompt_template: template,
+  input_data: anything,
+  agentskills: list(text({ max: 4096 }), 256).or([]),
+});
+
+const advanced = object({
+  health_check: reserved,
+  warm_pool_size: integer(0, 10).or(0),
+  swarm_enabled: flag(),
+  startup_script: kibibytes(64, text({ max: 64 * 1024 })),
+  bootstrap_path: text({ max: 4096, pattern: /^\/[^\0]+$/, form: "an absolute path" }),
+}).build(({ warm_pool_size, swarm_enabled: swarm, startup_script, bootstrap_path }) => ({
+  warm_pool_size,
+  swarm,
+  startup_script,
+  bootstrap_path,
+}));
+
+const spec = object({
+  runtime: runtime.required(),
+  task: task.required(),
+  // Before what may be read and written in them.
+  volumes,
+  security: security.section(),
+  tools,
+  execution: execution.section(),
+  environment,
+  env: environment,
+  input_schema: jsonSchema,
+  // Who may use it is decided where it is known who deploys.
+  security_context: text({ min: 1, max: 128 }).check((name) =>
+    isSecurityContext(name) ? null : ["there is no such security context", "unknown_security_context"],
+  ),
+  context,
+  schedule,
+  output_handler: outputHandler,
+  advanced: advanced.section(),
+}).build((read, fields, { offer }: AgentScope): Omit<AgentSpec, "metadata"> | null => {
+  const { runtime, task, security, execution, advanced, environment, env, ...rest } = read;
+  const { timeout_ms } = security.resources;
+  if ((execution.iteration_timeout_ms ?? 0) > timeout_ms) {
+    fields.issue("execution.iteration_timeout", `must be from ${iterationTimeout}`);
+  }
+  checkAttachments(rest.input_schema, rest.tools, fields);
+  if (runtime === null || task === null) return null;
+  // In a container it is a program of the image; without one it would be any program of the host.
+  const isolation = runtime.isolation === "inherit" ? offer.defaultIsolation : runtime.isolation;
+  if (advanced.bootstrap_path !== null && isolation === "process" && !offer.development) {
+    const message = "under `process` the service's own bootstrap runs";
+    fields.issue("advanced.bootstrap_path", message, "bootstrap_path_forbidden");
+  }
+  return {
+    ...rest,
+    ...security,
+    ...advanced,
+    runtime,
+    task,
+    execution: {
+      ...execution,
+      iteration_timeout_ms: execution.iteration_timeout_ms ?? Math.min(600 * second, timeout_ms),
+    },
+    env: { ...environment, ...env },
+  };
+});
+
+function checkAttachments(schema: Json, tools: AgentSpec["tools"], fields: Fields): void {
+  const properties = isObject(schema) ? schema.properties : null;
+  const declares = isObject(properties) && Object.hasOwn(properties, "attachments");
+  if (declares && !tools.some(({ name }) => patternCovers(name, attachmentTool))) {
+    const message = `Without the tool ${attachmentTool} runs with attachments are refused`;
+    fields.warn("input_schema", "attachment_tool_missing", message);
+  }
+}
+
+const manifest = object({ ...head("Agent"), metadata: metadata.required(), spec: spec.required(), environment }).build(
+  ({ metadata, spec, environment }, fields): AgentSpec | null => {
+    for (const { path, name } of fields.findings.judges) {
+      if (name === metadata?.name) fields.findings.issue(path, "an agent cannot judge itself");
+    }
+    if (metadata === null || spec === null) return null;
+    // What stands deeper wins.
+    const env = { ...environment, ...spec.env };
+    if (Object.keys(env).length > maxVariables)
+      fields.issue("spec.env", `may have at most ${maxVariables} variables in all`);
+    return { metadata, ...spec, env };
+  },
+);
+
+/** The JSON Schema (2020-12) of such manifests. It says less than the rules: what it refuses is refused. */
+export const agentSchema = manifestSchema("Manifest of an agent", manifest);
+export const agentTextPaths: TextPaths | null = manifest.declared.texts;
 
 export type Verdict =
   | {
@@ -35,74 +134,10 @@ export type Verdict =
 
 /** Never throws for what the document holds. */
 export function validateManifest(document: Json, offer: NodeOffer): Verdict {
-  return verdict(document, offer, refuseNotYet);
-}
-
-/** What the contract makes of a manifest, whether or not this service can do it all. */
-export function resolveManifest(document: Json, offer: NodeOffer): Verdict {
-  return verdict(document, offer, () => {});
-}
-
-function verdict(document: Json, offer: NodeOffer, refuse: typeof refuseNotYet): Verdict {
   const findings = new Findings();
-  const spec = readManifest(document, offer, findings);
-  refuse(document, findings);
-  if (spec === null || findings.issues.length > 0) return { ok: false, problem: findings.problem() };
-  return { ok: true, spec, warnings: findings.warnings, judges: findings.judges };
-}
-
-/** Null only after an issue. */
-function readManifest(document: Json, offer: NodeOffer, findings: Findings): AgentSpec | null {
   checkStorable(document, findings);
   const root = Fields.of(document, "", findings);
-  if (findings.hasIssueAt("")) return null;
-  const apiVersion = root.requiredText("apiVersion");
-  if (apiVersion !== null && !apiVersions.includes(apiVersion)) {
-    root.issue("apiVersion", `must be one of ${apiVersions.join(", ")}`, "unsupported_api_version");
-  }
-  if (!root.has("kind")) root.issue("kind", "is required");
-  root.choice("kind", ["Agent"]);
-  const metadata = readMetadata(root);
-  const spec = root.requiredSection("spec");
-  const body = spec === null ? null : readSpec(root, spec, offer);
-  root.elsewhere("environment");
-  root.close();
-  for (const { path, name } of findings.judges) {
-    if (name === metadata?.name) findings.issue(path, "an agent cannot judge itself");
-  }
-  return metadata === null || body === null ? null : { metadata, ...body };
-}
-
-function readSpec(root: Fields, spec: Fields, offer: NodeOffer): Omit<AgentSpec, "metadata"> | null {
-  const runtime = readRuntime(spec, offer);
-  const task = readTask(spec);
-  const security = spec.section("security");
-  const resources = readResources(security, offer);
-  const volumes = readVolumes(spec);
-  const tools = readTools(spec, offer);
-  const read = {
-    resources,
-    execution: readExecution(spec, resources.timeout_ms),
-    network: readNetwork(security, offer),
-    filesystem: readFilesystem(security, volumes),
-    tools,
-    env: readEnvironment(root, spec),
-    input_schema: readInputSchema(spec, tools),
-    security_context: readSecurityContext(spec),
-    context: readContext(spec),
-    volumes,
-    schedule: readSchedule(spec),
-    output_handler: readOutputHandler(spec),
-    ...readAdvanced(spec, runtime, offer),
-  };
-  security.close();
-  spec.close();
-  return runtime === null || task === null ? null : { runtime, task, ...read };
-}
-
-/** Who may use it is decided where it is known who deploys. */
-function readSecurityContext(spec: Fields): string | null {
-  const name = spec.text("security_context", { min: 1, max: 128 });
-  if (name === null || isSecurityContext(name)) return name;
-  return spec.issue("security_context", "there is no such security context", "unknown_security_context");
+  const spec = findings.hasIssueAt("") ? null : manifest.readAll(root, { offer, volumes: [] });
+  if (spec === null || findings.issues.length > 0) return { ok: false, problem: findings.problem() };
+  return { ok: true, spec, warnings: findings.warnings, judges: findings.judges };
 }

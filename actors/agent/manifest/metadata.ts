@@ -1,5 +1,8 @@
 /** `metadata`: who the agent is. */
-import type { Fields } from "../../manifest/fields.ts";
+
+import { uuid } from "../../manifest/members.ts";
+import { object } from "../../manifest/object.ts";
+import { list, pairs, text } from "../../manifest/shape.ts";
 import type { Metadata } from "./spec.ts";
 
 /** How agents are named. */
@@ -9,6 +12,16 @@ export const agentName = {
   pattern: /^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$/,
   form: "lower-case letters, digits and hyphens, with a letter or digit at both ends",
 };
+/** How a manifest names an agent of the tenant. */
+export const agentKey = {
+  min: 1,
+  max: 63,
+  pattern: new RegExp(`${agentName.pattern.source}|${uuid.pattern.source}`),
+  form: "an agent's id or name",
+};
+/** Ids are compared in lower case. */
+export const folded = (key: string): string => (uuid.pattern.test(key) ? key.toLowerCase() : key);
+
 const version = {
   min: 1,
   max: 64,
@@ -19,23 +32,18 @@ const semver =
   /^(?:0|[1-9]\d*)\.(?:0|[1-9]\d*)\.(?:0|[1-9]\d*)(?:-(?:0|[1-9]\d*|\d*[A-Za-z-][0-9A-Za-z-]*)(?:\.(?:0|[1-9]\d*|\d*[A-Za-z-][0-9A-Za-z-]*))*)?(?:\+[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*)?$/;
 
 const maxPairs = 64;
-const label = { key: { min: 1, max: 63 }, value: { max: 256 } };
-const annotation = { key: { min: 1, max: 63 }, value: { max: 4096 } };
+const key = { min: 1, max: 63 };
 
-export function readMetadata(root: Fields): Metadata | null {
-  const fields = root.requiredSection("metadata");
-  if (fields === null) return null;
-  const read = {
-    name: fields.requiredText("name", agentName) ?? "",
-    version: fields.requiredText("version", version) ?? "",
-    description: fields.text("description", { max: 4096 }),
-    tags: fields.texts("tags", 32, { max: 64 }),
-    labels: fields.pairs("labels", maxPairs, label),
-    annotations: fields.pairs("annotations", maxPairs, annotation),
-  };
+export const metadata = object({
+  name: text(agentName).required().or(""),
+  version: text(version).required().or(""),
+  description: text({ max: 4096 }),
+  tags: list(text({ max: 64 }), 32).or([]),
+  labels: pairs(maxPairs, { key, value: { max: 256 } }),
+  annotations: pairs(maxPairs, { key, value: { max: 4096 } }),
+}).build((read, fields): Metadata => {
   if (read.version !== "" && !semver.test(read.version)) {
     fields.warn("version", "not_semver", "This is not a semantic version");
   }
-  fields.close();
   return { ...read, agent_type: Object.hasOwn(read.labels, "role") ? (read.labels.role ?? "standard") : "standard" };
-}
+});

@@ -1,36 +1,59 @@
 /** `spec.runtime`: in what, and with which model, the agent runs. */
 import type { Fields } from "../../manifest/fields.ts";
+import { imageFault, maxImageCharacters, pullPolicy } from "../../manifest/image.ts";
+import { offered } from "../../manifest/members.ts";
+import { object } from "../../manifest/object.ts";
+import { choice, number, text } from "../../manifest/shape.ts";
 import { findRuntime, type Runtime } from "./runtimes.ts";
-import { type Isolation, isolations, type NodeOffer, type RuntimeSpec } from "./spec.ts";
+import { type AgentScope, type Isolation, isolations, type NodeOffer, type RuntimeSpec } from "./spec.ts";
 
-export function readRuntime(spec: Fields, offer: NodeOffer): RuntimeSpec | null {
-  const fields = spec.requiredSection("runtime");
-  if (fields === null) return null;
-  const isolation = readIsolation(fields, offer);
-  const image = readImage(fields, offer, isolation);
-  const read = {
-    image_pull_policy: fields.choice("image_pull_policy", ["Always", "IfNotPresent", "Never"]) ?? "IfNotPresent",
-    isolation,
-    model: readModel(fields, offer),
-    temperature: fields.number("temperature", { min: 0, max: 2 }),
-  };
-  fields.close();
-  return { ...read, ...image };
-}
+/** The sandbox that is asked for; `inherit` is the node's own. */
+export const isolation = choice(...isolations)
+  .check((wanted, { offer }: { readonly offer: { readonly isolations: readonly string[] } }) =>
+    wanted === "inherit" ? null : offered(offer.isolations, "unsupported_isolation")(wanted),
+  )
+  .or("inherit");
+
+export const runtime = object({
+  isolation,
+  language: text(),
+  version: text(),
+  image: text({ max: maxImageCharacters }).check((image, { offer }: AgentScope) => {
+    const fault = imageFault(image, offer.imageRegistries);
+    if (fault?.code !== "invalid" && !image.includes("/")) {
+      return ["must name its repository, as in library/python:3.12-slim", "unqualified_image"];
+    }
+    return fault === null ? null : [fault.message, fault.code];
+  }),
+  image_pull_policy: pullPolicy,
+  model: text({ min: 1, max: 64 }).or("default"),
+  temperature: number(0, 2),
+}).build(({ language, version, image, ...read }, fields, { offer }: AgentScope): RuntimeSpec => {
+  if (!offer.servesModel(read.model)) {
+    fields.warn("model", "unknown_model_alias", "No model answers to this alias now; starts will be refused");
+  }
+  return { ...read, ...imageOf(fields, language, version, image, read.isolation, offer) };
+});
 
 type Image = Pick<RuntimeSpec, "language" | "version" | "image" | "bootstrap_env">;
 
-function readImage(fields: Fields, offer: NodeOffer, isolation: Isolation): Image {
-  const language = fields.text("language");
-  const version = fields.text("version");
-  const image = fields.text("image", { max: maxImageCharacters });
+function imageOf(
+  fields: Fields,
+  language: string | null,
+  version: string | null,
+  image: string | null,
+  isolation: Isolation,
+  offer: NodeOffer,
+): Image {
   const named: Image = { language: null, version: null, image: image ?? "", bootstrap_env: {} };
   if (fields.has("image")) {
-    if (image !== null) checkImage(fields, image, offer.imageRegistries);
     if (fields.has("language") || fields.has("version")) {
       fields.warn("image", "image_overrides_language", "The image is used; language and version have no effect");
     }
-    warnWhereIgnored(fields, offer, isolation);
+    // A node without containers takes interpreters from its host.
+    if ((isolation === "inherit" ? offer.defaultIsolation : isolation) === "process") {
+      fields.warn("image", "image_ignored", "Isolation `process` runs on the host; the image has no effect");
+    }
     return named;
   }
   if (!fields.has("language") && !fields.has("version")) {
@@ -53,63 +76,4 @@ function fromRegistry(fields: Fields, runtimes: readonly Runtime[], language: st
   }
   if (runtime.deprecated) fields.warn("version", "deprecated_runtime", "This runtime will be removed");
   return { language, version, image: runtime.image, bootstrap_env: runtime.bootstrapEnv };
-}
-
-const maxImageCharacters = 512;
-const part = "[a-z0-9]+(?:(?:\\.|_{1,2}|-+)[a-z0-9]+)*";
-const host =
-  "(?:[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?)(?:\\.[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?)*(?::\\d{1,5})?";
-const imageReference = new RegExp(
-  `^(?:${host}/)?${part}(?:/${part})*(?::[A-Za-z0-9_][A-Za-z0-9_.-]{0,127})?(?:@sha256:[0-9a-f]{64})?$`,
-);
-
-function checkImage(fields: Fields, image: string, registries: readonly string[] | null): void {
-  const fault = imageFault(image, registries);
-  if (fault?.code !== "invalid" && !image.includes("/")) {
-    fields.issue("image", "must name its repository, as in library/python:3.12-slim", "unqualified_image");
-  } else if (fault !== null) fields.issue("image", fault.message, fault.code);
-}
-
-/**
- * What is wrong with a text as the name of an image; null when nothing is.
- * @param registries that images may come from; null: any
- */
-export function imageFault(
-  image: string,
-  registries: readonly string[] | null,
-): { readonly code: "invalid" | "image_not_allowed"; readonly message: string } | null {
-  if (image.length > maxImageCharacters || !imageReference.test(image)) {
-    return { code: "invalid", message: "is not a valid image reference" };
-  }
-  if (registries === null || registries.includes(registryOf(image))) return null;
-  return { code: "image_not_allowed", message: "comes from a registry this node does not allow" };
-}
-
-/** The first segment when it is written like a host, else the customary default. */
-function registryOf(image: string): string {
-  const [first = ""] = image.split("/", 1);
-  if (!image.includes("/")) return "docker.io";
-  return /[.:]/.test(first) || first === "localhost" ? first : "docker.io";
-}
-
-/** A node without containers takes interpreters from its host. */
-function warnWhereIgnored(fields: Fields, offer: NodeOffer, isolation: Isolation): void {
-  if ((isolation === "inherit" ? offer.defaultIsolation : isolation) !== "process") return;
-  fields.warn("image", "image_ignored", "Isolation `process` runs on the host; the image has no effect");
-}
-
-function readIsolation(fields: Fields, offer: NodeOffer): Isolation {
-  const isolation = fields.choice("isolation", isolations) ?? "inherit";
-  if (isolation !== "inherit" && !offer.isolations.includes(isolation)) {
-    fields.issue("isolation", `${isolation} is not offered here`, "unsupported_isolation");
-  }
-  return isolation;
-}
-
-function readModel(fields: Fields, offer: NodeOffer): string {
-  const model = fields.text("model", { min: 1, max: 64 }) ?? "default";
-  if (!offer.servesModel(model)) {
-    fields.warn("model", "unknown_model_alias", "No model answers to this alias now; starts will be refused");
-  }
-  return model;
 }

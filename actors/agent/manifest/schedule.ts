@@ -1,46 +1,42 @@
 /** `spec.schedule`: what starts the agent by itself. */
 import { CronExpressionParser } from "cron-parser";
-import type { Fields } from "../../manifest/fields.ts";
+import { second } from "../../manifest/members.ts";
+import { object, variants } from "../../manifest/object.ts";
+import { choice, flag, integer, text } from "../../manifest/shape.ts";
 import type { ScheduleSpec } from "./spec.ts";
 
-const second = 1000;
-const maxSeconds = 366 * 86_400;
 /** Any moment will do: whether an expression is one does not depend on the time. */
 const someTime = new Date(0);
+const enabled = flag(true);
 
-/** @returns null when nothing is to start by itself: no schedule, `manual`, or switched off; and after an issue */
-export function readSchedule(spec: Fields): ScheduleSpec | null {
-  if (!spec.has("schedule")) return null;
-  const fields = spec.section("schedule");
-  if (spec.findings.hasIssueAt(fields.path)) return null;
-  if (!fields.has("type")) fields.issue("type", "is required");
-  const type = fields.choice("type", ["cron", "interval", "manual"]);
-  if (type === null) return null;
-  const schedule = type === "cron" ? readCron(fields) : type === "interval" ? readInterval(fields) : null;
-  const enabled = fields.flag("enabled", true);
-  fields.close();
-  return enabled ? schedule : null;
-}
+/** Null also where nothing is to start by itself: `manual`, or switched off. */
+export const schedule = variants(
+  "type",
+  { type: choice("cron", "interval", "manual").required() },
+  {
+    cron: object({
+      timezone: text({ min: 1, max: 64 }).or("UTC"),
+      cron: text({ min: 1, max: 256 }).required(),
+      enabled,
+    }).build(({ timezone, cron: written, enabled }, fields): ScheduleSpec | null => {
+      if (!isTimeZone(timezone)) return fields.issue("timezone", "is not an IANA time zone");
+      if (written === null) return null;
+      const cron = written.trim().split(/\s+/).join(" ");
+      const fault = cronFault(cron, timezone);
+      if (fault !== null) return fields.issue("cron", fault);
+      return enabled ? { type: "cron", cron, timezone } : null;
+    }),
+    interval: object({ seconds: integer(60, 366 * 86_400).required(), enabled }).build(
+      ({ seconds, enabled }): ScheduleSpec | null =>
+        seconds === null || !enabled ? null : { type: "interval", every_ms: seconds * second },
+    ),
+    manual: object({ enabled }).build((): ScheduleSpec | null => null),
+  },
+);
 
-function readInterval(fields: Fields): ScheduleSpec | null {
-  if (!fields.has("seconds")) return fields.issue("seconds", "is required");
-  const seconds = fields.integer("seconds", { min: 60, max: maxSeconds });
-  return seconds === null ? null : { type: "interval", every_ms: seconds * second };
-}
-
-function readCron(fields: Fields): ScheduleSpec | null {
-  const timezone = fields.text("timezone", { min: 1, max: 64 }) ?? "UTC";
-  if (!isTimeZone(timezone)) return fields.issue("timezone", "is not an IANA time zone");
-  const written = fields.requiredText("cron", { min: 1, max: 256 });
-  if (written === null) return null;
-  const cron = written.trim().split(/\s+/).join(" ");
-  if (cron.split(" ").length !== 5) return fields.issue("cron", "must have five fields");
-  const fault = cronFault(cron, timezone);
-  return fault === null ? { type: "cron", cron, timezone } : fields.issue("cron", fault);
-}
-
-/** What is wrong with an expression of five fields, or null. */
+/** What is wrong with an expression, or null. */
 function cronFault(cron: string, tz: string): string | null {
+  if (cron.split(" ").length !== 5) return "must have five fields";
   // `H` stands for a value the library draws by chance; everything else means the same every time.
   if (!/^[0-9A-Za-z*/,?#\- ]+$/.test(cron) || /(?<![A-Za-z])H(?![A-Za-z])/i.test(cron)) {
     return "is not a cron expression";

@@ -135,6 +135,13 @@ export interface AgentSpec {
   readonly bootstrap_path: string | null;
 }
 
+/** What the rules of a manifest's members need to know. */
+export interface AgentScope {
+  readonly offer: NodeOffer;
+  /** Those read so far. */
+  readonly volumes: VolumeSpec[];
+}
+
 /** What a node offers and allows; a manifest is judged against it at deploy. */
 export interface NodeOffer {
   readonly runtimes: readonly Runtime[];
@@ -153,4 +160,30 @@ export interface NodeOffer {
   /** Programs of the host may take the bootstrap's place. */
   readonly development: boolean;
   servesModel(alias: string): boolean;
+}
+
+/** Members that were added since the first manifests were stored: the rows never change, so older ones lack them. */
+const laterMembers = {
+  context: [],
+  volumes: [],
+  schedule: null,
+  output_handler: null,
+  warm_pool_size: 0,
+  swarm: false,
+} as const satisfies Partial<AgentSpec>;
+
+const laterExecution = { tool_judges: [], deliveries: [], max_tokens: null } as const satisfies Partial<ExecutionSpec>;
+
+type Later = keyof typeof laterMembers;
+type LaterExecution = keyof typeof laterExecution;
+
+/** A stored manifest of any age. */
+export type StoredSpec = Omit<AgentSpec, Later | "execution"> &
+  Partial<Pick<AgentSpec, Later>> & {
+    readonly execution: Omit<ExecutionSpec, LaterExecution> & Partial<Pick<ExecutionSpec, LaterExecution>>;
+  };
+
+/** What the manifest meant when it was stored: a member it knows nothing of has its default. */
+export function completeSpec(stored: StoredSpec): AgentSpec {
+  return { ...laterMembers, ...stored, execution: { ...laterExecution, ...stored.execution } };
 }

@@ -1,38 +1,16 @@
 /** `spec.volumes`: what is mounted at `/workspace` and below. */
-
-import type { Fields } from "../../manifest/fields.ts";
-import { normalPath } from "../../manifest/paths.ts";
-import { readBytes } from "../../manifest/quantities.ts";
+import { hour, Mi, normalPath, plainPath, quantity, Ti, uuid } from "../../manifest/members.ts";
+import { object } from "../../manifest/object.ts";
+import { choice, integer, list, text } from "../../manifest/shape.ts";
 import { isWithin } from "../../policy/filesystem/mounts.ts";
 import { agentName } from "./metadata.ts";
-import type { VolumeSpec } from "./spec.ts";
+import type { AgentScope, VolumeSpec } from "./spec.ts";
 
-const maxVolumes = 8;
-const hour = 3600_000;
-const Mi = 2 ** 20;
-const Ti = 2 ** 40;
 /** Where every run has a volume, its own or one made for it. */
 export const workspace = "/workspace";
 
-const uuid = {
-  pattern: /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i,
-  form: "a volume's id",
-};
-/** Control characters have no place in a path that people read in lists, nor have wildcards where a place is meant. */
-const plainPath = { min: 1, max: 1024, pattern: /^\/[^\p{Cc}*]*$/u, form: "an absolute path" };
-
-export function readVolumes(spec: Fields): readonly VolumeSpec[] {
-  const taken: VolumeSpec[] = [];
-  for (const fields of spec.sections("volumes", maxVolumes)) {
-    const volume = readVolume(fields);
-    if (volume === null) continue;
-    if (taken.some(({ name }) => name === volume.name)) fields.issue("name", "is the name of another volume");
-    const overlapping = taken.find((other) => overlap(volume.mount_path, other.mount_path));
-    if (overlapping !== undefined) fields.issue("mount_path", `overlaps ${overlapping.mount_path}`);
-    taken.push(volume);
-  }
-  return taken;
-}
+/** How manifests name a volume of the tenant. */
+export const volumeId = text({ ...uuid, form: "a volume's id" }).as((id) => id.toLowerCase());
 
 /** Two mounts may not be at the same place or one in the other, except that all are below `/workspace` itself. */
 export function overlap(one: string, other: string): boolean {
@@ -40,54 +18,50 @@ export function overlap(one: string, other: string): boolean {
   return one !== workspace && other !== workspace && (isWithin(one, other) || isWithin(other, one));
 }
 
-function readVolume(fields: Fields): VolumeSpec | null {
-  checkType(fields);
-  const name = fields.requiredText("name", agentName);
-  const mount_path = readMountPath(fields);
-  const source_volume_id = readSource(fields);
-  const storageClass = fields.choice("storage_class", ["ephemeral", "persistent"]);
-  if (source_volume_id !== null && storageClass !== null) {
+/** Only volumes the service manages are mounted: no tenant reaches a directory of a host. */
+const type = text({ min: 1, max: 64 }).check((type) => {
+  if (type === "managed" || type === "seaweedfs") return null;
+  return type === "hostPath" || type === "local_host"
+    ? ["this node opens no directory of its host", "volume_type_forbidden"]
+    : ["is not a type of volume this service has", "unsupported_volume_type"];
+});
+
+const mountPath = text(plainPath)
+  .check((written) =>
+    isWithin(normalPath(written) ?? "/", workspace) ? null : "must be /workspace or below it, without `..`",
+  )
+  .as((written) => normalPath(written) ?? written);
+
+const isNew = ({ source }: Readonly<Record<string, unknown>>): boolean => source === null;
+
+const volume = object({
+  type,
+  name: text(agentName).required(),
+  mount_path: mountPath.required(),
+  source: object({ volume_id: volumeId.required() }).build(({ volume_id }) => volume_id),
+  storage_class: choice("ephemeral", "persistent"),
+  access_mode: choice("read-only", "read-write").or("read-write"),
+  size_limit: quantity(1, Ti, "1 byte to 1Ti").when(isNew),
+  ttl_hours: integer(1, 720).when((read) => isNew(read) && read.storage_class !== "persistent"),
+}).build(({ name, mount_path, source, access_mode, ...read }, fields, { volumes }: AgentScope): VolumeSpec | null => {
+  if (source !== null && read.storage_class !== null) {
     fields.issue("storage_class", "says nothing about a volume that exists already");
   }
-  const storage_class = source_volume_id === null ? (storageClass ?? "ephemeral") : "persistent";
-  const rest = {
-    storage_class,
-    access_mode: fields.choice("access_mode", ["read-only", "read-write"]) ?? "read-write",
-    // Members that say nothing about this volume are left unread, and so told to have no effect.
-    size_limit_bytes: (source_volume_id === null ? readSize(fields) : null) ?? 256 * Mi,
-    ttl_ms: ((storage_class === "ephemeral" ? fields.integer("ttl_hours", { min: 1, max: 720 }) : null) ?? 24) * hour,
-    source_volume_id,
+  if (name === null || mount_path === null) return null;
+  if (volumes.some((other) => other.name === name)) fields.issue("name", "is the name of another volume");
+  const overlapping = volumes.find((other) => overlap(mount_path, other.mount_path));
+  if (overlapping !== undefined) fields.issue("mount_path", `overlaps ${overlapping.mount_path}`);
+  const spec = {
+    name,
+    mount_path,
+    storage_class: source === null ? (read.storage_class ?? "ephemeral") : "persistent",
+    access_mode,
+    size_limit_bytes: read.size_limit ?? 256 * Mi,
+    ttl_ms: (read.ttl_hours ?? 24) * hour,
+    source_volume_id: source,
   } as const;
-  fields.close();
-  return name === null || mount_path === null ? null : { name, mount_path, ...rest };
-}
+  volumes.push(spec);
+  return spec;
+});
 
-function readSize(fields: Fields): number | null {
-  return fields.measure("size_limit", readBytes, "quantity", { min: 1, max: Ti }, "1 byte to 1Ti");
-}
-
-/** Only volumes the service manages are mounted; directories of a host are opened to nobody. */
-function checkType(fields: Fields): void {
-  const type = fields.text("type", { min: 1, max: 64 });
-  if (type === null || type === "managed" || type === "seaweedfs") return;
-  if (type === "hostPath" || type === "local_host") {
-    fields.issue("type", "this node opens no directory of its host", "volume_type_forbidden");
-  } else fields.issue("type", "is not a type of volume this service has", "unsupported_volume_type");
-}
-
-function readMountPath(fields: Fields): string | null {
-  const written = fields.requiredText("mount_path", plainPath);
-  if (written === null) return null;
-  const path = normalPath(written);
-  return path !== null && isWithin(path, workspace)
-    ? path
-    : fields.issue("mount_path", "must be /workspace or below it, without `..`");
-}
-
-function readSource(fields: Fields): string | null {
-  if (!fields.has("source")) return null;
-  const source = fields.section("source");
-  const id = source.requiredText("volume_id", uuid);
-  source.close();
-  return id?.toLowerCase() ?? null;
-}
+export const volumes = list(volume.named("Volume"), 8).or([]);

@@ -1,6 +1,7 @@
 /** The checks of a start. Each looks at settled values only, and answers with the problem or null. */
-import { imageFault } from "../../agent/manifest/runtime.ts";
+
 import { invalid, invalidAt, Problem } from "../../kernel/problem.ts";
+import { imageFault } from "../../manifest/image.ts";
 import { isSecurityContext, mayUseContext } from "../../policy/security-context.ts";
 import { storageQuota } from "../../policy/storage-quota.ts";
 import { TemplateError } from "../../template/template.ts";

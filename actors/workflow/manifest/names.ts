@@ -1,11 +1,8 @@
 /** Agents and workflows that a manifest names: by name, by UUID, or by a template that will say which. */
-import { agentKey, uuid } from "../../agent/manifest/delivery.ts";
+import { agentKey, folded } from "../../agent/manifest/metadata.ts";
 import { type Fields, textFault } from "../../manifest/fields.ts";
 import type { Reading } from "./reading.ts";
 import { isLiteral } from "./templates.ts";
-
-/** Ids are compared in lower case. */
-export const folded = (ref: string): string => (uuid.test(ref) ? ref.toLowerCase() : ref);
 
 /** Whether an agent or a workflow can be called so at all. */
 export const isName = (text: string): boolean => textFault(text, agentKey) === null;

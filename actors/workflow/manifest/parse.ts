@@ -4,9 +4,9 @@
  * The media type says nothing: YAML and JSON are told apart by the text. Either may wrap the manifest.
  */
 
-import { checkDepth, maxManifestBytes, readYamlText, renderYaml, tooLarge } from "../../agent/manifest/parse.ts";
 import { isObject, type Json } from "../../kernel/json.ts";
 import { invalid } from "../../kernel/problem.ts";
+import { checkDepth, maxManifestBytes, readYamlText, renderYaml, tooLarge } from "../../manifest/document.ts";
 import { malformed } from "../../manifest/yaml-document.ts";
 import type { ParsedWorkflow } from "./states/judged.ts";
 import { workflowTextPaths } from "./text-paths.ts";

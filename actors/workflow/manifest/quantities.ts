@@ -13,7 +13,11 @@ export function readTime(value: unknown): number | null {
 
 /** Milliseconds, 1 s to 30 d; null when absent, and after an issue. */
 export function readTimeout(fields: Fields, key: string): number | null {
-  return fields.measure(key, readTime, "duration", { min: second, max: maxTimeoutSeconds * second }, "1 s to 30 days");
+  return fields.measure(key, readTime, "duration", {
+    min: second,
+    max: maxTimeoutSeconds * second,
+    said: "1 s to 30 days",
+  });
 }
 
 /** Issues for a list that is absent or has no elements. */

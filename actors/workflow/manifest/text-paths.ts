@@ -1,7 +1,12 @@
 /** Where a workflow manifest holds text: there an unquoted scalar of YAML keeps what its author wrote. */
-import { type TextPaths, text, textOrTexts, texts } from "../../agent/manifest/text-paths.ts";
+import type { TextPaths } from "../../manifest/text-paths.ts";
 
-type Paths = Exclude<TextPaths, symbol>;
+interface Paths {
+  readonly [key: string]: Paths | "text" | "textOrTexts";
+}
+const text = "text";
+const textOrTexts = "textOrTexts";
+const texts: Paths = { "*": text };
 
 const handler: Paths = {
   type: text,
@@ -82,4 +87,14 @@ const manifest: Paths = {
 };
 
 /** Of a manifest, bare or in a wrapper. */
-export const workflowTextPaths: TextPaths = { ...manifest, manifest, manifest_yaml: text, scope: text };
+export const workflowTextPaths: TextPaths = pathsOf({ ...manifest, manifest, manifest_yaml: text, scope: text });
+
+function pathsOf(paths: Paths | "text" | "textOrTexts"): TextPaths {
+  if (paths === text) return { self: true };
+  if (paths === textOrTexts) return { self: true, each: { self: true } };
+  const { "*": each, ...members } = paths;
+  return {
+    members: Object.fromEntries(Object.entries(members).map(([key, below]) => [key, pathsOf(below)])),
+    ...(each === undefined ? {} : { each: pathsOf(each) }),
+  };
+}

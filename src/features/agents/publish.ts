@@ -2,13 +2,13 @@
 
 import { agentEvent, changeStatus } from "../../../actors/agent/lifecycle.ts";
 import { validateManifest } from "../../../actors/agent/manifest/manifest.ts";
-import { type ManifestSource, parseManifest, renderYaml } from "../../../actors/agent/manifest/parse.ts";
+import { type ManifestSource, parseManifest, patchTextPaths } from "../../../actors/agent/manifest/parse.ts";
 import type { AgentSpec } from "../../../actors/agent/manifest/spec.ts";
-import { patchTextPaths } from "../../../actors/agent/manifest/text-paths.ts";
 import { keepName, type ManifestPatch, patched, readPatch } from "../../../actors/agent/patch.ts";
 import { systemTenant } from "../../../actors/identity/identity.ts";
 import type { Json } from "../../../actors/kernel/json.ts";
 import { Problem } from "../../../actors/kernel/problem.ts";
+import { renderYaml } from "../../../actors/manifest/document.ts";
 import type { JudgeReference, Warning } from "../../../actors/manifest/findings.ts";
 import { mayUseContext } from "../../../actors/policy/security-context.ts";
 import { inRounds, type StoredVersion, storeVersion } from "./deploy.ts";

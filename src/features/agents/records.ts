@@ -1,7 +1,7 @@
 /** The SQL of agents, tenant first. Readers see their own tenant's agents and the global ones. */
 import type { Fragment, PendingQuery, Row } from "postgres";
 import type { AgentSpec, Metadata } from "../../../actors/agent/manifest/spec.ts";
-import { completeSpec } from "../../../actors/agent/manifest/stored-spec.ts";
+import { completeSpec } from "../../../actors/agent/manifest/spec.ts";
 import type { Json } from "../../../actors/kernel/json.ts";
 import type { Page } from "../../http/paging.ts";
 import { isUuid } from "../../http/route.ts";

@@ -1,9 +1,11 @@
 /** The routes of agents, runtimes and models. */
+
 import { Type } from "@sinclair/typebox";
-import { manifestMediaTypes, maxManifestBytes } from "../../../actors/agent/manifest/parse.ts";
+import { manifestMediaTypes } from "../../../actors/agent/manifest/parse.ts";
 import type { Runtime } from "../../../actors/agent/manifest/runtimes.ts";
 import { AnyJson } from "../../../actors/kernel/json.ts";
 import { invalidField } from "../../../actors/kernel/problem.ts";
+import { maxManifestBytes } from "../../../actors/manifest/document.ts";
 import type { Models } from "../../adapters/models/port.ts";
 import { listSchema, pageOf, pagingQuery } from "../../http/paging.ts";
 import { manifestTextTypes, preferredText } from "../../http/preferences.ts";

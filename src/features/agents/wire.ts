@@ -1,7 +1,7 @@
 /** From records to what callers read. */
 
-import { renderYaml } from "../../../actors/agent/manifest/parse.ts";
 import { masked } from "../../../actors/agent/masking.ts";
+import { renderYaml } from "../../../actors/manifest/document.ts";
 import type { AgentDocumentRow, AgentRow, VersionRow } from "./records.ts";
 import type { AgentDetail, AgentElement, VersionElement } from "./schema.ts";
 

@@ -1,7 +1,7 @@
 /** The states of an agent and who owns it (docs/reference/agents.md), and stored manifests of every age. */
 import { describe, expect, test } from "bun:test";
 import { type AgentStatus, agentEvent, changeScope, changeStatus } from "../../../actors/agent/lifecycle.ts";
-import { completeSpec } from "../../../actors/agent/manifest/stored-spec.ts";
+import { completeSpec } from "../../../actors/agent/manifest/spec.ts";
 import { Problem } from "../../../actors/kernel/problem.ts";
 import { manifest, specOf } from "./offer.ts";
 

@@ -1,6 +1,6 @@
 /** A node's offer and a small good manifest, for tests of both. */
 
-import { resolveManifest } from "../../../actors/agent/manifest/manifest.ts";
+import { validateManifest } from "../../../actors/agent/manifest/manifest.ts";
 import { builtInRuntimes } from "../../../actors/agent/manifest/runtimes.ts";
 import type { AgentSpec, NodeOffer } from "../../../actors/agent/manifest/spec.ts";
 import type { Json } from "../../../actors/kernel/json.ts";
@@ -58,7 +58,7 @@ export interface Reading {
 }
 
 export function reading(document: Json, over: Partial<NodeOffer> = {}): Reading {
-  const verdict = resolveManifest(document, { ...offer, ...over });
+  const verdict = validateManifest(document, { ...offer, ...over });
   if (!verdict.ok) {
     const issues = verdict.problem.extras.issues as Issue[];
     const { code } = verdict.problem;

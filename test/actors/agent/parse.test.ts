@@ -2,8 +2,9 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { stringify } from "yaml";
-import { parseManifest, renderYaml } from "../../../actors/agent/manifest/parse.ts";
+import { parseManifest } from "../../../actors/agent/manifest/parse.ts";
 import { Problem } from "../../../actors/kernel/problem.ts";
+import { renderYaml } from "../../../actors/manifest/document.ts";
 import { cpuTimeOf } from "../../harness/cpu-time.ts";
 import { manifest } from "./offer.ts";
 

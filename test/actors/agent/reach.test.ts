@@ -2,7 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { Json } from "../../../actors/kernel/json.ts";
-import { normalPath } from "../../../actors/manifest/paths.ts";
+import { normalPath } from "../../../actors/manifest/members.ts";
 import { isWithin } from "../../../actors/policy/filesystem/mounts.ts";
 import { manifestWith, reading, specOf } from "./offer.ts";
 

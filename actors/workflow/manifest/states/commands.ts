@@ -83,7 +83,11 @@ export function readContainerRun(fields: Fields, reading: Reading): Of<Container
 function readRetry(state: Fields): ContainerRunState["retry"] {
   const fields = state.section("retry");
   const attempts = fields.integer("max_attempts", { min: 0, max: 10 }) ?? 1;
-  const backoff_ms = fields.measure("backoff", readTime, "duration", { min: 0, max: 3600 * second }, "0 s to 1 h");
+  const backoff_ms = fields.measure("backoff", readTime, "duration", {
+    min: 0,
+    max: 3600 * second,
+    said: "0 s to 1 h",
+  });
   fields.closeStrictly("the retry of a container");
   return { max_attempts: Math.max(1, attempts), backoff_ms };
 }

@@ -75,7 +75,7 @@ function readEscalation(state: Fields, reading: Reading, timeoutMs: number): Hum
   // A timeout that is wrong itself bounds nothing.
   const isKnown = !["timeout", "timeout_seconds"].some((key) => state.findings.hasIssueAt(state.at(key)));
   const bounds = { min: second, max: isKnown ? timeoutMs - 1 : maxTimeoutSeconds * second };
-  const after_ms = fields.measure("after", readTime, "duration", bounds, "1 s to less than the timeout");
+  const after_ms = fields.measure("after", readTime, "duration", { ...bounds, said: "1 s to less than the timeout" });
   const approvers = readApprovers(fields);
   const notify = readNotify(fields, reading);
   fields.closeStrictly("an escalation");

@@ -1,8 +1,8 @@
 /** What commands are run in: image, environment, directory, network and resources (workflow contract, section 3). */
 
-import { imageFault } from "../../../agent/manifest/runtime.ts";
 import type { Fields } from "../../../manifest/fields.ts";
-import { normalPath } from "../../../manifest/paths.ts";
+import { imageFault } from "../../../manifest/image.ts";
+import { normalPath } from "../../../manifest/members.ts";
 import { readBytes, readMillicores } from "../../../manifest/quantities.ts";
 import { maxTemplateCharacters } from "../../../manifest/template-field.ts";
 import { isWithin } from "../../../policy/filesystem/mounts.ts";
@@ -84,8 +84,10 @@ export function readResources(
   const read = {
     resources: {
       cpu_millicores:
-        fields.measure("cpu", readMillicores, "processor share", cpu, "50 to 64000 millicores") ?? usual.cpu_millicores,
-      memory_bytes: fields.measure("memory", readBytes, "quantity", memory, "16Mi to 256Gi") ?? usual.memory_bytes,
+        fields.measure("cpu", readMillicores, "processor share", { ...cpu, said: "50 to 64000 millicores" }) ??
+        usual.cpu_millicores,
+      memory_bytes:
+        fields.measure("memory", readBytes, "quantity", { ...memory, said: "16Mi to 256Gi" }) ?? usual.memory_bytes,
     },
     timeout_ms: readTimeout(fields, "timeout"),
   };

@@ -1,8 +1,10 @@
 /** The kind of state that runs another workflow. */
+
+import { folded } from "../../../agent/manifest/metadata.ts";
 import type { Fields } from "../../../manifest/fields.ts";
 import type { SubworkflowState } from "../../definition.ts";
 import { readBlackboardKey } from "../blackboard-key.ts";
-import { folded, isName } from "../names.ts";
+import { isName } from "../names.ts";
 import { readTimeout } from "../quantities.ts";
 import type { Of, Reading } from "../reading.ts";
 import { isLiteral } from "../templates.ts";

@@ -2,7 +2,7 @@
 
 import { overlap } from "../../../agent/manifest/volumes.ts";
 import type { Fields } from "../../../manifest/fields.ts";
-import { normalPath } from "../../../manifest/paths.ts";
+import { normalPath } from "../../../manifest/members.ts";
 import { isWithin } from "../../../policy/filesystem/mounts.ts";
 import type { StateMount } from "../../definition.ts";
 import type { Reading } from "../reading.ts";

@@ -1,7 +1,8 @@
 /** The routes of workflow definitions. */
+
 import { type TObject, Type } from "@sinclair/typebox";
-import { maxManifestBytes } from "../../../../actors/agent/manifest/parse.ts";
 import { invalidField } from "../../../../actors/kernel/problem.ts";
+import { maxManifestBytes } from "../../../../actors/manifest/document.ts";
 import { listSchema, pageOf } from "../../../http/paging.ts";
 import { manifestTextTypes, preferredText } from "../../../http/preferences.ts";
 import { type Call, defineRoute, jsonBody, media, type Route, rawBody } from "../../../http/route.ts";

@@ -1,7 +1,7 @@
 /** Definitions as the wire shows them. */
 
-import { renderYaml } from "../../../../actors/agent/manifest/parse.ts";
 import { maskedWorkflow } from "../../../../actors/agent/masking.ts";
+import { renderYaml } from "../../../../actors/manifest/document.ts";
 import { parseWorkflow } from "../../../../actors/workflow/manifest/parse.ts";
 import { scopeOf, tenantOf } from "./owner.ts";
 import type { WorkflowDocumentRow, WorkflowRow } from "./records.ts";

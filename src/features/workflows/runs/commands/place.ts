@@ -1,5 +1,5 @@
 /** Which sandbox of this node a command runs in, and on which image. */
-import { imageFault } from "../../../../../actors/agent/manifest/runtime.ts";
+import { imageFault } from "../../../../../actors/manifest/image.ts";
 import type { CommandRun } from "../../../../../actors/workflow/run/activities.ts";
 import type { InstanceSpec, Isolation, Sandbox, Sandboxes } from "../../../../adapters/sandbox/port.ts";
 
