@@ -1,5 +1,4 @@
 /** From what went wrong at a vendor to the class that decides about retries, and to a message that tells no secret. */
-
 import { storableText } from "../../../actors/kernel/text.ts";
 import type { Secret } from "../../lib/secret.ts";
 import { AttemptError } from "./attempt.ts";

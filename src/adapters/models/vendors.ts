@@ -3,7 +3,6 @@
  * into one reply; the stream is what makes a cut connection visible. The SDK neither retries nor runs tools
  * here. Each package is loaded when a provider of its type is first asked.
  */
-
 import { APICallError, InvalidResponseDataError } from "@ai-sdk/provider";
 import { storableText } from "../../../actors/kernel/text.ts";
 import type { Secret } from "../../lib/secret.ts";

@@ -1,11 +1,11 @@
 /** What is the same for a command in every kind of sandbox. */
 import { join, sep } from "node:path";
-import { inside, longestString, proxyEnvironment } from "./inside.ts";
 import { type Command, type InstanceMount, type InstanceSpec, LaunchFailure } from "./instance.ts";
+import { instancePaths, longestString, proxyEnvironment } from "./instance-environment.ts";
 
 /** Where a program is looked for when nothing else says so. */
 const defaultPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
-const defaults = { PATH: defaultPath, HOME: inside.workspace } as const;
+const defaults = { PATH: defaultPath, HOME: instancePaths.workspace } as const;
 /** Of the end of each stream, in its result (contract, rule 13). */
 export const commandOutputBytes = 1_024 * 1_024;
 const largestUser = 2 ** 31 - 1;

@@ -1,7 +1,6 @@
 /** What the rest of the service may use of sandboxes. Nothing else in this folder is imported from outside. */
 export { commandOutputBytes, commandsFolder } from "./command.ts";
 export { createInlineSandbox } from "./inline/inline-sandbox.ts";
-export { startupFailure } from "./inside.ts";
 export {
   EngineError,
   type InstanceEgress,
@@ -15,5 +14,6 @@ export {
   type Sandbox,
   type SandboxDescription,
 } from "./instance.ts";
+export { startupFailure } from "./instance-environment.ts";
 export { defaultIsolation, openSandboxes } from "./open.ts";
 export { type Instances, type Isolation, Sandboxes } from "./sandboxes.ts";

@@ -1,5 +1,4 @@
 /** Reading the audit log. */
-
 import type { Fragment } from "postgres";
 import { readTime } from "../../../actors/kernel/time.ts";
 import { type List, listOf, type Page } from "../../http/paging.ts";

@@ -1,5 +1,4 @@
 /** Entries of the audit log on the wire, and the filters of its lists. */
-
 import { type Static, Type } from "@sinclair/typebox";
 import { JsonObject } from "../../../actors/kernel/json.ts";
 import { Nullable } from "../../../actors/kernel/schema.ts";

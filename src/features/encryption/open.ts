@@ -1,5 +1,4 @@
 /** The sealer of a node, as its settings say. */
-
 import type { Secret } from "../../lib/secret.ts";
 import { StartFailure } from "../../lib/start-failure.ts";
 import type { Incidents } from "../incidents/incidents.ts";

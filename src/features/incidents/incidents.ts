@@ -2,7 +2,6 @@
  * Security incidents: durable, and never in the way of whoever reports one. They are gathered in memory and
  * written once a second; equal ones of one run or session within a minute are one record with a count.
  */
-
 import { createHash } from "node:crypto";
 import type { Json } from "../../../actors/kernel/json.ts";
 import { iso } from "../../../actors/kernel/time.ts";

@@ -1,5 +1,4 @@
 /** Reading security incidents, tenant first. */
-
 import { type Static, Type } from "@sinclair/typebox";
 import { AnyJson } from "../../../actors/kernel/json.ts";
 import { Nullable } from "../../../actors/kernel/schema.ts";

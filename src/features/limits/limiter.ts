@@ -2,7 +2,6 @@
  * Rate limits, held across all nodes (auth-tenancy 9): the buckets of a use lie in Redis and are tested and debited in
  * one step, many uses with one command. Redis away means that nothing is let through.
  */
-
 import { Problem } from "../../../actors/kernel/problem.ts";
 import {
   buckets,

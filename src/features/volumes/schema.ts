@@ -1,5 +1,4 @@
 /** The wire shapes of volumes. */
-
 import { type Static, Type } from "@sinclair/typebox";
 import { Nullable } from "../../../actors/kernel/schema.ts";
 import { pagingQuery } from "../../http/paging.ts";

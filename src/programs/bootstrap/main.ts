@@ -4,7 +4,6 @@
  *
  * Standard output carries the final answer and nothing else; diagnostics go to standard error.
  */
-
 import { writeSync } from "node:fs";
 import { killStartup, runStartup, startupFailedCode } from "../init/startup.ts";
 import { diagnostic, endingOf, exitCodes } from "./ending.ts";

@@ -2,12 +2,12 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { existsSync, mkdirSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { fitsArgument, sandboxEnvironment } from "../../../src/adapters/sandbox/inside.ts";
+import { fitsArgument, sandboxEnvironment } from "../../../src/adapters/sandbox/instance-environment.ts";
 import type { InstanceSpec } from "../../../src/adapters/sandbox/port.ts";
 import { planLaunch } from "../../../src/adapters/sandbox/process/launch.ts";
 import { Layout } from "../../../src/adapters/sandbox/process/layout.ts";
 import { SandboxUnavailable } from "../../../src/adapters/sandbox/process/process-sandbox.ts";
-import { startText } from "../../../src/adapters/sandbox/process/start.ts";
+import { startText } from "../../../src/adapters/sandbox/process/start-text.ts";
 import { bundleProgram } from "../../../src/programs/bundle.ts";
 import { runToEnd, specOf } from "./conformance.ts";
 import { processFixture, shellProgram } from "./fixture.ts";

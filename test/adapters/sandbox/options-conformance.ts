@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { chmodSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { startupFailure } from "../../../src/adapters/sandbox/inside.ts";
+import { startupFailure } from "../../../src/adapters/sandbox/instance-environment.ts";
 import { type InstanceSpec, LaunchFailure, type Sandbox } from "../../../src/adapters/sandbox/port.ts";
 import { until } from "../../harness/until.ts";
 import { processesWith, runToEnd, type SandboxFixture, specOf, untilOutput } from "./conformance.ts";

@@ -1,11 +1,11 @@
 /** What the engine is told of a container. Nothing here is secret: whoever may ask the engine can read it. */
 import { dirname, join } from "node:path";
 import type { ContainerCreateOptions } from "dockerode";
-import { inside, readOnlyTemporaryBytes } from "../inside.ts";
 import type { InstanceLimits, InstanceMount } from "../instance.ts";
+import { instancePaths, readOnlyTemporaryBytes } from "../instance-environment.ts";
 import type { ImageFacts } from "./engine.ts";
-import { controlInside } from "./keeper/assignment.ts";
-import type { Places } from "./places.ts";
+import { controlInside } from "./keeper/protocol.ts";
+import type { ContainerPaths } from "./paths.ts";
 
 const agentGroup = 1_000;
 const periodMicros = 100_000;
@@ -47,7 +47,7 @@ export interface ContainerNeeds {
   readonly bootstrapScript: string;
 }
 
-export function containerOptions(needs: ContainerNeeds, places: Places): ContainerCreateOptions {
+export function containerOptions(needs: ContainerNeeds, paths: ContainerPaths): ContainerCreateOptions {
   const { limits, readOnlyRoot, image, isCommand } = needs;
   return {
     Image: image.id,
@@ -58,7 +58,7 @@ export function containerOptions(needs: ContainerNeeds, places: Places): Contain
     Hostname: "sandbox",
     // What would change our own programs; the agent's gets its environment with its assignment.
     Env: ["LD_PRELOAD=", "LD_AUDIT=", "BUN_OPTIONS=", "NODE_OPTIONS="],
-    Labels: { ...needs.labels, [labels.data]: places.identity },
+    Labels: { ...needs.labels, [labels.data]: paths.identity },
     Tty: false,
     OpenStdin: false,
     AttachStdin: false,
@@ -83,10 +83,10 @@ export function containerOptions(needs: ContainerNeeds, places: Places): Contain
       LogConfig: { Type: "json-file", Config: { "max-size": logBytes } },
       Tmpfs: temporaryMounts(needs),
       Mounts: [
-        readOnly(places.programs, programsInside),
+        readOnly(paths.programs, programsInside),
         readOnly(needs.control, controlInside),
-        ...(isCommand ? [] : [readOnly(places.gateway, inside.gateway)]),
-        ...(needs.egress ? [readOnly(places.egress, inside.egress)] : []),
+        ...(isCommand ? [] : [readOnly(paths.gateway, instancePaths.gateway)]),
+        ...(needs.egress ? [readOnly(paths.egress, instancePaths.egress)] : []),
         ...(isCommand ? [] : [readOnly(needs.bootstrapScript, bootstrapInside)]),
         ...needs.mounts.map(({ source, target, readOnly: isReadOnly }) => bind(source, target, isReadOnly)),
       ],

@@ -7,8 +7,8 @@ import { EngineError, LaunchFailure } from "../instance.ts";
 import { trustedPath } from "../process/bubblewrap.ts";
 import { type ContainerNeeds, containerOptions } from "./container-options.ts";
 import type { Engine } from "./engine.ts";
-import { aliveName, assignName } from "./keeper/assignment.ts";
-import type { LaunchRecord, Places } from "./places.ts";
+import { aliveName, assignName } from "./keeper/protocol.ts";
+import type { ContainerPaths, LaunchRecord } from "./paths.ts";
 import type { ContainerPrograms } from "./programs.ts";
 
 /** Host user and group of what belongs to an agent. */
@@ -58,7 +58,7 @@ export function makeWorkspace(path: string): void {
 export class Containers {
   constructor(
     readonly engine: Engine,
-    readonly places: Places,
+    readonly paths: ContainerPaths,
     readonly programs: ContainerPrograms,
   ) {}
 
@@ -75,7 +75,7 @@ export class Containers {
         command: this.programs.keeper,
         bootstrapScript: this.programs.bootstrapScript,
       },
-      this.places,
+      this.paths,
     );
     await this.#insist(async () => void (await this.engine.create(container, options)));
     await this.start(container);

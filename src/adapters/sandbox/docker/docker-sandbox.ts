@@ -22,14 +22,14 @@ import {
   type SandboxDescription,
 } from "../instance.ts";
 import { prepareMountPoints } from "../mount-points.ts";
-import { planAssignment } from "./assign.ts";
+import { deliverAssignment, isAwaiting, settleDelivery, untilUnclaimed, withClaim } from "./assignment-delivery.ts";
+import { planAssignment } from "./assignment-plan.ts";
 import { labels } from "./container-options.ts";
 import { agentUser, Containers, makeDirectory } from "./containers.ts";
 import { Engine, type ImageFacts } from "./engine.ts";
-import { followContainer, Life } from "./follow.ts";
-import { handOver, isAwaiting, settleHandOver, unclaimed, withClaim } from "./hand-over.ts";
+import { followContainer, KeeperWatch } from "./follow.ts";
 import { Images } from "./images.ts";
-import { isAssigned, type LaunchRecord, Places, readVerdict, safeId, writeVerdict } from "./places.ts";
+import { ContainerPaths, isAssigned, type LaunchRecord, readVerdict, safeId, writeVerdict } from "./paths.ts";
 import { type ContainerPrograms, gatherPrograms } from "./programs.ts";
 import { settleWorkspace, WarmPool } from "./warm-pool.ts";
 
@@ -54,15 +54,15 @@ export interface DockerSandboxOptions {
 export async function createDockerSandbox(options: DockerSandboxOptions): Promise<DockerSandbox | null> {
   const engine = new Engine(options.socket);
   if (!(await engine.answers())) return null;
-  const places = new Places(resolve(options.dataDir));
-  const [info, programs] = await Promise.all([engine.info(), gatherPrograms(places)]);
+  const paths = new ContainerPaths(resolve(options.dataDir));
+  const [info, programs] = await Promise.all([engine.info(), gatherPrograms(paths)]);
   const { MemoryLimit, CpuCfsQuota, PidsLimit } = info;
   const unenforced = [
     ...(CpuCfsQuota ? [] : ["cpu"]),
     ...(MemoryLimit ? [] : ["memory"]),
     ...(PidsLimit ? [] : ["processes"]),
   ];
-  const sandbox = new DockerSandbox(engine, places, programs, unenforced, options);
+  const sandbox = new DockerSandbox(engine, paths, programs, unenforced, options);
   // Of containers kept ready by processes that are dead; done again with every listing.
   await sandbox.warm.sweep().catch((error: unknown) => options.warn(`container sweep: ${String(error)}`));
   return sandbox;
@@ -75,12 +75,12 @@ export class DockerSandbox implements Sandbox {
 
   constructor(
     readonly engine: Engine,
-    readonly places: Places,
+    readonly paths: ContainerPaths,
     readonly programs: ContainerPrograms,
     readonly unenforcedLimits: readonly string[],
     readonly options: DockerSandboxOptions,
   ) {
-    this.#containers = new Containers(engine, places, programs);
+    this.#containers = new Containers(engine, paths, programs);
     this.#images = new Images(engine);
     this.warm = new WarmPool(this.#containers, {
       cap: options.warmPoolCap,
@@ -100,23 +100,23 @@ export class DockerSandbox implements Sandbox {
 
   /** @throws EngineError when the engine does not answer: repeating may help */
   async launch(spec: InstanceSpec, report: (news: LaunchNews) => void): Promise<void> {
-    const directory = this.places.instance(spec.instanceId);
+    const directory = this.paths.instance(spec.instanceId);
     safeId(spec.executionId);
     if (isAssigned(directory)) return;
     if (spec.command !== null) checkCommand(spec.command, commandEnvironment(spec));
     if (spec.image === null) throw new LaunchFailure("runtime_error", "A container needs an image");
     if (!existsSync(directory)) {
       checkMounts(spec);
-      if (!(await this.warm.take(spec, directory))) await makeDirectory(directory, coldRecord(spec, this.places));
+      if (!(await this.warm.take(spec, directory))) await makeDirectory(directory, coldRecord(spec, this.paths));
     }
     await withClaim(directory, () => this.#complete(spec, directory, report));
   }
 
   /** From a directory to a program that runs, wherever an earlier launch was cut off. */
   async #complete(spec: InstanceSpec, directory: string, report: (news: LaunchNews) => void): Promise<void> {
-    if (settleHandOver(directory)) return;
+    if (settleDelivery(directory)) return;
     for (let attempt = 1; readVerdict(directory) === null; attempt += 1) {
-      const record = (await readJson<LaunchRecord>(join(directory, "launch.json"))) ?? coldRecord(spec, this.places);
+      const record = (await readJson<LaunchRecord>(join(directory, "launch.json"))) ?? coldRecord(spec, this.paths);
       const environment = await this.#ensureWaiting(spec, directory, record, report);
       if (environment === null || readVerdict(directory) !== null) return this.engine.remove(record.container);
       const { assignment, files, leftOut } = planAssignment(spec, this.programs, this.options.program, environment);
@@ -131,15 +131,15 @@ export class DockerSandbox implements Sandbox {
       }
       const ended = async () => (await this.engine.state(record.container, { size: false }))?.phase !== "running";
       const taken =
-        (await settleWorkspace(directory, this.places.workspace(spec.executionId))) &&
-        (await handOver(directory, JSON.stringify(assignment), ended));
+        (await settleWorkspace(directory, this.paths.workspace(spec.executionId))) &&
+        (await deliverAssignment(directory, JSON.stringify(assignment), ended));
       if (taken) return;
       await this.engine.remove(record.container);
       if (readVerdict(directory) !== null) return;
       if (attempt >= 2) {
         throw new LaunchFailure("runtime_error", "The container ended before its program could be started");
       }
-      await writeAtomically(join(directory, "launch.json"), JSON.stringify(coldRecord(spec, this.places)));
+      await writeAtomically(join(directory, "launch.json"), JSON.stringify(coldRecord(spec, this.paths)));
     }
   }
 
@@ -186,7 +186,7 @@ export class DockerSandbox implements Sandbox {
   }
 
   async inspect(instanceId: string): Promise<"running" | "exited" | "gone"> {
-    const directory = this.places.instance(instanceId);
+    const directory = this.paths.instance(instanceId);
     const record = await readJson<LaunchRecord>(join(directory, "launch.json"));
     if (record === null) return "gone";
     const state = await this.engine.state(record.container, { size: false });
@@ -196,13 +196,13 @@ export class DockerSandbox implements Sandbox {
   }
 
   async follow(instanceId: string, options: FollowOptions): Promise<InstanceExit> {
-    const directory = this.places.instance(instanceId);
+    const directory = this.paths.instance(instanceId);
     options.signal.throwIfAborted();
     return followContainer(this.engine, directory, options);
   }
 
   async terminate(instanceId: string, graceMs: number): Promise<void> {
-    const directory = this.places.instance(instanceId);
+    const directory = this.paths.instance(instanceId);
     const record = await readJson<LaunchRecord>(join(directory, "launch.json"));
     if (record === null) return;
     const { container } = record;
@@ -213,7 +213,7 @@ export class DockerSandbox implements Sandbox {
     if (now !== "running" || !isAssigned(directory)) {
       // Nothing runs in it yet, and with the verdict nothing will. Engines do not bear that a container is removed
       // while it is being made: whoever makes it, if anybody does, is let finish first.
-      await unclaimed(directory, killedWithinMs);
+      await untilUnclaimed(directory, killedWithinMs);
       await this.engine.remove(container);
       return;
     }
@@ -224,7 +224,7 @@ export class DockerSandbox implements Sandbox {
   }
 
   async #endsWithin(directory: string, ms: number, phase: () => Promise<string>): Promise<boolean> {
-    const life = new Life(directory);
+    const life = new KeeperWatch(directory);
     try {
       await Promise.race([life.ended, Bun.sleep(ms)]);
       // The engine hears of it a little later than we do.
@@ -241,7 +241,7 @@ export class DockerSandbox implements Sandbox {
   }
 
   async remove(instanceId: string): Promise<void> {
-    const directory = this.places.instance(instanceId);
+    const directory = this.paths.instance(instanceId);
     const record = await readJson<LaunchRecord>(join(directory, "launch.json"));
     if (record !== null) writeVerdict(directory, "terminated");
     await this.#containers.destroy(record?.container ?? containerName(instanceId), directory);
@@ -249,13 +249,13 @@ export class DockerSandbox implements Sandbox {
 
   async list(): Promise<readonly { readonly instanceId: string; readonly executionId: string }[]> {
     const found = new Map<string, string>();
-    for (const name of await readdir(this.places.instances)) {
-      const record = await readJson<LaunchRecord>(join(this.places.instances, name, "launch.json"));
+    for (const name of await readdir(this.paths.instances)) {
+      const record = await readJson<LaunchRecord>(join(this.paths.instances, name, "launch.json"));
       if (record !== null && !name.startsWith(".")) found.set(name, record.executionId);
     }
     try {
       // Containers whose directory is lost are found by their labels.
-      for (const { labels: of } of await this.engine.list([`${labels.data}=${this.places.identity}`])) {
+      for (const { labels: of } of await this.engine.list([`${labels.data}=${this.paths.identity}`])) {
         const [instance, execution] = [of[labels.instance], of[labels.execution]];
         if (instance && execution && !found.has(instance)) found.set(instance, execution);
       }
@@ -275,13 +275,16 @@ export class DockerSandbox implements Sandbox {
 
 const containerName = (instanceId: string) => `svc-${safeId(instanceId)}`;
 
-function coldRecord({ instanceId, executionId, limits, mounts, command }: InstanceSpec, places: Places): LaunchRecord {
+function coldRecord(
+  { instanceId, executionId, limits, mounts, command }: InstanceSpec,
+  paths: ContainerPaths,
+): LaunchRecord {
   return {
     executionId,
     container: containerName(instanceId),
     diskBytes: limits.diskBytes,
     imageEnvironment: null,
-    measured: measuredDirectory(mounts, places.dataDir, places.workspace(executionId)),
+    measured: measuredDirectory(mounts, paths.dataDir, paths.workspace(executionId)),
     isCommand: command !== null,
   };
 }

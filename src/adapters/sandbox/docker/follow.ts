@@ -6,12 +6,11 @@ import { closeSync, constants, openSync, readSync } from "node:fs";
 import { join } from "node:path";
 import { readJson } from "../../../lib/json-file.ts";
 import { EngineError, type ExitReason, type FollowOptions, type InstanceExit, lostExit } from "../instance.ts";
-import { OutputBook } from "./book.ts";
 import { diskCheckMs, writtenBytes } from "./disk.ts";
 import type { ContainerState, Engine } from "./engine.ts";
-import { aliveName } from "./keeper/assignment.ts";
-import { FrameReader } from "./keeper/frames.ts";
-import { isAssigned, type LaunchRecord, readVerdict, writeVerdict } from "./places.ts";
+import { aliveName, FrameReader } from "./keeper/protocol.ts";
+import { OutputBuffer } from "./output-buffer.ts";
+import { isAssigned, type LaunchRecord, readVerdict, writeVerdict } from "./paths.ts";
 
 const engineAwayMs = 500;
 /** An end that is near is looked for at growing intervals, about 2 s in all, then the log is read on. */
@@ -27,7 +26,7 @@ export async function followContainer(
   const { signal } = options;
   const record = await readJson<LaunchRecord>(join(directory, "launch.json"));
   if (record === null) return lostExit;
-  const book = new OutputBook(options);
+  const buffer = new OutputBuffer(options);
   for (let ending = 0; ; ) {
     signal.throwIfAborted();
     const state = await look(engine, record.container);
@@ -38,13 +37,13 @@ export async function followContainer(
     }
     if (state === null || state.phase === "created" || !isAssigned(directory)) {
       const verdict = readVerdict(directory);
-      return { ...lostExit, ...book.conclude(record.isCommand), reason: verdict ?? "lost" };
+      return { ...lostExit, ...buffer.conclude(record.isCommand), reason: verdict ?? "lost" };
     }
     if (state.phase === "ended") {
-      if (!(await readToEnd(engine, record.container, book, signal))) continue;
-      return await describe(engine, directory, record, state, book);
+      if (!(await readToEnd(engine, record.container, buffer, signal))) continue;
+      return await describe(engine, directory, record, state, buffer);
     }
-    if (ending === 0) await alongside(engine, directory, record, book, signal);
+    if (ending === 0) await alongside(engine, directory, record, buffer, signal);
     // Its first process is as good as gone, or the log broke off; the engine needs a moment to notice.
     ending = (ending + 1) % looksAtTheEnd;
     await pause(ending, signal);
@@ -65,7 +64,7 @@ async function alongside(
   engine: Engine,
   directory: string,
   record: LaunchRecord,
-  book: OutputBook,
+  buffer: OutputBuffer,
   signal: AbortSignal,
 ): Promise<void> {
   const stop = new AbortController();
@@ -73,12 +72,12 @@ async function alongside(
   signal.addEventListener("abort", aborted, { once: true });
   const disk = setInterval(() => void watch.check(), diskCheckMs);
   const watch = new DiskWatch(engine, directory, record);
-  const life = new Life(directory);
+  const life = new KeeperWatch(directory);
   const frames = new FrameReader();
   const log = engine
     .readLog(record.container, { follow: true, signal: stop.signal }, (text) => {
       if (stop.signal.aborted) return;
-      for (const frame of frames.read(text)) book.add(frame);
+      for (const frame of frames.read(text)) buffer.add(frame);
     })
     .catch((error: unknown) => {
       if (!(error instanceof EngineError)) throw error;
@@ -86,7 +85,7 @@ async function alongside(
   try {
     await Promise.race([
       life.ended,
-      book.ended,
+      buffer.ended,
       log,
       new Promise((resolve) => stop.signal.addEventListener("abort", resolve)),
     ]);
@@ -100,11 +99,16 @@ async function alongside(
 }
 
 /** False when the log could not be read. */
-async function readToEnd(engine: Engine, container: string, book: OutputBook, signal: AbortSignal): Promise<boolean> {
+async function readToEnd(
+  engine: Engine,
+  container: string,
+  buffer: OutputBuffer,
+  signal: AbortSignal,
+): Promise<boolean> {
   const frames = new FrameReader();
   try {
     await engine.readLog(container, { follow: false, signal }, (text) => {
-      for (const frame of frames.read(text)) book.add(frame);
+      for (const frame of frames.read(text)) buffer.add(frame);
     });
     return true;
   } catch (error) {
@@ -119,14 +123,14 @@ async function describe(
   directory: string,
   record: LaunchRecord,
   state: ContainerState,
-  book: OutputBook,
+  buffer: OutputBuffer,
 ): Promise<InstanceExit> {
-  const output = book.conclude(record.isCommand);
+  const output = buffer.conclude(record.isCommand);
   const { exitCode } = state;
   const exit = (reason: ExitReason): InstanceExit => ({ reason, exitCode, ...output });
   const verdict = readVerdict(directory);
   if (verdict === "disk_exceeded") return exit(verdict);
-  if (state.outOfMemory || book.outOfMemory) return exit("out_of_memory");
+  if (state.outOfMemory || buffer.outOfMemory) return exit("out_of_memory");
   if (verdict !== null) return exit(verdict);
   if (exitCode !== 0) {
     const used = await writtenBytes(engine, { container: record.container, directory: record.measured });
@@ -167,7 +171,7 @@ class DiskWatch {
  * Learns of the keeper's end sooner than engines tell: it holds one end of a fifo, and a read at the other one fails
  * for want of data as long as it does. Looked at by the clock, for event loops tell of a fifo's end unreliably.
  */
-export class Life {
+export class KeeperWatch {
   readonly ended: Promise<void>;
   readonly #fifo: number | null;
   readonly #timer: ReturnType<typeof setInterval> | null = null;

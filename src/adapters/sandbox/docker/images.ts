@@ -1,5 +1,4 @@
 /** Getting an agent's image onto this host, by its pull policy. */
-
 import { withTimeout } from "../../../lib/timers.ts";
 import { EngineError, type InstanceSpec, LaunchFailure, type LaunchNews } from "../instance.ts";
 import type { Engine, ImageFacts } from "./engine.ts";

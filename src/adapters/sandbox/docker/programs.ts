@@ -3,11 +3,11 @@ import { chmodSync, existsSync } from "node:fs";
 import { basename, join } from "node:path";
 import { writeAtomically } from "../../../lib/json-file.ts";
 import { bundleProgram } from "../../../programs/bundle.ts";
-import { inside } from "../inside.ts";
 import { type InstanceSpec, LaunchFailure } from "../instance.ts";
-import { quoted } from "../process/start.ts";
+import { instancePaths } from "../instance-environment.ts";
+import { quoted } from "../process/start-text.ts";
 import { programInside } from "./container-options.ts";
-import type { Places } from "./places.ts";
+import type { ContainerPaths } from "./paths.ts";
 import { gatherRuntime, interpreterOf, runtimeCommand } from "./runtime-files.ts";
 
 // Nothing in the workspace or in the image may configure our programs.
@@ -23,19 +23,19 @@ export interface ContainerPrograms {
 }
 
 /** @throws when a program does not build, or this process's own executable cannot be read */
-export async function gatherPrograms(places: Places): Promise<ContainerPrograms> {
+export async function gatherPrograms(paths: ContainerPaths): Promise<ContainerPrograms> {
   const [runtime, ...scripts] = await Promise.all([
-    gatherRuntime(places.programs),
-    bundleProgram(places.dataDir, "keeper"),
-    bundleProgram(places.dataDir, "bootstrap"),
-    bundleProgram(places.dataDir, "init"),
+    gatherRuntime(paths.programs),
+    bundleProgram(paths.dataDir, "keeper"),
+    bundleProgram(paths.dataDir, "bootstrap"),
+    bundleProgram(paths.dataDir, "init"),
   ]);
   const bun = runtimeCommand(programInside(runtime), interpreterOf(process.execPath) !== null);
   const [keeper = "", bootstrap = "", init = ""] = scripts.map((path) => programInside(basename(path)));
   const bootstrapCommand = [...bun, ...flags, bootstrap];
   const text = `#!/bin/sh\nexec ${bootstrapCommand.map(quoted).join(" ")} "$@"\n`;
   const hash = new Bun.CryptoHasher("sha256").update(text).digest("hex").slice(0, 16);
-  const bootstrapScript = join(places.programs, `svc-bootstrap-${hash}`);
+  const bootstrapScript = join(paths.programs, `svc-bootstrap-${hash}`);
   if (!existsSync(bootstrapScript)) await writeAtomically(bootstrapScript, text);
   // Not at its writing: the service's own umask may be stricter.
   chmodSync(bootstrapScript, 0o755);
@@ -61,5 +61,5 @@ export function programOf(
   const replacement = bootstrapPath === null ? program : [bootstrapPath];
   if (replacement === undefined) return { argv: programs.bootstrap, cwd: "/" };
   const needsInit = bootstrapPath !== null || spec.startupScript !== null || spec.egress !== null;
-  return { argv: needsInit ? [...programs.init, ...replacement] : replacement, cwd: inside.workspace };
+  return { argv: needsInit ? [...programs.init, ...replacement] : replacement, cwd: instancePaths.workspace };
 }

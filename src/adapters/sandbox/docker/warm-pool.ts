@@ -8,13 +8,13 @@ import { readdir, rename } from "node:fs/promises";
 import { join } from "node:path";
 import { readJson, writeAtomically } from "../../../lib/json-file.ts";
 import { identify, isAlive, type ProcessIdentity } from "../../../lib/process-table.ts";
-import { inside } from "../inside.ts";
 import type { InstanceSpec } from "../instance.ts";
+import { instancePaths } from "../instance-environment.ts";
+import { isAwaiting } from "./assignment-delivery.ts";
 import { labels } from "./container-options.ts";
 import { agentUser, type Containers, makeDirectory, makeWorkspace, type Needs } from "./containers.ts";
 import type { ImageFacts } from "./engine.ts";
-import { isAwaiting } from "./hand-over.ts";
-import type { LaunchRecord } from "./places.ts";
+import type { LaunchRecord } from "./paths.ts";
 
 const idleMs = 30 * 60_000;
 /** The run that asked for one is let begin first. */
@@ -85,8 +85,9 @@ export class WarmPool {
   /** The host directory that a waiting workspace can become; null where the run has more than that, or files. */
   #workspaceOf({ mounts, executionId }: InstanceSpec): string | null {
     const [mount, ...others] = mounts;
-    if (mount === undefined || others.length > 0 || mount.target !== inside.workspace || mount.readOnly) return null;
-    if (mount.source !== this.containers.places.workspace(executionId)) return null;
+    if (mount === undefined || others.length > 0 || mount.target !== instancePaths.workspace || mount.readOnly)
+      return null;
+    if (mount.source !== this.containers.paths.workspace(executionId)) return null;
     return isEmpty(mount.source) ? mount.source : null;
   }
 
@@ -203,7 +204,7 @@ export class WarmPool {
         makeWorkspace(join(draft, "workspace"));
         await writeAtomically(join(draft, "owner"), JSON.stringify(identify(process.pid)));
       });
-      const mounts = [{ source: join(directory, "workspace"), target: inside.workspace, readOnly: false }];
+      const mounts = [{ source: join(directory, "workspace"), target: instancePaths.workspace, readOnly: false }];
       await this.containers.begin(container, directory, { ...kind.needs, mounts });
       const until = performance.now() + readyMs;
       while (!isAwaiting(directory)) {
@@ -225,24 +226,24 @@ export class WarmPool {
 
   /** Removes what other processes left when they died. */
   async sweep(): Promise<void> {
-    const { engine, places } = this.containers;
-    const labelled = await engine.list([`${labels.data}=${places.identity}`, labels.warm]);
-    const names = await readdir(places.warm);
+    const { engine, paths } = this.containers;
+    const labelled = await engine.list([`${labels.data}=${paths.identity}`, labels.warm]);
+    const names = await readdir(paths.warm);
     for (const name of names) {
-      const owner = await readJson<ProcessIdentity>(join(places.warm, name, "owner"));
+      const owner = await readJson<ProcessIdentity>(join(paths.warm, name, "owner"));
       if (owner !== null && !isAlive(owner)) await this.#destroy(name);
     }
     // In this order: one that is being given away is in the one place or in the other.
     const known = new Set(names.map((name) => `svc-warm-${name}`));
-    for (const name of await readdir(places.instances)) {
-      const record = await readJson<LaunchRecord>(join(places.instances, name, "launch.json"));
+    for (const name of await readdir(paths.instances)) {
+      const record = await readJson<LaunchRecord>(join(paths.instances, name, "launch.json"));
       if (record !== null) known.add(record.container);
     }
     for (const { name } of labelled) if (!known.has(name)) await engine.remove(name);
   }
 
   #directory(id: string): string {
-    return join(this.containers.places.warm, id);
+    return join(this.containers.paths.warm, id);
   }
 
   #destroy(id: string): Promise<void> {

@@ -10,10 +10,10 @@
 import { lstatSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
 import { writeAtomically } from "../../../lib/json-file.ts";
-import { inside, readOnlyTemporaryBytes } from "../inside.ts";
 import type { InstanceLimits, InstanceMount } from "../instance.ts";
+import { instancePaths, readOnlyTemporaryBytes } from "../instance-environment.ts";
 import type { Layout } from "./layout.ts";
-import { firstSourceFd } from "./sources.ts";
+import { firstSourceFd } from "./mount-sources.ts";
 
 export const agentUser = 1_000;
 
@@ -56,7 +56,7 @@ export async function findBubblewrap(layout: Layout): Promise<Bubblewrap | null>
   if (users === "dropped" && setpriv === null) return null;
   const bubblewrap: Bubblewrap = { path, setpriv, users, mountsOpened: canMountOpened(path) };
   const limits: InstanceLimits = { cpuMillicores: 1_000, memoryBytes: 2 ** 26, diskBytes: 2 ** 26, processes: 64 };
-  const mounts = [{ source: layout.workspaces, target: inside.workspace, readOnly: false }];
+  const mounts = [{ source: layout.workspaces, target: instancePaths.workspace, readOnly: false }];
   const run: BubblewrapRun = {
     limits,
     mounts,
@@ -105,9 +105,9 @@ export function bubblewrapArguments(bubblewrap: Bubblewrap, layout: Layout, run:
     ...(run.sharedMemory ? ["--perms", "1777", "--size", temporary, "--tmpfs", "/dev/shm"] : []),
     ...["--remount-ro", "/dev"],
     ...["--perms", "1777", "--size", temporary, "--tmpfs", "/tmp"],
-    ...["--perms", "0755", "--dir", inside.programs],
-    ...(run.gateway ? ["--ro-bind", layout.gateway, inside.gateway] : []),
-    ...(run.egress ? ["--ro-bind", layout.egress, inside.egress] : []),
+    ...["--perms", "0755", "--dir", instancePaths.programs],
+    ...(run.gateway ? ["--ro-bind", layout.gateway, instancePaths.gateway] : []),
+    ...(run.egress ? ["--ro-bind", layout.egress, instancePaths.egress] : []),
     // Bubblewrap itself would make directories that only root can enter.
     ...directoriesAbove(Object.keys(run.files)).flatMap((path) => ["--perms", "0755", "--dir", path]),
     ...Object.entries(run.files).flatMap(([path, source]) => ["--ro-bind", source, path]),

@@ -2,14 +2,13 @@
 import { join } from "node:path";
 import { proxiedFlag } from "../../../programs/init/proxied.ts";
 import { checkCommand, commandEnvironment, measuredDirectory } from "../command.ts";
-import { inside } from "../inside.ts";
 import { type Command, type InstanceSpec, LaunchFailure } from "../instance.ts";
+import { instancePaths } from "../instance-environment.ts";
 import { agentOwner, agentUser, type Bubblewrap, bubblewrapArguments } from "./bubblewrap.ts";
 import type { CgroupParents } from "./cgroup.ts";
-import type { Layout } from "./layout.ts";
-import type { PlannedLaunch, ProgramFiles } from "./planned.ts";
-import { settledPath } from "./sources.ts";
-import { commandText, startCommand } from "./start.ts";
+import type { Layout, PlannedLaunch, ProgramFiles } from "./layout.ts";
+import { resolvedSource } from "./mount-sources.ts";
+import { commandText, startCommand } from "./start-text.ts";
 
 /** @throws LaunchFailure for what this host cannot give the command */
 export function planCommand(
@@ -52,7 +51,7 @@ export function planCommand(
           argv: startCommand,
         }),
       ],
-      sources: bubblewrap.mountsOpened ? spec.mounts.map(({ source }) => settledPath(source, layout.dataDir)) : [],
+      sources: bubblewrap.mountsOpened ? spec.mounts.map(({ source }) => resolvedSource(source, layout.dataDir)) : [],
       start: commandText(environment, argv, command.workdir),
       mark: null,
       owner: agentOwner(bubblewrap),
@@ -65,10 +64,10 @@ export function planCommand(
 
 /** Behind the program that makes the proxy's address answer inside. */
 function proxied({ argv }: Command, { bun, init }: ProgramFiles) {
-  const within = { bun: join(inside.programs, "bun"), init: join(inside.programs, "init.js") };
+  const within = { bun: join(instancePaths.programs, "bun"), init: join(instancePaths.programs, "init.js") };
   return {
     // Nothing in the workspace may configure our program.
-    argv: [within.bun, "--no-env-file", "--config=/dev/null", within.init, proxiedFlag, inside.egress, ...argv],
+    argv: [within.bun, "--no-env-file", "--config=/dev/null", within.init, proxiedFlag, instancePaths.egress, ...argv],
     files: { [within.bun]: bun, [within.init]: init },
   };
 }

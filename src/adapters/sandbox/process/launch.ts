@@ -2,15 +2,14 @@
 import { existsSync } from "node:fs";
 import { basename, join } from "node:path";
 import { measuredDirectory } from "../command.ts";
-import { fitsArgument, inside, sandboxEnvironment } from "../inside.ts";
 import { type InstanceSpec, LaunchFailure } from "../instance.ts";
+import { fitsArgument, instancePaths, sandboxEnvironment } from "../instance-environment.ts";
 import { agentOwner, type Bubblewrap, bubblewrapArguments } from "./bubblewrap.ts";
 import type { CgroupParents } from "./cgroup.ts";
 import { planCommand } from "./launch-command.ts";
-import type { Layout } from "./layout.ts";
-import type { PlannedLaunch, ProgramFiles } from "./planned.ts";
-import { settledPath } from "./sources.ts";
-import { startCommand, startText } from "./start.ts";
+import type { Layout, PlannedLaunch, ProgramFiles } from "./layout.ts";
+import { resolvedSource } from "./mount-sources.ts";
+import { startCommand, startText } from "./start-text.ts";
 
 const defaults = { PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", LANG: "C.UTF-8" } as const;
 
@@ -27,7 +26,7 @@ export function planLaunch(
 ): PlannedLaunch {
   if (spec.command !== null) return planCommand(spec, spec.command, layout, programs, bubblewrap, cgroups);
   const contained = bubblewrap !== null;
-  const workspace = spec.mounts.find(({ target }) => target === inside.workspace);
+  const workspace = spec.mounts.find(({ target }) => target === instancePaths.workspace);
   if (workspace === undefined) throw new LaunchFailure("volume_error", "Nothing is mounted at /workspace");
   if (!contained) refuseUnsandboxed(spec);
   const directory = layout.instance(spec.instanceId);
@@ -37,14 +36,14 @@ export function planLaunch(
     ...(spec.startupScript === null ? {} : { startup: spec.startupScript }),
   };
   const at = (name: "prompt" | "startup") =>
-    name in files ? (contained ? inside[name] : join(directory, name)) : null;
-  const workspaceAt = contained ? inside.workspace : workspace.source;
+    name in files ? (contained ? instancePaths[name] : join(directory, name)) : null;
+  const workspaceAt = contained ? instancePaths.workspace : workspace.source;
   const { environment, leftOut } = sandboxEnvironment(
     spec.environment,
     {
       workspace: workspaceAt,
-      gatewaySockets: contained ? inside.gateway : layout.gateway,
-      egressSockets: spec.egress === null ? null : inside.egress,
+      gatewaySockets: contained ? instancePaths.gateway : layout.gateway,
+      egressSockets: spec.egress === null ? null : instancePaths.egress,
       promptFile: at("prompt"),
       startupFile: at("startup"),
       relay: contained,
@@ -76,14 +75,14 @@ export function planLaunch(
               files: {
                 ...own,
                 ...Object.fromEntries(
-                  Object.keys(files).map((name) => [join(inside.programs, name), join(directory, name)]),
+                  Object.keys(files).map((name) => [join(instancePaths.programs, name), join(directory, name)]),
                 ),
               },
               argv: startCommand,
             }),
           ]
         : startCommand,
-      sources: bubblewrap?.mountsOpened ? spec.mounts.map(({ source }) => settledPath(source, layout.dataDir)) : [],
+      sources: bubblewrap?.mountsOpened ? spec.mounts.map(({ source }) => resolvedSource(source, layout.dataDir)) : [],
       start: startText(
         environment,
         asArgument ? [...argv, spec.prompt] : argv,
@@ -122,8 +121,8 @@ function commandOf(
   const host = { bun: programs.bun, script };
   const within = contained
     ? {
-        bun: join(inside.programs, "bun"),
-        script: join(inside.programs, replacement === undefined ? "bootstrap.js" : "init.js"),
+        bun: join(instancePaths.programs, "bun"),
+        script: join(instancePaths.programs, replacement === undefined ? "bootstrap.js" : "init.js"),
       }
     : host;
   return {
@@ -136,7 +135,7 @@ function commandOf(
 /** A program of the host in the place it has there; one below `/workspace` is already inside, an absent one is nowhere. */
 function hostProgram(path: string | null): Readonly<Record<string, string>> {
   const below = (directory: string) => path === directory || path?.startsWith(`${directory}/`) === true;
-  if (path === null || below(inside.workspace) || below("/usr")) return {};
+  if (path === null || below(instancePaths.workspace) || below("/usr")) return {};
   if (notTheHosts.some(below) || basename(path) === "") {
     throw new LaunchFailure("runtime_error", `bootstrap_path cannot lie at ${path}`);
   }

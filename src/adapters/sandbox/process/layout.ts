@@ -84,6 +84,23 @@ export interface LaunchPlan {
   readonly stdin: string | null;
 }
 
+/** Host paths of what instances run. */
+export interface ProgramFiles {
+  readonly bun: string;
+  readonly bootstrap: string;
+  readonly init: string;
+  /** Run instead of the bootstrap. */
+  readonly program?: readonly string[];
+}
+
+export interface PlannedLaunch {
+  readonly plan: LaunchPlan;
+  /** Files to write beside the plan: name → content. */
+  readonly files: Readonly<Record<string, string>>;
+  /** Variables that could not be handed over. */
+  readonly leftOut: readonly string[];
+}
+
 /** `supervisor.json` */
 export interface SupervisorRecord extends ProcessIdentity {
   /** Control groups of this instance, for whoever has to clean up after a dead supervisor. */
@@ -91,7 +108,7 @@ export interface SupervisorRecord extends ProcessIdentity {
 }
 
 /** `end.json` */
-export interface EndWish {
+export interface TerminationRequest {
   readonly graceMs: number;
 }
 

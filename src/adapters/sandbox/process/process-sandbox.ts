@@ -2,7 +2,6 @@
  * The process adapter of the sandbox port: instances are processes of this host, inside bubblewrap where it
  * works. Keeps nothing in memory: what it knows of an instance it reads from the instance's directory.
  */
-
 import { existsSync } from "node:fs";
 import { mkdir, readdir, rename, rm, stat, utimes } from "node:fs/promises";
 import { join, resolve } from "node:path";
@@ -13,12 +12,12 @@ import { type InstanceExit, type InstanceSpec, lostExit, type Sandbox, type Sand
 import { prepareMountPoints } from "../mount-points.ts";
 import { agentOwner, type Bubblewrap, findBubblewrap, trustedPath } from "./bubblewrap.ts";
 import { type CgroupParents, findCgroups } from "./cgroup.ts";
-import { endInstance } from "./end.ts";
+import { killProcesses, removeGroups } from "./cleanup.ts";
 import { followFiles, readExit } from "./follow.ts";
 import { planLaunch } from "./launch.ts";
+import type { ProgramFiles } from "./layout.ts";
 import { type LaunchPlan, Layout, prepareLayout, type SupervisorRecord, takeClaim } from "./layout.ts";
-import type { ProgramFiles } from "./planned.ts";
-import { killRemains, removeGroups } from "./remains.ts";
+import { terminateInstance } from "./terminate.ts";
 
 /** An instance whose supervisor has not shown itself by then never starts. */
 const startWithinMs = 10_000;
@@ -172,19 +171,19 @@ class ProcessSandbox implements Sandbox {
 
   async #clean(directory: string, supervisor: SupervisorRecord): Promise<void> {
     const plan = await readJson<LaunchPlan>(join(directory, "launch.json"));
-    await killRemains({ root: null, cgroups: supervisor.cgroups, mark: plan?.mark ?? null });
+    await killProcesses({ root: null, cgroups: supervisor.cgroups, mark: plan?.mark ?? null });
     await removeGroups(supervisor.cgroups);
   }
 
   async terminate(instanceId: string, graceMs: number): Promise<void> {
     const directory = this.layout.instance(instanceId);
-    if (existsSync(directory)) await endInstance(directory, graceMs);
+    if (existsSync(directory)) await terminateInstance(directory, graceMs);
   }
 
   async remove(instanceId: string): Promise<void> {
     const directory = this.layout.instance(instanceId);
     if (!existsSync(directory)) return;
-    await endInstance(directory, 0);
+    await terminateInstance(directory, 0);
     await rm(directory, { recursive: true, force: true });
   }
 

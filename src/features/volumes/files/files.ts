@@ -1,5 +1,4 @@
 /** Looking into a view for people: listings, single entries, open files. */
-
 import { closeSync, constants, type Stats } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { type Static, Type } from "@sinclair/typebox";

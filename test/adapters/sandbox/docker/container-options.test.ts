@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
 import { type ContainerNeeds, containerOptions } from "../../../../src/adapters/sandbox/docker/container-options.ts";
-import { Places } from "../../../../src/adapters/sandbox/docker/places.ts";
+import { ContainerPaths } from "../../../../src/adapters/sandbox/docker/paths.ts";
 import { scratch } from "../../../harness/scratch.ts";
 
-const places = new Places(scratch("options"));
+const paths = new ContainerPaths(scratch("options"));
 const needs: ContainerNeeds = {
   image: { id: "sha256:1", environment: [], volumes: ["/data", "/workspace/x", "/tmp/y", "/a,b", "/"] },
   labels: { "svc.instance": "i" },
@@ -19,8 +19,8 @@ const needs: ContainerNeeds = {
 };
 
 test("every limit and restriction is in the options of a container", () => {
-  const { HostConfig: host, ...rest } = containerOptions(needs, places);
-  expect(rest).toMatchObject({ User: "1000:1000", Entrypoint: ["/keeper"], Labels: { "svc.data": places.identity } });
+  const { HostConfig: host, ...rest } = containerOptions(needs, paths);
+  expect(rest).toMatchObject({ User: "1000:1000", Entrypoint: ["/keeper"], Labels: { "svc.data": paths.identity } });
   expect(host).toMatchObject({
     NetworkMode: "none",
     CapDrop: ["ALL"],
@@ -38,13 +38,13 @@ test("every limit and restriction is in the options of a container", () => {
 
 test("the egress proxies are there only for those who may use them", () => {
   const targets = (egress: boolean) =>
-    containerOptions({ ...needs, egress }, places).HostConfig?.Mounts?.map(({ Target }) => Target);
+    containerOptions({ ...needs, egress }, paths).HostConfig?.Mounts?.map(({ Target }) => Target);
   expect(targets(false)).not.toContain("/run/svc/egress");
   expect(targets(true)).toContain("/run/svc/egress");
 });
 
 test("an image's volumes become bounded memory, read-only under a read-only root", () => {
-  const temporary = (readOnlyRoot: boolean) => containerOptions({ ...needs, readOnlyRoot }, places).HostConfig?.Tmpfs;
+  const temporary = (readOnlyRoot: boolean) => containerOptions({ ...needs, readOnlyRoot }, paths).HostConfig?.Tmpfs;
   expect(temporary(false)).toEqual({
     "/tmp": `rw,nosuid,nodev,mode=1777,size=${2 ** 28}`,
     "/data": `rw,nosuid,nodev,mode=1777,size=${2 ** 28}`,
@@ -58,7 +58,7 @@ test("an image's volumes become bounded memory, read-only under a read-only root
 });
 
 test("two data directories have two identities, and one keeps its own", () => {
-  expect(new Places(places.dataDir).identity).toBe(places.identity);
-  expect(new Places(scratch("options")).identity).not.toBe(places.identity);
-  for (const bad of ["../x", "", "A".repeat(36)]) expect(() => places.instance(bad)).toThrow(TypeError);
+  expect(new ContainerPaths(paths.dataDir).identity).toBe(paths.identity);
+  expect(new ContainerPaths(scratch("options")).identity).not.toBe(paths.identity);
+  for (const bad of ["../x", "", "A".repeat(36)]) expect(() => paths.instance(bad)).toThrow(TypeError);
 });

@@ -54,7 +54,7 @@ describe.skipIf(engine === null)("containers hold", () => {
     await sandbox.launch(spec, () => {});
     expect(await untilOutput(sandbox, spec.instanceId)).toBe("up\n");
     expect(processesWith("tok-5ecret")).toEqual([]);
-    const shown = Bun.spawnSync(["grep", "-rl", "tok-5ecret", fixture.docker.places.instances]);
+    const shown = Bun.spawnSync(["grep", "-rl", "tok-5ecret", fixture.docker.paths.instances]);
     expect(shown.stdout.toString()).toBe("");
     await sandbox.terminate(spec.instanceId, 0);
   });

@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { chmodSync, closeSync, constants, openSync, rmSync, writeSync } from "node:fs";
 import { join } from "node:path";
+import { isAwaiting } from "../../../../src/adapters/sandbox/docker/assignment-delivery.ts";
 import { createDockerSandbox } from "../../../../src/adapters/sandbox/docker/docker-sandbox.ts";
-import { isAwaiting } from "../../../../src/adapters/sandbox/docker/hand-over.ts";
 import { Images, qualified } from "../../../../src/adapters/sandbox/docker/images.ts";
 import { EngineError } from "../../../../src/adapters/sandbox/instance.ts";
 import type { InstanceSpec, LaunchNews, OutputChunk } from "../../../../src/adapters/sandbox/port.ts";
@@ -127,7 +127,7 @@ describe.skipIf(engine === null)("launches", () => {
   test("ended before its program began, it never begins", async () => {
     const spec = specOf(fixture, "echo ran > ran");
     const launched = fixture.sandbox.launch(spec, () => {});
-    await until(() => Bun.file(join(fixture.docker.places.instance(spec.instanceId), "launch.json")).exists());
+    await until(() => Bun.file(join(fixture.docker.paths.instance(spec.instanceId), "launch.json")).exists());
     await fixture.sandbox.terminate(spec.instanceId, 5_000);
     await launched.catch(() => {});
     expect(await fixture.sandbox.inspect(spec.instanceId)).toBe("exited");
@@ -139,7 +139,7 @@ describe.skipIf(engine === null)("launches", () => {
     const spec = specOf(fixture, "echo x >> runs; echo up; while [ ! -e go ]; do sleep 0.05; done");
     await fixture.sandbox.launch(spec, () => {});
     await untilOutput(fixture.sandbox, spec.instanceId);
-    const directory = fixture.docker.places.instance(spec.instanceId);
+    const directory = fixture.docker.paths.instance(spec.instanceId);
     expect(isAwaiting(directory)).toBe(false);
     rmSync(join(directory, "assigned"));
     expect(await fixture.sandbox.inspect(spec.instanceId)).toBe("gone");
@@ -152,7 +152,7 @@ describe.skipIf(engine === null)("launches", () => {
 
   test("cut off in the middle of the line, it is written anew", async () => {
     const spec = specOf(fixture, "echo whole");
-    const directory = fixture.docker.places.instance(spec.instanceId);
+    const directory = fixture.docker.paths.instance(spec.instanceId);
     const waiting = specOf(fixture, "echo whole", {
       pool: { key: "half", size: 1 },
       image: image(engine?.bare ?? "", "Never"),
@@ -183,7 +183,7 @@ describe.skipIf(engine === null)("launches", () => {
   test("a container whose directory was lost is still listed and can be removed", async () => {
     const spec = specOf(fixture, "sleep 60");
     await fixture.sandbox.launch(spec, () => {});
-    Bun.spawnSync(["rm", "-rf", fixture.docker.places.instance(spec.instanceId)]);
+    Bun.spawnSync(["rm", "-rf", fixture.docker.paths.instance(spec.instanceId)]);
     const listed = { instanceId: spec.instanceId, executionId: spec.executionId };
     expect(await fixture.docker.list()).toContainEqual(listed);
     await fixture.docker.remove(spec.instanceId);

@@ -53,10 +53,10 @@ export async function dockerFixture(
     docker,
     sandbox: withImage(docker, image),
     holds: { mounts: true, network: true },
-    workspace: (executionId) => agents(docker.places.workspace(executionId)),
+    workspace: (executionId) => agents(docker.paths.workspace(executionId)),
     volume: () => agents(join(dataDir, "volumes", crypto.randomUUID())),
-    gatewaySocket: socketIn(docker.places.gateway),
-    egressSocket: socketIn(docker.places.egress),
+    gatewaySocket: socketIn(docker.paths.gateway),
+    egressSocket: socketIn(docker.paths.egress),
     another: async () => withImage(await anotherDocker(), image),
     anotherDocker,
     async dispose() {

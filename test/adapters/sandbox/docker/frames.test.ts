@@ -1,14 +1,14 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { OutputBook } from "../../../../src/adapters/sandbox/docker/book.ts";
+import { OutputFramer } from "../../../../src/adapters/sandbox/docker/keeper/output-framer.ts";
 import {
   type Frame,
   FrameReader,
   frameBytesOf,
   frameMark,
   liveBytes,
-} from "../../../../src/adapters/sandbox/docker/keeper/frames.ts";
-import { Funnel } from "../../../../src/adapters/sandbox/docker/keeper/funnel.ts";
+} from "../../../../src/adapters/sandbox/docker/keeper/protocol.ts";
+import { OutputBuffer } from "../../../../src/adapters/sandbox/docker/output-buffer.ts";
 import type { OutputChunk } from "../../../../src/adapters/sandbox/port.ts";
 
 const framesOf = (text: string): Frame[] => [...new FrameReader().read(text)];
@@ -16,9 +16,9 @@ const nowhere = { stdout: 0, stderr: 0 };
 
 function bookOf(text: string, from = nowhere) {
   const chunks: OutputChunk[] = [];
-  const book = new OutputBook({ from, onOutput: (chunk) => chunks.push(chunk) });
-  for (const frame of framesOf(text)) book.add(frame);
-  return { chunks, ...book.conclude() };
+  const buffer = new OutputBuffer({ from, onOutput: (chunk) => chunks.push(chunk) });
+  for (const frame of framesOf(text)) buffer.add(frame);
+  return { chunks, ...buffer.conclude() };
 }
 
 const told = (chunks: readonly OutputChunk[]) => chunks.map(({ content }) => content).join("");
@@ -31,19 +31,19 @@ test("frames survive any cut and any change of line ends", () => {
     fc.property(pieces, fc.integer({ min: 1, max: 50 }), fc.boolean(), (written, size, mangled) => {
       let log = "";
       const funnels = {
-        stdout: new Funnel("stdout", (text) => (log += text)),
-        stderr: new Funnel("stderr", (text) => (log += text)),
+        stdout: new OutputFramer("stdout", (text) => (log += text)),
+        stderr: new OutputFramer("stderr", (text) => (log += text)),
       };
       for (const [stream, text] of written) funnels[stream].write(Buffer.from(text));
-      for (const funnel of Object.values(funnels)) funnel.finish();
+      for (const framer of Object.values(funnels)) framer.finish();
       if (mangled) log = log.replaceAll("\n", "").replaceAll(/(.{7})/g, "$1\r\n");
       const reader = new FrameReader();
       const chunks: OutputChunk[] = [];
-      const book = new OutputBook({ from: nowhere, onOutput: (chunk) => chunks.push(chunk) });
+      const buffer = new OutputBuffer({ from: nowhere, onOutput: (chunk) => chunks.push(chunk) });
       for (let at = 0; at < log.length; at += size) {
-        for (const frame of reader.read(log.slice(at, at + size))) book.add(frame);
+        for (const frame of reader.read(log.slice(at, at + size))) buffer.add(frame);
       }
-      const shown = book.conclude();
+      const shown = buffer.conclude();
       const textOf = (stream: string) =>
         written
           .filter(([s]) => s === stream)
@@ -74,11 +74,11 @@ test("a second reading tells nothing twice, and goes on in the middle of a chara
 
 test("a long stream comes as its start and its end; the log stays bounded", () => {
   let log = "";
-  const funnel = new Funnel("stdout", (text) => (log += text));
-  funnel.write(Buffer.from("first\n"));
-  for (let written = 0; written < 20; written += 1) funnel.write(Buffer.alloc(1_000_000, "x"));
-  funnel.write(Buffer.from("last\n"));
-  funnel.finish();
+  const framer = new OutputFramer("stdout", (text) => (log += text));
+  framer.write(Buffer.from("first\n"));
+  for (let written = 0; written < 20; written += 1) framer.write(Buffer.alloc(1_000_000, "x"));
+  framer.write(Buffer.from("last\n"));
+  framer.finish();
   expect(log.length).toBeLessThan(3 * liveBytes);
   const { chunks, stdout, stdoutTruncated } = bookOf(log);
   expect(stdoutTruncated).toBe(true);
@@ -92,10 +92,10 @@ test("a long stream comes as its start and its end; the log stays bounded", () =
 
 test("killed before its end came, a long stream is known to be cut", () => {
   let log = "";
-  const funnel = new Funnel("stdout", (text) => (log += text));
-  for (let written = 0; written < 3; written += 1) funnel.write(Buffer.alloc(1_000_000, "x"));
+  const framer = new OutputFramer("stdout", (text) => (log += text));
+  for (let written = 0; written < 3; written += 1) framer.write(Buffer.alloc(1_000_000, "x"));
   expect(bookOf(log)).toMatchObject({ stdoutTruncated: true });
-  funnel.flush();
+  framer.flush();
   const { stdout, chunks } = bookOf(log);
   expect(stdout).toContain("[trimmed ");
   expect((chunks.at(-1)?.offset ?? 0) + (chunks.at(-1)?.bytes ?? 0)).toBe(3_000_000);

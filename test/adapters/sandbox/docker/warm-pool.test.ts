@@ -24,10 +24,10 @@ describe.skipIf(engine === null)("containers kept ready", () => {
       ...changes,
     });
   const containers = async () =>
-    (await fixture.docker.engine.list([`svc.data=${fixture.docker.places.identity}`])).map(({ name }) => name);
+    (await fixture.docker.engine.list([`svc.data=${fixture.docker.paths.identity}`])).map(({ name }) => name);
   /** The container that an instance runs in. */
   const containerOf = async ({ instanceId }: InstanceSpec) => {
-    const record = await Bun.file(join(fixture.docker.places.instance(instanceId), "launch.json")).json();
+    const record = await Bun.file(join(fixture.docker.paths.instance(instanceId), "launch.json")).json();
     return String(record.container);
   };
   const run = async (spec: InstanceSpec) => (await runToEnd(fixture.docker, spec)).exit;
@@ -89,7 +89,7 @@ describe.skipIf(engine === null)("containers kept ready", () => {
     await fixture.docker.drain();
     expect(fixture.docker.warm.waiting).toBe(0);
     await until(async () => (await containers()).every((name) => !name.startsWith("svc-warm-")), { what: "none left" });
-    expect(readdirSync(fixture.docker.places.warm)).toEqual([]);
+    expect(readdirSync(fixture.docker.paths.warm)).toEqual([]);
   });
 
   test("the cap of the node holds over all agents, and what idles goes", async () => {
@@ -99,7 +99,7 @@ describe.skipIf(engine === null)("containers kept ready", () => {
     await fixture.docker.warm.settled();
     expect(fixture.docker.warm.waiting).toBe(1);
     await until(() => fixture.docker.warm.waiting === 0, { what: "the idle one to go" });
-    await until(() => readdirSync(fixture.docker.places.warm).length === 0, { what: "its directory to go" });
+    await until(() => readdirSync(fixture.docker.paths.warm).length === 0, { what: "its directory to go" });
   });
 
   test("one that died is not given away", async () => {
@@ -117,11 +117,11 @@ describe.skipIf(engine === null)("containers kept ready", () => {
     const other = await fixture.anotherDocker();
     await other.warm.sweep();
     expect(fixture.docker.warm.waiting).toBe(1);
-    const [id = ""] = readdirSync(fixture.docker.places.warm);
-    expect(existsSync(join(fixture.docker.places.warm, id, "owner"))).toBe(true);
-    writeFileSync(join(fixture.docker.places.warm, id, "owner"), JSON.stringify({ pid: 1, born: "another boot:1" }));
+    const [id = ""] = readdirSync(fixture.docker.paths.warm);
+    expect(existsSync(join(fixture.docker.paths.warm, id, "owner"))).toBe(true);
+    writeFileSync(join(fixture.docker.paths.warm, id, "owner"), JSON.stringify({ pid: 1, born: "another boot:1" }));
     await other.list();
-    expect(readdirSync(fixture.docker.places.warm)).toEqual([]);
+    expect(readdirSync(fixture.docker.paths.warm)).toEqual([]);
     expect((await containers()).filter((name) => name.startsWith("svc-warm-"))).toEqual([]);
   });
 
@@ -130,7 +130,7 @@ describe.skipIf(engine === null)("containers kept ready", () => {
     await fixture.docker.warm.settled();
     const spec = specWith("echo finished; ls");
     const original = fixture.docker.warm.take.bind(fixture.docker.warm);
-    await original(spec, fixture.docker.places.instance(spec.instanceId));
+    await original(spec, fixture.docker.paths.instance(spec.instanceId));
     expect(await fixture.docker.inspect(spec.instanceId)).toBe("gone");
     const other = await fixture.anotherDocker();
     expect((await runToEnd(other, spec)).exit.stdout).toBe("finished\n");

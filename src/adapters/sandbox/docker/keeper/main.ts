@@ -12,10 +12,9 @@ import { join } from "node:path";
 import { seclude } from "../../../../programs/bootstrap/seclude.ts";
 import { type Found, findProgram } from "../../../../programs/find-program.ts";
 import { childOutput } from "../../../../programs/pipes.ts";
-import { type Assignment, aliveName, assignName, controlInside } from "./assignment.ts";
-import { memoryFrame } from "./frames.ts";
-import { Funnel } from "./funnel.ts";
-import { collectOrphans } from "./orphans.ts";
+import { OutputFramer } from "./output-framer.ts";
+import { type Assignment, aliveName, assignName, controlInside, memoryFrame } from "./protocol.ts";
+import { reapOrphans } from "./reap.ts";
 
 const pipesOpenAfterExitMs = 2_000;
 const pipesOpenAfterKillMs = 500;
@@ -42,7 +41,7 @@ function emit(text: string): void {
   }
 }
 
-const outputs = { stdout: new Funnel("stdout", emit), stderr: new Funnel("stderr", emit) };
+const outputs = { stdout: new OutputFramer("stdout", emit), stderr: new OutputFramer("stderr", emit) };
 
 async function keep(): Promise<number> {
   await seclude();
@@ -72,7 +71,7 @@ async function keep(): Promise<number> {
   const piped = (at: 0 | 1) => pipes[at].open(at === 0 ? own.stdout : own.stderr);
   const drained = Promise.all([pass(piped(0), outputs.stdout), pass(piped(1), outputs.stderr)]);
   setInterval(watchMemory, memoryCheckMs);
-  setInterval(() => collectOrphans(own.pid), orphanCheckMs);
+  setInterval(() => reapOrphans(own.pid), orphanCheckMs);
   await own.exited;
   await Promise.race([drained, Bun.sleep(pipesOpenAfterExitMs)]);
   killRest();
@@ -131,7 +130,7 @@ function parse(line: string): Assignment | null {
   }
 }
 
-async function pass(stream: ReadableStream<Uint8Array>, output: Funnel): Promise<void> {
+async function pass(stream: ReadableStream<Uint8Array>, output: OutputFramer): Promise<void> {
   for await (const chunk of stream) output.write(chunk);
 }
 

@@ -5,7 +5,6 @@
  *
  * Argument: the instance's directory.
  */
-
 import { closeSync, openSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { readJson, writeAtomically } from "../../../../lib/json-file.ts";
@@ -13,12 +12,18 @@ import { family, identify, processes, signal } from "../../../../lib/process-tab
 import { childOutput } from "../../../../programs/pipes.ts";
 import type { ExitReason } from "../../instance.ts";
 import { InstanceCgroup } from "../cgroup.ts";
-import { type EndWish, type ExitRecord, type LaunchPlan, type SupervisorRecord, takeClaim } from "../layout.ts";
-import { killRemains, livingProcesses, type Remains, removeGroups, seenProcesses } from "../remains.ts";
+import { type InstanceProcesses, killProcesses, livingProcesses, removeGroups, sampleProcesses } from "../cleanup.ts";
+import {
+  type ExitRecord,
+  type LaunchPlan,
+  type SupervisorRecord,
+  type TerminationRequest,
+  takeClaim,
+} from "../layout.ts";
+import { openSources } from "../mount-sources.ts";
 import { SegmentWriter } from "../segments.ts";
-import { openSources } from "../sources.ts";
+import { supervisorScript } from "../start-text.ts";
 import { diskUsage } from "./disk.ts";
-import { startScript } from "./start-script.ts";
 
 const memoryCheckMs = 500;
 const diskCheckMs = 3_000;
@@ -29,7 +34,7 @@ const directory = process.argv[2] ?? "";
 
 class Instance {
   #child: Bun.Subprocess | null = null;
-  /** Set by whoever ends the instance before its time. */
+  /** Why the instance is ended early; null while it may go on. */
   #verdict: ExitReason | null = null;
   #asked = false;
   readonly #cgroup: InstanceCgroup | null;
@@ -38,7 +43,7 @@ class Instance {
     this.#cgroup = plan.cgroups === null ? null : new InstanceCgroup(plan.cgroups, plan.instanceId, plan.limits);
   }
 
-  get #remains(): Remains {
+  get #ownProcesses(): InstanceProcesses {
     return {
       root: this.#child?.pid ?? null,
       cgroups: this.#cgroup?.directories ?? [],
@@ -56,7 +61,13 @@ class Instance {
     const start = this.#startFile();
     const sources = openSources(this.plan.sources);
     const child = Bun.spawn(
-      ["/bin/sh", "-c", startScript(this.#cgroup?.directories ?? [], this.plan.limits), "svc", ...this.plan.command],
+      [
+        "/bin/sh",
+        "-c",
+        supervisorScript(this.#cgroup?.directories ?? [], this.plan.limits),
+        "svc",
+        ...this.plan.command,
+      ],
       {
         cwd: "/",
         env: { PATH: "/usr/bin:/bin" },
@@ -80,11 +91,11 @@ class Instance {
     this.#noticeMemory();
     const disk = this.#verdict === null && exitCode !== 0 ? await this.#overDisk() : false;
     await Promise.race([drained, Bun.sleep(this.plan.contained ? pipesOpenAfterExitMs : 200)]);
-    await killRemains(this.#remains);
+    await killProcesses(this.#ownProcesses);
     await Promise.race([drained, Bun.sleep(pipesOpenAfterExitMs)]);
     const reason = this.#verdict ?? (disk ? "disk_exceeded" : "exited");
     await leave({ reason, exitCode });
-    await removeGroups(this.#remains.cgroups);
+    await removeGroups(this.#ownProcesses.cgroups);
   }
 
   /** The start text behind a descriptor, without a name that could be opened. */
@@ -103,13 +114,15 @@ class Instance {
     await writeAtomically(join(directory, "supervisor.json"), JSON.stringify(record));
   }
 
-  /** Asks the instance to end; after the grace it is killed. A second wish with a shorter grace counts. */
+  /** Asks the instance to end; after the grace it is killed. A second request with a shorter grace counts. */
   async #end(): Promise<void> {
     this.#verdict ??= "terminated";
-    // Before anything is waited for: two wishes at once are still one question.
+    // Before anything is waited for: two requests at once still signal once.
     if (!this.#asked) this.#askToEnd();
     this.#asked = true;
-    const { graceMs } = (await readJson<EndWish>(join(directory, "end.json"))) ?? { graceMs: defaultGraceMs };
+    const { graceMs } = (await readJson<TerminationRequest>(join(directory, "end.json"))) ?? {
+      graceMs: defaultGraceMs,
+    };
     setTimeout(() => this.#kill("terminated"), graceMs);
   }
 
@@ -128,9 +141,9 @@ class Instance {
 
   #kill(reason: ExitReason): void {
     this.#verdict ??= reason;
-    const remains = this.#remains;
-    for (const pid of livingProcesses(remains)) signal(pid, "SIGKILL");
-    if (remains.root !== null) signal(-remains.root, "SIGKILL");
+    const own = this.#ownProcesses;
+    for (const pid of livingProcesses(own)) signal(pid, "SIGKILL");
+    if (own.root !== null) signal(-own.root, "SIGKILL");
   }
 
   #noticeMemory(): void {
@@ -158,7 +171,7 @@ class Instance {
   async #overDisk(): Promise<boolean> {
     const { measured, limits } = this.plan;
     if (measured === null) return false;
-    const used = await diskUsage([measured], seenProcesses(this.#remains));
+    const used = await diskUsage([measured], sampleProcesses(this.#ownProcesses));
     return used !== null && used > limits.diskBytes;
   }
 }

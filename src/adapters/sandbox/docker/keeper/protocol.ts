@@ -1,5 +1,8 @@
 /**
- * How an instance's output travels through the engine's log: one text frame a line, written by the keeper and by
+ * What passes between a node and the keeper of a container.
+ *
+ * The keeper gets its assignment as one line of JSON through the fifo `assign` of its control directory. The instance's
+ * output travels back through the engine's log: one text frame a line, written by the keeper and by
  * nothing else. Offsets count bytes from the start of a stream. An engine may add, drop or split line ends as it
  * likes; frames are found by their first and last character, which base64 does not have.
  *
@@ -9,6 +12,25 @@
  *   ~m;                    the kernel killed something here for want of memory
  */
 import type { OutputStream } from "../../instance.ts";
+
+/** What a keeper is given to run. */
+export interface Assignment {
+  readonly argv: readonly string[];
+  /** The program's whole environment. */
+  readonly environment: Readonly<Record<string, string>>;
+  readonly cwd: string;
+  /** File behind standard input, or null for none. */
+  readonly stdin: string | null;
+  /** True where `argv[0]` may be a name that the environment's PATH finds, and `cwd` may not be there. */
+  readonly isCommand: boolean;
+}
+
+/** Where the control directory is inside; read-only there, which leaves fifos usable. */
+export const controlInside = "/run/svc/control";
+/** The keeper reads its assignment here. */
+export const assignName = "assign";
+/** The keeper keeps this open for writing: whoever reads it learns of its end at once. */
+export const aliveName = "alive";
 
 /** Bytes of each stream that come at once; the contract's console output has as much. */
 export const liveBytes = 1_024 * 1_024;

@@ -12,7 +12,7 @@ type Collect = (own: number) => void;
 let collect: Collect | undefined;
 
 /** @param own the child whose end somebody else asks for */
-export function collectOrphans(own: number): void {
+export function reapOrphans(own: number): void {
   collect ??= load();
   collect(own);
 }

@@ -4,7 +4,7 @@ import { startupFailure as failureIn } from "../../programs/init/startup.ts";
 import type { InstanceEgress, InstanceExit } from "./instance.ts";
 
 /** Paths inside. All but the workspace are read-only. */
-export const inside = {
+export const instancePaths = {
   workspace: "/workspace",
   programs: "/run/svc",
   /** Unix sockets of the nodes' gateways. */
@@ -27,7 +27,7 @@ export function fitsArgument(prompt: string): boolean {
 }
 
 /** What only the sandbox knows of an instance. */
-export interface Places {
+export interface SandboxFacts {
   readonly workspace: string;
   readonly gatewaySockets: string;
   /** Null where the egress proxy cannot be reached. */
@@ -50,7 +50,7 @@ export interface Places {
  */
 export function sandboxEnvironment(
   given: Readonly<Record<string, string>>,
-  places: Places,
+  places: SandboxFacts,
   defaults: Readonly<Record<string, string>>,
 ): { readonly environment: Record<string, string>; readonly leftOut: readonly string[] } {
   const ours: Record<string, string> = {

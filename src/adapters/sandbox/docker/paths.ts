@@ -24,7 +24,7 @@ export function safeId(id: string): string {
   return id;
 }
 
-export class Places {
+export class ContainerPaths {
   readonly instances: string;
   readonly warm: string;
   readonly programs: string;

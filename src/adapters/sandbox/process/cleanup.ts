@@ -1,10 +1,10 @@
-/** Ending whatever an instance still has running, and waiting until nothing of it is left. */
+/** Process cleanup: ends everything that an instance still has running. */
 import { carrying, family, signal, tree } from "../../../lib/process-table.ts";
 import { members, removeGroup } from "./cgroup.ts";
 
-const patienceMs = 5_000;
+const timeoutMs = 5_000;
 
-export interface Remains {
+export interface InstanceProcesses {
   /** The instance's first process, when it is known to be still its own. */
   readonly root: number | null;
   readonly cgroups: readonly string[];
@@ -13,16 +13,16 @@ export interface Remains {
 }
 
 /** Processes that belong to the instance now. */
-export function livingProcesses(remains: Remains): number[] {
-  const found = new Set<number>(remains.cgroups.flatMap(members));
-  if (remains.root !== null) for (const row of tree(remains.root)) found.add(row.pid);
-  if (remains.mark !== null) for (const pid of carrying(remains.mark)) found.add(pid);
+export function livingProcesses(own: InstanceProcesses): number[] {
+  const found = new Set<number>(own.cgroups.flatMap(members));
+  if (own.root !== null) for (const row of tree(own.root)) found.add(row.pid);
+  if (own.mark !== null) for (const pid of carrying(own.mark)) found.add(pid);
   found.delete(process.pid);
   return [...found];
 }
 
-/** The same, looked at quickly: one that is just being started may be missing. */
-export function seenProcesses({ root, cgroups, mark }: Remains): number[] {
+/** The same, found in less time: a process that is just being started may be missing. */
+export function sampleProcesses({ root, cgroups, mark }: InstanceProcesses): number[] {
   const found = new Set<number>(cgroups.flatMap(members));
   if (cgroups.length === 0 && root !== null) for (const row of family(root)) found.add(row.pid);
   if (mark !== null) for (const pid of carrying(mark)) found.add(pid);
@@ -34,11 +34,11 @@ export function seenProcesses({ root, cgroups, mark }: Remains): number[] {
  * Kills everything, again and again until nothing is left: a process may fork while it is being killed.
  * Gives up after 5 s with what cannot be killed.
  */
-export async function killRemains(remains: Remains): Promise<void> {
-  const until = performance.now() + patienceMs;
+export async function killProcesses(own: InstanceProcesses): Promise<void> {
+  const until = performance.now() + timeoutMs;
   while (performance.now() < until) {
-    if (remains.root !== null) signal(-remains.root, "SIGKILL");
-    const pids = livingProcesses(remains);
+    if (own.root !== null) signal(-own.root, "SIGKILL");
+    const pids = livingProcesses(own);
     if (pids.length === 0) return;
     for (const pid of pids) signal(pid, "SIGKILL");
     await Bun.sleep(10);
@@ -47,6 +47,6 @@ export async function killRemains(remains: Remains): Promise<void> {
 
 /** Removes control groups that nothing runs in any more; the kernel may need a moment to let go of them. */
 export async function removeGroups(groups: readonly string[]): Promise<void> {
-  const until = performance.now() + patienceMs;
+  const until = performance.now() + timeoutMs;
   while (!groups.every(removeGroup) && performance.now() < until) await Bun.sleep(20);
 }

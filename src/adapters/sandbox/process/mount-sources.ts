@@ -15,7 +15,7 @@ const pathOnly = 0o10000000;
  * Where a source has to be, links resolved down to the data directory and none from there on.
  * @param dataDir absolute
  */
-export function settledPath(source: string, dataDir: string): string {
+export function resolvedSource(source: string, dataDir: string): string {
   if (source.startsWith(`${dataDir}${sep}`)) return realpathSync(dataDir) + source.slice(dataDir.length);
   return existsSync(source) ? realpathSync(source) : source;
 }

@@ -1,7 +1,9 @@
 /**
- * The shell text that turns into the program with exactly its environment. The text reaches the shell by descriptor 3, so the token is in no file the agent can open
- * and in no argument list another user of the host could read.
+ * The shell text between the supervisor and the program. The part that holds the environment reaches the shell by
+ * descriptor 3, so the token is in no file that the agent can open and in no argument list that another user of the host
+ * could read.
  */
+import type { InstanceLimits } from "../instance.ts";
 
 /** Reads the start text from descriptor 3 and becomes what it says. */
 export const startCommand = ["/bin/sh", "-c", 'eval "$(cat <&3)"'] as const;
@@ -38,4 +40,19 @@ export function commandText(
 /** One word of a shell command. */
 export function quoted(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
+}
+
+/**
+ * What a process can only do to itself: enters the control groups, sets what per-process limits can bound, and becomes the command.
+ * The text that starts the program itself comes by descriptor 3.
+ */
+export function supervisorScript(groups: readonly string[], limits: InstanceLimits): string {
+  const fileBlocks = Math.ceil(limits.diskBytes / 512);
+  return [
+    ...groups.map((group) => `echo $$ > ${quoted(`${group}/cgroup.procs`)} || exit 125`),
+    "umask 022",
+    "ulimit -c 0",
+    `ulimit -f ${fileBlocks}`,
+    'exec "$@"',
+  ].join("\n");
 }

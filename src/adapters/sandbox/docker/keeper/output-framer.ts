@@ -1,8 +1,8 @@
 /** Makes frames of one output stream of any length, in bounded memory and bounded text. */
 import type { OutputStream } from "../../instance.ts";
-import { frameBytesOf, frameMark, liveBytes, tailBytes } from "./frames.ts";
+import { frameBytesOf, frameMark, liveBytes, tailBytes } from "./protocol.ts";
 
-export class Funnel {
+export class OutputFramer {
   #offset = 0;
   /** The latest bytes that were kept back, oldest first. */
   #held: Uint8Array[] = [];

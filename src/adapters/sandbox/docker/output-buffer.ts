@@ -4,14 +4,14 @@ import { trimEnds, trimText } from "../../../../actors/execution/loop/trim.ts";
 import { utf8Tail, wholeCharacters } from "../../../../actors/kernel/text.ts";
 import { commandOutputBytes } from "../command.ts";
 import type { FollowOptions, InstanceExit, OutputStream } from "../instance.ts";
-import { type Frame, tailBytes } from "./keeper/frames.ts";
+import { type Frame, tailBytes } from "./keeper/protocol.ts";
 
 const stdoutCap = tailBytes;
 const stderrCap = 64 * 1_024;
 const nothing = new Uint8Array();
 
-export class OutputBook {
-  readonly #streams: Readonly<Record<OutputStream, StreamBook>>;
+export class OutputBuffer {
+  readonly #streams: Readonly<Record<OutputStream, StreamBuffer>>;
   /** The kernel killed something for want of memory. */
   outOfMemory = false;
 
@@ -22,7 +22,7 @@ export class OutputBook {
   constructor(options: Pick<FollowOptions, "from" | "onOutput">) {
     const { promise, resolve } = Promise.withResolvers<void>();
     [this.ended, this.#end] = [promise, resolve];
-    this.#streams = { stdout: new StreamBook("stdout", options), stderr: new StreamBook("stderr", options) };
+    this.#streams = { stdout: new StreamBuffer("stdout", options), stderr: new StreamBuffer("stderr", options) };
   }
 
   /** Takes a frame; one that was seen before changes nothing. */
@@ -58,7 +58,7 @@ export class OutputBook {
   }
 }
 
-class StreamBook {
+class StreamBuffer {
   /** End of what was seen. */
   size = 0;
   /** Output was kept back, and its end has not come. */

@@ -1,12 +1,17 @@
 /** Ending an instance from any node: by its supervisor where that lives, else by hand. */
-
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { readJson, writeAtomically } from "../../../lib/json-file.ts";
 import { isAlive, signal } from "../../../lib/process-table.ts";
+import { killProcesses, removeGroups } from "./cleanup.ts";
 import { readExit } from "./follow.ts";
-import { type EndWish, type ExitRecord, type LaunchPlan, type SupervisorRecord, takeClaim } from "./layout.ts";
-import { killRemains, removeGroups } from "./remains.ts";
+import {
+  type ExitRecord,
+  type LaunchPlan,
+  type SupervisorRecord,
+  type TerminationRequest,
+  takeClaim,
+} from "./layout.ts";
 
 /** How much longer than the grace a supervisor may take before it is ended itself. */
 const supervisorMarginMs = 3_000;
@@ -14,13 +19,13 @@ const startMarginMs = 2_000;
 const pollMs = 20;
 
 /** Resolves once nothing of the instance runs any more and its exit is on file. Repeatable. */
-export async function endInstance(directory: string, graceMs: number): Promise<void> {
+export async function terminateInstance(directory: string, graceMs: number): Promise<void> {
   if ((await readExit(directory)) !== null) return;
   // Never started: taking the claim makes sure that it never will be.
   if (takeClaim(directory)) return leaveTerminated(directory);
   const supervisor = await poll(startMarginMs, () => readJson<SupervisorRecord>(join(directory, "supervisor.json")));
   if (supervisor !== null && isAlive(supervisor)) {
-    const wish: EndWish = { graceMs };
+    const wish: TerminationRequest = { graceMs };
     await writeAtomically(join(directory, "end.json"), JSON.stringify(wish));
     signal(supervisor.pid, "SIGTERM");
     const ended = await poll(
@@ -32,7 +37,7 @@ export async function endInstance(directory: string, graceMs: number): Promise<v
   if ((await readExit(directory)) !== null) return;
   const plan = await readJson<LaunchPlan>(join(directory, "launch.json"));
   const cgroups = supervisor?.cgroups ?? [];
-  await killRemains({ root: null, cgroups, mark: plan?.mark ?? null });
+  await killProcesses({ root: null, cgroups, mark: plan?.mark ?? null });
   await removeGroups(cgroups);
   await leaveTerminated(directory);
 }

@@ -2,9 +2,9 @@
 import { join } from "node:path";
 import { proxiedFlag } from "../../../programs/init/proxied.ts";
 import { commandEnvironment } from "../command.ts";
-import { fitsArgument, inside, sandboxEnvironment } from "../inside.ts";
 import type { Command, InstanceSpec } from "../instance.ts";
-import { type Assignment, controlInside } from "./keeper/assignment.ts";
+import { fitsArgument, instancePaths, sandboxEnvironment } from "../instance-environment.ts";
+import { type Assignment, controlInside } from "./keeper/protocol.ts";
 import { type ContainerPrograms, programOf } from "./programs.ts";
 
 const defaults = { PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", LANG: "C.UTF-8" } as const;
@@ -34,9 +34,9 @@ export function planAssignment(
   const { environment, leftOut } = sandboxEnvironment(
     spec.environment,
     {
-      workspace: inside.workspace,
-      gatewaySockets: inside.gateway,
-      egressSockets: spec.egress === null ? null : inside.egress,
+      workspace: instancePaths.workspace,
+      gatewaySockets: instancePaths.gateway,
+      egressSockets: spec.egress === null ? null : instancePaths.egress,
       promptFile: at("prompt"),
       startupFile: at("startup"),
       relay: true,
@@ -66,7 +66,7 @@ function planCommand(
   imageEnvironment: Readonly<Record<string, string>>,
 ): PlannedAssignment {
   const environment = commandEnvironment(spec, imageEnvironment);
-  const argv = spec.egress === null ? command.argv : [...init, proxiedFlag, inside.egress, ...command.argv];
+  const argv = spec.egress === null ? command.argv : [...init, proxiedFlag, instancePaths.egress, ...command.argv];
   return {
     assignment: { argv, environment, cwd: command.workdir, stdin: null, isCommand: true },
     files: {},

@@ -6,8 +6,8 @@ import { closeSync, constants, existsSync, linkSync, openSync, rmSync, writeFile
 import { join } from "node:path";
 import { readJson } from "../../../lib/json-file.ts";
 import { identify, isAlive, type ProcessIdentity } from "../../../lib/process-table.ts";
-import { assignName } from "./keeper/assignment.ts";
-import { isAssigned, readVerdict } from "./places.ts";
+import { assignName } from "./keeper/protocol.ts";
+import { isAssigned, readVerdict } from "./paths.ts";
 
 /** A keeper that does not come to the fifo within this never will. */
 const arriveMs = 30_000;
@@ -33,7 +33,7 @@ export async function withClaim(directory: string, work: () => Promise<void>): P
 }
 
 /** Waits, but not for ever, until nobody is at work on the instance's launch. */
-export async function unclaimed(directory: string, limitMs: number): Promise<void> {
+export async function untilUnclaimed(directory: string, limitMs: number): Promise<void> {
   const until = performance.now() + limitMs;
   while ((await isClaimed(directory)) && performance.now() < until) await Bun.sleep(pollMs);
 }
@@ -63,16 +63,20 @@ function takeClaim(directory: string): boolean {
  * @param ended  asked while waiting; true once the container can take nothing any more
  * @returns false when the keeper did not take it
  */
-export async function handOver(directory: string, text: string, ended: () => Promise<boolean>): Promise<boolean> {
+export async function deliverAssignment(
+  directory: string,
+  text: string,
+  ended: () => Promise<boolean>,
+): Promise<boolean> {
   const began = performance.now();
   let nextLook = began + 100;
   for (;;) {
     const fifo = openForWriting(join(directory, "control", assignName));
     if (fifo !== null) {
-      writeFileSync(join(directory, "handing"), "", { mode: 0o600 });
+      writeFileSync(join(directory, "delivering"), "", { mode: 0o600 });
       try {
         if (!(await writeAll(fifo, Buffer.from(`\n${text}\n`)))) {
-          rmSync(join(directory, "handing"), { force: true });
+          rmSync(join(directory, "delivering"), { force: true });
           return false;
         }
       } finally {
@@ -97,8 +101,8 @@ const markAssigned = (directory: string) => writeFileSync(join(directory, "assig
  * Settles what a launch left that was cut off in the middle of handing over: a keeper that waits no more has begun,
  * and nothing is begun twice.
  */
-export function settleHandOver(directory: string): boolean {
-  if (!existsSync(join(directory, "handing")) || isAwaiting(directory)) return false;
+export function settleDelivery(directory: string): boolean {
+  if (!existsSync(join(directory, "delivering")) || isAwaiting(directory)) return false;
   markAssigned(directory);
   return true;
 }
