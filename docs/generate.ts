@@ -1,6 +1,6 @@
 /** The generated pages of the reference: `npm run docs` writes them, a test fails while one is stale. */
 import { join } from "node:path";
-import { settings } from "../src/config/config.ts";
+import { settings } from "../src/node/config.ts";
 
 /** Path of a page below `docs/` → its text. */
 export const generatedPages: Readonly<Record<string, string>> = {

@@ -1,9 +1,9 @@
 /** Starts a node, and stops it when asked to. `--help` prints every setting. */
 
-import { configTable, webhookVariables } from "./config/config.ts";
-import { ConfigError, loadConfig } from "./config/load.ts";
+import { ConfigError } from "./config/load.ts";
 import { StartFailure } from "./lib/start-failure.ts";
 import { banner } from "./node/banner.ts";
+import { configNotes, configTable, loadConfig } from "./node/config.ts";
 import { startNode } from "./node/node.ts";
 
 const programs = `Beside it, with the same settings:
@@ -11,9 +11,8 @@ const programs = `Beside it, with the same settings:
   npm run -s dead-letters -- --help messages that failed for good: look at them, send them again`;
 
 if (process.argv.includes("--help")) {
-  console.log(
-    `Durable execution of AI agents. Settings come from the environment:\n\n${configTable()}\n\n${webhookVariables}\n\n${programs}`,
-  );
+  const about = "Durable execution of AI agents. Settings come from the environment:";
+  console.log([about, configTable(), ...configNotes(), programs].join("\n\n"));
   process.exit(0);
 }
 

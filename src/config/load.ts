@@ -1,9 +1,9 @@
-/** Reads the configuration: every setting of the table from the environment or the file, all that is wrong at once. */
-
-import { isPrivateAddress } from "../lib/private-address.ts";
-import { type Config, settings } from "./config.ts";
-import { readConfigFile, scalarAt } from "./file.ts";
-import { BadValue, type Setting } from "./setting.ts";
+/**
+ * The configuration: the settings that the parts of the service declare, assembled, then read once from the environment
+ * and from the file that it names. Nothing else reads the environment.
+ */
+import { type ConfigFile, readConfigFile, scalarAt } from "./file.ts";
+import { anyText, BadValue, choice, type Setting, type SettingTable, text, type Values } from "./setting.ts";
 
 /** Everything that is wrong with the configuration, in one message. */
 export class ConfigError extends Error {
@@ -13,11 +13,65 @@ export class ConfigError extends Error {
   }
 }
 
+/** What every configuration has: how it is read depends on it. */
+export const baseSettings = {
+  mode: choice("SVC_MODE", {
+    meaning: "development brings its own stores, token issuer and scripted model; production has none of them",
+    of: ["production", "development"],
+    default: "production",
+  }),
+  configFile: text("SVC_CONFIG_FILE", {
+    meaning: "YAML or JSON file with the sections auth, llm_providers, llm_selection and egress",
+    pattern: anyText.pattern,
+    bounds: "a path",
+    default: "",
+  }),
+};
+
+/** Beside the values: where they came from. */
+export interface Surroundings {
+  /** The sections of the configuration file as written. */
+  readonly file: ConfigFile;
+  /** The environment, for `env:NAME` references that an operator writes into the configuration file. */
+  readonly environment: (name: string) => string | undefined;
+  /** Every variable byte for byte as it was set, for secrets whose names depend on what they are for. */
+  readonly environmentAsSet: () => Readonly<Record<string, string | undefined>>;
+}
+
+/** What a part of the service declares of the configuration. */
+export interface SettingsDeclaration {
+  readonly settings: SettingTable;
+  /** What no single setting shows, as sentences; values that were not readable are undefined. */
+  contradictions?(settings: never, mode: Mode): readonly string[];
+}
+export interface Mode {
+  readonly production: boolean;
+  readonly file: ConfigFile;
+}
+
+/**
+ * All settings in one table. Two parts may declare one and the same setting.
+ * @throws Error for two settings of one name
+ */
+export function assembleSettings(declarations: readonly SettingsDeclaration[]): SettingTable {
+  const all: Record<string, Setting<unknown>> = { ...baseSettings };
+  for (const [key, setting] of declarations.flatMap(({ settings }) => Object.entries(settings))) {
+    const known = all[key] ?? Object.values(all).find(({ name }) => name === setting.name);
+    if (known !== undefined && known !== setting) throw new Error(`two settings are called ${key} or ${setting.name}`);
+    all[key] = setting;
+  }
+  return all;
+}
+
 /**
  * Reads the environment and the file it names. An empty variable counts as not set.
+ * @returns a value for each setting, under the settings' keys
  * @throws ConfigError that lists every problem at once
  */
-export function loadConfig(env: Readonly<Record<string, string | undefined>>): Config {
+export function readConfig(
+  env: Readonly<Record<string, string | undefined>>,
+  declarations: readonly SettingsDeclaration[],
+): Values<SettingTable> & Surroundings {
   const problems: string[] = [];
   const read = (name: string) => env[name]?.trim() || undefined;
   const attempt = <T>(name: string, work: () => T): T | undefined => {
@@ -29,51 +83,20 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
       return undefined;
     }
   };
-  const path = read(settings.configFile.name);
-  const file = (path === undefined ? undefined : attempt(settings.configFile.name, () => readConfigFile(path))) ?? {};
-  const entries = Object.entries<Setting<unknown>>(settings).map(([key, setting]) => {
+  const { configFile } = baseSettings;
+  const path = read(configFile.name);
+  const file = (path === undefined ? undefined : attempt(configFile.name, () => readConfigFile(path))) ?? {};
+  const entries = Object.entries(assembleSettings(declarations)).map(([key, setting]) => {
     const written = read(setting.name) ?? (setting.filePath === null ? undefined : scalarAt(file, setting.filePath));
     const value = attempt(setting.name, () =>
       written === undefined ? setting.fallback(read) : setting.parse(written),
     );
     return [key, value] as const;
   });
-  // Complete unless there are problems, and then it is not returned.
-  const config = { ...Object.fromEntries(entries), file, environment: read, environmentAsSet: () => env } as Config;
-  problems.push(...contradictions(config));
+  const values: Record<string, unknown> = Object.fromEntries(entries);
+  const mode: Mode = { production: values.mode === "production", file };
+  // Each gets at least the values of the settings it declares itself.
+  for (const { contradictions } of declarations) problems.push(...(contradictions?.(values as never, mode) ?? []));
   if (problems.length > 0) throw new ConfigError(problems);
-  return config;
-}
-
-/** What no single setting shows. Fields that were not readable are undefined here. */
-function contradictions(config: Partial<Config>): string[] {
-  const problems: string[] = [];
-  if (config.mode === "production") {
-    if (config.databaseUrl === null) problems.push("DATABASE_URL is required in production");
-    if (config.redisUrl === null) problems.push("REDIS_URL is required in production");
-    const realms = config.authRealms ?? config.file?.auth?.realms;
-    if (config.authRealms !== undefined && !(Array.isArray(realms) && realms.length > 0)) {
-      problems.push("SVC_AUTH_REALMS (or auth.realms in SVC_CONFIG_FILE) must name at least one realm in production");
-    }
-    if (config.masterKey === null) {
-      problems.push("SVC_MASTER_KEY is required in production: 32 bytes in base64, as openssl rand -base64 32 prints");
-    }
-  }
-  const { internalHost } = config;
-  if (config.dispatchAuth === "trusted_network" && internalHost !== undefined && !isPrivateAddress(internalHost)) {
-    problems.push(
-      `SVC_DISPATCH_AUTH trusted_network needs a loopback or private SVC_INTERNAL_HOST, not ${internalHost}`,
-    );
-  }
-  // 0 asks for any free port, so two of them never meet.
-  const ports = [
-    config.port,
-    config.internalPort,
-    config.egressPort,
-    ...(config.metricsEnabled === true ? [config.metricsPort] : []),
-  ].filter((port) => port !== 0);
-  if (new Set(ports).size < ports.length && !ports.includes(undefined)) {
-    problems.push("SVC_PORT, SVC_INTERNAL_PORT, SVC_EGRESS_PORT and SVC_METRICS_PORT must differ");
-  }
-  return problems;
+  return { ...values, file, environment: read, environmentAsSet: () => env };
 }

@@ -25,6 +25,10 @@ export interface Setting<T> {
   fallback(read: (name: string) => string | undefined): T;
 }
 
+/** Settings by the name under which their values are handed over. */
+export type SettingTable = Readonly<Record<string, Setting<unknown>>>;
+export type Values<T extends SettingTable> = { readonly [K in keyof T]: ReturnType<T[K]["parse"]> };
+
 interface Common {
   readonly meaning: string;
   readonly filePath?: readonly string[];

@@ -2,6 +2,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { isTenantSlug } from "../../actors/identity/tenant.ts";
+import { anyText, choice, integer, json, text } from "../config/setting.ts";
 
 const ClaimPaths = Type.Array(Type.String({ minLength: 1 }), { minItems: 1 });
 
@@ -55,6 +56,54 @@ export const AuthSettings = Type.Object({
   delegation: Type.Object({ autoprovision: Type.Boolean({ default: true }) }, { default: {} }),
 });
 export type AuthSettings = Static<typeof AuthSettings>;
+
+export const identitySettings = {
+  authRealms: json("SVC_AUTH_REALMS", {
+    meaning: "realms whose tokens are accepted; replaces auth.realms of the file; one is required in production",
+    shape: "array",
+  }),
+  authLeewaySeconds: integer("SVC_AUTH_LEEWAY_SECONDS", {
+    meaning: "tolerated clock difference in tokens; auth.leeway_seconds in the file",
+    unit: "s",
+    min: 0,
+    max: 120,
+    default: 30,
+    filePath: ["auth", "leeway_seconds"],
+  }),
+  authJwksCacheTtlSeconds: integer("SVC_AUTH_JWKS_CACHE_TTL_SECONDS", {
+    meaning: "how long a realm's keys count as fresh; auth.jwks_cache_ttl_seconds in the file",
+    unit: "s",
+    min: 1,
+    max: 86_400,
+    default: 300,
+    filePath: ["auth", "jwks_cache_ttl_seconds"],
+  }),
+  devIssuerAlg: choice("SVC_DEV_ISSUER_ALG", {
+    meaning: "signature of the development issuer's tokens",
+    of: ["RS256", "ES256", "EdDSA"],
+    default: "RS256",
+  }),
+  devClients: json("SVC_DEV_CLIENTS", {
+    meaning: "clients of the development issuer",
+    shape: "array",
+    defaultText: "svc-dev and svc-service",
+  }),
+  devPassword: text("SVC_DEV_PASSWORD", {
+    meaning: "password of every person at the development issuer",
+    ...anyText,
+    default: "dev",
+  }),
+};
+
+/** What the settings above contradict: no realm would be accepted. */
+export function identityContradictions(
+  { authRealms }: { readonly authRealms?: unknown },
+  { production, file }: { readonly production: boolean; readonly file: { readonly auth?: Record<string, unknown> } },
+): readonly string[] {
+  const realms = authRealms ?? file.auth?.realms;
+  if (!production || authRealms === undefined || (Array.isArray(realms) && realms.length > 0)) return [];
+  return ["SVC_AUTH_REALMS (or auth.realms in SVC_CONFIG_FILE) must name at least one realm in production"];
+}
 
 export interface SettingsReading {
   /** Null when there are problems. */

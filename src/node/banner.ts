@@ -1,5 +1,5 @@
 /** What a node says when it is ready: where it is, and what to type next. */
-import type { Config } from "../config/config.ts";
+import type { Config } from "./config.ts";
 import type { Node } from "./node.ts";
 
 export function banner(config: Config, { port, internalPort, models, sandboxes }: Node): string {

@@ -1,6 +1,5 @@
 /** What was started, to be stopped in the reverse order. */
-
-export class Undo {
+export class Disposer {
   private readonly steps: (() => Promise<unknown> | unknown)[] = [];
 
   push(step: () => Promise<unknown> | unknown): void {
@@ -8,8 +7,8 @@ export class Undo {
   }
 
   /** Last in, first out; what fails to stop does not keep the rest from stopping. */
-  async unwind(report: (error: unknown) => void): Promise<void> {
-    for (const step of [...this.steps].reverse()) {
+  async dispose(report: (error: unknown) => void): Promise<void> {
+    for (const step of this.steps.splice(0).reverse()) {
       try {
         await step();
       } catch (error) {

@@ -1,22 +1,21 @@
-/** A node of the service: its parts wired together, started in order, stopped in the reverse one. */
+/** A node of the service: opened in order, started, stopped in the reverse order. */
 import { rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { Models } from "../adapters/models/port.ts";
-import type { Sandboxes } from "../adapters/sandbox/port.ts";
-import type { Config } from "../config/config.ts";
-import { Undo } from "./disposer.ts";
-import { openEngine } from "./engine.ts";
-import { openFront } from "./front.ts";
-import { type NodeParts, settle } from "./settled.ts";
-import { openGround } from "./stores.ts";
+import type { NodeContext } from "../features/feature.ts";
+import type { Config } from "./config.ts";
+import { openContext } from "./context.ts";
+import { Disposer } from "./disposer.ts";
+import { features } from "./features.ts";
+import { createApps, listenInside, listenOutside } from "./listeners.ts";
+import { openFeatures } from "./open-features.ts";
+import { openStores } from "./stores.ts";
+import { type NodeParts, validateConfig } from "./validated-config.ts";
 
-export interface Node {
+export interface Node extends Pick<NodeContext, "models" | "sandboxes"> {
   readonly id: string;
   readonly port: number;
   readonly internalPort: number;
   readonly egressPort: number;
-  readonly models: Models;
-  readonly sandboxes: Sandboxes;
   /** Takes no more work, finishes or hands over what is under way, leaves the stores. */
   stop(): Promise<void>;
 }
@@ -30,34 +29,49 @@ export async function startNode(
   progress: (line: string) => void,
   parts: NodeParts = {},
 ): Promise<Node> {
-  const undo = new Undo();
+  const disposer = new Disposer();
   try {
-    const settled = await settle(config, parts);
-    const ground = await openGround(config, undo, progress);
-    const { logger, dataDir } = ground;
-    if (settled.warning) logger.warn({ reason: settled.warning }, "models");
-    const engine = await openEngine(config, ground, settled, parts, undo);
+    const validated = await validateConfig(config, parts);
+    const stores = await openStores(config, disposer, progress);
+    const { logger, dataDir } = stores;
+    if (validated.warning) logger.warn({ reason: validated.warning }, "models");
+    const { context, runtime, identity } = await openContext(config, stores, validated, parts, disposer);
+    const mounted = await openFeatures([...features, ...(parts.features ?? [])], context, disposer);
     let draining = false;
-    const ports = await openFront(config, ground, settled, engine, () => draining, undo);
-    const id = engine.runtime.nodeId;
-    const card = await leaveCard(dataDir, { node: id, port: ports.port, internal_port: ports.internalPort });
-    undo.push(() => rm(card, { force: true }));
-    logger.info({ node_id: id, port: ports.port, internal_port: ports.internalPort }, "ready");
+    const apps = createApps(config, stores, { parts: mounted.parts, runtime, identity, draining: () => draining });
+
+    // The inner listeners come first, so that what resumes finds them, and go before the runtime drains.
+    const inside = await listenInside(apps.internal, mounted.parts, config.internalHost);
+    disposer.push(inside.stop);
+    disposer.push(() => runtime.drain());
+    await runtime.start(mounted.work(inside.address));
+    disposer.push(inside.stop);
+    for (const begin of mounted.parts.flatMap(({ jobs = [] }) => jobs)) disposer.push(begin());
+    for (const begin of mounted.parts.flatMap(({ sweeps = [] }) => sweeps)) disposer.push(begin());
+    const port = listenOutside(config, apps, context, disposer);
+
+    const { internal: internalPort, egress: egressPort } = inside.ports;
+    const id = runtime.nodeId;
+    const card = await leaveCard(dataDir, { node: id, port, internal_port: internalPort });
+    disposer.push(() => rm(card, { force: true }));
+    logger.info({ node_id: id, port, internal_port: internalPort }, "ready");
 
     let stopped: Promise<void> | null = null;
     return {
       id,
-      ...ports,
-      models: settled.models,
-      sandboxes: engine.sandboxes,
+      port,
+      internalPort,
+      egressPort,
+      models: context.models,
+      sandboxes: context.sandboxes,
       stop: () => {
         draining = true;
-        stopped ??= undo.unwind((error) => logger.warn({ error: String(error) }, "stop"));
+        stopped ??= disposer.dispose((error) => logger.warn({ error: String(error) }, "stop"));
         return stopped;
       },
     };
   } catch (error) {
-    await undo.unwind(() => {});
+    await disposer.dispose(() => {});
     throw error;
   }
 }

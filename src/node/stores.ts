@@ -1,24 +1,24 @@
 /** What a node stands on: its log, its data directory, its stores. */
 import { mkdir } from "node:fs/promises";
 import { resolve } from "node:path";
-import type { Config } from "../config/config.ts";
 import { createLogger, readableLines } from "../http/operations/log.ts";
 import { joinStores } from "../store/embedded/stores.ts";
 import { migrate } from "../store/migrate.ts";
 import { openPostgres } from "../store/postgres.ts";
 import { reachStores } from "../store/reach.ts";
-import type { Undo } from "./disposer.ts";
+import type { Config } from "./config.ts";
+import type { Disposer } from "./disposer.ts";
 
 /** How long a starting node waits for its stores, ms. */
 const storeTimeoutMs = 10_000;
 
-export type Ground = Awaited<ReturnType<typeof openGround>>;
+export type Stores = Awaited<ReturnType<typeof openStores>>;
 
 /**
  * @param progress one line about what takes long
  * @throws when a store cannot be had
  */
-export async function openGround(config: Config, undo: Undo, progress: (line: string) => void) {
+export async function openStores(config: Config, disposer: Disposer, progress: (line: string) => void) {
   const dataDir = resolve(config.dataDir);
   const logger = createLogger(
     config.logLevel,
@@ -30,12 +30,12 @@ export async function openGround(config: Config, undo: Undo, progress: (line: st
     want: { postgres: config.databaseUrl === null, redis: config.redisUrl === null },
     log: progress,
   });
-  undo.push(() => stores.leave());
+  disposer.push(() => stores.leave());
   const databaseUrl = config.databaseUrl ?? stores.databaseUrl;
   const redisUrl = config.redisUrl ?? stores.redisUrl;
   if (databaseUrl === null || redisUrl === null) throw new Error("unreachable: both stores are given or joined");
   const sql = openPostgres({ url: databaseUrl, schema: config.databaseSchema, poolSize: config.databasePool });
-  undo.push(() => sql.end({ timeout: 5 }));
+  disposer.push(() => sql.end({ timeout: 5 }));
   await reachStores({ sql, databaseUrl, redisUrl, timeoutMs: storeTimeoutMs });
   await migrate(sql, config.databaseSchema);
   return { dataDir, logger, sql, redisUrl, now: Date.now, newId: () => Bun.randomUUIDv7() };

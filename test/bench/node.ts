@@ -4,7 +4,7 @@
  */
 
 import type { Sandbox } from "../../src/adapters/sandbox/port.ts";
-import { loadConfig } from "../../src/config/load.ts";
+import { loadConfig } from "../../src/node/config.ts";
 import { startNode } from "../../src/node/node.ts";
 
 const never = new Promise<never>(() => {});

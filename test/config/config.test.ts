@@ -2,9 +2,9 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Config, configTable } from "../../src/config/config.ts";
-import { ConfigError, loadConfig } from "../../src/config/load.ts";
+import { ConfigError } from "../../src/config/load.ts";
 import { isPrivateAddress } from "../../src/lib/private-address.ts";
+import { type Config, configTable, loadConfig } from "../../src/node/config.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "svc-config-"));
 afterAll(() => rmSync(folder, { recursive: true }));

@@ -1,5 +1,5 @@
 /** The service with a resolver of the test's making: names and their addresses stand in the file `SVC_TEST_NAMES`. */
-import { loadConfig } from "../../src/config/load.ts";
+import { loadConfig } from "../../src/node/config.ts";
 import { startNode } from "../../src/node/node.ts";
 
 const resolve = async (name: string): Promise<readonly string[]> => {

@@ -7,4 +7,4 @@ export {
   type Outcome,
   type Proxy,
 } from "./proxy.ts";
-export { readEgress } from "./settings.ts";
+export { egressSettings, readEgress } from "./settings.ts";

@@ -1,5 +1,20 @@
 /** The part of the configuration that is about egress. */
 import { type HostPattern, parseHostPattern } from "../../../actors/policy/network/pattern.ts";
+import { flag, json } from "../../config/setting.ts";
+
+export const egressSettings = {
+  openEgress: flag("SVC_OPEN_EGRESS", {
+    meaning: "manifests may open every public host at once, without an allowlist; egress.open in the file",
+    default: true,
+    filePath: ["egress", "open"],
+  }),
+  egressAllowPrivate: json("SVC_EGRESS_ALLOW_PRIVATE", {
+    meaning: "addresses off the open internet that manifests may list; egress.allow_private in the file",
+    shape: "array",
+    defaultText: "none",
+    filePath: ["egress", "allow_private"],
+  }),
+};
 
 export interface EgressSettings {
   readonly allowPrivate: readonly HostPattern[];

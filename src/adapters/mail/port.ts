@@ -1,5 +1,26 @@
 /** Mail that the service sends, by the SMTP server of its operator. */
 import type { Transporter } from "nodemailer";
+import { derivedText, url } from "../../config/setting.ts";
+
+export const mailSettings = {
+  smtpUrl: url("SVC_SMTP_URL", {
+    meaning: "SMTP server that mail is sent by, with user and password; without one no manifest may ask for mail",
+    schemes: ["smtp", "smtps"],
+    defaultText: "no mail is sent",
+  }),
+  smtpFrom: derivedText("SVC_SMTP_FROM", {
+    meaning: "sender of the service's mail",
+    pattern: /^[^\r\n\0@]*[^\s\0@]@[^\s\0@]+$/,
+    bounds: "an address, with or without a name",
+    defaultText: "svc@ and the host of SVC_PUBLIC_URL",
+    fallback: (read) => `svc@${hostOf(read("SVC_PUBLIC_URL"))}`,
+  }),
+};
+
+/** Of a URL that another setting may refuse yet. */
+function hostOf(url: string | undefined): string {
+  return url !== undefined && URL.canParse(url) ? new URL(url).hostname : "localhost";
+}
 
 export interface Letter {
   /** The same whenever the same letter is sent again: readers' programs show it once. */

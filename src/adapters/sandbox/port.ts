@@ -17,3 +17,4 @@ export {
 export { startupFailure } from "./instance-environment.ts";
 export { defaultIsolation, openSandboxes } from "./open.ts";
 export { type Instances, type Isolation, Sandboxes } from "./sandboxes.ts";
+export { sandboxSettings } from "./settings.ts";

@@ -11,9 +11,8 @@ import type { Json } from "../../../actors/kernel/json.ts";
 import { type NetworkPolicy, type NetworkRules, policyOf } from "../../../actors/policy/network/policy.ts";
 import type { Admission } from "../../adapters/egress/port.ts";
 import type { Runtime } from "../../runtime/port.ts";
-import { egressUser } from "../executions/iteration/launch.ts";
+import { type ExecutionIdentity, type ExecutionTokens, egressUser } from "../execution-tokens/port.ts";
 import type { Plans } from "../executions/plans.ts";
-import type { ExecutionIdentity, ExecutionTokens } from "../gateway/token.ts";
 import { commandsAtWork, publicHosts } from "./commands-at-work.ts";
 
 /** What decides about instances, and knows how many connections they have open. */

@@ -4,7 +4,7 @@ import { type NetworkPolicy, policyOf } from "../../../actors/policy/network/pol
 import { workflow } from "../../../actors/workflow/run/run.ts";
 import type { RunState, Work } from "../../../actors/workflow/run/state.ts";
 import type { Runtime } from "../../runtime/port.ts";
-import type { ExecutionIdentity } from "../gateway/token.ts";
+import type { ExecutionIdentity } from "../execution-tokens/port.ts";
 
 /** `network_mode: default` of the workflow contract: every public host, by its name. */
 export const publicHosts: NetworkPolicy = policyOf({ mode: "allow", allowlist: [], denylist: [] });

@@ -2,13 +2,13 @@
 import { chmodSync, mkdirSync, rmSync } from "node:fs";
 import { type AddressInfo, createServer, type Server } from "node:net";
 import { basename, dirname } from "node:path";
-import { Counter, Gauge, type Registry } from "prom-client";
+import { Counter, Gauge } from "prom-client";
 import { createProxy, type Proxy as EgressProxy, type Outcome, type Outside } from "../../adapters/egress/port.ts";
 import { openPort } from "../../lib/start-failure.ts";
 import type { Runtime } from "../../runtime/port.ts";
+import type { ExecutionTokens } from "../execution-tokens/port.ts";
 import type { Plans } from "../executions/plans.ts";
 import { removeDeadSockets, within } from "../gateway/listener.ts";
-import type { ExecutionTokens } from "../gateway/token.ts";
 import type { Incidents } from "../incidents/incidents.ts";
 import { createAdmission, type Subject } from "./admission.ts";
 import { createRefusals } from "./refusals.ts";
@@ -26,53 +26,54 @@ export interface EgressOptions {
   readonly runtime: Pick<Runtime, "read" | "readMany" | "readListed" | "tell">;
   readonly plans: Plans;
   readonly incidents: Pick<Incidents, "report">;
-  readonly registry: Registry | null;
   log(event: string, facts: Readonly<Record<string, unknown>>): void;
 }
 
-export interface Egress {
-  readonly port: number;
-  /** Cuts every connection. */
-  stop(): Promise<void>;
-}
-
-/** @throws when the port is taken */
-export async function openEgress(options: EgressOptions): Promise<Egress> {
+/** The proxy, not yet listening. */
+export function createEgress(options: EgressOptions) {
   const { log } = options;
   const warn = (error: unknown) => log("egress_failed", { error: String(error) });
   const admission = createAdmission({
     ...options,
     report: ({ executionId, tenant }: Subject, traffic) => {
-      series?.bytes.inc({ direction: "sent" }, traffic.sent);
-      series?.bytes.inc({ direction: "received" }, traffic.received);
+      bytes.inc({ direction: "sent" }, traffic.sent);
+      bytes.inc({ direction: "received" }, traffic.received);
       log("egress", { execution_id: executionId, tenant, ...traffic });
     },
   });
-  const series = options.registry === null ? null : seriesOf(options.registry, admission.connections);
+  const { connections, requests, bytes } = metricsOf(admission.connections);
   const proxy = createProxy({
     admission,
     outside: options.outside,
     refused: createRefusals(options.runtime, options.incidents, warn),
-    answered: (outcome: Outcome) => series?.requests.inc({ outcome }),
+    answered: (outcome: Outcome) => requests.inc({ outcome }),
     failed: warn,
   });
-  await removeDeadSockets(dirname(options.socket));
-  const onPort = listener(proxy);
-  const onSocket = listener(proxy);
-  const failure = await listening(onPort, () => onPort.listen(options.port, options.hostname));
-  openPort("SVC_EGRESS", options.hostname, options.port, () => {
-    if (failure !== null) throw failure;
-  });
-  await listenOnSocket(onSocket, options.socket);
-  const { port } = onPort.address() as AddressInfo;
+
   return {
-    port,
-    async stop() {
-      rmSync(options.socket, { force: true });
-      const closed = Promise.all([onPort, onSocket].map((server) => new Promise((done) => server.close(done))));
-      admission.stop();
-      proxy.cutAll();
-      await closed;
+    metrics: [connections, requests, bytes],
+
+    /** @returns the port it got and what ends it, with every connection @throws StartFailure when the port is taken */
+    async listen(): Promise<{ readonly port: number; stop(): Promise<void> }> {
+      await removeDeadSockets(dirname(options.socket));
+      const onPort = listener(proxy);
+      const onSocket = listener(proxy);
+      const failure = await listening(onPort, () => onPort.listen(options.port, options.hostname));
+      openPort("SVC_EGRESS", options.hostname, options.port, () => {
+        if (failure !== null) throw failure;
+      });
+      await listenOnSocket(onSocket, options.socket);
+      const { port } = onPort.address() as AddressInfo;
+      return {
+        port,
+        async stop() {
+          rmSync(options.socket, { force: true });
+          const closed = Promise.all([onPort, onSocket].map((server) => new Promise((done) => server.close(done))));
+          admission.stop();
+          proxy.cutAll();
+          await closed;
+        },
+      };
     },
   };
 }
@@ -100,28 +101,27 @@ async function listenOnSocket(server: Server, path: string): Promise<void> {
   chmodSync(path, 0o666);
 }
 
-function seriesOf(registry: Registry, connections: () => number) {
-  const registers = [registry];
-  new Gauge({
+function metricsOf(count: () => number) {
+  const registers: [] = [];
+  const connections = new Gauge({
     name: "svc_egress_connections",
     help: "Connections of agents to the egress proxy of this node",
     registers,
     collect() {
-      this.set(connections());
+      this.set(count());
     },
   });
-  return {
-    requests: new Counter({
-      name: "svc_egress_requests_total",
-      help: "Requests and tunnels of agents, by what became of them",
-      labelNames: ["outcome"],
-      registers,
-    }),
-    bytes: new Counter({
-      name: "svc_egress_bytes_total",
-      help: "Bytes agents sent to and received from the outside",
-      labelNames: ["direction"],
-      registers,
-    }),
-  };
+  const requests = new Counter({
+    name: "svc_egress_requests_total",
+    help: "Requests and tunnels of agents, by what became of them",
+    labelNames: ["outcome"],
+    registers,
+  });
+  const bytes = new Counter({
+    name: "svc_egress_bytes_total",
+    help: "Bytes agents sent to and received from the outside",
+    labelNames: ["direction"],
+    registers,
+  });
+  return { connections, requests, bytes };
 }

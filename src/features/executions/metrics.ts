@@ -1,5 +1,5 @@
 /** What Prometheus is told of executions and of the work that waits. Never by tenant: names of tenants are nobody else's business. */
-import { Gauge, type Registry } from "prom-client";
+import { Gauge, type Metric } from "prom-client";
 import type { Runtime } from "../../runtime/port.ts";
 
 export interface ExecutionCounts {
@@ -7,16 +7,13 @@ export interface ExecutionCounts {
 }
 
 /** Values are read when they are asked for. */
-export function registerExecutionSeries(
-  registry: Registry,
-  records: ExecutionCounts,
-  runtime: Pick<Runtime, "counts">,
-): void {
-  new Gauge({
+export function executionMetrics(records: ExecutionCounts, runtime: Pick<Runtime, "counts">): readonly Metric[] {
+  const registers: [] = [];
+  const unfinished = new Gauge({
     name: "svc_executions",
     help: "Executions that have not ended, of all nodes",
     labelNames: ["status"],
-    registers: [registry],
+    registers,
     async collect() {
       // A store that is away costs this series, not the whole page.
       const rows = await records.countUnfinished().catch(() => null);
@@ -24,23 +21,24 @@ export function registerExecutionSeries(
       for (const { status, count } of rows ?? []) this.set({ status }, count);
     },
   });
-  new Gauge({
+  const waiting = new Gauge({
     name: "svc_queue_depth",
     help: "Work of this node that waits: messages read but not handled, activities without a slot",
     labelNames: ["queue"],
-    registers: [registry],
+    registers,
     collect() {
       const { backlog, activitiesWaiting } = runtime.counts();
       this.set({ queue: "mailbox" }, backlog);
       this.set({ queue: "activities" }, activitiesWaiting);
     },
   });
-  new Gauge({
+  const deadLetters = new Gauge({
     name: "svc_dead_letters_total",
     help: "Messages this node put aside since it started",
-    registers: [registry],
+    registers,
     collect() {
       this.set(runtime.counts().deadLetters);
     },
   });
+  return [unfinished, waiting, deadLetters];
 }

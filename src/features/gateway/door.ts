@@ -6,7 +6,7 @@
  */
 import { connect, createServer, type Server, type Socket } from "node:net";
 import { LRUCache } from "lru-cache";
-import type { ExecutionTokens } from "./token.ts";
+import type { ExecutionTokens } from "../execution-tokens/port.ts";
 
 export interface DoorOptions {
   /** Where the gateway listens. */

@@ -5,7 +5,7 @@
 import { Problem } from "../../../actors/kernel/problem.ts";
 import type { Incoming } from "../../http/route.ts";
 import { bearerToken } from "../../identity/bearer.ts";
-import { type ExecutionIdentity, type ExecutionTokens, invalidToken } from "./token.ts";
+import { type ExecutionIdentity, type ExecutionTokens, invalidToken } from "../execution-tokens/port.ts";
 
 const prefix = /^\/x\/([^/]*)(?=\/|$)/;
 

@@ -7,9 +7,9 @@ import { readdir } from "node:fs/promises";
 import type { Server as NetServer, Socket } from "node:net";
 import { basename, dirname, join } from "node:path";
 import type { App } from "../../http/app.ts";
+import type { ExecutionTokens } from "../execution-tokens/port.ts";
 import { createDoor } from "./door.ts";
 import { withoutPathToken } from "./identity.ts";
-import type { ExecutionTokens } from "./token.ts";
 
 export interface InternalListenerOptions {
   readonly hostname: string;

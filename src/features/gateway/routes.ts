@@ -18,10 +18,10 @@ import {
   reply,
 } from "../../http/route.ts";
 import type { Address, Runtime } from "../../runtime/port.ts";
+import type { ExecutionIdentity, ExecutionTokens } from "../execution-tokens/port.ts";
 import { readLog } from "../executions/iteration/loop-activities.ts";
 import { identify } from "./identity.ts";
 import { DispatchResultBody, GatewayMessage, GenerateBody } from "./schema.ts";
-import type { ExecutionIdentity, ExecutionTokens } from "./token.ts";
 
 export interface GatewayOptions {
   readonly runtime: Pick<Runtime, "askRepeatable" | "log">;

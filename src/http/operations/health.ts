@@ -16,6 +16,8 @@ export interface HealthOptions {
   readonly storage: Probe;
   readonly identityProvider: Probe;
   readonly payment: Probe;
+  /** Of features, by the name that they are told under. */
+  readonly others?: Readonly<Record<string, Probe>>;
   readonly draining: () => boolean;
   readonly now: () => number;
 }
@@ -53,6 +55,7 @@ export function healthRoutes(options: HealthOptions): Route[] {
     storage: options.storage,
     identity_provider: options.identityProvider,
     payment: options.payment,
+    ...options.others,
   };
   let cached: { readonly at: number; readonly findings: Promise<Record<string, Finding>> } | null = null;
 

@@ -4,9 +4,9 @@
  * Runs beside the nodes, with their settings; in a development data directory it joins the embedded stores.
  */
 import { resolve } from "node:path";
-import type { Config } from "../../config/config.ts";
-import { ConfigError, loadConfig } from "../../config/load.ts";
+import { ConfigError } from "../../config/load.ts";
 import { StartFailure } from "../../lib/start-failure.ts";
+import { type Config, loadConfig } from "../../node/config.ts";
 import type { DeadLetters } from "../../runtime/dead-letters/dead-letter.ts";
 import { openDeadLetters } from "../../runtime/dead-letters/desk.ts";
 import type { DeadLetter } from "../../runtime/port.ts";

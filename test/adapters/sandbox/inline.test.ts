@@ -30,7 +30,7 @@ function behind(answer: (asked: Asked, n: number) => object | null): { sandbox: 
     if (said === null) return new Promise(() => {});
     return said instanceof Response ? said : Response.json(said);
   };
-  return { sandbox: createInlineSandbox({ gateway: Promise.resolve(handle) }), asked };
+  return { sandbox: createInlineSandbox({ gateway: handle }), asked };
 }
 
 const token = "tok-5ecret";

@@ -1,6 +1,6 @@
 /** Executions of agents that bring nothing to run, as a router's are: through a whole node, from start to record. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import type { AgentOptions } from "../../harness/manifests.ts";
 import { say, shell } from "../../harness/manifests.ts";
@@ -16,9 +16,9 @@ beforeAll(async () => {
 afterAll(() => at.close());
 
 async function started(agentId: string, node: NodeProcess = at.node): Promise<string> {
-  const card = JSON.parse(readFileSync(join(node.dataDir, `node-${node.pid}.json`), "utf8"));
   const body = JSON.stringify({ agentId, input: "an order was paid" });
-  const answer = await fetch(`http://127.0.0.1:${card.starts_port}`, { method: "POST", body });
+  const headers = { "content-type": "application/json" };
+  const answer = await fetch(`http://127.0.0.1:${node.port}/starts`, { method: "POST", body, headers });
   return ((await answer.json()) as { execution_id: string }).execution_id;
 }
 

@@ -23,7 +23,7 @@ async function specOf(
   const parts: LaunchParts = {
     runtime: { read: async () => null, log: async () => [] },
     plans: { of: async () => plan },
-    gatewayUrl: Promise.resolve("http://127.0.0.1:8081"),
+    gatewayUrl: "http://127.0.0.1:8081",
     mintToken: async ({ instanceId }) => `gateway of ${instanceId}`,
     mintEgressToken: async ({ instanceId }) => `egress of ${instanceId}`,
     instanceMounts: async () => mounts,

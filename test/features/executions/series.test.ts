@@ -1,7 +1,7 @@
 /** The series about executions and waiting work, as Prometheus reads them. */
 import { afterAll, expect, test } from "bun:test";
 import { Registry } from "prom-client";
-import { registerExecutionSeries } from "../../../src/features/executions/metrics.ts";
+import { executionMetrics } from "../../../src/features/executions/metrics.ts";
 import { executionRecords } from "../../../src/features/executions/records.ts";
 import { freshStores } from "../../harness/stores.ts";
 
@@ -33,7 +33,8 @@ test("unfinished executions by status, what waits, and no tenant's name", async 
         ${ended === null ? null : new Date()})`;
   }
   const registry = new Registry();
-  registerExecutionSeries(registry, executionRecords(stores.sql), { counts: () => counts });
+  for (const metric of executionMetrics(executionRecords(stores.sql), { counts: () => counts }))
+    registry.registerMetric(metric);
   const text = await registry.metrics();
   expect(text).toContain('svc_executions{status="running"} 2');
   expect(text).toContain('svc_executions{status="pending"} 1');
@@ -47,7 +48,7 @@ test("unfinished executions by status, what waits, and no tenant's name", async 
 test("a store that is away costs its series, not the page", async () => {
   const registry = new Registry();
   const away = { countUnfinished: () => Promise.reject(new Error("away")) };
-  registerExecutionSeries(registry, away, { counts: () => counts });
+  for (const metric of executionMetrics(away, { counts: () => counts })) registry.registerMetric(metric);
   const text = await registry.metrics();
   expect(text).toContain('svc_queue_depth{queue="mailbox"} 4');
   expect(text).not.toContain('status="running"');

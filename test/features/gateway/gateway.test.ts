@@ -3,8 +3,9 @@
  * long command; the test speaks in its place, with a token signed by the node's own key.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { createGatewayKeys } from "../../../src/features/gateway/keys.ts";
-import { createExecutionTokens, type ExecutionTokens } from "../../../src/features/gateway/token.ts";
+import { createGatewayKeys } from "../../../src/features/execution-tokens/keys.ts";
+import type { ExecutionTokens } from "../../../src/features/execution-tokens/port.ts";
+import { createExecutionTokens } from "../../../src/features/execution-tokens/tokens.ts";
 import { calls, say, shell } from "../../harness/manifests.ts";
 import { ExecutionFixture } from "../executions/fixture.ts";
 

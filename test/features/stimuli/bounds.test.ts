@@ -1,11 +1,17 @@
 import { expect, test } from "bun:test";
 import { Problem } from "../../../actors/kernel/problem.ts";
 import type { Arrival, Stimulus } from "../../../actors/stimulus/stimulus.ts";
-import { startPump } from "../../../src/features/stimuli/driving/pump.ts";
+import { createPump, type PumpOptions } from "../../../src/features/stimuli/driving/pump.ts";
 import { watchSettled } from "../../../src/features/stimuli/driving/settled-watch.ts";
 import { watchBacklog } from "../../../src/features/stimuli/intake/backlog.ts";
 import { createBodyBudget, withinBudget } from "../../../src/features/stimuli/intake/body-budget.ts";
 import { until } from "../../harness/until.ts";
+
+function startPump(options: PumpOptions) {
+  const pump = createPump(options);
+  pump.start();
+  return pump;
+}
 
 test("a tenant's backlog is counted together with what this node added since", async () => {
   let clock = 0;

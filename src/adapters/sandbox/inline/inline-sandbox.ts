@@ -25,8 +25,8 @@ import {
 } from "../instance.ts";
 
 export interface InlineSandboxOptions {
-  /** Answers a request as the gateway's listener would, once it is open. */
-  readonly gateway: Promise<(request: Request) => Promise<Response>>;
+  /** Answers a request as the gateway's listener would. */
+  readonly gateway: (request: Request) => Promise<Response>;
 }
 
 const stdoutCap = 1_048_576;
@@ -159,7 +159,7 @@ class InlineSandbox implements Sandbox {
     const headers: Record<string, string> = { "content-type": "application/json" };
     if (token !== null) headers.authorization = `Bearer ${token}`;
     const ask = async (body: string): Promise<Reply> => {
-      const handle = await this.options.gateway;
+      const handle = this.options.gateway;
       const response = await handle(new Request(address, { method: "POST", headers, body }));
       return readReply(response, await response.text());
     };

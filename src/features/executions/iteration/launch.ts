@@ -10,24 +10,15 @@ import type {
   SandboxDescription,
 } from "../../../adapters/sandbox/port.ts";
 import type { ActivityContext, Runtime } from "../../../runtime/port.ts";
+import { type ExecutionClaims, egressUser } from "../../execution-tokens/port.ts";
 import type { Plans } from "../plans.ts";
 import { instanceEnvironment } from "./environment.ts";
-
-/** Whom a token speaks for, and until when. */
-export interface ExecutionClaims {
-  readonly executionId: string;
-  readonly agentId: string;
-  readonly tenant: string;
-  readonly instanceId: string;
-  /** Unix ms; the token outlives it by the contract's margin. */
-  readonly deadlineAt: number;
-}
 
 export interface LaunchParts {
   readonly runtime: Pick<Runtime, "read" | "log">;
   readonly plans: Plans;
-  /** Address of the internal listener, without a path, once it is open. */
-  readonly gatewayUrl: Promise<string>;
+  /** Address of the internal listener, without a path. */
+  readonly gatewayUrl: string;
   /** Signs the token that the instance identifies itself with at the gateway. */
   readonly mintToken: (claims: ExecutionClaims) => Promise<string>;
   /** Likewise at the egress proxy: its password there. */
@@ -39,9 +30,6 @@ export interface LaunchParts {
 }
 
 const historyPage = 100;
-/** The user that the egress proxy expects. */
-export const egressUser = "svc";
-
 /**
  * @param description of the sandbox that will launch it
  * @throws LaunchFailure when its volumes cannot be mounted
@@ -78,7 +66,7 @@ export async function instanceSpec(
       iteration: work.iteration,
       history,
       token,
-      gatewayUrl: await parts.gatewayUrl,
+      gatewayUrl: parts.gatewayUrl,
     }),
     prompt: renderPrompt(plan, {
       intent: header.intent,

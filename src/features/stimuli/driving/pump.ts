@@ -23,6 +23,8 @@ export interface PumpOptions {
 }
 
 export interface Pump {
+  /** Begins to look for stimuli that are due. */
+  start(): void;
   /** Stimuli were accepted that wait to be driven. */
   wake(): void;
   /** Ends it; resolves when what it has begun is done, or soon: others take up what was left. */
@@ -46,7 +48,7 @@ const partingMs = 5_000;
 /** How often a node looks that was not woken, ms. */
 const lookEveryMs = 1_000;
 
-export function startPump({ due, drive, accepting, report, now }: PumpOptions): Pump {
+export function createPump({ due, drive, accepting, report, now }: PumpOptions): Pump {
   const underWay = new Map<string, number>();
   const driven = new Set<Promise<void>>();
   /** What is taken up next has waited long enough. */
@@ -114,8 +116,11 @@ export function startPump({ due, drive, accepting, report, now }: PumpOptions): 
     await Promise.race([Promise.all(driven), Bun.sleep(partingMs)]);
   }
 
-  const running = run();
+  let running: Promise<void> | null = null;
   return {
+    start() {
+      running ??= run();
+    },
     wake() {
       isWoken = true;
       rouse?.();

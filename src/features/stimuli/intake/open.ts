@@ -7,7 +7,7 @@ import type { Runs } from "../../workflows/runs/service.ts";
 import type { Classifier } from "../classification/classify.ts";
 import { createParting } from "../driving/drain.ts";
 import { createDrive } from "../driving/drive.ts";
-import { startPump } from "../driving/pump.ts";
+import { createPump } from "../driving/pump.ts";
 import { watchSettled } from "../driving/settled-watch.ts";
 import type { Sources } from "../sources/port.ts";
 import type { FailedVerifications } from "../sources/verification/failed-verifications.ts";
@@ -60,7 +60,7 @@ export function openStimuli(options: StimuliOptions) {
     report,
     now,
   });
-  const pump = startPump({ due: records.due, drive, accepting: () => accepting, report, now });
+  const pump = createPump({ due: records.due, drive, accepting: () => accepting, report, now });
   const taking = createIngest({
     intake,
     drive,
@@ -95,6 +95,8 @@ export function openStimuli(options: StimuliOptions) {
         accepting--;
       }
     },
+    /** Begins to drive what waits. */
+    start: pump.start,
     async close(): Promise<void> {
       await pump.close();
       watch.close();

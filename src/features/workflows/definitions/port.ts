@@ -16,3 +16,13 @@ export interface Definitions {
    */
   resolve(lookup: WorkflowLookup): Promise<ResolvedWorkflow>;
 }
+
+/** Who runs workflows. */
+export interface WorkflowUse {
+  /** Runs the tenant started of each version; those without any may be left out. */
+  count(tenant: string, workflowIds: readonly string[]): Promise<ReadonlyMap<string, number>>;
+  /** Runs of these versions that have not ended, whoever started them; at most `limit`. */
+  unfinished(workflowIds: readonly string[], limit: number): Promise<readonly string[]>;
+  /** Cancels every run of these versions that has not ended. Repeatable. */
+  cancel(workflowIds: readonly string[], reason: string): Promise<void>;
+}

@@ -1,14 +1,14 @@
 /** What Prometheus is told of runs; never by tenant. */
-import { Gauge, type Registry } from "prom-client";
+import { Gauge, type Metric } from "prom-client";
 import type { RunRecords } from "./records.ts";
 
 /** Values are read when they are asked for. */
-export function registerRunSeries(registry: Registry, records: Pick<RunRecords, "countUnfinished">): void {
-  new Gauge({
+export function runMetrics(records: Pick<RunRecords, "countUnfinished">): readonly Metric[] {
+  const unfinished = new Gauge({
     name: "svc_workflow_executions",
     help: "Workflow executions that have not ended, of all nodes",
     labelNames: ["status"],
-    registers: [registry],
+    registers: [],
     async collect() {
       // A store that is away costs this series, not the whole page.
       const rows = await records.countUnfinished().catch(() => null);
@@ -16,4 +16,5 @@ export function registerRunSeries(registry: Registry, records: Pick<RunRecords, 
       for (const { status, count } of rows ?? []) this.set({ status }, count);
     },
   });
+  return [unfinished];
 }

@@ -2,7 +2,7 @@
 import type { CommandRun } from "../../../../../actors/workflow/run/activities.ts";
 import type { InstanceEgress, InstanceMount, InstanceSpec } from "../../../../adapters/sandbox/port.ts";
 import type { Address } from "../../../../runtime/port.ts";
-import { type ExecutionClaims, egressUser } from "../../../executions/iteration/launch.ts";
+import { type ExecutionClaims, egressUser } from "../../../execution-tokens/port.ts";
 import type { Volumes } from "../../../volumes/volumes.ts";
 import type { CommandPlace } from "./place.ts";
 

@@ -3,21 +3,24 @@ import { readFileSync } from "node:fs";
 import { type Outside, type Resolver, readEgress, systemResolver } from "../adapters/egress/port.ts";
 import { openModels } from "../adapters/models/port.ts";
 import type { Sandbox } from "../adapters/sandbox/port.ts";
-import type { Config } from "../config/config.ts";
 import { ConfigError } from "../config/load.ts";
+import type { AnyFeature } from "../features/feature.ts";
 import { readIdentity } from "../identity/open.ts";
+import type { Config } from "./config.ts";
 
 /** Parts a caller may bring instead of what the configuration names. */
 export interface NodeParts {
+  /** Beside those that every node has. */
+  readonly features?: readonly AnyFeature[];
   readonly sandbox?: Sandbox;
   /** Instead of the system's: what names agents call resolve to. */
   readonly resolve?: Resolver;
 }
 
-export type Settled = Awaited<ReturnType<typeof settle>>;
+export type ValidatedConfig = Awaited<ReturnType<typeof validateConfig>>;
 
 /** @throws ConfigError with everything that does not fit */
-export async function settle(config: Config, parts: NodeParts) {
+export async function validateConfig(config: Config, parts: NodeParts) {
   const { settings: identity, problems } = readIdentity(config);
   const egress = readEgress(config.egressAllowPrivate, config.file.egress);
   if (identity === null || egress.problems.length > 0) throw new ConfigError([...problems, ...egress.problems]);

@@ -1,9 +1,8 @@
 /** Execution tokens: by them a sandbox instance says which execution it works for. One per instance. */
 import { decodeProtectedHeader, jwtVerify, SignJWT } from "jose";
 import { LRUCache } from "lru-cache";
-import { Problem } from "../../../actors/kernel/problem.ts";
-import type { ExecutionClaims } from "../executions/iteration/launch.ts";
 import type { GatewayKeys } from "./keys.ts";
+import { type ExecutionIdentity, type ExecutionTokens, invalidToken } from "./port.ts";
 
 /** Where a token counts: at the dispatch gateway, or as the password at the egress proxy. One is no good for the other. */
 export type TokenAudience = "svc-internal" | "svc-egress";
@@ -11,19 +10,6 @@ export type TokenAudience = "svc-internal" | "svc-egress";
 const issuer = "svc";
 /** A token outlives the execution's deadline, so that a late result still gets an answer. */
 const marginSeconds = 300;
-
-/** Whom a message speaks for. */
-export interface ExecutionIdentity {
-  readonly executionId: string;
-  readonly tenant: string;
-  readonly instanceId: string;
-}
-
-export interface ExecutionTokens {
-  mint(claims: ExecutionClaims): Promise<string>;
-  /** @throws Problem 401 `invalid_token`, whatever is wrong with it */
-  verify(token: string): Promise<ExecutionIdentity>;
-}
 
 /** Tokens that are remembered with what they say; of an execution under way one is shown again and again. */
 const capacity = 4096;
@@ -83,5 +69,3 @@ async function keyOf(keys: GatewayKeys, token: string) {
   }
   return kid === undefined ? null : keys.find(kid);
 }
-
-export const invalidToken = (): Problem => new Problem("invalid_token", "The execution token is not valid");

@@ -1,0 +1,31 @@
+/** The settings of what this host holds agents and commands with. */
+import { anyText, flag, integer, optionalChoice, registries, text } from "../../config/setting.ts";
+
+export const sandboxSettings = {
+  runtimeDefault: optionalChoice("SVC_RUNTIME_DEFAULT", {
+    meaning: "isolation of agents that name none",
+    of: ["process", "docker"],
+    defaultText: "docker where a container engine answers, else process",
+  }),
+  imageRegistries: registries("SVC_IMAGE_REGISTRIES", {
+    meaning: "registries that images named by manifests may come from; docker.io is that of names without one",
+  }),
+  containerRoot: flag("SVC_CONTAINER_ROOT", {
+    meaning: "container states may run as root inside their container (`run_as_user: 0`)",
+    default: false,
+  }),
+  dockerSocket: text("SVC_DOCKER_SOCKET", {
+    meaning:
+      "unix socket of the container engine, Docker's or Podman's; without an answer there is no docker isolation",
+    pattern: anyText.pattern,
+    bounds: "a path",
+    default: "/var/run/docker.sock",
+  }),
+  warmPoolCap: integer("SVC_WARM_POOL_CAP", {
+    meaning: "containers of a node that are kept ready at most; 0 keeps none",
+    unit: "containers",
+    min: 0,
+    max: 1000,
+    default: 20,
+  }),
+};

@@ -1,0 +1,87 @@
+/** Agents: manifests, versions, status; what may be started and what not. */
+
+import type { NodeOffer } from "../../../actors/agent/manifest/spec.ts";
+import { agentQuota } from "../../../actors/policy/quota.ts";
+import { builtinTools } from "../../../actors/tool/catalog.ts";
+import { anyText, integer, text } from "../../config/setting.ts";
+import { defineFeature } from "../feature.ts";
+import { agentEvents } from "./events.ts";
+import type { AgentChange } from "./parts.ts";
+import type { AgentUse } from "./port.ts";
+import { loadRuntimes } from "./registry.ts";
+import { agentRoutes, catalogueRoutes } from "./routes.ts";
+import { createAgents } from "./service.ts";
+
+export const agents = defineFeature({
+  name: "agents",
+  settings: {
+    runtimeRegistry: text("SVC_RUNTIME_REGISTRY", {
+      meaning: "RuntimeRegistry document whose runtimes join the built-in ones or replace them",
+      pattern: anyText.pattern,
+      bounds: "a path",
+      default: "",
+    }),
+    maxExecutionSeconds: integer("SVC_MAX_EXECUTION_SECONDS", {
+      meaning: "longest an execution may take",
+      unit: "s",
+      min: 1,
+      max: 604_800,
+      default: 21_600,
+    }),
+  },
+  open({ settings, sql, now, newId, warn, ...node }) {
+    const { runtimeRegistry, maxExecutionSeconds } = settings;
+    const { models, sandboxes } = node;
+    const runtimes = loadRuntimes(runtimeRegistry === "" ? null : runtimeRegistry);
+    const offer: NodeOffer = {
+      runtimes,
+      isolations: [...sandboxes.offered],
+      defaultIsolation: node.defaultIsolation,
+      imageRegistries: node.imageRegistries,
+      maxExecutionSeconds,
+      tools: builtinTools.map(({ name }) => name),
+      openEgress: node.openEgress,
+      development: node.development,
+      servesModel: (alias) => models.serves(alias),
+    };
+    const uses: AgentUse[] = [];
+    const watchers: ((change: AgentChange) => Promise<void>)[] = [
+      // What is kept ready for an agent belongs to what it was.
+      async ({ agentId }) => void sandboxes.drain(agentId).catch(() => {}),
+    ];
+    const agents = createAgents({
+      sql,
+      offer,
+      quota: agentQuota,
+      async countExecutions(tenant, agentIds) {
+        const counts = await Promise.all(uses.map((use) => use.count(tenant, agentIds)));
+        return new Map(counts.flatMap((each) => [...each]));
+      },
+      async cancelExecutions(_tenant, agentId, reason) {
+        for (const use of uses) await use.cancel(agentId, reason);
+      },
+      events: agentEvents,
+      watchers,
+      now,
+      newId,
+    });
+    return {
+      service: {
+        ...agents,
+        /** What this node's manifests may ask for. */
+        offer,
+        /** Registers who runs agents: counted in what is shown of them, cancelled when they are deleted. */
+        usedBy: (use: AgentUse): void => void uses.push(use),
+        /** Registers who is told of every change; see `AgentsOptions.watchers`. */
+        onChange: (watcher: (change: AgentChange) => Promise<void>): void => void watchers.push(watcher),
+      },
+      routes: [...agentRoutes(agents), ...catalogueRoutes(runtimes, models)],
+      jobs: [
+        () => {
+          void agents.resumeDeletions().catch((error: unknown) => warn("deletions", { error: String(error) }));
+          return () => {};
+        },
+      ],
+    };
+  },
+});

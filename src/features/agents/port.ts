@@ -1,0 +1,9 @@
+/** What the rest of the service may be to agents. */
+
+/** Who runs agents. */
+export interface AgentUse {
+  /** Executions the tenant ran of each agent; agents without any may be left out. */
+  count(tenant: string, agentIds: readonly string[]): Promise<ReadonlyMap<string, number>>;
+  /** Cancels every execution of the agent that has not ended, and removes what it kept. Repeatable. */
+  cancel(agentId: string, reason: string): Promise<void>;
+}

@@ -1,0 +1,37 @@
+/** Approvals: what people decide for a workflow run. */
+import { approval } from "../../../actors/approval/approval.ts";
+import { integer } from "../../config/setting.ts";
+import { defineFeature } from "../feature.ts";
+import { approvalLinkRoutes } from "./links.ts";
+import { approvalNotifyActivity } from "./notify.ts";
+import { approvalsProjection } from "./projection.ts";
+import { approvalRecords } from "./records.ts";
+import { approvalRoutes } from "./routes.ts";
+import { createApprovals } from "./service.ts";
+import { startApprovalSweep } from "./sweep.ts";
+
+export const approvals = defineFeature({
+  name: "approvals",
+  settings: {
+    approvalRetentionDays: integer("SVC_APPROVAL_RETENTION_DAYS", {
+      meaning: "how long the history of a decided approval is kept",
+      unit: "days",
+      min: 1,
+      max: 3650,
+      default: 400,
+    }),
+  },
+  open({ settings, sql, runtime, outside, mail, publicUrl, now, info }) {
+    const records = approvalRecords(sql);
+    const approvals = createApprovals({ runtime, records, publicUrl, now });
+    const retentionDays = settings.approvalRetentionDays;
+    return {
+      service: approvals,
+      routes: [...approvalRoutes({ approvals, sql }), ...approvalLinkRoutes(approvals)],
+      actors: [approval],
+      activities: () => [approvalNotifyActivity({ runtime, outside, mail, publicUrl, now })],
+      projections: [approvalsProjection],
+      sweeps: [() => startApprovalSweep({ runtime, records, retentionDays, now, report: info })],
+    };
+  },
+});

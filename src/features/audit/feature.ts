@@ -1,0 +1,24 @@
+/** The audit log: written with the change it tells of, read by those who may, erased by age. */
+import { integer } from "../../config/setting.ts";
+import { defineFeature } from "../feature.ts";
+import { createAudit } from "./audit.ts";
+import { startAuditRetention } from "./retention.ts";
+import { auditRoutes } from "./routes.ts";
+
+export const audit = defineFeature({
+  name: "audit",
+  settings: {
+    auditRetentionDays: integer("SVC_AUDIT_LOG_RETENTION_DAYS", {
+      meaning: "how long entries of the audit log are kept",
+      unit: "days",
+      min: 1,
+      max: 3650,
+      default: 400,
+    }),
+  },
+  open: ({ settings, sql, now, newId, info }) => ({
+    service: createAudit({ now, newId }),
+    routes: auditRoutes(sql),
+    sweeps: [() => startAuditRetention({ sql, retentionDays: settings.auditRetentionDays, now, report: info })],
+  }),
+});

@@ -1,0 +1,37 @@
+/** Encryption at rest: the node's master keys, and the replacing of the previous one. */
+import { secret } from "../../config/setting.ts";
+import { defineFeature } from "../feature.ts";
+import { incidents } from "../incidents/feature.ts";
+import { openSealer } from "./open.ts";
+import { type SealedColumn, startRewrapping } from "./rewrap.ts";
+
+export const encryption = defineFeature({
+  name: "encryption",
+  needs: { incidents },
+  settings: {
+    masterKey: secret("SVC_MASTER_KEY", {
+      meaning: "key that stored secrets are sealed with; required in production",
+      bytes: 32,
+      defaultText: "kept in SVC_DATA_DIR in development",
+    }),
+    previousMasterKey: secret("SVC_MASTER_KEY_PREVIOUS", {
+      meaning: "the key before: it still opens, and what it sealed is sealed anew with SVC_MASTER_KEY",
+      bytes: 32,
+    }),
+  },
+  contradictions: ({ masterKey }, { production }) =>
+    production && masterKey === null
+      ? ["SVC_MASTER_KEY is required in production: 32 bytes in base64, as openssl rand -base64 32 prints"]
+      : [],
+  async open({ settings, sql, dataDir, development, info }, { incidents }) {
+    const { masterKey, previousMasterKey } = settings;
+    const sealer = await openSealer({ masterKey, previousMasterKey, development, dataDir, incidents });
+    return {
+      service: {
+        ...sealer,
+        /** Seals anew what the previous master key sealed in these columns. @returns a function that ends it */
+        startRewrapping: (columns: readonly SealedColumn[]) => startRewrapping({ sql, sealer, columns, report: info }),
+      },
+    };
+  },
+});

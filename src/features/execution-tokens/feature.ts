@@ -1,0 +1,17 @@
+/** Execution tokens: by them a sandbox instance says which execution it works for, at the gateway and at the egress proxy. */
+import { defineFeature } from "../feature.ts";
+import { createGatewayKeys } from "./keys.ts";
+import { createExecutionTokens } from "./tokens.ts";
+
+export const executionTokens = defineFeature({
+  name: "execution-tokens",
+  open({ sql, now }) {
+    const keys = createGatewayKeys(sql, now);
+    return {
+      service: {
+        gateway: createExecutionTokens(keys, now),
+        egress: createExecutionTokens(keys, now, "svc-egress"),
+      },
+    };
+  },
+});

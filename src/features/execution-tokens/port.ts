@@ -1,0 +1,30 @@
+/** Execution tokens as those who mint, carry and check them see them. */
+import { Problem } from "../../../actors/kernel/problem.ts";
+
+/** Whom a token speaks for, and until when. */
+export interface ExecutionClaims {
+  readonly executionId: string;
+  readonly agentId: string;
+  readonly tenant: string;
+  readonly instanceId: string;
+  /** Unix ms; the token outlives it by some minutes, so that a late result still gets an answer. */
+  readonly deadlineAt: number;
+}
+
+/** Whom a message speaks for. */
+export interface ExecutionIdentity {
+  readonly executionId: string;
+  readonly tenant: string;
+  readonly instanceId: string;
+}
+
+export interface ExecutionTokens {
+  mint(claims: ExecutionClaims): Promise<string>;
+  /** @throws Problem 401 `invalid_token`, whatever is wrong with it */
+  verify(token: string): Promise<ExecutionIdentity>;
+}
+
+/** The user that the egress proxy expects; the password is a token. */
+export const egressUser = "svc";
+
+export const invalidToken = (): Problem => new Problem("invalid_token", "The execution token is not valid");

@@ -1,0 +1,186 @@
+/** Executions: agents at work, from a start to its output. */
+import { EXECUTION, execution } from "../../../actors/execution/execution.ts";
+import { executionQuota } from "../../../actors/policy/quota.ts";
+import { createInlineSandbox } from "../../adapters/sandbox/port.ts";
+import { integer } from "../../config/setting.ts";
+import { agents } from "../agents/feature.ts";
+import { executionTokens } from "../execution-tokens/feature.ts";
+import { defineFeature, type InternalAddress } from "../feature.ts";
+import { tools } from "../tools/feature.ts";
+import { volumes } from "../volumes/feature.ts";
+import { openAgentFeeds } from "./agent-stream/feeds.ts";
+import { agentStreamRoutes } from "./agent-stream/routes.ts";
+import { childStartActivity } from "./children.ts";
+import { openConcurrency } from "./concurrency.ts";
+import { executionFileRoutes } from "./files.ts";
+import { contextTexts } from "./iteration/context.ts";
+import { inlineRunActivity } from "./iteration/inline.ts";
+import { iterationRunActivities } from "./iteration/iteration-run.ts";
+import { modelCallActivity, toolCallActivity } from "./iteration/loop-activities.ts";
+import { validateActivity } from "./iteration/validation.ts";
+import { workspaceRemoveActivity } from "./iteration/workspace.ts";
+import { executionMetrics } from "./metrics.ts";
+import { outputActivities } from "./output/activities.ts";
+import { createPlans } from "./plans.ts";
+import { executionsProjection } from "./projection.ts";
+import { executionRecords } from "./records.ts";
+import { executionRoutes } from "./routes.ts";
+import { createExecutions } from "./service.ts";
+import { type HeldByRuns, startSweeping } from "./sweep.ts";
+
+export const executionSettings = {
+  maxInstances: integer("SVC_MAX_INSTANCES", {
+    meaning:
+      "sandbox instances of a node at once, and a quarter more for each generation of children (three); more wait",
+    unit: "instances",
+    min: 1,
+    max: 4096,
+    default: 32,
+  }),
+  loopMaxRounds: integer("SVC_LOOP_MAX_ROUNDS", {
+    meaning: "model turns of one inner loop",
+    unit: "turns",
+    min: 1,
+    max: 200,
+    default: 50,
+  }),
+  dispatchGraceSeconds: integer("SVC_DISPATCH_GRACE_SECONDS", {
+    meaning: "how long an agent may take to answer a dispatch beyond the command's own timeout",
+    unit: "s",
+    min: 1,
+    max: 3600,
+    default: 120,
+  }),
+  toolParallelism: integer("SVC_TOOL_PARALLELISM", {
+    meaning: "tool calls of one model turn that run at once",
+    unit: "calls",
+    min: 1,
+    max: 128,
+    default: 8,
+  }),
+  toolMessageMaxBytes: integer("SVC_TOOL_MESSAGE_MAX_BYTES", {
+    meaning: "longest tool result a model is shown",
+    unit: "bytes",
+    min: 1024,
+    max: 16_777_216,
+    default: 65_536,
+  }),
+  executionRetentionDays: integer("SVC_EXECUTION_RETENTION_DAYS", {
+    meaning: "how long records and events of an ended execution are kept",
+    unit: "days",
+    min: 1,
+    max: 3650,
+    default: 90,
+  }),
+};
+
+export const executions = defineFeature({
+  name: "executions",
+  needs: { agents, volumes, tools, executionTokens },
+  settings: executionSettings,
+  open({ settings, ...node }, { agents, volumes, tools, executionTokens }) {
+    const { sql, redisUrl, prefix, runtime, sandboxes, models, outside, streams, now, info, warn } = node;
+    const records = executionRecords(sql);
+    const plans = createPlans(runtime);
+    const planOf = (tenant: string, key: string) => plans.of({ kind: EXECUTION, key, tenant });
+    const toolbox = tools.createToolbox(volumes.toolProviders(planOf));
+    const { isVisible } = agents;
+    const feeds = openAgentFeeds({ sql, redisUrl, prefix, runtime, isVisible, report: warn });
+    const concurrency = openConcurrency({ redisUrl, prefix, records });
+    const executions = createExecutions({
+      volumes,
+      concurrency,
+      quota: executionQuota,
+      runtime,
+      records,
+      plans,
+      agents,
+      offer: { ...agents.offer, enforcesNetwork: (name) => sandboxes.holds(name) },
+      bounds: {
+        max_rounds: settings.loopMaxRounds,
+        dispatch_grace_ms: settings.dispatchGraceSeconds * 1000,
+        tool_parallelism: settings.toolParallelism,
+        tool_message_bytes: settings.toolMessageMaxBytes,
+      },
+    });
+    const { startAs, cancelOfAgent } = executions;
+    volumes.heldBy(records.known);
+    agents.onChange((change) => feeds.watch(change));
+    agents.usedBy({
+      count: records.countByAgent,
+      async cancel(agentId, reason) {
+        await cancelOfAgent(agentId, reason);
+        await volumes.removeOfAgent(agentId);
+      },
+    });
+
+    function activities({ url, handle }: InternalAddress) {
+      const launch = {
+        runtime,
+        plans,
+        gatewayUrl: url,
+        mintToken: executionTokens.gateway.mint,
+        mintEgressToken: executionTokens.egress.mint,
+        instanceMounts: volumes.instanceMounts,
+        contextText: contextTexts({ runtime, outside, view: (plan) => volumes.view(plan, false) }),
+      };
+      const { maxInstances } = settings;
+      return [
+        ...iterationRunActivities({ ...launch, sandboxes, watchVolumes: volumes.watchLimits, maxInstances }),
+        inlineRunActivity({ ...launch, inline: createInlineSandbox({ gateway: handle }), now }),
+        validateActivity(plans, runtime),
+        childStartActivity({ runtime, plans, start: (id, request) => startAs(id, false, request) }),
+        modelCallActivity({ runtime, models, tools: toolbox }),
+        toolCallActivity({ runtime, tools: toolbox }),
+        ...outputActivities({ runtime, plans, outside, log: warn }),
+        workspaceRemoveActivity(sandboxes, volumes),
+      ];
+    }
+
+    const holders: HeldByRuns[] = [];
+    const runs: HeldByRuns = {
+      known: async (ids) => (await Promise.all(holders.map(({ known }) => known(ids)))).flat(),
+      async wantedInstances(tenant, ids) {
+        const wanted = await Promise.all(holders.map((holder) => holder.wantedInstances(tenant, ids)));
+        return new Set(wanted.flatMap((each) => [...each]));
+      },
+    };
+    return {
+      service: {
+        ...executions,
+        records,
+        plans,
+        /** Registers what else holds sandboxes and volumes under ids of its own. */
+        heldBy: (holder: HeldByRuns): void => void holders.push(holder),
+      },
+      routes: [
+        ...agentStreamRoutes({ feeds, isVisible, streams }),
+        ...executionRoutes({ executions, streams, runtime, sql }),
+        ...executionFileRoutes({ executions, plans, volumes, now }),
+      ],
+      actors: [execution],
+      activities,
+      projections: [executionsProjection],
+      announced: (news) => feeds.announced(news),
+      sweeps: [
+        () =>
+          startSweeping({
+            runtime,
+            records,
+            volumes,
+            instances: sandboxes,
+            runs,
+            leftBehind: { agents, cancelOfAgent },
+            retentionDays: settings.executionRetentionDays,
+            now,
+            report: info,
+          }),
+      ],
+      metrics: executionMetrics(records, runtime),
+      async close() {
+        await feeds.close();
+        await concurrency.close();
+      },
+    };
+  },
+});

@@ -1,0 +1,152 @@
+/**
+ * How a feature declares itself. A feature is one folder: its `feature.ts` says what it needs, what its settings are and
+ * what it brings, and `src/node` opens it after what it needs, mounts what it brings and closes it again.
+ */
+import type { Metric } from "prom-client";
+import type { Outside } from "../adapters/egress/port.ts";
+import type { Mail } from "../adapters/mail/port.ts";
+import type { Models } from "../adapters/models/port.ts";
+import type { Isolation, Sandboxes } from "../adapters/sandbox/port.ts";
+import type { Mode } from "../config/load.ts";
+import type { SettingTable, Values } from "../config/setting.ts";
+import type { App } from "../http/app.ts";
+import type { Probe } from "../http/operations/health.ts";
+import type { Route } from "../http/route.ts";
+import type { EventStreams } from "../http/streams/sse.ts";
+import type { DevelopmentIssuer } from "../identity/development-issuer.ts";
+import type { Tenants } from "../identity/tenants.ts";
+import type { ActivityDefinition, AnyActorDefinition, News, Projection, Runtime } from "../runtime/port.ts";
+import type { Sql } from "../store/postgres.ts";
+
+/** What every feature may use of the node it is opened on. */
+export interface NodeContext<S extends SettingTable = SettingTable> {
+  /** Values of the settings that the feature declares. */
+  readonly settings: Values<S>;
+  readonly sql: Sql;
+  readonly redisUrl: string;
+  /** Starts every key in Redis. */
+  readonly prefix: string;
+  /** Absolute path. */
+  readonly dataDir: string;
+  readonly development: boolean;
+  /** Where clients reach the public listener, without a trailing slash. */
+  readonly publicUrl: string;
+  /** How long a stopping node may finish what it has begun, ms. */
+  readonly drainMs: number;
+  /** Unix milliseconds. */
+  readonly now: () => number;
+  /** A fresh UUIDv7. */
+  readonly newId: () => string;
+  readonly info: (event: string, facts: Readonly<Record<string, unknown>>) => void;
+  readonly warn: (event: string, facts: Readonly<Record<string, unknown>>) => void;
+  /** Every variable of the environment byte for byte, for secrets whose names depend on what they are for. */
+  readonly environmentAsSet: () => Readonly<Record<string, string | undefined>>;
+  /** Reads at once; takes messages once the node has started it, after every feature is open. */
+  readonly runtime: Runtime;
+  readonly streams: EventStreams;
+  readonly tenants: Tenants;
+  /** Null outside development mode. */
+  readonly issuer: DevelopmentIssuer | null;
+  readonly models: Models;
+  readonly sandboxes: Sandboxes;
+  /** What agents and commands get that name no isolation. */
+  readonly defaultIsolation: Isolation;
+  readonly outside: Outside;
+  /** Whether manifests may open every public host at once. */
+  readonly openEgress: boolean;
+  /** Registries that images may come from; null: any. */
+  readonly imageRegistries: readonly string[] | null;
+  /** Whether containers may run as root inside. */
+  readonly containerRoot: boolean;
+  /** Null: no mail server is configured. */
+  readonly mail: Mail | null;
+}
+
+/** Ends what was started; resolves once what was under way is done. */
+export type Stop = () => Promise<unknown> | unknown;
+
+/** A listener of its own, beside the public one. It is closed before the runtime drains. */
+export interface FeatureListener {
+  /** What the node names its port by. */
+  readonly name: "internal" | "egress";
+  /** @param app answers the internal routes of all features @throws StartFailure when the port is taken */
+  open(app: App): Promise<{ readonly port: number; readonly stop: Stop }>;
+}
+
+/** Where sandboxes reach this node: the internal routes of all features. */
+export interface InternalAddress {
+  readonly url: string;
+  /** Answers a request without a connection, for agents that run in the node's own process. */
+  handle(request: Request): Promise<Response>;
+}
+
+/** What a feature brings. */
+export interface Opened<Service> {
+  /** What other features may call: ids and documents, never tables. */
+  readonly service: Service;
+  readonly routes?: readonly Route[];
+  /** Of the listener that only sandboxes reach. */
+  readonly internalRoutes?: readonly Route[];
+  readonly actors?: readonly AnyActorDefinition[];
+  /** Given the address that sandboxes call, which is known once the internal listener is open. */
+  readonly activities?: (internal: InternalAddress) => readonly ActivityDefinition[];
+  readonly projections?: readonly Projection[];
+  /** Told what this node commits to actors' logs; a hint, since a crash may come between. Must not throw. */
+  readonly announced?: (news: readonly News[]) => void;
+  readonly listener?: FeatureListener;
+  /** Rounds over what is stored, now and then. Each is begun once the runtime runs, and ended before it drains. */
+  readonly sweeps?: readonly (() => Stop)[];
+  /** Workers and watches; begun before the sweeps, ended after them. */
+  readonly jobs?: readonly (() => Stop)[];
+  /** Made with `registers: []`: the node registers them. */
+  readonly metrics?: readonly Metric[];
+  /** By the name under which `/health/ready` tells of them. */
+  readonly health?: Readonly<Record<string, Probe>>;
+  /** Once the runtime has drained. */
+  readonly close?: Stop;
+}
+
+/** Features by the name under which they are handed over. */
+export type Needs = Readonly<Record<string, AnyFeature>>;
+
+export interface Feature<Service, S extends SettingTable, N extends Needs> {
+  /** The path of its folder in `src/features`. */
+  readonly name: string;
+  /** The only features that its folder may import from. */
+  readonly needs: N;
+  readonly settings: S;
+  /** What no single setting shows, as sentences; values that were not readable are undefined. */
+  readonly contradictions?: (settings: Partial<Values<S>>, mode: Mode) => readonly string[];
+  /** What `--help` says beside the table of settings. */
+  readonly help?: string;
+  /** @throws ConfigError, StartFailure when the node cannot start with it */
+  open(node: NodeContext<S>, needs: ServicesOf<N>): Opened<Service> | Promise<Opened<Service>>;
+}
+
+/** A feature whose types are folded away: a list of features knows what each declares, and no more. */
+export interface AnyFeature {
+  readonly name: string;
+  readonly needs: Needs;
+  readonly settings: SettingTable;
+  readonly help?: string;
+  contradictions?(settings: never, mode: Mode): readonly string[];
+  open(node: never, needs: never): Opened<unknown> | Promise<Opened<unknown>>;
+}
+
+export type ServiceOf<F extends AnyFeature> = Awaited<ReturnType<F["open"]>>["service"];
+type ServicesOf<N extends Needs> = { readonly [K in keyof N]: ServiceOf<N[K]> };
+
+type Declared<Service, S extends SettingTable, N extends Needs> = Omit<Feature<Service, S, N>, "needs" | "settings"> & {
+  readonly needs?: N;
+  readonly settings?: S;
+};
+
+/** Declares a feature; `src/node/features.ts` lists it. */
+export function defineFeature<
+  Service,
+  S extends SettingTable = Record<never, never>,
+  N extends Needs = Record<never, never>,
+>(declared: Declared<Service, S, N>): Feature<Service, S, N> {
+  // Absent means empty, which is what the defaults of the type parameters say.
+  return { needs: {} as N, settings: {} as S, ...declared };
+}

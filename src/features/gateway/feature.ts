@@ -1,0 +1,72 @@
+/** The dispatch gateway: the exchange of sandbox instances with their executions, on a listener of its own. */
+import { join } from "node:path";
+import { address, choice, integer, port, text } from "../../config/setting.ts";
+import { isPrivateAddress } from "../../lib/private-address.ts";
+import { openPort } from "../../lib/start-failure.ts";
+import { executionTokens } from "../execution-tokens/feature.ts";
+import { executions } from "../executions/feature.ts";
+import { defineFeature } from "../feature.ts";
+import { listenInternally, removeDeadSockets } from "./listener.ts";
+import { gatewayRoute } from "./routes.ts";
+
+/** The gateway's callers come again by themselves; they are not waited for longer than this, ms. */
+const graceMs = 500;
+
+export const gateway = defineFeature({
+  name: "gateway",
+  needs: { executions, executionTokens },
+  settings: {
+    internalHost: text("SVC_INTERNAL_HOST", {
+      meaning: "address of the listener for agents",
+      ...address,
+      default: "127.0.0.1",
+    }),
+    internalPort: port("SVC_INTERNAL_PORT", { meaning: "port of the listener for agents", default: 8081 }),
+    dispatchMaxBodyBytes: integer("SVC_DISPATCH_MAX_BODY_BYTES", {
+      meaning: "largest message an agent may send",
+      unit: "bytes",
+      min: 1024,
+      max: 268_435_456,
+      default: 16_777_216,
+    }),
+    dispatchAuth: choice("SVC_DISPATCH_AUTH", {
+      meaning:
+        "trusted_network takes the execution from the message; only with a loopback or private SVC_INTERNAL_HOST",
+      of: ["required", "trusted_network"],
+      default: "required",
+    }),
+  },
+  contradictions: ({ dispatchAuth, internalHost }) =>
+    dispatchAuth === "trusted_network" && internalHost !== undefined && !isPrivateAddress(internalHost)
+      ? [`SVC_DISPATCH_AUTH trusted_network needs a loopback or private SVC_INTERNAL_HOST, not ${internalHost}`]
+      : [],
+  open({ settings, dataDir, models, runtime }, { executions, executionTokens }) {
+    const { internalHost: hostname, internalPort, dispatchAuth, dispatchMaxBodyBytes } = settings;
+    const tokens = executionTokens.gateway;
+    return {
+      service: null,
+      internalRoutes: [
+        gatewayRoute({
+          runtime,
+          tokens,
+          servesModel: (alias) => models.serves(alias),
+          maxBodyBytes: dispatchMaxBodyBytes,
+          tokenRequired: dispatchAuth === "required",
+          tenantOf: async (executionId) => (await executions.records.known([executionId]))[0]?.tenant ?? null,
+        }),
+      ],
+      listener: {
+        name: "internal",
+        async open(app) {
+          const sockets = join(dataDir, "gateway");
+          await removeDeadSockets(sockets);
+          const socket = join(sockets, `${runtime.nodeId}.sock`);
+          const opened = openPort("SVC_INTERNAL", hostname, internalPort, () =>
+            listenInternally(app, { hostname, port: internalPort, socket, tokens }),
+          );
+          return { port: opened.port, stop: () => opened.stop(graceMs) };
+        },
+      },
+    };
+  },
+});

@@ -1,0 +1,28 @@
+/** Security incidents: recorded without waiting, listed for the tenant. */
+import { integer } from "../../config/setting.ts";
+import { defineFeature } from "../feature.ts";
+import { createIncidents } from "./incidents.ts";
+import { incidentRoutes } from "./routes.ts";
+
+export const incidents = defineFeature({
+  name: "incidents",
+  settings: {
+    incidentRetentionDays: integer("SVC_INCIDENT_RETENTION_DAYS", {
+      meaning: "how long security incidents are kept",
+      unit: "days",
+      min: 1,
+      max: 3650,
+      default: 90,
+    }),
+  },
+  open({ settings, sql, now, newId, warn }) {
+    const incidents = createIncidents({
+      sql,
+      now,
+      newId,
+      retentionDays: settings.incidentRetentionDays,
+      warn: (error) => warn("incidents", { error: String(error) }),
+    });
+    return { service: incidents, routes: incidentRoutes(sql), close: incidents.stop };
+  },
+});

@@ -1,0 +1,32 @@
+/** Agents that start by themselves. */
+import { agents } from "../agents/feature.ts";
+import { executions } from "../executions/feature.ts";
+import { defineFeature } from "../feature.ts";
+import { openSchedules } from "./schedules.ts";
+
+export const schedules = defineFeature({
+  name: "schedules",
+  needs: { agents, executions },
+  open: ({ sql, redisUrl, prefix, now, warn }, { agents, executions }) => ({
+    service: null,
+    jobs: [
+      () => {
+        const schedules = openSchedules({
+          sql,
+          redisUrl,
+          prefix,
+          resolve: agents.resolveForExecution,
+          start: (id, request) => executions.startAs(id, false, request),
+          unfinished: async (ids) => {
+            const open = (await executions.records.known(ids)).filter(({ ended_at }) => ended_at === null);
+            return new Set(open.map((row) => row.id));
+          },
+          now,
+          log: warn,
+        });
+        agents.onChange((change) => schedules.watch(change));
+        return () => schedules.stop();
+      },
+    ],
+  }),
+});

@@ -1,0 +1,45 @@
+/** Classification: a router agent says which workflow a stimulus goes to. */
+import { integer } from "../../../config/setting.ts";
+import { executions } from "../../executions/feature.ts";
+import { defineFeature } from "../../feature.ts";
+import { definitions } from "../../workflows/definitions/feature.ts";
+import { sources } from "../sources/feature.ts";
+import { createClassifier } from "./classify.ts";
+
+export const classification = defineFeature({
+  name: "stimuli/classification",
+  needs: { sources, executions, definitions },
+  settings: {
+    maxClassifications: integer("SVC_MAX_CLASSIFICATIONS", {
+      meaning: "stimuli that a node has router agents classify at once, a quarter of them of one tenant; more wait",
+      unit: "stimuli",
+      min: 1,
+      max: 4096,
+      default: 512,
+    }),
+  },
+  open({ settings, sql, redisUrl, prefix, runtime, now, newId, info }, { sources, executions, definitions }) {
+    const classifier = createClassifier({
+      sql,
+      redisUrl,
+      prefix,
+      executions,
+      runtime,
+      choices: definitions.choices,
+      routeOf: sources.routeOf,
+      concurrency: settings.maxClassifications,
+      now,
+      newId,
+      report: info,
+    });
+    return {
+      service: { classify: classifier.classify, leave: () => classifier.close() },
+      jobs: [
+        () => {
+          classifier.work();
+          return () => classifier.close();
+        },
+      ],
+    };
+  },
+});

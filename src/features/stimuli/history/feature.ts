@@ -1,0 +1,36 @@
+/** The history of stimuli: listed, looked at, replayed, erased by age. */
+import { integer } from "../../../config/setting.ts";
+import { audit } from "../../audit/feature.ts";
+import { defineFeature } from "../../feature.ts";
+import { intake } from "../intake/feature.ts";
+import { sources } from "../sources/feature.ts";
+import { createHistory } from "./history.ts";
+import { historyRecords } from "./records.ts";
+import { createReplays } from "./replay.ts";
+import { startStimulusRetention } from "./retention.ts";
+import { historyRoutes } from "./routes.ts";
+
+export const history = defineFeature({
+  name: "stimuli/history",
+  needs: { intake, sources, audit },
+  settings: {
+    stimulusRetentionDays: integer("SVC_STIMULUS_RETENTION_DAYS", {
+      meaning: "how long stimuli that have ended are kept",
+      unit: "days",
+      min: 1,
+      max: 400,
+      default: 30,
+    }),
+  },
+  open({ settings, sql, now, info }, { intake, sources, audit }) {
+    const records = historyRecords(sql);
+    const history = createHistory({ sql, records, audit, report: info, now });
+    const replays = createReplays({ sql, records, audit, sources, ingest: intake.ingest, report: info, now });
+    const retentionDays = settings.stimulusRetentionDays;
+    return {
+      service: null,
+      routes: historyRoutes({ history, replays }),
+      sweeps: [() => startStimulusRetention({ sql, retentionDays, now, report: info })],
+    };
+  },
+});

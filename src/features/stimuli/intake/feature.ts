@@ -1,0 +1,59 @@
+/** Intake: stimuli are accepted, stored, and brought to the run they start. */
+import { Counter } from "prom-client";
+import { defineFeature } from "../../feature.ts";
+import { limits } from "../../limits/feature.ts";
+import { runs } from "../../workflows/runs/feature.ts";
+import { classification } from "../classification/feature.ts";
+import { sources } from "../sources/feature.ts";
+import { ingestRoutes } from "./ingest-routes.ts";
+import { openStimuli } from "./open.ts";
+
+export const intake = defineFeature({
+  name: "stimuli/intake",
+  needs: { sources, classification, runs, limits },
+  open({ sql, tenants, drainMs, now, newId, info }, { sources, classification, runs, limits }) {
+    const registers: [] = [];
+    const events = new Counter({
+      name: "svc_stimuli_total",
+      help: "What happened to stimuli",
+      labelNames: ["event"],
+      registers,
+    });
+    const refusals = new Counter({
+      name: "svc_webhook_refusals_total",
+      help: "Deliveries turned away, by code",
+      labelNames: ["code"],
+      registers,
+    });
+    const stimuli = openStimuli({
+      sql,
+      // Connections are cut after half of the time that a stopping node has.
+      partingMs: drainMs / 4,
+      sources,
+      failed: sources.failed,
+      tenants,
+      runs,
+      limiter: limits,
+      classifier: classification,
+      series: { events, refusals },
+      report: info,
+      now,
+      newId,
+    });
+    return {
+      service: { ingest: stimuli.ingest },
+      routes: ingestRoutes(stimuli),
+      jobs: [
+        () => {
+          stimuli.start();
+          return async () => {
+            // First: who waits for a classification here is told at once that others go on with it.
+            await classification.leave();
+            await stimuli.close();
+          };
+        },
+      ],
+      metrics: [events, refusals],
+    };
+  },
+});

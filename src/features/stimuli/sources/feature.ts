@@ -1,0 +1,68 @@
+/** Sources of stimuli: their routes and routers, their secrets, the file that makes the first ones. */
+import { ConfigError } from "../../../config/load.ts";
+import { anyText, text } from "../../../config/setting.ts";
+import { agents } from "../../agents/feature.ts";
+import { audit } from "../../audit/feature.ts";
+import { encryption } from "../../encryption/feature.ts";
+import { defineFeature } from "../../feature.ts";
+import { definitions } from "../../workflows/definitions/feature.ts";
+import { bootSourcesFrom } from "./boot/boot.ts";
+import { createSources } from "./lookup.ts";
+import { createRouters } from "./routers/service.ts";
+import { sourceRoutes } from "./routes.ts";
+import { createSourceRoutes } from "./source-routes.ts";
+import { environmentSecrets } from "./verification/environment.ts";
+import { openFailedVerifications } from "./verification/failed-verifications.ts";
+import { sealedColumns } from "./verification/secrets.ts";
+
+export const sources = defineFeature({
+  name: "stimuli/sources",
+  needs: { agents, audit, encryption, definitions },
+  settings: {
+    stimulusRoutesFile: text("SVC_STIMULUS_ROUTES_FILE", {
+      meaning: "YAML file of source routes and routers that are made at the start where there are none yet",
+      pattern: anyText.pattern,
+      bounds: "a path",
+      default: "",
+    }),
+  },
+  help: `Secrets of webhooks, beside those of source routes; names in capitals, other characters as _:
+  SVC_WEBHOOK_SECRET_<SOURCE>            of a source, for one tenant:
+  SVC_WEBHOOK_TENANT_<SOURCE>              this one, else
+  SVC_WEBHOOK_DEFAULT_TENANT               this one, else svc-system
+  SVC_WEBHOOK_SECRET_<TENANT>__<SOURCE>  of a source, for that tenant
+  …_PREVIOUS of either                   accepted as well, for rotation`,
+  async open({ settings, ...node }, { agents, audit, encryption: sealer, definitions }) {
+    const { sql, redisUrl, prefix, tenants, publicUrl, now, newId, info, warn } = node;
+    const environment = environmentSecrets(node.environmentAsSet());
+    if (environment.unusable.length > 0) warn("webhook_secrets_unusable", { names: environment.unusable });
+    if (settings.stimulusRoutesFile !== "") {
+      const problems = await bootSourcesFrom({ sql, sealer, audit, tenants, now, newId }, settings.stimulusRoutesFile);
+      if (problems.length > 0) throw new ConfigError(problems);
+    }
+    const findAgent = agents.identify;
+    const sources = createSources({ sql, sealer, environment, findAgent, report: info, now });
+    const failed = openFailedVerifications({ redisUrl, prefix, now });
+    const routes = createSourceRoutes({
+      sql,
+      sealer,
+      audit,
+      definitions,
+      environment,
+      publicUrl,
+      changed: sources.forgetRoute,
+      now,
+      newId,
+    });
+    const routers = createRouters({ sql, audit, definitions, findAgent, changed: sources.forgetRouter, now });
+    return {
+      service: { ...sources, failed },
+      routes: sourceRoutes({ routes, routers }),
+      sweeps: [() => sealer.startRewrapping(sealedColumns)],
+      async close() {
+        await sources.close();
+        failed.close();
+      },
+    };
+  },
+});

@@ -1,0 +1,29 @@
+/** Volumes: files that outlive an execution, and what executions mount. */
+import { defineFeature } from "../feature.ts";
+import { tools } from "../tools/feature.ts";
+import { openVolumes } from "./open.ts";
+import { volumeRoutes } from "./routes.ts";
+import type { VolumesOptions } from "./volumes.ts";
+
+export const volumes = defineFeature({
+  name: "volumes",
+  needs: { tools },
+  open({ sql, dataDir, now, newId }) {
+    const holders: VolumesOptions["executions"][] = [];
+    const volumes = openVolumes({
+      sql,
+      dataDir,
+      executions: async (ids) => (await Promise.all(holders.map((known) => known(ids)))).flat(),
+      now,
+      newId,
+    });
+    return {
+      service: {
+        ...volumes,
+        /** Registers whose executions mount volumes. @param known of the given ones, those that exist, of any tenant */
+        heldBy: (known: VolumesOptions["executions"]): void => void holders.push(known),
+      },
+      routes: volumeRoutes(sql, volumes),
+    };
+  },
+});

@@ -1,0 +1,46 @@
+/** Workflow definitions: manifests, their versions, who sees them. */
+import { agents } from "../../agents/feature.ts";
+import { defineFeature } from "../../feature.ts";
+import { workflowChoices } from "./choices.ts";
+import type { WorkflowUse } from "./port.ts";
+import { workflowRoutes } from "./routes.ts";
+import { createWorkflows } from "./service.ts";
+
+export const definitions = defineFeature({
+  name: "workflows/definitions",
+  needs: { agents },
+  open({ sql, sandboxes, openEgress, defaultIsolation, containerRoot, imageRegistries, mail, now, newId }, { agents }) {
+    const uses: WorkflowUse[] = [];
+    const workflows = createWorkflows({
+      sql,
+      offer: {
+        isolations: [...sandboxes.offered],
+        openEgress,
+        defaultIsolation,
+        rootAllowed: containerRoot,
+        email: mail !== null,
+        imageRegistries,
+      },
+      visibleAgents: agents.known,
+      async countRuns(tenant, workflowIds) {
+        const counts = await Promise.all(uses.map((use) => use.count(tenant, workflowIds)));
+        return new Map(counts.flatMap((each) => [...each]));
+      },
+      unfinishedRuns: async (ids, limit) => (await Promise.all(uses.map((use) => use.unfinished(ids, limit)))).flat(),
+      async cancelRuns(ids, reason) {
+        for (const use of uses) await use.cancel(ids, reason);
+      },
+      now,
+      newId,
+    });
+    return {
+      service: {
+        ...workflows,
+        choices: workflowChoices(sql),
+        /** Registers who runs workflows: counted in what is shown of them, in the way of their removal. */
+        usedBy: (use: WorkflowUse): void => void uses.push(use),
+      },
+      routes: workflowRoutes(workflows),
+    };
+  },
+});

@@ -1,0 +1,110 @@
+/** Workflow runs: started, observed, paused, cancelled; and what a run's states do outside its actor. */
+import { workflow } from "../../../../actors/workflow/run/run.ts";
+import { integer, text } from "../../../config/setting.ts";
+import { approvals } from "../../approvals/feature.ts";
+import { executionTokens } from "../../execution-tokens/feature.ts";
+import { executionSettings, executions } from "../../executions/feature.ts";
+import { judgedFacts } from "../../executions/judged.ts";
+import { defineFeature } from "../../feature.ts";
+import { limits } from "../../limits/feature.ts";
+import { tools } from "../../tools/feature.ts";
+import { volumes } from "../../volumes/feature.ts";
+import { definitions } from "../definitions/feature.ts";
+import { cleanupActivity } from "./cleanup.ts";
+import { commandActivity } from "./commands/commands.ts";
+import { startSweepingCommands } from "./commands/sweep.ts";
+import { runLogRoutes } from "./log-routes.ts";
+import { runMetrics } from "./metrics.ts";
+import { runsProjection } from "./projection.ts";
+import { createRunRecords } from "./records.ts";
+import { runRoutes } from "./routes.ts";
+import { createRuns } from "./service.ts";
+import { agentStartActivity } from "./start/agents.ts";
+import { subrunActivity } from "./start/subruns.ts";
+import { heldByRuns, startErasing } from "./sweep.ts";
+import { reviewByExecutions } from "./tools/review.ts";
+import { workflowTools } from "./tools/tools.ts";
+import { webhookActivity } from "./webhook.ts";
+
+export const runs = defineFeature({
+  name: "workflows/runs",
+  needs: { definitions, executions, executionTokens, volumes, approvals, limits, tools },
+  settings: {
+    maxCommands: integer("SVC_MAX_COMMANDS", {
+      meaning: "commands of workflows that a node runs at once; more wait",
+      unit: "commands",
+      min: 1,
+      max: 4096,
+      default: 32,
+    }),
+    systemImage: text("SVC_SYSTEM_IMAGE", {
+      meaning: "image of System states that name none, where they run in containers",
+      pattern: /^[A-Za-z0-9][A-Za-z0-9._:/@-]{0,511}$/,
+      bounds: "an image reference",
+      default: "docker.io/library/busybox:stable",
+    }),
+    executionRetentionDays: executionSettings.executionRetentionDays,
+  },
+  open({ settings, ...node }, { definitions, executions, executionTokens, volumes, approvals, limits }) {
+    const { sql, dataDir, runtime, sandboxes, outside, streams, now, info } = node;
+    const records = createRunRecords(sql);
+    const runs = createRuns({
+      runtime,
+      records,
+      definitions,
+      volumes,
+      admit: async ({ tenant, starter }) => {
+        const use = { tenant, user: starter, resource: "workflow_execution", units: 1 } as const;
+        const headers = await limits.debit(use);
+        return { headers, refund: () => limits.refund(use) };
+      },
+      now,
+    });
+    const held = heldByRuns(runtime, records);
+    executions.heldBy(held);
+    volumes.heldBy(records.known);
+    definitions.usedBy({
+      count: records.countByWorkflow,
+      unfinished: runs.unfinishedOf,
+      cancel: runs.cancelOfWorkflow,
+    });
+    const reviewers = reviewByExecutions(executions);
+    const retentionDays = settings.executionRetentionDays;
+    return {
+      service: { ...runs, tools: workflowTools({ runs, runtime, approvals, workflows: definitions, reviewers }) },
+      routes: [...runRoutes({ runs, approvals, sql }), ...runLogRoutes({ runs, streams, runtime })],
+      actors: [workflow],
+      activities: () => [
+        commandActivity({
+          dataDir,
+          maxCommands: settings.maxCommands,
+          sandboxes,
+          defaultIsolation: node.defaultIsolation,
+          systemImage: settings.systemImage,
+          imageRegistries: node.imageRegistries,
+          openEgress: node.openEgress,
+          rootAllowed: node.containerRoot,
+          instanceMounts: volumes.instanceMounts,
+          watchVolumes: volumes.watchLimits,
+          mintEgressToken: executionTokens.egress.mint,
+          now,
+        }),
+        agentStartActivity({
+          runtime,
+          start: (id, request) => executions.startAs(id, false, request),
+          judged: judgedFacts({ runtime, plans: executions.plans }),
+          now,
+        }),
+        subrunActivity({ runtime, start: (id, request) => runs.startAs(id, false, request) }),
+        webhookActivity({ outside }),
+        cleanupActivity(volumes),
+      ],
+      projections: [runsProjection],
+      sweeps: [
+        () => startSweepingCommands({ dataDir, runs: held, report: info }),
+        () => startErasing({ runtime, records, volumes, retentionDays, now, report: info }),
+      ],
+      metrics: runMetrics(records),
+    };
+  },
+});

@@ -1,0 +1,89 @@
+/** What a node gives its features: its stores, its runtime, the outside. Everything but the features themselves. */
+import { hostname } from "node:os";
+import { openMail } from "../adapters/mail/port.ts";
+import { defaultIsolation, openSandboxes, Sandboxes } from "../adapters/sandbox/port.ts";
+import { ConfigError } from "../config/load.ts";
+import type { NodeContext } from "../features/feature.ts";
+import { EventStreams } from "../http/streams/sse.ts";
+import { openIdentity } from "../identity/open.ts";
+import { createRuntime } from "../runtime/index.ts";
+import type { Config } from "./config.ts";
+import type { Disposer } from "./disposer.ts";
+import type { Stores } from "./stores.ts";
+import type { NodeParts, ValidatedConfig } from "./validated-config.ts";
+
+/** A host that stays away this long has its sandboxes given up, ms. */
+const orphanAfterMs = 60_000;
+
+/** @throws ConfigError for an isolation this host cannot give; other errors when a part cannot start */
+export async function openContext(
+  config: Config,
+  stores: Stores,
+  validated: ValidatedConfig,
+  parts: NodeParts,
+  disposer: Disposer,
+) {
+  const { dataDir, logger, sql, redisUrl, now, newId } = stores;
+  const development = config.mode === "development";
+  const info: NodeContext["info"] = (event, facts) => logger.info(facts, event);
+  const warn: NodeContext["warn"] = (event, facts) => logger.warn(facts, event);
+
+  const sandboxes = parts.sandbox
+    ? new Sandboxes([parts.sandbox])
+    : await openSandboxes({
+        dataDir,
+        development,
+        dockerSocket: config.dockerSocket,
+        warmPoolCap: config.warmPoolCap,
+        warn: (message) => warn("sandbox", { reason: message }),
+      });
+  disposer.push(() => sandboxes.drain());
+  const isolation = defaultIsolation(sandboxes, config.runtimeDefault);
+  if (isolation === null) throw new ConfigError([`SVC_RUNTIME_DEFAULT ${config.runtimeDefault} is not offered here`]);
+  const mail = config.smtpUrl === null ? null : openMail({ url: config.smtpUrl, from: config.smtpFrom });
+  disposer.push(() => mail?.close());
+  const identity = await openIdentity(validated.identity, config, sql, now);
+  const runtime = createRuntime({
+    sql,
+    redisUrl,
+    prefix: config.redisPrefix,
+    host: `${hostname()}:${dataDir}`,
+    partitions: config.partitions,
+    leaseTtlMs: config.leaseTtlMs,
+    mailboxLimit: config.mailboxLimit,
+    residents: config.actorCache,
+    idleMs: config.actorIdleSeconds * 1000,
+    orphanAfterMs,
+    clock: { now, newId },
+    random: Math.random,
+    log: warn,
+  });
+  const context: NodeContext = {
+    settings: { ...config },
+    sql,
+    redisUrl,
+    prefix: config.redisPrefix,
+    dataDir,
+    development,
+    publicUrl: config.publicUrl,
+    drainMs: config.drainSeconds * 1000,
+    now,
+    newId,
+    info,
+    warn,
+    environmentAsSet: config.environmentAsSet,
+    runtime,
+    streams: new EventStreams(),
+    tenants: identity.tenants,
+    issuer: identity.issuer,
+    models: validated.models,
+    sandboxes,
+    defaultIsolation: isolation,
+    outside: validated.outside,
+    openEgress: config.openEgress,
+    imageRegistries: config.imageRegistries,
+    containerRoot: config.containerRoot,
+    mail,
+  };
+  return { context, runtime, identity };
+}

@@ -1,0 +1,45 @@
+/** The features of a node, in the order of `--help`, of the API document and, where needs leave it open, of opening. */
+import { agents } from "../features/agents/feature.ts";
+import { approvals } from "../features/approvals/feature.ts";
+import { audit } from "../features/audit/feature.ts";
+import { developmentIssuer } from "../features/development-issuer/feature.ts";
+import { egress } from "../features/egress/feature.ts";
+import { encryption } from "../features/encryption/feature.ts";
+import { executionTokens } from "../features/execution-tokens/feature.ts";
+import { executions } from "../features/executions/feature.ts";
+import type { AnyFeature } from "../features/feature.ts";
+import { gateway } from "../features/gateway/feature.ts";
+import { incidents } from "../features/incidents/feature.ts";
+import { limits } from "../features/limits/feature.ts";
+import { schedules } from "../features/schedules/feature.ts";
+import { classification } from "../features/stimuli/classification/feature.ts";
+import { history } from "../features/stimuli/history/feature.ts";
+import { intake } from "../features/stimuli/intake/feature.ts";
+import { sources } from "../features/stimuli/sources/feature.ts";
+import { tools } from "../features/tools/feature.ts";
+import { volumes } from "../features/volumes/feature.ts";
+import { definitions } from "../features/workflows/definitions/feature.ts";
+import { runs } from "../features/workflows/runs/feature.ts";
+
+export const features = [
+  developmentIssuer,
+  incidents,
+  audit,
+  encryption,
+  limits,
+  tools,
+  volumes,
+  executionTokens,
+  agents,
+  executions,
+  gateway,
+  egress,
+  schedules,
+  definitions,
+  approvals,
+  runs,
+  sources,
+  classification,
+  intake,
+  history,
+] as const satisfies readonly AnyFeature[];

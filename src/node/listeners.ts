@@ -1,0 +1,124 @@
+/** Where a node is reached: the public API, the inner listeners of its features, the metrics. */
+import { access } from "node:fs/promises";
+import { version } from "../../package.json";
+import type { FeatureListener, InternalAddress, NodeContext, Opened, Stop } from "../features/feature.ts";
+import { type App, createApp } from "../http/app.ts";
+import { sweepIdempotencyKeys } from "../http/idempotency.ts";
+import { listen } from "../http/listen.ts";
+import { documentRoutes } from "../http/openapi/document-routes.ts";
+import { healthRoutes } from "../http/operations/health.ts";
+import { createMetrics, type Metrics, serveMetrics } from "../http/operations/metrics.ts";
+import type { Identification } from "../identity/open.ts";
+import { openPort } from "../lib/start-failure.ts";
+import type { Runtime } from "../runtime/port.ts";
+import type { Config } from "./config.ts";
+import type { Disposer } from "./disposer.ts";
+import type { Stores } from "./stores.ts";
+
+const sweepKeysEveryMs = 3600_000;
+
+type Parts = readonly Opened<unknown>[];
+
+export interface Apps {
+  readonly public: App;
+  readonly internal: App;
+  readonly metrics: Metrics;
+}
+
+export interface AppOptions {
+  readonly parts: Parts;
+  readonly runtime: Runtime;
+  readonly identity: Identification;
+  readonly draining: () => boolean;
+}
+
+/** Mounts the routes, metrics and health checks of all features. */
+export function createApps(config: Config, stores: Stores, { parts, runtime, identity, draining }: AppOptions): Apps {
+  const { sql, dataDir, logger, now } = stores;
+  const metrics = createMetrics({ id: runtime.nodeId, version });
+  for (const metric of parts.flatMap((part) => part.metrics ?? [])) metrics.registry.registerMetric(metric);
+  const health = healthRoutes({
+    database: async () => sql`select 1`,
+    redis: async () => {
+      if (!(await runtime.status()).redis) throw new Error("Redis does not answer");
+    },
+    runtime: () => runtime.status(),
+    storage: () => access(dataDir),
+    identityProvider: identity.probe,
+    payment: null,
+    others: Object.assign({}, ...parts.map((part) => part.health ?? {})),
+    draining,
+    now,
+  });
+  const routes = [...health, ...parts.flatMap((part) => part.routes ?? [])];
+  return {
+    public: createApp({
+      routes: [...routes, ...documentRoutes(routes, { version, publicUrl: config.publicUrl })],
+      authenticator: identity.authenticator,
+      logger,
+      metrics,
+      corsOrigins: config.corsOrigins,
+    }),
+    internal: createApp({
+      routes: parts.flatMap((part) => part.internalRoutes ?? []),
+      authenticator: null,
+      logger,
+      metrics: null,
+      corsOrigins: [],
+    }),
+    metrics,
+  };
+}
+
+/**
+ * Opens the features' own listeners.
+ * @param host of the internal one
+ * @throws StartFailure when a port is taken; then none is left open
+ */
+export async function listenInside(app: App, parts: Parts, host: string) {
+  const ports: Record<FeatureListener["name"], number> = { internal: 0, egress: 0 };
+  const stops: Stop[] = [];
+  const stop = async () => {
+    for (const end of stops.splice(0).reverse()) await end();
+  };
+  try {
+    for (const { name, open } of parts.flatMap(({ listener }) => listener ?? [])) {
+      const opened = await open(app);
+      ports[name] = opened.port;
+      stops.push(opened.stop);
+    }
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  const address: InternalAddress = { url: `http://${reachable(host)}:${ports.internal}`, handle: app.handle };
+  return { ports, address, stop };
+}
+
+/**
+ * Opens the metrics and, last of all, the public listener.
+ * @returns the public port @throws StartFailure when a port is taken
+ */
+export function listenOutside(config: Config, apps: Apps, { sql, drainMs }: NodeContext, disposer: Disposer): number {
+  const keySweep = setInterval(() => void sweepIdempotencyKeys(sql).catch(() => {}), sweepKeysEveryMs);
+  disposer.push(() => clearInterval(keySweep));
+  if (config.metricsEnabled) {
+    const { metricsHost, metricsPort } = config;
+    const served = openPort("SVC_METRICS", metricsHost, metricsPort, () =>
+      serveMetrics(apps.metrics, metricsHost, metricsPort),
+    );
+    disposer.push(() => served.stop());
+  }
+  const listening = openPort("SVC", config.host, config.port, () =>
+    listen(apps.public, { hostname: config.host, port: config.port }),
+  );
+  disposer.push(() => listening.stop(drainMs / 2));
+  return listening.port;
+}
+
+/** An address for callers on this machine. */
+function reachable(host: string): string {
+  if (host === "0.0.0.0") return "127.0.0.1";
+  if (host === "::") return "[::1]";
+  return host.includes(":") ? `[${host}]` : host;
+}

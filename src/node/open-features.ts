@@ -1,0 +1,56 @@
+/** Opens features in the order of their needs, and gathers what they bring. */
+import type { AnyFeature, InternalAddress, NodeContext, Opened } from "../features/feature.ts";
+import type { RuntimeWork } from "../runtime/index.ts";
+import type { Disposer } from "./disposer.ts";
+
+/** What all features together bring. */
+export interface Mounted {
+  readonly parts: readonly Opened<unknown>[];
+  work(internal: InternalAddress): RuntimeWork;
+}
+
+/** @throws Error for a feature that needs itself, by whatever way */
+export function inOrder(features: readonly AnyFeature[]): readonly AnyFeature[] {
+  const ordered = new Set<AnyFeature>();
+  const visit = (feature: AnyFeature, way: readonly AnyFeature[]): void => {
+    if (ordered.has(feature)) return;
+    if (way.includes(feature)) {
+      throw new Error(`features need each other: ${[...way, feature].map(({ name }) => name).join(" → ")}`);
+    }
+    for (const need of Object.values(feature.needs)) visit(need, [...way, feature]);
+    ordered.add(feature);
+  };
+  for (const feature of features) visit(feature, []);
+  return [...ordered];
+}
+
+/** @throws what a feature throws that cannot open */
+export async function openFeatures(
+  features: readonly AnyFeature[],
+  node: NodeContext,
+  disposer: Disposer,
+): Promise<Mounted> {
+  const services = new Map<AnyFeature, unknown>();
+  const parts: Opened<unknown>[] = [];
+  for (const feature of inOrder(features)) {
+    const needs = Object.fromEntries(
+      Object.entries(feature.needs).map(([name, need]) => [name, services.get(need)] as const),
+    );
+    // `defineFeature` has checked that the feature fits what it declares; the list has folded its types away.
+    const opened = await feature.open(node as never, needs as never);
+    services.set(feature, opened.service);
+    parts.push(opened);
+    if (opened.close !== undefined) disposer.push(opened.close);
+  }
+  return {
+    parts,
+    work: (internal) => ({
+      actors: parts.flatMap(({ actors = [] }) => actors),
+      activities: parts.flatMap(({ activities }) => activities?.(internal) ?? []),
+      projections: parts.flatMap(({ projections = [] }) => projections),
+      announced: (news) => {
+        for (const { announced } of parts) announced?.(news);
+      },
+    }),
+  };
+}

@@ -1,0 +1,127 @@
+/** The settings of a node itself: its mode, its listeners, its stores, its actors. */
+import type { Mode } from "../config/load.ts";
+import {
+  address,
+  anyText,
+  choice,
+  derivedText,
+  flag,
+  identifier,
+  integer,
+  origins,
+  port,
+  prefix,
+  text,
+  url,
+  type Values,
+  webUrl,
+} from "../config/setting.ts";
+
+export const nodeSettings = {
+  host: derivedText("SVC_HOST", {
+    meaning: "address of the public listener",
+    ...address,
+    defaultText: "0.0.0.0; 127.0.0.1 in development",
+    fallback: (read) => (read("SVC_MODE") === "development" ? "127.0.0.1" : "0.0.0.0"),
+  }),
+  port: port("SVC_PORT", { meaning: "port of the public listener", default: 8080 }),
+  metricsEnabled: flag("SVC_METRICS_ENABLED", { meaning: "serve Prometheus metrics", default: false }),
+  metricsHost: text("SVC_METRICS_HOST", {
+    meaning: "address of the metrics listener",
+    ...address,
+    default: "127.0.0.1",
+  }),
+  metricsPort: port("SVC_METRICS_PORT", { meaning: "port of the metrics listener", default: 9091 }),
+  publicUrl: derivedText("SVC_PUBLIC_URL", {
+    meaning: "where clients reach the public listener",
+    ...webUrl,
+    defaultText: "http://localhost:{SVC_PORT}",
+    fallback: (read) => `http://localhost:${read("SVC_PORT") ?? "8080"}`,
+  }),
+  corsOrigins: origins("SVC_CORS_ORIGINS", { meaning: "web origins whose pages may call the API" }),
+  drainSeconds: integer("SVC_DRAIN_SECONDS", {
+    meaning: "how long a stopping node may finish what it has begun",
+    unit: "s",
+    min: 1,
+    max: 600,
+    default: 20,
+  }),
+  logLevel: choice("SVC_LOG_LEVEL", {
+    meaning: "least severe log line that is written",
+    of: ["trace", "debug", "info", "warn", "error", "fatal", "silent"],
+    default: "info",
+  }),
+  dataDir: text("SVC_DATA_DIR", {
+    meaning: "folder of workspaces, volumes, keys and the embedded stores; nodes that share it share the stores",
+    ...anyText,
+    default: ".svc",
+  }),
+  databaseUrl: url("DATABASE_URL", {
+    meaning: "PostgreSQL; required in production",
+    schemes: ["postgres", "postgresql"],
+    defaultText: "embedded in development",
+  }),
+  databaseSchema: text("SVC_DATABASE_SCHEMA", {
+    meaning: "schema that holds every table; made when absent",
+    ...identifier,
+    default: "svc",
+  }),
+  redisUrl: url("REDIS_URL", {
+    meaning: "Redis; required in production",
+    schemes: ["redis", "rediss"],
+    defaultText: "embedded in development",
+  }),
+  redisPrefix: text("SVC_REDIS_PREFIX", { meaning: "start of every Redis key", ...prefix, default: "svc" }),
+  databasePool: integer("SVC_DATABASE_POOL", {
+    meaning: "PostgreSQL connections of a node",
+    unit: "connections",
+    min: 4,
+    max: 200,
+    default: 12,
+  }),
+  partitions: integer("SVC_PARTITIONS", {
+    meaning: "mailboxes that actors are spread over; fixed once the database is set up",
+    min: 1,
+    max: 1024,
+    default: 64,
+  }),
+  leaseTtlMs: integer("SVC_LEASE_TTL_MS", {
+    meaning: "a node silent for this long loses its partitions",
+    unit: "ms",
+    min: 500,
+    max: 60_000,
+    default: 5000,
+  }),
+  mailboxLimit: integer("SVC_MAILBOX_LIMIT", {
+    meaning: "waiting messages per partition; over it senders get 503",
+    unit: "messages",
+    min: 10,
+    max: 1_000_000,
+    default: 10_000,
+  }),
+  actorIdleSeconds: integer("SVC_ACTOR_IDLE_SECONDS", {
+    meaning: "an actor without messages for this long leaves memory",
+    unit: "s",
+    min: 1,
+    max: 86_400,
+    default: 300,
+  }),
+  actorCache: integer("SVC_ACTOR_CACHE", {
+    meaning: "actors a node keeps in memory at most",
+    unit: "actors",
+    min: 1,
+    max: 1_000_000,
+    default: 20_000,
+  }),
+};
+
+/** What the node's settings contradict each other in. */
+export function nodeContradictions(
+  config: Partial<Values<typeof nodeSettings>>,
+  { production }: Mode,
+): readonly string[] {
+  const problems: string[] = [];
+  if (production && config.databaseUrl === null) problems.push("DATABASE_URL is required in production");
+  if (production && config.redisUrl === null) problems.push("REDIS_URL is required in production");
+  return problems;
+}
