@@ -7,6 +7,7 @@ import { benchConcurrent } from "./concurrent.ts";
 import { benchContainers } from "./containers.ts";
 import { benchDispatch } from "./dispatch.ts";
 import { benchEgress } from "./egress.ts";
+import { benchLists } from "./lists.ts";
 import { benchMemory } from "./memory.ts";
 import { benchStarts } from "./starts.ts";
 import { benchStimuli } from "./stimuli.ts";
@@ -29,9 +30,10 @@ const benches = {
   workflows: benchWorkflows,
   stimuli: benchStimuli,
   "stimuli-memory": benchStimuliMemory,
+  lists: benchLists,
 };
 /** Takes long: runs only when asked for. */
-const lengthy = new Set(["stimuli-memory"]);
+const lengthy = new Set(["stimuli-memory", "lists"]);
 
 const asked = process.argv.slice(2).filter((word) => !word.startsWith("--"));
 const stores = await startBenchStores();

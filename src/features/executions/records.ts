@@ -39,23 +39,29 @@ export function executionRecords(sql: Sql) {
   return {
     /** Newest first; one row more than the page asks for when there are more. */
     async list(tenant: string, filter: ListFilter, { limit, offset, after }: Page): Promise<ListRow[]> {
-      const conditions = [sql`e.tenant = ${tenant}`, ...conditionsOf(sql, tenant, filter)];
+      const byLabel = await isFoundByLabel(sql, tenant, filter);
+      // Where the list's order comes from.
+      const [created, id] = byLabel
+        ? [sql`l.created_at`, sql`l.execution_id`]
+        : [sql`e.created_at`, sql`e.execution_id`];
+      const conditions = [...labelConditions(sql, tenant, filter, byLabel), ...conditionsOf(sql, filter)];
       if (after !== null) {
-        const [position = "", id = ""] = after;
+        const [position = "", afterId = ""] = after;
         // A cursor that was tampered with finds nothing.
-        if (!/^\d{1,18}$/.test(position) || !isUuid(id)) return [];
-        conditions.push(sql`(e.created_at, e.execution_id) <
-          (timestamptz 'epoch' + ${position}::bigint * interval '1 microsecond', ${id}::uuid)`);
+        if (!/^\d{1,18}$/.test(position) || !isUuid(afterId)) return [];
+        conditions.push(sql`(${created}, ${id}) <
+          (timestamptz 'epoch' + ${position}::bigint * interval '1 microsecond', ${afterId}::uuid)`);
       }
-      const where = conditions.reduce((all, one) => sql`${all} and ${one}`);
+      const where = conditions.reduce((all, one) => sql`${all} and ${one}`, sql`e.tenant = ${tenant}`);
+      const from = byLabel ? sql`execution_labels l join executions e using (execution_id)` : sql`executions e`;
       return sql<ListRow[]>`
         select execution_id, (extract(epoch from created_at) * 1000000)::bigint::text as position
         from (${ofEachStatus(
           sql,
           filter.statuses,
           (status) => sql`
-          select e.execution_id, e.created_at from executions e where ${where} ${status}
-          order by e.created_at desc, e.execution_id desc limit ${offset + limit + 1}`,
+          select ${id}, ${created} from ${from} where ${where} ${status}
+          order by ${created} desc, ${id} desc limit ${offset + limit + 1}`,
         )}) as found
         order by created_at desc, execution_id desc limit ${limit + 1} offset ${offset}`;
     },
@@ -104,7 +110,40 @@ export function executionRecords(sql: Sql) {
   };
 }
 
-function conditionsOf(sql: Sql, tenant: string, filter: ListFilter): Fragment[] {
+/** A label of more executions than this is not the best way to find those that fulfil other conditions as well. */
+const fewLabelled = 1_000;
+
+/** Whether the rows of the first label lead to the executions, and not the other way round. */
+async function isFoundByLabel(sql: Sql, tenant: string, filter: ListFilter): Promise<boolean> {
+  const [first] = Object.entries(filter.labels);
+  if (first === undefined) return false;
+  const { agentId, statuses, workflowName, workflowExecutionId, parentExecutionId } = filter;
+  if ([agentId, statuses, workflowName, workflowExecutionId, parentExecutionId].every((one) => one === null)) {
+    return true;
+  }
+  const [row] = await sql<{ count: number }[]>`
+    select count(*)::int as count from (
+      select from execution_labels l where ${hasLabel(sql, tenant, first)}
+      order by l.created_at desc limit ${fewLabelled + 1}) few`;
+  return (row?.count ?? 0) <= fewLabelled;
+}
+
+const hasLabel = (sql: Sql, tenant: string, [name, value]: [string, string]): Fragment =>
+  sql`l.tenant = ${tenant} and l.name = ${name} and l.value = ${value}`;
+
+function labelConditions(sql: Sql, tenant: string, { labels }: ListFilter, byLabel: boolean): Fragment[] {
+  const all = Object.entries(labels);
+  // `offset 0` has each looked up by its whole key, row by row, as the other conditions find them.
+  const others = all.slice(byLabel ? 1 : 0).map(
+    (label) => sql`exists (
+      select from execution_labels l where ${hasLabel(sql, tenant, label)}
+        and l.created_at = e.created_at and l.execution_id = e.execution_id offset 0)`,
+  );
+  const [first] = all;
+  return byLabel && first !== undefined ? [hasLabel(sql, tenant, first), ...others] : others;
+}
+
+function conditionsOf(sql: Sql, filter: ListFilter): Fragment[] {
   const conditions: Fragment[] = [];
   if (filter.agentId !== null) conditions.push(sql`e.agent_id = ${filter.agentId}`);
   if (filter.workflowName !== null) conditions.push(sql`e.workflow_name = ${filter.workflowName}`);
@@ -114,12 +153,6 @@ function conditionsOf(sql: Sql, tenant: string, filter: ListFilter): Fragment[] 
   if (filter.startedBefore !== null) {
     // Nothing starts before it is made, and by that time the list is ordered.
     conditions.push(sql`e.started_at < ${filter.startedBefore} and e.created_at < ${filter.startedBefore}`);
-  }
-  for (const [name, value] of Object.entries(filter.labels)) {
-    // Its time as well, by which both indexes are ordered.
-    conditions.push(sql`(e.created_at, e.execution_id) in (
-      select l.created_at, l.execution_id from execution_labels l
-      where l.tenant = ${tenant} and l.name = ${name} and l.value = ${value})`);
   }
   return conditions;
 }

@@ -286,7 +286,7 @@ create index executions_of_run on executions (tenant, workflow_run_id, created_a
 create index executions_of_parent on executions (tenant, parent_execution_id, created_at desc, execution_id desc)
   where parent_execution_id is not null;
 -- Rows lie about in the order of their start.
-create index executions_started on executions using brin (started_at) with (pages_per_range = 16, autosummarize = on);
+create index executions_started on executions using brin (started_at) with (pages_per_range = 8, autosummarize = on);
 -- What a tenant has under way is listed by status, and counted against its quota.
 create index executions_unfinished on executions (tenant, created_at desc, execution_id desc) where ended_at is null;
 create index executions_of_agent_unfinished on executions (agent_id) where ended_at is null;
