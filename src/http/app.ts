@@ -5,7 +5,7 @@
  * Every handler given to Elysia therefore takes only request, params and server: Elysia reads no body, query, header
  * or cookie that a handler does not ask for.
  */
-import { Elysia } from "elysia";
+import { type AnyElysia, Elysia } from "elysia";
 import { Problem } from "../../actors/kernel/problem.ts";
 import type { Authenticator } from "../identity/authenticate.ts";
 import { type Logger, recordedUrl } from "./operations/log.ts";
@@ -27,7 +27,7 @@ export interface AppOptions {
 }
 
 export interface App {
-  readonly elysia: Elysia;
+  readonly elysia: AnyElysia;
   /** Answers one request without a listener. */
   handle(request: Request): Promise<Response>;
   /** Tells streams that this node leaves. */
@@ -131,7 +131,7 @@ export function createApp(options: AppOptions): App {
   elysia.onError(({ error, request, server }) => answering(null, () => Promise.reject(error))(request, {}, server));
 
   return {
-    elysia: elysia as unknown as Elysia,
+    elysia,
     handle: (request) => Promise.resolve(elysia.handle(request)),
     beginStop: () => leaving.abort(),
   };

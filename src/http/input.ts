@@ -1,6 +1,6 @@
 /** Checking what came in against a route's schemas, with every finding told at once. */
 
-import { KindGuard, type TObject, type TSchema } from "@sinclair/typebox";
+import { KindGuard, type Static, type TObject, type TSchema } from "@sinclair/typebox";
 import { type TypeCheck, TypeCompiler, type ValueError } from "@sinclair/typebox/compiler";
 import { Value } from "@sinclair/typebox/value";
 import { isObject } from "../../actors/kernel/json.ts";
@@ -9,11 +9,11 @@ import { type Issue, invalid, invalidRequest, Problem, type ProblemCode } from "
 /** Findings told per request; a thousand bad labels need no thousand lines. */
 const maxIssues = 100;
 
-/** @throws Problem 422 `validation_failed` */
-export type Checker = (value: unknown) => unknown;
-
-/** Prepares a schema for bodies: optional nulls count as absent, defaults are filled in. */
-export function bodyChecker(schema: TSchema): Checker {
+/**
+ * Prepares a schema for bodies: optional nulls count as absent, defaults are filled in.
+ * @returns a check that throws Problem 422 `validation_failed`
+ */
+export function bodyChecker<S extends TSchema>(schema: S): (value: unknown) => Static<S> {
   const check = TypeCompiler.Compile(schema);
   const hasDefaults = JSON.stringify(schema).includes('"default":');
   return (value) => {

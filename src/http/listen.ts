@@ -1,6 +1,6 @@
 /** Opening an app on a port, and closing it after the answers under way. */
 import http from "node:http";
-import { setTimeout } from "node:timers/promises";
+import { waitAtMost } from "../lib/timers.ts";
 import type { App } from "./app.ts";
 
 export interface ListenOptions {
@@ -40,7 +40,7 @@ export function listen(app: App, { hostname, port, idleTimeoutSeconds = 30 }: Li
     async stop(graceMs) {
       app.beginStop();
       const quiet = server.stop(false);
-      await Promise.race([quiet, setTimeout(graceMs, undefined, { ref: false })]);
+      await waitAtMost(graceMs, quiet);
       await server.stop(true);
     },
   };

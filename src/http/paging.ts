@@ -114,7 +114,7 @@ export function listSchema<Alias extends string, Item extends TSchema>(alias: Al
 }
 
 /** The cursor that goes on behind an item with this sort key. */
-export const writeCursor = (key: readonly string[]): string => Buffer.from(JSON.stringify(key)).toString("base64url");
+const writeCursor = (key: readonly string[]): string => Buffer.from(JSON.stringify(key)).toString("base64url");
 
 function readCursor(cursor: string, keys: number): readonly string[] {
   try {

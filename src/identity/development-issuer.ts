@@ -241,5 +241,5 @@ async function storedKeys(sql: Sql): Promise<JWK[]> {
 function publicHalf(jwk: JWK): JWK {
   const { kty, n, e, crv, x, y, alg, use, kid } = jwk;
   const members = Object.entries({ kty, n, e, crv, x, y, alg, use, kid }).filter(([, value]) => value !== undefined);
-  return Object.fromEntries(members) as unknown as JWK;
+  return Object.fromEntries(members) as JWK;
 }

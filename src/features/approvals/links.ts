@@ -69,7 +69,7 @@ export function approvalLinkRoutes(approvals: Approvals): readonly Route[] {
 /** @throws Problem 400 for what is no JSON, 422 for anything else that is wrong */
 function readDecision(body: RawContent): LinkDecisionBody {
   const fields = body.mediaType === form ? formFields(body.text()) : parsed(body.text());
-  const decision = checkBody(fields) as LinkDecisionBody;
+  const decision = checkBody(fields);
   const { feedback, reason } = decision;
   if (decision.decision === "reject") checkTexts({ feedback, reason }, "reason");
   else checkTexts({ feedback, reason });

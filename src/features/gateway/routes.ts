@@ -41,8 +41,8 @@ export interface GatewayOptions {
  */
 const answerWithinMs = 3_700_000;
 
-const checkGenerate = bodyChecker(GenerateBody) as (body: unknown) => GenerateBody;
-const checkResult = bodyChecker(DispatchResultBody) as (body: unknown) => DispatchResultBody;
+const checkGenerate = bodyChecker(GenerateBody);
+const checkResult = bodyChecker(DispatchResultBody);
 
 type GatewayCall = PublicCall<unknown, unknown, unknown, ExecutionIdentity | null>;
 

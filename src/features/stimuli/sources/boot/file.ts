@@ -11,12 +11,12 @@
  */
 
 import { readFile, stat } from "node:fs/promises";
-import type { TSchema } from "@sinclair/typebox";
+import type { Static, TSchema } from "@sinclair/typebox";
 import { isTenantSlug } from "../../../../../actors/identity/tenant.ts";
 import { isObject, type Json } from "../../../../../actors/kernel/json.ts";
 import { type Issue, Problem } from "../../../../../actors/kernel/problem.ts";
 import { readYaml } from "../../../../../actors/manifest/yaml-document.ts";
-import { bodyChecker, type Checker } from "../../../../http/input.ts";
+import { bodyChecker } from "../../../../http/input.ts";
 import { newSettings, type RouteSettings, secretWishOf } from "../route-settings.ts";
 import { type RouterSettings, routerSettings } from "../routers/service.ts";
 import { NewRoute, RouterWish } from "../schema.ts";
@@ -124,7 +124,7 @@ const checkRouter = checker(RouterWish);
 
 function readRoute(value: Json, path: string, problems: string[]): BootRoute | null {
   return attempt(path, problems, () => {
-    const body = checkRoute(value) as NewRoute;
+    const body = checkRoute(value);
     const settings = newSettings(body);
     const wish = secretWishOf(body);
     // There is no answer it could be told in.
@@ -136,7 +136,7 @@ function readRoute(value: Json, path: string, problems: string[]): BootRoute | n
 }
 
 const readRouter = (value: Json, path: string, problems: string[]): RouterSettings | null =>
-  attempt(path, problems, () => routerSettings(checkRouter(value) as RouterWish));
+  attempt(path, problems, () => routerSettings(checkRouter(value)));
 
 function attempt<T>(path: string, problems: string[], read: () => T): T | null {
   try {
@@ -150,8 +150,8 @@ function attempt<T>(path: string, problems: string[], read: () => T): T | null {
 }
 
 /** Prepared at the first use: most nodes have no file. */
-function checker(schema: TSchema): Checker {
-  let made: Checker | null = null;
+function checker<S extends TSchema>(schema: S): (value: unknown) => Static<S> {
+  let made: ReturnType<typeof bodyChecker<S>> | null = null;
   return (value) => {
     made ??= bodyChecker(schema);
     return made(value);
