@@ -131,7 +131,7 @@ test("a source that fails cuts the connection instead of ending the stream", asy
   expect(streams.size).toBe(0);
 });
 
-test("two hundred per tenant", async () => {
+test("two hundred per tenant; a reader that is gone makes room", async () => {
   const { streams, port } = open(async (stream) => stream.comment("open"));
   const sockets: Socket[] = [];
   for (let count = 0; count < 200; count++) sockets.push(await client(port));
@@ -139,6 +139,9 @@ test("two hundred per tenant", async () => {
   const call = { request: new Request("http://x/"), server: null, stopping: new AbortController().signal };
   expect(() => streams.open(call, "/", async () => {})).toThrow("At most 200");
   expect(streams.open(call, "/other", async () => {})).toBeInstanceOf(Response);
+  sockets.pop()?.destroy();
+  await until(() => streams.size === 199, { what: "room" });
+  expect(streams.open(call, "/", async () => {})).toBeInstanceOf(Response);
   for (const socket of sockets) socket.destroy();
 });
 

@@ -101,7 +101,7 @@ describe("volumes", () => {
   const volume = { volume_id: "ab", size_limit_bytes: 9 };
   const readable = new Map([["ab", volume]]);
 
-  test("one that the blackboard names, under any of its keys, takes the place of the declared one", () => {
+  test("a volume that the blackboard names under any key replaces the declared one", () => {
     const storage = { workspace, shared_volumes: [shared] };
     const facts = { storage: { readable, usedBytes: 0 } };
     const used = (blackboard: Record<string, string>) =>

@@ -162,15 +162,6 @@ describe("a run", () => {
     expect(record).toMatchObject({ status: "failed", error_code: "validation_rejected" });
   });
 
-  test("a file of iteration 1 is there in iteration 2", async () => {
-    const record = await at.run({
-      script: { 1: [shell("echo kept > file"), say("no")], 2: [calls(["fs.read", { path: "file" }]), say("yes")] },
-      execution: { max_iterations: 2, validation: [{ type: "regex", pattern: "yes" }] },
-    });
-    expect(record.status).toBe("completed");
-    expect(JSON.parse(record.iterations[1].trajectory[0].result_json)).toMatchObject({ content: "kept\n" });
-  });
-
   test("prompts are null by default and shown to who may see them", async () => {
     const executionId = await at.launch({ script: [say("x")] });
     await at.ended(executionId);

@@ -133,24 +133,6 @@ describe("attachments", () => {
     spec: { input_schema: taking },
   });
 
-  test("not declared; a wrong size; what does not exist", async () => {
-    const attachment = await stored("a,b");
-    const without = await at.deploy({ spec: { input_schema: taking } });
-    expect(await at.start(without, { input: { day: 1 }, attachments: [attachment] })).toMatchObject({
-      status: 422,
-      body: { code: "attachments_not_declared" },
-    });
-    const agent = await at.deploy(declared());
-    const refused = await at.start(agent, { input: { day: 1 }, attachments: [{ ...attachment, size: 4 }] });
-    expect(refused).toMatchObject({
-      status: 422,
-      body: { code: "invalid_attachment", issues: [{ path: "attachments.0.size", code: "attachment_changed" }] },
-    });
-    const missing = await at.start(agent, { input: { day: 1 }, attachments: [{ ...attachment, path: "/other" }] });
-    expect(missing.body.issues[0].code).toBe("attachment_not_found");
-    expect((await at.start(agent, { input: { day: 1 }, attachments: [7] })).body.code).toBe("invalid_attachment");
-  });
-
   test("are folded into the input, checked with it, recorded and readable by the agent", async () => {
     const attachment = await stored("a,b");
     const { volume_id, path } = attachment;
