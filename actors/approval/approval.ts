@@ -13,18 +13,16 @@
  */
 
 import { defineActor } from "../kernel/actor.ts";
-import type { Json } from "../kernel/json.ts";
 import { iso } from "../kernel/time.ts";
-import type { Context, Turn } from "../kernel/turn.ts";
+import type { Context } from "../kernel/turn.ts";
 import { type Answer, signalAnswer } from "./answers.ts";
 import { hasConsented, peopleBehind, peopleOf, recipientRefusal, refusalOf } from "./deciding.ts";
-import { APPROVAL, type DecisionReply, type ForbiddenCode, type LinkReply, messages, type Open } from "./messages.ts";
+import { approvalProtocol, type DecisionReply, type ForbiddenCode, type Open } from "./messages.ts";
 import { accountOf } from "./notifications.ts";
 import { ApprovalState } from "./state.ts";
-import { type Actor, ApprovalTurn, noRemarks, type Remarks } from "./turn.ts";
+import { type Actor, ApprovalTurn, noRemarks, type Remarks, type Result, unchanged } from "./turn.ts";
 
 type State = ApprovalState | null;
-type Result = Turn<ApprovalState>;
 
 /** Refusals noted of one approval: those that go on trying are known by then. */
 const maxRefusals = 200;
@@ -33,9 +31,8 @@ const maxLinks = 100;
 const maxLinksEver = 2000;
 
 export const approval = defineActor({
-  kind: APPROVAL,
+  ...approvalProtocol,
   state: ApprovalState,
-  messages,
   receive: {
     open(state, request, context) {
       if (state !== null) return unchanged(state);
@@ -64,30 +61,30 @@ export const approval = defineActor({
     },
 
     issue_link(state, { by, source, manages_fleet, recipient, hash }, context) {
-      if (state === null) return unchanged(state, { outcome: "unknown" } satisfies LinkReply);
+      if (state === null) return unchanged(state, { outcome: "unknown" });
       const turn = new ApprovalTurn(state, context);
       if (!isOpen(turn)) return turn.turn(alreadyDecided(turn.state));
-      if (state.links_issued >= maxLinksEver) return unchanged(state, { outcome: "too_many" } satisfies LinkReply);
+      if (state.links_issued >= maxLinksEver) return unchanged(state, { outcome: "too_many" });
       // A link in one's hands decides: who may not decide may not have one made, whoever is to use it.
       const own = by === null ? fleetRefusal(state) : refusalOf(state, by, manages_fleet);
       const code = own ?? recipientRefusal(state, recipient);
       if (code !== null) {
         if (by !== null) refuse(turn, { by, via: "link", source }, `${code}: a link for ${recipient}`);
-        return turn.turn({ outcome: "forbidden", code } satisfies LinkReply);
+        return turn.turn({ outcome: "forbidden", code });
       }
       const link = { hash, recipient, issuer: by === null ? [] : peopleOf(by), used: false };
       const links = [...state.links, link].slice(-maxLinks);
       turn.change({ links, links_issued: state.links_issued + 1 });
       turn.record("link_issued", { by, source, note: recipient });
-      return turn.turn({ outcome: "issued", expires_at: iso(state.expires_at) } satisfies LinkReply);
+      return turn.turn({ outcome: "issued", expires_at: iso(state.expires_at) });
     },
 
     decide_by_link(state, { hash, source, decision, feedback, reason }, context) {
-      if (state === null) return unchanged(state, { outcome: "unknown" } satisfies DecisionReply);
+      if (state === null) return unchanged(state, { outcome: "unknown" });
       const link = state.links.find((one) => one.hash === hash);
       const turn = new ApprovalTurn(state, context);
       if (!isOpen(turn)) return turn.turn(linkAfter(turn.state));
-      if (link === undefined || link.used) return unchanged(state, { outcome: "link_expired" } satisfies DecisionReply);
+      if (link === undefined || link.used) return unchanged(state, { outcome: "link_expired" });
       turn.change({ links: state.links.map((one) => (one === link ? { ...one, used: true } : one)) });
       const by = { sub: null, kind: "link", email: link.recipient, roles: [] };
       const isYes = decision === "approve";
@@ -100,7 +97,7 @@ export const approval = defineActor({
       if (state?.status !== "pending") return unchanged(state);
       const turn = new ApprovalTurn(state, context);
       // The clock that woke it was ahead of this one. Whatever is missed here, the sweep finds.
-      if (isOpen(turn)) turn.schedule("expire_again", state.expires_at, "expire");
+      if (isOpen(turn)) turn.schedule("expire_again", state.expires_at, "expire", {});
       return turn.turn();
     },
 
@@ -163,11 +160,11 @@ function asked(request: Open): ApprovalState {
 /** One for the deadline; the others only where they are asked for, and due before it. */
 function setTimers(turn: ApprovalTurn): void {
   const { request, created_at, expires_at } = turn.state;
-  turn.schedule("expire", expires_at);
+  turn.schedule("expire", expires_at, "expire", {});
   const remindAt = created_at + (request.remind_after_ms ?? request.timeout_ms);
-  if (remindAt < expires_at) turn.schedule("remind", remindAt);
+  if (remindAt < expires_at) turn.schedule("remind", remindAt, "remind", {});
   const escalateAt = created_at + (request.escalate?.after_ms ?? request.timeout_ms);
-  if (escalateAt < expires_at) turn.schedule("escalate", escalateAt);
+  if (escalateAt < expires_at) turn.schedule("escalate", escalateAt, "escalate", {});
 }
 
 /** Somebody known answers. */
@@ -177,8 +174,8 @@ function decide(
   { manages_fleet, ...actor }: Actor & { readonly by: { readonly sub: string }; readonly manages_fleet: boolean },
   answer: Answer,
   remarks: Remarks,
-): Result {
-  if (state === null) return unchanged(state, { outcome: "unknown" } satisfies DecisionReply);
+): Result<DecisionReply> {
+  if (state === null) return unchanged(state, { outcome: "unknown" });
   const earlier = earlierReply(state, actor.work_id);
   if (earlier !== null) return unchanged(state, earlier);
   const turn = new ApprovalTurn(state, context);
@@ -186,7 +183,7 @@ function decide(
   const code = refusalOf(state, actor.by, manages_fleet);
   if (code !== null) {
     refuse(turn, actor, code);
-    return turn.turn({ outcome: "forbidden", code } satisfies DecisionReply);
+    return turn.turn({ outcome: "forbidden", code });
   }
   return answered(turn, actor, answer, remarks, peopleOf(actor.by));
 }
@@ -201,7 +198,7 @@ function answered(
   answer: Answer,
   remarks: Remarks,
   people: readonly string[],
-): Result {
+): Result<DecisionReply> {
   const { by, work_id } = actor;
   const { quorum } = turn.state.request;
   if (answer.decision !== "rejected" && !hasConsented(turn.state, people)) {
@@ -218,7 +215,7 @@ function answered(
   }
   const approvals = turn.state.consents.length;
   if (answer.decision !== "rejected" && approvals < quorum) {
-    return turn.turn({ outcome: "counted", approvals, quorum } satisfies DecisionReply);
+    return turn.turn({ outcome: "counted", approvals, quorum });
   }
   turn.settle(answer, actor, remarks);
   return turn.turn(decidedReply(turn.state));
@@ -258,17 +255,12 @@ function decidedReply(state: ApprovalState): DecisionReply {
   return { outcome: "decided", status: state.status, decided_at: decidedAt(state) };
 }
 
-function alreadyDecided(state: ApprovalState): DecisionReply & LinkReply {
-  return { outcome: "already_decided", status: state.status, decided_at: decidedAt(state) };
+function alreadyDecided(state: ApprovalState) {
+  return { outcome: "already_decided" as const, status: state.status, decided_at: decidedAt(state) };
 }
 
 /** A link dies with its time and with whoever waited; of a decision by somebody its reader is told. */
 function linkAfter(state: ApprovalState): DecisionReply {
   const isDead = state.status === "timed_out" || state.status === "withdrawn";
   return isDead ? { outcome: "link_expired" } : alreadyDecided(state);
-}
-
-/** The answer to what changes nothing. */
-function unchanged(state: State, reply?: Json): Result {
-  return { state, effects: [], ...(reply === undefined ? {} : { reply }) };
 }

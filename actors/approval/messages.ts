@@ -1,12 +1,10 @@
 /** Everything an approval can be told or asked, and what it answers. */
 
 import { type Static, Type } from "@sinclair/typebox";
-import { outcomeOf } from "../execution/activities.ts";
+import { defineActivity, outcomeOf } from "../kernel/activity.ts";
 import { AnyJson, JsonObject } from "../kernel/json.ts";
+import { defineProtocol, message, type Protocol } from "../kernel/message.ts";
 import { Nullable } from "../kernel/schema.ts";
-
-/** The kind of actor. */
-export const APPROVAL = "approval";
 
 const Text = Type.String();
 const Milliseconds = Type.Integer({ minimum: 0 });
@@ -107,36 +105,6 @@ export const ApprovalDecided = Type.Object({
 });
 export type ApprovalDecided = Static<typeof ApprovalDecided>;
 
-export const messages = {
-  /** tell, by its owner, in one commit with the state entry. Repeatable. */
-  open: Open,
-  /** ask → DecisionReply. */
-  approve: Type.Object({ ...Act, work_id, feedback: Nullable(Text), approved_by: Nullable(Text) }),
-  reject: Type.Object({ ...Act, work_id, reason: Text, rejected_by: Nullable(Text) }),
-  /** `signal_name` and `text` are what the contract's signal table reads; `payload` is kept as it came. */
-  signal: Type.Object({ ...Act, signal_name: Nullable(Text), text: Text, payload: AnyJson }),
-  /** ask → LinkReply. `hash` is what is stored of the token. `by` is null for a link that goes out by mail. */
-  issue_link: Type.Object({ ...Act, by: Nullable(Decider), recipient: Text, hash: Text }),
-  /** ask → DecisionReply. The recipient decides by a link; `hash` finds it. */
-  decide_by_link: Type.Object({
-    source: Source,
-    hash: Text,
-    decision: Type.Union([Type.Literal("approve"), Type.Literal("reject")]),
-    feedback: Nullable(Text),
-    reason: Nullable(Text),
-  }),
-  /** Timers. */
-  expire: Type.Object({}),
-  remind: Type.Object({}),
-  escalate: Type.Object({}),
-  /** tell, by its owner: nobody waits for the decision any more. Repeatable. */
-  withdraw: Type.Object({ reason: Text }),
-  /** What became of one notification; see `notifications.ts`. */
-  notified: outcomeOf(AnyJson),
-  /** tell, by the retention sweep: erases what was decided long ago. */
-  erase: Type.Object({}),
-};
-
 const Forbidden = Type.Object({
   outcome: Type.Literal("forbidden"),
   code: Type.Union([
@@ -173,3 +141,74 @@ export const LinkReply = Type.Union([
   Type.Object({ outcome: Type.Literal("unknown") }),
 ]);
 export type LinkReply = Static<typeof LinkReply>;
+
+/** What may be told about an approval. */
+export const NewsEvent = Type.Union([
+  Type.Literal("requested"),
+  Type.Literal("reminder"),
+  Type.Literal("escalated"),
+  Type.Literal("resolved"),
+]);
+export type NewsEvent = Static<typeof NewsEvent>;
+
+/** Tells one destination of one event; at least once, in five attempts. `place` counts the destinations from 0. */
+export const notify = defineActivity({
+  name: "approval.notify",
+  input: Type.Object({ event: NewsEvent, place: Type.Integer({ minimum: 0 }) }),
+  output: Type.Null(),
+});
+
+/** What an actor that opens approvals takes: it is told of the decision in one commit with it. */
+export const ownerMessages = { approval_decided: message({ body: ApprovalDecided }) };
+
+/** An owner of these messages as an approval remembers it. */
+export function ownerOf({ kind }: Protocol<typeof ownerMessages>, key: string): Open["owner"] {
+  return { kind, key };
+}
+
+export const approvalProtocol = defineProtocol({
+  kind: "approval",
+  messages: {
+    /** By its owner, in one commit with the state entry. Repeatable. */
+    open: message({ body: Open }),
+    approve: message({
+      body: Type.Object({ ...Act, work_id, feedback: Nullable(Text), approved_by: Nullable(Text) }),
+      reply: DecisionReply,
+    }),
+    reject: message({
+      body: Type.Object({ ...Act, work_id, reason: Text, rejected_by: Nullable(Text) }),
+      reply: DecisionReply,
+    }),
+    /** The signal is read from `signal_name` and `text`; `payload` is kept as it came. */
+    signal: message({
+      body: Type.Object({ ...Act, signal_name: Nullable(Text), text: Text, payload: AnyJson }),
+      reply: DecisionReply,
+    }),
+    /** `hash` is what is stored of the token. `by` is null for a link that goes out by mail. */
+    issue_link: message({
+      body: Type.Object({ ...Act, by: Nullable(Decider), recipient: Text, hash: Text }),
+      reply: LinkReply,
+    }),
+    /** The recipient decides by a link; `hash` finds it. */
+    decide_by_link: message({
+      body: Type.Object({
+        source: Source,
+        hash: Text,
+        decision: Type.Union([Type.Literal("approve"), Type.Literal("reject")]),
+        feedback: Nullable(Text),
+        reason: Nullable(Text),
+      }),
+      reply: DecisionReply,
+    }),
+    /** Timers; the sweep tells `expire`, too. */
+    expire: message({ body: Type.Object({}) }),
+    remind: message({ body: Type.Object({}) }),
+    escalate: message({ body: Type.Object({}) }),
+    /** By its owner, which no longer waits for the decision. Repeatable. */
+    withdraw: message({ body: Type.Object({ reason: Text }) }),
+    /** What became of one notification; see `notifications.ts`. */
+    notified: message({ body: outcomeOf(notify) }),
+    /** By the retention sweep: erases what was decided long ago. */
+    erase: message({ body: Type.Object({}) }),
+  },
+});

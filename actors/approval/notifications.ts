@@ -1,25 +1,9 @@
 /** Who is told of an approval, of what, and what became of it. None of it has any effect on the approval. */
-import { type Static, Type } from "@sinclair/typebox";
 import type { Outcome } from "../kernel/activity.ts";
-import type { Effect } from "../kernel/effect.ts";
-import type { Notify } from "./messages.ts";
+import { perform } from "../kernel/effect.ts";
+import { type NewsEvent, type Notify, notify } from "./messages.ts";
 import { type ApprovalSummary, approvalSummary, type PendingApproval, pendingApproval } from "./record.ts";
 import type { ApprovalState } from "./state.ts";
-
-/** The activity: tells one destination of one event; at least once, in five attempts. Its outcome is `notified`. */
-export const NOTIFY = "approval.notify";
-
-const NewsEvent = Type.Union([
-  Type.Literal("requested"),
-  Type.Literal("reminder"),
-  Type.Literal("escalated"),
-  Type.Literal("resolved"),
-]);
-export type NewsEvent = Static<typeof NewsEvent>;
-
-/** `place` counts the destinations of the event from 0. */
-export const Notification = Type.Object({ event: NewsEvent, place: Type.Integer({ minimum: 0 }) });
-export type Notification = Static<typeof Notification>;
 
 export type Destination =
   | { readonly type: "webhook"; readonly url: string; readonly secret: string | null }
@@ -40,14 +24,10 @@ function readersOf(notify: Notify): Destination[] {
 const nameOf = (one: Destination): string => (one.type === "webhook" ? one.url : one.recipient.toLowerCase());
 
 /** One piece of work per destination; its id is what the destination tells repeats by. */
-export function announcements(approvalId: string, state: ApprovalState, event: NewsEvent): readonly Effect[] {
-  return destinationsOf(state, event).map((_, place) => ({
-    effect: "perform",
-    activity: NOTIFY,
-    id: `notify-${approvalId}-${event}-${place}`,
-    input: { event, place } satisfies Notification,
-    then: "notified",
-  }));
+export function announcements(approvalId: string, state: ApprovalState, event: NewsEvent) {
+  return destinationsOf(state, event).map((_, place) =>
+    perform(notify, { event, place }, { id: `notify-${approvalId}-${event}-${place}`, then: "notified" }),
+  );
 }
 
 /** What a destination is told: the approval as the event left it, however late it is told. */
@@ -62,7 +42,7 @@ export function newsOf(
 }
 
 /** The line of the history about an ended notification; null for none of ours. */
-export function accountOf(state: ApprovalState, outcome: Outcome): { via: string; note: string } | null {
+export function accountOf(state: ApprovalState, outcome: Outcome<typeof notify>): { via: string; note: string } | null {
   const [, event, place] = /-(requested|reminder|escalated|resolved)-(\d+)$/.exec(outcome.id) ?? [];
   const destination = destinationsOf(state, event as NewsEvent)[Number(place)];
   if (destination === undefined) return null;

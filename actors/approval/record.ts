@@ -1,7 +1,7 @@
 /** An approval as it is shown: while it is open, as a whole, and what happened to it. */
 
 import { type Static, Type } from "@sinclair/typebox";
-import type { Json } from "../kernel/json.ts";
+import { defineLog } from "../kernel/effect.ts";
 import { Nullable } from "../kernel/schema.ts";
 import { iso } from "../kernel/time.ts";
 import { ApprovalStatus, type Decider, type Source } from "./messages.ts";
@@ -59,6 +59,8 @@ const Happening = {
 };
 export const StoredEvent = Type.Object(Happening);
 export type StoredEvent = Static<typeof StoredEvent>;
+/** The history. */
+export const approvalEvents = defineLog("events", StoredEvent);
 export const ApprovalEvent = Type.Object({ sequence: Type.Integer(), at: Time, ...Happening });
 export type ApprovalEvent = Static<typeof ApprovalEvent>;
 
@@ -126,9 +128,9 @@ export function approvalSummary(id: string, tenant: string, state: ApprovalState
 export function approvalEvent(entry: {
   readonly seq: number;
   readonly at: number;
-  readonly entry: Json;
+  readonly entry: StoredEvent;
 }): ApprovalEvent {
-  return { sequence: entry.seq, at: iso(entry.at), ...(entry.entry as unknown as StoredEvent) };
+  return { sequence: entry.seq, at: iso(entry.at), ...entry.entry };
 }
 
 /** What there is to know about one thing that happened; what is left out is null. */

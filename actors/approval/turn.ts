@@ -1,13 +1,20 @@
 /** One turn of an approval under construction: the next state beside the effects that go with it. */
 
-import type { Effect } from "../kernel/effect.ts";
 import type { Json } from "../kernel/json.ts";
 import { iso } from "../kernel/time.ts";
-import type { Context, Turn } from "../kernel/turn.ts";
+import { type Context, type Turn, TurnEffects } from "../kernel/turn.ts";
 import { type Answer, resultOf, timeoutAnswer } from "./answers.ts";
-import type { ApprovalDecided, Decider, Source, Via } from "./messages.ts";
-import { announcements, type NewsEvent } from "./notifications.ts";
-import { type Account, type StoredEvent, storedEvent } from "./record.ts";
+import {
+  type ApprovalDecided,
+  approvalProtocol,
+  type Decider,
+  type NewsEvent,
+  ownerMessages,
+  type Source,
+  type Via,
+} from "./messages.ts";
+import { announcements } from "./notifications.ts";
+import { type Account, approvalEvents, type StoredEvent, storedEvent } from "./record.ts";
 import type { ApprovalState, Decision } from "./state.ts";
 
 /** Somebody at work on an approval; a link proves an address and no subject. */
@@ -26,14 +33,16 @@ export interface Remarks {
 }
 export const noRemarks: Remarks = { payload: null, approved_by: null, rejected_by: null };
 
-export class ApprovalTurn {
-  private next: ApprovalState;
-  private readonly effects: Effect[] = [];
+type Messages = typeof approvalProtocol.messages;
 
-  constructor(
-    state: ApprovalState,
-    readonly context: Context,
-  ) {
+/** The answer of an approval; `Reply` is never where no caller waits. */
+export type Result<Reply = never> = Turn<ApprovalState, Reply, Messages>;
+
+export class ApprovalTurn extends TurnEffects<Messages> {
+  private next: ApprovalState;
+
+  constructor(state: ApprovalState, context: Context) {
+    super(approvalProtocol, context);
     this.next = state;
   }
 
@@ -50,15 +59,11 @@ export class ApprovalTurn {
 
   /** Adds to the history, which only ever grows. */
   record(type: StoredEvent["type"], account: Account = {}): void {
-    this.effects.push({ effect: "emit", entry: storedEvent(type, account) });
+    this.append(approvalEvents, storedEvent(type, account));
   }
 
   announce(event: NewsEvent): void {
-    this.effects.push(...announcements(this.context.key, this.next, event));
-  }
-
-  schedule(timer: string, at: number, type = timer): void {
-    this.effects.push({ effect: "schedule", timer, at, message: { type, body: {} } });
+    this.push(...announcements(this.context.key, this.next, event));
   }
 
   /** Somebody's answer is the decision: it is recorded, and the owner goes on with it in the same commit. */
@@ -110,21 +115,26 @@ export class ApprovalTurn {
       result: resultOf(key, answer, { by: facts.by, at, payload, approved_by, rejected_by }),
     };
     const { owner } = this.next.request;
-    const message = { type: "approval_decided", body };
-    this.effects.push({ effect: "tell", kind: owner.kind, key: owner.key, message, together: true });
+    const to = { kind: owner.kind, messages: ownerMessages };
+    this.tell(to, owner.key, "approval_decided", body, { coCommit: true });
   }
 
   private close(status: ApprovalState["status"], decision: Decision): void {
     this.change({ status, decision });
-    this.effects.push({ effect: "cancel", timer: "expire" });
+    this.cancelTimer("expire");
     const { remind_after_ms, escalate } = this.next.request;
-    if (remind_after_ms !== null) this.effects.push({ effect: "cancel", timer: "remind" });
-    if (escalate !== null) this.effects.push({ effect: "cancel", timer: "escalate" });
+    if (remind_after_ms !== null) this.cancelTimer("remind");
+    if (escalate !== null) this.cancelTimer("escalate");
     this.announce("resolved");
   }
 
   /** Closes the turn. Without `reply` the caller is never answered. */
-  turn(reply?: Json): Turn<ApprovalState> {
+  turn<Reply = never>(reply?: Reply): Result<Reply> {
     return { state: this.next, effects: this.effects, ...(reply === undefined ? {} : { reply }) };
   }
+}
+
+/** The answer to what changes nothing. */
+export function unchanged<Reply = never>(state: ApprovalState | null, reply?: Reply): Result<Reply> {
+  return { state, effects: [], ...(reply === undefined ? {} : { reply }) };
 }

@@ -1,45 +1,11 @@
 /**
- * The slow or outside work an execution asks for, with what goes in and what comes back.
- *
- * Each outcome returns as the message named in `then`. Ids are unique per piece of work; the actor
- * drops outcomes whose id it no longer waits for.
+ * The slow or outside work an execution asks for, with what goes in and what comes back. Ids are unique per piece of
+ * work; the actor drops outcomes whose id it no longer waits for.
  */
-import { type Static, type TSchema, Type } from "@sinclair/typebox";
+import { type Static, Type } from "@sinclair/typebox";
+import { defineActivity, type Outcome } from "../kernel/activity.ts";
 import { AnyJson, JsonObject } from "../kernel/json.ts";
 
-/** The two forms of an `Outcome` whose value has a known shape. */
-export const outcomeOf = <T extends TSchema>(value: T) =>
-  Type.Union([
-    Type.Object({ id: Type.String(), ok: Type.Literal(true), value }),
-    Type.Object({
-      id: Type.String(),
-      ok: Type.Literal(false),
-      code: Type.String(),
-      message: Type.String(),
-      details: Type.Optional(AnyJson),
-    }),
-  ]);
-
-/**
- * `iteration.run` → `instance_ended`. Hold a node slot, ask `picked_up`, launch, follow, clean up.
- * Host bound. Fails with `queue_timeout` when no slot came free; other codes become the fault
- * (`image_pull_failed`, `startup_script_failed`, `volume_error`, …, unknown ones `runtime_error`).
- */
-const ITERATION_RUN = "iteration.run";
-
-/**
- * The name of `iteration.run` for an execution `depth` generations below its root. One may wait, slot in hand, for
- * another below it (a judge of a tool call): every generation has slots of its own, or parents that hold every slot
- * would wait for ever.
- */
-export function iterationRunAt(depth: number): string {
-  return depth === 0 ? ITERATION_RUN : `${ITERATION_RUN}.${depth}`;
-}
-/**
- * The same for an execution whose agent brings nothing to run (`header.inline`): what stands for its instance is no
- * more than a conversation that any node can take up where it stands. Not host bound; it waits for nobody below it.
- */
-export const INLINE_RUN = "iteration.run.inline";
 export const IterationRun = Type.Object({
   execution_id: Type.String(),
   iteration: Type.Integer({ minimum: 1 }),
@@ -65,19 +31,27 @@ export const InstanceEnd = Type.Object({
   stderr: Type.String(),
 });
 export type InstanceEnd = Static<typeof InstanceEnd>;
-export const InstanceEnded = outcomeOf(InstanceEnd);
-export type InstanceEnded = Static<typeof InstanceEnded>;
 
 /**
- * `iteration.validate` → `validated`. Load the plan and the result (`resultLog`), measure validators in
- * order from `from` on, and stop before the first that is a judge or after the first that does not pass
- * (`passes` of verdict.ts).
+ * Outcome: `instance_ended`. Hold a node slot, ask `picked_up`, launch, follow, clean up.
+ * Host bound. Fails with `queue_timeout` when no slot came free; other codes become the fault
+ * (`image_pull_failed`, `startup_script_failed`, `volume_error`, …, unknown ones `runtime_error`).
  */
-export const IterationValidate = Type.Object({
-  instance_id: Type.String(),
-  from: Type.Integer({ minimum: 0 }),
-});
-export type IterationValidate = Static<typeof IterationValidate>;
+const iterationRun = defineActivity({ name: "iteration.run", input: IterationRun, output: InstanceEnd });
+export type InstanceEnded = Outcome<typeof iterationRun>;
+
+/**
+ * `iteration.run` for an execution `depth` generations below its root. One may wait, slot in hand, for another below it
+ * (a judge of a tool call): every generation has slots of its own, or parents that hold every slot would wait for ever.
+ */
+export function iterationRunAt(depth: number): typeof iterationRun {
+  return depth === 0 ? iterationRun : { ...iterationRun, name: `${iterationRun.name}.${depth}` };
+}
+/**
+ * The same for an execution whose agent brings nothing to run (`header.inline`): what stands for its instance is no
+ * more than a conversation that any node can take up where it stands. Not host bound; it waits for nothing below it.
+ */
+export const inlineRun: typeof iterationRun = { ...iterationRun, name: "iteration.run.inline" };
 
 /** What one validator found. Whether that passes is decided by the actor. */
 export const Measurement = Type.Object({
@@ -87,17 +61,19 @@ export const Measurement = Type.Object({
   details: AnyJson,
 });
 export type Measurement = Static<typeof Measurement>;
-export const Validated = outcomeOf(
-  // The output comes along: after the last validator the actor needs it, and does not hold it.
-  Type.Object({ output: Type.String(), measurements: Type.Array(Measurement) }),
-);
-export type Validated = Static<typeof Validated>;
-
 /**
- * `model.call` → `model_outcome`. Load entries `from`..`upto` of `log`, put `system` before the
- * conversation they hold (`conversationOf`), call the model. A `ModelError` becomes a terminal
- * failure of code `model_error` with `ModelFailure` as details.
+ * Outcome: `validated`. Load the plan and the result (`resultLog`), measure validators in order from `from` on, and stop
+ * before the first that is a judge or after the first that does not pass (`passes` of verdict.ts).
  */
+export const iterationValidate = defineActivity({
+  name: "iteration.validate",
+  input: Type.Object({ instance_id: Type.String(), from: Type.Integer({ minimum: 0 }) }),
+  // The output comes along: after the last validator the actor needs it, and does not hold it.
+  output: Type.Object({ output: Type.String(), measurements: Type.Array(Measurement) }),
+});
+export type Validated = Outcome<typeof iterationValidate>;
+
+/** What a model is asked. */
 export const ModelCallInput = Type.Object({
   execution_id: Type.String(),
   agent_name: Type.String(),
@@ -152,14 +128,16 @@ export const ModelFailure = Type.Object({
   retry_after_seconds: Type.Optional(Type.Number()),
 });
 export type ModelFailure = Static<typeof ModelFailure>;
-export const ModelOutcome = outcomeOf(ModelAnswer);
-export type ModelOutcome = Static<typeof ModelOutcome>;
 
 /**
- * `tool.call` → `tool_outcome`. Run one fs or server tool. The arguments are those of call
- * `call_id` in the assistant message at entry `seq` of `log`. When resumed after a crash and not
- * `repeatable`, answer `failed` with code `interrupted` instead of running again.
+ * Outcome: `model_outcome`. Load entries `from`..`upto` of `log`, put `system` before the conversation they hold
+ * (`conversationOf`), call the model. A `ModelError` becomes a terminal failure of code `model_error` with
+ * `ModelFailure` as details.
  */
+export const modelCall = defineActivity({ name: "model.call", input: ModelCallInput, output: ModelAnswer });
+export type ModelOutcome = Outcome<typeof modelCall>;
+
+/** A call of a tool that runs on the node. */
 export const ToolCallInput = Type.Object({
   execution_id: Type.String(),
   iteration: Type.Integer(),
@@ -193,30 +171,55 @@ export const ToolAnswer = Type.Union([
   }),
 ]);
 export type ToolAnswer = Static<typeof ToolAnswer>;
-export const ToolOutcome = outcomeOf(ToolAnswer);
-export type ToolOutcome = Static<typeof ToolOutcome>;
 
 /**
- * `output.handle` → `output_handled`. Send the accepted output (`OUTPUT_LOG`) to the plan's webhook. The answer is
- * the new output; an empty one leaves the output as it was.
+ * Outcome: `tool_outcome`. Run one fs or server tool. The arguments are those of call `call_id` in the assistant message
+ * at entry `seq` of `log`. When resumed after a crash and not `repeatable`, answer `failed` with code `interrupted`
+ * instead of running again.
  */
-export const OutputHandled = outcomeOf(
-  Type.Object({
+export const toolCall = defineActivity({ name: "tool.call", input: ToolCallInput, output: ToolAnswer });
+export type ToolOutcome = Outcome<typeof toolCall>;
+
+/**
+ * Outcome: `output_handled`. Send the accepted output (`outputLog`) to the plan's webhook. The answer is the new output;
+ * an empty one leaves the output as it was.
+ */
+export const outputHandle = defineActivity({
+  name: "output.handle",
+  input: Type.Object({}),
+  output: Type.Object({
     output: Type.String(),
     /** Whether the answer was longer than an output may be. */
     truncated: Type.Boolean(),
   }),
-);
-export type OutputHandled = Static<typeof OutputHandled>;
-
-/** `output.recall` → `output_recalled`. Read the accepted output back. */
-export const OutputRecalled = outcomeOf(Type.Object({ output: Type.String() }));
-export type OutputRecalled = Static<typeof OutputRecalled>;
-
-/** `workspace.remove` → `workspace_removed`. The execution was erased: take its workspace away. */
-export const WorkspaceRemove = Type.Object({
-  execution_id: Type.String(),
-  /** The instance that may still be ending. */
-  instance_id: Type.Union([Type.String(), Type.Null()]),
 });
-export type WorkspaceRemove = Static<typeof WorkspaceRemove>;
+export type OutputHandled = Outcome<typeof outputHandle>;
+
+/** Outcome: `output_recalled`. Read the accepted output back. */
+export const outputRecall = defineActivity({
+  name: "output.recall",
+  input: Type.Object({}),
+  output: Type.Object({ output: Type.String() }),
+});
+export type OutputRecalled = Outcome<typeof outputRecall>;
+
+/**
+ * Outcome: `delivery_ended`. Send destination `delivery` of the plan the end of the actor, at least once; whatever comes
+ * of it changes nothing.
+ */
+export const deliverySend = defineActivity({
+  name: "delivery.send",
+  input: Type.Object({ delivery: Type.Integer({ minimum: 0 }) }),
+  output: AnyJson,
+});
+
+/** Outcome: `workspace_removed`. The execution was erased: take its workspace away. */
+export const workspaceRemove = defineActivity({
+  name: "workspace.remove",
+  input: Type.Object({
+    execution_id: Type.String(),
+    /** The instance that may still be ending. */
+    instance_id: Type.Union([Type.String(), Type.Null()]),
+  }),
+  output: AnyJson,
+});

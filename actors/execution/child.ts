@@ -1,9 +1,10 @@
 /** What an execution keeps of its children, and what passes between the two. */
 
 import { type Static, Type } from "@sinclair/typebox";
+import { defineActivity, type Outcome } from "../kernel/activity.ts";
 import { AnyJson } from "../kernel/json.ts";
+import { message } from "../kernel/message.ts";
 import { Nullable } from "../kernel/schema.ts";
-import { outcomeOf } from "./activities.ts";
 import { Attachment, MountPlan } from "./start/plan.ts";
 
 const Text = Type.String();
@@ -51,11 +52,7 @@ export const ChildInput = Type.Union([
 ]);
 export type ChildInput = Static<typeof ChildInput>;
 
-/**
- * `child.start` → `child_started`. Start `child_execution_id` as a child of the actor; the same again is
- * the same child. Fails with a code when the child cannot be started, for example `judge_not_found`,
- * `agent_paused`, `depth_exceeded`.
- */
+/** What a child is started with. */
 export const ChildStart = Type.Object({
   child_execution_id: Text,
   /** UUID or name. */
@@ -80,8 +77,16 @@ export const AgentRuntimeOverrides = Type.Object({
 });
 export type AgentRuntimeOverrides = Static<typeof AgentRuntimeOverrides>;
 
-export const ChildStarted = outcomeOf(Type.Object({ agent_id: Text }));
-export type ChildStarted = Static<typeof ChildStarted>;
+/**
+ * Outcome: `child_started`. Start `child_execution_id` as a child of the actor; the same again is the same child. Fails
+ * with a code when the child cannot be started, for example `judge_not_found`, `agent_paused`, `depth_exceeded`.
+ */
+export const childStart = defineActivity({
+  name: "child.start",
+  input: ChildStart,
+  output: Type.Object({ agent_id: Text }),
+});
+export type ChildStarted = Outcome<typeof childStart>;
 
 /** What a child's last turn tells its parent. */
 export const ChildEnd = Type.Object({
@@ -94,3 +99,9 @@ export const ChildEnd = Type.Object({
   error_code: Nullable(Text),
 });
 export type ChildEnd = Static<typeof ChildEnd>;
+
+/** The kind of a workflow's run, which starts executions as its children. */
+export const workflowRunKind = "workflow_run";
+
+/** What an actor that starts executions takes: the last turn of each tells it. */
+export const parentMessages = { child_ended: message({ body: ChildEnd }) };

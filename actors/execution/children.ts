@@ -6,10 +6,12 @@
  * `child_ended`. A child nobody waits for any more is cancelled, even when the news of its start comes late.
  */
 
-import type { Effect } from "../kernel/effect.ts";
-import type { Context } from "../kernel/turn.ts";
+import type { TellEffect } from "../kernel/effect.ts";
+import { tell } from "../kernel/effect.ts";
 import type { Child, ChildEnd, ChildRole, ChildStart, ChildStarted } from "./child.ts";
+import { childStart } from "./child.ts";
 import type { Life } from "./life.ts";
+import { executionProtocol } from "./messages.ts";
 import type { ExecutionState } from "./state.ts";
 
 /** A child that is over for its parent. */
@@ -37,7 +39,7 @@ export function startChild(
   life.state.children.push({ id, role, concern, agent_id: null });
   const trigger = role === "output_handler" ? "output_handler" : "validator";
   const input: ChildStart = { child_execution_id: id, trigger, ...wish };
-  life.perform("child.start", startId(id), input, "child_started");
+  life.perform(childStart, input, { id: startId(id), then: "child_started" });
   return id;
 }
 
@@ -45,7 +47,7 @@ export function startChild(
 export function childStarted(life: Life, outcome: ChildStarted): Ended | null {
   const child = life.state.children.find(({ id }) => startId(id) === outcome.id);
   if (child === undefined) {
-    for (const effect of unwanted(outcome, life.context)) life.push(effect);
+    life.push(...unwanted(outcome));
     return null;
   }
   if (child.agent_id !== null) return null;
@@ -88,16 +90,16 @@ export function leaveChildren(life: Life): void {
 }
 
 /** The answer to the start of a child that nobody waits for any more. */
-export function unwanted(outcome: ChildStarted, { kind }: Context): Effect[] {
+export function unwanted(outcome: ChildStarted): TellEffect[] {
   if (!outcome.ok) return [];
   const key = outcome.id.slice(startId("").length);
-  return [{ effect: "tell", kind, key, message: { type: "cancel", body: { reason: "parent_ended" } } }];
+  return [tell(executionProtocol, key, "cancel", { reason: "parent_ended" })];
 }
 
 function dismiss(life: Life, child: Child, reason: string): void {
   forget(life, child);
   if (child.agent_id !== null) noteCompleted(life, child, "cancelled");
-  life.tell(child.id, "cancel", { reason });
+  life.tell(executionProtocol, child.id, "cancel", { reason });
 }
 
 function forget(life: Life, child: Child): void {

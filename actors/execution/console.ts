@@ -1,12 +1,12 @@
 /** The agent's output while it runs: told apart from repeats by offset, stored up to a bound. */
-import type { Static } from "@sinclair/typebox";
+
 import type { Life } from "./life.ts";
-import type { messages } from "./messages.ts";
+import type { ConsoleChunk } from "./messages.ts";
 
 /** Bytes of output stored per iteration. */
 const maxStoredBytes = 1_048_576;
 
-export function noteConsole(life: Life, chunk: Static<typeof messages.console>): void {
+export function noteConsole(life: Life, chunk: ConsoleChunk): void {
   const { console, number } = life.iteration;
   const { stream, offset, bytes } = chunk;
   const seen = console[stream];

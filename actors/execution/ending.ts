@@ -1,9 +1,12 @@
 /** The four ways an execution ends. Each has one terminal event, and nothing comes after it. */
+
 import type { ChildEnd } from "./child.ts";
+import { parentMessages, workflowRunKind } from "./child.ts";
 import { leaveChildren } from "./children.ts";
 import { giveUpIteration } from "./instance.ts";
 import type { Life } from "./life.ts";
 import type { Status } from "./messages.ts";
+import { executionProtocol } from "./messages.ts";
 import { sendDeliveries } from "./output/delivery.ts";
 import { giveUpHandling } from "./output/handling.ts";
 import type { Ending } from "./state.ts";
@@ -82,6 +85,6 @@ function tellParent(life: Life, status: Status, output: string | null): void {
     error_code: ending?.error_code ?? null,
   };
   // A workflow that started it is its parent; what it starts itself belongs to no workflow.
-  const kind = header.workflow_execution_id === parent ? "workflow" : life.context.kind;
-  life.push({ effect: "tell", kind, key: parent, message: { type: "child_ended", body: end } });
+  const kind = header.workflow_execution_id === parent ? workflowRunKind : executionProtocol.kind;
+  life.tell({ kind, messages: parentMessages }, parent, "child_ended", end);
 }

@@ -6,6 +6,7 @@
  */
 
 import { type Static, type TProperties, Type } from "@sinclair/typebox";
+import { defineLog } from "../kernel/effect.ts";
 import { AnyJson, type Json, JsonObject } from "../kernel/json.ts";
 import { Nullable } from "../kernel/schema.ts";
 import { ToolCall } from "./activities.ts";
@@ -136,6 +137,9 @@ export function eventOf<N extends EventName>(
 ): Json {
   return { [name]: { ...subject, ...(fields as { readonly [member: string]: Json }) } };
 }
+
+/** The log of events, in their stored form. */
+export const executionEvents = defineLog("events", AnyJson);
 
 /** The name of a stored event; "" for what is none. */
 export function eventName(entry: Json): string {

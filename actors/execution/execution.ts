@@ -13,7 +13,8 @@
 
 import { defineActor } from "../kernel/actor.ts";
 import { iso } from "../kernel/time.ts";
-import type { Context, Turn } from "../kernel/turn.ts";
+import type { Context } from "../kernel/turn.ts";
+import { workspaceRemove } from "./activities.ts";
 import { childEnded, childrenOutlive, childStarted, type Ended, unwanted } from "./children.ts";
 import { noteConsole } from "./console.ts";
 import { cancel, shortened, timeOut } from "./ending.ts";
@@ -31,33 +32,32 @@ import {
 import { faultInFlight, instanceEnded, outputJudged, outputJudgesOverdue, validated } from "./iteration.ts";
 import { validateId } from "./judging/validation.ts";
 import { ruleOf } from "./judging/verdict.ts";
+import type { Result } from "./life.ts";
 import { Life, unchanged } from "./life.ts";
 import { dispatchResult, generate } from "./loop/gateway.ts";
 import { heardModel, heardTool, heardToolJudge, toolJudgesLate } from "./loop/loop.ts";
-import { type CancelReply, type EraseReply, messages, type PickedUpReply, type StartReply } from "./messages.ts";
+import { type CancelReply, executionProtocol, type PickedUpReply, type StartReply } from "./messages.ts";
 import { forgetDeliveries } from "./output/delivery.ts";
 import { handleId, handlerRuleOf, recallId } from "./output/handling.ts";
 import { handlerEnded, handlerOverdue, outputHandled, outputRecalled } from "./output/output-handler.ts";
-import { CONTEXT_LOG, type Header, PLAN_LOG, type Plan } from "./start/plan.ts";
+import { contextLog, type Header, type Plan, planLog } from "./start/plan.ts";
 import { ExecutionState, isOver, listedMembers } from "./state.ts";
 import { completeState } from "./stored-state.ts";
 
 type State = ExecutionState | null;
-type Result = Turn<ExecutionState>;
 
-export const EXECUTION = "execution";
+export const EXECUTION = executionProtocol.kind;
 
 export const execution = defineActor({
-  kind: EXECUTION,
+  ...executionProtocol,
   state: ExecutionState,
-  complete: completeState,
+  upgrade: completeState,
   listed: listedMembers,
-  messages,
   receive: {
     start(state, { header, plan }, context) {
       if (state !== null) return unchanged(state, startReply(state, context));
       const life = new Life(firstState(header, plan, context), context);
-      life.note(PLAN_LOG, plan);
+      life.append(planLog, plan);
       runInstance(life, null);
       return life.turn(startReply(life.state, context));
     },
@@ -77,7 +77,7 @@ export const execution = defineActor({
       if (state === null || isOver(state)) return unchanged(state, { kept: false });
       if (state.context_kept) return unchanged(state, { kept: true });
       const life = new Life(state, context);
-      life.note(CONTEXT_LOG, { text });
+      life.append(contextLog, { text });
       for (const { code, message } of warnings) life.warnOnce(code, message);
       life.state.context_kept = true;
       return life.turn({ kept: true });
@@ -146,7 +146,7 @@ export const execution = defineActor({
     child_started(state, outcome, context) {
       if (state === null || isOver(state)) {
         const goesOn = state !== null && childrenOutlive(state);
-        return { state, effects: goesOn ? [] : unwanted(outcome, context) };
+        return { state, effects: goesOn ? [] : unwanted(outcome) };
       }
       return within(state, context, (life) => childOver(life, childStarted(life, outcome)));
     },
@@ -209,7 +209,7 @@ export const execution = defineActor({
     },
 
     cancel(state, { reason }, context) {
-      if (state === null) return unchanged(null, { outcome: "unknown" } satisfies CancelReply);
+      if (state === null) return unchanged(null, { outcome: "unknown" });
       if (isOver(state)) return unchanged(state, cancelReply(state, context));
       const life = new Life(state, context);
       cancel(life, reason);
@@ -217,21 +217,21 @@ export const execution = defineActor({
     },
 
     erase(state, _, context) {
-      if (state === null) return unchanged(null, { outcome: "unknown" } satisfies EraseReply);
+      if (state === null) return unchanged(null, { outcome: "unknown" });
       const life = new Life(state, context);
       forgetDeliveries(life);
       if (!isOver(state)) cancel(life, "deleted");
       if (state.header.inline !== true) {
         const input = { execution_id: context.key, instance_id: state.iteration.instance_id };
-        life.perform("workspace.remove", `workspace:${context.key}`, input, "workspace_removed");
+        life.perform(workspaceRemove, input, { id: `workspace:${context.key}`, then: "workspace_removed" });
       }
-      return life.farewell({ outcome: "erased" } satisfies EraseReply);
+      return life.farewell({ outcome: "erased" });
     },
   },
 });
 
 /** Runs one step of a running execution; what comes after the end is ignored. */
-function within(state: State, context: Context, step: (life: Life) => void): Result {
+function within(state: State, context: Context, step: (life: Life) => void): Result<never> {
   if (state === null || isOver(state)) return unchanged(state);
   const life = new Life(state, context);
   step(life);

@@ -1,12 +1,12 @@
 /** The sandbox instance of the current iteration: asked for, picked up, replaced, given up. */
-import type { Static } from "@sinclair/typebox";
-import { INLINE_RUN, type IterationRun, iterationRunAt } from "./activities.ts";
+
+import { type IterationRun, inlineRun, iterationRunAt } from "./activities.ts";
 import { giveUpValidation } from "./judging/validation.ts";
 import type { Life } from "./life.ts";
 import { closeLoop } from "./loop/loop.ts";
 import { refusals } from "./loop/refusal.ts";
 import { trimText } from "./loop/trim.ts";
-import type { messages } from "./messages.ts";
+import type { PullNews } from "./messages.ts";
 import type { Iteration } from "./state.ts";
 
 /** Of what a registry says about an image. */
@@ -43,8 +43,8 @@ export function runInstance(life: Life, replaces: string | null): void {
   const { number: iteration, attempt, instance_id } = life.iteration;
   const input: IterationRun = { execution_id: life.executionId, iteration, attempt, instance_id, replaces };
   const { inline, hierarchy } = life.state.header;
-  const activity = inline === true ? INLINE_RUN : iterationRunAt(hierarchy.depth);
-  life.perform(activity, runId(instance_id), input, "instance_ended");
+  const activity = inline === true ? inlineRun : iterationRunAt(hierarchy.depth);
+  life.perform(activity, input, { id: runId(instance_id), then: "instance_ended" });
 }
 
 /** What the record says of an iteration past its time. */
@@ -94,7 +94,7 @@ export function noteEgressBlocked(
 }
 
 /** The image of the instance is being fetched, is there, or cannot be had. Told again, it is an event again. */
-export function notePull(life: Life, news: Static<typeof messages.image_pull>["news"]): void {
+export function notePull(life: Life, news: PullNews): void {
   const told = { image: news.image, timestamp: life.at };
   switch (news.stage) {
     case "image_pull_started":

@@ -24,8 +24,7 @@ import type { Life } from "./life.ts";
 import { isFatalModelError } from "./loop/refusal.ts";
 import { trimText } from "./loop/trim.ts";
 import { accept } from "./output/output-handler.ts";
-import { attemptOf } from "./record/history.ts";
-import { HISTORY_LOG } from "./start/plan.ts";
+import { attemptOf, historyLog } from "./record/history.ts";
 import type { Iteration } from "./state.ts";
 
 const maxRestarts = 2;
@@ -235,7 +234,7 @@ function remember(life: Life, attempt: Omit<Parameters<typeof attemptOf>[0], "it
   const { iteration, state } = life;
   if (iteration.number >= state.header.max_iterations) return;
   const exit = iteration.exit_code === null ? {} : { exit_code: iteration.exit_code };
-  life.note(HISTORY_LOG, attemptOf({ iteration: iteration.number, ...exit, ...attempt }));
+  life.append(historyLog, attemptOf({ iteration: iteration.number, ...exit, ...attempt }));
 }
 
 /** After a rejection or a fault: the next iteration, if the mode and the count allow one. */

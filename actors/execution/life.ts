@@ -1,24 +1,23 @@
 /** One turn of an execution under construction: the next state beside the effects that go with it. */
 
-import type { Effect } from "../kernel/effect.ts";
-import { copyOf, type Json } from "../kernel/json.ts";
-import type { ReplyTo } from "../kernel/message.ts";
+import { copyOf } from "../kernel/json.ts";
 import { iso } from "../kernel/time.ts";
 import type { Context, Turn } from "../kernel/turn.ts";
-import { type EventFields, type EventName, eventOf } from "./events.ts";
-import type { LoopEntry } from "./messages.ts";
-import { loopLog } from "./start/plan.ts";
+import { TurnEffects } from "../kernel/turn.ts";
+import { type EventFields, type EventName, eventOf, executionEvents } from "./events.ts";
+import type { ExecutionMessages, LoopEntry } from "./messages.ts";
+import { executionProtocol, loopLog } from "./messages.ts";
 import type { ExecutionState, Iteration } from "./state.ts";
 
-export class Life {
+/** The answer of an execution; `Reply` is never where no caller waits. */
+export type Result<Reply> = Turn<ExecutionState, Reply, ExecutionMessages>;
+
+export class Life extends TurnEffects<ExecutionMessages> {
   /** A copy; a handler that throws leaves the actor as it was. */
   readonly state: ExecutionState;
-  private readonly effects: Effect[] = [];
 
-  constructor(
-    state: ExecutionState,
-    readonly context: Context,
-  ) {
+  constructor(state: ExecutionState, context: Context) {
+    super(executionProtocol, context);
     this.state = copyOf(state);
   }
 
@@ -35,25 +34,12 @@ export class Life {
 
   emit<N extends EventName>(name: N, fields: EventFields<N>): void {
     const subject = { execution_id: this.executionId, agent_id: this.state.header.agent_id };
-    this.effects.push({ effect: "emit", entry: eventOf(name, subject, fields) });
-  }
-
-  /** Sends a message to another execution. */
-  tell(executionId: string, type: string, body: Json): void {
-    this.push({ effect: "tell", kind: this.context.kind, key: executionId, message: { type, body } });
-  }
-  push(effect: Effect): void {
-    this.effects.push(effect);
-  }
-
-  /** Appends to one of the other logs. */
-  note(log: string, entry: Json): void {
-    this.effects.push({ effect: "emit", log, entry });
+    this.append(executionEvents, eventOf(name, subject, fields));
   }
 
   /** Appends to the loop log of the current instance and returns the entry's number. */
   record(entry: LoopEntry): number {
-    this.note(loopLog(this.iteration.instance_id), entry as Json);
+    this.append(loopLog(this.iteration.instance_id), entry);
     this.iteration.logged += 1;
     return this.iteration.logged;
   }
@@ -64,33 +50,17 @@ export class Life {
     if (!warnings.some((warning) => warning.code === code)) warnings.push({ code, message });
   }
 
-  perform(activity: string, id: string, input: Json, then: string): void {
-    this.effects.push({ effect: "perform", activity, id, input, then });
-  }
-  abandon(id: string): void {
-    this.effects.push({ effect: "abandon", id });
-  }
-  schedule(timer: string, at: number, type: string, body: Json): void {
-    this.effects.push({ effect: "schedule", timer, at, message: { type, body } });
-  }
-  cancelTimer(timer: string): void {
-    this.effects.push({ effect: "cancel", timer });
-  }
-  reply(to: ReplyTo, value: Json): void {
-    this.effects.push({ effect: "reply", to, value });
-  }
-
   /** Closes the turn. Without `reply` the caller is answered later, or never. */
-  turn(reply?: Json): Turn<ExecutionState> {
+  turn<Reply = never>(reply?: Reply): Result<Reply> {
     return { state: this.state, effects: this.effects, ...(reply === undefined ? {} : { reply }) };
   }
   /** Closes the last turn: the actor and its logs go. */
-  farewell(reply: Json): Turn<ExecutionState> {
+  farewell<Reply>(reply: Reply): Result<Reply> {
     return { state: null, effects: this.effects, reply };
   }
 }
 
 /** The answer to what changes nothing. */
-export function unchanged(state: ExecutionState | null, reply?: Json): Turn<ExecutionState> {
+export function unchanged<Reply = never>(state: ExecutionState | null, reply?: Reply): Result<Reply> {
   return { state, effects: [], ...(reply === undefined ? {} : { reply }) };
 }

@@ -1,16 +1,21 @@
 /** Everything an execution can be told or asked, and what it answers. */
 import { type Static, Type } from "@sinclair/typebox";
-import { AnyJson } from "../kernel/json.ts";
+import { outcomeOf } from "../kernel/activity.ts";
+import { defineLog } from "../kernel/effect.ts";
+import { defineProtocol, message } from "../kernel/message.ts";
+import { Nullable } from "../kernel/schema.ts";
 import {
-  InstanceEnded,
-  ModelOutcome,
-  OutputHandled,
-  OutputRecalled,
+  deliverySend,
+  inlineRun,
+  iterationValidate,
+  modelCall,
+  outputHandle,
+  outputRecall,
   ToolCall,
-  ToolOutcome,
-  Validated,
+  toolCall,
+  workspaceRemove,
 } from "./activities.ts";
-import { ChildEnd, ChildStarted } from "./child.ts";
+import { childStart, parentMessages } from "./child.ts";
 import { Header, Plan, RuntimeFacts, Warning } from "./start/plan.ts";
 
 const Instance = Type.Object({ instance_id: Type.String() });
@@ -59,73 +64,35 @@ export const DispatchResult = Type.Object({
 });
 export type DispatchResult = Static<typeof DispatchResult>;
 
-export const messages = {
-  /** ask → StartReply. The same again gets the same reply. */
-  start: Type.Object({ header: Header, plan: Plan }),
-  /** ask, by `iteration.run` once it holds a slot → PickedUpReply. Repeatable. */
-  picked_up: Type.Object({ instance_id: Type.String(), runtime: RuntimeFacts, warnings: Type.Array(Warning) }),
-  /**
-   * ask, by `iteration.run` before the first launch → ContextReply: `spec.context` as one text. The first one is
-   * kept in the log `context`, whatever comes later.
-   */
-  context_loaded: Type.Object({ text: Type.String(), warnings: Type.Array(Warning) }),
-  /** tell, by `iteration.run` after launch. Repeatable. */
-  instance_spawned: Instance,
-  /** tell, by `iteration.run`, before there is an instance: what becomes of the image it needs. */
-  image_pull: Type.Object({
-    instance_id: Type.String(),
-    news: Type.Union([
-      Type.Object({ stage: Type.Literal("image_pull_started"), image: Type.String() }),
-      Type.Object({
-        stage: Type.Literal("image_pull_completed"),
-        image: Type.String(),
-        duration_ms: Type.Number({ minimum: 0 }),
-      }),
-      Type.Object({ stage: Type.Literal("image_pull_failed"), image: Type.String(), error: Type.String() }),
-    ]),
+/** What becomes of the image an instance needs. */
+const PullNews = Type.Union([
+  Type.Object({ stage: Type.Literal("image_pull_started"), image: Type.String() }),
+  Type.Object({
+    stage: Type.Literal("image_pull_completed"),
+    image: Type.String(),
+    duration_ms: Type.Number({ minimum: 0 }),
   }),
-  /** tell, by the egress proxy: it refused the instance a connection. */
-  egress_blocked: Type.Object({
-    instance_id: Type.String(),
-    host: Type.String({ maxLength: 300 }),
-    port: Type.Integer(),
-    reason: Type.String({ maxLength: 100 }),
-  }),
-  /** tell, by `iteration.run`: output in stream order; `offset` and `bytes` count bytes of the stream. */
-  console: Type.Object({
-    instance_id: Type.String(),
-    stream: Type.Union([Type.Literal("stdout"), Type.Literal("stderr")]),
-    offset: Type.Integer({ minimum: 0 }),
-    bytes: Type.Integer({ minimum: 0 }),
-    content: Type.String(),
-  }),
-  /** ask, by the gateway → GatewayAnswer, often deferred. */
-  generate: Generate,
-  /** ask, by the gateway → GatewayAnswer, often deferred. */
-  dispatch_result: DispatchResult,
-  /** Outcomes of activities. */
-  instance_ended: InstanceEnded,
-  validated: Validated,
-  model_outcome: ModelOutcome,
-  tool_outcome: ToolOutcome,
-  child_started: ChildStarted,
-  output_handled: OutputHandled,
-  output_recalled: OutputRecalled,
-  delivery_ended: AnyJson,
-  workspace_removed: AnyJson,
-  /** tell, by a child in its last turn. */
-  child_ended: ChildEnd,
-  /** Timers. */
-  deadline: Type.Object({}),
-  iteration_deadline: Instance,
-  dispatch_lost: Type.Object({ dispatch_id: Type.String() }),
-  handler_overdue: Type.Object({}),
-  panel_overdue: Type.Object({ panel_id: Type.String() }),
-  /** ask → CancelReply. */
-  cancel: Type.Object({ reason: Type.Union([Type.String(), Type.Null()]) }),
-  /** ask → EraseReply. */
-  erase: Type.Object({}),
-};
+  Type.Object({ stage: Type.Literal("image_pull_failed"), image: Type.String(), error: Type.String() }),
+]);
+export type PullNews = Static<typeof PullNews>;
+
+const EgressBlocked = Type.Object({
+  instance_id: Type.String(),
+  host: Type.String({ maxLength: 300 }),
+  port: Type.Integer(),
+  reason: Type.String({ maxLength: 100 }),
+});
+export type EgressBlocked = Static<typeof EgressBlocked>;
+
+/** Output of the bootstrap; `offset` and `bytes` count bytes of the stream. */
+const ConsoleChunk = Type.Object({
+  instance_id: Type.String(),
+  stream: Type.Union([Type.Literal("stdout"), Type.Literal("stderr")]),
+  offset: Type.Integer({ minimum: 0 }),
+  bytes: Type.Integer({ minimum: 0 }),
+  content: Type.String(),
+});
+export type ConsoleChunk = Static<typeof ConsoleChunk>;
 
 export const Status = Type.Union([
   Type.Literal("pending"),
@@ -252,3 +219,61 @@ export const LoopEntry = Type.Union([
   Type.Object({ entry: Type.Literal("final"), final: Final }),
 ]);
 export type LoopEntry = Static<typeof LoopEntry>;
+
+/** The exchange of one sandbox instance with the gateway; see `conversation.ts`. */
+export const loopLog = (instanceId: string) => defineLog(`loop:${instanceId}`, LoopEntry);
+
+const Nothing = Type.Object({});
+
+export const executionProtocol = defineProtocol({
+  kind: "execution",
+  messages: {
+    /** The same again gets the same reply. */
+    start: message({ body: Type.Object({ header: Header, plan: Plan }), reply: StartReply }),
+    /** By `iteration.run` once it holds a slot. Repeatable. */
+    picked_up: message({
+      body: Type.Object({ instance_id: Type.String(), runtime: RuntimeFacts, warnings: Type.Array(Warning) }),
+      reply: PickedUpReply,
+    }),
+    /**
+     * By `iteration.run` before the first launch: `spec.context` as one text. The first one is kept in the log
+     * `context`; later ones change nothing.
+     */
+    context_loaded: message({
+      body: Type.Object({ text: Type.String(), warnings: Type.Array(Warning) }),
+      reply: ContextReply,
+    }),
+    /** By `iteration.run` after launch. Repeatable. */
+    instance_spawned: message({ body: Instance }),
+    /** By `iteration.run`, before there is an instance: what becomes of the image it needs. */
+    image_pull: message({ body: Type.Object({ instance_id: Type.String(), news: PullNews }) }),
+    /** By the egress proxy: it refused the instance a connection. */
+    egress_blocked: message({ body: EgressBlocked }),
+    /** By `iteration.run`: output in stream order. */
+    console: message({ body: ConsoleChunk }),
+    /** By the gateway; often answered by a later turn. */
+    generate: message({ body: Generate, reply: GatewayAnswer }),
+    dispatch_result: message({ body: DispatchResult, reply: GatewayAnswer }),
+    /** Outcomes of activities. */
+    instance_ended: message({ body: outcomeOf(inlineRun) }),
+    validated: message({ body: outcomeOf(iterationValidate) }),
+    model_outcome: message({ body: outcomeOf(modelCall) }),
+    tool_outcome: message({ body: outcomeOf(toolCall) }),
+    child_started: message({ body: outcomeOf(childStart) }),
+    output_handled: message({ body: outcomeOf(outputHandle) }),
+    output_recalled: message({ body: outcomeOf(outputRecall) }),
+    delivery_ended: message({ body: outcomeOf(deliverySend) }),
+    workspace_removed: message({ body: outcomeOf(workspaceRemove) }),
+    ...parentMessages,
+    /** Timers. */
+    deadline: message({ body: Nothing }),
+    iteration_deadline: message({ body: Instance }),
+    dispatch_lost: message({ body: Type.Object({ dispatch_id: Type.String() }) }),
+    handler_overdue: message({ body: Nothing }),
+    panel_overdue: message({ body: Type.Object({ panel_id: Type.String() }) }),
+    cancel: message({ body: Type.Object({ reason: Nullable(Type.String()) }), reply: CancelReply }),
+    /** Cancels it if need be; its record and its logs go. */
+    erase: message({ body: Nothing, reply: EraseReply }),
+  },
+});
+export type ExecutionMessages = typeof executionProtocol.messages;

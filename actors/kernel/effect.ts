@@ -1,47 +1,150 @@
-/** What an actor wants done after its turn is committed. */
+/**
+ * Effects: what an actor wants done after its turn is committed. They are data; the functions of this file make them
+ * from definitions, so that a message, a body or an outcome that does not fit does not compile.
+ */
+import type { Static, TSchema } from "@sinclair/typebox";
+import type { ActivityDefinition, InputOf, Outcome } from "./activity.ts";
 import type { Json } from "./json.ts";
-import type { Message, ReplyTo } from "./message.ts";
+import type { BodyOf, Message, MessageDefinition, Messages, Protocol, ReplyOf, ReplyTo, TypeOf } from "./message.ts";
 
-export type Effect =
+/** The body that an effect brings back to its own actor; exists for the compiler only. */
+declare const returns: unique symbol;
+
+export interface TellEffect {
+  readonly effect: "tell";
+  readonly kind: string;
+  readonly key: string;
+  readonly message: Message;
+  readonly coCommit?: true;
+}
+
+export interface EmitEffect {
+  readonly effect: "emit";
+  /** Live tails follow the one that is called `events`. */
+  readonly log: string;
+  readonly entry: Json;
+}
+
+export interface ScheduleEffect<Type extends string = string, Body = unknown> {
+  readonly effect: "schedule";
+  readonly timer: string;
+  readonly at: number;
+  readonly message: { readonly type: Type; readonly body: Json };
+  readonly [returns]: Body;
+}
+
+export interface CancelEffect {
+  readonly effect: "cancel";
+  readonly timer: string;
+}
+
+export interface PerformEffect<Then extends string = string, Body = unknown> {
+  readonly effect: "perform";
+  readonly activity: string;
+  readonly id: string;
+  readonly input: Json;
+  readonly then: Then;
+  readonly [returns]: Body;
+}
+
+export interface AbandonEffect {
+  readonly effect: "abandon";
+  readonly id: string;
+}
+
+export interface ReplyEffect {
+  readonly effect: "reply";
+  readonly to: ReplyTo;
+  readonly value: Json;
+}
+
+/** An effect of an actor with these messages: timers and outcomes come back to it as messages that it takes. */
+export type Effect<M extends Messages = Messages> =
+  | TellEffect
+  | EmitEffect
+  | CancelEffect
+  | AbandonEffect
+  | ReplyEffect
+  | { [T in TypeOf<M>]: ScheduleEffect<T, BodyOf<M[T]>> | PerformEffect<T, BodyOf<M[T]>> }[TypeOf<M>];
+
+export interface TellOptions {
   /**
-   * Send a message to another actor of the same tenant. `together`: where the receiver lives beside this actor
-   * (`newIdBeside`), its turn is part of the same commit, and it runs before any message that comes later; should
-   * that turn fail, or should the two live apart, it is sent like any other. Use one way or the other between
-   * two actors: the two keep no order among each other.
+   * Where the receiver lives beside this actor (`newIdBeside`), its turn is part of the same commit, and it runs before
+   * any message that comes later; should that turn fail, or should the two live apart, the message is sent like any
+   * other. Use one way or the other between two actors: the two keep no order among each other.
    */
-  | {
-      readonly effect: "tell";
-      readonly kind: string;
-      readonly key: string;
-      readonly message: Message;
-      readonly together?: true;
-    }
-  /**
-   * Append an entry to one of the actor's own logs. `log` defaults to `events`, the one that live
-   * tails follow; entries of a log are numbered from 1 without gaps.
-   */
-  | { readonly effect: "emit"; readonly log?: string; readonly entry: Json }
-  /**
-   * Wake this actor with `message` at `at` (Unix ms). The name identifies the timer for `cancel`;
-   * scheduling a name that is already waiting does nothing. A fired timer is only a message: the actor
-   * decides whether it still matters.
-   */
-  | { readonly effect: "schedule"; readonly timer: string; readonly at: number; readonly message: Message }
-  | { readonly effect: "cancel"; readonly timer: string }
-  /** Put a job on a BullMQ queue of the job catalogue. `id` makes it unique in that queue. */
-  | { readonly effect: "enqueue"; readonly queue: string; readonly id: string; readonly data: Json }
-  /**
-   * Do slow or outside work. The outcome comes back as a message of type `then` whose body is an
-   * `Outcome`. `id` is unique per piece of work and reaches the outside as its idempotency key.
-   */
-  | {
-      readonly effect: "perform";
-      readonly activity: string;
-      readonly id: string;
-      readonly input: Json;
-      readonly then: string;
-    }
-  /** The outcome of a piece of work is no longer wanted: stop it, and let it clean up after itself. */
-  | { readonly effect: "abandon"; readonly id: string }
-  /** Answer a caller whose message an earlier turn left unanswered. */
-  | { readonly effect: "reply"; readonly to: ReplyTo; readonly value: Json };
+  readonly coCommit?: true;
+}
+
+/** Sends a message to another actor of the same tenant. */
+export function tell<M extends Messages, T extends TypeOf<M>>(
+  to: Protocol<M>,
+  key: string,
+  type: T,
+  body: BodyOf<M[T]>,
+  options: TellOptions = {},
+): TellEffect {
+  return { effect: "tell", kind: to.kind, key, message: { type, body: json(body) }, ...options };
+}
+
+/** One of an actor's own logs, by name. */
+export interface LogDefinition<Entry extends TSchema = TSchema> {
+  readonly name: string;
+  readonly entry: Entry;
+}
+
+export function defineLog<Entry extends TSchema>(name: string, entry: Entry): LogDefinition<Entry> {
+  return { name, entry };
+}
+
+/** Appends an entry to one of the actor's own logs; entries of a log are numbered from 1 without gaps. */
+export function emit<Entry extends TSchema>({ name }: LogDefinition<Entry>, entry: Static<Entry>): EmitEffect {
+  return { effect: "emit", log: name, entry: json(entry) };
+}
+
+/**
+ * Wakes this actor with a message at `at` (Unix ms). The name identifies the timer for `cancel`; scheduling a name that
+ * is already waiting does nothing. A fired timer is only a message: the actor decides whether it still matters.
+ */
+export function schedule<T extends string, const Body>(
+  timer: string,
+  at: number,
+  type: T,
+  body: Body,
+): ScheduleEffect<T, Body> {
+  return { effect: "schedule", timer, at, message: { type, body: json(body) } } as ScheduleEffect<T, Body>;
+}
+
+export function cancel(timer: string): CancelEffect {
+  return { effect: "cancel", timer };
+}
+
+/**
+ * Has slow or outside work done. Its outcome comes back as message `then`. `id` is unique per piece of work and reaches
+ * the outside as its idempotency key.
+ */
+export function perform<A extends ActivityDefinition, Then extends string>(
+  activity: A,
+  input: InputOf<A>,
+  { id, then }: { readonly id: string; readonly then: Then },
+): PerformEffect<Then, Outcome<A>> {
+  return { effect: "perform", activity: activity.name, id, input: json(input), then } as PerformEffect<
+    Then,
+    Outcome<A>
+  >;
+}
+
+/** The outcome of a piece of work is no longer wanted: stop it, and let it clean up after itself. */
+export function abandon(id: string): AbandonEffect {
+  return { effect: "abandon", id };
+}
+
+/** Answers a caller whose message, of this definition, an earlier turn left unanswered. */
+export function reply<D extends MessageDefinition>(_message: D, to: ReplyTo, value: ReplyOf<D>): ReplyEffect {
+  return { effect: "reply", to, value: json(value) };
+}
+
+/** What fits a schema of messages, activities or logs is JSON: they travel and are stored as nothing else. */
+function json(value: unknown): Json {
+  return value as Json;
+}

@@ -1,5 +1,7 @@
 /** The working half of a node's runtime: lanes that take turns, what feeds them, and what their turns set off. */
+
 import type { Redis } from "ioredis";
+import type { AnyActorDefinition } from "../../actors/kernel/actor.ts";
 import type { Sql } from "../store/postgres.ts";
 import { openPatientRedis } from "../store/redis.ts";
 import { ActivityRunner } from "./activities/runner.ts";
@@ -11,11 +13,10 @@ import { Turns } from "./lane/turn.ts";
 import type { Answer, Calls } from "./mailbox/calls.ts";
 import { type Delivery, keepIdsAbove, MailboxReader, trimTo } from "./mailbox/mailbox.ts";
 import type { runtimeKeys } from "./mailbox/partition.ts";
-import { flushPendingTells } from "./mailbox/pending-tell.ts";
 import type { sending } from "./mailbox/sending.ts";
 import { Leases } from "./ownership/lease.ts";
 import { Ownership } from "./ownership/ownership.ts";
-import type { ActivityDefinition, AnyActorDefinition, News, Projection, RuntimeCounts } from "./port.ts";
+import type { Activity, News, Projection, RuntimeCounts } from "./port.ts";
 import type { Tails } from "./reads/tail.ts";
 import { within } from "./timeout.ts";
 import { Timers } from "./timers/timer.ts";
@@ -23,7 +24,7 @@ import { Timers } from "./timers/timer.ts";
 /** What a runtime works on. */
 export interface RuntimeWork {
   readonly actors: readonly AnyActorDefinition[];
-  readonly activities: readonly ActivityDefinition[];
+  readonly activities: readonly Activity[];
   readonly projections: readonly Projection[];
   /** Told what this node committed; a hint, since a crash may come between. Must not throw. */
   readonly announced?: (news: readonly News[]) => void;
@@ -54,7 +55,6 @@ export interface ConsumerLinks {
   readonly calls: Calls;
   readonly tails: Tails;
   readonly sender: ReturnType<typeof sending>;
-  readonly pendingTells: Parameters<typeof flushPendingTells>[0];
 }
 
 export type ConsumerCounts = Omit<RuntimeCounts, "tails">;
@@ -76,7 +76,7 @@ const bufferLimit = 2048;
 
 export function createConsumer(options: ConsumerOptions, work: RuntimeWork, links: ConsumerLinks): Consumer {
   const { sql, clock, partitions, host } = options;
-  const { node, keys, commands, subscriber, calls, tails, sender, pendingTells } = links;
+  const { node, keys, commands, subscriber, calls, tails, sender } = links;
   const { tell, conclude, askRepeatable } = sender;
   const crash = options.crash ?? (() => {});
   const blocking = openPatientRedis(options.redisUrl);
@@ -98,12 +98,11 @@ export function createConsumer(options: ConsumerOptions, work: RuntimeWork, link
     sql,
     node,
     host,
-    definitions: work.activities,
+    activities: work.activities,
     now: clock.now,
     random: options.random,
     orphanAfterMs: options.orphanAfterMs,
-    // What an activity asks it may have asked before, on a node that died.
-    ask: askRepeatable,
+    ask: (to, type, body, { deadlineMs }) => askRepeatable(to, type, body, deadlineMs),
     tell,
     conclude,
     broadcastAbandon: (id) => {
@@ -172,10 +171,7 @@ export function createConsumer(options: ConsumerOptions, work: RuntimeWork, link
     ttlMs: options.leaseTtlMs,
     crash,
     report: options.log,
-    onLook: async (live) => {
-      await runner.sweep(live);
-      await flushPendingTells(pendingTells, 2000);
-    },
+    onLook: (live) => runner.sweep(live),
   });
 
   subscriber.on("message", (channel: string, text: string) => {

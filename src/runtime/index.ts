@@ -6,11 +6,11 @@ import { isDatabaseUnavailable, type Sql } from "../store/postgres.ts";
 import { openPatientRedis, openRedis } from "../store/redis.ts";
 import { type Consumer, type ConsumerCounts, createConsumer, type RuntimeWork } from "./consumer.ts";
 import { DeadLetters } from "./dead-letters/dead-letter.ts";
+import { actorsOf, type HandleLinks } from "./handle.ts";
 import type { CrashPoint } from "./lane/options.ts";
 import { Calls } from "./mailbox/calls.ts";
 import { MailboxWriter } from "./mailbox/mailbox.ts";
 import { runtimeKeys } from "./mailbox/partition.ts";
-import { flushPendingTells, storePendingTells } from "./mailbox/pending-tell.ts";
 import { sending } from "./mailbox/sending.ts";
 import { type Runtime, RuntimeUnavailable } from "./port.ts";
 import { reading } from "./reads/reading.ts";
@@ -76,11 +76,19 @@ export function createRuntime(options: RuntimeOptions): NodeRuntime {
     laneOf: (partition) => consumer?.laneOf(partition) ?? null,
     crash,
   });
-  const { tell, ask, askDirect, askRepeatable } = sender;
+  const { tell, ask, askDirect, askRepeatable, askWith } = sender;
   const tails = new Tails({ sql, subscriber, commands, keys, node, partitions });
-  const pendingTells = { sql, send: tell };
   const deadLetters = new DeadLetters(sql, tell);
   let drained: Promise<void> | null = null;
+  const reads = reading(sql);
+  const links: HandleLinks = {
+    ask: (to, type, body, askOptions) => refused() ?? askWith(to, type, body, askOptions),
+    tell: (to, type, body) => refused() ?? tell(to, type, body),
+    read: reads.read,
+    readMany: reads.readMany,
+    log: reads.log,
+    tail: (at, after, listener) => tails.follow(at, after, listener),
+  };
 
   /** A refusal outside of the time between `start` and `drain`; null within it. */
   function refused(): Promise<never> | null {
@@ -100,7 +108,6 @@ export function createRuntime(options: RuntimeOptions): NodeRuntime {
       calls,
       tails,
       sender,
-      pendingTells,
     });
     consumer = created;
     await created.start();
@@ -123,13 +130,9 @@ export function createRuntime(options: RuntimeOptions): NodeRuntime {
     askDirect: (to, type, body, deadlineMs) => refused() ?? askDirect(to, type, body, deadlineMs),
     askRepeatable: (to, type, body, deadlineMs) => refused() ?? askRepeatable(to, type, body, deadlineMs),
     askNew: (to, type, body, deadlineMs) => refused() ?? askDirect(to, type, body, deadlineMs, true),
-    async tellWithin(tx, messages) {
-      await storePendingTells(tx, messages, clock.newId);
-      // Not yet committed; soon after it will be, and the regular look finds whatever this one misses.
-      setTimeout(() => void flushPendingTells(pendingTells, 0).catch(() => {}), 20);
-    },
-    ...reading(sql),
-    tail: (at, after, listener) => tails.follow(at, after, listener),
+    of: (definition) => actorsOf(links, definition),
+    ...reads,
+    tail: links.tail,
     deadLetters: {
       list: (filter) => deadLetters.list(filter),
       inspect: (id) => deadLetters.inspect(id),

@@ -1,8 +1,10 @@
 /** What the rest of the house may ask of the actor runtime. */
-import type { TransactionSql } from "postgres";
-import type { ActorDefinition } from "../../actors/kernel/actor.ts";
+import type { Static } from "@sinclair/typebox";
+import type { ActivityDefinition, InputOf, OutputOf } from "../../actors/kernel/activity.ts";
+import type { AnyActorDefinition } from "../../actors/kernel/actor.ts";
+import type { LogDefinition } from "../../actors/kernel/effect.ts";
 import type { Json } from "../../actors/kernel/json.ts";
-import type { Messages } from "../../actors/kernel/message.ts";
+import type { AskedTypeOf, BodyOf, Messages, Protocol, ReplyOf, TypeOf } from "../../actors/kernel/message.ts";
 
 export interface Address {
   readonly kind: string;
@@ -11,11 +13,11 @@ export interface Address {
 }
 
 /** One entry of an actor's log. `seq` counts from 1 without gaps. */
-export interface LogEntry {
+export interface LogEntry<Entry = Json> {
   readonly seq: number;
   /** Unix milliseconds of the turn that wrote it. */
   readonly at: number;
-  readonly entry: Json;
+  readonly entry: Entry;
 }
 
 /** A place in the log of one of several actors. */
@@ -95,17 +97,17 @@ export interface ActivityContext {
    * `draining` when this node leaves (leave outside work as it is; another node resumes it).
    */
   readonly signal: AbortSignal;
-  /** Sends the actor a message and waits for its reply. */
-  ask(type: string, body: Json, deadlineMs?: number): Promise<Json>;
-  /** Sends the actor a message; resolves once it is accepted. */
-  tell(type: string, body: Json): Promise<void>;
+  /**
+   * Messages to the actor that asked for the work, which is of this protocol. What it is asked may come twice: an
+   * earlier attempt may have asked it already.
+   */
+  of<M extends Messages>(protocol: Protocol<M>): Correspondence<M>;
 }
 
 /** The two reasons an activity's signal is aborted with. */
 export type AbortReason = "abandoned" | "draining";
 
-export interface ActivityDefinition {
-  readonly name: string;
+export interface ActivityOptions {
   /** How many run at once on one node; waiting ones are taken in turn by tenant. */
   readonly concurrency: number;
   /** Waiting longer than this for a free slot fails the work with code `queue_timeout`. Never when absent. */
@@ -117,7 +119,24 @@ export interface ActivityDefinition {
    * the same host resumes it, unless that host stays away for `orphanAfterMs`.
    */
   readonly hostBound?: boolean;
+}
+
+/** An activity that a node runs; made by `implement`. */
+export interface Activity extends ActivityOptions {
+  readonly definition: ActivityDefinition;
   run(input: Json, context: ActivityContext): Promise<Json>;
+}
+
+/**
+ * The doing of an activity whose contract lies in `actors/`. The runtime checks the stored input before `run` gets it.
+ */
+export function implement<A extends ActivityDefinition>(
+  definition: A,
+  options: ActivityOptions,
+  run: (input: InputOf<A>, context: ActivityContext) => Promise<OutputOf<A>>,
+): Activity {
+  // What fits the two schemas is JSON, and the runtime hands over only what it checked.
+  return { definition, ...options, run: run as Activity["run"] };
 }
 
 /** Rows that a feature derives from its actors' states, written in the transaction of the turn. */
@@ -158,12 +177,6 @@ export interface DeadLetter {
 /** Gets entries in order. `ended` says that the actor was erased: nothing will follow. */
 export type TailListener = (entries: readonly LogEntry[], ended: boolean) => void;
 
-export interface PendingTell {
-  readonly to: Address;
-  readonly type: string;
-  readonly body: Json;
-}
-
 export interface RuntimeCounts {
   readonly turns: number;
   readonly commits: number;
@@ -187,7 +200,66 @@ export interface RuntimeStatus {
   readonly draining: boolean;
 }
 
+export type StateOf<D extends AnyActorDefinition> = Static<D["state"]>;
+
+export interface AskOptions {
+  /**
+   * The key was minted for this very message and no other caller knows it: the runtime does not look for a stored
+   * state. Never for a key that an earlier attempt may have sent.
+   */
+  readonly fresh?: boolean;
+  /**
+   * The order of this message and earlier ones means nothing to the caller: it may overtake what waits in the actor's
+   * mailbox, and nothing is accepted before it is answered.
+   */
+  readonly unordered?: boolean;
+  /**
+   * The message may come twice: sent like an unordered one, and where that is refused through the mailbox, which waits
+   * out a partition that moves or a store that is away.
+   */
+  readonly repeatable?: boolean;
+  /** How long the caller waits; 30,000 ms when left out. */
+  readonly deadlineMs?: number;
+}
+
+/** Messages to one actor of these. */
+export interface Correspondence<M extends Messages> {
+  readonly address: Address;
+  /**
+   * Sends a message and waits for the actor's reply, wherever it lives.
+   * @throws AskTimeout, MailboxFull, RuntimeUnavailable, MessageRejected
+   */
+  ask<T extends AskedTypeOf<M>>(type: T, body: BodyOf<M[T]>, options?: AskOptions): Promise<ReplyOf<M[T]>>;
+  /** Accepts a message for the actor: processed even if every node is killed right after. */
+  tell<T extends TypeOf<M>>(type: T, body: BodyOf<M[T]>): Promise<void>;
+}
+
+export interface ActorHandle<D extends AnyActorDefinition> extends Correspondence<D["messages"]> {
+  /**
+   * The committed state in today's shape, or null. The tenant must match: foreign is unknown.
+   * @throws Error when what is stored fits no version's shape
+   */
+  read(): Promise<StateOf<D> | null>;
+  /** Committed entries of one of its logs after `after`, oldest first, at most `limit`. */
+  log<L extends LogDefinition>(log: L, after: number, limit: number): Promise<readonly LogEntry<Static<L["entry"]>>[]>;
+  /**
+   * Follows the log `events` from entry `after` on: stored entries first, then live ones, in order, none lost, none
+   * twice. The listener gets batches; it must not throw.
+   * @returns a function that ends it
+   */
+  tail(after: number, listener: TailListener): () => void;
+}
+
+/** All actors of a kind. */
+export interface Actors<D extends AnyActorDefinition> {
+  at(tenant: string, key: string): ActorHandle<D>;
+  /** The committed states of several actors in today's shape, by key; unknown and foreign keys are left out. */
+  readMany(tenant: string, keys: readonly string[]): Promise<ReadonlyMap<string, StateOf<D>>>;
+}
+
 export interface Runtime {
+  /** The actors of a definition. A handle is a cheap object: made where it is used, not kept. */
+  of<D extends AnyActorDefinition>(definition: D): Actors<D>;
   /** Accepts a message for an actor: processed even if every node is killed right after. */
   tell(to: Address, type: string, body: Json): Promise<void>;
   /**
@@ -210,11 +282,6 @@ export interface Runtime {
    * does not look for a stored state. Never use it for a key that an earlier attempt may have sent.
    */
   askNew(to: Address, type: string, body: Json, deadlineMs?: number): Promise<Json>;
-  /**
-   * Sends messages together with somebody else's transaction: they leave if, and only if, it commits.
-   * An actor may get one twice after a crash.
-   */
-  tellWithin(tx: TransactionSql, messages: readonly PendingTell[]): Promise<void>;
   /** The committed state, or null. The tenant must match: foreign is unknown. */
   read(at: Address): Promise<StoredActor | null>;
   /** The committed states of several actors of one kind, in no order; unknown and foreign keys are left out. */
@@ -224,7 +291,7 @@ export interface Runtime {
    * In no order; unknown and foreign keys are left out.
    */
   readListed(
-    actor: Pick<AnyActorDefinition, "kind" | "complete">,
+    actor: Pick<AnyActorDefinition, "kind" | "upgrade">,
     tenant: string,
     keys: readonly string[],
   ): Promise<readonly StoredActor[]>;
@@ -261,10 +328,4 @@ export interface Runtime {
   /** Stops intake, finishes turns in flight, hands partitions and work over. */
   drain(): Promise<void>;
   readonly nodeId: string;
-}
-
-/** An actor of whatever state and messages; its handlers are called only with what its own schemas admit. */
-export interface AnyActorDefinition extends Omit<ActorDefinition, "receive"> {
-  readonly messages: Messages;
-  readonly receive: object;
 }

@@ -51,7 +51,7 @@ export class Simulation {
     readonly tenant = "north",
   ) {
     this.stateCheck = compiledOnce(definition.state);
-    for (const [type, schema] of Object.entries(definition.messages)) this.checks.set(type, compiledOnce(schema));
+    for (const [type, schema] of Object.entries(definition.messages)) this.checks.set(type, compiledOnce(schema.body));
   }
 
   /** Delivers a message nobody waits for. */
@@ -102,7 +102,7 @@ export class Simulation {
 
   /** What it told others to be handled in the very commit of its turn, in order. */
   get toldTogether(): Extract<Effect, { effect: "tell" }>[] {
-    return this.told.filter((effect) => effect.effect === "tell" && effect.together === true) as Extract<
+    return this.told.filter((effect) => effect.effect === "tell" && effect.coCommit === true) as Extract<
       Effect,
       { effect: "tell" }
     >[];
@@ -140,7 +140,7 @@ export class Simulation {
       messageId: `message-${this.count}`,
       replyTo,
       newId: () => this.newId(),
-      newIdBeside: (kind) => {
+      newIdBeside: ({ kind }) => {
         const id = this.newId();
         this.beside.set(id, kind);
         return id;
@@ -166,7 +166,7 @@ export class Simulation {
   private carryOut(effect: Effect): void {
     switch (effect.effect) {
       case "emit": {
-        const name = effect.log ?? "events";
+        const name = effect.log;
         this.logs.set(name, [...this.log(name), effect.entry]);
         break;
       }

@@ -177,7 +177,7 @@ async function benchEntered(service: BenchService, sql: Sql, bare: BareIntake): 
   await pumped(single, lanes, async (index) => ids.push(await run(index)));
   accepted += single;
   const [entered] = await sql<{ count: number }[]>`
-    select count(*)::int as count from runtime_logs where kind = 'workflow' and key = any(${ids})
+    select count(*)::int as count from runtime_logs where kind = 'workflow_run' and key = any(${ids})
       and log = 'events' and entry like '%"WorkflowStateEntered"%'`;
   if (entered?.count !== single) throw new Error(`${entered?.count} of ${single} runs entered their state`);
   const background = await enteredInBackground(service, sql, lanes);
@@ -208,7 +208,7 @@ async function enteredInBackground(service: BenchService, sql: Sql, lanes: numbe
   await allStarted(sql, accepted);
   const rows = await sql<{ stimulus_id: string; at: string }[]>`
     select w.stimulus_id, l.at from workflow_runs w
-    join runtime_logs l on l.kind = 'workflow' and l.key = w.run_id::text and l.log = 'events'
+    join runtime_logs l on l.kind = 'workflow_run' and l.key = w.run_id::text and l.log = 'events'
     where w.stimulus_id = any(${[...sent.keys()]}) and l.entry like '%"WorkflowStateEntered"%'`;
   if (rows.length !== single) throw new Error(`${rows.length} of ${single} runs entered their state`);
   return rows.map(({ stimulus_id, at }) => Number(at) - (sent.get(stimulus_id) ?? 0));

@@ -2,8 +2,9 @@
  * One runtime node as a process of its own, for tests that kill it: counters, two activities, and
  * a crash point. Its settings are the first argument, its orders come over IPC; SIGTERM drains it.
  */
-import type { ActivityDefinition, CrashPoint, Runtime } from "../../src/runtime/index.ts";
+import { type Activity, type CrashPoint, implement, type Runtime } from "../../src/runtime/index.ts";
 import { openRedis } from "../../src/store/redis.ts";
+import { jsonActivity } from "../harness/counter.ts";
 import { startTestNode } from "../harness/runtime.ts";
 import { type FromNode, gateKey, type NodeSettings, type Numbered, type Request, runsKey, tenant } from "./protocol.ts";
 
@@ -22,24 +23,20 @@ function crash(point: CrashPoint): void {
   if (passed === settings.crash.nth) process.kill(process.pid, "SIGKILL");
 }
 
-const activities: readonly ActivityDefinition[] = [
-  {
-    name: "echo",
-    concurrency: 8,
-    retry: { attempts: 5, firstDelayMs: 50 },
-    run: (input) => Promise.resolve(input),
-  },
-  {
-    // Work that takes as long as the test wants; leaves a trace of each attempt.
-    name: "gated",
-    concurrency: 8,
-    retry: { attempts: 5, firstDelayMs: 50 },
-    async run(input, { id, attempt, resumed, signal }) {
+const activities: readonly Activity[] = [
+  implement(jsonActivity("echo"), { concurrency: 8, retry: { attempts: 5, firstDelayMs: 50 } }, (input) =>
+    Promise.resolve(input),
+  ),
+  // Work that takes as long as the test wants; leaves a trace of each attempt.
+  implement(
+    jsonActivity("gated"),
+    { concurrency: 8, retry: { attempts: 5, firstDelayMs: 50 } },
+    async (input, { id, attempt, resumed, signal }) => {
       await redis.rpush(runsKey(prefix, id), `${runtime?.nodeId} ${attempt} ${resumed}`);
       while (!signal.aborted && (await redis.exists(gateKey(prefix))) === 0) await Bun.sleep(20);
       return input;
     },
-  },
+  ),
 ];
 
 let runtime: Runtime | null = null;

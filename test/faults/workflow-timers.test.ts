@@ -74,7 +74,7 @@ beforeAll(async () => {
   for (const name of names) expect((await at.record(run(name))).current_state).toBe("WORK");
   await at.node.kill();
   const [{ begun }] = await at.stores.sql<[{ begun: number }]>`
-    select max((listed::json->>'started_at')::bigint)::float8 as begun from runtime_actors where kind = 'workflow'`;
+    select max((listed::json->>'started_at')::bigint)::float8 as begun from runtime_actors where kind = 'workflow_run'`;
   await until(() => Date.now() > begun + 10_000, { timeoutMs: 15_000, what: "every time to be up" });
   await at.node.restart();
   backAt = Date.now();

@@ -1,7 +1,12 @@
 /** A small actor for runtime tests and benches: counts, remembers who it heard from, uses every effect. */
+
 import { Type } from "@sinclair/typebox";
+import { defineActivity } from "../../actors/kernel/activity.ts";
 import { defineActor } from "../../actors/kernel/actor.ts";
+import { abandon, cancel, defineLog, emit, perform, reply, schedule, tell } from "../../actors/kernel/effect.ts";
+import { AnyJson } from "../../actors/kernel/json.ts";
 import type { ReplyTo } from "../../actors/kernel/message.ts";
+import { defineProtocol, message } from "../../actors/kernel/message.ts";
 
 const State = Type.Object({
   count: Type.Integer(),
@@ -12,33 +17,54 @@ const State = Type.Object({
 
 const empty = { count: 0, seen: [] as string[], waiting: [] as ReplyTo[], outcomes: [] as string[] };
 
-export const counter = defineActor({
+/** An activity that takes and returns any JSON. */
+export const jsonActivity = (name: string) => defineActivity({ name, input: AnyJson, output: AnyJson });
+
+const notes = defineLog("events", AnyJson);
+
+const counterProtocol = defineProtocol({
   kind: "counter",
-  state: State,
   messages: {
     /** Counts once per call; the label shows doubles. */
-    add: Type.Object({ label: Type.Optional(Type.String()), pad: Type.Optional(Type.String()) }),
+    add: message({
+      body: Type.Object({ label: Type.Optional(Type.String()), pad: Type.Optional(Type.String()) }),
+      reply: Type.Integer(),
+    }),
     /** Counts and writes a log entry. */
-    note: Type.Object({ text: Type.String() }),
+    note: message({ body: Type.Object({ text: Type.String() }), reply: Type.Integer() }),
     /** Tells each of the other counters to add under this label. */
-    spread: Type.Object({ to: Type.Array(Type.String()), label: Type.String() }),
+    spread: message({
+      body: Type.Object({ to: Type.Array(Type.String()), label: Type.String() }),
+      reply: Type.Integer(),
+    }),
     /** Adds, and tells the next of these counters, together, to do the same with the rest. */
-    relay: Type.Object({ to: Type.Array(Type.String()), label: Type.String() }),
+    relay: message({
+      body: Type.Object({ to: Type.Array(Type.String()), label: Type.String() }),
+      reply: Type.Integer(),
+    }),
     /** Answers when `release` comes. */
-    hold: Type.Object({}),
-    release: Type.Object({}),
+    hold: message({ body: Type.Object({}), reply: Type.String() }),
+    release: message({ body: Type.Object({}), reply: Type.Integer() }),
     /** Performs an activity. */
-    work: Type.Object({ activity: Type.String(), id: Type.String(), input: Type.Unknown() }),
-    worked: Type.Object({ id: Type.String(), ok: Type.Boolean() }, { additionalProperties: true }),
-    giveUp: Type.Object({ id: Type.String() }),
-    wakeAt: Type.Object({ timer: Type.String(), at: Type.Number() }),
-    dontWake: Type.Object({ timer: Type.String() }),
-    woken: Type.Object({ timer: Type.String() }),
-    fail: Type.Object({}),
-    unstorable: Type.Object({}),
-    get: Type.Object({}),
-    end: Type.Object({}),
+    work: message({
+      body: Type.Object({ activity: Type.String(), id: Type.String(), input: AnyJson }),
+      reply: Type.String(),
+    }),
+    worked: message({ body: Type.Object({ id: Type.String(), ok: Type.Boolean() }, { additionalProperties: true }) }),
+    giveUp: message({ body: Type.Object({ id: Type.String() }), reply: Type.Boolean() }),
+    wakeAt: message({ body: Type.Object({ timer: Type.String(), at: Type.Number() }), reply: Type.Boolean() }),
+    dontWake: message({ body: Type.Object({ timer: Type.String() }), reply: Type.Boolean() }),
+    woken: message({ body: Type.Object({ timer: Type.String() }) }),
+    fail: message({ body: Type.Object({}), reply: Type.Null() }),
+    unstorable: message({ body: Type.Object({}), reply: Type.Boolean() }),
+    get: message({ body: Type.Object({}), reply: Type.Union([State, Type.Null()]) }),
+    end: message({ body: Type.Object({}), reply: Type.Boolean() }),
   },
+});
+
+export const counter = defineActor({
+  ...counterProtocol,
+  state: State,
   receive: {
     add: (state, { label }) => {
       const was = state ?? empty;
@@ -50,23 +76,21 @@ export const counter = defineActor({
       return {
         state: { ...was, count: was.count + 1 },
         reply: was.count + 1,
-        effects: [{ effect: "emit", entry: { note: text } }],
+        effects: [emit(notes, { note: text })],
       };
     },
     spread: (state, { to, label }) => ({
       state: state ?? empty,
       reply: to.length,
-      effects: to.map(
-        (key) => ({ effect: "tell", kind: "counter", key, message: { type: "add", body: { label } } }) as const,
-      ),
+      effects: to.map((key) => tell(counterProtocol, key, "add", label === undefined ? {} : { label })),
     }),
     relay: (state, { to: [next, ...rest], label }) => {
       const was = state ?? empty;
-      const message = { type: "relay", body: { to: rest, label } };
       return {
         state: { ...was, count: was.count + 1, seen: [...was.seen, label] },
         reply: was.count + 1,
-        effects: next === undefined ? [] : [{ effect: "tell", kind: "counter", key: next, message, together: true }],
+        effects:
+          next === undefined ? [] : [tell(counterProtocol, next, "relay", { to: rest, label }, { coCommit: true })],
       };
     },
     hold: (state, _body, context) => {
@@ -81,28 +105,28 @@ export const counter = defineActor({
       return {
         state: { ...was, waiting: [] },
         reply: was.waiting.length,
-        effects: was.waiting.map((to) => ({ effect: "reply", to, value: "released" }) as const),
+        effects: was.waiting.map((to) => reply(counterProtocol.messages.hold, to, "released")),
       };
     },
     work: (state, { activity, id, input }) => ({
       state: state ?? empty,
       reply: id,
-      effects: [{ effect: "perform", activity, id, input: input as never, then: "worked" }],
+      effects: [perform(jsonActivity(activity), input, { id, then: "worked" })],
     }),
     worked: (state, { id, ok }) => {
       const was = state ?? empty;
       return {
         state: { ...was, outcomes: [...was.outcomes, `${id}:${ok}`] },
-        effects: [{ effect: "emit", entry: { worked: id, ok } }],
+        effects: [emit(notes, { worked: id, ok })],
       };
     },
-    giveUp: (state, { id }) => ({ state: state ?? empty, reply: true, effects: [{ effect: "abandon", id }] }),
+    giveUp: (state, { id }) => ({ state: state ?? empty, reply: true, effects: [abandon(id)] }),
     wakeAt: (state, { timer, at }) => ({
       state: state ?? empty,
       reply: true,
-      effects: [{ effect: "schedule", timer, at, message: { type: "woken", body: { timer } } }],
+      effects: [schedule(timer, at, "woken", { timer })],
     }),
-    dontWake: (state, { timer }) => ({ state: state ?? empty, reply: true, effects: [{ effect: "cancel", timer }] }),
+    dontWake: (state, { timer }) => ({ state: state ?? empty, reply: true, effects: [cancel(timer)] }),
     woken: (state, { timer }) => {
       const was = state ?? empty;
       return { state: { ...was, seen: [...was.seen, `woken:${timer}`] }, effects: [] };
@@ -114,7 +138,7 @@ export const counter = defineActor({
     unstorable: (state) => ({
       state: state ?? empty,
       reply: true,
-      effects: [{ effect: "perform", activity: "nothing", id: "nul\0id", input: null, then: "worked" }],
+      effects: [perform(jsonActivity("nothing"), null, { id: "nul\0id", then: "worked" })],
     }),
     get: (state) => ({ state, reply: state, effects: [] }),
     end: () => ({ state: null, reply: true, effects: [] }),

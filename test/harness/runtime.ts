@@ -1,5 +1,4 @@
 /** Starts runtime nodes for tests on given stores. */
-import { uuidv7 } from "../../src/runtime/id.ts";
 import { createRuntime, type Runtime, type RuntimeOptions, type RuntimeWork } from "../../src/runtime/index.ts";
 import { openPostgres, type Sql } from "../../src/store/postgres.ts";
 import { counter } from "./counter.ts";
@@ -17,7 +16,7 @@ export interface TestNode {
   stop(): Promise<void>;
 }
 
-const clock = { now: () => Date.now(), newId: () => uuidv7() };
+const clock = { now: () => Date.now(), newId: () => Bun.randomUUIDv7() };
 
 /** A node with the counter actor, short leases, and whatever else is asked for. */
 export async function startTestNode(

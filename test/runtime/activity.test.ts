@@ -1,8 +1,10 @@
 /** Activities: outcomes, repeats, giving up, waiting in line, and whose work it is after a crash. */
 import { expect, test } from "bun:test";
 import {
+  type Activity,
   type ActivityContext,
-  type ActivityDefinition,
+  type ActivityOptions,
+  implement,
   Retryable,
   type Runtime,
   Terminal,
@@ -10,17 +12,14 @@ import {
 import { encodeEnvelope } from "../../src/runtime/mailbox/envelope.ts";
 import { runtimeKeys } from "../../src/runtime/mailbox/partition.ts";
 import { openRedis } from "../../src/store/redis.ts";
+import { counter, jsonActivity } from "../harness/counter.ts";
 import { until } from "../harness/until.ts";
 import { at, gate, Harness, stateOf } from "./harness.ts";
 
 const harness = new Harness();
 
-function activity(
-  name: string,
-  run: ActivityDefinition["run"],
-  options: Partial<ActivityDefinition> = {},
-): ActivityDefinition {
-  return { name, concurrency: 4, retry: { attempts: 3, firstDelayMs: 20 }, run, ...options };
+function activity(name: string, run: Activity["run"], options: Partial<ActivityOptions> = {}): Activity {
+  return implement(jsonActivity(name), { concurrency: 4, retry: { attempts: 3, firstDelayMs: 20 }, ...options }, run);
 }
 
 const perform = (runtime: Runtime, key: string, name: string, id: string, tenant = "acme") =>
@@ -90,9 +89,10 @@ test("the error's type decides about repeats", async () => {
 test("an activity talks to its actor while it runs", async () => {
   const { runtime } = await harness.node({
     activities: [
-      activity("talk", async (_input, { ask, tell, actor }) => {
-        await tell("add", { label: `told by ${actor.key}` });
-        return await ask("add", { label: "asked" });
+      activity("talk", async (_input, context) => {
+        const actor = context.of(counter);
+        await actor.tell("add", { label: `told by ${context.actor.key}` });
+        return await actor.ask("add", { label: "asked" });
       }),
     ],
   });

@@ -1,7 +1,9 @@
 /** A lane among everything else that a node does. */
+
 import { expect, test } from "bun:test";
 import { Type } from "@sinclair/typebox";
 import { defineActor } from "../../actors/kernel/actor.ts";
+import { message } from "../../actors/kernel/message.ts";
 import { Harness } from "./harness.ts";
 
 const harness = new Harness();
@@ -13,7 +15,7 @@ test("turns that take long let others in between, even within one commit", async
   const slow = defineActor({
     kind: "slow",
     state: Type.Object({}),
-    messages: { work: Type.Object({}) },
+    messages: { work: message({ body: Type.Object({}), reply: Type.Boolean() }) },
     receive: {
       work() {
         seen.push(ticks);

@@ -1,7 +1,9 @@
 /** The order in which effects are carried out. */
+
 import { expect, test } from "bun:test";
 import type { Redis } from "ioredis";
 import type { Effect } from "../../actors/kernel/effect.ts";
+import { cancel, schedule } from "../../actors/kernel/effect.ts";
 import { type JobPort, Outbox, type TimerJob, toOutbox } from "../../src/runtime/effects/outbox.ts";
 import { runtimeKeys } from "../../src/runtime/mailbox/partition.ts";
 
@@ -20,13 +22,12 @@ function slowJobs(fails: (timer: TimerJob) => boolean = () => false) {
         if (timers.some(fails)) throw new Error("Redis is away");
       }),
     cancel: (_, key, timer) => slowly(`end ${key}.${timer}`),
-    enqueue: async () => {},
   };
   return { jobs, notes };
 }
 
-const set = (timer: string): Effect => ({ effect: "schedule", timer, at: 0, message: { type: "t", body: {} } });
-const end = (timer: string): Effect => ({ effect: "cancel", timer });
+const set = (timer: string): Effect => schedule(timer, 0, "t", {});
+const end = (timer: string): Effect => cancel(timer);
 
 function publish(jobs: JobPort, effects: readonly (readonly [key: string, effect: Effect])[]): Promise<void> {
   // Timers never touch it.

@@ -1,7 +1,6 @@
 /** Which partition an actor lies in, and how an id is made for one. */
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { uuidv7 } from "../../src/runtime/id.ts";
 import { idInPartition, partitionOf } from "../../src/runtime/mailbox/partition.ts";
 
 test("where actors lie never changes: stored ones depend on it", () => {
@@ -12,7 +11,7 @@ test("where actors lie never changes: stored ones depend on it", () => {
 test("an id is found for any partition, and keeps all but its last three digits", () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 128 }), fc.nat(), fc.string(), (partitions, place, kind) => {
-      const id = uuidv7();
+      const id = Bun.randomUUIDv7();
       const partition = place % partitions;
       const found = idInPartition(kind, id, partition, partitions) ?? "";
       expect(partitionOf(kind, found, partitions)).toBe(partition);

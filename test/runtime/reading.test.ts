@@ -46,8 +46,8 @@ test("only one's own actors are read, a state stored whole among them", async ()
   await store("foreign", '{"count":1}', "umbrella");
   await store("whole", '{"count":5}', "acme", "meter");
   const keys = ["whole", "foreign", "unknown", "whole"];
-  const complete = (stored: Json): Json => ({ ...(stored as object), later: true });
-  expect(await runtime.readListed({ kind: "counter", complete }, "acme", keys)).toEqual([
+  const upgrade = (stored: Json): Json => ({ ...(stored as object), later: true });
+  expect(await runtime.readListed({ kind: "counter", upgrade }, "acme", keys)).toEqual([
     { key: "whole", tenant: "acme", version: 7, state: { count: 2, other: 1, later: true } },
   ]);
   expect(await runtime.readListed(counter, "acme", [])).toEqual([]);

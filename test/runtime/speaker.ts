@@ -1,11 +1,16 @@
 /** An actor that does what it is told, and tells others what they are to do: any tree of messages can be played. */
+
 import { type Static, Type } from "@sinclair/typebox";
 import { defineActor } from "../../actors/kernel/actor.ts";
 import type { Effect } from "../../actors/kernel/effect.ts";
+import { abandon, defineLog, emit, perform, reply, schedule, tell } from "../../actors/kernel/effect.ts";
 import type { Json } from "../../actors/kernel/json.ts";
+import { AnyJson } from "../../actors/kernel/json.ts";
+import { defineProtocol, message } from "../../actors/kernel/message.ts";
 import type { Context } from "../../actors/kernel/turn.ts";
 import type { Address } from "../../src/runtime/index.ts";
 import { partitionOf } from "../../src/runtime/mailbox/partition.ts";
+import { jsonActivity } from "../harness/counter.ts";
 
 export interface Order {
   readonly label: string;
@@ -50,26 +55,37 @@ const Play = Type.Object({
   make: Type.Optional(Type.Integer()),
 });
 
+const speakerProtocol = defineProtocol({
+  kind: "speaker",
+  messages: {
+    play: message({ body: Play, reply: Type.String() }),
+    worked: message({ body: Type.Object({ id: Type.String() }, { additionalProperties: true }) }),
+  },
+});
+type SpeakerEffect = Effect<typeof speakerProtocol.messages>;
+
 /** @param attempts gets `label messageId` of every turn begun, whether or not it is committed */
 export function speaker(attempts: string[] = []) {
   return defineActor({
-    kind: "speaker",
     state: State,
-    messages: { play: Play, worked: Type.Object({ id: Type.String() }, { additionalProperties: true }) },
+    ...speakerProtocol,
     receive: {
       play: (state, { label, tells = [], act, make = 0 }, context) => {
         attempts.push(`${label} ${context.messageId}`);
         if (act === "throw") throw new Error("told to throw");
         const was = state ?? { heard: [], made: [], waiting: [] };
-        const ids = Array.from({ length: make }, () => context.newIdBeside("speaker"));
+        const ids = Array.from({ length: make }, () => context.newIdBeside(speakerProtocol));
         const told: Tell[] = [...tells, ...ids.map((key) => ({ key, body: { label } }))] as Tell[];
-        const effects: Effect[] = told.map(({ key, type, body, apart }) => ({
-          effect: "tell",
-          kind: "speaker",
-          key,
-          message: { type: type ?? "play", body: body as Json },
-          ...(apart === true ? {} : { together: true }),
-        }));
+        const effects: SpeakerEffect[] = told.map(({ key, type, body, apart }) =>
+          // Mistyped messages on purpose, too.
+          tell(
+            speakerProtocol,
+            key,
+            (type ?? "play") as "play",
+            body as never,
+            apart === true ? {} : { coCommit: true },
+          ),
+        );
         if (act !== undefined) effects.push(...acting(act, label, was, context));
         const waits = act === "hold" && context.replyTo !== null;
         const next = {
@@ -87,27 +103,22 @@ export function speaker(attempts: string[] = []) {
   });
 }
 
-function acting(act: Act, label: string, was: SpeakerState, { now }: Context): Effect[] {
+const work = jsonActivity("work");
+
+function acting(act: Act, label: string, was: SpeakerState, { now }: Context): SpeakerEffect[] {
   switch (act) {
     case "emit":
-      return [{ effect: "emit", entry: label }];
+      return [emit(defineLog("events", AnyJson), label)];
     case "perform":
-      return [{ effect: "perform", activity: "work", id: label, input: label, then: "worked" }];
+      return [perform(work, label, { id: label, then: "worked" })];
     case "abandon":
-      return [{ effect: "abandon", id: label }];
+      return [abandon(label)];
     case "release":
-      return was.waiting.map((to) => ({ effect: "reply", to, value: label }));
+      return was.waiting.map((to) => reply(speakerProtocol.messages.play, to, label));
     case "unstorable":
-      return [{ effect: "perform", activity: "work", id: "nul\0id", input: null, then: "worked" }];
+      return [perform(work, null, { id: "nul\0id", then: "worked" })];
     case "wake":
-      return [
-        {
-          effect: "schedule",
-          timer: label,
-          at: now + 20,
-          message: { type: "play", body: { label: `woken ${label}` } },
-        },
-      ];
+      return [schedule(label, now + 20, "play", { label: `woken ${label}` })];
     default:
       return [];
   }

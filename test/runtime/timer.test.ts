@@ -1,9 +1,11 @@
-/** Timers and jobs (G4). */
+/** Timers (G4). */
 
 import { expect, test } from "bun:test";
 import { Type } from "@sinclair/typebox";
 import { Queue } from "bullmq";
 import { defineActor } from "../../actors/kernel/actor.ts";
+import { schedule } from "../../actors/kernel/effect.ts";
+import { message } from "../../actors/kernel/message.ts";
 import { Timers } from "../../src/runtime/timers/timer.ts";
 import { openPatientRedis } from "../../src/store/redis.ts";
 import { until } from "../harness/until.ts";
@@ -48,20 +50,12 @@ test("scheduling a name that is waiting does nothing", async () => {
 const ticker = defineActor({
   kind: "ticker",
   state: Type.Object({ ticks: Type.Integer() }),
-  messages: { tick: Type.Object({}), enqueue: Type.Object({ queue: Type.String(), id: Type.String() }) },
+  messages: { tick: message({ body: Type.Object({}) }) },
   receive: {
     // The same name again in the very turn of the timer.
     tick: (state, _body, context) => ({
       state: { ticks: (state?.ticks ?? 0) + 1 },
-      effects:
-        (state?.ticks ?? 0) < 9
-          ? [{ effect: "schedule", timer: "tick", at: context.now + 20, message: { type: "tick", body: {} } }]
-          : [],
-    }),
-    enqueue: (state, { queue, id }) => ({
-      state: state ?? { ticks: 0 },
-      reply: true,
-      effects: [{ effect: "enqueue", queue, id, data: { id } }],
+      effects: (state?.ticks ?? 0) < 9 ? [schedule("tick", context.now + 20, "tick", {})] : [],
     }),
   },
 });
@@ -100,20 +94,4 @@ test("a timer rescheduled while BullMQ ends its firing is kept and can be cancel
   await timers.stop();
   await queue.close();
   for (const connection of connections) connection.disconnect();
-});
-
-test("a job is put on its queue once, however often its effect is carried out", async () => {
-  const { runtime } = await harness.node({ actors: [ticker] });
-  const connection = openPatientRedis(harness.stores.redisUrl);
-  const queue = new Queue("mail", { connection: connection as never, prefix: `${harness.stores.prefix}:bull` });
-  await runtime.ask(clock, "enqueue", { queue: "mail", id: "job:1" });
-  await runtime.ask(clock, "enqueue", { queue: "mail", id: "job:1" });
-  await runtime.ask(clock, "enqueue", { queue: "mail", id: "job:2" });
-  await until(async () => (await queue.getWaitingCount()) >= 2, { what: "the jobs" });
-  expect((await queue.getWaiting()).map((job) => job.data).sort((a, b) => a.id.localeCompare(b.id))).toEqual([
-    { id: "job:1" },
-    { id: "job:2" },
-  ]);
-  await queue.close();
-  connection.disconnect();
 });

@@ -1,6 +1,6 @@
 /** Messages told together: the receiver's turn is part of the sender's commit, or goes its own way. */
+
 import { expect, test } from "bun:test";
-import { uuidv7 } from "../../src/runtime/id.ts";
 import {
   MessageRejected,
   type Projection,
@@ -10,6 +10,8 @@ import {
 } from "../../src/runtime/index.ts";
 import { Turns } from "../../src/runtime/lane/turn.ts";
 import { partitionOf } from "../../src/runtime/mailbox/partition.ts";
+import { implement } from "../../src/runtime/port.ts";
+import { jsonActivity } from "../harness/counter.ts";
 import { until } from "../harness/until.ts";
 import { gate, Harness } from "./harness.ts";
 import { type Act, chain, keysIn, type Order, type SpeakerState, speaker, speakerAt, type Tell } from "./speaker.ts";
@@ -247,12 +249,9 @@ test("logs, tails, work, timers, deferred answers and projections are as in any 
       return [];
     },
   };
-  const work = {
-    name: "work",
-    concurrency: 9,
-    retry: { attempts: 1, firstDelayMs: 1 },
-    run: () => done.passed.then(() => null),
-  };
+  const work = implement(jsonActivity("work"), { concurrency: 9, retry: { attempts: 1, firstDelayMs: 1 } }, () =>
+    done.passed.then(() => null),
+  );
   const { runtime } = await start({ activities: [work], projections: [watched] });
   const live: unknown[] = [];
   const end = runtime.tail(speakerAt(b), 0, (entries) => live.push(...entries.map(({ entry }) => entry)));
@@ -296,8 +295,10 @@ test.each(["ask", "askNew"] as const)(
   "%s: a receiver's turn that cannot be stored does not poison the sender",
   async (way) => {
     const { runtime } = await start();
-    const key = way === "ask" ? a : uuidv7();
-    const bystanders = Array.from({ length: 20 }, () => runtime.askNew(speakerAt(uuidv7()), "play", { label: "by" }));
+    const key = way === "ask" ? a : Bun.randomUUIDv7();
+    const bystanders = Array.from({ length: 20 }, () =>
+      runtime.askNew(speakerAt(Bun.randomUUIDv7()), "play", { label: "by" }),
+    );
     const asked = runtime[way](speakerAt(key), "play", {
       label: "1",
       make: 1,
@@ -317,7 +318,7 @@ test.each(["ask", "askNew"] as const)(
 
 test.each(["ask", "askNew"] as const)("%s: a sender's turn that cannot be stored reaches no receiver", async (way) => {
   const { runtime } = await start();
-  const key = way === "ask" ? a : uuidv7();
+  const key = way === "ask" ? a : Bun.randomUUIDv7();
   const asked = runtime[way](speakerAt(key), "play", {
     label: "1",
     act: "unstorable",

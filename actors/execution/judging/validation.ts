@@ -4,7 +4,9 @@
  * What can be measured is measured by `iteration.validate`, a stretch of the list at a time; judges are asked
  * by panels. The result itself lies in a log meanwhile: only its start stays in the state.
  */
-import type { IterationValidate, Measurement, Validated } from "../activities.ts";
+
+import type { Measurement, Validated } from "../activities.ts";
+import { iterationValidate } from "../activities.ts";
 import type { Ended } from "../children.ts";
 import type { Life } from "../life.ts";
 import { trimText } from "../loop/trim.ts";
@@ -39,7 +41,7 @@ export function validate(life: Life, result: IterationResult): Decision {
     return weigh(life, found) ?? { is: "accepted", output };
   }
   iteration.phase = "validating";
-  life.note(resultLog(iteration.instance_id), result);
+  life.append(resultLog(iteration.instance_id), result);
   return advance(life);
 }
 
@@ -110,8 +112,8 @@ function advance(life: Life): Decision {
   const rule = state.rules[validation.next]?.panel;
   const { instance_id, number } = iteration;
   if (rule === undefined) {
-    const input: IterationValidate = { instance_id, from: validation.next };
-    life.perform("iteration.validate", validateId(iteration), input, "validated");
+    const input = { instance_id, from: validation.next };
+    life.perform(iterationValidate, input, { id: validateId(iteration), then: "validated" });
   } else {
     const input = { of: "result", instance_id, iteration: number, validator: validation.next } as const;
     validation.panel = convene(life, "validator", rule, input);

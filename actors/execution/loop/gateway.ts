@@ -2,10 +2,12 @@
  * The two messages a bootstrap sends. Either may come twice: a repeat joins the work in progress, or
  * gets the stored reply again, and never changes a loop.
  */
-import type { Context, Turn } from "../../kernel/turn.ts";
+
+import type { Context } from "../../kernel/turn.ts";
+import type { Result } from "../life.ts";
 import { Life, unchanged } from "../life.ts";
 import type { DispatchResult, GatewayAnswer, Generate } from "../messages.ts";
-import { loopLog } from "../start/plan.ts";
+import { loopLog } from "../messages.ts";
 import type { ExecutionState, Iteration, Loop } from "../state.ts";
 import { callModel, heardResult, isActive, openLoop } from "./loop.ts";
 import { awaitAnswer } from "./loop-answer.ts";
@@ -19,7 +21,7 @@ const heardPerIteration = 64 * 1024 * 1024;
 /** How long a finished `generate` can be replayed. */
 const finishedReplayMs = 300_000;
 
-export function generate(state: State, message: Generate, context: Context): Turn<ExecutionState> {
+export function generate(state: State, message: Generate, context: Context): Result<GatewayAnswer> {
   if (state === null) return unchanged(null, refusals.executionNotFound);
   const { iteration, header } = state;
   const { loop } = iteration;
@@ -47,7 +49,7 @@ export function generate(state: State, message: Generate, context: Context): Tur
   return life.turn();
 }
 
-export function dispatchResult(state: State, message: DispatchResult, context: Context): Turn<ExecutionState> {
+export function dispatchResult(state: State, message: DispatchResult, context: Context): Result<GatewayAnswer> {
   if (state === null) return unchanged(null, refusals.executionNotFound);
   const { iteration } = state;
   const ours = speaksFor(iteration, message.instance_id);
@@ -109,5 +111,5 @@ function isReplayable(loop: Loop, now: number): boolean {
 }
 
 function replay(iteration: Iteration, from: number, seq: number): GatewayAnswer {
-  return { status: "replay", log: loopLog(iteration.instance_id), from, seq };
+  return { status: "replay", log: loopLog(iteration.instance_id).name, from, seq };
 }

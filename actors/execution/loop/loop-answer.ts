@@ -14,7 +14,8 @@ export function awaitAnswer(life: Life, loop: Loop): void {
 }
 
 export function answer(life: Life, loop: Loop, value: GatewayAnswer): void {
-  for (const waiter of loop.waiters) life.reply(waiter, value);
+  // Those of `dispatch_result` are answered alike.
+  for (const waiter of loop.waiters) life.reply("generate", waiter, value);
   loop.waiters = [];
 }
 

@@ -11,12 +11,13 @@
  * the final text, or an error. Files beside: `gateway.ts` takes the bootstrap's messages,
  * `tool-calls.ts` runs the calls.
  */
+
 import { Value } from "@sinclair/typebox/value";
-import { type ModelAnswer, ModelFailure, type ModelOutcome, type ToolOutcome } from "../activities.ts";
+import { type ModelAnswer, ModelFailure, type ModelOutcome, modelCall, type ToolOutcome } from "../activities.ts";
 import type { Ended } from "../children.ts";
 import type { Life } from "../life.ts";
 import type { DispatchResult, Final, Generate } from "../messages.ts";
-import { loopLog } from "../start/plan.ts";
+import { loopLog } from "../messages.ts";
 import type { Loop, LoopPhase, PendingCall } from "../state.ts";
 import { openingMessages, preamble } from "./conversation.ts";
 import { answer, awaitAnswer, storedAnswer } from "./loop-answer.ts";
@@ -87,7 +88,7 @@ export function callModel(life: Life, loop: Loop): void {
     execution_id: life.executionId,
     agent_name: header.agent_name,
     iteration: iteration.number,
-    log: loopLog(iteration.instance_id),
+    log: loopLog(iteration.instance_id).name,
     from: loop.from,
     upto: iteration.logged,
     system: preamble(header.agent_name, offered, header.inline !== true),
@@ -96,7 +97,7 @@ export function callModel(life: Life, loop: Loop): void {
     tools: offered,
     budget_ms: header.llm_timeout_ms,
   };
-  life.perform("model.call", loop.model_call, input, "model_outcome");
+  life.perform(modelCall, input, { id: loop.model_call, then: "model_outcome" });
 }
 
 function tokensUsed({ usage }: Life["state"]): number {
@@ -257,7 +258,7 @@ function endLoop(life: Life, loop: Loop, said: ModelAnswer, reason: Final["finis
   storedAnswer(life, loop, seq, {
     status: "final",
     final,
-    log: loopLog(life.iteration.instance_id),
+    log: loopLog(life.iteration.instance_id).name,
     from: loop.from,
     seq,
   });

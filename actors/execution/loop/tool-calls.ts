@@ -3,13 +3,15 @@
  *
  * Order is kept. Neighbours that only look run side by side; every other call runs alone.
  */
+
 import type { Json } from "../../kernel/json.ts";
 import { CMD_RUN, findTool, type ToolEntry } from "../../tool/catalog.ts";
 import type { ToolAnswer, ToolCall, ToolCallInput, ToolOutcome } from "../activities.ts";
+import { toolCall } from "../activities.ts";
 import type { CallStatus } from "../events.ts";
 import type { Life } from "../life.ts";
 import type { Dispatch, DispatchResult } from "../messages.ts";
-import { loopLog } from "../start/plan.ts";
+import { loopLog } from "../messages.ts";
 import type { Loop, PendingCall } from "../state.ts";
 import { readCommand, within } from "./command.ts";
 import { storedAnswer } from "./loop-answer.ts";
@@ -137,13 +139,13 @@ function start(life: Life, loop: Loop, call: PendingCall): void {
     execution_id: life.executionId,
     iteration: life.iteration.number,
     instance_id: life.iteration.instance_id,
-    log: loopLog(life.iteration.instance_id),
+    log: loopLog(life.iteration.instance_id).name,
     seq: call.seq,
     call_id: call.call_id,
     tool: call.tool,
     repeatable: call.read_only,
   };
-  life.perform("tool.call", call.activity, input, "tool_outcome");
+  life.perform(toolCall, input, { id: call.activity, then: "tool_outcome" });
 }
 
 /** Sends a command to the bootstrap: the answer to whoever waits. */

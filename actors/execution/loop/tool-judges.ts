@@ -1,9 +1,10 @@
 /** `spec.execution.tool_validation`: the judges that a tool call has to pass before it is run. */
+
 import type { Ended } from "../children.ts";
 import { convene, dismissPanel, judgeEnded, type Progress, panelOverdue } from "../judging/panel.ts";
 import { resultOf } from "../judging/verdict.ts";
 import type { Life } from "../life.ts";
-import { loopLog } from "../start/plan.ts";
+import { loopLog } from "../messages.ts";
 import type { Loop, PendingCall } from "../state.ts";
 
 /** What the judges say of a call so far. */
@@ -23,7 +24,7 @@ export function seekClearance(life: Life, call: PendingCall): Clearance {
     of: "call",
     iteration: life.iteration.number,
     judge: call.judges_passed,
-    log: loopLog(life.iteration.instance_id),
+    log: loopLog(life.iteration.instance_id).name,
     seq: call.seq,
     call_id: call.call_id,
     tool: call.tool,

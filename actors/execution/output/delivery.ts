@@ -1,18 +1,11 @@
 /** Deliveries: telling others of an execution's end. They never alter it, and they outlive it. */
 
-import { type Static, Type } from "@sinclair/typebox";
 import type { Json } from "../../kernel/json.ts";
 import { iso } from "../../kernel/time.ts";
+import { deliverySend } from "../activities.ts";
 import type { Life } from "../life.ts";
-import { type Delivery, OUTPUT_LOG } from "../start/plan.ts";
+import { type Delivery, outputLog } from "../start/plan.ts";
 import { type ExecutionState, isOver } from "../state.ts";
-
-/**
- * `delivery.send` → `delivery_ended`. Send destination `delivery` of the plan the end of the actor, at least
- * once; whatever comes of it changes nothing.
- */
-export const DeliverySend = Type.Object({ delivery: Type.Integer({ minimum: 0 }) });
-export type DeliverySend = Static<typeof DeliverySend>;
 
 const deliveryId = (executionId: string, index: number): string => `deliver:${executionId}:${index}`;
 
@@ -27,10 +20,10 @@ function wanted({ deliveries, status }: ExecutionState): number[] {
 export function sendDeliveries(life: Life, output: string | null): void {
   const indexes = wanted(life.state);
   if (indexes.length === 0) return;
-  if (output !== null) life.note(OUTPUT_LOG, { output });
+  if (output !== null) life.append(outputLog, { output });
   for (const delivery of indexes) {
-    const input: DeliverySend = { delivery };
-    life.perform("delivery.send", deliveryId(life.executionId, delivery), input, "delivery_ended");
+    const id = deliveryId(life.executionId, delivery);
+    life.perform(deliverySend, { delivery }, { id, then: "delivery_ended" });
   }
 }
 

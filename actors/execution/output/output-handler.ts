@@ -8,12 +8,14 @@
  * The output lies in a log meanwhile: an agent or a webhook gets it from there, and so does the actor when the
  * handler fails. The execution's deadline and a cancellation end the handling like everything else.
  */
+
 import type { OutputHandled, OutputRecalled } from "../activities.ts";
+import { outputHandle, outputRecall } from "../activities.ts";
 import { dismissChildren, type Ended, startChild } from "../children.ts";
 import { complete, fail } from "../ending.ts";
 import type { Life } from "../life.ts";
 import { trimText } from "../loop/trim.ts";
-import { OUTPUT_LOG } from "../start/plan.ts";
+import { outputLog } from "../start/plan.ts";
 import { handleId, handlerTimer, recallId } from "./handling.ts";
 import type { HandlerRule } from "./handling-state.ts";
 
@@ -34,11 +36,11 @@ export function accept(life: Life, output: string): void {
   }
   life.iteration.phase = "over";
   life.state.handling = "handling";
-  life.note(OUTPUT_LOG, { output });
+  life.append(outputLog, { output });
   life.emit("output_handler_started", { handler_type: handler.type, timestamp: life.at });
   const { agent, timeout_ms } = handler;
   if (agent === null) {
-    life.perform("output.handle", handleId(life.executionId), {}, "output_handled");
+    life.perform(outputHandle, {}, { id: handleId(life.executionId), then: "output_handled" });
     return;
   }
   startChild(life, "output_handler", concern, { agent, timeout_ms, input: { of: "output" } });
@@ -110,5 +112,5 @@ function failed(life: Life, { type, required }: HandlerRule, reason: string): vo
   }
   life.warnOnce("output_handler_failed", error);
   life.state.handling = "recalling";
-  life.perform("output.recall", recallId(life.executionId), {}, "output_recalled");
+  life.perform(outputRecall, {}, { id: recallId(life.executionId), then: "output_recalled" });
 }

@@ -1,10 +1,9 @@
 /** What earlier iterations taught: the environment variable SVC_ITERATION_HISTORY. */
 import { type Static, Type } from "@sinclair/typebox";
-import type { Json } from "../../kernel/json.ts";
+import { defineLog } from "../../kernel/effect.ts";
 import { compile } from "../../template/template.ts";
 import { trimText } from "../loop/trim.ts";
 
-/** Entry of the log `history`. */
 export const Attempt = Type.Object({
   iteration: Type.Integer(),
   output: Type.Optional(Type.String()),
@@ -15,6 +14,8 @@ export const Attempt = Type.Object({
   feedback: Type.Optional(Type.String()),
 });
 export type Attempt = Static<typeof Attempt>;
+/** One entry per finished iteration that another one may follow. */
+export const historyLog = defineLog("history", Attempt);
 
 const keptAttempts = 5;
 const maxValueBytes = 4096;
@@ -33,7 +34,7 @@ export function attemptOf(attempt: Attempt): Attempt {
  * @param entries  the log `history`, oldest first
  * @param template the manifest's own prompt template: one that names the earlier attempts itself gets `[]`
  */
-export function historyVariable(entries: readonly Json[], template: string | null): string {
+export function historyVariable(entries: readonly Attempt[], template: string | null): string {
   if (template !== null && compile(template).mentions(["previous_error", "previous_attempts"])) return "[]";
   return JSON.stringify(entries.slice(-keptAttempts));
 }

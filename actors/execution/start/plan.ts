@@ -7,6 +7,7 @@
  */
 
 import { type Static, Type } from "@sinclair/typebox";
+import { defineLog } from "../../kernel/effect.ts";
 import { AnyJson } from "../../kernel/json.ts";
 import { Nullable } from "../../kernel/schema.ts";
 import { ToolEntry } from "../../tool/catalog.ts";
@@ -259,10 +260,6 @@ export const Plan = Type.Object({
 });
 export type Plan = Static<typeof Plan>;
 
-/** The log that holds the plan as its only entry. */
-export const PLAN_LOG = "plan";
-/** One entry per finished iteration that another one may follow; see `history.ts`. */
-export const HISTORY_LOG = "history";
 /** What an iteration is judged by, kept while its validators are at work. */
 export const IterationResult = Type.Object({
   output: Type.String(),
@@ -271,13 +268,12 @@ export const IterationResult = Type.Object({
   exit_code: Type.Integer(),
 });
 export type IterationResult = Static<typeof IterationResult>;
+
+/** Holds the plan as its only entry. */
+export const planLog = defineLog("plan", Plan);
 /** What output handlers and deliveries are given; the last entry counts. */
-export const OUTPUT_LOG = "output";
-export const OutputEntry = Type.Object({ output: Type.String() });
-/** The log that holds the loaded text of `spec.context` as its only entry. */
-export const CONTEXT_LOG = "context";
-export const ContextEntry = Type.Object({ text: Type.String() });
-/** The log that holds the result of one sandbox instance as its only entry. */
-export const resultLog = (instanceId: string): string => `result:${instanceId}`;
-/** The exchange of one sandbox instance with the gateway; see `conversation.ts`. */
-export const loopLog = (instanceId: string): string => `loop:${instanceId}`;
+export const outputLog = defineLog("output", Type.Object({ output: Type.String() }));
+/** Holds the loaded text of `spec.context` as its only entry. */
+export const contextLog = defineLog("context", Type.Object({ text: Type.String() }));
+/** Holds the result of one sandbox instance as its only entry. */
+export const resultLog = (instanceId: string) => defineLog(`result:${instanceId}`, IterationResult);

@@ -1,21 +1,17 @@
 /** The slow or outside work a run asks for, with what goes in and what comes back. */
 
 import { type Static, Type } from "@sinclair/typebox";
-import { outcomeOf } from "../../execution/activities.ts";
 import { AgentRuntimeOverrides } from "../../execution/child.ts";
 import { Attachment, MountPlan } from "../../execution/start/plan.ts";
+import type { Outcome } from "../../kernel/activity.ts";
+import { defineActivity } from "../../kernel/activity.ts";
 import { AnyJson } from "../../kernel/json.ts";
 import { Nullable } from "../../kernel/schema.ts";
 import { Resources } from "../definition.ts";
 
 const Text = Type.String();
 
-/**
- * `workflow.command` → `command_ended`. Runs one command in one fresh sandbox. Everything is rendered already; no
- * value stands in text that a shell parses. Host bound. It succeeds whatever the command's exit code is; an outcome
- * that is not ok is for faults of the service itself.
- */
-export const COMMAND = "workflow.command";
+/** One command, rendered already. */
 export const CommandRun = Type.Object({
   /** UUID; names the sandbox. */
   instance_id: Text,
@@ -52,14 +48,16 @@ export const CommandEnd = Type.Object({
   warnings: Type.Array(Text),
 });
 export type CommandEnd = Static<typeof CommandEnd>;
-export const CommandEnded = outcomeOf(CommandEnd);
-export type CommandEnded = Static<typeof CommandEnded>;
 
 /**
- * `workflow.agent` → `agent_started`. Starts execution `child_execution_id` of an agent as a child of the run; the same
- * again is the same child. A refusal by rate limit or concurrency quota is tried again until `start_by`, or until the work is abandoned.
+ * Outcome: `command_ended`. Runs one command in one fresh sandbox. Everything is rendered already; no value stands in
+ * text that a shell parses. Host bound. It succeeds for every exit code of the command; an outcome that is not ok is for
+ * faults of the service itself.
  */
-export const AGENT_START = "workflow.agent";
+export const commandRun = defineActivity({ name: "workflow.command", input: CommandRun, output: CommandEnd });
+export type CommandEnded = Outcome<typeof commandRun>;
+
+/** The start of an agent execution. */
 export const AgentStart = Type.Object({
   child_execution_id: Text,
   /** UUID or name. */
@@ -85,11 +83,19 @@ export const AgentStart = Type.Object({
   ),
 });
 export type AgentStart = Static<typeof AgentStart>;
-export const AgentStarted = outcomeOf(Type.Object({ agent_id: Text }));
-export type AgentStarted = Static<typeof AgentStarted>;
+/**
+ * Outcome: `agent_started`. Starts execution `child_execution_id` of an agent as a child of the run; the same again is
+ * the same child. A refusal by rate limit or concurrency quota is tried again until `start_by`, or until the work is
+ * abandoned.
+ */
+export const agentStart = defineActivity({
+  name: "workflow.agent",
+  input: AgentStart,
+  output: Type.Object({ agent_id: Text }),
+});
+export type AgentStarted = Outcome<typeof agentStart>;
 
-/** `workflow.start` → `run_started`. Starts run `child_execution_id` of another workflow below this one; repeatable. */
-export const RUN_START = "workflow.start";
+/** The start of another workflow's run. */
 export const RunStart = Type.Object({
   child_execution_id: Text,
   /** Name or UUID. */
@@ -100,11 +106,15 @@ export const RunStart = Type.Object({
   waits: Type.Boolean(),
 });
 export type RunStart = Static<typeof RunStart>;
-export const RunStarted = outcomeOf(Type.Object({ workflow_id: Text, workflow_name: Text }));
-export type RunStarted = Static<typeof RunStarted>;
+/** Outcome: `run_started`. Starts run `child_execution_id` of another workflow below this one; repeatable. */
+export const runStart = defineActivity({
+  name: "workflow.start",
+  input: RunStart,
+  output: Type.Object({ workflow_id: Text, workflow_name: Text }),
+});
+export type RunStarted = Outcome<typeof runStart>;
 
-/** `workflow.webhook` → `webhook_answered`. Calls an output handler's address with a body that is rendered already. */
-export const WEBHOOK = "workflow.webhook";
+/** The call of an output handler's address, with a body that is rendered already. */
 export const WebhookCall = Type.Object({
   url: Text,
   method: Text,
@@ -114,10 +124,17 @@ export const WebhookCall = Type.Object({
   max_attempts: Type.Integer({ minimum: 1 }),
 });
 export type WebhookCall = Static<typeof WebhookCall>;
-export const WebhookAnswered = outcomeOf(Type.Object({ output: Text, truncated: Type.Boolean() }));
-export type WebhookAnswered = Static<typeof WebhookAnswered>;
+/** Outcome: `webhook_answered`. */
+export const webhookCall = defineActivity({
+  name: "workflow.webhook",
+  input: WebhookCall,
+  output: Type.Object({ output: Text, truncated: Type.Boolean() }),
+});
+export type WebhookAnswered = Outcome<typeof webhookCall>;
 
-/** `workflow.cleanup` → `cleaned_up`. Lets go what a run had mounted and removes these volumes of it; repeatable. */
-export const CLEANUP = "workflow.cleanup";
-export const Cleanup = Type.Object({ execution_id: Text, volume_ids: Type.Array(Text) });
-export type Cleanup = Static<typeof Cleanup>;
+/** Outcome: `cleaned_up`. Lets go what a run had mounted and removes these volumes of it; repeatable. */
+export const cleanup = defineActivity({
+  name: "workflow.cleanup",
+  input: Type.Object({ execution_id: Text, volume_ids: Type.Array(Text) }),
+  output: AnyJson,
+});

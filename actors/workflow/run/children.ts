@@ -7,11 +7,11 @@
  */
 
 import type { ChildEnd } from "../../execution/child.ts";
-import { EXECUTION } from "../../execution/execution.ts";
 import { readVerdict, type Verdict } from "../../execution/judging/judgement.ts";
+import { executionProtocol } from "../../execution/messages.ts";
 import type { MountPlan } from "../../execution/start/plan.ts";
 import type { Json } from "../../kernel/json.ts";
-import { AGENT_START, type AgentStart, type AgentStarted } from "./activities.ts";
+import { type AgentStart, type AgentStarted, agentStart } from "./activities.ts";
 import { agentStartId } from "./news.ts";
 import type { AgentChild, AgentEnd } from "./state.ts";
 import type { Run } from "./turn.ts";
@@ -62,7 +62,7 @@ export function startChild(run: Run, wish: ChildWish): AgentChild {
     },
     judged: wish.judged ?? null,
   };
-  run.perform(AGENT_START, agentStartId(id), input, "agent_started");
+  run.perform(agentStart, input, { id: agentStartId(id), then: "agent_started" });
   return { id, role, index, agent, started: false };
 }
 
@@ -117,7 +117,7 @@ export function leaveChildren(run: Run, children: readonly AgentChild[], reason:
 }
 
 function cancelChild(run: Run, { id }: AgentChild, reason: string): void {
-  run.tell(EXECUTION, id, "cancel", { reason });
+  run.tell(executionProtocol, id, "cancel", { reason });
 }
 
 /** What a judge found; null: it failed, or gave no verdict. */

@@ -6,10 +6,10 @@
 import { shortened } from "../../execution/ending.ts";
 import type { Json } from "../../kernel/json.ts";
 import { TemplateError } from "../../template/template.ts";
-import { CLEANUP, type Cleanup } from "./activities.ts";
+import { cleanup } from "./activities.ts";
 import { finalOutput } from "./blackboard/output.ts";
 import type { StateResult } from "./kinds/kind.ts";
-import { type RunEnd, WORKFLOW } from "./messages.ts";
+import { type RunEnd, workflowRunProtocol } from "./messages.ts";
 import type { RunEnding, RunStatus } from "./state.ts";
 import { DEADLINE } from "./timers.ts";
 import type { Run } from "./turn.ts";
@@ -113,8 +113,8 @@ function releaseVolumes(run: Run): void {
   const { volumes, attachments } = run.state.header;
   if (volumes.length === 0 && attachments.length === 0) return;
   const ephemeral = volumes.filter(({ storage_class }) => storage_class === "ephemeral");
-  const input: Cleanup = { execution_id: run.id, volume_ids: ephemeral.map(({ volume_id }) => volume_id) };
-  run.perform(CLEANUP, `cleanup:${run.id}`, input, "cleaned_up");
+  const input = { execution_id: run.id, volume_ids: ephemeral.map(({ volume_id }) => volume_id) };
+  run.perform(cleanup, input, { id: `cleanup:${run.id}`, then: "cleaned_up" });
 }
 
 function tellParent(run: Run): void {
@@ -133,5 +133,5 @@ function tellParent(run: Run): void {
     error: ending?.error ?? null,
     error_code: ending?.error_code ?? null,
   };
-  run.tell(WORKFLOW, header.parent.execution_id, "run_ended", end);
+  run.tell(workflowRunProtocol, header.parent.execution_id, "run_ended", end);
 }

@@ -1,15 +1,14 @@
 /** Everything a workflow run can be told or asked, and what it answers. */
 import { type Static, Type } from "@sinclair/typebox";
-import { ApprovalDecided } from "../../approval/messages.ts";
-import { outcomeOf } from "../../execution/activities.ts";
-import { ChildEnd } from "../../execution/child.ts";
+import { ownerMessages } from "../../approval/messages.ts";
+import { parentMessages, workflowRunKind } from "../../execution/child.ts";
+import { outcomeOf } from "../../kernel/activity.ts";
 import { AnyJson, JsonObject } from "../../kernel/json.ts";
+import { defineProtocol, message } from "../../kernel/message.ts";
+import { Nullable } from "../../kernel/schema.ts";
 import { Definition } from "../definition.ts";
-import { AgentStarted, CommandEnded, RunStarted, WebhookAnswered } from "./activities.ts";
+import { agentStart, cleanup, commandRun, runStart, webhookCall } from "./activities.ts";
 import { RunHeader, RunStatus } from "./state.ts";
-
-/** The kind of actor a run is. */
-export const WORKFLOW = "workflow";
 
 const Nothing = Type.Object({});
 const Entry = Type.Object({ entry: Type.Integer() });
@@ -31,43 +30,6 @@ export const RunEnd = Type.Object({
   error_code: Type.Union([Type.String(), Type.Null()]),
 });
 export type RunEnd = Static<typeof RunEnd>;
-
-export const messages = {
-  /** ask → StartReply. The same again gets the same reply. `overrides` and `input` were judged already. */
-  start: Type.Object({
-    header: RunHeader,
-    definition: Definition,
-    input: AnyJson,
-    overrides: JsonObject,
-    /** Of a retry: the earlier run's blackboard and results, and the state to enter. */
-    resume: Type.Union([
-      Type.Object({ blackboard: JsonObject, outputs: Type.Array(Type.String()), state: Type.String() }),
-      Type.Null(),
-    ]),
-  }),
-  /** To itself: finishes a state that needs nobody. */
-  advance: Entry,
-  command_ended: CommandEnded,
-  agent_started: AgentStarted,
-  /** By the last turn of a child execution. */
-  child_ended: ChildEnd,
-  run_started: RunStarted,
-  run_ended: RunEnd,
-  webhook_answered: WebhookAnswered,
-  /** By the approval's deciding turn, in one commit with it. */
-  approval_decided: ApprovalDecided,
-  cleaned_up: outcomeOf(AnyJson),
-  /** Timers. */
-  state_overdue: Entry,
-  deadline: Nothing,
-  /** ask → CancelReply. Repeatable. */
-  cancel: Type.Object({ reason: Type.Union([Type.String(), Type.Null()]) }),
-  /** ask → PauseReply. Repeatable. */
-  pause: Nothing,
-  resume: Nothing,
-  /** ask → EraseReply: cancels it if need be; its record and its events go. */
-  erase: Nothing,
-};
 
 export const StartReply = Type.Object({
   accepted: Type.Literal(true),
@@ -94,3 +56,47 @@ export type PauseReply = Static<typeof PauseReply>;
 
 export const EraseReply = Type.Object({ outcome: Type.Union([Type.Literal("erased"), Type.Literal("unknown")]) });
 export type EraseReply = Static<typeof EraseReply>;
+
+export const workflowRunProtocol = defineProtocol({
+  kind: workflowRunKind,
+  messages: {
+    /** The same again gets the same reply. `overrides` and `input` were judged already. */
+    start: message({
+      body: Type.Object({
+        header: RunHeader,
+        definition: Definition,
+        input: AnyJson,
+        overrides: JsonObject,
+        /** Of a retry: the earlier run's blackboard and results, and the state to enter. */
+        resume: Nullable(
+          Type.Object({ blackboard: JsonObject, outputs: Type.Array(Type.String()), state: Type.String() }),
+        ),
+      }),
+      reply: StartReply,
+    }),
+    /** To itself: finishes a state whose work needs no other actor and no activity. */
+    advance: message({ body: Entry }),
+    /** Outcomes of activities. */
+    command_ended: message({ body: outcomeOf(commandRun) }),
+    agent_started: message({ body: outcomeOf(agentStart) }),
+    run_started: message({ body: outcomeOf(runStart) }),
+    webhook_answered: message({ body: outcomeOf(webhookCall) }),
+    cleaned_up: message({ body: outcomeOf(cleanup) }),
+    /** By the last turn of a child execution. */
+    ...parentMessages,
+    /** By the last turn of a sub-workflow. */
+    run_ended: message({ body: RunEnd }),
+    /** By the approval's deciding turn, in one commit with it. */
+    ...ownerMessages,
+    /** Timers. */
+    state_overdue: message({ body: Entry }),
+    deadline: message({ body: Nothing }),
+    /** Repeatable, like the three that follow. */
+    cancel: message({ body: Type.Object({ reason: Nullable(Type.String()) }), reply: CancelReply }),
+    pause: message({ body: Nothing, reply: PauseReply }),
+    resume: message({ body: Nothing, reply: PauseReply }),
+    /** Cancels it if need be; its record and its events go. */
+    erase: message({ body: Nothing, reply: EraseReply }),
+  },
+});
+export type WorkflowRunMessages = typeof workflowRunProtocol.messages;

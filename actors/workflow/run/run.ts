@@ -13,9 +13,8 @@
  */
 
 import { defineActor } from "../../kernel/actor.ts";
-import type { Json } from "../../kernel/json.ts";
 import { iso } from "../../kernel/time.ts";
-import type { Context, Turn } from "../../kernel/turn.ts";
+import type { Context } from "../../kernel/turn.ts";
 import { firstState } from "./blackboard/seed.ts";
 import { maxBlackboardBytes } from "./blackboard/size.ts";
 import { cancel, fail, timeOut } from "./ending.ts";
@@ -23,23 +22,21 @@ import { enter, leaveState, leaveWork } from "./entering.ts";
 import { faultOf } from "./fault.ts";
 import type { AnyKind, StateResult } from "./kinds/kind.ts";
 import { kindOf } from "./kinds/registry.ts";
-import { type CancelReply, type EraseReply, messages, type PauseReply, type StartReply, WORKFLOW } from "./messages.ts";
+import { type CancelReply, type PauseReply, type StartReply, workflowRunProtocol } from "./messages.ts";
 import { childIsOurs, commandIsOurs, runIsOurs, webhookIsOurs } from "./news.ts";
 import { listedMembers } from "./record/record.ts";
 import { settle, tooLarge } from "./settling.ts";
 import { type Current, isOver, RunState } from "./state.ts";
 import { DEADLINE, stateTimer } from "./timers.ts";
-import { Run } from "./turn.ts";
+import { type Result, Run, unchanged } from "./turn.ts";
 import { unwantedAgent, unwantedRun } from "./unwanted.ts";
 
 type State = RunState | null;
-type Result = Turn<RunState>;
 
-export const workflow = defineActor({
-  kind: WORKFLOW,
+export const workflowRun = defineActor({
+  ...workflowRunProtocol,
   state: RunState,
   listed: listedMembers,
-  messages,
   receive: {
     start(state, body, context) {
       if (state !== null) return unchanged(state, startReply(state, context));
@@ -118,7 +115,7 @@ export const workflow = defineActor({
       }),
 
     cancel(state, { reason }, context) {
-      if (state === null) return unchanged(null, { outcome: "unknown" } satisfies CancelReply);
+      if (state === null) return unchanged(null, { outcome: "unknown" });
       if (isOver(state)) return unchanged(state, cancelReply(state));
       const run = new Run(state, context);
       leaveState(run, "cancelled");
@@ -128,7 +125,7 @@ export const workflow = defineActor({
 
     pause(state, _, context) {
       const refusal = refusalOf(state);
-      if (state === null || refusal !== null) return unchanged(state, refusal);
+      if (state === null || refusal !== null) return unchanged(state, refusal ?? { outcome: "unknown" });
       if (state.paused_at !== null) return unchanged(state, done);
       const run = new Run(state, context);
       run.change({ paused_at: run.now });
@@ -138,7 +135,7 @@ export const workflow = defineActor({
 
     resume(state, _, context) {
       const refusal = refusalOf(state);
-      if (state === null || refusal !== null) return unchanged(state, refusal);
+      if (state === null || refusal !== null) return unchanged(state, refusal ?? { outcome: "unknown" });
       if (state.paused_at === null) return unchanged(state, done);
       const run = new Run(state, context);
       run.change({ paused_at: null });
@@ -148,13 +145,13 @@ export const workflow = defineActor({
     },
 
     erase(state, _, context) {
-      if (state === null) return unchanged(null, { outcome: "unknown" } satisfies EraseReply);
+      if (state === null) return unchanged(null, { outcome: "unknown" });
       const run = new Run(state, context);
       if (!isOver(state)) {
         leaveState(run, "deleted");
         cancel(run, "deleted");
       }
-      return run.farewell({ outcome: "erased" } satisfies EraseReply);
+      return run.farewell({ outcome: "erased" });
     },
   },
 });
@@ -177,7 +174,7 @@ function goOn(run: Run): void {
 }
 
 /** One step of a run that is not over, and what comes next; after the end nothing changes any more. */
-function within(state: State, context: Context, step: (run: Run) => void): Result {
+function within(state: State, context: Context, step: (run: Run) => void): Result<never> {
   if (state === null || isOver(state)) return unchanged(state);
   const run = new Run(state, context);
   step(run);
@@ -191,7 +188,7 @@ function atWork(
   context: Context,
   isOurs: (current: Current) => boolean,
   hear: (kind: AnyKind, run: Run) => void,
-): Result {
+): Result<never> {
   if (state?.current == null || state.current.work.of === "immediate" || !isOurs(state.current))
     return unchanged(state);
   return within(state, context, (run) => guarded(run, () => hear(kindOf(run.definition.kind), run)));
@@ -206,11 +203,6 @@ function guarded(run: Run, step: () => void): void {
     leaveWork(run, "state_failed");
     settle(run, result);
   }
-}
-
-/** The answer to what changes nothing. */
-function unchanged(state: State, reply?: Json | null): Result {
-  return { state, effects: [], ...(reply === undefined || reply === null ? {} : { reply }) };
 }
 
 const done: PauseReply = { outcome: "done" };

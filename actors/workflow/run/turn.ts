@@ -5,17 +5,19 @@
  * blackboard costs nothing but its own change.
  */
 
-import type { Effect } from "../../kernel/effect.ts";
 import { type Json, jsonOrText } from "../../kernel/json.ts";
 import { iso } from "../../kernel/time.ts";
 import type { Context, Turn } from "../../kernel/turn.ts";
+import { TurnEffects } from "../../kernel/turn.ts";
 import { Effort } from "../../template/effort.ts";
 import { compile, type Part } from "../../template/template.ts";
 import type { State } from "../definition.ts";
 import { memberBytes } from "./blackboard/size.ts";
 import { variablesOf } from "./blackboard/variables.ts";
+import type { WorkflowRunMessages } from "./messages.ts";
+import { workflowRunProtocol } from "./messages.ts";
 import type { EventBody, EventType } from "./record/events.ts";
-import { eventOf } from "./record/events.ts";
+import { eventOf, workflowEvents } from "./record/events.ts";
 import type { Current, RunState, Work } from "./state.ts";
 
 /** Bytes of a rendered text. */
@@ -23,17 +25,20 @@ export const maxRenderedBytes = 1_048_576;
 /** Of all templates and expressions of one turn together: nothing else of the node goes on meanwhile. */
 const mostSteps = 250_000;
 
-export class Run {
+/** The answer of a run; `Reply` is never where no caller waits. */
+export type Result<Reply> = Turn<RunState, Reply, WorkflowRunMessages>;
+
+export class Run extends TurnEffects<WorkflowRunMessages> {
   private next: RunState;
-  private effects: Effect[] = [];
   /** What is left of it for templates and expressions. */
   readonly effort = new Effort(mostSteps);
 
   constructor(
     /** As the turn found it. */
     readonly before: RunState,
-    readonly context: Context,
+    context: Context,
   ) {
+    super(workflowRunProtocol, context);
     this.next = before;
   }
 
@@ -123,37 +128,20 @@ export class Run {
   }
 
   emit<T extends EventType>(type: T, body: EventBody<T>): void {
-    this.effects.push({ effect: "emit", entry: eventOf(type, body) });
-  }
-  push(effect: Effect): void {
-    this.effects.push(effect);
-  }
-  perform(activity: string, id: string, input: Json, then: string): void {
-    this.effects.push({ effect: "perform", activity, id, input, then });
-  }
-  abandon(id: string): void {
-    this.effects.push({ effect: "abandon", id });
-  }
-  tell(kind: string, key: string, type: string, body: Json): void {
-    this.effects.push({ effect: "tell", kind, key, message: { type, body } });
-  }
-  /** Tells an actor beside this one, in the same commit. */
-  tellTogether(kind: string, key: string, type: string, body: Json): void {
-    this.effects.push({ effect: "tell", kind, key, message: { type, body }, together: true });
-  }
-  schedule(timer: string, at: number, type: string, body: Json): void {
-    this.effects.push({ effect: "schedule", timer, at, message: { type, body } });
-  }
-  cancelTimer(timer: string): void {
-    this.effects.push({ effect: "cancel", timer });
+    this.append(workflowEvents, eventOf(type, body));
   }
 
   /** Closes the turn. Without `reply` the caller is never answered. */
-  turn(reply?: Json): Turn<RunState> {
+  turn<Reply = never>(reply?: Reply): Result<Reply> {
     return { state: this.next, effects: this.effects, ...(reply === undefined ? {} : { reply }) };
   }
   /** Closes the last turn: the run and its logs go. */
-  farewell(reply: Json): Turn<RunState> {
+  farewell<Reply>(reply: Reply): Result<Reply> {
     return { state: null, effects: this.effects, reply };
   }
+}
+
+/** The answer to what changes nothing. */
+export function unchanged<Reply = never>(state: RunState | null, reply?: Reply): Result<Reply> {
+  return { state, effects: [], ...(reply === undefined ? {} : { reply }) };
 }

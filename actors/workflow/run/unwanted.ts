@@ -1,26 +1,30 @@
 /** Starts that went through although nobody waits for them any more: what was started is told to stop. */
 
-import type { Effect } from "../../kernel/effect.ts";
+import { executionProtocol } from "../../execution/messages.ts";
+import type { TellEffect } from "../../kernel/effect.ts";
+import { tell } from "../../kernel/effect.ts";
 import { isObject, type Json } from "../../kernel/json.ts";
 import type { AgentStarted, RunStarted } from "./activities.ts";
-import { WORKFLOW } from "./messages.ts";
+import { workflowRunProtocol } from "./messages.ts";
 import { agentStartId, childIsOurs, runIsOurs, runStartId } from "./news.ts";
 import type { RunState } from "./state.ts";
 
-const EXECUTION = "execution";
+const reason = "parent_ended";
 
 /** What the news of an agent's start calls for when the work at hand knows nothing of it; null when it does. */
-export function unwantedAgent(state: RunState | null, outcome: AgentStarted): Effect[] | null {
+export function unwantedAgent(state: RunState | null, outcome: AgentStarted): TellEffect[] | null {
   const id = outcome.id.slice(agentStartId("").length);
   if (state?.current != null && childIsOurs(id)(state.current)) return null;
-  return outcome.ok ? [cancelling(EXECUTION, id)] : [];
+  return outcome.ok ? [tell(executionProtocol, id, "cancel", { reason })] : [];
 }
 
 /** The same of a sub-workflow. One that goes on by itself, as it was asked to, is left alone. */
-export function unwantedRun(state: RunState | null, outcome: RunStarted): Effect[] | null {
+export function unwantedRun(state: RunState | null, outcome: RunStarted): TellEffect[] | null {
   const id = outcome.id.slice(runStartId("").length);
   if (state?.current != null && runIsOurs(id)(state.current)) return null;
-  return outcome.ok && !(state !== null && isReleased(state, id)) ? [cancelling(WORKFLOW, id)] : [];
+  return outcome.ok && !(state !== null && isReleased(state, id))
+    ? [tell(workflowRunProtocol, id, "cancel", { reason })]
+    : [];
 }
 
 /** Whether some state was done once this sub-workflow had started. */
@@ -31,8 +35,4 @@ function isReleased({ outputs, blackboard }: RunState, id: string): boolean {
     const { status, child_execution_id } = result as { readonly [member: string]: Json };
     return status === "success" && child_execution_id === id;
   });
-}
-
-function cancelling(kind: string, key: string): Effect {
-  return { effect: "tell", kind, key, message: { type: "cancel", body: { reason: "parent_ended" } } };
 }

@@ -1,21 +1,16 @@
 /** The activity `approval.notify`: tells one destination of one event of an approval. */
-import { Value } from "@sinclair/typebox/value";
+
 import { Webhook } from "standardwebhooks";
-import { LinkReply } from "../../../actors/approval/messages.ts";
-import {
-  type Destination,
-  destinationsOf,
-  NOTIFY,
-  Notification,
-  newsOf,
-} from "../../../actors/approval/notifications.ts";
-import type { ApprovalState } from "../../../actors/approval/state.ts";
+import { approval } from "../../../actors/approval/approval.ts";
+import { approvalProtocol, notify } from "../../../actors/approval/messages.ts";
+import { type Destination, destinationsOf, newsOf } from "../../../actors/approval/notifications.ts";
 import { type GuardedOptions, guardedFetch } from "../../adapters/egress/port.ts";
 import type { Mail } from "../../adapters/mail/port.ts";
 import { signatureHeader, signatureOf } from "../../lib/signature.ts";
 import {
+  type Activity,
   type ActivityContext,
-  type ActivityDefinition,
+  implement,
   Retryable,
   type Runtime,
   Terminal,
@@ -24,7 +19,7 @@ import { letterOf } from "./letter.ts";
 import { hashOf, linkTo, newToken } from "./token.ts";
 
 export interface NotifyOptions {
-  readonly runtime: Pick<Runtime, "read">;
+  readonly runtime: Pick<Runtime, "of">;
   readonly outside: GuardedOptions;
   /** Null: no mail is sent from here. */
   readonly mail: Mail | null;
@@ -43,21 +38,20 @@ const timeoutMs = 30_000;
 /** What a destination answers is read no further. */
 const maxAnswerBytes = 4096;
 
-export function approvalNotifyActivity(options: NotifyOptions): ActivityDefinition {
+export function approvalNotifyActivity(options: NotifyOptions): Activity {
   const { runtime, firstDelayMs = 10_000 } = options;
-  return {
-    name: NOTIFY,
-    // A destination that does not answer keeps its place for a while; tenants get theirs in turn.
-    concurrency: 256,
-    retry: { attempts: maxAttempts, firstDelayMs },
-    run: async (input, context) => {
-      const { event, place } = Value.Parse(Notification, input);
+  return implement(
+    notify,
+    {
+      // A destination that does not answer keeps its place for a while; tenants get theirs in turn.
+      concurrency: 256,
+      retry: { attempts: maxAttempts, firstDelayMs },
+    },
+    async ({ event, place }, context) => {
       const { actor, attempt, signal } = context;
-      const stored = await runtime.read(actor);
-      // The runtime checked it against the actor's schema when it was written.
-      const state = stored?.state as unknown as ApprovalState | undefined;
-      const destination = state && destinationsOf(state, event)[place];
-      if (state === undefined || destination === undefined) throw new Terminal("approval_not_found", "It was erased");
+      const state = await runtime.of(approval).at(actor.tenant, actor.key).read();
+      const destination = state === null ? undefined : destinationsOf(state, event)[place];
+      if (state === null || destination === undefined) throw new Terminal("approval_not_found", "It was erased");
       try {
         await send(destination, newsOf(actor.key, actor.tenant, state, event), context, options);
         return null;
@@ -68,7 +62,7 @@ export function approvalNotifyActivity(options: NotifyOptions): ActivityDefiniti
         throw new Terminal("notification_failed", message);
       }
     },
-  };
+  );
 }
 
 function send(destination: Destination, news: News, context: ActivityContext, options: NotifyOptions): Promise<void> {
@@ -136,6 +130,6 @@ async function linkFor(recipient: string, context: ActivityContext, publicUrl: s
   const token = newToken();
   const source = { http_request_id: null, ip: null, user_agent: null };
   const body = { by: null, source, manages_fleet: false, recipient, hash: hashOf(token) };
-  const reply = Value.Parse(LinkReply, await context.ask("issue_link", body));
+  const reply = await context.of(approvalProtocol).ask("issue_link", body);
   return reply.outcome === "issued" ? linkTo(publicUrl, token) : null;
 }

@@ -1,5 +1,5 @@
 /** The tables `approvals` and `approval_links`, kept in step with the actors' states. */
-import { APPROVAL } from "../../../actors/approval/messages.ts";
+import { approvalProtocol } from "../../../actors/approval/messages.ts";
 import { approvalSummary, pendingApproval } from "../../../actors/approval/record.ts";
 import type { ApprovalState } from "../../../actors/approval/state.ts";
 import type { Change, Projection, Statement } from "../../runtime/port.ts";
@@ -72,11 +72,11 @@ delete from approvals where approval_id in (select value::uuid from json_array_e
 const removeLinks = `
 delete from approval_links where approval_id in (select value::uuid from json_array_elements_text($1::text::json))`;
 
-const rows = projectRows({ kind: APPROVAL, isNews, rowOf, upsert, remove });
+const rows = projectRows({ kind: approvalProtocol.kind, isNews, rowOf, upsert, remove });
 
 /** The approvals' own rows, and those of their links. */
 export const approvalsProjection: Projection = {
-  kind: APPROVAL,
+  kind: approvalProtocol.kind,
   project: (changes) => {
     const links = changes.flatMap(linksOf);
     const gone = changes.filter(({ after }) => after === null).map(({ key }) => key);

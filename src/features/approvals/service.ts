@@ -1,17 +1,21 @@
 /** What can be done with approvals. Routes, workflow signals and later the tools all come through here. */
+
 import { Value } from "@sinclair/typebox/value";
+import { approval } from "../../../actors/approval/approval.ts";
 import {
-  APPROVAL,
+  approvalProtocol,
   type Decider,
   DecisionReply,
   type ForbiddenCode,
   LinkReply,
   type Source,
 } from "../../../actors/approval/messages.ts";
+import type { StoredEvent } from "../../../actors/approval/record.ts";
 import {
   type ApprovalEvent,
   type ApprovalRecord,
   approvalEvent,
+  approvalEvents,
   approvalSummary,
   type PendingApproval,
 } from "../../../actors/approval/record.ts";
@@ -27,7 +31,7 @@ import type { DecisionBody, HistoryQuery, PendingQuery } from "./schema.ts";
 import { hashOf, linkTo, newToken } from "./token.ts";
 
 export interface ApprovalsOptions {
-  readonly runtime: Pick<Runtime, "askDirect" | "read" | "log" | "logPoints" | "logEntries">;
+  readonly runtime: Pick<Runtime, "of" | "askDirect" | "read" | "log" | "logPoints" | "logEntries">;
   readonly records: ApprovalRecords;
   /** Start of every decision link. */
   readonly publicUrl: string;
@@ -53,7 +57,7 @@ const maxEvents = 5000;
 const maxEventsInList = 100;
 
 export function createApprovals({ runtime, records, publicUrl, now }: ApprovalsOptions) {
-  const address = (tenant: string, key: string): Address => ({ kind: APPROVAL, key, tenant });
+  const address = (tenant: string, key: string): Address => ({ kind: approvalProtocol.kind, key, tenant });
 
   /** @throws Problem 404 for what is unknown or foreign */
   async function ask(at: Address, type: string, body: Json): Promise<Json> {
@@ -83,11 +87,16 @@ export function createApprovals({ runtime, records, publicUrl, now }: ApprovalsO
   /** The histories of several approvals, by id. */
   async function eventsOf(ids: readonly string[]): Promise<ReadonlyMap<string, readonly ApprovalEvent[]>> {
     const behind = ids.map((key) => ({ key, seq: 0 }));
-    const points = await runtime.logPoints(APPROVAL, "events", behind, maxEventsInList);
-    const entries: (LogEntry & LogPoint)[] = [...(await runtime.logEntries(APPROVAL, "events", points))];
+    const points = await runtime.logPoints(approvalProtocol.kind, "events", behind, maxEventsInList);
+    const entries: (LogEntry & LogPoint)[] = [...(await runtime.logEntries(approvalProtocol.kind, "events", points))];
     entries.sort((one, other) => one.seq - other.seq);
     const byId = Map.groupBy(entries, ({ key }) => key);
-    return new Map([...byId].map(([key, found]) => [key, found.map(approvalEvent)]));
+    return new Map(
+      [...byId].map(([key, found]) => [
+        key,
+        found.map((one) => approvalEvent({ ...one, entry: one.entry as StoredEvent })),
+      ]),
+    );
   }
 
   return {
@@ -124,7 +133,7 @@ export function createApprovals({ runtime, records, publicUrl, now }: ApprovalsO
     async record(tenant: string, approvalId: string): Promise<ApprovalRecord> {
       const at = address(tenant, approvalId);
       const state = await stateOf(at);
-      const events = await runtime.log(at, "events", 0, maxEvents);
+      const events = await runtime.of(approval).at(tenant, approvalId).log(approvalEvents, 0, maxEvents);
       return { ...approvalSummary(approvalId, tenant, state), events: events.map(approvalEvent) };
     },
 

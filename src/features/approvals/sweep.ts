@@ -3,7 +3,7 @@
  * was decided long ago is erased. Runs at boot and every thirty seconds on every node; each step may be repeated, and
  * by several nodes at once.
  */
-import { APPROVAL } from "../../../actors/approval/messages.ts";
+import { approvalProtocol } from "../../../actors/approval/messages.ts";
 import type { Runtime } from "../../runtime/port.ts";
 import type { ApprovalRecords, SweepRow } from "./records.ts";
 
@@ -47,7 +47,9 @@ export async function sweepApprovals(options: ApprovalSweepOptions): Promise<voi
   const { runtime, records, retentionDays, now, report } = options;
   const tellAll = (rows: readonly SweepRow[], type: string) =>
     Promise.all(
-      rows.map(({ approval_id, tenant }) => runtime.tell({ kind: APPROVAL, key: approval_id, tenant }, type, {})),
+      rows.map(({ approval_id, tenant }) =>
+        runtime.tell({ kind: approvalProtocol.kind, key: approval_id, tenant }, type, {}),
+      ),
     );
   const overdue = await records.overdue(new Date(now() - graceMs), atOnce);
   await tellAll(overdue, "expire");

@@ -1,7 +1,7 @@
 /** Commands of workflow runs as the egress proxy knows them: by the run and by the id of the command. */
 import type { Json } from "../../../actors/kernel/json.ts";
 import { type NetworkPolicy, policyOf } from "../../../actors/policy/network/policy.ts";
-import { workflow } from "../../../actors/workflow/run/run.ts";
+import { workflowRun } from "../../../actors/workflow/run/run.ts";
 import type { RunState, Work } from "../../../actors/workflow/run/state.ts";
 import type { Runtime } from "../../runtime/port.ts";
 import type { ExecutionIdentity } from "../execution-tokens/port.ts";
@@ -17,7 +17,7 @@ export async function commandsAtWork<T extends ExecutionIdentity>(
 ): Promise<ReadonlySet<T>> {
   if (commands.length === 0) return new Set();
   const ids = [...new Set(commands.map(({ executionId }) => executionId))];
-  const stored = await runtime.readListed(workflow, tenant, ids);
+  const stored = await runtime.readListed(workflowRun, tenant, ids);
   const states = new Map(stored.map(({ key, state }) => [key, state]));
   return new Set(
     commands.filter(({ executionId, instanceId }) => isAtWork(states.get(executionId), `command:${instanceId}`)),

@@ -1,16 +1,18 @@
 /** The activity `child.start`: starts a judge or an output handler as an execution below its parent. */
 
-import { Value } from "@sinclair/typebox/value";
-import { type ChildInput, ChildStart } from "../../../actors/execution/child.ts";
+import { type ChildInput, type ChildStart, childStart } from "../../../actors/execution/child.ts";
+import { execution } from "../../../actors/execution/execution.ts";
 import { judgeInput } from "../../../actors/execution/judging/judgement.ts";
+import { LoopEntry } from "../../../actors/execution/messages.ts";
 import type { JudgeValidator, Plan } from "../../../actors/execution/start/plan.ts";
 import type { StartRequest } from "../../../actors/execution/start/request.ts";
 import type { ExecutionState } from "../../../actors/execution/state.ts";
+import { defineLog } from "../../../actors/kernel/effect.ts";
 import type { Json } from "../../../actors/kernel/json.ts";
 import { Problem } from "../../../actors/kernel/problem.ts";
 import { storableText } from "../../../actors/kernel/text.ts";
 import { isUuid } from "../../http/route.ts";
-import { type ActivityDefinition, type Address, type Runtime, Terminal } from "../../runtime/port.ts";
+import { type Activity, type Address, implement, type Runtime, Terminal } from "../../runtime/port.ts";
 import { argumentsOf, readLog } from "./iteration/loop-activities.ts";
 import { resultOf } from "./iteration/validation.ts";
 import { judgedRun } from "./judged.ts";
@@ -19,23 +21,22 @@ import type { Plans } from "./plans.ts";
 import type { Started } from "./schema.ts";
 
 export interface ChildOptions {
-  readonly runtime: Pick<Runtime, "read" | "log">;
+  readonly runtime: Pick<Runtime, "of">;
   readonly plans: Plans;
   /** `startAs` of the executions, once there is one. The same id again is the same child. */
   readonly start: (executionId: string, request: StartRequest) => Promise<Started>;
 }
 
-export function childStartActivity(options: ChildOptions): ActivityDefinition {
-  return {
-    name: "child.start",
-    concurrency: 32,
-    retry: { attempts: 5, firstDelayMs: 300 },
-    run: async (input, { actor }) => {
-      const work = Value.Parse(ChildStart, input);
-      const stored = await options.runtime.read(actor);
-      if (!stored) throw new Terminal("execution_not_found", "The parent was removed");
-      // The runtime checked it against the actor's schema when it was written.
-      const parent = stored.state as unknown as ExecutionState;
+export function childStartActivity(options: ChildOptions): Activity {
+  return implement(
+    childStart,
+    {
+      concurrency: 32,
+      retry: { attempts: 5, firstDelayMs: 300 },
+    },
+    async (work, { actor }) => {
+      const parent = await options.runtime.of(execution).at(actor.tenant, actor.key).read();
+      if (parent === null) throw new Terminal("execution_not_found", "The parent was removed");
       const plan = await options.plans.of(actor);
       const request = requestOf(actor, parent, plan, work, await inputOf(options, actor, parent, plan, work.input));
       try {
@@ -45,7 +46,7 @@ export function childStartActivity(options: ChildOptions): ActivityDefinition {
         throw startFailure(error, work);
       }
     },
-  };
+  );
 }
 
 function requestOf(
@@ -102,7 +103,7 @@ async function inputOf(
     return judgeInput({ ...judged, output, criteria: validator.criteria, context });
   }
   const { criteria } = judgeOf(plan.tool_judges[input.judge]);
-  const [entry] = await readLog(options.runtime, actor, input.log, input.seq, input.seq);
+  const [entry] = await readLog(options.runtime, actor, defineLog(input.log, LoopEntry), input.seq, input.seq);
   const call = { tool: input.tool, arguments: argumentsOf(entry?.entry ?? null, input.call_id) as Json };
   return judgeInput({ ...judged, output: "", criteria, context: "tool_judge", call });
 }

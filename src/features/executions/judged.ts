@@ -1,4 +1,6 @@
 /** What judges are told of an execution whose output they judge. */
+import { executionEvents } from "../../../actors/execution/events.ts";
+import { execution } from "../../../actors/execution/execution.ts";
 import type { JudgedRun } from "../../../actors/execution/judging/judgement.ts";
 import { iterationRecords } from "../../../actors/execution/record/record.ts";
 import type { Plan } from "../../../actors/execution/start/plan.ts";
@@ -12,13 +14,13 @@ export type JudgedFacts = Pick<JudgedRun, "task" | "calls" | "violations"> & { r
 
 /** What any judge is told of an iteration, by whoever asks. */
 export async function judgedRun(
-  runtime: Pick<Runtime, "log">,
+  runtime: Pick<Runtime, "of">,
   actor: Address,
   { header }: Pick<ExecutionState, "header">,
   plan: Plan,
   iteration: number,
 ): Promise<JudgedFacts> {
-  const events = await readLog(runtime, actor, "events", 1, Number.MAX_SAFE_INTEGER);
+  const events = await readLog(runtime, actor, executionEvents, 1, Number.MAX_SAFE_INTEGER);
   const records = iterationRecords(
     events.map(({ entry }) => entry),
     false,
@@ -34,18 +36,10 @@ export async function judgedRun(
 }
 
 /** The same of an execution's last iteration; null when it is gone. @param judged of this tenant */
-export function judgedFacts({
-  runtime,
-  plans,
-}: {
-  readonly runtime: Pick<Runtime, "read" | "log">;
-  readonly plans: Plans;
-}) {
+export function judgedFacts({ runtime, plans }: { readonly runtime: Pick<Runtime, "of">; readonly plans: Plans }) {
   return async (judged: Address): Promise<JudgedFacts | null> => {
-    const stored = await runtime.read(judged);
-    if (stored === null) return null;
-    // The runtime checked it against the actor's schema when it was written.
-    const state = stored.state as unknown as ExecutionState;
+    const state = await runtime.of(execution).at(judged.tenant, judged.key).read();
+    if (state === null) return null;
     return judgedRun(runtime, judged, state, await plans.of(judged), state.iteration.number);
   };
 }

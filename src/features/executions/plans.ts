@@ -1,8 +1,10 @@
 /** The plans of executions: written once at the start, read by every activity of the execution. */
+
 import { Value } from "@sinclair/typebox/value";
 import { LRUCache } from "lru-cache";
+import { execution } from "../../../actors/execution/execution.ts";
 import { implicitWorkspace } from "../../../actors/execution/start/mounts.ts";
-import { PLAN_LOG, Plan } from "../../../actors/execution/start/plan.ts";
+import { Plan, planLog } from "../../../actors/execution/start/plan.ts";
 import { completePlan } from "../../../actors/execution/stored-state.ts";
 import type { Address, Runtime } from "../../runtime/port.ts";
 
@@ -19,18 +21,19 @@ export interface KeptPlans extends Plans {
   keep(execution: Address, plan: Plan): void;
 }
 
-export function createPlans(runtime: Pick<Runtime, "log">): KeptPlans {
+export function createPlans(runtime: Pick<Runtime, "of">): KeptPlans {
   const kept = new LRUCache<string, Plan>({ max: capacity });
   const keep = ({ key }: Address, plan: Plan): void => void kept.set(key, plan);
   return {
     keep,
-    of: async (execution) => {
-      const known = kept.get(execution.key);
+    of: async (address) => {
+      const known = kept.get(address.key);
       if (known) return known;
-      const [first] = await runtime.log(execution, PLAN_LOG, 0, 1);
-      if (!first) throw new Error(`execution ${execution.key} has no plan`);
-      const plan = Value.Parse(Plan, completePlan(first.entry, implicitWorkspace(execution.key)));
-      keep(execution, plan);
+      const [first] = await runtime.of(execution).at(address.tenant, address.key).log(planLog, 0, 1);
+      if (!first) throw new Error(`execution ${address.key} has no plan`);
+      // An earlier version may have written it.
+      const plan = Value.Parse(Plan, completePlan(first.entry, implicitWorkspace(address.key)));
+      keep(address, plan);
       return plan;
     },
   };

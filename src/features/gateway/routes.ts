@@ -1,11 +1,11 @@
 /** `POST /v1/dispatch-gateway`: where an agent's bootstrap asks for the next word and reports what it did. */
+
 import { createHash } from "node:crypto";
 import { Type } from "@sinclair/typebox";
-import { Value } from "@sinclair/typebox/value";
-import { EXECUTION } from "../../../actors/execution/execution.ts";
+import { EXECUTION, execution } from "../../../actors/execution/execution.ts";
 import { conversationOf } from "../../../actors/execution/loop/conversation.ts";
-import { type Final, GatewayAnswer, type LoopEntry } from "../../../actors/execution/messages.ts";
-import type { Json } from "../../../actors/kernel/json.ts";
+import { type Final, type GatewayAnswer, LoopEntry } from "../../../actors/execution/messages.ts";
+import { defineLog } from "../../../actors/kernel/effect.ts";
 import { invalid, Problem, type ProblemCode } from "../../../actors/kernel/problem.ts";
 import { bodyChecker } from "../../http/input.ts";
 import {
@@ -24,7 +24,7 @@ import { identify } from "./identity.ts";
 import { DispatchResultBody, GatewayMessage, GenerateBody } from "./schema.ts";
 
 export interface GatewayOptions {
-  readonly runtime: Pick<Runtime, "askRepeatable" | "log">;
+  readonly runtime: Pick<Runtime, "of">;
   readonly tokens: Pick<ExecutionTokens, "verify">;
   readonly servesModel: (alias: string) => boolean;
   /** SVC_DISPATCH_MAX_BODY_BYTES */
@@ -40,6 +40,7 @@ export interface GatewayOptions {
  * earlier by themselves and join the work in progress.
  */
 const answerWithinMs = 3_700_000;
+const askOptions = { repeatable: true, deadlineMs: answerWithinMs };
 
 const checkGenerate = bodyChecker(GenerateBody);
 const checkResult = bodyChecker(DispatchResultBody);
@@ -57,16 +58,25 @@ export function gatewayRoute(options: GatewayOptions): Route {
     handler: async (call) => {
       const { type, body } = await read(options, call);
       const at = await subjectOf(options, call.proof, body.execution_id);
-      const { execution_id: _, type: __, ...message } = body;
       const sender = {
         instance_id: call.proof?.instanceId ?? null,
         body_hash: createHash("sha256").update(call.bytes).digest("base64url"),
         idempotency_key: call.request.headers.get("idempotency-key"),
       };
-      const answer = await options.runtime.askRepeatable(at, type, { ...message, ...sender } as Json, answerWithinMs);
-      return wire(options.runtime, at, Value.Parse(GatewayAnswer, answer));
+      const actor = options.runtime.of(execution).at(at.tenant, at.key);
+      const answer =
+        type === "generate"
+          ? await actor.ask(type, { ...messageOf(body), ...sender }, askOptions)
+          : await actor.ask(type, { ...messageOf(body), ...sender }, askOptions);
+      return wire(options.runtime, at, answer);
     },
   });
+}
+
+/** The members of a body that are the execution's business. */
+function messageOf<Body extends { readonly type: unknown; readonly execution_id: unknown }>(body: Body) {
+  const { type: _, execution_id: __, ...message } = body;
+  return message;
 }
 
 type Read =
@@ -105,7 +115,7 @@ async function subjectOf(
 
 /** The actor's answer as the bootstrap reads it. */
 async function wire(
-  runtime: Pick<Runtime, "log">,
+  runtime: Pick<Runtime, "of">,
   at: Address,
   answer: GatewayAnswer,
 ): Promise<Reply<200, GatewayMessage>> {
@@ -131,14 +141,14 @@ interface Place {
   readonly seq: number;
 }
 
-async function withConversation(runtime: Pick<Runtime, "log">, at: Address, final: Final, { log, from, seq }: Place) {
-  const entries = await readLog(runtime, at, log, from, seq);
+async function withConversation(runtime: Pick<Runtime, "of">, at: Address, final: Final, { log, from, seq }: Place) {
+  const entries = await readLog(runtime, at, defineLog(log, LoopEntry), from, seq);
   return { ...final, conversation: conversationOf(entries.map(({ entry }) => entry)) };
 }
 
-async function replay(runtime: Pick<Runtime, "log">, at: Address, place: Place): Promise<Reply<200, GatewayMessage>> {
-  const [stored] = await readLog(runtime, at, place.log, place.seq, place.seq);
-  const entry = stored?.entry as LoopEntry | undefined;
+async function replay(runtime: Pick<Runtime, "of">, at: Address, place: Place): Promise<Reply<200, GatewayMessage>> {
+  const [stored] = await readLog(runtime, at, defineLog(place.log, LoopEntry), place.seq, place.seq);
+  const entry = stored?.entry;
   const headers = { "Idempotent-Replay": "true" };
   if (entry?.entry === "dispatch") return reply(200, entry.dispatch, headers);
   if (entry?.entry === "final") return reply(200, await withConversation(runtime, at, entry.final, place), headers);

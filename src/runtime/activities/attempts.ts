@@ -2,7 +2,8 @@
 
 import type { Outcome } from "../../../actors/kernel/activity.ts";
 import type { Json } from "../../../actors/kernel/json.ts";
-import { type ActivityContext, type ActivityDefinition, Retryable, Terminal } from "../port.ts";
+import { faultIn } from "../definition.ts";
+import { type Activity, type ActivityContext, Retryable, Terminal } from "../port.ts";
 import type { Work } from "./fair-queue.ts";
 
 export interface AttemptsOptions {
@@ -17,25 +18,37 @@ export interface AttemptsOptions {
 /** The outcome, or null when the work was cut off. */
 export async function runAttempts(
   work: Work,
-  definition: ActivityDefinition,
+  activity: Activity,
+  signal: AbortSignal,
+  options: AttemptsOptions,
+): Promise<Outcome | null> {
+  const input = JSON.parse(work.input) as Json;
+  const fault = faultIn(activity.definition.input, input);
+  if (fault !== null) return { id: work.id, ok: false, code: "invalid_input", message: fault };
+  return attempt(work, input, activity, signal, options);
+}
+
+async function attempt(
+  work: Work,
+  input: Json,
+  activity: Activity,
   signal: AbortSignal,
   options: AttemptsOptions,
 ): Promise<Outcome | null> {
   const { id } = work;
-  const input = JSON.parse(work.input) as Json;
   for (let resumed = work.resumed; ; resumed = true) {
     work.attempt++;
     try {
       options.begins();
-      const value = await definition.run(input, options.context(resumed));
+      const value = await activity.run(input, options.context(resumed));
       return signal.aborted ? null : { id, ok: true, value };
     } catch (error) {
       if (signal.aborted) return null;
       if (error instanceof Terminal) return terminal(id, error);
       const message = error instanceof Error ? error.message : String(error);
       await options.failed(message);
-      if (work.attempt >= definition.retry.attempts) return { id, ok: false, code: "attempts_exhausted", message };
-      await pause(backoff(definition, work.attempt, error, options.random()), signal);
+      if (work.attempt >= activity.retry.attempts) return { id, ok: false, code: "attempts_exhausted", message };
+      await pause(backoff(activity, work.attempt, error, options.random()), signal);
       if (signal.aborted) return null;
     }
   }
@@ -62,8 +75,8 @@ function pause(ms: number, signal: AbortSignal): Promise<void> {
 const longestPauseMs = 60_000;
 
 /** Full jitter, doubling per attempt; a stated delay is a lower bound. */
-function backoff(definition: ActivityDefinition, attempt: number, error: unknown, random: number): number {
-  const ceiling = Math.min(longestPauseMs, definition.retry.firstDelayMs * 2 ** (attempt - 1));
+function backoff(activity: Activity, attempt: number, error: unknown, random: number): number {
+  const ceiling = Math.min(longestPauseMs, activity.retry.firstDelayMs * 2 ** (attempt - 1));
   const jittered = ceiling * (0.5 + random / 2);
   return error instanceof Retryable && error.afterMs !== null ? Math.max(error.afterMs, jittered) : jittered;
 }

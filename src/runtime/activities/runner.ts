@@ -10,8 +10,9 @@ import type { Outcome } from "../../../actors/kernel/activity.ts";
 import type { Json } from "../../../actors/kernel/json.ts";
 import { texts } from "../../store/array-literal.ts";
 import type { Sql } from "../../store/postgres.ts";
+import { correspondence } from "../handle.ts";
 import type { ActivityRow } from "../lane/journal.ts";
-import type { AbortReason, ActivityContext, ActivityDefinition, Address } from "../port.ts";
+import type { AbortReason, Activity, ActivityContext, Address, AskOptions } from "../port.ts";
 import { insist } from "../timeout.ts";
 import { runAttempts } from "./attempts.ts";
 import { FairQueue, type Work } from "./fair-queue.ts";
@@ -40,12 +41,13 @@ export interface ActivityRunnerOptions {
   readonly sql: Sql;
   readonly node: string;
   readonly host: string;
-  readonly definitions: readonly ActivityDefinition[];
+  readonly activities: readonly Activity[];
   readonly now: () => number;
   /** Another host's work is left alone this long after that host was last seen, ms. */
   readonly orphanAfterMs: number;
   readonly random: () => number;
-  ask(to: Address, type: string, body: Json, deadlineMs: number): Promise<Json>;
+  /** What an activity asks it may have asked before, on a node that died. */
+  ask(to: Address, type: string, body: Json, options: AskOptions): Promise<Json>;
   tell(to: Address, type: string, body: Json): Promise<void>;
   /** Delivers an outcome to the actor; resolves when it is accepted. */
   conclude(to: Address, type: string, outcome: Outcome): Promise<void>;
@@ -55,10 +57,8 @@ export interface ActivityRunnerOptions {
   crash(point: "in_activity"): void;
 }
 
-const defaultAskDeadlineMs = 30_000;
-
 export class ActivityRunner {
-  private readonly definitions: ReadonlyMap<string, ActivityDefinition>;
+  private readonly activities: ReadonlyMap<string, Activity>;
   private readonly queues = new Map<string, FairQueue>();
   private readonly running = new Map<string, Running>();
   private readonly runningByName = new Map<string, number>();
@@ -69,11 +69,11 @@ export class ActivityRunner {
   private draining = false;
 
   constructor(private readonly options: ActivityRunnerOptions) {
-    this.definitions = new Map(options.definitions.map((definition) => [definition.name, definition]));
+    this.activities = new Map(options.activities.map((activity) => [activity.definition.name, activity]));
     this.concluded = new Conclusions(options, () => this.draining);
   }
 
-  isHostBound = (name: string): boolean => this.definitions.get(name)?.hostBound === true;
+  isHostBound = (name: string): boolean => this.activities.get(name)?.hostBound === true;
 
   /** Begins work that was just committed on this node. */
   perform(rows: readonly ActivityRow[]): void {
@@ -135,7 +135,7 @@ export class ActivityRunner {
       update runtime_activities taken set node = ${node}, host = ${host}, released_at = null from (
         select a.id, a.host from runtime_activities a left join runtime_nodes n on n.id = a.node
         where (a.node is null or not a.node = any(${texts([...live, node])}::text[]))
-          and a.name = any(${texts([...this.definitions.keys()])}::text[])
+          and a.name = any(${texts([...this.activities.keys()])}::text[])
           and (not a.host_bound or a.host = ${host}
             or (coalesce(n.heartbeat_at, a.released_at, a.created_at) < now() - ${`${orphanAfterMs} milliseconds`}::interval
                 and not exists (select 1 from runtime_nodes h where h.host = a.host and h.id = any(${texts(live)}::text[]))))
@@ -244,20 +244,20 @@ export class ActivityRunner {
   private fill(): void {
     if (this.draining) return;
     for (const [name, queue] of this.queues) {
-      const definition = this.definitions.get(name);
-      const limit = definition?.concurrency ?? 1;
+      const activity = this.activities.get(name);
+      const limit = activity?.concurrency ?? 1;
       while (queue.size > 0 && (this.runningByName.get(name) ?? 0) < limit) {
         const work = queue.shift();
-        if (work !== undefined) this.begin(work, definition);
+        if (work !== undefined) this.begin(work, activity);
       }
     }
   }
 
-  private begin(work: Work, definition: ActivityDefinition | undefined): void {
+  private begin(work: Work, activity: Activity | undefined): void {
     const controller = new AbortController();
     if (work.abandoned) controller.abort("abandoned" satisfies AbortReason);
     this.runningByName.set(work.name, (this.runningByName.get(work.name) ?? 0) + 1);
-    const done = this.carryThrough(work, definition, controller.signal).finally(() => {
+    const done = this.carryThrough(work, activity, controller.signal).finally(() => {
       this.running.delete(work.id);
       this.runningByName.set(work.name, (this.runningByName.get(work.name) ?? 1) - 1);
       this.fill();
@@ -265,17 +265,13 @@ export class ActivityRunner {
     this.running.set(work.id, { work, controller, done });
   }
 
-  private async carryThrough(
-    work: Work,
-    definition: ActivityDefinition | undefined,
-    signal: AbortSignal,
-  ): Promise<void> {
+  private async carryThrough(work: Work, activity: Activity | undefined, signal: AbortSignal): Promise<void> {
     let outcome: Outcome | null;
     try {
       outcome =
-        definition === undefined
+        activity === undefined
           ? { id: work.id, ok: false, code: "unknown_activity", message: `no activity ${work.name}` }
-          : await runAttempts(work, definition, signal, {
+          : await runAttempts(work, activity, signal, {
               context: (resumed) => this.context(work, signal, resumed),
               begins: () => this.options.crash("in_activity"),
               failed: async (error) => {
@@ -309,8 +305,7 @@ export class ActivityRunner {
       resumed,
       moved: work.moved,
       signal,
-      ask: (type, body, deadlineMs = defaultAskDeadlineMs) => this.options.ask(actor, type, body, deadlineMs),
-      tell: (type, body) => this.options.tell(actor, type, body),
+      of: (protocol) => correspondence(this.options, protocol, actor),
     };
   }
 
@@ -323,7 +318,7 @@ export class ActivityRunner {
   private expire(): void {
     const now = this.options.now();
     for (const [name, queue] of this.queues) {
-      const limit = this.definitions.get(name)?.queueTimeoutMs;
+      const limit = this.activities.get(name)?.queueTimeoutMs;
       if (limit === undefined || queue.size === 0) continue;
       for (const work of queue.extract((one) => !one.abandoned && now - one.queuedAt > limit)) {
         const message = `no free slot within ${Math.round(limit / 1000)} s`;

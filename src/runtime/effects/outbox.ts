@@ -40,7 +40,6 @@ type Wire =
       body: Json,
     ]
   | readonly ["cancel", kind: string, key: string, timer: string]
-  | readonly ["enqueue", queue: string, id: string, data: Json]
   | readonly ["reply", node: string, call: string, answer: Answer];
 
 /**
@@ -64,8 +63,6 @@ function toWire(effect: Effect, { kind, key, tenant }: Origin): Wire | null {
       return ["schedule", kind, key, tenant, effect.timer, effect.at, effect.message.type, effect.message.body];
     case "cancel":
       return ["cancel", kind, key, effect.timer];
-    case "enqueue":
-      return ["enqueue", effect.queue, effect.id, effect.data];
     case "reply":
       return ["reply", effect.to.node, effect.to.call, { value: effect.value }];
     default:
@@ -82,7 +79,6 @@ export interface JobPort {
   /** Timers of different actors, or of one in order. */
   schedule(timers: readonly TimerJob[]): Promise<void>;
   cancel(kind: string, key: string, timer: string): Promise<void>;
-  enqueue(queue: string, id: string, data: Json): Promise<void>;
 }
 
 export interface TimerJob {
@@ -160,9 +156,6 @@ export class Outbox {
           afterEarlier(`${kind}/${key}`, () => jobs.cancel(kind, key, timer));
           break;
         }
-        case "enqueue":
-          others.push(jobs.enqueue(wire[1], wire[2], wire[3]));
-          break;
         case "reply":
           others.push(redis.publish(keys.replies(wire[1]), JSON.stringify([wire[2], wire[3]])));
           break;

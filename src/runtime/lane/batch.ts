@@ -148,7 +148,7 @@ export class Batch {
     if (envelope.activity !== null) this.settled.push(envelope.activity);
     let told: Told[] | null = null;
     for (const effect of turn.effects) {
-      if (effect.effect !== "tell" || effect.together !== true) this.effect(held, resident, effect);
+      if (effect.effect !== "tell" || effect.coCommit !== true) this.effect(held, resident, effect);
       else {
         const { kind, key } = effect;
         const fresh = turn.made.has(`${kind}/${key}`);
@@ -266,7 +266,7 @@ export class Batch {
   private effect(held: Held, resident: Resident, effect: Effect): void {
     switch (effect.effect) {
       case "emit":
-        this.emit(resident, effect.log ?? tailedLog, effect.entry);
+        this.emit(resident, effect.log, effect.entry);
         return;
       case "perform":
         this.activities.push({

@@ -2,15 +2,15 @@
  * Runs one message through its actor, in memory. What comes out is data for the journal; nothing
  * here touches a store, and a failed turn leaves its actor as it was.
  */
-import type { TSchema } from "@sinclair/typebox";
-import { type TypeCheck, TypeCompiler } from "@sinclair/typebox/compiler";
+
+import type { AnyActorDefinition } from "../../../actors/kernel/actor.ts";
 import type { Effect } from "../../../actors/kernel/effect.ts";
 import type { Json } from "../../../actors/kernel/json.ts";
-import type { ReplyTo } from "../../../actors/kernel/message.ts";
-import type { Turn } from "../../../actors/kernel/turn.ts";
+import type { MessageDefinition, Protocol, ReplyTo } from "../../../actors/kernel/message.ts";
+import type { Context, Turn } from "../../../actors/kernel/turn.ts";
+import { faultIn, upgraded } from "../definition.ts";
 import { type Envelope, messageId } from "../mailbox/envelope.ts";
 import { idInPartition, partitionOf } from "../mailbox/partition.ts";
-import type { AnyActorDefinition } from "../port.ts";
 
 /** An actor as this node holds it. A `state` of null means that it does not exist (any more). */
 export interface Resident {
@@ -38,43 +38,23 @@ export type TurnResult =
   | { readonly result: "foreign" }
   | { readonly result: "failed"; readonly error: string; readonly attempts: number };
 
-type Handler = (state: Json, body: Json, context: object) => Turn<Json>;
-
-interface Kind {
-  readonly state: TypeCheck<TSchema>;
-  readonly complete: ((stored: Json) => Json) | undefined;
-  readonly listed: ReadonlySet<string> | undefined;
-  readonly messages: ReadonlyMap<string, TypeCheck<TSchema>>;
-  readonly receive: ReadonlyMap<string, Handler>;
-}
+type Handler = (state: Json, body: Json, context: Context) => Turn<Json, Json>;
 
 /** How often a handler that throws is tried before its message becomes a dead letter. */
 const handlerAttempts = 3;
 
 export class Turns {
-  private readonly kinds: ReadonlyMap<string, Kind>;
+  private readonly kinds: ReadonlyMap<string, AnyActorDefinition>;
+  private readonly listed: ReadonlyMap<string, ReadonlySet<string>>;
 
   constructor(
     actors: readonly AnyActorDefinition[],
     private readonly clock: { now(): number; newId(): string },
     private readonly partitions: number,
   ) {
-    this.kinds = new Map(
-      actors.map((definition) => [
-        definition.kind,
-        {
-          state: TypeCompiler.Compile(definition.state as TSchema),
-          complete: definition.complete,
-          listed: definition.listed === undefined ? undefined : new Set(definition.listed),
-          messages: new Map(
-            Object.entries(definition.messages).map(([type, schema]) => [
-              type,
-              TypeCompiler.Compile(schema as TSchema),
-            ]),
-          ),
-          receive: new Map(Object.entries(definition.receive) as [string, Handler][]),
-        },
-      ]),
+    this.kinds = new Map(actors.map((definition) => [definition.kind, definition]));
+    this.listed = new Map(
+      actors.flatMap(({ kind, listed }) => (listed === undefined ? [] : [[kind, new Set(listed)] as const])),
     );
   }
 
@@ -85,22 +65,23 @@ export class Turns {
   takeIn(resident: Resident): string | null {
     const known = this.kinds.get(resident.kind);
     if (known === undefined) return `no actor kind ${resident.kind}`;
-    const state = known.complete === undefined ? resident.state : known.complete(resident.state);
-    if (!known.state.Check(state)) return firstFault(known.state, state);
-    resident.state = state;
-    return null;
+    try {
+      resident.state = upgraded(known, resident.state);
+      return null;
+    } catch (error) {
+      return (error as Error).message;
+    }
   }
 
   /** The members of a kind's states that are stored apart, for lists. */
-  readonly listedOf = (kind: string): ReadonlySet<string> | undefined => this.kinds.get(kind)?.listed;
+  readonly listedOf = (kind: string): ReadonlySet<string> | undefined => this.listed.get(kind);
 
   /** What is wrong with a message for this kind, or null. */
   messageFault(kind: string, type: string, body: Json): string | null {
     const known = this.kinds.get(kind);
     if (known === undefined) return `no actor kind ${kind}`;
-    const schema = known.messages.get(type);
-    if (schema === undefined) return `${kind} takes no message ${type}`;
-    return schema.Check(body) ? null : firstFault(schema, body);
+    if (!Object.hasOwn(known.messages, type)) return `${kind} takes no message ${type}`;
+    return faultIn((known.messages[type] as MessageDefinition).body, body);
   }
 
   /** Where none can be had any id will do: what the two tell each other then takes two commits. */
@@ -114,7 +95,8 @@ export class Turns {
     if (resident.state !== null && resident.tenant !== envelope.tenant) return { result: "foreign" };
     const fault = this.messageFault(envelope.kind, envelope.type, envelope.body);
     if (fault !== null) return { result: "failed", error: fault, attempts: 1 };
-    const handler = this.kinds.get(envelope.kind)?.receive.get(envelope.type) as Handler;
+    const { receive } = this.kinds.get(envelope.kind) as AnyActorDefinition;
+    const handler = (receive as { readonly [type: string]: Handler })[envelope.type] as Handler;
     for (let attempt = 1; ; attempt++) {
       try {
         let made = nothingMade;
@@ -126,7 +108,7 @@ export class Turns {
           messageId: messageId(envelope),
           replyTo: envelope.replyTo as ReplyTo | null,
           newId: this.clock.newId,
-          newIdBeside: (kind: string) => {
+          newIdBeside: ({ kind }: Pick<Protocol, "kind">) => {
             const id = this.newIdBeside(envelope, kind);
             if (made === nothingMade) made = new Set();
             made.add(`${kind}/${id}`);
@@ -151,8 +133,3 @@ export class Turns {
 }
 
 const nothingMade = new Set<string>();
-
-function firstFault(check: TypeCheck<TSchema>, value: unknown): string {
-  const first = check.Errors(value).First();
-  return first === undefined ? "does not fit its schema" : `${first.path || "/"}: ${first.message}`;
-}

@@ -6,7 +6,7 @@
 import type { Outcome } from "../../../actors/kernel/activity.ts";
 import type { Json } from "../../../actors/kernel/json.ts";
 import type { Lane } from "../lane/lane.ts";
-import { type Address, MessageRejected, RuntimeUnavailable } from "../port.ts";
+import { type Address, type AskOptions, MessageRejected, RuntimeUnavailable } from "../port.ts";
 import type { Calls } from "./calls.ts";
 import { addressFault, type Envelope } from "./envelope.ts";
 import type { MailboxWriter } from "./mailbox.ts";
@@ -51,7 +51,7 @@ export function sending({ node, partitions, calls, writer, now, laneOf, crash }:
     send(to, { type, body, replyTo: null, activity: null, fresh: false });
 
   const conclude = (to: Address, type: string, outcome: Outcome) =>
-    send(to, { type, body: outcome as unknown as Json, replyTo: null, activity: outcome.id, fresh: false });
+    send(to, { type, body: outcome, replyTo: null, activity: outcome.id, fresh: false });
 
   function ask(to: Address, type: string, body: Json, deadlineMs = defaultAskDeadlineMs, fresh = false): Promise<Json> {
     const { replyTo, answer } = calls.open(deadlineMs, now());
@@ -103,5 +103,13 @@ export function sending({ node, partitions, calls, writer, now, laneOf, crash }:
     }
   }
 
-  return { tell, conclude, ask, askDirect, askRepeatable };
+  /** See `AskOptions`. */
+  function askWith(to: Address, type: string, body: Json, options: AskOptions): Promise<Json> {
+    const { fresh = false, unordered = false, repeatable = false, deadlineMs } = options;
+    if (repeatable) return askRepeatable(to, type, body, deadlineMs);
+    if (fresh || unordered) return askDirect(to, type, body, deadlineMs, fresh);
+    return ask(to, type, body, deadlineMs);
+  }
+
+  return { tell, conclude, ask, askDirect, askRepeatable, askWith };
 }

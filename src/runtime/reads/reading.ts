@@ -20,7 +20,7 @@ export function reading(sql: Sql): Reading {
         select key, version, listed, state from runtime_actors where kind = ${kind} and key = any(${[...wanted]}) and tenant = ${tenant}`;
       return rows.map((row) => ({ key: row.key, tenant, version: Number(row.version), state: joinState(row) }));
     },
-    async readListed({ kind, complete = (stored) => stored }, tenant, wanted) {
+    async readListed({ kind, upgrade = (stored: Json) => stored }, tenant, wanted) {
       if (wanted.length === 0) return [];
       const rows = await sql<{ key: string; version: string; listed: string }[]>`
         select key, version, coalesce(listed, state) as listed from runtime_actors
@@ -29,7 +29,7 @@ export function reading(sql: Sql): Reading {
         key,
         tenant,
         version: Number(version),
-        state: complete(JSON.parse(listed) as Json),
+        state: upgrade(JSON.parse(listed) as Json),
       }));
     },
     logLength: (at, log) => readLogLength(sql, at, log),

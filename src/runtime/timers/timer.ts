@@ -4,7 +4,6 @@
  */
 import { type ConnectionOptions, Queue, Worker } from "bullmq";
 import type { Redis } from "ioredis";
-import type { Json } from "../../../actors/kernel/json.ts";
 import type { JobPort, TimerJob } from "../effects/outbox.ts";
 
 const queueName = "timers";
@@ -32,7 +31,6 @@ export interface TimersOptions {
 
 export class Timers implements JobPort {
   private readonly queue: Queue;
-  private readonly queues = new Map<string, Queue>();
   private worker: Worker | null = null;
 
   constructor(private readonly options: TimersOptions) {
@@ -88,20 +86,10 @@ export class Timers implements JobPort {
     await Promise.all(removals);
   }
 
-  async enqueue(queue: string, id: string, data: Json): Promise<void> {
-    let target = this.queues.get(queue);
-    if (target === undefined) {
-      target = this.open(queue);
-      this.queues.set(queue, target);
-    }
-    // Kept a while after completion, so that the same effect carried out again finds its id taken.
-    await target.add(queue, data, { jobId: id.replaceAll(":", "%3A"), removeOnComplete: { age: 3600 } });
-  }
-
   /** Stops taking timers; those under way are finished. */
   async stop(): Promise<void> {
     await this.worker?.close();
-    await Promise.all([this.queue, ...this.queues.values()].map((queue) => queue.close()));
+    await this.queue.close();
   }
 
   private open(name: string): Queue {

@@ -68,18 +68,6 @@ create table runtime_outbox (
   primary key (partition, seq)
 );
 
--- Messages that other transactions of the service asked for (`tellWithin`).
-create table runtime_pending_tells (
-  id         uuid primary key,
-  kind       text not null,
-  key        text not null,
-  tenant     text not null,
-  type       text not null,
-  body       text not null,
-  created_at timestamptz not null default now()
-);
-create index runtime_pending_tells_age on runtime_pending_tells (created_at);
-
 -- Slow or outside work under way. `node` runs it; another node takes it over when that one is gone.
 create table runtime_activities (
   id          text primary key,

@@ -1,7 +1,7 @@
 /** The life of an approval, message by message. */
 import { describe, expect, test } from "bun:test";
 import type { Decider, Notify, Open } from "../../../actors/approval/messages.ts";
-import { NOTIFY } from "../../../actors/approval/notifications.ts";
+import { notify } from "../../../actors/approval/messages.ts";
 import type { ApprovalState } from "../../../actors/approval/state.ts";
 import type { Effect } from "../../../actors/kernel/effect.ts";
 import type { Json } from "../../../actors/kernel/json.ts";
@@ -86,9 +86,9 @@ describe("decided", () => {
     expect(tellsOf(one)).toEqual([
       {
         effect: "tell",
-        kind: "workflow",
+        kind: "workflow_run",
         key: runId,
-        together: true,
+        coCommit: true,
         message: {
           type: "approval_decided",
           body: {
@@ -434,7 +434,7 @@ describe("notifications", () => {
   test("each destination is told of each event by work of its own", () => {
     const one = opened({ notify: [hook, mail] });
     expect(idsOf(one)).toEqual(["requested-0", "requested-1", "requested-2"]);
-    expect(one.performed[1]).toMatchObject({ activity: NOTIFY, input: { event: "requested", place: 1 } });
+    expect(one.performed[1]).toMatchObject({ activity: notify.name, input: { event: "requested", place: 1 } });
     one.askNow("approve", approveBody(ada));
     expect(idsOf(one).slice(3)).toEqual(["resolved-0", "resolved-1", "resolved-2"]);
   });

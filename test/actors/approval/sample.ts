@@ -13,7 +13,7 @@ export const unopened = () => new Simulation(approval as unknown as ActorDefinit
 
 export function openBody(changes: Partial<Open> = {}): Open {
   return {
-    owner: { kind: "workflow", key: runId },
+    owner: { kind: "workflow_run", key: runId },
     kind: "workflow",
     execution_id: runId,
     root_execution_id: runId,

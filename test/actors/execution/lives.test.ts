@@ -442,6 +442,6 @@ test("an execution that does not exist answers every question and stays away", (
     story.sim.tell(then, { id: "x", ok: false, code: "late", message: "late" });
   }
   story.sim.tell("deadline", {});
-  story.sim.tell("workspace_removed", null);
+  story.sim.tell("workspace_removed", { id: "x", ok: true, value: null });
   expect(story.sim.state).toBeNull();
 });

@@ -19,7 +19,7 @@ test("none, when it has no parent", () => {
 });
 
 test.each([
-  ["the workflow's run that started it", { workflow_execution_id: "p" }, "workflow"],
+  ["the workflow's run that started it", { workflow_execution_id: "p" }, "workflow_run"],
   ["the execution that started it", {}, "execution"],
   ["the execution that started it, whatever workflow that belongs to", { workflow_execution_id: "other" }, "execution"],
 ])("%s", (_, change, kind) => {

@@ -199,7 +199,7 @@ describe("a person decides", () => {
     expect(open).toMatchObject({ kind: "approval", key: story.approval, together: true });
     expect(story.sim.beside.get(story.approval)).toBe("approval");
     expect(open?.body).toMatchObject({
-      owner: { kind: "workflow", key: runId },
+      owner: { kind: "workflow_run", key: runId },
       execution_id: runId,
       state_name: "ASK",
       visit: 1,
@@ -425,7 +425,7 @@ describe("the parent", () => {
     const story = told(two, { header: { parent } }, { output_template: { name: "{{workflow.name}}" } });
     expect(story.toldOf("run_ended")).toEqual([
       {
-        kind: "workflow",
+        kind: "workflow_run",
         key: parent.execution_id,
         type: "run_ended",
         together: false,

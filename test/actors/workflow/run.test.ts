@@ -1,5 +1,7 @@
 /** A turn under construction. */
+
 import { describe, expect, test } from "bun:test";
+import { executionProtocol } from "../../../actors/execution/messages.ts";
 import type { Context } from "../../../actors/kernel/turn.ts";
 import { TemplateError } from "../../../actors/template/template.ts";
 import { evaluateExpression, parseExpression } from "../../../actors/workflow/rules/expression.ts";
@@ -10,7 +12,7 @@ import { definitionOf, headerOf, noop, runId } from "./sample.ts";
 
 const context: Context = {
   now: 0,
-  kind: "workflow",
+  kind: "workflow_run",
   key: runId,
   tenant: "north",
   messageId: "m",
@@ -23,17 +25,17 @@ const start = { header: headerOf(), definition: definitionOf({ A: noop() }), inp
 test("of a step that throws nothing stays", () => {
   const run = new Run(firstState(start, context), context);
   run.note({ before: 1 });
-  run.tell("execution", "x", "cancel", {});
+  run.tell(executionProtocol, "x", "cancel", { reason: null });
   const { state } = run;
   const step = () => {
     run.note({ within: 1 });
-    run.tell("execution", "y", "cancel", {});
+    run.tell(executionProtocol, "y", "cancel", { reason: null });
     throw new Error("no");
   };
   expect(() => run.attempt(step)).toThrow("no");
   expect(run.state).toBe(state);
   expect(run.turn().effects).toHaveLength(1);
-  run.attempt(() => run.tell("execution", "z", "cancel", {}));
+  run.attempt(() => run.tell(executionProtocol, "z", "cancel", { reason: null }));
   expect(run.turn().effects).toHaveLength(2);
 });
 

@@ -3,20 +3,11 @@ import { expect } from "bun:test";
 import type { TSchema } from "@sinclair/typebox";
 import { FormatRegistry } from "@sinclair/typebox";
 import { TypeCompiler } from "@sinclair/typebox/compiler";
-import { messages as approvalMessages } from "../../../actors/approval/messages.ts";
+import { approvalProtocol } from "../../../actors/approval/messages.ts";
 import type { ActorDefinition } from "../../../actors/kernel/actor.ts";
 import type { Json } from "../../../actors/kernel/json.ts";
 import type { Definition } from "../../../actors/workflow/definition.ts";
-import {
-  AGENT_START,
-  AgentStart,
-  CLEANUP,
-  Cleanup,
-  COMMAND,
-  CommandRun,
-  RUN_START,
-  RunStart,
-} from "../../../actors/workflow/run/activities.ts";
+import { agentStart, cleanup, commandRun, runStart } from "../../../actors/workflow/run/activities.ts";
 import { jsonBytes } from "../../../actors/workflow/run/blackboard/size.ts";
 import { RunGraph, runGraph, StepFold } from "../../../actors/workflow/run/record/graph.ts";
 import {
@@ -26,7 +17,7 @@ import {
   runElement,
   runRecord,
 } from "../../../actors/workflow/run/record/record.ts";
-import { workflow } from "../../../actors/workflow/run/run.ts";
+import { workflowRun } from "../../../actors/workflow/run/run.ts";
 import type { RunHeader, RunState } from "../../../actors/workflow/run/state.ts";
 import { Simulation } from "../simulate.ts";
 import { decided, headerOf, runId } from "./sample.ts";
@@ -36,15 +27,12 @@ const recordCheck = TypeCompiler.Compile(RunRecord);
 const elementCheck = TypeCompiler.Compile(RunElement);
 const graphCheck = TypeCompiler.Compile(RunGraph);
 
-const compiled = (schemas: Record<string, TSchema>) =>
-  new Map(Object.entries(schemas).map(([name, schema]) => [name, TypeCompiler.Compile(schema)]));
-const inputs = compiled({
-  [AGENT_START]: AgentStart,
-  [CLEANUP]: Cleanup,
-  [COMMAND]: CommandRun,
-  [RUN_START]: RunStart,
-});
-const toApprovals = compiled(approvalMessages);
+const inputs = new Map(
+  [agentStart, cleanup, commandRun, runStart].map(({ name, input }) => [name, TypeCompiler.Compile(input)]),
+);
+const toApprovals = new Map(
+  Object.entries(approvalProtocol.messages).map(([type, { body }]) => [type, TypeCompiler.Compile<TSchema>(body)]),
+);
 
 type Values = { readonly [name: string]: Json };
 export interface Event {
@@ -76,7 +64,7 @@ export interface Beginning {
 }
 
 export class RunStory {
-  readonly sim = new Simulation(workflow as unknown as ActorDefinition, runId);
+  readonly sim = new Simulation(workflowRun as unknown as ActorDefinition, runId);
   private heard = 0;
 
   constructor(
@@ -109,8 +97,8 @@ export class RunStory {
   get told(): Told[] {
     return this.sim.told.flatMap((one) => {
       if (one.effect !== "tell") return [];
-      const { kind, key, message, together } = one;
-      return [{ kind, key, type: message.type, body: message.body as Values, together: together === true }];
+      const { kind, key, message, coCommit } = one;
+      return [{ kind, key, type: message.type, body: message.body as Values, together: coCommit === true }];
     });
   }
   /** What others were told, by type. */
@@ -135,7 +123,7 @@ export class RunStory {
   }
   /** Delivers what the run told itself, one message. False when there is none. */
   hearItself(): boolean {
-    const own = this.told.filter(({ kind, key }) => kind === "workflow" && key === this.sim.key);
+    const own = this.told.filter(({ kind, key }) => kind === "workflow_run" && key === this.sim.key);
     const next = own[this.heard];
     if (next === undefined) return false;
     this.heard += 1;

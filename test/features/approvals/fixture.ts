@@ -1,9 +1,17 @@
 /** The approval routes over a real runtime and real stores, with callers who are simply believed. */
 import { Type } from "@sinclair/typebox";
 import { approval } from "../../../actors/approval/approval.ts";
-import { ApprovalDecided, type Open, Open as OpenSchema } from "../../../actors/approval/messages.ts";
+import {
+  ApprovalDecided,
+  approvalProtocol,
+  type Open,
+  Open as OpenSchema,
+  ownerMessages,
+} from "../../../actors/approval/messages.ts";
 import type { Identity } from "../../../actors/identity/identity.ts";
 import { defineActor } from "../../../actors/kernel/actor.ts";
+import { tell } from "../../../actors/kernel/effect.ts";
+import { message } from "../../../actors/kernel/message.ts";
 import { parseHostPattern } from "../../../actors/policy/network/pattern.ts";
 import { type Mail, openMail } from "../../../src/adapters/mail/port.ts";
 import { approvalLinkRoutes } from "../../../src/features/approvals/links.ts";
@@ -12,7 +20,6 @@ import { approvalsProjection } from "../../../src/features/approvals/projection.
 import { approvalRecords } from "../../../src/features/approvals/records.ts";
 import { approvalRoutes } from "../../../src/features/approvals/routes.ts";
 import { createApprovals } from "../../../src/features/approvals/service.ts";
-import { reading } from "../../../src/runtime/reads/reading.ts";
 import { openBody } from "../../actors/approval/sample.ts";
 import { caller as believedCaller, believing } from "../../harness/callers.ts";
 import { startTestNode } from "../../harness/runtime.ts";
@@ -25,30 +32,20 @@ const owner = defineActor({
   kind: "owner",
   state: Type.Object({ told: Type.Array(ApprovalDecided) }),
   messages: {
-    ask: Type.Object({ id: Type.String(), request: OpenSchema }),
-    give_up: Type.Object({ id: Type.String() }),
-    approval_decided: ApprovalDecided,
+    ask: message({ body: Type.Object({ id: Type.String(), request: OpenSchema }), reply: Type.Boolean() }),
+    give_up: message({ body: Type.Object({ id: Type.String() }), reply: Type.Boolean() }),
+    ...ownerMessages,
   },
   receive: {
     ask: (state, { id, request }) => ({
       state: state ?? { told: [] },
       reply: true,
-      effects: [
-        { effect: "tell", kind: "approval", key: id, message: { type: "open", body: request }, together: true },
-      ],
+      effects: [tell(approvalProtocol, id, "open", request, { coCommit: true })],
     }),
     give_up: (state, { id }) => ({
       state,
       reply: true,
-      effects: [
-        {
-          effect: "tell",
-          kind: "approval",
-          key: id,
-          message: { type: "withdraw", body: { reason: "cancelled" } },
-          together: true,
-        },
-      ],
+      effects: [tell(approvalProtocol, id, "withdraw", { reason: "cancelled" }, { coCommit: true })],
     }),
     approval_decided: (state, decided) => ({ state: { told: [...(state?.told ?? []), decided] }, effects: [] }),
   },
@@ -90,7 +87,7 @@ export async function openFixture({ smtpUrl }: FixtureOptions = {}) {
   const now = () => Date.now() + ahead;
   const mail: Mail | null = smtpUrl === undefined ? null : openMail({ url: smtpUrl, from: "Svc <svc@svc.test>" });
   const notify = approvalNotifyActivity({
-    runtime: reading(stores.sql),
+    runtime: { of: (definition) => node.runtime.of(definition) },
     outside: {
       resolve: async () => ["127.0.0.1"],
       allowPrivate: [parseHostPattern("127.0.0.1")].filter((pattern) => pattern !== null),
@@ -113,6 +110,7 @@ export async function openFixture({ smtpUrl }: FixtureOptions = {}) {
   const records = approvalRecords(stores.sql);
   const approvals = createApprovals({
     runtime: {
+      of: (definition) => node.runtime.of(definition),
       askDirect: (...request) => node.runtime.askDirect(...request),
       read: (...request) => node.runtime.read(...request),
       log: (...request) => node.runtime.log(...request),
@@ -175,20 +173,18 @@ export async function openFixture({ smtpUrl }: FixtureOptions = {}) {
         ...changes,
         owner: { kind: "owner", key: run },
       });
-      await node.runtime.ask({ kind: "owner", key: run, tenant }, "ask", { id, request } as never);
+      await node.runtime.of(owner).at(tenant, run).ask("ask", { id, request });
       await this.settled(id, tenant);
       return { id, run };
     },
     /** Resolves once the approval itself is committed. */
     async settled(id: string, tenant = "acme") {
-      while ((await node.runtime.read({ kind: "approval", key: id, tenant })) === null) await Bun.sleep(2);
+      while ((await node.runtime.of(approval).at(tenant, id).read()) === null) await Bun.sleep(2);
     },
-    giveUp: (run: string, id: string, tenant = "acme") =>
-      node.runtime.ask({ kind: "owner", key: run, tenant }, "give_up", { id }),
+    giveUp: (run: string, id: string, tenant = "acme") => node.runtime.of(owner).at(tenant, run).ask("give_up", { id }),
     /** What the run has been told. */
     async told(run: string, tenant = "acme"): Promise<readonly ApprovalDecided[]> {
-      const stored = await node.runtime.read({ kind: "owner", key: run, tenant });
-      return (stored?.state as unknown as { told: ApprovalDecided[] } | undefined)?.told ?? [];
+      return (await node.runtime.of(owner).at(tenant, run).read())?.told ?? [];
     },
     /** The node goes and another comes. */
     async restart(between: () => Promise<unknown> = async () => {}) {

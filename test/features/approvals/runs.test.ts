@@ -4,7 +4,7 @@ import { approval } from "../../../actors/approval/approval.ts";
 import type { ApprovalState } from "../../../actors/approval/state.ts";
 import type { Json } from "../../../actors/kernel/json.ts";
 import type { State } from "../../../actors/workflow/definition.ts";
-import { workflow } from "../../../actors/workflow/run/run.ts";
+import { workflowRun } from "../../../actors/workflow/run/run.ts";
 import type { RunState, WorkOf } from "../../../actors/workflow/run/state.ts";
 import { approvalsProjection } from "../../../src/features/approvals/projection.ts";
 import { approvalRecords } from "../../../src/features/approvals/records.ts";
@@ -19,7 +19,7 @@ let stores: TestStores;
 let node: TestNode;
 const tenant = "north";
 const startNode = () =>
-  startTestNode(stores, { actors: [workflow, approval], projections: [approvalsProjection], activities: [] });
+  startTestNode(stores, { actors: [workflowRun, approval], projections: [approvalsProjection], activities: [] });
 beforeAll(async () => {
   stores = await freshStores();
   node = await startNode();
@@ -29,7 +29,7 @@ afterAll(async () => {
   await stores?.dispose();
 });
 
-const runAt = (key: string) => ({ kind: "workflow", key, tenant });
+const runAt = (key: string) => ({ kind: "workflow_run", key, tenant });
 const runOf = async (key: string) => (await node.runtime.read(runAt(key)))?.state as unknown as RunState;
 const approvalOf = async (key: string) =>
   (await node.runtime.read({ kind: "approval", key, tenant }))?.state as unknown as ApprovalState;

@@ -2,7 +2,9 @@
 
 import { afterAll, beforeEach, describe, expect, test } from "bun:test";
 import { createHmac } from "node:crypto";
+import { iterationRunAt } from "../../../actors/execution/activities.ts";
 import { execution } from "../../../actors/execution/execution.ts";
+import { executionProtocol } from "../../../actors/execution/messages.ts";
 import { executionRecord } from "../../../actors/execution/record/record.ts";
 import type { Delivery, OutputHandler, Plan } from "../../../actors/execution/start/plan.ts";
 import type { ExecutionState } from "../../../actors/execution/state.ts";
@@ -11,8 +13,7 @@ import type { GuardedOptions } from "../../../src/adapters/egress/guarded-fetch.
 import { deliverySendActivity } from "../../../src/features/executions/output/deliver.ts";
 import { outputHandleActivity, outputRecallActivity } from "../../../src/features/executions/output/output-handler.ts";
 import { createPlans } from "../../../src/features/executions/plans.ts";
-import { uuidv7 } from "../../../src/runtime/id.ts";
-import type { ActivityDefinition, Runtime } from "../../../src/runtime/index.ts";
+import { implement, type Runtime } from "../../../src/runtime/index.ts";
 import { sampleHeader, samplePlan } from "../../actors/execution/sample.ts";
 import { Receiver } from "../../harness/receiver.ts";
 import { until } from "../../harness/until.ts";
@@ -31,17 +32,15 @@ const outside: GuardedOptions = { resolve: async () => [], allowPrivate: loopbac
 const firstDelayMs = 40;
 
 /** An agent that prints `raw`, without a sandbox. */
-const printing: ActivityDefinition = {
-  name: "iteration.run",
-  concurrency: 8,
-  retry: { attempts: 1, firstDelayMs: 1 },
-  run: async (input, { ask }) => {
+const printing = implement(
+  iterationRunAt(0),
+  { concurrency: 8, retry: { attempts: 1, firstDelayMs: 1 } },
+  async ({ instance_id }, context) => {
     const runtime = { isolation: "process", image: null, sandbox: "none", egress_enforced: false };
-    const { instance_id } = input as { instance_id: string };
-    await ask("picked_up", { instance_id, runtime, warnings: [] });
-    return { reason: "exited", exit_code: 0, stdout: "raw\n", stdout_truncated: false, stderr: "" };
+    await context.of(executionProtocol).ask("picked_up", { instance_id, runtime, warnings: [] });
+    return { reason: "exited" as const, exit_code: 0, stdout: "raw\n", stdout_truncated: false, stderr: "" };
   },
-};
+);
 
 interface Opened {
   readonly runtime: Runtime;
@@ -59,11 +58,8 @@ interface Running {
 }
 
 async function open(given: { outside?: GuardedOptions } = {}): Promise<Opened> {
-  const running = Promise.withResolvers<Runtime>();
-  const logs: Pick<Runtime, "read" | "log"> = {
-    read: async (at) => (await running.promise).read(at),
-    log: async (...request) => (await running.promise).log(...request),
-  };
+  let started: Runtime | null = null;
+  const logs: Pick<Runtime, "of"> = { of: (definition) => (started as Runtime).of(definition) };
   const plans = createPlans(logs);
   const failures: Record<string, unknown>[] = [];
   const lines: string[] = [];
@@ -78,14 +74,14 @@ async function open(given: { outside?: GuardedOptions } = {}): Promise<Opened> {
     log: note,
   });
   const { runtime } = node;
-  running.resolve(runtime);
+  started = runtime;
   return {
     runtime,
     leave: () => harness.stop(node),
     failures,
     lines,
     async start(plan, timeoutMs = 60_000) {
-      const id = uuidv7();
+      const id = Bun.randomUUIDv7();
       const at = { kind: "execution", key: id, tenant: "acme" };
       const whole = samplePlan(plan);
       await runtime.askNew(at, "start", { header: sampleHeader({ timeout_ms: timeoutMs }), plan: whole });

@@ -1,14 +1,14 @@
 /** A run before its first state: its first blackboard (contract 5) and everything around it. */
 
-import type { Static } from "@sinclair/typebox";
 import { isObject, type Json } from "../../../kernel/json.ts";
+import type { BodyOf } from "../../../kernel/message.ts";
 import { iso } from "../../../kernel/time.ts";
 import type { Context } from "../../../kernel/turn.ts";
-import type { messages } from "../messages.ts";
+import type { WorkflowRunMessages } from "../messages.ts";
 import type { RunHeader, RunState } from "../state.ts";
 import { jsonBytes } from "./size.ts";
 
-export type Start = Static<typeof messages.start>;
+export type Start = BodyOf<WorkflowRunMessages["start"]>;
 type Values = { readonly [name: string]: Json };
 
 /** The state of a run that has entered nothing yet; what it enters first is noted in `next`. */

@@ -4,7 +4,7 @@
  */
 
 import { containerCommand } from "../../shell/command-text.ts";
-import { COMMAND } from "../activities.ts";
+import { commandRun } from "../activities.ts";
 import { endHeard, type Heard, leaveChildren, startHeard } from "../children.ts";
 import { settle } from "../settling.ts";
 import type { WorkOf } from "../state.ts";
@@ -31,7 +31,7 @@ export const containerRunKind: KindOfState<"ContainerRun"> = {
   enter(run, state) {
     const instance = run.context.newId();
     const command = containerCommand(run, state, instance);
-    run.perform(COMMAND, commandId(instance), command, "command_ended");
+    run.perform(commandRun, command, { id: commandId(instance), then: "command_ended" });
     run.work({ of: "command", activity: commandId(instance), result: null, children: [] });
     noteStarted(run, stepOf(run, state), command.image ?? "");
   },

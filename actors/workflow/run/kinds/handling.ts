@@ -10,7 +10,7 @@ import type { OutputHandler } from "../../../execution/start/plan.ts";
 import type { Json } from "../../../kernel/json.ts";
 import { print } from "../../../template/helpers.ts";
 import { TemplateError } from "../../../template/template.ts";
-import { WEBHOOK, type WebhookAnswered, type WebhookCall } from "../activities.ts";
+import { type WebhookAnswered, type WebhookCall, webhookCall } from "../activities.ts";
 import { startChild } from "../children.ts";
 import { webhookId } from "../news.ts";
 import type { AgentChild, AgentEnd } from "../state.ts";
@@ -63,7 +63,7 @@ function call(run: Run, handler: OutputHandler & { type: "webhook" }, output: Js
     timeout_ms,
     max_attempts,
   };
-  run.perform(WEBHOOK, webhookId(run.id, run.current.entry), input, "webhook_answered");
+  run.perform(webhookCall, input, { id: webhookId(run.id, run.current.entry), then: "webhook_answered" });
   return [];
 }
 

@@ -3,9 +3,10 @@
  * with the state's entry, and its deciding turn tells the run in one commit with the decision. It keeps its own time.
  */
 
-import { APPROVAL, type ApprovalDecided, type Open } from "../../../approval/messages.ts";
+import { type ApprovalDecided, approvalProtocol, type Open, ownerOf } from "../../../approval/messages.ts";
 import { isObject, type Json } from "../../../kernel/json.ts";
 import { iso } from "../../../kernel/time.ts";
+import { workflowRunProtocol } from "../messages.ts";
 import { settle } from "../settling.ts";
 import type { Run } from "../turn.ts";
 import { type KindOfState, StateFault, type StateOf, type StateResult } from "./kind.ts";
@@ -16,9 +17,9 @@ export const humanKind: KindOfState<"Human"> = {
   enter(run, state) {
     const prompt = run.render(state.prompt);
     if (prompt.trim() === "") throw new StateFault("template_resolved_empty", "The prompt is blank once rendered");
-    const approval_id = run.context.newIdBeside(APPROVAL);
+    const approval_id = run.context.newIdBeside(approvalProtocol);
     const expires_at = run.now + timeoutOf(state);
-    run.tellTogether(APPROVAL, approval_id, "open", openOf(run, state, prompt));
+    run.tell(approvalProtocol, approval_id, "open", openOf(run, state, prompt), { coCommit: true });
     run.work({ of: "human", approval_id, expires_at });
     run.emit("HumanInputRequested", {
       message: "Waiting for a decision",
@@ -45,7 +46,8 @@ export const humanKind: KindOfState<"Human"> = {
 
   leave(run, reason) {
     const { work } = run.current;
-    if (work.of === "human") run.tellTogether(APPROVAL, work.approval_id, "withdraw", { reason });
+    if (work.of !== "human") return;
+    run.tell(approvalProtocol, work.approval_id, "withdraw", { reason }, { coCommit: true });
   },
 
   overdue: (): StateResult => ({
@@ -61,7 +63,7 @@ function openOf(run: Run, state: StateOf<"Human">, prompt: string): Open {
   const { header } = run.state;
   const { name, visit } = run.current;
   return {
-    owner: { kind: run.context.kind, key: run.id },
+    owner: ownerOf(workflowRunProtocol, run.id),
     kind: "workflow",
     execution_id: run.id,
     root_execution_id: header.root_execution_id,

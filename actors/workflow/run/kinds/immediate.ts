@@ -3,11 +3,12 @@
  * message to the run itself, so that each has a turn of its own and stands in the log behind its entry; usually both
  * are one commit, and of many results in a row so many as the runtime puts into one.
  */
+import { workflowRunProtocol } from "../messages.ts";
 import type { Run } from "../turn.ts";
 import type { StateResult } from "./kind.ts";
 
 /** Lets the state at work come to this result in a turn of its own. */
 export function immediately(run: Run, result: StateResult): void {
   run.work({ of: "immediate", result });
-  run.tellTogether(run.context.kind, run.id, "advance", { entry: run.current.entry });
+  run.tell(workflowRunProtocol, run.id, "advance", { entry: run.current.entry }, { coCommit: true });
 }

@@ -5,7 +5,7 @@
 
 import type { ParallelContainerRunState } from "../../definition.ts";
 import { stepCommand } from "../../shell/command-text.ts";
-import { COMMAND } from "../activities.ts";
+import { commandRun } from "../activities.ts";
 import { settle } from "../settling.ts";
 import type { WorkOf } from "../state.ts";
 import type { Run } from "../turn.ts";
@@ -24,7 +24,7 @@ export const parallelContainerRunKind: KindOfState<"ParallelContainerRun"> = {
       const instance = run.context.newId();
       const command = stepCommand(run, step, state.timeout_ms, instance);
       const name = shownName(run, step.name, `step ${index + 1}`);
-      run.perform(COMMAND, commandId(instance), command, "command_ended");
+      run.perform(commandRun, command, { id: commandId(instance), then: "command_ended" });
       noteStarted(run, name, command.image ?? "");
       return { name, activity: commandId(instance), result: null };
     });

@@ -5,9 +5,10 @@
 
 import { maxDepth } from "../../../execution/start/plan.ts";
 import type { Json } from "../../../kernel/json.ts";
-import { RUN_START, type RunStart, type RunStarted } from "../activities.ts";
+import { type RunStart, type RunStarted, runStart } from "../activities.ts";
 import { jsonBytes, maxResultBytes } from "../blackboard/size.ts";
 import type { RunEnd } from "../messages.ts";
+import { workflowRunProtocol } from "../messages.ts";
 import { runStartId } from "../news.ts";
 import { settle } from "../settling.ts";
 import type { WorkOf } from "../state.ts";
@@ -34,14 +35,14 @@ export const subworkflowKind: KindOfState<"Subworkflow"> = {
       state_name: run.current.name,
       waits: state.mode === "blocking",
     };
-    run.perform(RUN_START, runStartId(child), start, "run_started");
+    run.perform(runStart, start, { id: runStartId(child), then: "run_started" });
     run.work({ of: "subworkflow", child, workflow, started: false });
   },
 
   leave(run, reason) {
     // One that is still to start is told once more when it has (`unwanted.ts`).
     const { child } = workOf(run);
-    run.tell(run.context.kind, child, "cancel", { reason });
+    run.tell(workflowRunProtocol, child, "cancel", { reason });
   },
 
   overdue(run, state) {
@@ -92,7 +93,7 @@ function stateOf(run: Run): SubworkflowState {
 function refused(run: Run, state: SubworkflowState, outcome: RunStarted & { ok: false }): void {
   const { child } = workOf(run);
   // A refusal stores nothing; of a start that was tried in vain nobody knows what became of it.
-  if (outcome.code === "attempts_exhausted") run.tell(run.context.kind, child, "cancel", { reason: "parent_ended" });
+  if (outcome.code === "attempts_exhausted") run.tell(workflowRunProtocol, child, "cancel", { reason: "parent_ended" });
   noteFailed(run, outcome.code);
   const result = { status: "failed", output: null, error: outcome.code, message: outcome.message };
   settle(run, conclusion(run, state, { ...result, child_execution_id: null }));

@@ -4,7 +4,7 @@
  */
 
 import { systemCommand } from "../../shell/command-text.ts";
-import { COMMAND } from "../activities.ts";
+import { commandRun } from "../activities.ts";
 import { reservedKeys } from "../blackboard/reserved.ts";
 import { settle } from "../settling.ts";
 import type { Run } from "../turn.ts";
@@ -25,7 +25,7 @@ export const systemKind: KindOfState<"System"> = {
     if (exact === "noop") return immediately(run, withoutProcess());
     if (exact === "update_blackboard") return immediately(run, updateBlackboard(run, state));
     const instance = run.context.newId();
-    run.perform(COMMAND, commandId(instance), systemCommand(run, state, instance), "command_ended");
+    run.perform(commandRun, systemCommand(run, state, instance), { id: commandId(instance), then: "command_ended" });
     run.work({ of: "command", activity: commandId(instance), result: null, children: [] });
   },
 

@@ -2,7 +2,9 @@
  * The log of a run (contract 11). An entry is stored as type, message and details; who reads it adds the sequence, the
  * time and what names the run.
  */
-import type { Json } from "../../../kernel/json.ts";
+import { type Static, Type } from "@sinclair/typebox";
+import { defineLog } from "../../../kernel/effect.ts";
+import { type Json, JsonObject } from "../../../kernel/json.ts";
 
 type Details = { readonly [key: string]: Json };
 
@@ -41,7 +43,18 @@ export interface EventBody<_T extends EventType = EventType> {
   readonly details: Details;
 }
 
-export function eventOf<T extends EventType>(type: T, body: EventBody<T>): Json {
+/** An event as it is stored. */
+export const StoredEvent = Type.Object({
+  type: Type.Unsafe<EventType>(Type.String()),
+  message: Type.String(),
+  state_name: Type.Optional(Type.String()),
+  iteration_number: Type.Optional(Type.Integer()),
+  details: JsonObject,
+});
+export type StoredEvent = Static<typeof StoredEvent>;
+export const workflowEvents = defineLog("events", StoredEvent);
+
+export function eventOf<T extends EventType>(type: T, body: EventBody<T>): StoredEvent {
   const { message, state_name, iteration_number, details } = body;
   return {
     type,

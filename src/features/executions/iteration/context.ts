@@ -4,11 +4,12 @@
  * An item that cannot be had is left out with a warning; the run goes on. Files are read as the agent itself may
  * read them, addresses only where its network policy lets it go.
  */
+
 import { fileURLToPath } from "node:url";
-import { Value } from "@sinclair/typebox/value";
 import type { ContextItem, NetworkSpec } from "../../../../actors/agent/manifest/spec.ts";
-import { ContextReply } from "../../../../actors/execution/messages.ts";
-import { CONTEXT_LOG, ContextEntry, type Plan, type Warning } from "../../../../actors/execution/start/plan.ts";
+import { execution } from "../../../../actors/execution/execution.ts";
+import { executionProtocol } from "../../../../actors/execution/messages.ts";
+import { contextLog, type Plan, type Warning } from "../../../../actors/execution/start/plan.ts";
 import { wholeCharacters } from "../../../../actors/kernel/text.ts";
 import { EgressFailed, EgressRefused, type GuardedOptions, guardedFetch } from "../../../adapters/egress/port.ts";
 import type { ActivityContext, Address, Runtime } from "../../../runtime/port.ts";
@@ -80,14 +81,14 @@ export async function loadContext(items: readonly ContextItem[], sources: Contex
 }
 
 export interface ContextOptions {
-  readonly runtime: Pick<Runtime, "log">;
+  readonly runtime: Pick<Runtime, "of">;
   readonly outside: GuardedOptions;
   readonly view: (plan: Plan) => Promise<ViewSpec>;
 }
 
 /** `{{context}}` of an execution: read from its log, or loaded and put there. The volumes have to be there. */
 export function contextTexts({ runtime, outside, view }: ContextOptions) {
-  return async ({ actor, signal, ask }: ActivityContext, plan: Plan): Promise<string> => {
+  return async ({ actor, signal, of }: ActivityContext, plan: Plan): Promise<string> => {
     if (plan.context.length === 0) return "";
     const kept = await keptText(runtime, actor);
     if (kept !== null) return kept;
@@ -96,14 +97,14 @@ export function contextTexts({ runtime, outside, view }: ContextOptions) {
     const network = plan.network as unknown as NetworkSpec | null;
     const { text, warnings } = await loadContext(items, { view: () => view(plan), network, outside, signal });
     const told = { text, warnings: warnings.map((one) => ({ ...one })) };
-    const reply = Value.Parse(ContextReply, await ask("context_loaded", told));
+    const reply = await of(executionProtocol).ask("context_loaded", told);
     return (reply.kept ? await keptText(runtime, actor) : null) ?? text;
   };
 }
 
-async function keptText(runtime: Pick<Runtime, "log">, execution: Address): Promise<string | null> {
-  const [first] = await runtime.log(execution, CONTEXT_LOG, 0, 1);
-  return first === undefined ? null : Value.Parse(ContextEntry, first.entry).text;
+async function keptText(runtime: Pick<Runtime, "of">, { tenant, key }: Address): Promise<string | null> {
+  const [first] = await runtime.of(execution).at(tenant, key).log(contextLog, 0, 1);
+  return first?.entry.text ?? null;
 }
 
 function load(item: ContextItem, sources: ContextSources): Promise<ContextText> {

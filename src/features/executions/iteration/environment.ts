@@ -1,15 +1,15 @@
 /** What an instance finds in its environment. */
 
+import type { Attempt } from "../../../../actors/execution/record/history.ts";
 import { historyVariable } from "../../../../actors/execution/record/history.ts";
 import type { Header, Plan } from "../../../../actors/execution/start/plan.ts";
-import type { Json } from "../../../../actors/kernel/json.ts";
 
 export interface InstanceFacts {
   readonly executionId: string;
   readonly tenant: string;
   readonly iteration: number;
   /** Entries of the log `history`, oldest first. */
-  readonly history: readonly Json[];
+  readonly history: readonly Attempt[];
   readonly token: string;
   /** Address of the internal listener, without a path. */
   readonly gatewayUrl: string;

@@ -5,12 +5,11 @@
  * answer, which takes some ten times as much of the node as all the rest of it. The node carries the prompt to the
  * gateway itself (`src/sandbox/inline`); nothing that an agent or its author wrote is run in it.
  */
-import { Value } from "@sinclair/typebox/value";
-import { INLINE_RUN, type InstanceEnd, IterationRun } from "../../../../actors/execution/activities.ts";
+import { type InstanceEnd, inlineRun } from "../../../../actors/execution/activities.ts";
 import { iterationTimedOut } from "../../../../actors/execution/instance.ts";
-import type { PickedUpReply } from "../../../../actors/execution/messages.ts";
+import { executionProtocol } from "../../../../actors/execution/messages.ts";
 import { type InstanceSpec, LaunchFailure, type Sandbox } from "../../../adapters/sandbox/port.ts";
-import { type ActivityDefinition, Terminal } from "../../../runtime/port.ts";
+import { type Activity, implement, Terminal } from "../../../runtime/port.ts";
 import { endOf, notStarted, queueTimeoutMs } from "./iteration-run.ts";
 import { instanceSpec, type LaunchParts } from "./launch.ts";
 
@@ -23,21 +22,22 @@ export interface InlineRunOptions extends LaunchParts {
 /** Waiting for a model costs a node next to nothing. */
 const concurrency = 256;
 
-export function inlineRunActivity(options: InlineRunOptions): ActivityDefinition {
+export function inlineRunActivity(options: InlineRunOptions): Activity {
   const { inline, now } = options;
   const description = inline.describe();
   const { isolation, sandbox, egressEnforced } = description;
   const facts = { runtime: { isolation, image: null, sandbox, egress_enforced: egressEnforced }, warnings: [] };
-  return {
-    name: INLINE_RUN,
-    concurrency,
-    queueTimeoutMs,
-    retry: { attempts: 5, firstDelayMs: 500 },
-    run: async (input, context) => {
-      const work = Value.Parse(IterationRun, input);
+  return implement(
+    inlineRun,
+    {
+      concurrency,
+      queueTimeoutMs,
+      retry: { attempts: 5, firstDelayMs: 500 },
+    },
+    async (work, context) => {
       context.signal.throwIfAborted();
-      // Our own actor's answer.
-      const reply = (await context.ask("picked_up", { instance_id: work.instance_id, ...facts })) as PickedUpReply;
+      const actor = context.of(executionProtocol);
+      const reply = await actor.ask("picked_up", { instance_id: work.instance_id, ...facts });
       if (!reply.proceed || reply.inline === undefined) return notStarted;
       const { header, iteration_deadline_at } = reply.inline;
       const dueAt = iteration_deadline_at ?? reply.deadline_at;
@@ -51,7 +51,7 @@ export function inlineRunActivity(options: InlineRunOptions): ActivityDefinition
         return converse(inline, work.instance_id, signal, prepare);
       });
     },
-  };
+  );
 }
 
 /** @throws the signal's reason, Terminal */

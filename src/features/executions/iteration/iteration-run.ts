@@ -1,7 +1,8 @@
 /** The activity `iteration.run`: one sandbox instance from its slot to its end. */
-import { Value } from "@sinclair/typebox/value";
-import { type InstanceEnd, IterationRun, iterationRunAt } from "../../../../actors/execution/activities.ts";
-import { PickedUpReply } from "../../../../actors/execution/messages.ts";
+
+import { type InstanceEnd, type IterationRun, iterationRunAt } from "../../../../actors/execution/activities.ts";
+import { execution } from "../../../../actors/execution/execution.ts";
+import { executionProtocol } from "../../../../actors/execution/messages.ts";
 import { maxDepth, type Plan, type RuntimeFacts, type Warning } from "../../../../actors/execution/start/plan.ts";
 import type { ExecutionState } from "../../../../actors/execution/state.ts";
 import {
@@ -15,8 +16,9 @@ import {
 } from "../../../adapters/sandbox/port.ts";
 import {
   type AbortReason,
+  type Activity,
   type ActivityContext,
-  type ActivityDefinition,
+  implement,
   type Runtime,
   Terminal,
 } from "../../../runtime/port.ts";
@@ -49,24 +51,24 @@ const lost: InstanceEnd = { ...notStarted, reason: "lost" };
 /** Slots of each generation of children, as a share of those of the roots. */
 const childShare = 1 / 4;
 
-export function iterationRunActivities(options: IterationRunOptions): readonly ActivityDefinition[] {
+export function iterationRunActivities(options: IterationRunOptions): readonly Activity[] {
   const { maxInstances } = options;
   const childSlots = Math.ceil(maxInstances * childShare);
   return Array.from({ length: maxDepth + 1 }, (_, depth) =>
-    definition(options, iterationRunAt(depth), depth === 0 ? maxInstances : childSlots),
+    activity(options, iterationRunAt(depth), depth === 0 ? maxInstances : childSlots),
   );
 }
 
-function definition(options: IterationRunOptions, name: string, concurrency: number): ActivityDefinition {
+function activity(
+  options: IterationRunOptions,
+  definition: ReturnType<typeof iterationRunAt>,
+  concurrency: number,
+): Activity {
   const { sandboxes } = options;
-  return {
-    name,
-    concurrency,
-    queueTimeoutMs,
-    retry: { attempts: 5, firstDelayMs: 500 },
-    hostBound: true,
-    run: async (input, context) => {
-      const work = Value.Parse(IterationRun, input);
+  return implement(
+    definition,
+    { concurrency, queueTimeoutMs, retry: { attempts: 5, firstDelayMs: 500 }, hostBound: true },
+    async (work, context) => {
       try {
         context.signal.throwIfAborted();
         if (work.replaces !== null) await endInstance(sandboxes, work.replaces);
@@ -79,7 +81,7 @@ function definition(options: IterationRunOptions, name: string, concurrency: num
         return notStarted;
       }
     },
-  };
+  );
 }
 
 async function runIteration(
@@ -92,7 +94,8 @@ async function runIteration(
   const begun = await stateOf(options.runtime, context);
   const sandbox = sandboxOf(options.sandboxes, begun);
   const facts = describeRuntime(sandbox, begun);
-  const reply = Value.Parse(PickedUpReply, await context.ask("picked_up", { instance_id, ...facts }));
+  const actor = context.of(executionProtocol);
+  const reply = await actor.ask("picked_up", { instance_id, ...facts });
   if (!reply.proceed) {
     await endInstance(options.sandboxes, instance_id);
     return notStarted;
@@ -103,7 +106,7 @@ async function runIteration(
     if (state.iteration.spawned) return lost;
     await launch(sandbox, options, work, context, state, reply.deadline_at);
   }
-  await context.tell("instance_spawned", { instance_id });
+  await actor.tell("instance_spawned", { instance_id });
   const known = reply.console.stdout + reply.console.stderr;
   let isFull = false;
   const plan = await options.plans.of(context.actor);
@@ -111,7 +114,7 @@ async function runIteration(
     isFull = true;
     void sandbox.terminate(instance_id, 0).catch(() => {});
   });
-  const feed = new ConsoleFeed((news) => context.tell("console", { instance_id, ...news }), known);
+  const feed = new ConsoleFeed((news) => actor.tell("console", { instance_id, ...news }), known);
   try {
     const exit = await sandbox.follow(instance_id, {
       signal,
@@ -143,8 +146,9 @@ async function launch(
   const { instance_id } = work;
   // In order, and before whatever comes of the launch.
   let told: Promise<unknown> = Promise.resolve();
+  const actor = context.of(executionProtocol);
   const report = (news: LaunchNews) => {
-    told = told.then(() => context.tell("image_pull", { instance_id, news: pullMessage(news) })).catch(() => {});
+    told = told.then(() => actor.tell("image_pull", { instance_id, news: pullMessage(news) })).catch(() => {});
   };
   try {
     const description = sandbox.describe();
@@ -179,11 +183,10 @@ function describeRuntime(sandbox: Sandbox, { header }: ExecutionState): { runtim
   return { runtime: { isolation, image, sandbox: kind, egress_enforced: egressEnforced }, warnings };
 }
 
-async function stateOf(runtime: Pick<Runtime, "read">, { actor }: ActivityContext): Promise<ExecutionState> {
-  const stored = await runtime.read(actor);
-  if (!stored) throw new Error(`execution ${actor.key} is gone`);
-  // The runtime checked it against the actor's schema when it was written.
-  return stored.state as unknown as ExecutionState;
+async function stateOf(runtime: Pick<Runtime, "of">, { actor }: ActivityContext): Promise<ExecutionState> {
+  const state = await runtime.of(execution).at(actor.tenant, actor.key).read();
+  if (state === null) throw new Error(`execution ${actor.key} is gone`);
+  return state;
 }
 
 /** Ends an instance and takes away what is left of it. Repeatable. */

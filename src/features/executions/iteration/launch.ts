@@ -1,6 +1,9 @@
 /** What the instance of an iteration is launched with: settled at the start of the execution, or only now. */
+
 import type { IterationRun } from "../../../../actors/execution/activities.ts";
-import { type Header, HISTORY_LOG, type Plan } from "../../../../actors/execution/start/plan.ts";
+import { execution } from "../../../../actors/execution/execution.ts";
+import { historyLog } from "../../../../actors/execution/record/history.ts";
+import type { Header, Plan } from "../../../../actors/execution/start/plan.ts";
 import { renderPrompt } from "../../../../actors/execution/start/prompt.ts";
 import type {
   InstanceEgress,
@@ -15,7 +18,7 @@ import type { Plans } from "../plans.ts";
 import { instanceEnvironment } from "./environment.ts";
 
 export interface LaunchParts {
-  readonly runtime: Pick<Runtime, "read" | "log">;
+  readonly runtime: Pick<Runtime, "of">;
   readonly plans: Plans;
   /** Address of the internal listener, without a path. */
   readonly gatewayUrl: string;
@@ -44,7 +47,10 @@ export async function instanceSpec(
   const { actor } = context;
   const plan = await parts.plans.of(actor);
   // Before the first iteration there is none.
-  const entries = work.iteration === 1 ? [] : await parts.runtime.log(actor, HISTORY_LOG, 0, historyPage);
+  const entries =
+    work.iteration === 1
+      ? []
+      : await parts.runtime.of(execution).at(actor.tenant, actor.key).log(historyLog, 0, historyPage);
   const history = entries.map(({ entry }) => entry);
   const claims: ExecutionClaims = {
     executionId: work.execution_id,

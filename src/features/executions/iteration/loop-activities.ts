@@ -1,36 +1,44 @@
 /** The activities of the inner loop: asking the model, and running one tool. */
-import { Value } from "@sinclair/typebox/value";
-import {
-  type ModelAnswer,
-  ModelCallInput,
-  type ModelFailure,
-  ToolCallInput,
-} from "../../../../actors/execution/activities.ts";
+
+import type { Static, TSchema } from "@sinclair/typebox";
+import type { ToolAnswer } from "../../../../actors/execution/activities.ts";
+import { type ModelFailure, modelCall, toolCall } from "../../../../actors/execution/activities.ts";
+import { execution } from "../../../../actors/execution/execution.ts";
 import { conversationOf, newsOf } from "../../../../actors/execution/loop/conversation.ts";
-import type { ChatMessage, LoopEntry } from "../../../../actors/execution/messages.ts";
+import { type ChatMessage, LoopEntry } from "../../../../actors/execution/messages.ts";
+import type { LogDefinition } from "../../../../actors/kernel/effect.ts";
+import { defineLog } from "../../../../actors/kernel/effect.ts";
 import type { Json } from "../../../../actors/kernel/json.ts";
 import { ModelError, type ModelMessage, type Models } from "../../../adapters/models/port.ts";
-import { type ActivityDefinition, type Address, type LogEntry, type Runtime, Terminal } from "../../../runtime/port.ts";
+import {
+  type Activity,
+  type Address,
+  implement,
+  type LogEntry,
+  type Runtime,
+  Terminal,
+} from "../../../runtime/port.ts";
 import { outcomeOf, ToolFailure, type ToolOutcome } from "../../tools/port.ts";
 import type { Toolbox } from "../../tools/toolbox.ts";
 
 const pageSize = 500;
 
 export interface LoopOptions {
-  readonly runtime: Pick<Runtime, "log">;
+  readonly runtime: Pick<Runtime, "of">;
   readonly models: Models;
   readonly tools: Toolbox;
 }
 
-export function modelCallActivity({ runtime, models, tools }: LoopOptions): ActivityDefinition {
-  return {
-    name: "model.call",
-    // Waiting for a vendor costs a node next to nothing.
-    concurrency: 256,
-    retry: { attempts: 3, firstDelayMs: 500 },
-    run: async (input, { actor, signal }) => {
-      const work = Value.Parse(ModelCallInput, input);
-      const entries = await readLog(runtime, actor, work.log, work.from, work.upto);
+export function modelCallActivity({ runtime, models, tools }: LoopOptions): Activity {
+  return implement(
+    modelCall,
+    {
+      // Waiting for a vendor costs a node next to nothing.
+      concurrency: 256,
+      retry: { attempts: 3, firstDelayMs: 500 },
+    },
+    async (work, { actor, signal }) => {
+      const entries = await readLog(runtime, actor, defineLog(work.log, LoopEntry), work.from, work.upto);
       const conversation = conversationOf(entries.map(({ entry }) => entry));
       try {
         const reply = await models.generate({
@@ -52,13 +60,13 @@ export function modelCallActivity({ runtime, models, tools }: LoopOptions): Acti
           usage: { ...reply.usage },
           cost_usd: reply.costUsd,
           prompt: newsOf(conversation),
-        } satisfies ModelAnswer;
+        };
       } catch (error) {
         if (error instanceof ModelError) throw new Terminal("model_error", error.message, failureOf(error));
         throw error;
       }
     },
-  };
+  );
 }
 
 function failureOf({ errorClass, facts }: ModelError): ModelFailure {
@@ -80,15 +88,16 @@ function modelMessage({ role, content, tool_call_id, tool_calls }: ChatMessage):
   return { role, content };
 }
 
-export function toolCallActivity({ runtime, tools }: Omit<LoopOptions, "models">): ActivityDefinition {
-  return {
-    name: "tool.call",
-    concurrency: 64,
-    retry: { attempts: 3, firstDelayMs: 200 },
-    run: async (input, { actor, signal, id, resumed }) => {
-      const work = Value.Parse(ToolCallInput, input);
+export function toolCallActivity({ runtime, tools }: Omit<LoopOptions, "models">): Activity {
+  return implement(
+    toolCall,
+    {
+      concurrency: 64,
+      retry: { attempts: 3, firstDelayMs: 200 },
+    },
+    async (work, { actor, signal, id, resumed }) => {
       if (resumed && !work.repeatable) return { ...interrupted };
-      const [entry] = await readLog(runtime, actor, work.log, work.seq, work.seq);
+      const [entry] = await readLog(runtime, actor, defineLog(work.log, LoopEntry), work.seq, work.seq);
       const given = argumentsOf(entry?.entry ?? null, work.call_id);
       try {
         const outcome = await tools.call({
@@ -99,14 +108,14 @@ export function toolCallActivity({ runtime, tools }: Omit<LoopOptions, "models">
           idempotencyKey: id,
           signal,
         });
-        return jsonObject(outcome);
+        return toolAnswer(outcome);
       } catch (error) {
         if (signal.aborted) throw error;
         // A bug in one tool must not stop the agent, nor tell it how the host looks inside.
-        return jsonObject(outcomeOf(new ToolFailure("storage_error", "The tool failed inside the service")));
+        return toolAnswer(outcomeOf(new ToolFailure("storage_error", "The tool failed inside the service")));
       }
     },
-  };
+  );
 }
 
 const interrupted: ToolOutcome & { status: "failed" } = {
@@ -116,27 +125,32 @@ const interrupted: ToolOutcome & { status: "failed" } = {
 };
 
 /** The arguments of a call in a logged assistant message. */
-export function argumentsOf(entry: Json, callId: string): Readonly<Record<string, unknown>> {
-  const logged = entry as LoopEntry | null;
-  const calls = logged?.entry === "message" ? (logged.message.tool_calls ?? []) : [];
+export function argumentsOf(entry: LoopEntry | null, callId: string): Readonly<Record<string, unknown>> {
+  const calls = entry?.entry === "message" ? (entry.message.tool_calls ?? []) : [];
   return calls.find(({ id }) => id === callId)?.arguments ?? {};
 }
 
 /** Entries `from`..`upto` of a log, both included. */
-export async function readLog(
-  runtime: Pick<Runtime, "log">,
-  actor: Address,
-  log: string,
+export async function readLog<Entry extends TSchema>(
+  runtime: Pick<Runtime, "of">,
+  { tenant, key }: Address,
+  log: LogDefinition<Entry>,
   from: number,
   upto: number,
-): Promise<LogEntry[]> {
-  const entries: LogEntry[] = [];
+): Promise<LogEntry<Static<Entry>>[]> {
+  const actor = runtime.of(execution).at(tenant, key);
+  const entries: LogEntry<Static<Entry>>[] = [];
   for (let after = from - 1; after < upto; after = entries.at(-1)?.seq ?? upto) {
-    const page = await runtime.log(actor, log, after, Math.min(pageSize, upto - after));
+    const page = await actor.log(log, after, Math.min(pageSize, upto - after));
     if (page.length === 0) break;
     entries.push(...page);
   }
   return entries;
+}
+
+/** The outcome of a tool as plain JSON. */
+function toolAnswer(outcome: ToolOutcome): ToolAnswer {
+  return JSON.parse(JSON.stringify(outcome));
 }
 
 /** What came from outside or from a tool as plain JSON. */

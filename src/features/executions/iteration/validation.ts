@@ -1,16 +1,16 @@
 /** The activity `iteration.validate`: measures an iteration's result, validator by validator. */
+
 import { fileURLToPath } from "node:url";
-import { Value } from "@sinclair/typebox/value";
-import { IterationValidate, type Measurement } from "../../../../actors/execution/activities.ts";
+import { iterationValidate, type Measurement } from "../../../../actors/execution/activities.ts";
+import { execution } from "../../../../actors/execution/execution.ts";
 import { measureExitCode, passes } from "../../../../actors/execution/judging/verdict.ts";
 import {
-  IterationResult,
+  type IterationResult,
   type JudgeValidator,
   resultLog,
   type Validator,
 } from "../../../../actors/execution/start/plan.ts";
-import type { Json } from "../../../../actors/kernel/json.ts";
-import { type ActivityDefinition, type Address, type Runtime, Terminal } from "../../../runtime/port.ts";
+import { type Activity, type Address, implement, type Runtime, Terminal } from "../../../runtime/port.ts";
 import { BudgetExceeded, runGuarded } from "../../tools/guarded.ts";
 import type { Plans } from "../plans.ts";
 import type { Finding, MeasureJob } from "./measure.ts";
@@ -19,13 +19,14 @@ const program = fileURLToPath(new URL("./measure-program.ts", import.meta.url));
 /** The contract's budget of a pattern; a schema may hold several. */
 const budgetMs = { regex: 1_000, json_schema: 5_000 } as const;
 
-export function validateActivity(plans: Plans, runtime: Pick<Runtime, "log">): ActivityDefinition {
-  return {
-    name: "iteration.validate",
-    concurrency: 16,
-    retry: { attempts: 5, firstDelayMs: 200 },
-    run: async (input, { actor, signal }) => {
-      const { instance_id, from } = Value.Parse(IterationValidate, input);
+export function validateActivity(plans: Plans, runtime: Pick<Runtime, "of">): Activity {
+  return implement(
+    iterationValidate,
+    {
+      concurrency: 16,
+      retry: { attempts: 5, firstDelayMs: 200 },
+    },
+    async ({ instance_id, from }, { actor, signal }) => {
       const { validators } = await plans.of(actor);
       const result = await resultOf(runtime, actor, instance_id);
       const measurements: Measurement[] = [];
@@ -35,20 +36,20 @@ export function validateActivity(plans: Plans, runtime: Pick<Runtime, "log">): A
         measurements.push(measurement);
         if (!passes(validator, measurement)) break;
       }
-      return { output: result.output, measurements } satisfies Json;
+      return { output: result.output, measurements };
     },
-  };
+  );
 }
 
 /** What the actor kept for its validators when the instance ended. */
 export async function resultOf(
-  runtime: Pick<Runtime, "log">,
-  execution: Address,
+  runtime: Pick<Runtime, "of">,
+  { tenant, key }: Address,
   instanceId: string,
 ): Promise<IterationResult> {
-  const [first] = await runtime.log(execution, resultLog(instanceId), 0, 1);
+  const [first] = await runtime.of(execution).at(tenant, key).log(resultLog(instanceId), 0, 1);
   if (!first) throw new Terminal("execution_not_found", "The execution was removed");
-  return Value.Parse(IterationResult, first.entry);
+  return first.entry;
 }
 
 function isJudge(validator: Validator): validator is JudgeValidator {

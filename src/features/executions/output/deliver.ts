@@ -1,14 +1,16 @@
 /** The activity `delivery.send`: tells one destination of an execution's end. */
-import { Value } from "@sinclair/typebox/value";
-import { DeliverySend, deliveryBody } from "../../../../actors/execution/output/delivery.ts";
+
+import { deliverySend } from "../../../../actors/execution/activities.ts";
+import { execution } from "../../../../actors/execution/execution.ts";
+import { deliveryBody } from "../../../../actors/execution/output/delivery.ts";
 import type { Delivery } from "../../../../actors/execution/start/plan.ts";
-import type { ExecutionState } from "../../../../actors/execution/state.ts";
 import { type GuardedOptions, guardedFetch } from "../../../adapters/egress/port.ts";
 import { signatureHeader, signatureOf } from "../../../lib/signature.ts";
 import {
+  type Activity,
   type ActivityContext,
-  type ActivityDefinition,
   type Address,
+  implement,
   Retryable,
   type Runtime,
   Terminal,
@@ -18,7 +20,7 @@ import { outputOf, requestHeaders } from "./output.ts";
 import { failureOf, NotTaken } from "./webhook-call.ts";
 
 export interface DeliveryOptions {
-  readonly runtime: Pick<Runtime, "read" | "log">;
+  readonly runtime: Pick<Runtime, "of">;
   readonly plans: Plans;
   readonly outside: GuardedOptions;
   /** Pause before the second attempt; it doubles. The contract's 10 s when left out. */
@@ -32,15 +34,16 @@ const timeoutMs = 30_000;
 /** What a destination answers is read no further. */
 const maxAnswerBytes = 4096;
 
-export function deliverySendActivity(options: DeliveryOptions): ActivityDefinition {
+export function deliverySendActivity(options: DeliveryOptions): Activity {
   const { outside, firstDelayMs = 10_000, log } = options;
-  return {
-    name: "delivery.send",
-    // A destination that does not answer keeps its place for minutes; tenants get theirs in turn.
-    concurrency: 256,
-    retry: { attempts: maxAttempts, firstDelayMs },
-    run: async (input, context) => {
-      const { delivery } = Value.Parse(DeliverySend, input);
+  return implement(
+    deliverySend,
+    {
+      // A destination that does not answer keeps its place for minutes; tenants get theirs in turn.
+      concurrency: 256,
+      retry: { attempts: maxAttempts, firstDelayMs },
+    },
+    async ({ delivery }, context) => {
       const { actor, attempt, signal } = context;
       try {
         const { destination, body } = await letter(options, actor, delivery);
@@ -53,7 +56,7 @@ export function deliverySendActivity(options: DeliveryOptions): ActivityDefiniti
         throw new Terminal("delivery_failed", message);
       }
     },
-  };
+  );
 }
 
 /** @throws Terminal when the execution was erased */
@@ -62,13 +65,11 @@ async function letter(
   actor: Address,
   index: number,
 ): Promise<{ readonly destination: Delivery; readonly body: string }> {
-  const stored = await runtime.read(actor);
-  const destination = stored === null ? undefined : (await plans.of(actor)).deliveries[index];
-  if (stored === null || destination === undefined) {
+  const state = await runtime.of(execution).at(actor.tenant, actor.key).read();
+  const destination = state === null ? undefined : (await plans.of(actor)).deliveries[index];
+  if (state === null || destination === undefined) {
     throw new Terminal("execution_not_found", "The execution was removed");
   }
-  // The runtime checked it against the actor's schema when it was written.
-  const state = stored.state as unknown as ExecutionState;
   const output = state.status === "completed" ? await outputOf(runtime, actor) : null;
   return { destination, body: JSON.stringify(deliveryBody(actor.key, state, output)) };
 }

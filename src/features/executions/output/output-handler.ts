@@ -1,35 +1,38 @@
 /** The activities of output handlers: calling a webhook, and reading the accepted output back. */
-import type { ExecutionState } from "../../../../actors/execution/state.ts";
+
+import { outputHandle, outputRecall } from "../../../../actors/execution/activities.ts";
+import { execution } from "../../../../actors/execution/execution.ts";
 import type { GuardedOptions } from "../../../adapters/egress/port.ts";
-import { type ActivityDefinition, type Runtime, Terminal } from "../../../runtime/port.ts";
+import { type Activity, implement, type Runtime, Terminal } from "../../../runtime/port.ts";
 import type { Plans } from "../plans.ts";
 import { handlerText, outputOf } from "./output.ts";
 import { callWebhook, mostAttempts } from "./webhook-call.ts";
 
 export interface HandlerOptions {
-  readonly runtime: Pick<Runtime, "read" | "log">;
+  readonly runtime: Pick<Runtime, "of">;
   readonly plans: Plans;
   readonly outside: GuardedOptions;
   /** Pause before the second attempt; it doubles. */
   readonly firstDelayMs?: number;
 }
 
-export function outputHandleActivity(options: HandlerOptions): ActivityDefinition {
+export function outputHandleActivity(options: HandlerOptions): Activity {
   const { runtime, plans, outside, firstDelayMs } = options;
-  return {
-    name: "output.handle",
-    // Waiting for somebody else's server costs a node next to nothing.
-    concurrency: 128,
-    retry: { attempts: mostAttempts, firstDelayMs: 200 },
-    run: async (_, context) => {
+  return implement(
+    outputHandle,
+    {
+      // Waiting for somebody else's server costs a node next to nothing.
+      concurrency: 128,
+      retry: { attempts: mostAttempts, firstDelayMs: 200 },
+    },
+    async (_, context) => {
       const { actor } = context;
-      const stored = await runtime.read(actor);
-      if (!stored) throw new Terminal("execution_not_found", "The execution was removed");
+      const state = await runtime.of(execution).at(actor.tenant, actor.key).read();
+      if (state === null) throw new Terminal("execution_not_found", "The execution was removed");
       const plan = await plans.of(actor);
       const handler = plan.output_handler;
       if (handler?.type !== "webhook") throw new Terminal("webhook_failed", "No webhook handles the output");
-      // The runtime checked it against the actor's schema when it was written.
-      const { header, iteration } = stored.state as unknown as ExecutionState;
+      const { header, iteration } = state;
       const output = await outputOf(runtime, actor);
       const run = { executionId: actor.key, header, plan, iteration: iteration.number, output };
       const body = handler.body_template === null ? output : handlerText(handler.body_template, run);
@@ -39,14 +42,16 @@ export function outputHandleActivity(options: HandlerOptions): ActivityDefinitio
       // An empty answer leaves the output as it was.
       return answer.output === "" ? { output, truncated: false } : { ...answer };
     },
-  };
+  );
 }
 
-export function outputRecallActivity(runtime: Pick<Runtime, "log">): ActivityDefinition {
-  return {
-    name: "output.recall",
-    concurrency: 32,
-    retry: { attempts: 10, firstDelayMs: 200 },
-    run: async (_, { actor }) => ({ output: await outputOf(runtime, actor) }),
-  };
+export function outputRecallActivity(runtime: Pick<Runtime, "of">): Activity {
+  return implement(
+    outputRecall,
+    {
+      concurrency: 32,
+      retry: { attempts: 10, firstDelayMs: 200 },
+    },
+    async (_, { actor }) => ({ output: await outputOf(runtime, actor) }),
+  );
 }

@@ -1,7 +1,8 @@
 /** The output of an execution on its way to handlers and destinations, and what is made of it for them. */
-import { Value } from "@sinclair/typebox/value";
+
+import { execution } from "../../../../actors/execution/execution.ts";
 import { type AcceptedRun, renderForHandler } from "../../../../actors/execution/output/handler-text.ts";
-import { OUTPUT_LOG, OutputEntry } from "../../../../actors/execution/start/plan.ts";
+import { outputLog } from "../../../../actors/execution/start/plan.ts";
 import { TemplateError } from "../../../../actors/template/template.ts";
 import { type Address, type Runtime, Terminal } from "../../../runtime/port.ts";
 
@@ -9,10 +10,10 @@ import { type Address, type Runtime, Terminal } from "../../../runtime/port.ts";
 const maxEntries = 2;
 
 /** The latest output that was put by. @throws Terminal when there is none: the execution was erased */
-export async function outputOf(runtime: Pick<Runtime, "log">, execution: Address): Promise<string> {
-  const last = (await runtime.log(execution, OUTPUT_LOG, 0, maxEntries)).at(-1);
+export async function outputOf(runtime: Pick<Runtime, "of">, { tenant, key }: Address): Promise<string> {
+  const last = (await runtime.of(execution).at(tenant, key).log(outputLog, 0, maxEntries)).at(-1);
   if (last === undefined) throw new Terminal("execution_not_found", "The execution was removed");
-  return Value.Parse(OutputEntry, last.entry).output;
+  return last.entry.output;
 }
 
 /** @throws Terminal for a template that cannot be rendered: trying again yields the same */

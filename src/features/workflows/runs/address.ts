@@ -1,9 +1,9 @@
 /** Where the actor of a workflow run lives. */
-import { WORKFLOW } from "../../../../actors/workflow/run/messages.ts";
+import { workflowRunProtocol } from "../../../../actors/workflow/run/messages.ts";
 import type { Address } from "../../../runtime/port.ts";
 
 export const runAddress = (tenant: string, executionId: string): Address => ({
-  kind: WORKFLOW,
+  kind: workflowRunProtocol.kind,
   key: executionId,
   tenant,
 });

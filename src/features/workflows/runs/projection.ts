@@ -1,5 +1,5 @@
 /** The table `workflow_runs`, kept in step with the actors' states. */
-import { WORKFLOW } from "../../../../actors/workflow/run/messages.ts";
+import { workflowRunProtocol } from "../../../../actors/workflow/run/messages.ts";
 import type { RunState } from "../../../../actors/workflow/run/state.ts";
 import type { Change, Projection } from "../../../runtime/port.ts";
 import { countChanges } from "../../../runtime/reads/counters.ts";
@@ -42,13 +42,13 @@ on conflict (run_id) do update set status = excluded.status, ended_at = excluded
 const remove = `
 delete from workflow_runs where run_id in (select value::uuid from json_array_elements_text($1::text::json))`;
 
-const rows = projectRows({ kind: WORKFLOW, isNews, rowOf, upsert, remove });
+const rows = projectRows({ kind: workflowRunProtocol.kind, isNews, rowOf, upsert, remove });
 
 /** The rows, and the count of runs by version of their workflow. */
 export const runsProjection: Projection = {
-  kind: WORKFLOW,
+  kind: workflowRunProtocol.kind,
   project: (changes) => [
     ...rows.project(changes),
-    ...countChanges<RunState>(WORKFLOW, changes, ({ header }) => header.workflow_id),
+    ...countChanges<RunState>(workflowRunProtocol.kind, changes, ({ header }) => header.workflow_id),
   ],
 };

@@ -1,6 +1,6 @@
 /** The SQL of the table `workflow_runs`, tenant first. */
 import type { Fragment } from "postgres";
-import { WORKFLOW } from "../../../../actors/workflow/run/messages.ts";
+import { workflowRunProtocol } from "../../../../actors/workflow/run/messages.ts";
 import type { Page } from "../../../http/paging.ts";
 import { isUuid } from "../../../http/route.ts";
 import { countsOf } from "../../../runtime/reads/counters.ts";
@@ -57,7 +57,8 @@ export function createRunRecords(sql: Sql) {
     },
 
     /** How many runs the tenant has of each; those it never ran are left out. */
-    countByWorkflow: (tenant: string, workflowIds: readonly string[]) => countsOf(sql, WORKFLOW, tenant, workflowIds),
+    countByWorkflow: (tenant: string, workflowIds: readonly string[]) =>
+      countsOf(sql, workflowRunProtocol.kind, tenant, workflowIds),
 
     /** Runs of all generations below one, ended or not; never more than `most`. */
     async countBelow(tenant: string, runId: string, most: number): Promise<number> {

@@ -15,7 +15,7 @@ import {
   runElement,
   runRecord,
 } from "../../../../actors/workflow/run/record/record.ts";
-import { workflow } from "../../../../actors/workflow/run/run.ts";
+import { workflowRun } from "../../../../actors/workflow/run/run.ts";
 import { planRetry, planRun, type RunPlan } from "../../../../actors/workflow/run/start/plan-run.ts";
 import type { RetryRequest, RunRequest } from "../../../../actors/workflow/run/start/request.ts";
 import { isOver, type RunHeader, type RunState } from "../../../../actors/workflow/run/state.ts";
@@ -81,7 +81,7 @@ export function createRuns(options: RunsOptions) {
 
   /** @throws Problem 404 `workflow_execution_not_found` */
   async function find(tenant: string, executionId: string): Promise<FoundRun> {
-    const [stored] = await runtime.readListed(workflow, tenant, [executionId]);
+    const [stored] = await runtime.readListed(workflowRun, tenant, [executionId]);
     if (stored === undefined) throw notFound();
     // Checked against the actor's schema when it was written.
     return { at: runAddress(tenant, executionId), state: stored.state as unknown as ElementState };
@@ -100,7 +100,7 @@ export function createRuns(options: RunsOptions) {
 
   /** In the order of the ids; what was erased meanwhile is left out. */
   async function elementsOf(tenant: string, ids: readonly string[]): Promise<RunElement[]> {
-    const stored = await runtime.readListed(workflow, tenant, ids);
+    const stored = await runtime.readListed(workflowRun, tenant, ids);
     const states = new Map(stored.map(({ key, state }) => [key, state as unknown as ElementState]));
     return ids.flatMap((id) => {
       const state = states.get(id);
@@ -120,7 +120,7 @@ export function createRuns(options: RunsOptions) {
     decide: () => Promise<RunPlan | Problem>,
   ): Promise<Begun> {
     const at = runAddress(tenant, executionId);
-    const earlier = fresh ? undefined : (await runtime.readListed(workflow, tenant, [executionId]))[0];
+    const earlier = fresh ? undefined : (await runtime.readListed(workflowRun, tenant, [executionId]))[0];
     if (earlier !== undefined) {
       const { header, started_at } = earlier.state as unknown as ElementState;
       return { started: startedBody(executionId, header, iso(started_at)), headers: {} };
@@ -215,7 +215,7 @@ export function createRuns(options: RunsOptions) {
 
     /** The answer to the start of a run that there is; null: there is none of that id in the tenant. */
     async startedAs(tenant: string, executionId: string): Promise<StartedRun | null> {
-      const [stored] = await runtime.readListed(workflow, tenant, [executionId]);
+      const [stored] = await runtime.readListed(workflowRun, tenant, [executionId]);
       if (stored === undefined) return null;
       const { header, started_at } = stored.state as unknown as ElementState;
       const { retry_of: _, ...started } = startedBody(executionId, header, iso(started_at));

@@ -1,5 +1,5 @@
 /** What runs hold, for the sweeps of a node, and the removal of records past their retention. */
-import { workflow } from "../../../../actors/workflow/run/run.ts";
+import { workflowRun } from "../../../../actors/workflow/run/run.ts";
 import { isOver, type RunState, type Work } from "../../../../actors/workflow/run/state.ts";
 import { repeatedly } from "../../../lib/timers.ts";
 import type { Runtime } from "../../../runtime/port.ts";
@@ -14,7 +14,7 @@ export function heldByRuns(runtime: Pick<Runtime, "readListed">, records: Pick<R
   return {
     known: records.known,
     async wantedInstances(tenant, executionIds) {
-      const stored = await runtime.readListed(workflow, tenant, executionIds);
+      const stored = await runtime.readListed(workflowRun, tenant, executionIds);
       const states = stored.map(({ state }) => state as unknown as Pick<RunState, "status" | "current">);
       const live = states.filter((state) => !isOver(state));
       return new Set(live.flatMap(({ current }) => (current === null ? [] : instancesOf(current.work))));

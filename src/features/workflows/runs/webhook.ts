@@ -1,8 +1,8 @@
 /** The activity `workflow.webhook`: calls the output handler of a state. */
-import { Value } from "@sinclair/typebox/value";
-import { WEBHOOK, WebhookCall } from "../../../../actors/workflow/run/activities.ts";
+import { webhookCall } from "../../../../actors/workflow/run/activities.ts";
 import type { GuardedOptions } from "../../../adapters/egress/port.ts";
-import type { ActivityDefinition } from "../../../runtime/port.ts";
+import type { Activity } from "../../../runtime/port.ts";
+import { implement } from "../../../runtime/port.ts";
 import { callWebhook, mostAttempts } from "../../executions/output/webhook-call.ts";
 
 export interface WebhookOptions {
@@ -11,16 +11,17 @@ export interface WebhookOptions {
   readonly firstDelayMs?: number;
 }
 
-export function webhookActivity({ outside, firstDelayMs }: WebhookOptions): ActivityDefinition {
-  return {
-    name: WEBHOOK,
-    // Waiting for somebody else's server costs a node next to nothing.
-    concurrency: 128,
-    retry: { attempts: mostAttempts, firstDelayMs: 200 },
-    run: async (input, context) => {
-      const { url, method, headers, body, timeout_ms, max_attempts } = Value.Parse(WebhookCall, input);
+export function webhookActivity({ outside, firstDelayMs }: WebhookOptions): Activity {
+  return implement(
+    webhookCall,
+    {
+      // Waiting for somebody else's server costs a node next to nothing.
+      concurrency: 128,
+      retry: { attempts: mostAttempts, firstDelayMs: 200 },
+    },
+    async ({ url, method, headers, body, timeout_ms, max_attempts }, context) => {
       const request = { url, method, headers, body, timeoutMs: timeout_ms, maxAttempts: max_attempts, firstDelayMs };
       return { ...(await callWebhook(request, context, outside)) };
     },
-  };
+  );
 }

@@ -100,7 +100,7 @@ describe("blocking", () => {
     const cast = Cast.of(inner());
     const { child_execution_id: key } = startOf(cast);
     cast.ask("cancel", { reason: null });
-    expect(cast.toldOf("cancel")).toMatchObject([{ kind: "workflow", key }]);
+    expect(cast.toldOf("cancel")).toMatchObject([{ kind: "workflow_run", key }]);
     begun(cast);
     expect(cast.toldOf("cancel").map((one) => one.key)).toEqual([key, key]);
   });

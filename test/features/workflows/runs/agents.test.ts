@@ -10,7 +10,7 @@ import { agentStartActivity } from "../../../../src/features/workflows/runs/star
 import { type ActivityContext, type Address, Terminal } from "../../../../src/runtime/port.ts";
 import { headerOf } from "../../../actors/workflow/sample.ts";
 
-const run: Address = { kind: "workflow", key: "0190f3c4-0000-7000-8000-000000000001", tenant: "north" };
+const run: Address = { kind: "workflow_run", key: "0190f3c4-0000-7000-8000-000000000001", tenant: "north" };
 const child = "0190f3c4-0000-7000-8000-000000000002";
 const work: AgentStart = {
   child_execution_id: child,

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import type { Json } from "../../../../actors/kernel/json.ts";
 import { Attempts } from "../../../../src/features/workflows/runs/commands/attempts.ts";
 import { commandActivity } from "../../../../src/features/workflows/runs/commands/commands.ts";
-import type { ActivityDefinition } from "../../../../src/runtime/port.ts";
+import type { Activity } from "../../../../src/runtime/port.ts";
 import { bubblewrapWorks, processFixture } from "../../../adapters/sandbox/fixture.ts";
 import { startTestNode } from "../../../harness/runtime.ts";
 import { freshStores, type TestStores } from "../../../harness/stores.ts";
@@ -53,7 +53,7 @@ async function throughAKill(meanwhile: (given: { instanceId: string; directory: 
 
   const outcome = Promise.withResolvers<Json>();
   const activity = commandActivity(commandOptions(fixture.dataDir, [fixture.sandbox]));
-  const watched: ActivityDefinition = {
+  const watched: Activity = {
     ...activity,
     run: async (input, context) => {
       const value = await activity.run(input, context);

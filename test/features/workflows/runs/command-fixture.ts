@@ -89,13 +89,14 @@ export function begin(options: CommandOptions, work: CommandRun, context: Partia
   const activity = commandActivity(options);
   const end = activity.run(work, {
     id: `command:${work.instance_id}`,
-    actor: { kind: "workflow", key: crypto.randomUUID(), tenant: "acme" },
+    actor: { kind: "workflow_run", key: crypto.randomUUID(), tenant: "acme" },
     attempt: 1,
     resumed: false,
     moved: false,
     signal: controller.signal,
-    ask: () => Promise.reject(new Error("a command asks nothing")),
-    tell: () => Promise.reject(new Error("a command tells nothing")),
+    of: () => {
+      throw new Error("a command says nothing to its run");
+    },
     ...context,
   }) as unknown as Promise<CommandEnd>;
   return { end, abort: (reason) => controller.abort(reason) };

@@ -7,7 +7,7 @@ import { systemTenant } from "../../../../actors/identity/identity.ts";
 import type { Json } from "../../../../actors/kernel/json.ts";
 import { Problem } from "../../../../actors/kernel/problem.ts";
 import type { Definition } from "../../../../actors/workflow/definition.ts";
-import { workflow } from "../../../../actors/workflow/run/run.ts";
+import { workflowRun } from "../../../../actors/workflow/run/run.ts";
 import type { ResolvedWorkflow, RunRequest } from "../../../../actors/workflow/run/start/request.ts";
 import { approvalsProjection } from "../../../../src/features/approvals/projection.ts";
 import { approvalRecords } from "../../../../src/features/approvals/records.ts";
@@ -69,7 +69,7 @@ export async function openFixture() {
   });
   const ready = Promise.withResolvers<Runs>();
   const node = await startTestNode(stores, {
-    actors: [workflow, approval],
+    actors: [workflowRun, approval],
     projections: [runsProjection, approvalsProjection],
     activities: [
       cleanupActivity(volumes),

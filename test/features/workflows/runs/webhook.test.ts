@@ -22,7 +22,7 @@ function call(path: string, change: Partial<WebhookCall> = {}, attempt = 1) {
     max_attempts: 2,
     ...change,
   };
-  const actor = { kind: "workflow", key: "r", tenant: "t" };
+  const actor = { kind: "workflow_run", key: "r", tenant: "t" };
   const context = { id: "webhook:r:1", actor, attempt, resumed: false, signal: new AbortController().signal };
   return activity.run(input, context as unknown as ActivityContext).catch((error: unknown) => error);
 }

@@ -5,9 +5,9 @@
  * far it came (`attempts.ts`). What still runs when its node dies is followed by the next one; what is gone by then was
  * interrupted. Only `retry` makes it run again, after faults that lie outside the command.
  */
-import { Value } from "@sinclair/typebox/value";
-import { COMMAND, type CommandEnd, CommandRun } from "../../../../../actors/workflow/run/activities.ts";
-import type { ActivityContext, ActivityDefinition } from "../../../../runtime/port.ts";
+import { type CommandEnd, type CommandRun, commandRun } from "../../../../../actors/workflow/run/activities.ts";
+import type { Activity, ActivityContext } from "../../../../runtime/port.ts";
+import { implement } from "../../../../runtime/port.ts";
 import { endInstance } from "../../../executions/iteration/iteration-run.ts";
 import { Attempt } from "./attempt.ts";
 import { type AttemptRecord, Attempts, instanceOf } from "./attempts.ts";
@@ -23,17 +23,18 @@ const abandonedGraceMs = 2_000;
 const removeAfterMs = 10_000;
 const longestBackoffMs = 30_000;
 
-export function commandActivity(options: CommandOptions): ActivityDefinition {
+export function commandActivity(options: CommandOptions): Activity {
   const attempts = new Attempts(options.dataDir);
-  return {
-    name: COMMAND,
-    concurrency: options.maxCommands,
-    queueTimeoutMs,
-    // Of what this node cannot do now; a command's own attempts are counted apart.
-    retry: { attempts: 5, firstDelayMs: 500 },
-    hostBound: true,
-    run: async (input, context) => {
-      const work = Value.Parse(CommandRun, input);
+  return implement(
+    commandRun,
+    {
+      concurrency: options.maxCommands,
+      queueTimeoutMs,
+      // Of what this node cannot do now; a command's own attempts are counted apart.
+      retry: { attempts: 5, firstDelayMs: 500 },
+      hostBound: true,
+    },
+    async (work, context) => {
       try {
         context.signal.throwIfAborted();
         return await runCommand(options, attempts, work, context);
@@ -41,10 +42,10 @@ export function commandActivity(options: CommandOptions): ActivityDefinition {
         // Another node of this host goes on with it.
         if (!context.signal.aborted || context.signal.reason === "draining") throw error;
         await giveUp(options, attempts, work);
-        return null;
+        throw error;
       }
     },
-  };
+  );
 }
 
 async function runCommand(

@@ -1,19 +1,20 @@
 /** The activity `workflow.agent`: a run starts an agent, a judge or an output handler as an execution below itself. */
-import { Value } from "@sinclair/typebox/value";
+
 import { EXECUTION } from "../../../../../actors/execution/execution.ts";
 import { type JudgedRun, judgeInput } from "../../../../../actors/execution/judging/judgement.ts";
 import type { StartRequest } from "../../../../../actors/execution/start/request.ts";
 import type { Json } from "../../../../../actors/kernel/json.ts";
 import { Problem } from "../../../../../actors/kernel/problem.ts";
-import { AGENT_START, AgentStart } from "../../../../../actors/workflow/run/activities.ts";
-import { workflow } from "../../../../../actors/workflow/run/run.ts";
+import { type AgentStart, agentStart } from "../../../../../actors/workflow/run/activities.ts";
+import { workflowRun } from "../../../../../actors/workflow/run/run.ts";
 import { starterOf } from "../../../../../actors/workflow/run/start/request.ts";
 import type { RunHeader, RunState } from "../../../../../actors/workflow/run/state.ts";
 import { isUuid } from "../../../../http/route.ts";
 import {
+  type Activity,
   type ActivityContext,
-  type ActivityDefinition,
   type Address,
+  implement,
   Retryable,
   type Runtime,
   Terminal,
@@ -38,7 +39,7 @@ const faultPauseMs = 5_000;
 /** Initiators that are nobody's login. */
 const impersonal: readonly string[] = ["agent", "webhook", "workflow"];
 
-export function agentStartActivity(options: AgentStartOptions): ActivityDefinition {
+export function agentStartActivity(options: AgentStartOptions): Activity {
   const { runtime, firstDelayMs = 1000 } = options;
   const faults = new Map<string, number>();
 
@@ -67,17 +68,19 @@ export function agentStartActivity(options: AgentStartOptions): ActivityDefiniti
     return new Retryable(error instanceof Error ? error.message : String(error), faultPauseMs * 2 ** before);
   }
 
-  return {
-    name: AGENT_START,
-    // One that is refused keeps its place while it waits; that costs next to nothing.
-    concurrency: 1024,
-    retry: { attempts: Number.MAX_SAFE_INTEGER, firstDelayMs },
-    run: async (input, context) => {
+  return implement(
+    agentStart,
+    {
+      // One that is refused keeps its place while it waits; that costs next to nothing.
+      concurrency: 1024,
+      retry: { attempts: Number.MAX_SAFE_INTEGER, firstDelayMs },
+    },
+    async (work, context) => {
       const { id, actor, signal } = context;
-      const work = Value.Parse(AgentStart, input);
       const isAbandoned = () => signal.aborted && signal.reason === "abandoned";
       try {
-        return isAbandoned() ? {} : await start(work, context);
+        if (isAbandoned()) signal.throwIfAborted();
+        return await start(work, context);
       } finally {
         if (signal.aborted) faults.delete(id);
         // It may have started all the same, and the run will not hear of it any more.
@@ -87,7 +90,7 @@ export function agentStartActivity(options: AgentStartOptions): ActivityDefiniti
         }
       }
     },
-  };
+  );
 }
 
 async function requestOf(options: AgentStartOptions, actor: Address, work: AgentStart): Promise<StartRequest> {
@@ -115,7 +118,7 @@ async function requestOf(options: AgentStartOptions, actor: Address, work: Agent
 }
 
 async function headerOf(runtime: AgentStartOptions["runtime"], { tenant, key }: Address): Promise<RunHeader> {
-  const [stored] = await runtime.readListed(workflow, tenant, [key]);
+  const [stored] = await runtime.readListed(workflowRun, tenant, [key]);
   if (stored === undefined) throw new Terminal("workflow_execution_not_found", "The run was removed");
   // The runtime checked it against the actor's schema when it was written.
   return (stored.state as unknown as Pick<RunState, "header">).header;

@@ -1,11 +1,11 @@
 /** The activity `workflow.start`: a run starts another workflow below itself. */
-import { Value } from "@sinclair/typebox/value";
+
 import { Problem } from "../../../../../actors/kernel/problem.ts";
-import { RUN_START, RunStart } from "../../../../../actors/workflow/run/activities.ts";
-import { workflow } from "../../../../../actors/workflow/run/run.ts";
+import { type RunStart, runStart } from "../../../../../actors/workflow/run/activities.ts";
+import { workflowRun } from "../../../../../actors/workflow/run/run.ts";
 import { type RunRequest, starterOf } from "../../../../../actors/workflow/run/start/request.ts";
 import type { RunState } from "../../../../../actors/workflow/run/state.ts";
-import { type ActivityDefinition, type Address, type Runtime, Terminal } from "../../../../runtime/port.ts";
+import { type Activity, type Address, implement, type Runtime, Terminal } from "../../../../runtime/port.ts";
 import type { StartedRun } from "../port.ts";
 
 export interface SubrunOptions {
@@ -14,14 +14,15 @@ export interface SubrunOptions {
   readonly start: (executionId: string, request: RunRequest) => Promise<StartedRun>;
 }
 
-export function subrunActivity(options: SubrunOptions): ActivityDefinition {
-  return {
-    name: RUN_START,
-    concurrency: 32,
-    retry: { attempts: 3, firstDelayMs: 300 },
-    run: async (input, { actor }) => {
-      const work = Value.Parse(RunStart, input);
-      const [parent] = await options.runtime.readListed(workflow, actor.tenant, [actor.key]);
+export function subrunActivity(options: SubrunOptions): Activity {
+  return implement(
+    runStart,
+    {
+      concurrency: 32,
+      retry: { attempts: 3, firstDelayMs: 300 },
+    },
+    async (work, { actor }) => {
+      const [parent] = await options.runtime.readListed(workflowRun, actor.tenant, [actor.key]);
       if (parent === undefined) throw new Terminal("workflow_execution_not_found", "The parent was removed");
       // Checked against the actor's schema when it was written.
       const { header } = parent.state as unknown as Pick<RunState, "header">;
@@ -32,7 +33,7 @@ export function subrunActivity(options: SubrunOptions): ActivityDefinition {
         throw startFailure(error);
       }
     },
-  };
+  );
 }
 
 function requestOf({ key, tenant }: Address, header: RunState["header"], work: RunStart): RunRequest {
