@@ -2,7 +2,9 @@
  * How a feature declares itself. A feature is one folder: its `feature.ts` says what it needs, what its settings are and
  * what it brings, and `src/node` opens it after what it needs, mounts what it brings and closes it again.
  */
+
 import type { Metric } from "prom-client";
+import type { AnyActorDefinition } from "../../actors/kernel/actor.ts";
 import type { Outside } from "../adapters/egress/port.ts";
 import type { Mail } from "../adapters/mail/port.ts";
 import type { Models } from "../adapters/models/port.ts";
@@ -15,7 +17,7 @@ import type { Route } from "../http/route.ts";
 import type { EventStreams } from "../http/streams/sse.ts";
 import type { DevelopmentIssuer } from "../identity/development-issuer.ts";
 import type { Tenants } from "../identity/tenants.ts";
-import type { ActivityDefinition, AnyActorDefinition, News, Projection, Runtime } from "../runtime/port.ts";
+import type { Activity, News, Projection, Runtime } from "../runtime/port.ts";
 import type { Sql } from "../store/postgres.ts";
 
 /** What every feature may use of the node it is opened on. */
@@ -89,7 +91,7 @@ export interface Opened<Service> {
   readonly internalRoutes?: readonly Route[];
   readonly actors?: readonly AnyActorDefinition[];
   /** Given the address that sandboxes call, which is known once the internal listener is open. */
-  readonly activities?: (internal: InternalAddress) => readonly ActivityDefinition[];
+  readonly activities?: (internal: InternalAddress) => readonly Activity[];
   readonly projections?: readonly Projection[];
   /** Told what this node commits to actors' logs; a hint, since a crash may come between. Must not throw. */
   readonly announced?: (news: readonly News[]) => void;

@@ -1,7 +1,7 @@
 /** Tenants with any number of executions, runs, approvals and stimuli, written by SQL in the shape that nodes write. */
 import { execution } from "../../actors/execution/execution.ts";
 import type { ExecutionState } from "../../actors/execution/state.ts";
-import { workflow } from "../../actors/workflow/run/run.ts";
+import { workflowRun } from "../../actors/workflow/run/run.ts";
 import type { RunState } from "../../actors/workflow/run/state.ts";
 import { splitState } from "../../src/runtime/reads/listed.ts";
 import type { Sql } from "../../src/store/postgres.ts";
@@ -58,11 +58,11 @@ function endedStates() {
   const over = execution.receive.cancel(begun, { reason: null }, context).state as ExecutionState;
   const states = { ASK: human([]) };
   const start = { header: headerOf(), definition: definitionOf(states), input: {}, overrides: {}, resume: null };
-  const running = workflow.receive.start(null, start, context).state;
-  const done = workflow.receive.cancel(running, { reason: null }, context).state as RunState;
+  const running = workflowRun.receive.start(null, start, context).state;
+  const done = workflowRun.receive.cancel(running, { reason: null }, context).state as RunState;
   return {
     execution: splitState({ ...over, status: "completed" }, new Set(execution.listed)),
-    run: splitState({ ...done, status: "completed" } as never, new Set(workflow.listed)),
+    run: splitState({ ...done, status: "completed" } as never, new Set(workflowRun.listed)),
   };
 }
 
@@ -97,7 +97,7 @@ export async function fillLists(sql: Sql, tenant: number, count: number): Promis
   );
   await write(
     `insert into runtime_actors (kind, key, tenant, partition, version, logs, state, listed)
-     select 'workflow', ${runId}, $2, n % 64, 9, '{"events":12}', $3, $4 ${series}`,
+     select 'workflow_run', ${runId}, $2, n % 64, 9, '{"events":12}', $3, $4 ${series}`,
     states.run.state,
     states.run.listed ?? "",
   );

@@ -1,5 +1,5 @@
 /** Workflow runs: started, observed, paused, cancelled; and what a run's states do outside its actor. */
-import { workflow } from "../../../../actors/workflow/run/run.ts";
+import { workflowRun } from "../../../../actors/workflow/run/run.ts";
 import { integer, text } from "../../../config/setting.ts";
 import { approvals } from "../../approvals/feature.ts";
 import { executionTokens } from "../../execution-tokens/feature.ts";
@@ -73,7 +73,7 @@ export const runs = defineFeature({
     return {
       service: { ...runs, tools: workflowTools({ runs, runtime, approvals, workflows: definitions, reviewers }) },
       routes: [...runRoutes({ runs, approvals, sql }), ...runLogRoutes({ runs, streams, runtime })],
-      actors: [workflow],
+      actors: [workflowRun],
       activities: () => [
         commandActivity({
           dataDir,
