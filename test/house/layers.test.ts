@@ -16,11 +16,12 @@ test("actors are pure", async () => {
 
 test.each([
   ["src/main.ts", "./features/agents/routes.ts", true],
-  ["src/main.ts", "./config/config.ts", true],
+  ["src/main.ts", "./config/load.ts", true],
   ["src/features/agents/routes.ts", "../executions/start/start.ts", true],
   ["src/features/agents/routes.ts", "../../http/route.ts", true],
   ["src/features/agents/routes.ts", "../../../actors/agent/lifecycle.ts", true],
-  ["src/features/agents/routes.ts", "../../config/config.ts", false],
+  ["src/features/agents/feature.ts", "../../config/setting.ts", true],
+  ["src/runtime/lane/lane.ts", "../../config/setting.ts", false],
   ["src/http/app.ts", "../identity/tokens.ts", true],
   ["src/identity/tokens.ts", "../http/app.ts", false],
   ["src/http/app.ts", "../features/agents/routes.ts", false],
@@ -34,7 +35,7 @@ test.each([
   ["src/lib/secret.ts", "../main.ts", false],
   ["src/features/agents/routes.ts", "../../../test/harness/until.ts", false],
   ["src/programs/bootstrap/main.ts", "../../features/agents/routes.ts", false],
-  ["src/programs/dead-letters/main.ts", "../../config/config.ts", true],
+  ["src/programs/dead-letters/main.ts", "../../node/config.ts", true],
   ["src/programs/dead-letters/main.ts", "../../runtime/port.ts", true],
   ["src/adapters/sandbox/process/end.ts", "../../../programs/dead-letters/main.ts", false],
 ])("%s importing %s: %p", (path, specifier, allowed) => {

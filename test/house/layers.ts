@@ -18,10 +18,10 @@ type Layer =
 
 const below: Record<Layer, readonly Layer[]> = {
   node: ["config", "features", "http", "identity", "adapters", "programs", "runtime", "store", "lib", "actors"],
-  features: ["http", "identity", "adapters", "programs", "runtime", "store", "lib", "actors"],
+  features: ["config", "http", "identity", "adapters", "programs", "runtime", "store", "lib", "actors"],
   http: ["identity", "runtime", "store", "lib", "actors"],
-  identity: ["runtime", "store", "lib", "actors"],
-  adapters: ["programs", "runtime", "store", "lib", "actors"],
+  identity: ["config", "runtime", "store", "lib", "actors"],
+  adapters: ["config", "programs", "runtime", "store", "lib", "actors"],
   programs: ["lib", "actors"],
   runtime: ["store", "lib", "actors"],
   store: ["lib", "actors"],

@@ -3,10 +3,11 @@ import { join } from "node:path";
 import { address, choice, integer, port, text } from "../../config/setting.ts";
 import { isPrivateAddress } from "../../lib/private-address.ts";
 import { openPort } from "../../lib/start-failure.ts";
+import { removeDeadSockets } from "../../lib/unix-sockets.ts";
 import { executionTokens } from "../execution-tokens/feature.ts";
 import { executions } from "../executions/feature.ts";
 import { defineFeature } from "../feature.ts";
-import { listenInternally, removeDeadSockets } from "./listener.ts";
+import { listenInternally } from "./listener.ts";
 import { gatewayRoute } from "./routes.ts";
 
 /** The gateway's callers come again by themselves; they are not waited for longer than this, ms. */

@@ -3,10 +3,10 @@
  * without a network is given the directory of sockets and reaches whichever node lives.
  */
 import { chmodSync, mkdirSync, rmSync } from "node:fs";
-import { readdir } from "node:fs/promises";
 import type { Server as NetServer, Socket } from "node:net";
-import { basename, dirname, join } from "node:path";
+import { basename, dirname } from "node:path";
 import type { App } from "../../http/app.ts";
+import { within } from "../../lib/unix-sockets.ts";
 import type { ExecutionTokens } from "../execution-tokens/port.ts";
 import { createDoor } from "./door.ts";
 import { withoutPathToken } from "./identity.ts";
@@ -100,31 +100,4 @@ function listenOnSocket(path: string, port: number, { hostname, tokens }: Intern
       for (const client of clients) client.destroy();
     },
   };
-}
-
-/** The kernel takes about a hundred bytes of path for a socket: it is named from inside its directory. */
-export function within<T>(directory: string, open: () => T): T {
-  const before = process.cwd();
-  process.chdir(directory);
-  try {
-    return open();
-  } finally {
-    process.chdir(before);
-  }
-}
-
-/** Takes away the sockets of nodes that were killed; one that still answers is left alone. */
-export async function removeDeadSockets(directory: string): Promise<void> {
-  const names = await readdir(directory).catch(() => []);
-  for (const name of names.filter((candidate) => candidate.endsWith(".sock"))) {
-    const path = join(directory, name);
-    const answers = await Bun.connect({ unix: path, socket: { data() {} } }).then(
-      (socket) => {
-        socket.end();
-        return true;
-      },
-      () => false,
-    );
-    if (!answers) rmSync(path, { force: true });
-  }
 }

@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test";
 import { Problem } from "../../../actors/kernel/problem.ts";
 import type { Arrival, Stimulus } from "../../../actors/stimulus/stimulus.ts";
-import { createPump, type PumpOptions } from "../../../src/features/stimuli/driving/pump.ts";
-import { watchSettled } from "../../../src/features/stimuli/driving/settled-watch.ts";
 import { watchBacklog } from "../../../src/features/stimuli/intake/backlog.ts";
 import { createBodyBudget, withinBudget } from "../../../src/features/stimuli/intake/body-budget.ts";
+import { createPump, type PumpOptions } from "../../../src/features/stimuli/intake/driving/pump.ts";
+import { watchSettled } from "../../../src/features/stimuli/intake/driving/settled-watch.ts";
 import { until } from "../../harness/until.ts";
 
 function startPump(options: PumpOptions) {

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { Problem, type ProblemCode } from "../../../actors/kernel/problem.ts";
 import type { Settlement, Stimulus } from "../../../actors/stimulus/stimulus.ts";
 import type { RunRequest } from "../../../actors/workflow/run/start/request.ts";
-import { createDrive } from "../../../src/features/stimuli/driving/drive.ts";
+import { createDrive } from "../../../src/features/stimuli/intake/driving/drive.ts";
 import type { SourceRoute } from "../../../src/features/stimuli/sources/port.ts";
 import type { StartedRun } from "../../../src/features/workflows/runs/port.ts";
 

@@ -2,8 +2,8 @@
 import { expect, test } from "bun:test";
 import { Problem } from "../../../actors/kernel/problem.ts";
 import type { Arrival, Stimulus } from "../../../actors/stimulus/stimulus.ts";
-import type { Driven } from "../../../src/features/stimuli/driving/drive.ts";
-import { watchSettled } from "../../../src/features/stimuli/driving/settled-watch.ts";
+import type { Driven } from "../../../src/features/stimuli/intake/driving/drive.ts";
+import { watchSettled } from "../../../src/features/stimuli/intake/driving/settled-watch.ts";
 import { createIngest, type Ingest } from "../../../src/features/stimuli/intake/ingest.ts";
 import type { Holder } from "../../../src/features/stimuli/intake/intake.ts";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { createParting } from "../../../src/features/stimuli/driving/drain.ts";
+import { createParting } from "../../../src/features/stimuli/intake/driving/drain.ts";
 
 test("after a while a draining node refuses those who wait, and answers all others", async () => {
   const leaving = new AbortController();

@@ -12,10 +12,10 @@ import { executionProtocol } from "../../../../actors/execution/messages.ts";
 import { contextLog, type Plan, type Warning } from "../../../../actors/execution/start/plan.ts";
 import { wholeCharacters } from "../../../../actors/kernel/text.ts";
 import { EgressFailed, EgressRefused, type GuardedOptions, guardedFetch } from "../../../adapters/egress/port.ts";
+import { BudgetExceeded, runGuarded } from "../../../lib/guarded.ts";
 import type { ActivityContext, Address, Runtime } from "../../../runtime/port.ts";
 import { textOf } from "../../tools/fs/files.ts";
 import type { ViewSpec } from "../../tools/fs/view-spec.ts";
-import { BudgetExceeded, runGuarded } from "../../tools/guarded.ts";
 import type { ToolOutcome } from "../../tools/port.ts";
 import type { ContextJob, ContextText } from "./context-program.ts";
 

@@ -10,8 +10,8 @@ import {
   resultLog,
   type Validator,
 } from "../../../../actors/execution/start/plan.ts";
+import { BudgetExceeded, runGuarded } from "../../../lib/guarded.ts";
 import { type Activity, type Address, implement, type Runtime, Terminal } from "../../../runtime/port.ts";
-import { BudgetExceeded, runGuarded } from "../../tools/guarded.ts";
 import type { Plans } from "../plans.ts";
 import type { Finding, MeasureJob } from "./measure.ts";
 

@@ -15,7 +15,7 @@ import {
 } from "../../../../actors/manifest/input-schema.ts";
 import { compileSchema } from "../../../../actors/manifest/json-schema.ts";
 import { isStorableJson, unusableText } from "../../../../actors/manifest/storable.ts";
-import { BudgetExceeded, runGuarded } from "../../tools/guarded.ts";
+import { BudgetExceeded, runGuarded } from "../../../lib/guarded.ts";
 
 const program = fileURLToPath(new URL("./input-program.ts", import.meta.url));
 const budgetMs = 5_000;

@@ -6,8 +6,8 @@
 import { Problem } from "../../../../actors/kernel/problem.ts";
 import type { Arrival, Stimulus } from "../../../../actors/stimulus/stimulus.ts";
 import type { RateUse } from "../../limits/limiter.ts";
-import type { SettledWatch } from "../driving/settled-watch.ts";
 import type { Backlog } from "./backlog.ts";
+import type { SettledWatch } from "./driving/settled-watch.ts";
 import type { Holder, Intake } from "./intake.ts";
 
 export interface AdmissionOptions {

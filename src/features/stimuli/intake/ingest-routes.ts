@@ -1,9 +1,9 @@
 /** Where stimuli come in: posted by callers of the API, and delivered to webhooks. */
 import { Type } from "@sinclair/typebox";
 import { definePublicRoute, defineRoute, jsonBody, type Route, reply } from "../../../http/route.ts";
-import type { AnsweredInTime } from "../driving/drain.ts";
 import { Handshake } from "../sources/presets/preset.ts";
 import { type ApiStimulus, arrivalOf } from "./api-stimulus.ts";
+import type { AnsweredInTime } from "./driving/drain.ts";
 import type { Ingest, Ingested } from "./ingest.ts";
 import { Received, Routed, StimulusBody, StimulusHeaders, WebhookHeaders } from "./ingest-schema.ts";
 import type { Deliver } from "./webhooks.ts";

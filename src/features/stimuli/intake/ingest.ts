@@ -5,9 +5,9 @@
 import { Problem, type ProblemCode } from "../../../../actors/kernel/problem.ts";
 import type { Arrival, Settlement, Stimulus } from "../../../../actors/stimulus/stimulus.ts";
 import type { RateUse } from "../../limits/limiter.ts";
-import type { Drive } from "../driving/drive.ts";
 import type { Sources } from "../sources/port.ts";
 import { type AdmissionOptions, createAdmission } from "./admission.ts";
+import type { Drive } from "./driving/drive.ts";
 import type { Received, Routed } from "./ingest-schema.ts";
 
 export interface IngestOptions extends AdmissionOptions {

@@ -8,10 +8,10 @@ import type {
   Stimulus,
 } from "../../../../actors/stimulus/stimulus.ts";
 import { numbers, texts } from "../../../store/array-literal.ts";
+import { inBatches } from "../../../store/batches.ts";
 import type { Sql } from "../../../store/postgres.ts";
-import { inBatches } from "../driving/batches.ts";
-import { settleText } from "../driving/settle-sql.ts";
 import { maxBacklog } from "./backlog.ts";
+import { settleText } from "./driving/settle-sql.ts";
 import { leaseMs } from "./intake.ts";
 
 /** A stimulus by its name. */

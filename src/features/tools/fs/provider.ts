@@ -1,6 +1,6 @@
 /** The `fs.*` family as a tool provider, acting on what the execution's agent sees under `/workspace`. */
 import { fileURLToPath } from "node:url";
-import { BudgetExceeded, runGuarded } from "../guarded.ts";
+import { BudgetExceeded, runGuarded } from "../../../lib/guarded.ts";
 import { outcomeOf, ToolFailure, type ToolOutcome, type ToolProvider, type ToolRequest } from "../port.ts";
 import { createDirectory, deleteOne, edit, multiEdit, read, write } from "./files.ts";
 import type { ScanJob } from "./scan-program.ts";

@@ -1,5 +1,5 @@
 /** The process that walks trees for the `fs.*` tools; see `guarded.ts` for why it is one of its own. */
-import { serveGuarded } from "../guarded.ts";
+import { serveGuarded } from "../../../lib/guarded.ts";
 import { outcomeOf, type ToolOutcome } from "../port.ts";
 import type { FsArguments } from "./schema.ts";
 import { deleteTree, glob, grep, list } from "./tree.ts";

@@ -1,9 +1,9 @@
 /** The process that lists a directory for the file routes: neither its size nor its depth is ours to choose. */
 import { opendirSync } from "node:fs";
 import { posix } from "node:path";
+import { serveGuarded } from "../../../lib/guarded.ts";
 import { type Directory, look, type Place, View } from "../../tools/fs/view.ts";
 import type { ViewSpec } from "../../tools/fs/view-spec.ts";
-import { serveGuarded } from "../../tools/guarded.ts";
 import { outcomeOf, ToolFailure, type ToolOutcome } from "../../tools/port.ts";
 
 export interface ListingJob {

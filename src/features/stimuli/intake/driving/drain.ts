@@ -3,7 +3,7 @@
  * another one under its key, is not cut off with its connection but refused in time: it is stored, or was not accepted,
  * and another node goes on with it.
  */
-import { unavailable } from "../intake/intake.ts";
+import { unavailable } from "../intake.ts";
 
 /** @param stopping the node's, the same at every call. @throws what `work` throws; Problem 503 once the node has left */
 export type AnsweredInTime = <T>(work: () => Promise<T>, stopping: AbortSignal) => Promise<T>;

@@ -3,7 +3,7 @@
  * stimulus, settle the row. A node that drives it on after a crash starts the same run.
  */
 
-import { Problem } from "../../../../actors/kernel/problem.ts";
+import { Problem } from "../../../../../actors/kernel/problem.ts";
 import {
   classified,
   concludeAttempt,
@@ -13,12 +13,12 @@ import {
   runRequest,
   startedEarlier,
   startFailure,
-} from "../../../../actors/stimulus/routing.ts";
-import type { Chosen, Settlement, Stimulus, StimulusRun } from "../../../../actors/stimulus/stimulus.ts";
-import type { RunRequest } from "../../../../actors/workflow/run/start/request.ts";
-import { leaseMs } from "../intake/intake.ts";
-import type { StimulusRecords } from "../intake/records.ts";
-import type { Router, Sources } from "../sources/port.ts";
+} from "../../../../../actors/stimulus/routing.ts";
+import type { Chosen, Settlement, Stimulus, StimulusRun } from "../../../../../actors/stimulus/stimulus.ts";
+import type { RunRequest } from "../../../../../actors/workflow/run/start/request.ts";
+import type { Router, Sources } from "../../sources/port.ts";
+import { leaseMs } from "../intake.ts";
+import type { StimulusRecords } from "../records.ts";
 
 export interface DriveOptions {
   readonly sources: Pick<Sources, "routeOf" | "routerOf">;

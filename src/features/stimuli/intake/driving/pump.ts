@@ -8,7 +8,7 @@
  * stimuli take long, because an agent classifies them, does not keep those of others waiting.
  */
 
-import type { Stimulus } from "../../../../actors/stimulus/stimulus.ts";
+import type { Stimulus } from "../../../../../actors/stimulus/stimulus.ts";
 import type { Drive } from "./drive.ts";
 
 export interface PumpOptions {
