@@ -38,6 +38,12 @@ test.each(pages)("links of %s resolve", (page) => {
   expect(broken).toEqual([]);
 });
 
+test.each(["reference", "decisions"])("every page of docs/%s is in its list", (folder) => {
+  const listed = new Set(linksOf(read(`docs/${folder}/README.md`)));
+  const all = [...new Glob("*.md").scanSync(join(root, "docs", folder))].filter((name) => name !== "README.md");
+  expect(all.filter((name) => !listed.has(name))).toEqual([]);
+});
+
 test("pages that code and tests name exist", () => {
   const sources = [...new Glob("{actors,src,test}/**/*.ts").scanSync(root)];
   const named = sources.flatMap((path) => read(path).match(/docs\/(?:guide|reference|decisions)\/[\w-]+\.md/g) ?? []);

@@ -72,7 +72,7 @@ async function commit(changes: readonly Change[]): Promise<void> {
   });
 }
 
-test("whatever happened, each list and each count is that of the states", async () => {
+test("each list and each count is that of the states after any sequence", async () => {
   const records = executionRecords(stores.sql);
   await fc.assert(
     fc.asyncProperty(fc.array(fc.array(step, { minLength: 1, maxLength: 6 }), { maxLength: 8 }), async (commits) => {
