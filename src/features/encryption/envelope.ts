@@ -1,7 +1,7 @@
 /**
- * The form of a sealed text: `v1.<id of the master key>.<wrapped data key>.<content>`, the last two in base64url,
- * each 12 bytes of nonce, the ciphertext, 16 bytes of tag. Both are AES-256-GCM; what they are bound to, the place
- * and which of the two it is, is their additional data.
+ * The form of a ciphertext: `v1.<id of the master key>.<wrapped data key>.<content>`, the last two in base64url,
+ * each 12 bytes of nonce, the ciphertext, 16 bytes of tag. Both are AES-256-GCM; their additional data are the context
+ * and which of the two it is.
  */
 import {
   createCipheriv,
@@ -11,7 +11,7 @@ import {
   type KeyObject,
   randomBytes,
 } from "node:crypto";
-import type { SealedPlace } from "./port.ts";
+import type { EncryptionContext } from "./port.ts";
 
 /** A key that wraps data keys, under a name that tells nothing of it. */
 export interface MasterKey {
@@ -35,33 +35,33 @@ export function masterKeyOf(base64: string): MasterKey {
 /** What every text begins with that this key wrapped. */
 export const prefixOf = ({ id }: MasterKey): string => `${version}.${id}.`;
 
-export function sealText(master: MasterKey, place: SealedPlace, plain: string): string {
+export function encryptText(master: MasterKey, context: EncryptionContext, plain: string): string {
   const dataKey = randomBytes(keyBytes);
-  const wrapped = encrypt(master.key, boundTo("key", place), dataKey);
-  const content = encrypt(createSecretKey(dataKey), boundTo("content", place), Buffer.from(plain, "utf8"));
+  const wrapped = encrypt(master.key, boundTo("key", context), dataKey);
+  const content = encrypt(createSecretKey(dataKey), boundTo("content", context), Buffer.from(plain, "utf8"));
   return `${prefixOf(master)}${wrapped.toString("base64url")}.${content.toString("base64url")}`;
 }
 
-/** Why a sealed text does not open; never what it holds. */
-export type Unopened = "malformed" | "unknown_key" | "not_authentic";
-export type Opened = { readonly plain: string } | { readonly why: Unopened };
+/** Why a text cannot be decrypted; never what it holds. */
+export type DecryptionFailure = "malformed" | "unknown_key" | "not_authentic";
+export type Decrypted = { readonly plain: string } | { readonly why: DecryptionFailure };
 
 /** @param masters the keys that may have wrapped it */
-export function openText(masters: readonly MasterKey[], place: SealedPlace, sealed: string): Opened {
-  const [form, id, wrappedText, contentText, ...more] = sealed.split(".");
+export function decryptText(masters: readonly MasterKey[], context: EncryptionContext, ciphertext: string): Decrypted {
+  const [form, id, wrappedText, contentText, ...more] = ciphertext.split(".");
   const wrapped = bytesOf(wrappedText);
   const content = bytesOf(contentText);
   if (form !== version || more.length > 0 || wrapped === null || content === null) return { why: "malformed" };
   const master = masters.find((key) => key.id === id);
   if (master === undefined) return { why: "unknown_key" };
-  const dataKey = decrypt(master.key, boundTo("key", place), wrapped);
+  const dataKey = decrypt(master.key, boundTo("key", context), wrapped);
   if (dataKey?.length !== keyBytes) return { why: "not_authentic" };
-  const plain = decrypt(createSecretKey(dataKey), boundTo("content", place), content);
+  const plain = decrypt(createSecretKey(dataKey), boundTo("content", context), content);
   return plain === null ? { why: "not_authentic" } : { plain: plain.toString("utf8") };
 }
 
-/** Additional data: no two places have the same. */
-function boundTo(part: "key" | "content", { tenant, record, version: which }: SealedPlace): Buffer {
+/** Additional data: no two contexts have the same. */
+function boundTo(part: "key" | "content", { tenant, record, version: which }: EncryptionContext): Buffer {
   return Buffer.from(JSON.stringify(["svc", version, part, tenant, record, which]));
 }
 
@@ -71,7 +71,7 @@ function encrypt(key: KeyObject, bound: Buffer, plain: Buffer): Buffer {
   return Buffer.concat([nonce, cipher.update(plain), cipher.final(), cipher.getAuthTag()]);
 }
 
-/** Null for what this key did not encrypt, or not for this place. */
+/** Null for what this key did not encrypt, or not in this context. */
 function decrypt(key: KeyObject, bound: Buffer, bytes: Buffer): Buffer | null {
   const end = bytes.length - tagBytes;
   const decipher = createDecipheriv("aes-256-gcm", key, bytes.subarray(0, nonceBytes), { authTagLength: tagBytes });

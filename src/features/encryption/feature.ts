@@ -2,20 +2,21 @@
 import { secret } from "../../config/setting.ts";
 import { defineFeature } from "../feature.ts";
 import { incidents } from "../incidents/feature.ts";
-import { openSealer } from "./open.ts";
-import { type SealedColumn, startRewrapping } from "./rewrap.ts";
+import { openEncryption } from "./encryption.ts";
+import type { EncryptedColumn } from "./port.ts";
+import { startReencryption } from "./reencryption.ts";
 
 export const encryption = defineFeature({
   name: "encryption",
   needs: { incidents },
   settings: {
     masterKey: secret("SVC_MASTER_KEY", {
-      meaning: "key that stored secrets are sealed with; required in production",
+      meaning: "key that stored secrets are encrypted with; required in production",
       bytes: 32,
       defaultText: "kept in SVC_DATA_DIR in development",
     }),
     previousMasterKey: secret("SVC_MASTER_KEY_PREVIOUS", {
-      meaning: "the key before: it still opens, and what it sealed is sealed anew with SVC_MASTER_KEY",
+      meaning: "the key before: it still decrypts, and what it encrypted is encrypted again with SVC_MASTER_KEY",
       bytes: 32,
     }),
   },
@@ -25,12 +26,13 @@ export const encryption = defineFeature({
       : [],
   async open({ settings, sql, dataDir, development, info }, { incidents }) {
     const { masterKey, previousMasterKey } = settings;
-    const sealer = await openSealer({ masterKey, previousMasterKey, development, dataDir, incidents });
+    const encryption = await openEncryption({ masterKey, previousMasterKey, development, dataDir, incidents });
     return {
       service: {
-        ...sealer,
-        /** Seals anew what the previous master key sealed in these columns. @returns a function that ends it */
-        startRewrapping: (columns: readonly SealedColumn[]) => startRewrapping({ sql, sealer, columns, report: info }),
+        ...encryption,
+        /** Encrypts again what the previous master key encrypted in these columns. @returns a function that stops it */
+        startReencryption: (columns: readonly EncryptedColumn[]) =>
+          startReencryption({ sql, encryption, columns, report: info }),
       },
     };
   },

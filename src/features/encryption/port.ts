@@ -1,25 +1,33 @@
-/** Encryption at rest (platform contract, section 1): what a record keeps secret is stored sealed. */
+/** Encryption at rest: what a record keeps secret is stored encrypted. */
 
-/** What a sealed text is bound to: moved to another row it does not open. */
-export interface SealedPlace {
+/** What a ciphertext is bound to: in another row it cannot be decrypted. */
+export interface EncryptionContext {
   readonly tenant: string;
-  /** Id of the record, of whatever kind. */
+  /** Id of the record, of any kind. */
   readonly record: string;
   /** Which of the record's secrets, and which version of it, such as `secret/3`. */
   readonly version: string;
 }
 
-export interface Sealer {
+export interface Encryption {
   /**
    * AES-256-GCM under a data key of its own, which is wrapped by the master key.
    * @param plain well-formed Unicode: half a surrogate pair would come back as U+FFFD
    * @returns printable text without blanks; about 200 characters more than 4/3 of the UTF-8 bytes
    */
-  seal(place: SealedPlace, plain: string): string;
+  encrypt(context: EncryptionContext, plain: string): string;
   /** @throws Problem 500 `decryption_failed`; an incident of the tenant tells of it */
-  open(place: SealedPlace, sealed: string): string;
-  /** Whether it is wrapped by the earlier master key and should be sealed anew. */
-  isOutdated(sealed: string): boolean;
-  /** What exactly the outdated texts begin with, so that a query finds them; null: there is no earlier key. */
+  decrypt(context: EncryptionContext, ciphertext: string): string;
+  /** Whether it is wrapped by the earlier master key and should be encrypted again. */
+  isOutdated(ciphertext: string): boolean;
+  /** What exactly the outdated ciphertexts begin with, so that a query finds them; null: there is no earlier key. */
   readonly outdatedPrefix: string | null;
+}
+
+/** A column of ciphertexts, in a table with the columns `id uuid` and `tenant text`. */
+export interface EncryptedColumn {
+  readonly table: string;
+  readonly column: string;
+  /** `version` of the context of a row's text. */
+  readonly version: (row: Readonly<Record<string, unknown>>) => string;
 }

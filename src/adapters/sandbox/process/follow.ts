@@ -1,5 +1,4 @@
 /** Reading along: an instance's output as it grows, then its end. Works for any node, any number of times. */
-
 import { type FSWatcher, watch } from "node:fs";
 import { join } from "node:path";
 import { wholeCharacters } from "../../../../actors/kernel/text.ts";

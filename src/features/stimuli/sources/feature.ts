@@ -13,7 +13,7 @@ import { sourceRoutes } from "./routes.ts";
 import { createSourceRoutes } from "./source-routes.ts";
 import { environmentSecrets } from "./verification/environment.ts";
 import { openFailedVerifications } from "./verification/failed-verifications.ts";
-import { sealedColumns } from "./verification/secrets.ts";
+import { encryptedColumns } from "./verification/secrets.ts";
 
 export const sources = defineFeature({
   name: "stimuli/sources",
@@ -32,20 +32,23 @@ export const sources = defineFeature({
   SVC_WEBHOOK_DEFAULT_TENANT               this one, else svc-system
   SVC_WEBHOOK_SECRET_<TENANT>__<SOURCE>  of a source, for that tenant
   …_PREVIOUS of either                   accepted as well, for rotation`,
-  async open({ settings, ...node }, { agents, audit, encryption: sealer, definitions }) {
+  async open({ settings, ...node }, { agents, audit, encryption, definitions }) {
     const { sql, redisUrl, prefix, tenants, publicUrl, now, newId, info, warn } = node;
     const environment = environmentSecrets(node.environmentAsSet());
     if (environment.unusable.length > 0) warn("webhook_secrets_unusable", { names: environment.unusable });
     if (settings.stimulusRoutesFile !== "") {
-      const problems = await bootSourcesFrom({ sql, sealer, audit, tenants, now, newId }, settings.stimulusRoutesFile);
+      const problems = await bootSourcesFrom(
+        { sql, encryption, audit, tenants, now, newId },
+        settings.stimulusRoutesFile,
+      );
       if (problems.length > 0) throw new ConfigError(problems);
     }
     const findAgent = agents.identify;
-    const sources = createSources({ sql, sealer, environment, findAgent, report: info, now });
+    const sources = createSources({ sql, encryption, environment, findAgent, report: info, now });
     const failed = openFailedVerifications({ redisUrl, prefix, now });
     const routes = createSourceRoutes({
       sql,
-      sealer,
+      encryption,
       audit,
       definitions,
       environment,
@@ -58,7 +61,7 @@ export const sources = defineFeature({
     return {
       service: { ...sources, failed },
       routes: sourceRoutes({ routes, routers }),
-      sweeps: [() => sealer.startRewrapping(sealedColumns)],
+      sweeps: [() => encryption.startReencryption(encryptedColumns)],
       async close() {
         await sources.close();
         failed.close();

@@ -3,7 +3,7 @@ import { parseSource } from "../../../../actors/stimulus/source.ts";
 import { isUuid } from "../../../http/route.ts";
 import { gather } from "../../../store/gather.ts";
 import type { Sql } from "../../../store/postgres.ts";
-import type { Sealer } from "../../encryption/port.ts";
+import type { Encryption } from "../../encryption/port.ts";
 import { noteReceived } from "./last-received.ts";
 import type { Candidate, Router, SourceRoute, Sources } from "./port.ts";
 import { type RouteRow, routeRecords } from "./records.ts";
@@ -24,7 +24,7 @@ const nobody = "00000000-0000-0000-0000-000000000000";
 
 export interface LookupOptions {
   readonly sql: Sql;
-  readonly sealer: Sealer;
+  readonly encryption: Encryption;
   readonly environment: SecretsOfEnvironment;
   /** The agent a name or UUID means in a tenant; null: none. */
   readonly findAgent: (tenant: string, reference: string) => Promise<string | null>;
@@ -59,7 +59,7 @@ interface Opened extends Pick<Keys, "until"> {
   readonly candidate: Candidate;
 }
 
-export function createSources({ sql, sealer, environment, findAgent, report, now }: LookupOptions): OpenSources {
+export function createSources({ sql, encryption, environment, findAgent, report, now }: LookupOptions): OpenSources {
   const records = routeRecords(sql);
   const routers = routerRecords(sql);
   const received = noteReceived((marks) => records.received(marks), report);
@@ -82,7 +82,7 @@ export function createSources({ sql, sealer, environment, findAgent, report, now
   );
 
   function opened(row: RouteRow, at: number): Opened {
-    const { keys, until, fault } = keysOf(sealer, environment, row, at);
+    const { keys, until, fault } = keysOf(encryption, environment, row, at);
     const { tenant, source, preset, tolerance_seconds: toleranceSeconds } = row;
     const candidate = { tenant, source, route: sourceRouteOf(row), preset, toleranceSeconds, secrets: keys };
     // Kept with the candidate, so that this is found out once as well.

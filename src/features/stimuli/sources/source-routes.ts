@@ -4,7 +4,7 @@ import { invalidField, Problem } from "../../../../actors/kernel/problem.ts";
 import { type List, listOf, type Page } from "../../../http/paging.ts";
 import type { Sql } from "../../../store/postgres.ts";
 import type { Audit, AuditedBy } from "../../audit/port.ts";
-import type { Sealer } from "../../encryption/port.ts";
+import type { Encryption } from "../../encryption/port.ts";
 import type { Definitions } from "../../workflows/definitions/port.ts";
 import { type RouteRecords, routeRecords, type ShownRow, type StoredSecrets, type Transaction } from "./records.ts";
 import {
@@ -22,9 +22,9 @@ import type { SecretsOfEnvironment } from "./verification/environment.ts";
 import { environmentSecretOf } from "./verification/keys.ts";
 import {
   checkUsable,
+  decryptedSecret,
   mintedSecret,
   noSecrets,
-  openedSecret,
   replacedSecrets,
   rotatedSecrets,
 } from "./verification/secrets.ts";
@@ -39,7 +39,7 @@ const defaultPreviousSeconds = 86_400;
 
 export interface SourceRoutesOptions {
   readonly sql: Sql;
-  readonly sealer: Sealer;
+  readonly encryption: Encryption;
   readonly audit: Audit;
   readonly definitions: Definitions;
   readonly environment: SecretsOfEnvironment;
@@ -64,7 +64,7 @@ export interface Changer {
 export type SourceRoutes = ReturnType<typeof createSourceRoutes>;
 
 export function createSourceRoutes(options: SourceRoutesOptions) {
-  const { sql, sealer, audit, definitions, environment, now, newId } = options;
+  const { sql, encryption, audit, definitions, environment, now, newId } = options;
   const records: RouteRecords = routeRecords(sql);
 
   const shown = (row: ShownRow): RouteRecord =>
@@ -146,11 +146,11 @@ export function createSourceRoutes(options: SourceRoutesOptions) {
   function wishedSecrets(row: ShownRow, wish: SecretWish, text: string | null, { preset }: RouteSettings) {
     if (text !== null) checkUsable(preset, text, "secret");
     if (wish === "keep") {
-      const kept = preset === row.preset ? null : openedSecret(sealer, row);
+      const kept = preset === row.preset ? null : decryptedSecret(encryption, row);
       if (kept !== null) checkUsable(preset, kept, "signature");
       return null;
     }
-    return text === null && row.secret === null ? null : replacedSecrets(sealer, row, text);
+    return text === null && row.secret === null ? null : replacedSecrets(encryption, row, text);
   }
 
   async function checkWorkflow(tenant: string, settings: RouteSettings, before: RouteSettings | null): Promise<void> {
@@ -182,7 +182,7 @@ export function createSourceRoutes(options: SourceRoutesOptions) {
       await checkWorkflow(tenant, settings, null);
       const id = newId();
       const secrets: StoredSecrets =
-        text === null ? noSecrets : replacedSecrets(sealer, { tenant, id, secret_version: 0 }, text);
+        text === null ? noSecrets : replacedSecrets(encryption, { tenant, id, secret_version: 0 }, text);
       const createdBy = { kind: identity.kind, sub: identity.userId };
       await sql.begin(async (tx) => {
         const count = await records.hold(tx, tenant);
@@ -227,7 +227,7 @@ export function createSourceRoutes(options: SourceRoutesOptions) {
         checkUsable(preset, secret, "secret");
         const before = row.secret === null ? environmentSecretOf(environment, tenant, source, preset) : null;
         const expiresAt = seconds === 0 ? null : new Date(now() + seconds * 1000);
-        const secrets = rotatedSecrets(sealer, row, secret, before?.current ?? null, expiresAt);
+        const secrets = rotatedSecrets(encryption, row, secret, before?.current ?? null, expiresAt);
         const expires = secrets.previous_expires_at?.toISOString() ?? null;
         const minted = given === null ? { secret } : {};
         return {

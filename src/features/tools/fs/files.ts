@@ -1,5 +1,4 @@
 /** The `fs.*` tools that touch one file or directory: each opens a place, does one thing, and reports it. */
-
 import { randomUUID } from "node:crypto";
 import {
   closeSync,

@@ -1,8 +1,8 @@
 /** Source routes over real stores; workflows and agents are what a test says they are. */
 import { Problem } from "../../../../actors/kernel/problem.ts";
 import { createAudit } from "../../../../src/features/audit/audit.ts";
+import { createEncryption } from "../../../../src/features/encryption/encryption.ts";
 import { masterKeyOf } from "../../../../src/features/encryption/envelope.ts";
-import { createSealer } from "../../../../src/features/encryption/sealer.ts";
 import { createSources } from "../../../../src/features/stimuli/sources/lookup.ts";
 import { createRouters } from "../../../../src/features/stimuli/sources/routers/service.ts";
 import { sourceRoutes } from "../../../../src/features/stimuli/sources/routes.ts";
@@ -33,7 +33,7 @@ export async function openFixture(environment: Readonly<Record<string, string>> 
   const now = () => Date.now() + ahead;
   const newId = () => Bun.randomUUIDv7();
   const incidents: string[] = [];
-  const sealer = createSealer({
+  const encryption = createEncryption({
     current: masterKeyOf(Buffer.alloc(32, 1).toString("base64")),
     previous: null,
     incidents: { report: ({ category, tenant }) => void incidents.push(`${category} ${tenant}`) },
@@ -52,13 +52,13 @@ export async function openFixture(environment: Readonly<Record<string, string>> 
   function openNode() {
     const sources = createSources({
       sql: stores.sql,
-      sealer,
+      encryption,
       environment: secrets,
       findAgent,
       report: (event) => void log.push(event),
       now,
     });
-    const parts = { sql: stores.sql, sealer, audit, definitions: definitions as Definitions, now, newId };
+    const parts = { sql: stores.sql, encryption, audit, definitions: definitions as Definitions, now, newId };
     const routes = createSourceRoutes({
       ...parts,
       environment: secrets,
@@ -93,7 +93,7 @@ export async function openFixture(environment: Readonly<Record<string, string>> 
     ...node,
     openNode,
     sql: stores.sql,
-    sealer,
+    encryption,
     audit,
     workflows,
     agents,

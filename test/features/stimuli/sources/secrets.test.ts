@@ -1,13 +1,13 @@
 /** Secrets of source routes outlive a rotation of the master key. */
 import { afterAll, expect, test } from "bun:test";
+import { createEncryption } from "../../../../src/features/encryption/encryption.ts";
 import { masterKeyOf } from "../../../../src/features/encryption/envelope.ts";
-import { rewrapRows } from "../../../../src/features/encryption/rewrap.ts";
-import { createSealer } from "../../../../src/features/encryption/sealer.ts";
+import { reencryptRows } from "../../../../src/features/encryption/reencryption.ts";
 import { routeRecords } from "../../../../src/features/stimuli/sources/records.ts";
 import {
-  openedPrevious,
-  openedSecret,
-  sealedColumns,
+  decryptedPrevious,
+  decryptedSecret,
+  encryptedColumns,
 } from "../../../../src/features/stimuli/sources/verification/secrets.ts";
 import { caller } from "../../../harness/callers.ts";
 import { openFixture } from "./fixture.ts";
@@ -29,13 +29,13 @@ test("all of them open under the new key alone", async () => {
   const [old, fresh] = [1, 2].map((fill) => masterKeyOf(Buffer.alloc(32, fill).toString("base64")));
   if (old === undefined || fresh === undefined) throw new Error("unreachable");
   const incidents = { report: () => {} };
-  const rotating = createSealer({ current: fresh, previous: old, incidents });
-  for (const column of sealedColumns) expect((await rewrapRows(fixture.sql, rotating, column)).failed).toBe(0);
+  const rotating = createEncryption({ current: fresh, previous: old, incidents });
+  for (const column of encryptedColumns) expect((await reencryptRows(fixture.sql, rotating, column)).failed).toBe(0);
 
-  const alone = createSealer({ current: fresh, previous: null, incidents });
+  const alone = createEncryption({ current: fresh, previous: null, incidents });
   const opened = async (id: string) => {
     const row = await routeRecords(fixture.sql).find("acme", id);
-    return row === null ? null : [openedSecret(alone, row), openedPrevious(alone, row, fixture.now())];
+    return row === null ? null : [decryptedSecret(alone, row), decryptedPrevious(alone, row, fixture.now())];
   };
   expect(await opened(stored)).toEqual(["second-secret-222", "first-secret-1111"]);
   expect(await opened(environment)).toEqual(["third-secret-3333", "of-the-environment"]);

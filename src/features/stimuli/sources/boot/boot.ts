@@ -2,7 +2,7 @@
 import type { TenantStatus } from "../../../../../actors/identity/tenant.ts";
 import type { Sql } from "../../../../store/postgres.ts";
 import type { Audit, AuditedBy } from "../../../audit/port.ts";
-import type { Sealer } from "../../../encryption/port.ts";
+import type { Encryption } from "../../../encryption/port.ts";
 import { routeRecords, type Transaction } from "../records.ts";
 import { routerRecords } from "../routers/records.ts";
 import { routerRow } from "../routers/service.ts";
@@ -13,7 +13,7 @@ import { type BootRoute, type BootTenant, readBootFile } from "./file.ts";
 
 export interface BootOptions {
   readonly sql: Sql;
-  readonly sealer: Sealer;
+  readonly encryption: Encryption;
   readonly audit: Audit;
   readonly tenants: { ensure(slug: string): Promise<TenantStatus> };
   /** Unix milliseconds. */
@@ -66,7 +66,7 @@ export async function bootSources(options: BootOptions, tenants: readonly BootTe
   return problems;
 }
 
-function inserting({ sql, sealer, audit, now, newId }: BootOptions) {
+function inserting({ sql, encryption, audit, now, newId }: BootOptions) {
   const records = routeRecords(sql);
   const routers = routerRecords(sql);
 
@@ -80,7 +80,8 @@ function inserting({ sql, sealer, audit, now, newId }: BootOptions) {
 
   async function insertRoute(tx: Transaction, tenant: string, { settings, secret }: BootRoute): Promise<void> {
     const id = newId();
-    const secrets = secret === null ? noSecrets : replacedSecrets(sealer, { tenant, id, secret_version: 0 }, secret);
+    const secrets =
+      secret === null ? noSecrets : replacedSecrets(encryption, { tenant, id, secret_version: 0 }, secret);
     await records.insert(tx, { id, tenant, settings, secrets, createdBy: creator, at: new Date(now()) });
     await audit.append(tx, by, {
       tenant,

@@ -1,11 +1,11 @@
 /** The keys a tenant's deliveries may be signed with: those of the stored secrets, else of the environment's. */
 import { Problem } from "../../../../../actors/kernel/problem.ts";
-import type { Sealer } from "../../../encryption/port.ts";
+import type { Encryption } from "../../../encryption/port.ts";
 import type { PresetName } from "../port.ts";
 import { presets } from "../presets/presets.ts";
 import type { RouteRow } from "../records.ts";
 import type { SecretsOfEnvironment } from "./environment.ts";
-import { openedPrevious, openedSecret } from "./secrets.ts";
+import { decryptedPrevious, decryptedSecret } from "./secrets.ts";
 
 export interface Keys {
   /** The current secret's first. */
@@ -47,16 +47,16 @@ export function environmentKeys(
 }
 
 /** @param at Unix milliseconds */
-export function keysOf(sealer: Sealer, environment: SecretsOfEnvironment, row: RouteRow, at: number): Keys {
+export function keysOf(encryption: Encryption, environment: SecretsOfEnvironment, row: RouteRow, at: number): Keys {
   const { tenant, source, preset } = row;
   if (row.secret === null) {
     return { keys: environmentKeys(environment, tenant, source, preset), fault: null, until: Number.POSITIVE_INFINITY };
   }
   const keys: Uint8Array[] = [];
   let fault: Problem | null = null;
-  for (const open of [openedSecret, openedPrevious]) {
+  for (const open of [decryptedSecret, decryptedPrevious]) {
     try {
-      const text = open(sealer, row, at);
+      const text = open(encryption, row, at);
       // A secret from before a change of the preset may be none of the new one.
       const key = text === null ? null : presets[preset].secretBytes(text);
       if (key !== null) keys.push(key);

@@ -1,22 +1,21 @@
-/** Secrets of source routes: minted, checked against the preset that uses them, sealed, opened. */
+/** Secrets of source routes: minted, checked against the preset that uses them, encrypted, decrypted. */
 
 import { randomBytes } from "node:crypto";
 import { invalidField } from "../../../../../actors/kernel/problem.ts";
-import type { SealedPlace, Sealer } from "../../../encryption/port.ts";
-import type { SealedColumn } from "../../../encryption/rewrap.ts";
+import type { EncryptedColumn, Encryption, EncryptionContext } from "../../../encryption/port.ts";
 import type { PresetName } from "../port.ts";
 import { presets } from "../presets/presets.ts";
 import type { RouteRow, StoredSecrets } from "../records.ts";
 
-/** Where a route's secret of this version is sealed to. */
-const placeOf = ({ tenant, id }: Pick<RouteRow, "tenant" | "id">, version: number): SealedPlace => ({
+/** What the secret of this version is bound to. */
+const contextOf = ({ tenant, id }: Pick<RouteRow, "tenant" | "id">, version: number): EncryptionContext => ({
   tenant,
   record: id,
   version: `secret/${version}`,
 });
 
-/** What is to be sealed anew after a rotation of the master key. */
-export const sealedColumns: readonly SealedColumn[] = [
+/** What is to be encrypted again after a rotation of the master key. */
+export const encryptedColumns: readonly EncryptedColumn[] = [
   { table: "stimulus_sources", column: "secret", version: (row) => `secret/${row.secret_version}` },
   {
     table: "stimulus_sources",
@@ -45,12 +44,12 @@ export const noSecrets: StoredSecrets = {
 type Owner = Pick<RouteRow, "tenant" | "id" | "secret_version">;
 
 /** In place of whatever was stored, previous ones included; null stores none. */
-export function replacedSecrets(sealer: Sealer, row: Owner, secret: string | null): StoredSecrets {
+export function replacedSecrets(encryption: Encryption, row: Owner, secret: string | null): StoredSecrets {
   const version = row.secret_version + 1;
   return {
     ...noSecrets,
     secret_version: version,
-    secret: secret === null ? null : sealer.seal(placeOf(row, version), secret),
+    secret: secret === null ? null : encryption.encrypt(contextOf(row, version), secret),
   };
 }
 
@@ -60,32 +59,32 @@ export function replacedSecrets(sealer: Sealer, row: Owner, secret: string | nul
  * @param expiresAt null: the one before is void at once
  */
 export function rotatedSecrets(
-  sealer: Sealer,
+  encryption: Encryption,
   row: Owner & Pick<RouteRow, "secret">,
   secret: string,
   before: string | null,
   expiresAt: Date | null,
 ): StoredSecrets {
-  // The previous secret is sealed as the version before the current one. The stored one is that already.
+  // The previous secret is encrypted as the version before the current one. The stored one is that already.
   const version = row.secret_version + (row.secret === null ? 2 : 1);
-  const fresh = before === null ? null : sealer.seal(placeOf(row, version - 1), before);
+  const fresh = before === null ? null : encryption.encrypt(contextOf(row, version - 1), before);
   const previous = expiresAt === null ? null : (row.secret ?? fresh);
   return {
     secret_version: version,
-    secret: sealer.seal(placeOf(row, version), secret),
+    secret: encryption.encrypt(contextOf(row, version), secret),
     previous_secret: previous,
     previous_expires_at: previous === null ? null : expiresAt,
   };
 }
 
 /** The stored secret; null when there is none. @throws Problem 500 `decryption_failed` */
-export function openedSecret(sealer: Sealer, row: RouteRow): string | null {
-  return row.secret === null ? null : sealer.open(placeOf(row, row.secret_version), row.secret);
+export function decryptedSecret(encryption: Encryption, row: RouteRow): string | null {
+  return row.secret === null ? null : encryption.decrypt(contextOf(row, row.secret_version), row.secret);
 }
 
 /** The one before while it counts; null when there is none. @throws Problem 500 `decryption_failed` */
-export function openedPrevious(sealer: Sealer, row: RouteRow, at: number): string | null {
+export function decryptedPrevious(encryption: Encryption, row: RouteRow, at: number): string | null {
   const { previous_secret, previous_expires_at } = row;
   if (previous_secret === null || previous_expires_at === null || previous_expires_at.getTime() <= at) return null;
-  return sealer.open(placeOf(row, row.secret_version - 1), previous_secret);
+  return encryption.decrypt(contextOf(row, row.secret_version - 1), previous_secret);
 }

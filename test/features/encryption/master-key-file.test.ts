@@ -2,12 +2,12 @@
 import { expect, test } from "bun:test";
 import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { keptMasterKey } from "../../../src/features/encryption/kept-key.ts";
+import { masterKeyFromFile } from "../../../src/features/encryption/master-key-file.ts";
 import { scratch } from "../../harness/scratch.ts";
 
 const program = `
-  const { keptMasterKey } = await import(${JSON.stringify(join(import.meta.dir, "../../../src/features/encryption/kept-key.ts"))});
-  const keys = await Promise.all(Array.from({ length: 20 }, () => keptMasterKey(process.argv[1])));
+  const { masterKeyFromFile } = await import(${JSON.stringify(join(import.meta.dir, "../../../src/features/encryption/master-key-file.ts"))});
+  const keys = await Promise.all(Array.from({ length: 20 }, () => masterKeyFromFile(process.argv[1])));
   console.log([...new Set(keys.map(({ id }) => id))].join());
 `;
 
@@ -15,7 +15,7 @@ test("made once: processes that start at once, and later ones, have the same key
   const folder = join(scratch("kept-key"), "data");
   const started = Array.from({ length: 4 }, () => Bun.spawn([process.execPath, "-e", program, folder]));
   const ids = await Promise.all(started.map(({ stdout }) => new Response(stdout).text()));
-  const { id } = await keptMasterKey(folder);
+  const { id } = await masterKeyFromFile(folder);
   expect(new Set(ids)).toEqual(new Set([`${id}\n`]));
   // No drafts are left.
   expect(readdirSync(folder)).toEqual(["master-key"]);
@@ -30,7 +30,7 @@ test.each(["", "\n", "c2hvcnQ=", "not a key at all"])(
     const folder = scratch("kept-key");
     const file = join(folder, "master-key");
     writeFileSync(file, content);
-    const error: unknown = await keptMasterKey(folder).catch((thrown: unknown) => thrown);
+    const error: unknown = await masterKeyFromFile(folder).catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({ name: "StartFailure" });
     expect(String(error)).toContain("holds no key of 32 bytes in base64");
     expect(readFileSync(file, "utf8")).toBe(content);

@@ -11,9 +11,9 @@ const fileName = "master-key";
  * The key in `<folder>/master-key`; nodes that share the folder and start at once agree on one.
  * @throws StartFailure when the file holds something else
  */
-export async function keptMasterKey(folder: string): Promise<MasterKey> {
+export async function masterKeyFromFile(folder: string): Promise<MasterKey> {
   const file = join(folder, fileName);
-  const text = (await kept(file)) ?? (await made(folder, file));
+  const text = (await read(file)) ?? (await create(folder, file));
   try {
     return masterKeyOf(text);
   } catch {
@@ -23,9 +23,9 @@ export async function keptMasterKey(folder: string): Promise<MasterKey> {
 
 /**
  * Written whole under a name of its own, then linked: a name that exists is not linked over, so the first one
- * stands, and nobody reads half of it.
+ * stands, and no node reads half of it.
  */
-async function made(folder: string, file: string): Promise<string> {
+async function create(folder: string, file: string): Promise<string> {
   await mkdir(folder, { recursive: true });
   const draft = `${file}.${crypto.randomUUID()}`;
   await writeDurably(draft, `${randomBytes(32).toString("base64")}\n`);
@@ -37,10 +37,10 @@ async function made(folder: string, file: string): Promise<string> {
   } finally {
     await unlink(draft);
   }
-  return (await kept(file)) ?? "";
+  return (await read(file)) ?? "";
 }
 
-async function kept(file: string): Promise<string | null> {
+async function read(file: string): Promise<string | null> {
   try {
     return (await readFile(file, "utf8")).trim();
   } catch (error) {
@@ -49,7 +49,7 @@ async function kept(file: string): Promise<string | null> {
   }
 }
 
-/** For the owner's eyes only, and on the disk before anything is sealed with it. */
+/** Readable for the owner only, and on the disk before anything is encrypted with it. */
 async function writeDurably(file: string, text: string): Promise<void> {
   const handle = await open(file, "wx", 0o600);
   try {
