@@ -2,11 +2,8 @@
 import { afterAll, beforeEach, expect, test } from "bun:test";
 import { createEncryption } from "../../../src/features/encryption/encryption.ts";
 import { masterKeyOf } from "../../../src/features/encryption/envelope.ts";
-import {
-  type EncryptedColumn,
-  reencryptRows,
-  startReencryption,
-} from "../../../src/features/encryption/reencryption.ts";
+import type { EncryptedColumn } from "../../../src/features/encryption/port.ts";
+import { reencryptRows, startReencryption } from "../../../src/features/encryption/reencryption.ts";
 import { freshStores } from "../../harness/stores.ts";
 import { until } from "../../harness/until.ts";
 
