@@ -1,4 +1,4 @@
-/** The routes of volumes and of the files in them (platform 3.2–3.4). */
+/** The routes of volumes and of the files in them; see docs/reference/volumes.md. */
 import { closeSync } from "node:fs";
 import { Type } from "@sinclair/typebox";
 import { invalidField } from "../../../actors/kernel/problem.ts";

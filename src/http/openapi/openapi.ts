@@ -126,7 +126,9 @@ function namedParameters(place: "query" | "header", schema: TObject | null): Par
 function requestBody({ body }: Route): Operation["requestBody"] | null {
   if (!body) return null;
   if (body.kind === "json") {
-    return { required: !body.optional, content: { "application/json": { schema: plain(asked(body.schema)) } } };
+    const schema = asked(body.schema);
+    const required = !body.optional || (schema.required ?? []).length > 0;
+    return { required, content: { "application/json": { schema: plain(schema) } } };
   }
   const schema = plain(asked(body.schema ?? Type.String()));
   return { required: true, content: Object.fromEntries((body.accepts ?? ["*/*"]).map((type) => [type, { schema }])) };

@@ -1,4 +1,4 @@
-/** The routes of stimuli that were taken in (stimuli contract, section 9). */
+/** The routes of stimuli that were taken in; see docs/reference/stimuli.md. */
 import { Type } from "@sinclair/typebox";
 import { StimulusElement, StimulusRecord } from "../../../../actors/stimulus/record.ts";
 import { listSchema, pageOf } from "../../../http/paging.ts";

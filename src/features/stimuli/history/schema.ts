@@ -1,4 +1,4 @@
-/** The wire shapes of the history of stimuli (stimuli contract, section 9). */
+/** The wire shapes of the history of stimuli; see docs/reference/stimuli.md. */
 
 import { type Static, Type } from "@sinclair/typebox";
 import { Nullable } from "../../../../actors/kernel/schema.ts";

@@ -1,8 +1,8 @@
 /** Where stimuli come in: posted by callers of the API, and delivered to webhooks. */
 import { Type } from "@sinclair/typebox";
-import { definePublicRoute, defineRoute, jsonBody, type Route, reply } from "../../../http/route.ts";
+import { definePublicRoute, defineRoute, jsonBody, type OpenCall, type Route, reply } from "../../../http/route.ts";
 import { Handshake } from "../sources/presets/preset.ts";
-import { type ApiStimulus, arrivalOf } from "./api-stimulus.ts";
+import { arrivalOf } from "./api-stimulus.ts";
 import type { AnsweredInTime } from "./driving/drain.ts";
 import type { Ingest, Ingested } from "./ingest.ts";
 import { Received, Routed, StimulusBody, StimulusHeaders, WebhookHeaders } from "./ingest-schema.ts";
@@ -23,30 +23,22 @@ const maxBodyBytes = 6 * 1_048_576 + 64 * 1024;
 /** Seconds: a classification takes 120 at most, a repeat waits 35 before. */
 const timeoutSeconds = 170;
 
-/** What it may be is looked at as the contract's first check. */
+/** Which names a source may have is checked first of all when a message is taken in. */
 const Source = Type.String({ "x-code": "invalid_source", "x-message": "This is no name of a source" });
 
 export function ingestRoutes({ ingest, deliver, underWay }: IngestRouteOptions): Route[] {
-  const hook = (path: string, summary: string, sourceId: (params: Readonly<Record<string, string>>) => string | null) =>
-    definePublicRoute({
-      method: "POST",
-      path,
-      summary,
-      tag: "webhooks",
-      params: path.includes(":route_id")
-        ? Type.Object({ source: Source, route_id: Type.String() })
-        : Type.Object({ source: Source }),
-      headers: WebhookHeaders,
-      responses: { 200: Type.Union([Routed, Handshake]), 202: Received },
-      timeoutSeconds,
-      handler: async (call) => {
-        const params = call.params as { readonly source: string; readonly route_id?: string };
-        const path = { source: params.source, sourceId: sourceId({ ...params }) };
-        const delivered = await underWay(() => deliver(call, path), call.stopping);
-        if ("handshake" in delivered) return reply(200, delivered.handshake);
-        return answered(delivered, call.request.headers);
-      },
-    });
+  const hook = {
+    method: "POST",
+    tag: "webhooks",
+    headers: WebhookHeaders,
+    responses: { 200: Type.Union([Routed, Handshake]), 202: Received },
+    timeoutSeconds,
+  } as const;
+  const deliverTo = async (call: OpenCall<unknown, unknown, unknown>, path: Parameters<Deliver>[1]) => {
+    const delivered = await underWay(() => deliver(call, path), call.stopping);
+    if ("handshake" in delivered) return reply(200, delivered.handshake);
+    return answered(delivered, call.request.headers);
+  };
   return [
     defineRoute({
       method: "POST",
@@ -58,16 +50,24 @@ export function ingestRoutes({ ingest, deliver, underWay }: IngestRouteOptions):
       responses: { 200: Routed, 202: Received },
       timeoutSeconds,
       handler: async ({ body, identity, tenant, stopping, request: { headers } }) => {
-        const arrival = arrivalOf(body as ApiStimulus, headers, tenant, identity);
+        const arrival = arrivalOf(body, headers, tenant, identity);
         return answered(await underWay(() => ingest(arrival), stopping), headers);
       },
     }),
-    hook("/v1/webhooks/:source", "Deliver a signed webhook of a source", () => null),
-    hook(
-      "/v1/webhooks/:source/:route_id",
-      "Deliver a signed webhook to one source route",
-      ({ route_id }) => route_id ?? null,
-    ),
+    definePublicRoute({
+      ...hook,
+      path: "/v1/webhooks/:source",
+      summary: "Deliver a signed webhook of a source",
+      params: Type.Object({ source: Source }),
+      handler: (call) => deliverTo(call, { source: call.params.source, sourceId: null }),
+    }),
+    definePublicRoute({
+      ...hook,
+      path: "/v1/webhooks/:source/:route_id",
+      summary: "Deliver a signed webhook to one source route",
+      params: Type.Object({ source: Source, route_id: Type.String() }),
+      handler: (call) => deliverTo(call, { source: call.params.source, sourceId: call.params.route_id }),
+    }),
   ];
 }
 

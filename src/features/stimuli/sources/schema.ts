@@ -1,4 +1,4 @@
-/** The wire shapes of source routes and routers (stimuli-webhooks 5, 6). */
+/** The wire shapes of source routes and routers; see docs/reference/stimuli.md. */
 
 import { type Static, Type } from "@sinclair/typebox";
 import { Nullable } from "../../../../actors/kernel/schema.ts";

@@ -1,9 +1,9 @@
 /** The routes of workflow definitions. */
 
-import { type TObject, Type } from "@sinclair/typebox";
+import { Type } from "@sinclair/typebox";
 import { invalidField } from "../../../../actors/kernel/problem.ts";
 import { maxManifestBytes } from "../../../../actors/manifest/document.ts";
-import { listSchema, pageOf } from "../../../http/paging.ts";
+import { listSchema, pageOf, pagingQuery } from "../../../http/paging.ts";
 import { manifestTextTypes, preferredText } from "../../../http/preferences.ts";
 import { type Call, defineRoute, jsonBody, media, type Route, rawBody } from "../../../http/route.ts";
 import type { Caller } from "./parts.ts";
@@ -113,9 +113,7 @@ export function workflowRoutes(workflows: Workflows): readonly Route[] {
       summary: "The versions of a workflow, newest first",
       scope: "workflow:list",
       params: Ref,
-      query: Type.Pick(WorkflowFilter, ["limit", "offset", "cursor"]) as TObject<
-        Pick<typeof WorkflowFilter.properties, "limit" | "offset" | "cursor">
-      >,
+      query: Type.Object(pagingQuery),
       responses: { 200: listSchema("versions", VersionElement) },
       handler: (call) => workflows.versions(call.tenant, call.params.ref, pageOf(call.query, 1)),
     }),

@@ -1,4 +1,4 @@
-/** The routes of runs (workflow contract, section 10). */
+/** The routes of runs; see docs/reference/workflows.md. */
 import { Type } from "@sinclair/typebox";
 import { maxInputBytes } from "../../../../actors/execution/start/request.ts";
 import { Problem } from "../../../../actors/kernel/problem.ts";
