@@ -56,6 +56,10 @@ export function timeOut(life: Life): void {
 function end(life: Life, status: Status, ending: Partial<Ending>, output: string | null = null): void {
   const { state } = life;
   state.status = status;
+  // What it may call and is judged by: of no use to a record, which is kept for months.
+  state.tools = [];
+  state.rules = [];
+  state.tool_rules = [];
   giveUpHandling(life);
   leaveChildren(life);
   giveUpIteration(life);

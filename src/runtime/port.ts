@@ -312,6 +312,11 @@ export interface Runtime {
   /** The entries at these places, in no order; those that are not there are left out. */
   logEntries(kind: string, log: string, points: readonly LogPoint[]): Promise<readonly (LogEntry & LogPoint)[]>;
   /**
+   * Erases logs of actors that read and write them no more, all but those of these names. Whose the actors are is for
+   * the caller to know.
+   */
+  eraseLogs(kind: string, keys: readonly string[], except: readonly string[]): Promise<void>;
+  /**
    * Follows the `events` log of one actor from entry `after` on: stored entries first, then live ones,
    * in order, none lost, none twice. The listener gets batches; it must not throw.
    * @returns a function that ends it

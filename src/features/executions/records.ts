@@ -33,6 +33,12 @@ export interface SweepRow {
   readonly ended_at: Date | null;
 }
 
+/** An execution whose logs are to be trimmed; the time as text, since JavaScript's milliseconds are too coarse. */
+export interface TrimRow {
+  readonly id: string;
+  readonly ended_until: string;
+}
+
 export type ExecutionRecords = ReturnType<typeof executionRecords>;
 
 export function executionRecords(sql: Sql) {
@@ -100,6 +106,22 @@ export function executionRecords(sql: Sql) {
     known(executionIds: readonly string[]): Promise<SweepRow[]> {
       return sql<SweepRow[]>`
         select execution_id as id, tenant, ended_at from executions where execution_id = any(${[...executionIds]}::uuid[])`;
+    },
+
+    /**
+     * Executions of any tenant that ended before a time and whose logs are not trimmed yet, the oldest first: `limit`,
+     * and all that ended in the same moment as the last.
+     */
+    toTrim(before: Date, limit: number): Promise<TrimRow[]> {
+      return sql<TrimRow[]>`
+        select execution_id as id, ended_at::text as ended_until from executions
+        where ended_at > (select ended_until from execution_trimming) and ended_at < ${before}
+        order by ended_at fetch first (${limit}::int) rows with ties`;
+    },
+
+    /** Notes that the logs of all that ended up to this time are trimmed. */
+    async noteTrimmed(endedUntil: string): Promise<void> {
+      await sql`update execution_trimming set ended_until = greatest(ended_until, ${endedUntil}::text::timestamptz)`;
     },
 
     /** Executions of any tenant that ended before a time. */

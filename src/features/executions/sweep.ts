@@ -5,6 +5,7 @@
  * Runs at boot and every five minutes on every node; each step may be repeated, and by several nodes at once.
  */
 import { EXECUTION } from "../../../actors/execution/execution.ts";
+import { OUTPUT_LOG, PLAN_LOG } from "../../../actors/execution/start/plan.ts";
 import { type ExecutionState, isOver } from "../../../actors/execution/state.ts";
 import type { Instances } from "../../adapters/sandbox/port.ts";
 import { isUuid } from "../../http/route.ts";
@@ -16,7 +17,7 @@ import { cancelLeftBehind, type LeftBehindOptions } from "./orphans.ts";
 import type { ExecutionRecords, SweepRow } from "./records.ts";
 
 export interface SweepOptions {
-  readonly runtime: Pick<Runtime, "readMany" | "tell">;
+  readonly runtime: Pick<Runtime, "readMany" | "tell" | "eraseLogs">;
   readonly records: ExecutionRecords;
   readonly instances: Instances;
   readonly volumes: Pick<Volumes, "heldForRuns" | "removeHeld" | "eraseDeleted" | "measureWritten">;
@@ -41,6 +42,12 @@ const dayMs = 24 * 3600 * 1000;
 /** Records erased per sweep; the next one takes more. */
 const eraseAtOnce = 500;
 const lookUpAtOnce = 1000;
+/** Executions whose logs are trimmed by one statement. */
+const trimAtOnce = 500;
+/** An execution that ended so long ago is asked for nothing but its record; the bootstrap's last repeats are over. */
+const trimAfterMs = 15 * 60_000;
+/** What records, files and late deliveries are made of. */
+const keptLogs = ["events", PLAN_LOG, OUTPUT_LOG];
 
 /** Sweeps now and then. @returns a function that ends it, after a sweep under way */
 export function startSweeping(options: SweepOptions): () => Promise<void> {
@@ -56,6 +63,7 @@ async function sweep(options: SweepOptions): Promise<void> {
   await sweepInstances(options);
   await sweepVolumes(options);
   await sweepLeftBehind(options);
+  await trimEnded(options);
   await eraseOld(options);
 }
 
@@ -115,6 +123,25 @@ async function sweepVolumes({ volumes, records, runs, now, report }: SweepOption
 async function sweepLeftBehind({ records, leftBehind, report }: SweepOptions): Promise<void> {
   const count = await cancelLeftBehind(leftBehind, await records.agentsAtWork());
   if (count > 0) report("left_behind_cancelled", { agents: count });
+}
+
+/**
+ * Conversations, loaded context and the results of instances are of no more use once an execution has ended: what
+ * records show of them is in the events.
+ */
+async function trimEnded({ runtime, records, now }: SweepOptions): Promise<void> {
+  const before = new Date(now() - trimAfterMs);
+  for (;;) {
+    const ended = await records.toTrim(before, trimAtOnce);
+    const last = ended.at(-1);
+    if (last === undefined) return;
+    await runtime.eraseLogs(
+      EXECUTION,
+      ended.map(({ id }) => id),
+      keptLogs,
+    );
+    await records.noteTrimmed(last.ended_until);
+  }
 }
 
 async function eraseOld({ runtime, records, retentionDays, now, report }: SweepOptions): Promise<void> {

@@ -6,7 +6,10 @@ import type { Address, LogEntry, LogPoint, Runtime } from "../port.ts";
 import { joinState } from "./listed.ts";
 import { readLog } from "./tail.ts";
 
-type Reading = Pick<Runtime, "read" | "readMany" | "readListed" | "logLength" | "log" | "logPoints" | "logEntries">;
+type Reading = Pick<
+  Runtime,
+  "read" | "readMany" | "readListed" | "logLength" | "log" | "logPoints" | "logEntries" | "eraseLogs"
+>;
 
 export function reading(sql: Sql): Reading {
   return {
@@ -35,6 +38,11 @@ export function reading(sql: Sql): Reading {
     logLength: (at, log) => readLogLength(sql, at, log),
     log: ({ kind, key }, log, after, limit) => readLog(sql, kind, key, log, after, limit),
     logPoints: (kind, log, behind, limit) => readLogPoints(sql, kind, log, behind, limit),
+    async eraseLogs(kind, keys, except) {
+      await sql`
+        delete from runtime_logs where kind = ${kind} and key = any(${texts(keys)}::text[])
+          and log <> all(${texts(except)}::text[])`;
+    },
     logEntries: (kind, log, points) => readLogEntries(sql, kind, log, points),
   };
 }

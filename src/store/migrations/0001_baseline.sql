@@ -290,6 +290,12 @@ create table execution_labels (
   primary key (tenant, name, value, created_at, execution_id)
 );
 
+-- Logs of executions that ended up to this time are trimmed to what records need. One row.
+create table execution_trimming (
+  ended_until timestamptz not null
+);
+insert into execution_trimming values ('epoch');
+
 -- One numbered sequence of events per tenant and agent, made when it is read for the first time.
 create table agent_streams (
   tenant         text not null,

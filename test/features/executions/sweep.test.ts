@@ -35,6 +35,9 @@ test("orphans, old workspaces and old records go; the rest stays", async () => {
 
   await stores.sql`update executions set ended_at = now() - interval '25 hours' where execution_id = ${old}`;
   await stores.sql`update executions set ended_at = now() - interval '91 days' where execution_id = ${ancient}`;
+  const logsOf = async (id: string) =>
+    (await stores.sql`select distinct log from runtime_logs where key = ${id}`).map(({ log }) => String(log));
+  expect((await logsOf(young)).length).toBeGreaterThan(2);
   const stranger = crypto.randomUUID();
   const orphan = join(dataDir, "instances", crypto.randomUUID());
   mkdirSync(join(dataDir, "workspaces", stranger));
@@ -55,7 +58,15 @@ test("orphans, old workspaces and old records go; the rest stays", async () => {
   await until(async () => (await node.call("GET", `/v1/executions/${ancient}`)).status === 404, {
     what: "the old record to go",
   });
-  expect((await node.call("GET", `/v1/executions/${old}`)).body.status).toBe("completed");
+  expect((await node.call("GET", `/v1/executions/${old}`)).body).toMatchObject({
+    status: "completed",
+    output: "done",
+    iterations: [{ status: "success", trajectory: [{ status: "succeeded" }] }],
+  });
+  await until(async () => (await logsOf(old)).sort().join() === "events,plan", {
+    what: "the logs of an old one to go",
+  });
+  expect((await logsOf(young)).length).toBeGreaterThan(2);
   expect(workspace(young)).toBe(true);
   await node.dispose();
 }, 90_000);

@@ -51,10 +51,11 @@ test("a live run keeps its volumes and its sandboxes, an ended one keeps nothing
       state: { status: "running", current: { work: { of: "command", activity: `command:${command}` } } } as Json,
     }));
   const stop = startSweeping({
-    runtime: { readMany: async () => [], tell: async () => {} },
+    runtime: { readMany: async () => [], tell: async () => {}, eraseLogs: async () => {} },
     records: {
       known: async () => [],
       endedBefore: async () => [],
+      toTrim: async () => [],
       agentsAtWork: async () => [],
     } as unknown as SweepOptions["records"],
     instances: {
