@@ -5,7 +5,7 @@
  * Runs at boot and every five minutes on every node; each step may be repeated, and by several nodes at once.
  */
 import { EXECUTION } from "../../../actors/execution/execution.ts";
-import { OUTPUT_LOG, PLAN_LOG } from "../../../actors/execution/start/plan.ts";
+import { outputLog, planLog } from "../../../actors/execution/start/plan.ts";
 import { type ExecutionState, isOver } from "../../../actors/execution/state.ts";
 import type { Instances } from "../../adapters/sandbox/port.ts";
 import { isUuid } from "../../http/route.ts";
@@ -47,7 +47,7 @@ const trimAtOnce = 500;
 /** An execution that ended so long ago is asked for nothing but its record; the bootstrap's last repeats are over. */
 const trimAfterMs = 15 * 60_000;
 /** What records, files and late deliveries are made of. */
-const keptLogs = ["events", PLAN_LOG, OUTPUT_LOG];
+const keptLogs = ["events", planLog.name, outputLog.name];
 
 /** Sweeps now and then. @returns a function that ends it, after a sweep under way */
 export function startSweeping(options: SweepOptions): () => Promise<void> {
