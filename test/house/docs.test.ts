@@ -38,6 +38,11 @@ test.each(pages)("links of %s resolve", (page) => {
   expect(broken).toEqual([]);
 });
 
+test.each(pages)("files and folders that %s names exist", (page) => {
+  const named = [...read(page).matchAll(/`((?:actors|src|test|docs)\/[\w./-]*)`/g)].map(([, path = ""]) => path);
+  expect(named.filter((path) => !existsSync(join(root, path)))).toEqual([]);
+});
+
 test.each(["reference", "decisions"])("every page of docs/%s is in its list", (folder) => {
   const listed = new Set(linksOf(read(`docs/${folder}/README.md`)));
   const all = [...new Glob("*.md").scanSync(join(root, "docs", folder))].filter((name) => name !== "README.md");
