@@ -8,13 +8,20 @@ import {
   anything,
   choice,
   type Fault,
+  type JsonSchema,
   type MeasureBounds,
   measure,
   type Notation,
+  number,
   pairs,
   type Shape,
   text,
 } from "./shape.ts";
+
+/** The value as far as a state or a judge counts: above 0. */
+export const weight = number(0, 1_000_000)
+  .check((value) => (value === 0 ? "must be above 0" : null))
+  .or(1);
 
 export const second = 1000;
 export const hour = 3600 * second;
@@ -63,12 +70,15 @@ export const uuid = {
 };
 
 /** A JSON Schema of the tenant's own. */
+const schemaShape: JsonSchema = { type: ["object", "boolean"] };
+/** One that is checked elsewhere. */
+export const uncheckedSchema = anything.schema(schemaShape);
 export const jsonSchema = anything
   .check((schema) => {
     const fault = schemaFault(schema);
     return fault === null ? null : [fault, "invalid_schema"];
   })
-  .schema({ type: ["object", "boolean"] });
+  .schema(schemaShape);
 
 /** Of one template. */
 export const maxTemplateCharacters = 100_000;

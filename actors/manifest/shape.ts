@@ -237,24 +237,37 @@ export function pairs<S = unknown>(
   });
 }
 
-/** @param empty what is said of a list without elements; absent: there may be none */
+/**
+ * @param empty what is said of a list without elements; absent: there may be none
+ * @param among adds issues about an element in the light of those before it; it stands in `fields` at `position`
+ */
 export function list<T, S>(
-  element: Shape<T, S>,
+  { declared }: Shape<T, S>,
   max: number,
   empty: string | null = null,
+  among: (
+    value: NonNullable<T>,
+    before: readonly NonNullable<T>[],
+    fields: Fields,
+    position: string,
+  ) => void = () => {},
 ): Shape<readonly NonNullable<T>[] | null, S> {
-  const { texts, schema } = element.declared;
+  const { read, texts, schema, expected } = declared;
   return new Shape<readonly NonNullable<T>[] | null, S>({
     read: (fields, key, scope) => {
       const elements = fields.list(key, max);
       if (elements?.length === 0 && empty !== null) fields.issue(key, empty);
       if (elements === null) return null;
       const positions = fields.elements(key, elements);
-      return elements.flatMap((value, index) => {
-        if (value === null) positions.issue(`${index}`, element.declared.expected);
-        else return element.declared.read(positions, `${index}`, scope) ?? [];
-        return [];
-      });
+      const values: NonNullable<T>[] = [];
+      for (const [index, element] of elements.entries()) {
+        if (element === null) positions.issue(`${index}`, expected);
+        const value = element === null ? null : read(positions, `${index}`, scope);
+        if (value === null || value === undefined) continue;
+        among(value, values, positions, `${index}`);
+        values.push(value);
+      }
+      return values;
     },
     schema: (definitions) => ({
       type: "array",

@@ -1,8 +1,8 @@
 /** Validators that ask other agents: `semantic` and `multi_judge`, and the judges of tool calls. */
 import type { JudgeValidator } from "../../execution/start/plan.ts";
-import { second } from "../../manifest/members.ts";
+import { second, weight } from "../../manifest/members.ts";
 import { object } from "../../manifest/object.ts";
-import { choice, integer, list, number, share, text } from "../../manifest/shape.ts";
+import { choice, integer, list, share, text } from "../../manifest/shape.ts";
 import { agentName } from "./metadata.ts";
 
 type Semantic = Extract<JudgeValidator, { type: "semantic" }>;
@@ -64,9 +64,7 @@ export const olderSemantic = object({
 
 const judge = object({
   agent: text(agentName).required(),
-  weight: number(0, 1_000_000)
-    .check((weight) => (weight === 0 ? "must be above 0" : null))
-    .or(1),
+  weight,
 }).build(({ agent, weight }, fields) => {
   if (agent === null) return null;
   fields.findings.judge(fields.isShorthand ? fields.path : fields.at("agent"), agent);

@@ -48,9 +48,6 @@ const volume = object({
     fields.issue("storage_class", "says nothing about a volume that exists already");
   }
   if (name === null || mount_path === null) return null;
-  if (volumes.some((other) => other.name === name)) fields.issue("name", "is the name of another volume");
-  const overlapping = volumes.find((other) => overlap(mount_path, other.mount_path));
-  if (overlapping !== undefined) fields.issue("mount_path", `overlaps ${overlapping.mount_path}`);
   const spec = {
     name,
     mount_path,
@@ -64,4 +61,8 @@ const volume = object({
   return spec;
 });
 
-export const volumes = list(volume.named("Volume"), 8).or([]);
+export const volumes = list(volume.named("Volume"), 8, null, (one, before, fields, position) => {
+  if (before.some(({ name }) => name === one.name)) fields.issue(`${position}.name`, "is the name of another volume");
+  const overlapping = before.find(({ mount_path }) => overlap(one.mount_path, mount_path));
+  if (overlapping !== undefined) fields.issue(`${position}.mount_path`, `overlaps ${overlapping.mount_path}`);
+}).or([]);

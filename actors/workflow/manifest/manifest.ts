@@ -1,50 +1,37 @@
-/** Judges a workflow manifest as a whole and resolves it into what a run interprets. */
-
+/** The manifest of a workflow as a whole, and what a run interprets. */
 import { isObject, type Json } from "../../kernel/json.ts";
+import { manifestSchema } from "../../manifest/document.ts";
 import { Fields } from "../../manifest/fields.ts";
 import { Findings } from "../../manifest/findings.ts";
+import { head } from "../../manifest/members.ts";
+import { object } from "../../manifest/object.ts";
+import { anything, either, integer, text } from "../../manifest/shape.ts";
 import { checkStorable } from "../../manifest/storable.ts";
-import type { Definition, State } from "../definition.ts";
+import { type TextPaths, textPath } from "../../manifest/text-paths.ts";
+import type { Definition } from "../definition.ts";
 import { reservedKeys } from "../run/blackboard/reserved.ts";
-import { type Metadata, noMetadata, readMetadata } from "./metadata.ts";
+import type { JudgedWorkflow } from "./judged.ts";
+import type { Reading } from "./members.ts";
+import { metadata, noMetadata } from "./metadata.ts";
 import type { WorkflowOffer } from "./offer.ts";
 import { warnOfPaths } from "./reachable.ts";
-import type { Reading } from "./reading.ts";
 import { referencesOf } from "./references.ts";
-import type { JudgedWorkflow } from "./states/judged.ts";
-import { readState, writtenStates } from "./states/states.ts";
-import { readStorage } from "./storage.ts";
+import { namesOf, states } from "./states/states.ts";
+import { storage } from "./storage.ts";
 import { Templates } from "./templates.ts";
 
-const apiVersions = ["svc.dev/v1", "100monkeys.ai/v1"];
 const maxContextKeys = 4096;
 
-/** Never throws for what the document holds. All issues are found at once. */
-export function judgeWorkflow(document: Json, offer: WorkflowOffer): JudgedWorkflow {
-  const findings = new Findings();
-  checkStorable(document, findings);
-  const templates = new Templates();
-  const root = Fields.of(document, "", findings);
-  const isManifest = isObject(document);
-  if (isManifest) readHead(root);
-  const metadata = isManifest ? readMetadata(root, templates) : noMetadata;
-  const spec = isManifest ? root.requiredSection("spec") : null;
-  if (isManifest) root.close();
-  const paths = new Map<string, string>();
-  const body = spec === null ? noBody : readSpec(spec, offer, templates, paths);
-  const definition = definitionOf(metadata, body);
-  const { issues, warnings } = findings;
-  return { definition, metadata, references: referencesOf(definition, paths), issues, warnings };
-}
-
-function readHead(root: Fields): void {
-  const apiVersion = root.requiredText("apiVersion");
-  if (apiVersion !== null && !apiVersions.includes(apiVersion)) {
-    root.issue("apiVersion", `must be one of ${apiVersions.join(", ")}`, "unsupported_api_version");
-  }
-  if (!root.has("kind")) root.issue("kind", "is required");
-  root.choice("kind", ["Workflow"]);
-}
+const context = either("must be an object", { object: anything })
+  .check((context, _scope, fields, key) => {
+    for (const reserved of reservedKeys) {
+      if (!Object.hasOwn(Object(context), reserved)) continue;
+      const message = "This key is the system's; the value is never seen there";
+      fields.warn(`${key}.${reserved}`, "reserved_blackboard_key", message);
+    }
+    return Object.keys(context).length > maxContextKeys ? `may have at most ${maxContextKeys} keys` : null;
+  })
+  .schema({ type: "object", maxProperties: maxContextKeys });
 
 type Body = Pick<Definition, "context" | "initial_state" | "max_total_transitions" | "storage" | "states">;
 
@@ -56,54 +43,51 @@ const noBody: Body = {
   states: {},
 };
 
-function definitionOf(metadata: Metadata, body: Body): Definition {
-  const { name, version, input_schema, output_schema, output_template } = metadata;
-  return { name, version, input_schema, output_schema, output_template, ...body };
-}
+const spec = object({
+  // Before the states, which mount what is declared here.
+  storage: storage.section(),
+  states,
+  context,
+  initial_state: text()
+    .check((name, { states }: Reading) => (states.has(name) ? null : "names no state"))
+    .required()
+    .or(""),
+  max_total_transitions: integer(1, 100).or(noBody.max_total_transitions),
+}).build(({ states, context, ...read }, fields, { paths }: Reading): Body => {
+  const body = { ...read, context: isObject(context) ? context : {}, states: Object.fromEntries(states ?? []) };
+  warnOfPaths(body.initial_state, body.states, paths, fields.findings);
+  return body;
+});
 
-/** @param paths gets the place of every state */
-function readSpec(spec: Fields, offer: WorkflowOffer, templates: Templates, paths: Map<string, string>): Body {
-  const written = writtenStates(spec);
-  const names = new Set(written.map(({ name }) => name));
-  for (const { name, fields } of written) paths.set(name, fields.path);
-  const storage = readStorage(spec, names);
+const manifest = object({ ...head("Workflow"), metadata: metadata.required(), spec: spec.required() });
+
+/** The JSON Schema (2020-12) of such manifests. It says less than the rules: what it refuses is refused. */
+export const workflowSchema = manifestSchema("Manifest of a workflow", manifest);
+
+const texts = manifest.declared.texts ?? {};
+/** Where a manifest holds text, bare or in a wrapper. */
+export const workflowTextPaths: TextPaths = {
+  members: { ...texts.members, manifest: texts, manifest_yaml: textPath, scope: textPath },
+};
+
+/** Never throws for what the document holds. All issues are found at once. */
+export function judgeWorkflow(document: Json, offer: WorkflowOffer): JudgedWorkflow {
+  const findings = new Findings();
+  checkStorable(document, findings);
+  const root = Fields.of(document, "", findings);
+  const written = isObject(document) && isObject(document.spec) ? document.spec.states : null;
   const reading: Reading = {
     offer,
-    templates,
-    states: names,
-    shared: new Set(storage.shared_volumes.map(({ name }) => name)),
+    templates: new Templates(),
+    states: namesOf(written),
+    shared: new Set(),
+    paths: new Map(),
   };
-  const states: [string, State][] = written.flatMap(({ name, fields }) => {
-    const state = readState(fields, reading);
-    return state === null ? [] : [[name, state]];
-  });
-  const body = {
-    context: readContext(spec),
-    initial_state: readInitial(spec, names),
-    max_total_transitions: spec.integer("max_total_transitions", { min: 1, max: 100 }) ?? noBody.max_total_transitions,
-    storage,
-    states: Object.fromEntries(states),
-  };
-  spec.close();
-  warnOfPaths(body.initial_state, body.states, paths, spec.findings);
-  return body;
-}
-
-function readInitial(spec: Fields, states: ReadonlySet<string>): string {
-  const name = spec.requiredText("initial_state");
-  if (name === null || states.has(name)) return name ?? "";
-  return spec.issue("initial_state", "names no state") ?? name;
-}
-
-function readContext(spec: Fields): Definition["context"] {
-  const context = spec.raw("context");
-  if (context === null) return {};
-  if (!isObject(context)) return spec.issue("context", "must be an object") ?? {};
-  const keys = Object.keys(context);
-  if (keys.length > maxContextKeys) spec.issue("context", `may have at most ${maxContextKeys} keys`);
-  for (const key of reservedKeys) {
-    if (!Object.hasOwn(context, key)) continue;
-    spec.warn(`context.${key}`, "reserved_blackboard_key", "This key is the system's; the value is never seen there");
-  }
-  return context;
+  const read = isObject(document) ? manifest.readAll(root, reading) : null;
+  const head = read?.metadata ?? noMetadata;
+  const { name, version, input_schema, output_schema, output_template } = head;
+  const body = read?.spec ?? noBody;
+  const definition = { name, version, input_schema, output_schema, output_template, ...body };
+  const { issues, warnings } = findings;
+  return { definition, metadata: head, references: referencesOf(definition, reading.paths), issues, warnings };
 }

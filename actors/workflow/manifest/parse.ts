@@ -8,8 +8,8 @@ import { isObject, type Json } from "../../kernel/json.ts";
 import { invalid } from "../../kernel/problem.ts";
 import { checkDepth, maxManifestBytes, readYamlText, renderYaml, tooLarge } from "../../manifest/document.ts";
 import { malformed } from "../../manifest/yaml-document.ts";
-import type { ParsedWorkflow } from "./states/judged.ts";
-import { workflowTextPaths } from "./text-paths.ts";
+import type { ParsedWorkflow } from "./judged.ts";
+import { workflowTextPaths } from "./manifest.ts";
 
 interface Text {
   readonly document: Json;

@@ -1,7 +1,7 @@
 /** What a definition names literally: whether it is there is for whoever keeps agents and workflows to say. */
 import type { Definition, Judge, State } from "../definition.ts";
-import { isName } from "./names.ts";
-import type { References } from "./states/judged.ts";
+import type { References } from "./judged.ts";
+import { isName } from "./members.ts";
 
 type Named = References["agents"][number];
 

@@ -1,64 +1,48 @@
 /** `spec.storage`: the volumes a run begins with. */
-
-import type { Static } from "@sinclair/typebox";
-import type { Fields } from "../../manifest/fields.ts";
-import type { Definition, Workspace } from "../definition.ts";
+import { volumeId } from "../../agent/manifest/volumes.ts";
+import { hour, Mi, Ti } from "../../manifest/members.ts";
+import { object } from "../../manifest/object.ts";
+import { choice, integer, list, text } from "../../manifest/shape.ts";
+import type { Definition } from "../definition.ts";
 import { reservedKeys } from "../run/blackboard/reserved.ts";
-import { readBlackboardKey } from "./blackboard-key.ts";
-import { workspaceName } from "./states/volumes.ts";
+import { blackboardKey, type Reading } from "./members.ts";
 
-const maxShared = 32;
-const hour = 3600_000;
-const Mi = 2 ** 20;
-const Ti = 2 ** 40;
+/** As states name the workspace. */
+export const workspaceName = "workspace";
 
-const uuid = { pattern: /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i, form: "a volume's id" };
-const volumeName = {
-  min: 1,
-  max: 63,
-  pattern: /^[A-Za-z0-9][A-Za-z0-9_-]*$/,
-  form: "letters, digits, _ and -, beginning with a letter or digit",
-};
-const storageClasses = ["ephemeral", "persistent"] as const;
+const storage_class = choice("ephemeral", "persistent").or("ephemeral");
 
-type Storage = Definition["storage"];
+const workspace = object({
+  storage_class,
+  ttl_hours: integer(1, 720).or(1),
+  size_limit_mb: integer(1, Ti / Mi).or(256),
+  volume_id: volumeId,
+  blackboard_key: blackboardKey.or("workspace_volume_id"),
+}).build(({ ttl_hours, size_limit_mb, ...read }) => ({
+  ...read,
+  ttl_ms: ttl_hours * hour,
+  size_limit_bytes: size_limit_mb * Mi,
+}));
 
-export function readStorage(spec: Fields, states: ReadonlySet<string>): Storage {
-  const fields = spec.section("storage");
-  const storage = { workspace: readWorkspace(fields, states), shared_volumes: readShared(fields, states) };
-  fields.close();
-  return storage;
-}
+const sharedVolume = object({
+  name: text({
+    min: 1,
+    max: 63,
+    pattern: /^[A-Za-z0-9][A-Za-z0-9_-]*$/,
+    form: "letters, digits, _ and -, beginning with a letter or digit",
+  }).required(),
+  storage_class,
+  size_limit_bytes: integer(1, Ti),
+}).build(({ name, ...read }, fields, { states, shared }: Reading) => {
+  if (name === null) return null;
+  if (name === workspaceName) fields.issue("name", "is the name of the workspace");
+  if (shared.has(name)) fields.issue("name", "is the name of another volume");
+  const key = `${name}_volume_id`;
+  if (states.has(key) || reservedKeys.has(key)) fields.issue("name", `its key ${key} is the name of a state`);
+  shared.add(name);
+  return { name, ...read };
+});
 
-function readWorkspace(storage: Fields, states: ReadonlySet<string>): Static<typeof Workspace> | null {
-  const fields = storage.has("workspace") ? storage.requiredSection("workspace") : null;
-  if (fields === null) return null;
-  const workspace = {
-    storage_class: fields.choice("storage_class", storageClasses) ?? "ephemeral",
-    ttl_ms: (fields.integer("ttl_hours", { min: 1, max: 720 }) ?? 1) * hour,
-    size_limit_bytes: (fields.integer("size_limit_mb", { min: 1, max: Ti / Mi }) ?? 256) * Mi,
-    volume_id: fields.text("volume_id", uuid)?.toLowerCase() ?? null,
-    blackboard_key: readBlackboardKey(fields, "blackboard_key", states) ?? "workspace_volume_id",
-  };
-  fields.close();
-  return workspace;
-}
-
-function readShared(storage: Fields, states: ReadonlySet<string>): Storage["shared_volumes"] {
-  const names = new Set<string>();
-  return storage.sections("shared_volumes", maxShared).flatMap((fields) => {
-    const name = fields.requiredText("name", volumeName);
-    const rest = {
-      storage_class: fields.choice("storage_class", storageClasses) ?? "ephemeral",
-      size_limit_bytes: fields.integer("size_limit_bytes", { min: 1, max: Ti }),
-    };
-    fields.close();
-    if (name === null) return [];
-    if (name === workspaceName) fields.issue("name", "is the name of the workspace");
-    if (names.has(name)) fields.issue("name", "is the name of another volume");
-    const key = `${name}_volume_id`;
-    if (states.has(key) || reservedKeys.has(key)) fields.issue("name", `its key ${key} is the name of a state`);
-    names.add(name);
-    return [{ name, ...rest }];
-  });
-}
+export const storage = object({ workspace, shared_volumes: list(sharedVolume, 32).or([]) }).build(
+  ({ workspace, shared_volumes }): Definition["storage"] => ({ workspace, shared_volumes: [...shared_volumes] }),
+);

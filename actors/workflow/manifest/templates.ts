@@ -1,7 +1,7 @@
 /** The templates of one manifest: each is parsed once, and all together only so far. */
 import type { Json } from "../../kernel/json.ts";
 import { type Fields, textFault } from "../../manifest/fields.ts";
-import { maxTemplateCharacters, templateFault } from "../../manifest/template-field.ts";
+import { maxTemplateCharacters, templateFault } from "../../manifest/members.ts";
 import type { Command } from "../definition.ts";
 
 /** Between braces, in all of a manifest; parsing takes about 2 µs for each, and more for each text. */
@@ -12,7 +12,6 @@ const maxVariantCharacters = 1_000_000;
 const mostVariants = 64;
 
 const plain = { max: maxTemplateCharacters };
-const filled = { ...plain, pattern: /\S/, form: "more than blanks" };
 
 /** Whether a text says the same whatever the blackboard holds. */
 export const isLiteral = (source: string): boolean => !source.includes("{{");
@@ -21,35 +20,8 @@ export class Templates {
   private left = maxTagCharacters;
   private leftOfVariants = maxVariantCharacters;
 
-  /** A member that may be absent: null then, and after an issue. */
-  optional(fields: Fields, key: string, bounds = plain): string | null {
-    const source = fields.text(key, bounds);
-    return source !== null && this.check(fields, key, source) ? source : null;
-  }
-
-  /** A member that must be there and more than blanks; null after an issue. */
-  required(fields: Fields, key: string): string | null {
-    return fields.has(key) ? this.optional(fields, key, filled) : fields.issue(key, "is required");
-  }
-
-  /** The elements of a list; each may be blank. */
-  list(fields: Fields, key: string, max: number): string[] {
-    return (fields.list(key, max) ?? []).filter((source, index): source is string => {
-      const at = `${key}.${index}`;
-      const fault = typeof source === "string" ? textFault(source, plain) : "must be a string";
-      if (fault !== null) fields.issue(at, fault);
-      return fault === null && this.check(fields, at, String(source));
-    });
-  }
-
-  /** Any value; every text in it, at any depth, is a template. */
-  tree(fields: Fields, key: string): Json {
-    const value = fields.raw(key);
-    this.walk(fields, key, value);
-    return value;
-  }
-
-  private walk(fields: Fields, at: string, value: Json): void {
+  /** Adds issues for every text in a value, at any depth. */
+  walk(fields: Fields, at: string, value: Json): void {
     if (typeof value === "string") {
       const fault = textFault(value, plain);
       if (fault === null) this.check(fields, at, value);

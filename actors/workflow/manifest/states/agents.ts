@@ -1,96 +1,100 @@
 /** The kinds of state that run agents: `Agent` and `ParallelAgents`. */
-
-import { isolations } from "../../../agent/manifest/spec.ts";
+import { isolation } from "../../../agent/manifest/runtime.ts";
 import type { Fields } from "../../../manifest/fields.ts";
+import { second, weight } from "../../../manifest/members.ts";
+import { object } from "../../../manifest/object.ts";
+import { choice, integer, list, number, share } from "../../../manifest/shape.ts";
 import type { AgentState, Consensus, Judge, ParallelAgentsState } from "../../definition.ts";
-import { readAgent, readJudgeName } from "../names.ts";
-import { maxTimeoutSeconds, readTimeout, readWeight, requireElements, second, share } from "../quantities.ts";
-import type { Of, Reading } from "../reading.ts";
-import { readHandler } from "./handler.ts";
-
-import { readMounts } from "./volumes.ts";
+import { agentId, agentReference, type Of, template, templateTree, timeout, timeoutSeconds } from "../members.ts";
+import { outputHandler } from "./handler.ts";
+import { mounts } from "./volumes.ts";
 
 const maxJudges = 20;
 const maxAgents = 20;
 
-export function readAgentState(fields: Fields, reading: Reading): Of<AgentState> {
-  return {
-    kind: "Agent",
-    timeout_ms: readTimeout(fields, "timeout"),
-    agent: readAgent(fields, "agent", reading),
-    input: readInput(fields, reading),
-    intent: reading.templates.optional(fields, "intent"),
-    isolation: readIsolation(fields, reading),
-    temperature: fields.number("temperature", { min: 0, max: 2 }),
-    judges: readJudges(fields, "judges", reading),
-    judge_threshold: fields.number("judge_threshold", share) ?? 0.8,
-    max_iterations: fields.integer("max_iterations", { min: 1, max: 20 }) ?? 10,
-    pre_execution_validator: readPreValidator(fields, reading),
-    volumes: readMounts(fields, reading, "agent"),
-    output_handler: readHandler(fields, reading),
-  };
-}
+const judge = { agent_id: agentId, input_template: template };
 
-function readInput(fields: Fields, { templates }: Reading) {
-  if (!fields.has("input")) fields.issue("input", "is required");
-  return templates.tree(fields, "input");
-}
+const judges = list(
+  object({ ...judge, weight })
+    .strict("a judge")
+    .build(({ agent_id: agent, ...read }): Judge => ({ agent, ...read }))
+    .named("Judge"),
+  maxJudges,
+).or([]);
 
-function readIsolation(fields: Fields, { offer }: Reading): AgentState["isolation"] {
-  const isolation = fields.choice("isolation", isolations) ?? "inherit";
-  if (isolation !== "inherit" && !offer.isolations.includes(isolation)) {
-    fields.issue("isolation", `${isolation} is not offered here`, "unsupported_isolation");
-  }
-  return isolation;
-}
+export const agentState = object({
+  timeout,
+  agent: agentReference,
+  input: templateTree.required(),
+  intent: template,
+  isolation,
+  temperature: number(0, 2),
+  judges,
+  judge_threshold: share.or(0.8),
+  max_iterations: integer(1, 20).or(10),
+  pre_execution_validator: object(judge)
+    .strict("a pre-execution validator")
+    .build(({ agent_id: agent, input_template }) => ({ agent, input_template })),
+  volumes: mounts("agent"),
+  output_handler: outputHandler,
+})
+  .strict("an Agent state")
+  .build(
+    ({ timeout, judges, volumes, ...read }): Of<AgentState> => ({
+      kind: "Agent",
+      ...read,
+      timeout_ms: timeout,
+      judges: [...judges],
+      volumes: volumes ?? [],
+    }),
+  );
 
-function readPreValidator(state: Fields, { templates }: Reading): AgentState["pre_execution_validator"] {
-  const fields = state.has("pre_execution_validator") ? state.requiredSection("pre_execution_validator") : null;
-  if (fields === null) return null;
-  const agent = readJudgeName(fields);
-  const input_template = templates.optional(fields, "input_template");
-  fields.closeStrictly("a pre-execution validator");
-  return { agent, input_template };
-}
+const parallelAgent = object({
+  agent: agentReference,
+  input: templateTree.required(),
+  weight,
+  timeout_seconds: timeoutSeconds.or(600),
+  // Results are pushed, so that nothing is polled.
+  poll_interval_ms: integer(0, 30 * 24 * 3600 * second),
+})
+  .strict("an agent of a ParallelAgents state")
+  .build(({ agent, input, weight, timeout_seconds }) => ({
+    agent,
+    input,
+    weight,
+    timeout_ms: timeout_seconds * second,
+  }));
 
-function readJudges(state: Fields, key: string, { templates }: Reading): Judge[] {
-  return state.sections(key, maxJudges).map((fields) => {
-    const agent = readJudgeName(fields);
-    const input_template = templates.optional(fields, "input_template");
-    const weight = readWeight(fields);
-    fields.closeStrictly("a judge");
-    return { agent, input_template, weight };
+/** What two decimals written down may be off by. */
+const tolerance = 0.01 + 1e-9;
+
+const weighting = object({ agreement_factor: share.or(0.7), self_confidence_factor: share.or(0.3) })
+  .strict("a confidence weighting")
+  .build((read, { path, findings }) => {
+    const isOff = Math.abs(read.agreement_factor + read.self_confidence_factor - 1) > tolerance;
+    if (isOff && !findings.hasIssueAt(path)) findings.issue(path, "the two factors must add up to 1");
+    return read;
   });
-}
 
-export function readParallelAgents(fields: Fields, reading: Reading): Of<ParallelAgentsState> {
-  const agents = readAgents(fields, reading);
-  const judges = readJudges(fields, "judges_for_parallel", reading);
-  // Without judges of its own the agents' verdicts are what counts.
-  const givers = judges.length > 0 ? judges.length : agents.length;
-  return {
-    kind: "ParallelAgents",
-    timeout_ms: readTimeout(fields, "timeout"),
-    agents,
-    consensus: readConsensus(fields, givers),
-    judges_for_parallel: judges,
-    output_handler: readHandler(fields, reading),
-  };
-}
-
-function readAgents(state: Fields, reading: Reading): ParallelAgentsState["agents"] {
-  requireElements(state, "agents", "must name an agent");
-  return state.sections("agents", maxAgents).map((fields) => {
-    const agent = readAgent(fields, "agent", reading);
-    const input = readInput(fields, reading);
-    const weight = readWeight(fields);
-    const seconds = fields.integer("timeout_seconds", { min: 1, max: maxTimeoutSeconds }) ?? 600;
-    // Results are pushed, so that nothing is polled.
-    fields.integer("poll_interval_ms", { min: 0, max: maxTimeoutSeconds * second });
-    fields.closeStrictly("an agent of a ParallelAgents state");
-    return { agent, input, weight, timeout_ms: seconds * second };
+const consensus = object({
+  strategy: choice("weighted_average", "majority", "unanimous", "best_of_n").required().or("weighted_average"),
+  threshold: share.or(0.7),
+  agreement: share,
+  min_agreement_confidence: share,
+  n: integer(1, maxJudges),
+  min_judges_required: integer(1, maxJudges).or(1),
+  confidence_weighting: weighting.section(),
+})
+  .strict("a consensus")
+  .build(({ agreement, min_agreement_confidence: alias, confidence_weighting, ...read }, fields): Consensus => {
+    if (agreement !== null && alias !== null && agreement !== alias) {
+      fields.issue("min_agreement_confidence", "is another name of agreement, with another value");
+    }
+    if (read.n !== null && read.strategy !== "best_of_n") {
+      fields.warn("n", "no_effect", `The strategy ${read.strategy} counts every verdict`);
+    }
+    return { ...read, agreement: agreement ?? alias, ...confidence_weighting };
   });
-}
 
 const noConsensus: Consensus = {
   strategy: "weighted_average",
@@ -102,51 +106,31 @@ const noConsensus: Consensus = {
   self_confidence_factor: 0.3,
 };
 
-/** @param givers how many verdicts there can be */
-function readConsensus(state: Fields, givers: number): Consensus {
-  const fields = state.requiredSection("consensus");
-  if (fields === null) return noConsensus;
-  if (!fields.has("strategy")) fields.issue("strategy", "is required");
-  const strategies = ["weighted_average", "majority", "unanimous", "best_of_n"] as const;
-  const strategy = fields.choice("strategy", strategies) ?? noConsensus.strategy;
-  const read = {
-    strategy,
-    threshold: fields.number("threshold", share) ?? noConsensus.threshold,
-    agreement: readAgreement(fields),
-    n: fields.integer("n", { min: 1, max: maxJudges }),
-    min_judges_required: fields.integer("min_judges_required", { min: 1, max: maxJudges }) ?? 1,
-    ...readWeighting(fields),
-  };
+export const parallelAgentsState = object({
+  agents: list(parallelAgent, maxAgents, "must name an agent").required(),
+  judges_for_parallel: judges,
+  timeout,
+  consensus: consensus.required(),
+  output_handler: outputHandler,
+})
+  .strict("a ParallelAgents state")
+  .build(({ timeout, agents, judges_for_parallel, consensus, output_handler }, fields): Of<ParallelAgentsState> => {
+    // Without judges of its own the agents' verdicts are what counts.
+    const verdicts = judges_for_parallel.length || (agents?.length ?? 0);
+    if (consensus !== null && verdicts > 0) checkCounts(fields, consensus, verdicts);
+    return {
+      kind: "ParallelAgents",
+      timeout_ms: timeout,
+      agents: [...(agents ?? [])],
+      consensus: consensus ?? noConsensus,
+      judges_for_parallel: [...judges_for_parallel],
+      output_handler,
+    };
+  });
+
+function checkCounts(fields: Fields, consensus: Consensus, verdicts: number): void {
   for (const key of ["n", "min_judges_required"] as const) {
-    if (givers > 0 && (read[key] ?? 0) > givers) fields.issue(key, "is more than there are verdicts to count");
+    if ((consensus[key] ?? 0) <= verdicts) continue;
+    fields.issue(`consensus.${key}`, "is more than there are verdicts to count");
   }
-  if (read.n !== null && strategy !== "best_of_n") {
-    fields.warn("n", "no_effect", `The strategy ${strategy} counts every verdict`);
-  }
-  fields.closeStrictly("a consensus");
-  return read;
-}
-
-function readAgreement(fields: Fields): number | null {
-  const agreement = fields.number("agreement", share);
-  const alias = fields.number("min_agreement_confidence", share);
-  if (agreement !== null && alias !== null && agreement !== alias) {
-    fields.issue("min_agreement_confidence", "is another name of agreement, with another value");
-  }
-  return agreement ?? alias;
-}
-
-/** What two decimals written down may be off by. */
-const tolerance = 0.01 + 1e-9;
-
-function readWeighting(consensus: Fields): Pick<Consensus, "agreement_factor" | "self_confidence_factor"> {
-  const fields = consensus.section("confidence_weighting");
-  const agreement_factor = fields.number("agreement_factor", share) ?? noConsensus.agreement_factor;
-  const self_confidence_factor = fields.number("self_confidence_factor", share) ?? noConsensus.self_confidence_factor;
-  const isOff = Math.abs(agreement_factor + self_confidence_factor - 1) > tolerance;
-  if (isOff && !fields.findings.hasIssueAt(fields.path)) {
-    consensus.issue("confidence_weighting", "the two factors must add up to 1");
-  }
-  fields.closeStrictly("a confidence weighting");
-  return { agreement_factor, self_confidence_factor };
 }

@@ -1,125 +1,130 @@
 /** The kinds of state that run commands: `System`, `ContainerRun`, `ParallelContainerRun`. */
-import type { Fields } from "../../../manifest/fields.ts";
+import { pullPolicy } from "../../../manifest/image.ts";
+import { second, unsupportedHere } from "../../../manifest/members.ts";
+import { object } from "../../../manifest/object.ts";
+import { choice, flag, integer, list } from "../../../manifest/shape.ts";
 import type { ContainerRunState, ParallelContainerRunState, Step, SystemState } from "../../definition.ts";
-import { readTime, readTimeout, requireElements, second } from "../quantities.ts";
-import type { Of, Reading } from "../reading.ts";
-import { unsupported } from "../secrets.ts";
+import { duration, filledTemplate, type Of, type Reading, timeout } from "../members.ts";
 import { isLiteral } from "../templates.ts";
-import { readArguments, readCommand } from "./command.ts";
-import { readHandler } from "./handler.ts";
-import {
-  containerResources,
-  readEnv,
-  readImage,
-  readNetworkMode,
-  readResources,
-  readWorkdir,
-  systemResources,
-} from "./sandbox.ts";
-import { readMounts } from "./volumes.ts";
+import { checkCommand, command, commandList } from "./command.ts";
+import { outputHandler } from "./handler.ts";
+import { containerResources, env, image, networkMode, systemResources, workdir } from "./sandbox.ts";
+import { mounts } from "./volumes.ts";
 
 const defaultTimeoutMs = 600 * second;
-const maxSteps = 20;
-const pullPolicies = ["Always", "IfNotPresent", "Never"] as const;
-/** What of a System command's file system it may write to. */
-const systemPlaces = ["/workspace", "/tmp"];
 
-export function readSystem(fields: Fields, reading: Reading): Of<SystemState> {
-  const { resources, timeout_ms } = readResources(fields, systemResources);
-  const image = readImage(fields, reading);
-  if (fields.has("image") && reading.offer.defaultIsolation === "process") {
-    fields.warn("image", "image_ignored", "Commands of this node run on the host's programs; the image has no effect");
-  }
-  return {
-    kind: "System",
-    timeout_ms: readTimeout(fields, "timeout") ?? timeout_ms ?? defaultTimeoutMs,
-    command: readCommand(fields, reading),
-    env: readEnv(fields, reading),
-    workdir: readWorkdir(fields, reading, systemPlaces),
-    image,
-    network_mode: readNetworkMode(fields, reading, "none"),
-    resources,
-  };
-}
+export const systemState = object({
+  resources: systemResources,
+  image,
+  timeout,
+  command: command.required(),
+  env,
+  // What of a System command's file system it may write to.
+  workdir: workdir(["/workspace", "/tmp"]),
+  network_mode: networkMode.or("none"),
+})
+  .strict("a System state")
+  .build(({ resources, timeout, command, ...read }, fields, { offer, templates }: Reading): Of<SystemState> => {
+    if (fields.has("image") && offer.defaultIsolation === "process") {
+      fields.warn(
+        "image",
+        "image_ignored",
+        "Commands of this node run on the host's programs; the image has no effect",
+      );
+    }
+    if (command !== null) checkCommand(fields, templates, command);
+    return {
+      kind: "System",
+      ...read,
+      timeout_ms: timeout ?? resources.timeout_ms ?? defaultTimeoutMs,
+      command: command ?? { form: "text", text: "" },
+      resources: resources.resources,
+    };
+  });
 
-type Container = Omit<Step, "timeout_ms">;
-
-function readContainer(fields: Fields, reading: Reading, resources: Step["resources"]): Container {
-  const { templates } = reading;
-  const name = templates.required(fields, "name") ?? "";
-  if (name.length > 1024) fields.issue("name", "may have at most 1024 characters");
-  if (!fields.has("image")) fields.issue("image", "is required");
+const container = {
+  resources: containerResources,
+  name: filledTemplate.check((name) => (name.length > 1024 ? "may have at most 1024 characters" : null)).or(""),
+  image: image.required().or(""),
   // What is stored nowhere cannot be referred to.
-  if (fields.has("registry_credentials")) unsupported(fields, "registry_credentials");
-  const shell = fields.flag("shell");
-  return {
-    name,
-    image: readImage(fields, reading) ?? "",
-    command: readArguments(fields, reading, shell),
-    env: readEnv(fields, reading),
-    workdir: readWorkdir(fields, reading, null),
-    volumes: readMounts(fields, reading, "container"),
-    resources,
-    registry_credentials: null,
+  registry_credentials: unsupportedHere,
+  shell: flag(),
+  command: commandList.required(),
+  env,
+  workdir: workdir(null),
+  volumes: mounts("container"),
+  network_mode: networkMode.or("default"),
+};
+
+type Container = Pick<Step, "volumes" | "command" | "registry_credentials">;
+
+/** Checks the command of a container, which is one text for a shell where the container says so. */
+function containerOf(
+  {
     shell,
-    network_mode: readNetworkMode(fields, reading, "default"),
-  };
+    command,
+    volumes,
+  }: { readonly shell: boolean; readonly command: readonly string[] | null; readonly volumes: Step["volumes"] | null },
+  ...[fields, { templates }]: [Parameters<typeof checkCommand>[0], Reading]
+): Container {
+  const list = [...(command ?? [])];
+  checkCommand(fields, templates, shell ? { form: "text", text: list.join(" ") } : { form: "list", list });
+  return { command: list, volumes: volumes ?? [], registry_credentials: null };
 }
 
-export function readContainerRun(fields: Fields, reading: Reading): Of<ContainerRunState> {
-  const { resources, timeout_ms } = readResources(fields, containerResources);
-  return {
-    kind: "ContainerRun",
-    timeout_ms: readTimeout(fields, "timeout") ?? timeout_ms ?? defaultTimeoutMs,
-    ...readContainer(fields, reading, resources),
-    image_pull_policy: fields.choice("image_pull_policy", pullPolicies) ?? "IfNotPresent",
-    retry: readRetry(fields),
-    read_only_root_filesystem: fields.flag("read_only_root_filesystem"),
-    run_as_user: readUser(fields, reading),
-    output_handler: readHandler(fields, reading),
-  };
-}
+const retry = object({
+  max_attempts: integer(0, 10).or(1),
+  backoff: duration({ min: 0, max: 3600 * second, said: "0 s to 1 h" }),
+})
+  .strict("the retry of a container")
+  .build(({ max_attempts, backoff }) => ({ max_attempts: Math.max(1, max_attempts), backoff_ms: backoff }));
 
-function readRetry(state: Fields): ContainerRunState["retry"] {
-  const fields = state.section("retry");
-  const attempts = fields.integer("max_attempts", { min: 0, max: 10 }) ?? 1;
-  const backoff_ms = fields.measure("backoff", readTime, "duration", {
-    min: 0,
-    max: 3600 * second,
-    said: "0 s to 1 h",
-  });
-  fields.closeStrictly("the retry of a container");
-  return { max_attempts: Math.max(1, attempts), backoff_ms };
-}
+export const containerRunState = object({
+  ...container,
+  timeout,
+  image_pull_policy: pullPolicy,
+  retry: retry.section(),
+  read_only_root_filesystem: flag(),
+  run_as_user: integer(0, 2_147_483_647).check((user, { offer }: Reading) =>
+    user === 0 && !offer.rootAllowed ? "no container runs as root on this node" : null,
+  ),
+  output_handler: outputHandler,
+})
+  .strict("a ContainerRun state")
+  .build(
+    ({ resources, timeout, ...read }, fields, reading: Reading): Of<ContainerRunState> => ({
+      kind: "ContainerRun",
+      ...read,
+      ...containerOf(read, fields, reading),
+      timeout_ms: timeout ?? resources.timeout_ms ?? defaultTimeoutMs,
+      resources: resources.resources,
+    }),
+  );
 
-function readUser(fields: Fields, { offer }: Reading): number | null {
-  const user = fields.integer("run_as_user", { min: 0, max: 2_147_483_647 });
-  if (user === 0 && !offer.rootAllowed) fields.issue("run_as_user", "no container runs as root on this node");
-  return user;
-}
+const step = object(container)
+  .strict("a container step")
+  .build(
+    ({ resources, ...read }, fields, reading: Reading): Step => ({
+      ...read,
+      ...containerOf(read, fields, reading),
+      timeout_ms: resources.timeout_ms ?? defaultTimeoutMs,
+      resources: resources.resources,
+    }),
+  );
 
-export function readParallelContainers(fields: Fields, reading: Reading): Of<ParallelContainerRunState> {
-  const own = readTimeout(fields, "timeout");
-  requireElements(fields, "steps", "must have a step");
-  if (!fields.has("completion")) fields.issue("completion", "is required");
-  const steps = readSteps(fields, reading, own);
-  return {
-    kind: "ParallelContainerRun",
+export const parallelContainersState = object({
+  timeout,
+  completion: choice("all_succeed", "any_succeed", "best_effort").required().or("all_succeed"),
+  steps: list(step, 20, "must have a step", ({ name }, before, fields, position) => {
+    if (isLiteral(name) && before.some((other) => other.name === name)) {
+      fields.issue(`${position}.name`, "is the name of another step");
+    }
+  }).required(),
+})
+  .strict("a ParallelContainerRun state")
+  .build(({ timeout, completion, steps }): Of<ParallelContainerRunState> => {
     // The state's own timeout is every step's; else it waits for the slowest.
-    timeout_ms: own ?? Math.max(second, ...steps.map(({ timeout_ms }) => timeout_ms ?? 0)),
-    steps,
-    completion: fields.choice("completion", ["all_succeed", "any_succeed", "best_effort"]) ?? "all_succeed",
-  };
-}
-
-function readSteps(state: Fields, reading: Reading, own: number | null): Step[] {
-  const names = new Set<string>();
-  return state.sections("steps", maxSteps).map((fields) => {
-    const { resources, timeout_ms } = readResources(fields, containerResources);
-    const step = { ...readContainer(fields, reading, resources), timeout_ms: own ?? timeout_ms ?? defaultTimeoutMs };
-    if (isLiteral(step.name) && names.has(step.name)) fields.issue("name", "is the name of another step");
-    names.add(step.name);
-    fields.closeStrictly("a container step");
-    return step;
+    const timed = (steps ?? []).map((step) => ({ ...step, timeout_ms: timeout ?? step.timeout_ms }));
+    const slowest = Math.max(second, ...timed.map(({ timeout_ms }) => timeout_ms ?? 0));
+    return { kind: "ParallelContainerRun", timeout_ms: timeout ?? slowest, steps: timed, completion };
   });
-}

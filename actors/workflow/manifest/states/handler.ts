@@ -1,64 +1,62 @@
 /** `output_handler` of a state: what its output goes through before it is the result's. */
-
+import { handlerRetry, handlerTimeout, handlerType } from "../../../agent/manifest/delivery.ts";
 import type { OutputHandler } from "../../../execution/start/plan.ts";
-import type { Fields } from "../../../manifest/fields.ts";
-import { readHeaders, readMethod, webUrlFault } from "../../../manifest/web-request.ts";
-import { readAgent } from "../names.ts";
-import { second } from "../quantities.ts";
-import type { Reading } from "../reading.ts";
-import { refuseReferences } from "../secrets.ts";
-import { isLiteral, type Templates } from "../templates.ts";
-
-/** @returns null when there is none, and after an issue */
-export function readHandler(state: Fields, reading: Reading): OutputHandler | null {
-  const fields = state.has("output_handler") ? state.requiredSection("output_handler") : null;
-  if (fields === null) return null;
-  if (!fields.has("type")) fields.issue("type", "is required");
-  const type = fields.choice("type", ["agent", "webhook", "container", "mcp_tool"]);
-  if (type === null) return null;
-  if (type === "container" || type === "mcp_tool") {
-    return fields.issue("type", `${type} is not offered here`, "unsupported_output_handler");
-  }
-  const handler = type === "agent" ? readAgentHandler(fields, reading) : readWebhook(fields, reading);
-  fields.closeStrictly(`${type === "agent" ? "an agent" : "a webhook"} output handler`);
-  return handler;
-}
-
-function readAgentHandler(fields: Fields, reading: Reading): OutputHandler {
-  return {
-    type: "agent",
-    agent: readAgent(fields, "agent_id", reading),
-    input_template: reading.templates.optional(fields, "input_template") ?? "{{output}}",
-    timeout_ms: (fields.integer("timeout_seconds", { min: 1, max: 3600 }) ?? 300) * second,
-    required: fields.flag("required"),
-  };
-}
-
-function readWebhook(fields: Fields, { templates }: Reading): OutputHandler {
-  const headers = readHeaders(fields);
-  for (const [name, value] of Object.entries(headers)) templates.check(fields, `headers.${name}`, value);
-  refuseReferences(fields, "headers", headers);
-  const retry = fields.section("retry");
-  const handler: OutputHandler = {
-    type: "webhook",
-    url: readUrl(fields, templates),
-    method: readMethod(fields),
-    headers,
-    body_template: templates.optional(fields, "body_template"),
-    timeout_ms: (fields.integer("timeout_seconds", { min: 1, max: 300 }) ?? 30) * second,
-    max_attempts: retry.integer("max_attempts", { min: 1, max: 10 }) ?? 3,
-    required: fields.flag("required"),
-  };
-  retry.closeStrictly("the retry of a webhook");
-  return handler;
-}
+import { headers, method, webUrlFault } from "../../../manifest/members.ts";
+import { object, variants } from "../../../manifest/object.ts";
+import { flag, text } from "../../../manifest/shape.ts";
+import { agentReference, type Reading, template } from "../members.ts";
+import { isLiteral } from "../templates.ts";
 
 /** A template is looked at with something harmless in the place of its values; what it becomes is judged when sent. */
-function readUrl(fields: Fields, templates: Templates): string {
-  const written = fields.requiredText("url", { min: 1, max: 4096 });
-  if (written === null || !templates.check(fields, "url", written)) return "";
-  const fault = isLiteral(written) || !written.startsWith("{{") ? webUrlFault(withoutTags(written)) : null;
-  return fault === null ? written : (fields.issue("url", fault) ?? "");
-}
+const url = text({ min: 1, max: 4096 })
+  .check((written, { templates }: Reading, fields, key) => {
+    if (!templates.check(fields, key, written)) return false;
+    return isLiteral(written) || !written.startsWith("{{") ? webUrlFault(withoutTags(written)) : null;
+  })
+  .required()
+  .or("");
 
 const withoutTags = (template: string): string => template.replace(/\{\{[^}]{0,4096}\}{2,4}/g, "1");
+
+export const outputHandler = variants(
+  "type",
+  { type: handlerType },
+  {
+    agent: object({
+      agent_id: agentReference,
+      input_template: template.or("{{output}}"),
+      timeout_seconds: handlerTimeout(3600, 300),
+      required: flag(),
+    })
+      .strict("an agent output handler")
+      .build(
+        ({ agent_id, timeout_seconds, ...read }): OutputHandler => ({
+          type: "agent",
+          agent: agent_id,
+          ...read,
+          timeout_ms: timeout_seconds,
+        }),
+      ),
+    webhook: object({
+      headers: headers.as((headers, { templates }: Reading, fields, key) => {
+        for (const [name, value] of Object.entries(headers)) templates.check(fields, `${key}.${name}`, value);
+        return headers;
+      }),
+      retry: handlerRetry.strict("the retry of a webhook").section(),
+      url,
+      method,
+      body_template: template,
+      timeout_seconds: handlerTimeout(300, 30),
+      required: flag(),
+    })
+      .strict("a webhook output handler")
+      .build(
+        ({ retry, timeout_seconds, ...read }): OutputHandler => ({
+          type: "webhook",
+          ...read,
+          timeout_ms: timeout_seconds,
+          max_attempts: retry.max_attempts,
+        }),
+      ),
+  },
+).named("OutputHandler");

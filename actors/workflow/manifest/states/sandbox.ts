@@ -1,48 +1,36 @@
-/** What commands are run in: image, environment, directory, network and resources (workflow contract, section 3). */
-
-import type { Fields } from "../../../manifest/fields.ts";
+/** What commands are run in: image, environment, directory, network and resources. */
 import { imageFault } from "../../../manifest/image.ts";
-import { normalPath } from "../../../manifest/members.ts";
-import { readBytes, readMillicores } from "../../../manifest/quantities.ts";
-import { maxTemplateCharacters } from "../../../manifest/template-field.ts";
+import {
+  cpu,
+  environmentName,
+  Mi,
+  maxTemplateCharacters,
+  memory,
+  noReference,
+  normalPath,
+} from "../../../manifest/members.ts";
+import { object } from "../../../manifest/object.ts";
+import { choice, pairs } from "../../../manifest/shape.ts";
 import { isWithin } from "../../../policy/filesystem/mounts.ts";
-import type { Resources } from "../../definition.ts";
-import { readTimeout } from "../quantities.ts";
-import type { Reading } from "../reading.ts";
-import { refuseReferences } from "../secrets.ts";
+import { type Reading, template, timeout } from "../members.ts";
 import { isLiteral } from "../templates.ts";
 
-const Mi = 2 ** 20;
-const Gi = 2 ** 30;
-/** As many values as one command may be given. */
-const maxVariables = 256;
-const variable = {
-  key: {
-    min: 1,
-    max: 256,
-    pattern: /^[A-Za-z_][A-Za-z0-9_]*$/,
-    form: "letters, digits and _, not beginning with a digit",
+export const env = pairs(
+  // As many values as one command may be given.
+  256,
+  { key: environmentName, value: { max: maxTemplateCharacters } },
+  (name, source, { templates }: Reading, fields, path) => {
+    if (name.startsWith("SVC_")) return ["names beginning with SVC_ are the service's", "reserved_env"];
+    return templates.check(fields, path, source) ? noReference(source) : false;
   },
-  value: { max: maxTemplateCharacters },
-};
+);
 
-export function readEnv(fields: Fields, { templates }: Reading): Record<string, string> {
-  const env = fields.pairs("env", maxVariables, variable, (name, source, path) => {
-    const isFree = !name.startsWith("SVC_");
-    if (!isFree) fields.issue(path, "names beginning with SVC_ are the service's", "reserved_env");
-    return isFree && templates.check(fields, path, source);
-  });
-  refuseReferences(fields, "env", env);
-  return env;
-}
-
-/** What templates make of it is checked when it is rendered. */
-export function readWorkdir(fields: Fields, { templates }: Reading, places: readonly string[] | null): string {
-  const written = templates.optional(fields, "workdir");
-  if (written === null) return "/workspace";
-  const fault = isLiteral(written) ? workdirFault(written, places) : null;
-  return fault === null ? written : (fields.issue("workdir", fault) ?? "/workspace");
-}
+/**
+ * What templates make of it is checked when it is rendered.
+ * @param places it must lie in; null: anywhere
+ */
+export const workdir = (places: readonly string[] | null) =>
+  template.check((written) => (isLiteral(written) ? workdirFault(written, places) : null)).or("/workspace");
 
 function workdirFault(written: string, places: readonly string[] | null): string | null {
   const path = written.startsWith("/") ? normalPath(written) : null;
@@ -51,46 +39,28 @@ function workdirFault(written: string, places: readonly string[] | null): string
   return `must be ${places.join(" or ")}, or below`;
 }
 
-/** @returns null when absent, and after an issue */
-export function readImage(fields: Fields, { templates, offer }: Reading): string | null {
-  const image = templates.optional(fields, "image");
-  const fault = image !== null && isLiteral(image) ? imageFault(image, offer.imageRegistries) : null;
-  return fault === null ? image : fields.issue("image", fault.message, fault.code);
-}
+export const image = template.check((image, { offer }: Reading) => {
+  const fault = isLiteral(image) ? imageFault(image, offer.imageRegistries) : null;
+  return fault === null ? null : [fault.message, fault.code];
+});
 
-export function readNetworkMode(fields: Fields, { offer }: Reading, absent: "none" | "default"): "none" | "default" {
-  const mode = fields.choice("network_mode", ["none", "default", "bridge", "host"]);
-  if (mode === "host") fields.issue("network_mode", "no command shares the network of its host");
-  if (mode === null || mode === "host") return absent;
-  if (mode !== "none" && !offer.openEgress) {
-    fields.warn("network_mode", "open_egress_forbidden", "This node opens no public hosts; the command reaches none");
-  }
-  return mode === "none" ? "none" : "default";
-}
+export const networkMode = choice("none", "default", "bridge", "host")
+  .check((mode) => (mode === "host" ? "no command shares the network of its host" : null))
+  .as((mode, { offer }: Reading, fields, key): "none" | "default" => {
+    if (mode !== "none" && !offer.openEgress) {
+      fields.warn(key, "open_egress_forbidden", "This node opens no public hosts; the command reaches none");
+    }
+    return mode === "none" ? "none" : "default";
+  });
 
-export const systemResources = { cpu_millicores: 500, memory_bytes: 256 * Mi };
-export const containerResources = { cpu_millicores: 1000, memory_bytes: 512 * Mi };
-
-type Amounts = { readonly cpu_millicores: number; readonly memory_bytes: number };
-
-/** `resources`, and the timeout that stands among them; null: none. */
-export function readResources(
-  state: Fields,
-  usual: Amounts,
-): { readonly resources: typeof Resources.static; readonly timeout_ms: number | null } {
-  const fields = state.section("resources");
-  const cpu = { min: 50, max: 64_000 };
-  const memory = { min: 16 * Mi, max: 256 * Gi };
-  const read = {
-    resources: {
-      cpu_millicores:
-        fields.measure("cpu", readMillicores, "processor share", { ...cpu, said: "50 to 64000 millicores" }) ??
-        usual.cpu_millicores,
-      memory_bytes:
-        fields.measure("memory", readBytes, "quantity", { ...memory, said: "16Mi to 256Gi" }) ?? usual.memory_bytes,
-    },
-    timeout_ms: readTimeout(fields, "timeout"),
-  };
-  fields.closeStrictly("the resources of a command");
-  return read;
-}
+/** `resources`, and the timeout that stands among them. */
+const resources = (millicores: number, bytes: number) =>
+  object({ cpu: cpu.or(millicores), memory: memory.or(bytes), timeout })
+    .strict("the resources of a command")
+    .build(({ cpu, memory, timeout }) => ({
+      resources: { cpu_millicores: cpu, memory_bytes: memory },
+      timeout_ms: timeout,
+    }))
+    .section();
+export const systemResources = resources(500, 256 * Mi);
+export const containerResources = resources(1000, 512 * Mi);

@@ -1,63 +1,19 @@
 /** `spec.states`: their names, what all kinds have in common, and the kind of each. */
-
-import { isObject, type Json } from "../../../kernel/json.ts";
-import { Fields } from "../../../manifest/fields.ts";
-import type { Findings } from "../../../manifest/findings.ts";
+import type { Json } from "../../../kernel/json.ts";
+import { isObject } from "../../../kernel/json.ts";
+import { variants } from "../../../manifest/object.ts";
+import { choice, either, integer, list, Shape, text } from "../../../manifest/shape.ts";
 import type { State, StateKind } from "../../definition.ts";
 import { reservedKeys } from "../../run/blackboard/reserved.ts";
-import type { Of, Reading } from "../reading.ts";
-import { readAgentState, readParallelAgents } from "./agents.ts";
-import { readContainerRun, readParallelContainers, readSystem } from "./commands.ts";
-import { readHuman } from "./human.ts";
-import { readSubworkflow } from "./subworkflow.ts";
-import { mixesScores, readTransitions } from "./transitions.ts";
+import type { Of, Reading } from "../members.ts";
+import { agentState, parallelAgentsState } from "./agents.ts";
+import { containerRunState, parallelContainersState, systemState } from "./commands.ts";
+import { humanState } from "./human.ts";
+import { subworkflowState } from "./subworkflow.ts";
+import { transitions } from "./transitions.ts";
 
 const maxStates = 100;
 const stateName = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/;
-
-/** A state as it is written, not yet read. */
-export interface WrittenState {
-  readonly name: string;
-  readonly fields: Fields;
-}
-
-/** The states by name or in a list where each says its own. Those without a usable name are issues and left out. */
-export function writtenStates(spec: Fields): readonly WrittenState[] {
-  const value = spec.raw("states");
-  if (value === null) spec.issue("states", "is required");
-  else if (Array.isArray(value)) return counted(spec, value, () => listed(spec));
-  else if (isObject(value)) return counted(spec, Object.keys(value), () => mapped(spec, value));
-  else spec.issue("states", "must be a map or a list of states");
-  return [];
-}
-
-function counted(spec: Fields, { length }: readonly unknown[], read: () => WrittenState[]): WrittenState[] {
-  if (length === 0) spec.issue("states", "must have a state");
-  if (length <= maxStates) return read();
-  spec.issue("states", `may have at most ${maxStates} states`);
-  return [];
-}
-
-function mapped(spec: Fields, states: { readonly [name: string]: Json }): WrittenState[] {
-  return Object.entries(states).flatMap(([name, value]) => {
-    const path = spec.at(`states.${name}`);
-    const fault = nameFault(name);
-    if (fault !== null) spec.findings.issue(path, `the name ${fault}`);
-    return written(spec.findings, name, path, value);
-  });
-}
-
-function listed(spec: Fields): WrittenState[] {
-  const names = new Set<string>();
-  return spec.sections("states", maxStates).flatMap((fields) => {
-    const name = fields.requiredText("name");
-    if (name === null) return [];
-    const fault = names.has(name) ? "is the name of another state" : nameFault(name);
-    if (fault !== null) return fields.issue("name", fault) ?? [];
-    names.add(name);
-    return { name, fields };
-  });
-}
 
 function nameFault(name: string): string | null {
   if (reservedKeys.has(name)) return `${name} is a reserved key of the blackboard`;
@@ -65,42 +21,99 @@ function nameFault(name: string): string | null {
   return "must be 1 to 64 letters, digits, _ and -, beginning with a letter or _";
 }
 
-function written(findings: Findings, name: string, path: string, value: Json): WrittenState[] {
-  if (isObject(value)) return [{ name, fields: Fields.of(value, path, findings) }];
-  findings.issue(path, "must be an object");
-  return [];
-}
-
-const readers: { readonly [K in StateKind]: (fields: Fields, reading: Reading) => Of<State & { kind: K }> } = {
-  Agent: readAgentState,
-  System: readSystem,
-  Human: readHuman,
-  ParallelAgents: readParallelAgents,
-  ContainerRun: readContainerRun,
-  ParallelContainerRun: readParallelContainers,
-  Subworkflow: readSubworkflow,
+const kinds = {
+  Agent: agentState,
+  System: systemState,
+  Human: humanState,
+  ParallelAgents: parallelAgentsState,
+  ContainerRun: containerRunState,
+  ParallelContainerRun: parallelContainersState,
+  Subworkflow: subworkflowState,
 };
 
-/** Null only after an issue. */
-export function readState(fields: Fields, reading: Reading): State | null {
-  const transitions = readTransitions(fields, reading);
-  const max_state_visits = fields.integer("max_state_visits", { min: 1, max: 20 }) ?? 5;
-  const outcome = readOutcome(fields);
-  if (mixesScores(transitions)) {
-    fields.warn("transitions", "mixed_score_rules", "Without a score only the rules that ask for none can match");
-  }
-  if (!fields.has("kind")) return fields.issue("kind", "is required");
-  const kind = fields.choice("kind", Object.keys(readers) as StateKind[]);
-  if (kind === null) return null;
-  const state = readers[kind](fields, reading);
-  fields.closeStrictly(`${/^A/.test(kind) ? "an" : "a"} ${kind} state`);
-  return { ...state, transitions, max_state_visits, outcome } as State;
-}
+const common = {
+  transitions,
+  max_state_visits: integer(1, 20).or(5),
+  outcome: choice("completed", "failed")
+    .check((_outcome, _scope, fields) => {
+      const transitions = fields.raw("transitions");
+      const goesOn = Array.isArray(transitions) && transitions.length > 0;
+      return goesOn ? "belongs to states without transitions" : null;
+    })
+    .or("completed"),
+  kind: choice(...(Object.keys(kinds) as StateKind[])).required(),
+};
 
-function readOutcome(fields: Fields): State["outcome"] {
-  const outcome = fields.choice("outcome", ["completed", "failed"]);
-  const transitions = fields.raw("transitions");
-  const goesOn = Array.isArray(transitions) && transitions.length > 0;
-  if (outcome !== null && goesOn) fields.issue("outcome", "belongs to states without transitions");
-  return outcome ?? "completed";
+interface Common {
+  readonly transitions: State["transitions"] | null;
+  readonly max_state_visits: number;
+  readonly outcome: State["outcome"];
+}
+const stateOf = (own: Of<State>, { transitions, max_state_visits, outcome }: Common): State =>
+  ({ ...own, transitions: transitions ?? [], max_state_visits, outcome }) as State;
+
+type Named = readonly [name: string, state: State];
+
+const state = variants("kind", common, kinds, stateOf).named("State");
+
+/** The states by name. */
+const mapped = new Shape<readonly Named[], Reading>({
+  read: (fields, key, reading) => {
+    const written = fields.raw(key);
+    const section = fields.section(key);
+    return Object.keys(isObject(written) ? written : {}).flatMap((name): Named[] => {
+      const fault = nameFault(name);
+      if (fault !== null) section.issue(name, `the name ${fault}`);
+      if (!section.has(name)) section.issue(name, "must be an object");
+      reading.paths.set(name, section.at(name));
+      const read = state.declared.read(section, name, reading);
+      return read === null ? [] : [[name, read]];
+    });
+  },
+  schema: (definitions) => ({
+    type: "object",
+    minProperties: 1,
+    maxProperties: maxStates,
+    propertyNames: { pattern: stateName.source },
+    additionalProperties: state.declared.schema(definitions),
+  }),
+  texts: state.declared.texts === null ? null : { each: state.declared.texts },
+  expected: "must be an object",
+});
+
+/** The states in a list, where each says its own name. */
+const listed = list(
+  variants("kind", { name: text().check(nameFault).required(), ...common }, kinds, (own, { name, ...rest }) =>
+    name === null ? null : ([name, stateOf(own, rest)] as const),
+  )
+    .as((named, { paths }: Reading, fields, key): Named => {
+      paths.set(named[0], fields.at(key));
+      return named;
+    })
+    .named("NamedState"),
+  maxStates,
+  null,
+  ([name], before, fields, position) => {
+    if (before.some(([other]) => other === name)) fields.issue(`${position}.name`, "is the name of another state");
+  },
+);
+
+export const states = either("must be a map or a list of states", { object: mapped, array: listed })
+  .guard((written) => {
+    const { length } = Array.isArray(written) ? written : Object.keys(written ?? {});
+    return length > maxStates ? `may have at most ${maxStates} states` : null;
+  })
+  .check((states, _scope, fields, key) =>
+    states.length === 0 && Object.keys(fields.raw(key) ?? {}).length === 0 ? "must have a state" : null,
+  )
+  .required();
+
+/** The names of the states of a manifest, as far as transitions may lead to them. */
+export function namesOf(states: Json | undefined): ReadonlySet<string> {
+  if (Array.isArray(states)) {
+    const names = states.map((state: Json) => (isObject(state) ? state.name : null));
+    return new Set(names.filter((name) => typeof name === "string" && nameFault(name) === null) as string[]);
+  }
+  if (!isObject(states)) return new Set();
+  return new Set(Object.keys(states).filter((name) => isObject(states[name])));
 }

@@ -1,45 +1,39 @@
 /** The kind of state that runs another workflow. */
-
 import { folded } from "../../../agent/manifest/metadata.ts";
-import type { Fields } from "../../../manifest/fields.ts";
+import { object } from "../../../manifest/object.ts";
+import { choice } from "../../../manifest/shape.ts";
 import type { SubworkflowState } from "../../definition.ts";
-import { readBlackboardKey } from "../blackboard-key.ts";
-import { isName } from "../names.ts";
-import { readTimeout } from "../quantities.ts";
-import type { Of, Reading } from "../reading.ts";
+import { blackboardKey, filledTemplate, isName, type Of, templateTree, timeout } from "../members.ts";
 import { isLiteral } from "../templates.ts";
 
-export function readSubworkflow(fields: Fields, reading: Reading): Of<SubworkflowState> {
-  const workflow = readWorkflow(fields, reading);
-  if (!fields.has("mode")) fields.issue("mode", "is required");
-  const mode = fields.choice("mode", ["blocking", "fire_and_forget"]);
-  const input = reading.templates.tree(fields, "input");
-  return {
-    kind: "Subworkflow",
-    timeout_ms: readTimeout(fields, "timeout"),
-    workflow,
-    mode: mode ?? "blocking",
-    result_key: readResultKey(fields, mode, reading),
-    input: input ?? {},
-  };
-}
-
-/** A name, an id or a template; it need not be there yet. */
-function readWorkflow(fields: Fields, { templates }: Reading): string {
-  const workflow = templates.required(fields, "workflow_id") ?? "";
-  if (workflow !== "" && isLiteral(workflow) && !isName(workflow)) {
-    fields.warn("workflow_id", "workflow_not_found", "No workflow can have this name");
-  }
-  return folded(workflow);
-}
-
-/** Required exactly when the result is waited for. */
-function readResultKey(fields: Fields, mode: SubworkflowState["mode"] | null, reading: Reading): string | null {
-  if (mode === "fire_and_forget" && fields.has("result_key")) {
-    return fields.issue("result_key", "has no place where no result is waited for");
-  }
-  if (mode === "blocking" && !fields.has("result_key")) {
-    return fields.issue("result_key", "is required when mode is blocking");
-  }
-  return readBlackboardKey(fields, "result_key", reading.states);
-}
+export const subworkflowState = object({
+  // A name, an id or a template; it need not be there yet.
+  workflow_id: filledTemplate
+    .as((workflow, _scope, fields, key) => {
+      if (isLiteral(workflow) && !isName(workflow)) {
+        fields.warn(key, "workflow_not_found", "No workflow can have this name");
+      }
+      return folded(workflow);
+    })
+    .or(""),
+  mode: choice("blocking", "fire_and_forget").required(),
+  input: templateTree,
+  timeout,
+  result_key: blackboardKey.when(({ mode }) => mode !== "fire_and_forget"),
+})
+  .strict("a Subworkflow state")
+  .build(({ workflow_id, mode, input, timeout, result_key }, fields): Of<SubworkflowState> => {
+    const hasKey = fields.has("result_key");
+    if (mode === "fire_and_forget" && hasKey) {
+      fields.issue("result_key", "has no place where no result is waited for");
+    }
+    if (mode === "blocking" && !hasKey) fields.issue("result_key", "is required when mode is blocking");
+    return {
+      kind: "Subworkflow",
+      timeout_ms: timeout,
+      workflow: workflow_id,
+      mode: mode ?? "blocking",
+      result_key,
+      input: input ?? {},
+    };
+  });

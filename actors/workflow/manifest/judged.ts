@@ -1,7 +1,7 @@
 /** A manifest once it was judged. */
-import type { Json } from "../../../kernel/json.ts";
-import type { Issue } from "../../../kernel/problem.ts";
-import type { Definition } from "../../definition.ts";
+import type { Json } from "../../kernel/json.ts";
+import type { Issue } from "../../kernel/problem.ts";
+import type { Definition } from "../definition.ts";
 
 export interface WorkflowMetadata {
   readonly name: string;
