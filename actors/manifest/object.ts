@@ -150,7 +150,9 @@ export function variants<const C extends object, const V extends object, T = Val
       if (!isObject(value)) return fields.issue(key, "must be an object");
       const section = fields.section(key);
       const before = readMembers(shared, section, scope);
-      const variant = branches.find(([name]) => name === before[tag])?.[1];
+      // What stands for an absent tag does not stand for a wrong one.
+      const isWrong = fields.findings.hasIssueAt(section.at(tag));
+      const variant = isWrong ? undefined : branches.find(([name]) => name === before[tag])?.[1];
       const own = variant?.readAll(section, scope as never) ?? null;
       return own === null ? null : combine(own as ValueOf<V>, before as ReadOf<C>);
     },
