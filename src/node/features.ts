@@ -17,6 +17,7 @@ import { history } from "../features/stimuli/history/feature.ts";
 import { intake } from "../features/stimuli/intake/feature.ts";
 import { sources } from "../features/stimuli/sources/feature.ts";
 import { tools } from "../features/tools/feature.ts";
+import { fsTools } from "../features/tools/fs/feature.ts";
 import { volumes } from "../features/volumes/feature.ts";
 import { definitions } from "../features/workflows/definitions/feature.ts";
 import { runs } from "../features/workflows/runs/feature.ts";
@@ -28,6 +29,7 @@ export const features = [
   encryption,
   limits,
   tools,
+  fsTools,
   volumes,
   executionTokens,
   agents,

@@ -1,5 +1,14 @@
 import { expect, test } from "bun:test";
-import { forbiddenImports, impureActors } from "./layers.ts";
+import { features } from "../../src/node/features.ts";
+import {
+  type DeclaredFeature,
+  folderCycles,
+  forbiddenImports,
+  impureActors,
+  internalImports,
+  undeclaredNeeds,
+  unownedFiles,
+} from "./layers.ts";
 import { importsOf, readSources, type Source } from "./sources.ts";
 
 function source(path: string, text: string): Source {
@@ -8,6 +17,26 @@ function source(path: string, text: string): Source {
 
 test("imports go down the house only", async () => {
   expect(forbiddenImports(await readSources("actors", "src"))).toEqual([]);
+});
+
+test("features import along their declared needs only", async () => {
+  const sources = await readSources("src/features");
+  expect(unownedFiles(sources, features)).toEqual([]);
+  expect(undeclaredNeeds(sources, features)).toEqual([]);
+});
+
+test("adapters and features are entered by their doors only", async () => {
+  expect(internalImports(await readSources("src"), features)).toEqual([]);
+});
+
+test("no further folders import each other in a circle", async () => {
+  expect(folderCycles(await readSources("actors", "src"))).toEqual([
+    "actors: agent, execution, identity, policy",
+    "actors/execution: judging, loop, record, start",
+    "actors/workflow: rules, run, shell",
+    "src/programs: bootstrap, init",
+    "src/runtime: effects, lane, mailbox, ownership, reads",
+  ]);
 });
 
 test("actors are pure", async () => {
@@ -46,6 +75,61 @@ test.each([
   ]) {
     expect(forbiddenImports([source(path, statement)]).length === 0).toBe(allowed);
   }
+});
+
+const limits: DeclaredFeature = { name: "limits", needs: {} };
+const intake: DeclaredFeature = { name: "stimuli/intake", needs: { limits } };
+const declared = [limits, intake, { name: "audit", needs: {} }];
+const importing = (path: string, specifier: string) => [source(path, `import { x } from "${specifier}";`)];
+
+test.each([
+  ["src/features/stimuli/intake/ingest.ts", "../../limits/port.ts", true],
+  ["src/features/stimuli/intake/driving/drive.ts", "../../../limits/feature.ts", true],
+  ["src/features/stimuli/intake/driving/drive.ts", "../ingest.ts", true],
+  ["src/features/limits/limiter.ts", "../feature.ts", true],
+  ["src/features/stimuli/intake/ingest.ts", "../../audit/port.ts", false],
+  ["src/features/limits/limiter.ts", "../stimuli/intake/port.ts", false],
+])("along declared needs: %s importing %s: %p", (path, specifier, allowed) => {
+  expect(undeclaredNeeds(importing(path, specifier), declared).length === 0).toBe(allowed);
+});
+
+test.each([
+  ["src/features/stimuli/intake/ingest.ts", "../../limits/limiter.ts", false],
+  ["src/features/stimuli/intake/ingest.ts", "../../limits/schema.ts", true],
+  ["src/features/stimuli/intake/ingest.ts", "./records.ts", true],
+  ["src/features/stimuli/intake/ingest.ts", "../../limits/rooms/port.ts", false],
+  ["src/node/listeners.ts", "../features/limits/limiter.ts", false],
+  ["src/node/context.ts", "../adapters/mail/port.ts", true],
+  ["src/node/context.ts", "../adapters/sandbox/docker/engine.ts", false],
+  ["src/features/limits/limiter.ts", "../../adapters/egress/guarded-fetch.ts", false],
+  ["src/adapters/egress/proxy.ts", "../models/transport.ts", false],
+  ["src/adapters/egress/proxy.ts", "./tunnel.ts", true],
+])("by the doors: %s importing %s: %p", (path, specifier, allowed) => {
+  expect(internalImports(importing(path, specifier), declared).length === 0).toBe(allowed);
+});
+
+test("a folder of features without a declaration is found", () => {
+  const orphan = source("src/features/billing/service.ts", "");
+  expect(unownedFiles([orphan, source("src/features/audit/audit.ts", "")], declared)).toEqual([orphan.path]);
+});
+
+test("folders in a circle are found, at any depth and over several steps", () => {
+  const circle = [
+    ...importing("src/runtime/lane/lane.ts", "../mailbox/calls.ts"),
+    ...importing("src/runtime/mailbox/calls.ts", "../ownership/lease.ts"),
+    ...importing("src/runtime/ownership/lease.ts", "../lane/options.ts"),
+    ...importing("src/runtime/timers/timer.ts", "../lane/options.ts"),
+  ];
+  expect(folderCycles(circle)).toEqual(["src/runtime: lane, mailbox, ownership"]);
+  expect(folderCycles(circle.slice(1))).toEqual([]);
+});
+
+test("a folder and the files beside it are no circle", () => {
+  const nested = [
+    ...importing("src/runtime/index.ts", "./lane/lane.ts"),
+    ...importing("src/runtime/lane/lane.ts", "../port.ts"),
+  ];
+  expect(folderCycles(nested)).toEqual([]);
 });
 
 test.each([

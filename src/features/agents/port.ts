@@ -7,3 +7,7 @@ export interface AgentUse {
   /** Cancels every execution of the agent that has not ended, and removes what it kept. Repeatable. */
   cancel(agentId: string, reason: string): Promise<void>;
 }
+
+export { agentHistory } from "./events.ts";
+export type { AgentChange } from "./parts.ts";
+export type { Agents } from "./service.ts";

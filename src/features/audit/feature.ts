@@ -5,6 +5,8 @@ import { createAudit } from "./audit.ts";
 import { startAuditRetention } from "./retention.ts";
 import { auditRoutes } from "./routes.ts";
 
+export { auditedBy } from "./audited-by.ts";
+
 export const audit = defineFeature({
   name: "audit",
   settings: {

@@ -12,7 +12,7 @@ import { type NetworkPolicy, type NetworkRules, policyOf } from "../../../actors
 import type { Admission } from "../../adapters/egress/port.ts";
 import type { Runtime } from "../../runtime/port.ts";
 import { type ExecutionIdentity, type ExecutionTokens, egressUser } from "../execution-tokens/port.ts";
-import type { Plans } from "../executions/plans.ts";
+import type { Plans } from "../executions/port.ts";
 import { commandsAtWork, publicHosts } from "./commands-at-work.ts";
 
 /** What decides about instances, and knows how many connections they have open. */

@@ -8,8 +8,8 @@ import { openPort } from "../../lib/start-failure.ts";
 import { removeDeadSockets, within } from "../../lib/unix-sockets.ts";
 import type { Runtime } from "../../runtime/port.ts";
 import type { ExecutionTokens } from "../execution-tokens/port.ts";
-import type { Plans } from "../executions/plans.ts";
-import type { Incidents } from "../incidents/incidents.ts";
+import type { Plans } from "../executions/port.ts";
+import type { Incidents } from "../incidents/port.ts";
 import { createAdmission, type Subject } from "./admission.ts";
 import { createRefusals } from "./refusals.ts";
 

@@ -4,7 +4,7 @@ import { EXECUTION } from "../../../actors/execution/execution.ts";
 import type { EgressRefused } from "../../adapters/egress/port.ts";
 import { waitAtMost } from "../../lib/timers.ts";
 import type { Runtime } from "../../runtime/port.ts";
-import type { Incidents } from "../incidents/incidents.ts";
+import type { Incidents } from "../incidents/port.ts";
 import type { Subject } from "./admission.ts";
 
 /** Equal refusals of one instance within this time are one event, ms. */

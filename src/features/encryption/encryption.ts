@@ -2,7 +2,7 @@
 import { Problem } from "../../../actors/kernel/problem.ts";
 import type { Secret } from "../../lib/secret.ts";
 import { StartFailure } from "../../lib/start-failure.ts";
-import type { Incidents } from "../incidents/incidents.ts";
+import type { Incidents } from "../incidents/port.ts";
 import { type DecryptionFailure, decryptText, encryptText, type MasterKey, masterKeyOf, prefixOf } from "./envelope.ts";
 import { masterKeyFromFile } from "./master-key-file.ts";
 import type { Encryption, EncryptionContext } from "./port.ts";

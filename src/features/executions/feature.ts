@@ -7,6 +7,7 @@ import { agents } from "../agents/feature.ts";
 import { executionTokens } from "../execution-tokens/feature.ts";
 import { defineFeature, type InternalAddress } from "../feature.ts";
 import { tools } from "../tools/feature.ts";
+import { fsTools } from "../tools/fs/feature.ts";
 import { volumes } from "../volumes/feature.ts";
 import { openAgentFeeds } from "./agent-stream/feeds.ts";
 import { agentStreamRoutes } from "./agent-stream/routes.ts";
@@ -76,7 +77,7 @@ export const executionSettings = {
 
 export const executions = defineFeature({
   name: "executions",
-  needs: { agents, volumes, tools, executionTokens },
+  needs: { agents, volumes, tools, fsTools, executionTokens },
   settings: executionSettings,
   open({ settings, ...node }, { agents, volumes, tools, executionTokens }) {
     const { sql, redisUrl, prefix, runtime, sandboxes, models, outside, streams, now, info, warn } = node;

@@ -4,11 +4,20 @@ import type { Plan } from "../../../actors/execution/start/plan.ts";
 import { type ExecutionState, isOver } from "../../../actors/execution/state.ts";
 import { Problem } from "../../../actors/kernel/problem.ts";
 import { defineRoute, type Route, uuidParam } from "../../http/route.ts";
-import type { ViewSpec } from "../tools/fs/view-spec.ts";
-import { fileContent, sendFile, statEtag } from "../volumes/files/download.ts";
-import { FileEntry, fileEntry, listFiles, openForReading, typeOfName } from "../volumes/files/files.ts";
-import { answering, readPath } from "../volumes/files/paths.ts";
-import type { Volumes } from "../volumes/volumes.ts";
+import type { ViewSpec } from "../tools/fs/port.ts";
+import type { Volumes } from "../volumes/port.ts";
+import {
+  answering,
+  FileEntry,
+  fileContent,
+  fileEntry,
+  listFiles,
+  openForReading,
+  readPath,
+  sendFile,
+  statEtag,
+  typeOfName,
+} from "../volumes/port.ts";
 import type { Plans } from "./plans.ts";
 import type { Executions, Found } from "./service.ts";
 

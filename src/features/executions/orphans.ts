@@ -2,7 +2,7 @@
  * Executions of deleted agents. A start that found its agent just before the deletion may be stored just after the
  * deletion has cancelled what there was: such an execution is found here and cancelled as well.
  */
-import type { Agents } from "../agents/service.ts";
+import type { Agents } from "../agents/port.ts";
 
 /** Starts of this long are looked at together: one query, whatever their number. */
 const gatherMs = 200;

@@ -11,7 +11,7 @@ import type { Instances } from "../../adapters/sandbox/port.ts";
 import { isUuid } from "../../http/route.ts";
 import { repeatedly } from "../../lib/timers.ts";
 import type { Runtime } from "../../runtime/port.ts";
-import type { Volumes } from "../volumes/volumes.ts";
+import type { Volumes } from "../volumes/port.ts";
 import { endInstance } from "./iteration/iteration-run.ts";
 import { cancelLeftBehind, type LeftBehindOptions } from "./orphans.ts";
 import type { ExecutionRecords, SweepRow } from "./records.ts";

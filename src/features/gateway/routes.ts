@@ -19,7 +19,7 @@ import {
 } from "../../http/route.ts";
 import type { Address, Runtime } from "../../runtime/port.ts";
 import type { ExecutionIdentity, ExecutionTokens } from "../execution-tokens/port.ts";
-import { readLog } from "../executions/iteration/loop-activities.ts";
+import { readLog } from "../executions/port.ts";
 import { identify } from "./identity.ts";
 import { DispatchResultBody, GatewayMessage, GenerateBody } from "./schema.ts";
 

@@ -13,7 +13,7 @@ import { derivedUuid } from "../../lib/derived-uuid.ts";
 import { waitAtMost } from "../../lib/timers.ts";
 import type { Sql } from "../../store/postgres.ts";
 import { openQueue, type QueueOptions, type ScheduleJob } from "../../store/queues.ts";
-import type { AgentChange } from "../agents/parts.ts";
+import type { AgentChange } from "../agents/port.ts";
 import { type ScheduledAgent, scheduleRecords } from "./records.ts";
 
 export interface SchedulesOptions extends QueueOptions {

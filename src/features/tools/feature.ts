@@ -2,6 +2,8 @@
 import { defineFeature } from "../feature.ts";
 import { createToolbox } from "./toolbox.ts";
 
+export type { Toolbox } from "./toolbox.ts";
+
 export const tools = defineFeature({
   name: "tools",
   open: () => ({ service: { createToolbox } }),

@@ -1,13 +1,14 @@
 /** Volumes: files that outlive an execution, and what executions mount. */
 import { defineFeature } from "../feature.ts";
 import { tools } from "../tools/feature.ts";
+import { fsTools } from "../tools/fs/feature.ts";
 import { openVolumes } from "./open.ts";
 import { volumeRoutes } from "./routes.ts";
 import type { VolumesOptions } from "./volumes.ts";
 
 export const volumes = defineFeature({
   name: "volumes",
-  needs: { tools },
+  needs: { tools, fsTools },
   open({ sql, dataDir, now, newId }) {
     const holders: VolumesOptions["executions"][] = [];
     const volumes = openVolumes({

@@ -6,8 +6,7 @@ import { type MountPoint, mountPoints } from "../../../actors/policy/filesystem/
 import { segmentsOf } from "../../../actors/policy/filesystem/pattern.ts";
 import type { FilesystemRules } from "../../../actors/policy/filesystem/policy.ts";
 import { type InstanceMount, LaunchFailure } from "../../adapters/sandbox/port.ts";
-import { type Directory, View } from "../tools/fs/view.ts";
-import { viewOf } from "../tools/fs/view-spec.ts";
+import { type Directory, View, viewOf } from "../tools/fs/port.ts";
 import { makeVolumeDirectory, removeDirectory, type VolumeLayout } from "./layout.ts";
 
 export interface MountedRun {

@@ -1,7 +1,7 @@
 /** Volumes with everything the rest of the service asks of them, put together. */
 import type { Attachment, MountPlan, Plan } from "../../../actors/execution/start/plan.ts";
 import type { Json } from "../../../actors/kernel/json.ts";
-import { createFsTools } from "../tools/fs/provider.ts";
+import { createFsTools } from "../tools/fs/feature.ts";
 import type { ToolProvider } from "../tools/port.ts";
 import { checkFiles } from "./attachments/attachments.ts";
 import { createAttachmentTool } from "./attachments/tool.ts";

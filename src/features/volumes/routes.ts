@@ -6,7 +6,7 @@ import { idempotent } from "../../http/idempotency.ts";
 import { listOf, listSchema, type Page, pageOf } from "../../http/paging.ts";
 import { type Call, defineRoute, jsonBody, type Route, reply } from "../../http/route.ts";
 import type { Sql } from "../../store/postgres.ts";
-import { viewOf } from "../tools/fs/view-spec.ts";
+import { viewOf } from "../tools/fs/port.ts";
 import { createChanges } from "./files/changes.ts";
 import { createDigests, sha256Of } from "./files/digests.ts";
 import { fileContent, sendFile } from "./files/download.ts";

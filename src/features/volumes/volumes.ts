@@ -5,7 +5,7 @@ import type { MountPlan, Plan } from "../../../actors/execution/start/plan.ts";
 import type { InstanceMount } from "../../adapters/sandbox/port.ts";
 import { isUuid } from "../../http/route.ts";
 import type { Sql } from "../../store/postgres.ts";
-import type { ViewSpec } from "../tools/fs/view-spec.ts";
+import type { ViewSpec } from "../tools/fs/port.ts";
 import { makeVolumes, mountRun } from "./instance-mounts.ts";
 import { idsIn, isDirectory, measure, removeDirectory, type Usage, VolumeLayout } from "./layout.ts";
 import { type VolumeReader, visibilityOf } from "./reader.ts";

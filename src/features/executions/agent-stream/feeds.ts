@@ -10,7 +10,7 @@ import type { Json } from "../../../../actors/kernel/json.ts";
 import type { LogEntry, News, Runtime } from "../../../runtime/port.ts";
 import type { Sql } from "../../../store/postgres.ts";
 import { openPatientRedis, openRedis } from "../../../store/redis.ts";
-import { agentHistory } from "../../agents/events.ts";
+import { agentHistory } from "../../agents/port.ts";
 import { agentNumbering, type StreamKey } from "./numbering.ts";
 
 export interface AgentFeedsOptions {

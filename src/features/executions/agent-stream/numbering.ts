@@ -9,7 +9,7 @@
 import { EXECUTION } from "../../../../actors/execution/execution.ts";
 import type { LogPoint, Runtime } from "../../../runtime/port.ts";
 import type { Sql } from "../../../store/postgres.ts";
-import { agentHistory } from "../../agents/events.ts";
+import { agentHistory } from "../../agents/port.ts";
 
 export interface StreamKey {
   readonly tenant: string;

@@ -3,9 +3,8 @@ import { closeSync, constants, opendirSync } from "node:fs";
 import { posix } from "node:path";
 import { wholeCharacters } from "../../../../actors/kernel/text.ts";
 import { serveGuarded } from "../../../lib/guarded.ts";
-import { readBytes, textOf } from "../../tools/fs/files.ts";
-import { type Directory, type Place, View } from "../../tools/fs/view.ts";
-import type { ViewSpec } from "../../tools/fs/view-spec.ts";
+import type { ViewSpec } from "../../tools/fs/port.ts";
+import { type Directory, type Place, readBytes, textOf, View } from "../../tools/fs/port.ts";
 import { outcomeOf, ToolFailure, type ToolOutcome } from "../../tools/port.ts";
 
 export interface ContextJob {

@@ -14,8 +14,8 @@ import { wholeCharacters } from "../../../../actors/kernel/text.ts";
 import { EgressFailed, EgressRefused, type GuardedOptions, guardedFetch } from "../../../adapters/egress/port.ts";
 import { BudgetExceeded, runGuarded } from "../../../lib/guarded.ts";
 import type { ActivityContext, Address, Runtime } from "../../../runtime/port.ts";
-import { textOf } from "../../tools/fs/files.ts";
-import type { ViewSpec } from "../../tools/fs/view-spec.ts";
+import type { ViewSpec } from "../../tools/fs/port.ts";
+import { textOf } from "../../tools/fs/port.ts";
 import type { ToolOutcome } from "../../tools/port.ts";
 import type { ContextJob, ContextText } from "./context-program.ts";
 

@@ -18,8 +18,8 @@ import {
   type Runtime,
   Terminal,
 } from "../../../runtime/port.ts";
+import type { Toolbox } from "../../tools/feature.ts";
 import { outcomeOf, ToolFailure, type ToolOutcome } from "../../tools/port.ts";
-import type { Toolbox } from "../../tools/toolbox.ts";
 
 const pageSize = 500;
 

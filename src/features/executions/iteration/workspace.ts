@@ -3,7 +3,7 @@ import { workspaceRemove } from "../../../../actors/execution/activities.ts";
 import type { Instances } from "../../../adapters/sandbox/port.ts";
 import type { Activity } from "../../../runtime/port.ts";
 import { implement } from "../../../runtime/port.ts";
-import type { Volumes } from "../../volumes/volumes.ts";
+import type { Volumes } from "../../volumes/port.ts";
 import { endInstance } from "./iteration-run.ts";
 
 export function workspaceRemoveActivity(instances: Instances, volumes: Pick<Volumes, "removeOfExecution">): Activity {

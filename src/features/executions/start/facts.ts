@@ -9,8 +9,8 @@ import type { Json } from "../../../../actors/kernel/json.ts";
 import { isObject } from "../../../../actors/kernel/json.ts";
 import { type Issue, invalid, invalidAt, Problem, refusalOf } from "../../../../actors/kernel/problem.ts";
 import { isUuid } from "../../../http/route.ts";
-import type { Agents } from "../../agents/service.ts";
-import type { OpenVolumes } from "../../volumes/open.ts";
+import type { Agents } from "../../agents/port.ts";
+import type { OpenVolumes } from "../../volumes/port.ts";
 import { checkAgainstSchema, inputFault } from "./input-check.ts";
 
 export interface StartFactsOptions {

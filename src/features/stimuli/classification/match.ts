@@ -14,7 +14,7 @@ import {
 import { maxOffered, type OfferedWorkflow, offerOf } from "../../../../actors/stimulus/router-input.ts";
 import type { Chosen, ClassificationDetail, Settlement } from "../../../../actors/stimulus/stimulus.ts";
 import { isUuid } from "../../../http/route.ts";
-import type { ListedChoice, WorkflowChoice, WorkflowChoices } from "../../workflows/definitions/choices.ts";
+import type { ListedChoice, WorkflowChoice, WorkflowChoices } from "../../workflows/definitions/feature.ts";
 import type { Router, Sources } from "../sources/port.ts";
 
 export interface MatchOptions {

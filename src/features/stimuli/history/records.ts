@@ -5,7 +5,7 @@ import type { Arrival, Channel } from "../../../../actors/stimulus/stimulus.ts";
 import type { Page } from "../../../http/paging.ts";
 import { isUuid } from "../../../http/route.ts";
 import type { Sql } from "../../../store/postgres.ts";
-import { firstIdOf } from "../intake/ids.ts";
+import { firstIdOf } from "../intake/port.ts";
 
 export type Transaction = TransactionSql<Record<string, never>>;
 

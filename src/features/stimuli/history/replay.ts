@@ -11,7 +11,7 @@ import { type Arrival, receiverOf } from "../../../../actors/stimulus/stimulus.t
 import { asProblem, internalError } from "../../../http/problem.ts";
 import type { Sql } from "../../../store/postgres.ts";
 import type { Audit, AuditedBy } from "../../audit/port.ts";
-import type { Ingest, Ingested } from "../intake/ingest.ts";
+import type { Ingest, Ingested } from "../intake/port.ts";
 import type { Sources } from "../sources/port.ts";
 import type { HeldRow, HistoryRecords, Transaction } from "./records.ts";
 import type { BulkReplayed, ReplayBody } from "./schema.ts";

@@ -4,8 +4,7 @@
  */
 import { repeatedly } from "../../../lib/timers.ts";
 import type { Sql } from "../../../store/postgres.ts";
-import { firstIdOf } from "../intake/ids.ts";
-import { keptMs } from "../intake/intake.ts";
+import { firstIdOf, keptMs } from "../intake/port.ts";
 
 export interface RetentionOptions {
   readonly sql: Sql;

@@ -5,7 +5,7 @@ import { Nullable } from "../../../../actors/kernel/schema.ts";
 import { StimulusRecord } from "../../../../actors/stimulus/record.ts";
 import { pagingQuery } from "../../../http/paging.ts";
 import { Uuid } from "../../../http/route.ts";
-import { Received, Routed } from "../intake/ingest-schema.ts";
+import { Received, Routed } from "../intake/port.ts";
 
 const Text = Type.String();
 const TextOrNull = Nullable(Text);

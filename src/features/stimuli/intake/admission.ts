@@ -5,7 +5,7 @@
  */
 import { Problem } from "../../../../actors/kernel/problem.ts";
 import type { Arrival, Stimulus } from "../../../../actors/stimulus/stimulus.ts";
-import type { RateUse } from "../../limits/limiter.ts";
+import type { RateUse } from "../../limits/port.ts";
 import type { Backlog } from "./backlog.ts";
 import type { SettledWatch } from "./driving/settled-watch.ts";
 import type { Holder, Intake } from "./intake.ts";

@@ -1,7 +1,7 @@
 /** Where stimuli come in: posted by callers of the API, and delivered to webhooks. */
 import { Type } from "@sinclair/typebox";
 import { definePublicRoute, defineRoute, jsonBody, type OpenCall, type Route, reply } from "../../../http/route.ts";
-import { Handshake } from "../sources/presets/preset.ts";
+import { Handshake } from "../sources/feature.ts";
 import { arrivalOf } from "./api-stimulus.ts";
 import type { AnsweredInTime } from "./driving/drain.ts";
 import type { Ingest, Ingested } from "./ingest.ts";

@@ -4,7 +4,7 @@
  */
 import { Problem, type ProblemCode } from "../../../../actors/kernel/problem.ts";
 import type { Arrival, Settlement, Stimulus } from "../../../../actors/stimulus/stimulus.ts";
-import type { RateUse } from "../../limits/limiter.ts";
+import type { RateUse } from "../../limits/port.ts";
 import type { Sources } from "../sources/port.ts";
 import { type AdmissionOptions, createAdmission } from "./admission.ts";
 import type { Drive } from "./driving/drive.ts";

@@ -2,11 +2,11 @@
 import type { Counter } from "prom-client";
 import type { Tenants } from "../../../identity/tenants.ts";
 import type { Sql } from "../../../store/postgres.ts";
-import type { Limiter } from "../../limits/limiter.ts";
-import type { Runs } from "../../workflows/runs/service.ts";
-import type { Classifier } from "../classification/classify.ts";
+import type { Limiter } from "../../limits/port.ts";
+import type { Runs } from "../../workflows/runs/feature.ts";
+import type { Classifier } from "../classification/port.ts";
+import type { FailedVerifications } from "../sources/feature.ts";
 import type { Sources } from "../sources/port.ts";
-import type { FailedVerifications } from "../sources/verification/failed-verifications.ts";
 import { watchBacklog } from "./backlog.ts";
 import { createBodyBudget, withinBudget } from "./body-budget.ts";
 import { createParting } from "./driving/drain.ts";

@@ -15,6 +15,10 @@ import { environmentSecrets } from "./verification/environment.ts";
 import { openFailedVerifications } from "./verification/failed-verifications.ts";
 import { encryptedColumns } from "./verification/secrets.ts";
 
+export { Handshake } from "./presets/preset.ts";
+export type { FailedVerifications } from "./verification/failed-verifications.ts";
+export { readSignatures, type SignedCandidate, verifySignatures } from "./verification/verify.ts";
+
 export const sources = defineFeature({
   name: "stimuli/sources",
   needs: { agents, audit, encryption, definitions },

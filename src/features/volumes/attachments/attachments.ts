@@ -7,7 +7,7 @@ import { type Issue, invalid, Problem } from "../../../../actors/kernel/problem.
 import { Nullable } from "../../../../actors/kernel/schema.ts";
 import { isStorable } from "../../../../actors/manifest/storable.ts";
 import { isUuid } from "../../../http/route.ts";
-import { viewOf } from "../../tools/fs/view-spec.ts";
+import { viewOf } from "../../tools/fs/port.ts";
 import { ToolFailure, ToolRefusal } from "../../tools/port.ts";
 import { sha256Of } from "../files/digests.ts";
 import { lookAt, withFile } from "../files/files.ts";

@@ -1,9 +1,8 @@
 /** Changing what lies in a volume: directories made, files and directories moved and deleted. */
 import { renameSync } from "node:fs";
 import { Problem } from "../../../../actors/kernel/problem.ts";
-import { createFsTools } from "../../tools/fs/provider.ts";
-import { address, View } from "../../tools/fs/view.ts";
-import { type ViewSpec, viewOf } from "../../tools/fs/view-spec.ts";
+import { createFsTools } from "../../tools/fs/feature.ts";
+import { address, View, type ViewSpec, viewOf } from "../../tools/fs/port.ts";
 import { ToolFailure } from "../../tools/port.ts";
 import type { Library } from "../library.ts";
 import type { VolumeRow } from "../records.ts";

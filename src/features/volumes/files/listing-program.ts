@@ -2,8 +2,8 @@
 import { opendirSync } from "node:fs";
 import { posix } from "node:path";
 import { serveGuarded } from "../../../lib/guarded.ts";
-import { type Directory, look, type Place, View } from "../../tools/fs/view.ts";
-import type { ViewSpec } from "../../tools/fs/view-spec.ts";
+import type { ViewSpec } from "../../tools/fs/port.ts";
+import { type Directory, look, type Place, View } from "../../tools/fs/port.ts";
 import { outcomeOf, ToolFailure, type ToolOutcome } from "../../tools/port.ts";
 
 export interface ListingJob {

@@ -6,6 +6,9 @@ import type { WorkflowUse } from "./port.ts";
 import { workflowRoutes } from "./routes.ts";
 import { createWorkflows } from "./service.ts";
 
+export type { ListedChoice, WorkflowChoice, WorkflowChoices } from "./choices.ts";
+export type { Workflows } from "./service.ts";
+
 export const definitions = defineFeature({
   name: "workflows/definitions",
   needs: { agents },

@@ -2,7 +2,7 @@
 import { cleanup } from "../../../../actors/workflow/run/activities.ts";
 import type { Activity } from "../../../runtime/port.ts";
 import { implement } from "../../../runtime/port.ts";
-import type { Volumes } from "../../volumes/volumes.ts";
+import type { Volumes } from "../../volumes/port.ts";
 
 export function cleanupActivity(volumes: Pick<Volumes, "removeOfRun">): Activity {
   return implement(

@@ -4,7 +4,7 @@ import { integer, text } from "../../../config/setting.ts";
 import { approvals } from "../../approvals/feature.ts";
 import { executionTokens } from "../../execution-tokens/feature.ts";
 import { executionSettings, executions } from "../../executions/feature.ts";
-import { judgedFacts } from "../../executions/judged.ts";
+import { judgedFacts } from "../../executions/port.ts";
 import { defineFeature } from "../../feature.ts";
 import { limits } from "../../limits/feature.ts";
 import { tools } from "../../tools/feature.ts";
@@ -25,6 +25,8 @@ import { heldByRuns, startErasing } from "./sweep.ts";
 import { reviewByExecutions } from "./tools/review.ts";
 import { workflowTools } from "./tools/tools.ts";
 import { webhookActivity } from "./webhook.ts";
+
+export type { Runs } from "./service.ts";
 
 export const runs = defineFeature({
   name: "workflows/runs",

@@ -8,7 +8,7 @@ import { isStorable, isStorableJson, unusableText } from "../../../../actors/man
 import type { RunRequest } from "../../../../actors/workflow/run/start/request.ts";
 import { type Initiator, RunStatus } from "../../../../actors/workflow/run/state.ts";
 import { isUuid } from "../../../http/route.ts";
-import type { Signal } from "../../approvals/service.ts";
+import type { Signal } from "../../approvals/port.ts";
 import type { RunFilter } from "./records.ts";
 import type { NamedStartBody, RunsFilter, SignalBody, StartBody, StartQuery } from "./schema.ts";
 

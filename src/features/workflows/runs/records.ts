@@ -7,7 +7,7 @@ import { countsOf } from "../../../runtime/reads/counters.ts";
 import { ofEachStatus } from "../../../runtime/reads/statuses.ts";
 import { texts } from "../../../store/array-literal.ts";
 import type { Sql } from "../../../store/postgres.ts";
-import type { SweepRow } from "../../executions/records.ts";
+import type { SweepRow } from "../../executions/port.ts";
 
 /** Null: whatever it is. */
 export interface RunFilter {

@@ -9,8 +9,8 @@ import { idempotent } from "../../../http/idempotency.ts";
 import { listSchema, pageOf } from "../../../http/paging.ts";
 import { type Call, defineRoute, jsonBody, type Route, reply, uuidParam } from "../../../http/route.ts";
 import type { Sql } from "../../../store/postgres.ts";
-import { deciderOf, sourceOf } from "../../approvals/deciders.ts";
-import type { Approvals } from "../../approvals/service.ts";
+import type { Approvals } from "../../approvals/port.ts";
+import { deciderOf, sourceOf } from "../../approvals/port.ts";
 import { initiatorOf, namedWorkflow, readFilter, readReason, readSignal, readStart } from "./reading.ts";
 import {
   CancelBody,

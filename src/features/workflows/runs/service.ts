@@ -21,7 +21,7 @@ import type { RetryRequest, RunRequest } from "../../../../actors/workflow/run/s
 import { isOver, type RunHeader, type RunState } from "../../../../actors/workflow/run/state.ts";
 import { type List, listOf, type Page } from "../../../http/paging.ts";
 import { type Address, MailboxFull, MessageRejected, type Runtime } from "../../../runtime/port.ts";
-import type { OpenVolumes } from "../../volumes/open.ts";
+import type { OpenVolumes } from "../../volumes/port.ts";
 import { runAddress } from "./address.ts";
 import { type WireEvent, wireEvent } from "./log.ts";
 import type { StartedRun } from "./port.ts";

@@ -3,7 +3,7 @@ import { webhookCall } from "../../../../actors/workflow/run/activities.ts";
 import type { GuardedOptions } from "../../../adapters/egress/port.ts";
 import type { Activity } from "../../../runtime/port.ts";
 import { implement } from "../../../runtime/port.ts";
-import { callWebhook, mostAttempts } from "../../executions/output/webhook-call.ts";
+import { callWebhook, mostAttempts } from "../../executions/port.ts";
 
 export interface WebhookOptions {
   readonly outside: GuardedOptions;

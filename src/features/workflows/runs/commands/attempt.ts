@@ -10,7 +10,7 @@ import {
 } from "../../../../adapters/sandbox/port.ts";
 import { callAt } from "../../../../lib/timers.ts";
 import type { ActivityContext } from "../../../../runtime/port.ts";
-import { endInstance } from "../../../executions/iteration/iteration-run.ts";
+import { endInstance } from "../../../executions/port.ts";
 import { type AttemptRecord, type Attempts, instanceOf, thisMachine } from "./attempts.ts";
 import type { CommandOptions } from "./options.ts";
 import type { CommandPlace } from "./place.ts";

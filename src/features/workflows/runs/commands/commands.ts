@@ -8,7 +8,7 @@
 import { type CommandEnd, type CommandRun, commandRun } from "../../../../../actors/workflow/run/activities.ts";
 import type { Activity, ActivityContext } from "../../../../runtime/port.ts";
 import { implement } from "../../../../runtime/port.ts";
-import { endInstance } from "../../../executions/iteration/iteration-run.ts";
+import { endInstance } from "../../../executions/port.ts";
 import { Attempt } from "./attempt.ts";
 import { type AttemptRecord, Attempts, instanceOf } from "./attempts.ts";
 import type { CommandOptions } from "./options.ts";

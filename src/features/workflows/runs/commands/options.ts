@@ -1,5 +1,5 @@
 /** What running commands needs of the node. */
-import type { Volumes } from "../../../volumes/volumes.ts";
+import type { Volumes } from "../../../volumes/port.ts";
 import type { CommandOffer } from "./place.ts";
 import type { CommandSpecParts } from "./spec.ts";
 

@@ -3,7 +3,7 @@ import type { CommandRun } from "../../../../../actors/workflow/run/activities.t
 import type { InstanceEgress, InstanceMount, InstanceSpec } from "../../../../adapters/sandbox/port.ts";
 import type { Address } from "../../../../runtime/port.ts";
 import { type ExecutionClaims, egressUser } from "../../../execution-tokens/port.ts";
-import type { Volumes } from "../../../volumes/volumes.ts";
+import type { Volumes } from "../../../volumes/port.ts";
 import type { CommandPlace } from "./place.ts";
 
 export interface CommandSpecParts {

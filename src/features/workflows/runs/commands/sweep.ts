@@ -2,7 +2,7 @@
 
 import { isUuid } from "../../../../http/route.ts";
 import { repeatedly } from "../../../../lib/timers.ts";
-import type { HeldByRuns } from "../../../executions/sweep.ts";
+import type { HeldByRuns } from "../../../executions/port.ts";
 import { Attempts } from "./attempts.ts";
 
 export interface CommandSweepOptions {

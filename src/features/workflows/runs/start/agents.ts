@@ -19,7 +19,7 @@ import {
   type Runtime,
   Terminal,
 } from "../../../../runtime/port.ts";
-import type { JudgedFacts } from "../../../executions/judged.ts";
+import type { JudgedFacts } from "../../../executions/port.ts";
 
 export interface AgentStartOptions {
   readonly runtime: Pick<Runtime, "readListed" | "tell">;

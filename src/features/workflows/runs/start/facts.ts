@@ -14,8 +14,8 @@ import {
   type StorageFacts,
 } from "../../../../../actors/workflow/run/start/volumes.ts";
 import type { RunState } from "../../../../../actors/workflow/run/state.ts";
-import { checkAgainstSchema, inputFault } from "../../../executions/start/input-check.ts";
-import type { OpenVolumes } from "../../../volumes/open.ts";
+import { checkAgainstSchema, inputFault } from "../../../executions/port.ts";
+import type { OpenVolumes } from "../../../volumes/port.ts";
 import type { Definitions } from "../../definitions/port.ts";
 import type { RunRecords } from "../records.ts";
 

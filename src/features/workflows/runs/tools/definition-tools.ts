@@ -4,8 +4,8 @@ import { Type } from "@sinclair/typebox";
 import { isObject } from "../../../../../actors/kernel/json.ts";
 import { parseWorkflow } from "../../../../../actors/workflow/manifest/parse.ts";
 import { pageOf, pagingQuery } from "../../../../http/paging.ts";
+import type { Workflows } from "../../definitions/feature.ts";
 import type { Scope } from "../../definitions/schema.ts";
-import type { Workflows } from "../../definitions/service.ts";
 import { type Reviewers, requireApproval } from "./review.ts";
 import { defineTool, type ManagementTool, type ToolCaller } from "./tool.ts";
 

@@ -4,7 +4,7 @@ import { consensusOf } from "../../../../../actors/execution/judging/consensus.t
 import { judgeInput, readVerdict, type Verdict } from "../../../../../actors/execution/judging/judgement.ts";
 import type { Json } from "../../../../../actors/kernel/json.ts";
 import { isUuid } from "../../../../http/route.ts";
-import type { Executions } from "../../../executions/service.ts";
+import type { Executions } from "../../../executions/port.ts";
 import { ToolFailure } from "../../../tools/port.ts";
 import type { ToolCaller } from "./tool.ts";
 

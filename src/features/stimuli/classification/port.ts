@@ -1,0 +1,2 @@
+/** What other features may use of stimuli/classification. */
+export type { Classifier } from "./classify.ts";
