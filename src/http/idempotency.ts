@@ -8,7 +8,7 @@
 import { createHash } from "node:crypto";
 import { invalidField, Problem } from "../../actors/kernel/problem.ts";
 import type { Sql } from "../store/postgres.ts";
-import { type Call, Reply } from "./route.ts";
+import { type Call, JsonText, Reply, textOfBody } from "./route.ts";
 
 /** How long a hold lasts without renewal. A crashed request blocks its key no longer than this. */
 const holdMs = 10_000;
@@ -75,7 +75,7 @@ function fingerprintOf({ url, bytes }: RepeatableCall): string {
 }
 
 function replay({ status, headers, body }: Row): Reply {
-  return new Reply(status ?? 200, body === null ? undefined : JSON.parse(body), {
+  return new Reply(status ?? 200, body === null ? undefined : new JsonText(body), {
     ...headers,
     "Idempotent-Replay": "true",
   });
@@ -143,7 +143,7 @@ class Slot {
   }
 
   private keep({ status, headers, body }: Reply) {
-    const text = body === undefined ? null : JSON.stringify(body);
+    const text = body === undefined ? null : textOfBody(body);
     return this.sql`
       update idempotency_keys
       set status = ${status}, headers = ${JSON.stringify(headers)}::text::jsonb, body = ${text}, holder = null, held_until = null

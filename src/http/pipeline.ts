@@ -7,7 +7,7 @@ import { Problem } from "../../actors/kernel/problem.ts";
 import type { Authenticator } from "../identity/authenticate.ts";
 import { readBody } from "./body.ts";
 import { bodyChecker, paramsChecker, queryChecker } from "./input.ts";
-import { type Call, type Incoming, JsonText, Reply, type Route, type ScopeRule } from "./route.ts";
+import { type Call, type Incoming, Reply, type Route, type ScopeRule, textOfBody } from "./route.ts";
 
 /** Makes the function that runs a route; what can be prepared is prepared once. */
 export function pipeline(route: Route, authenticator: Authenticator | null, bodyDeadlineMs: number) {
@@ -101,6 +101,5 @@ function toResponse(answer: unknown): Response {
   if (answer instanceof Response) return answer;
   const { status, body, headers } = answer instanceof Reply ? answer : new Reply(200, answer);
   if (body === undefined) return new Response(null, { status: status === 200 ? 204 : status, headers: { ...headers } });
-  const text = body instanceof JsonText ? body.text : JSON.stringify(body);
-  return new Response(text, { status, headers: { "Content-Type": "application/json", ...headers } });
+  return new Response(textOfBody(body), { status, headers: { "Content-Type": "application/json", ...headers } });
 }

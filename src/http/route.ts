@@ -109,6 +109,9 @@ export class JsonText<out Body> {
   constructor(readonly text: string) {}
 }
 
+/** A body as it is sent and stored. */
+export const textOfBody = (body: unknown): string => (body instanceof JsonText ? body.text : JSON.stringify(body));
+
 /** The schema of an answer that is not JSON: the handler returns it as a `Response` with one of these media types. */
 export const media = (...types: readonly string[]) => Type.Unsafe<Response>({ type: "string", "x-media": types });
 
