@@ -1,4 +1,4 @@
-/** What a person's answer means, and what becomes of a question that nobody answered (contract 12). */
+/** What a person's answer means, and what becomes of a question that nobody answered (docs/reference/approvals.md). */
 import type { Json } from "../kernel/json.ts";
 import type { ApprovalStatus, Open } from "./messages.ts";
 import type { DecidedBy } from "./state.ts";

@@ -2,7 +2,7 @@
 import { type Static, type TSchema, type TUnsafe, Type } from "@sinclair/typebox";
 import { AnyJson, type Json } from "./json.ts";
 
-/** The contract of a piece of work: what goes in and what comes back. */
+/** The declaration of a piece of work: what goes in and what comes back. */
 export interface ActivityDefinition<Input extends TSchema = TSchema, Output extends TSchema = TSchema> {
   readonly name: string;
   /** Checked before the work is begun. */

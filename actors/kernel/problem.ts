@@ -204,7 +204,7 @@ export class Problem extends Error {
    * @param message for people; never carries secrets, SQL, host paths or stack traces
    * @param extras  further members of the error body, such as `issues`
    * @param headers response headers, such as `Retry-After`
-   * @param status  only for codes that the contract gives two: `invalid_tenant_slug` is 401 inside a token,
+   * @param status  only for codes with two statuses: `invalid_tenant_slug` is 401 inside a token,
    *   `quota_exceeded` 429 where waiting helps
    */
   constructor(

@@ -1,4 +1,4 @@
-/** What an `input_schema` makes of an input (agents-executions 3.2, workflows-approvals 6). */
+/** What an `input_schema` makes of an input (docs/reference/executions.md). */
 
 import type { ValidateFunction } from "ajv";
 import { isObject, type Json } from "../kernel/json.ts";

@@ -1,4 +1,4 @@
-/** How much may be kept in volumes (platform 3.1, auth-tenancy 8). */
+/** How much may be kept in volumes (docs/reference/volumes.md). */
 import { systemTenant, type Tier } from "../identity/identity.ts";
 import { type Standing, tierOf } from "./quota.ts";
 

@@ -1,5 +1,5 @@
 /**
- * What a router agent's reply means (stimuli contract, section 5). The reply was made from a stranger's message: it can
+ * What a router agent's reply means (docs/reference/stimuli.md). The reply was made from a stranger's message: it can
  * only select among workflows, and whatever else stands in it leads to a decided refusal.
  */
 

@@ -1,4 +1,4 @@
-/** What a delivery carries, as the workflow gets it (stimuli contract, section 2). */
+/** What a delivery carries, as the workflow gets it (docs/reference/stimuli.md). */
 
 import { type Json, jsonOrText } from "../kernel/json.ts";
 import { isStorableJson } from "../manifest/storable.ts";

@@ -1,4 +1,4 @@
-/** Which headers of a delivery reach the workflow (stimuli contract, section 2). */
+/** Which headers of a delivery reach the workflow (docs/reference/stimuli.md). */
 
 export interface ForwardedHeaders {
   /** Lower-case names; values are ASCII. */

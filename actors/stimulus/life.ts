@@ -1,5 +1,5 @@
 /**
- * The life of a stimulus (stimuli contract, section 9): what each message may do in each state. Rows change only by
+ * The life of a stimulus (docs/reference/stimuli.md): what each message may do in each state. Rows change only by
  * statements that look at the state once more; what they are to do is decided here.
  */
 import { type Static, Type } from "@sinclair/typebox";

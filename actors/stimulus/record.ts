@@ -1,4 +1,4 @@
-/** A stimulus as clients read it, alone and in lists (stimuli contract, section 9). Every key is always there. */
+/** A stimulus as clients read it, alone and in lists (docs/reference/stimuli.md). Every key is always there. */
 
 import { type Static, Type } from "@sinclair/typebox";
 import { type Json, JsonObject } from "../kernel/json.ts";

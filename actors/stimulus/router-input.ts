@@ -1,4 +1,4 @@
-/** What a router agent is started with (stimuli contract, section 5). */
+/** What a router agent is started with (docs/reference/stimuli.md). */
 import type { Json } from "../kernel/json.ts";
 
 /** A workflow as it is offered to a router. */

@@ -1,6 +1,6 @@
-/** Names of the places stimuli come from (stimuli contract, section 1). */
+/** Names of the places stimuli come from (docs/reference/stimuli.md). */
 
-/** Served under contracts of their own; never stimuli over HTTP hooks. */
+/** Reserved for routes of their own; never stimuli over HTTP hooks. */
 const reserved: readonly string[] = ["stripe", "git", "keycloak"];
 
 /**

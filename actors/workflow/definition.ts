@@ -16,7 +16,7 @@ const Milliseconds = Type.Integer({ minimum: 0 });
 
 const oneOf = <T extends string>(...names: readonly T[]) => Type.Union(names.map((name) => Type.Literal(name)));
 
-/** The contract's condition names, aliases folded (`input_equals_yes` → approved, `input_equals_no` → rejected). */
+/** Names of conditions, aliases folded (`input_equals_yes` → approved, `input_equals_no` → rejected). */
 export const Condition = Type.Union([
   Type.Object({
     on: oneOf(
@@ -101,7 +101,7 @@ export const Resources = Type.Object({
   memory_bytes: Type.Integer({ minimum: 1 }),
 });
 
-/** A text is for a shell, a list is the arguments themselves (contract 3, rules 5 to 7). */
+/** A text is for a shell, a list is the arguments themselves (docs/reference/workflows.md). */
 export const Command = Type.Union([
   Type.Object({ form: Type.Literal("text"), text: Template }),
   Type.Object({ form: Type.Literal("list"), list: Type.Array(Template) }),

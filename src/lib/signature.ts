@@ -1,4 +1,4 @@
-/** The signature of what the service sends to others: the one it checks on webhooks sent to it (stimuli 4, `svc`). */
+/** The signature of what the service sends to others: the one it checks on webhooks sent to it (preset `svc` of docs/reference/stimuli.md). */
 import { createHmac } from "node:crypto";
 
 export const signatureHeader = "X-Svc-Signature";

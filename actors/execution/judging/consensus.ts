@@ -1,5 +1,5 @@
 /**
- * How the verdicts of several judges become one: the contract's four strategies.
+ * How the verdicts of several judges become one: four strategies (docs/reference/executions.md).
  *
  * Scores, confidences and results lie between 0 and 1. Results are rounded to twelve decimals, so that a
  * threshold met on paper is met here.
@@ -35,7 +35,7 @@ export interface ConfidenceFactors {
   readonly self: number;
 }
 
-/** Of validators (agents-executions 5.3); the states of a workflow name their own. */
+/** Of validators (docs/reference/executions.md); the states of a workflow name their own. */
 const usualFactors: ConfidenceFactors = { agreement: 0.7, self: 0.3 };
 
 /** Largest variance that scores between 0 and 1 can have. */

@@ -140,7 +140,7 @@ const maxShortBytes = 1024;
 const keptCalls = 50;
 const keptViolations = 100;
 
-/** The input of a judge (the contract's members, each with a bound). */
+/** The input of a judge (a fixed set of members, each with a bound). */
 export function judgeInput(run: JudgedRun): { [member: string]: Json } {
   return {
     task: fitting(run.task, maxTaskBytes),

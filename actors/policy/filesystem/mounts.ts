@@ -1,5 +1,5 @@
 /**
- * What mounts can do of `spec.security.filesystem` (agents-executions 7.4): a pattern counts there by the part
+ * What mounts can do of `spec.security.filesystem` (docs/reference/volumes.md): a pattern counts there by the part
  * before its first wildcard, and a directory is writable, readable or hidden as a whole.
  */
 

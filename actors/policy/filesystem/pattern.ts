@@ -1,5 +1,5 @@
 /**
- * Patterns of `spec.security.filesystem` (agents-executions 7.4): absolute paths in which `*` stands for any text
+ * Patterns of `spec.security.filesystem` (docs/reference/volumes.md): absolute paths in which `*` stands for any text
  * within a segment and a segment `**` for any number of segments. What a pattern names, it names with everything
  * below it.
  */

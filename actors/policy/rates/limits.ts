@@ -1,4 +1,4 @@
-/** How much may be used in which time: the contract's defaults (auth-tenancy 9.1) and its windows (9.3). Pure. */
+/** How much may be used in which time: the tiers' defaults and the windows (docs/reference/identity.md). Pure. */
 import { type Identity, systemTenant, type Tier } from "../../identity/identity.ts";
 import { tierOf } from "../quota.ts";
 

@@ -1,4 +1,4 @@
-/** What a use found in its buckets, and what the caller is told of it (auth-tenancy 9.4). Pure. */
+/** What a use found in its buckets, and what the caller is told of it (docs/reference/identity.md). Pure. */
 
 import { Problem } from "../../kernel/problem.ts";
 import { iso } from "../../kernel/time.ts";

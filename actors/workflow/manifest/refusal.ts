@@ -1,7 +1,7 @@
 /** The refusal that a manifest's issues amount to. */
 import { type Issue, invalid, type Problem } from "../../kernel/problem.ts";
 
-/** Codes that the contract gives to the whole answer where nothing else is wrong. */
+/** Codes that are given to the whole answer where nothing else is wrong. */
 const own = ["unsafe_template_position", "unsupported_output_handler"] as const;
 
 export function refusal(issues: readonly Issue[]): Problem {

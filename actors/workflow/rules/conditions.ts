@@ -1,5 +1,5 @@
 /**
- * Which transition a state's result takes: the contract's section 4.
+ * Which transition a state's result takes (docs/reference/workflows.md).
  *
  * A score, a confidence or an exit code that is not there is absent, never 0: rules about it do not match.
  */

@@ -1,4 +1,4 @@
-/** Where a run goes after a state: the rule that takes the result, or what the result means without one (contract 4). */
+/** Where a run goes after a state: the rule that takes the result, or what the result means without one (docs/reference/workflows.md). */
 import { shortened } from "../../execution/ending.ts";
 import type { Transition } from "../definition.ts";
 import { variablesOf } from "../run/blackboard/variables.ts";

@@ -20,7 +20,7 @@ import type { Run } from "./turn.ts";
 const startPatienceMs = 30 * 60_000;
 /** Of judges and pre-validators, as of an agent's own judges. */
 export const judgeTimeoutMs = 300_000;
-/** What may hold a verdict's reasoning (contract 7). */
+/** What may hold a verdict's reasoning (docs/reference/workflows.md). */
 const reasons = ["reasoning", "feedback", "message"];
 
 export interface ChildWish {

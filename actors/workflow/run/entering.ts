@@ -10,7 +10,7 @@ import { stateTimer } from "./timers.ts";
 import type { Run } from "./turn.ts";
 
 /**
- * Enters a state, or ends the run when a limit forbids it (contract 8).
+ * Enters a state, or ends the run when a limit forbids it (docs/reference/workflows.md).
  *
  * @param feedback for `state.feedback`; null clears it
  */
@@ -31,7 +31,7 @@ export function enter(run: Run, target: string, feedback: string | null): void {
 }
 
 function failByVisits(run: Run, name: string, max: number, actual: number): void {
-  const message = `${name} would be entered for the ${actual}. time; ${max} are allowed`;
+  const message = `${name} would be entered ${actual} times; ${max} are allowed`;
   run.emit("WorkflowStateVisitLimitExceeded", {
     message,
     state_name: name,

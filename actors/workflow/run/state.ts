@@ -184,7 +184,7 @@ export const RunState = Type.Object({
   ending: Nullable(RunEnding),
   definition: Definition,
   input: AnyJson,
-  /** System keys included, as the contract's section 5 lists them. */
+  /** System keys included, as docs/reference/workflows.md lists them. */
   blackboard: JsonObject,
   /** Of the blackboard as JSON, kept along so that nobody measures the whole of it. */
   blackboard_bytes: Type.Integer({ minimum: 0 }),

@@ -1,6 +1,6 @@
 /**
  * Commands given as a list: no shell reads them, unless the program is one. Then the argument that it takes as a script
- * is treated like a text (contract 3, rule 7).
+ * is treated like a text (docs/reference/workflows.md).
  */
 
 /** One element, rendered or with marks in place of its values. */

@@ -1,6 +1,6 @@
 /**
  * From a state to the command that is run for it: everything rendered, nothing left to a shell but the author's own
- * text (contract 3).
+ * text (docs/reference/workflows.md).
  */
 
 import { isObject, type Json } from "../../kernel/json.ts";

@@ -1,5 +1,5 @@
 /**
- * Commands that a shell runs (contract 3, rules 5 to 7 and 10): no value is ever placed in the text that it parses.
+ * Commands that a shell runs (docs/reference/workflows.md): no value is ever placed in the text that it parses.
  *
  * Value n becomes the environment variable `SVC_ARG_n`, and the script refers to it, quoted so that it stays one word.
  * `grep -c {{a}} '{{b}}'` runs as `grep -c "${SVC_ARG_1}" ''"${SVC_ARG_2}"''`.

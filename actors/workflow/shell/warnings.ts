@@ -1,5 +1,5 @@
 /**
- * What of a command remains its author's duty (contract 3, rule 16), as far as it shows: programs that read their
+ * What of a command remains its author's duty (docs/reference/workflows.md), as far as it shows: programs that read their
  * arguments as a script, where quoting does not keep a value from being read again.
  */
 import type { Command } from "../definition.ts";

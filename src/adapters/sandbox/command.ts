@@ -6,7 +6,7 @@ import { instancePaths, longestString, proxyEnvironment } from "./instance-envir
 /** Where a program is looked for when nothing else says so. */
 const defaultPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 const defaults = { PATH: defaultPath, HOME: instancePaths.workspace } as const;
-/** Of the end of each stream, in its result (contract, rule 13). */
+/** Of the end of each stream, in its result (docs/reference/workflows.md). */
 export const commandOutputBytes = 1_024 * 1_024;
 const largestUser = 2 ** 31 - 1;
 

@@ -21,7 +21,7 @@ export const readOnlyTemporaryBytes = 64 * 1_024 * 1_024;
 /** Kernel's bound on one argument or variable, its final NUL included. */
 export const longestString = 131_072;
 
-/** True when a text can be handed over as an argument (the contract's bound is 96 KiB). */
+/** True when a text can be handed over as an argument (at most 96 KiB). */
 export function fitsArgument(prompt: string): boolean {
   return Buffer.byteLength(prompt) <= 96 * 1_024 && !prompt.includes("\0") && prompt !== "";
 }

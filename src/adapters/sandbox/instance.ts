@@ -42,7 +42,7 @@ export interface InstanceSpec {
   readonly instanceId: string;
   readonly executionId: string;
   readonly tenant: string;
-  /** The instance's whole environment as the contract lists it, gateway address included. */
+  /** The instance's whole environment as docs/reference/executions.md lists it, gateway address included. */
   readonly environment: Readonly<Record<string, string>>;
   /** Handed to the bootstrap as its first argument, or by file where it is too long for one. */
   readonly prompt: string;
@@ -61,7 +61,7 @@ export interface InstanceSpec {
    */
   readonly startupScript: string | null;
   /**
-   * A command in place of the bootstrap, by contract section 3 of workflows: it gets `environment`, what its image
+   * A command in place of the bootstrap (docs/reference/workflows.md): it gets `environment`, what its image
    * gives, PATH and HOME, and with `egress` the proxy's address; no gateway and no token. Exit codes are a shell's: 127
    * when there is no such program, 126 when it cannot be run or its directory cannot be entered. Null: an agent's
    * instance. `prompt`, `startupScript`, `bootstrapPath` and `pool` are "" and null with it.

@@ -119,8 +119,8 @@ export function createAgents(options: AgentsOptions) {
 }
 
 /**
- * Whether a manifest's values (environment, secrets of deliveries) are shown: to who may change the agent. The contract
- * asks for the scope alone; of a global agent that would be everybody who deploys agents of their own.
+ * Whether a manifest's values (environment, secrets of deliveries) are shown: to who may change the agent. The
+ * scope alone would show a global agent's to every tenant that deploys agents of its own.
  */
 function seesValues(caller: Caller, owner: string): boolean {
   return caller.identity.scopes.has("agent:deploy") && (owner === caller.tenant || mayPublish(caller));

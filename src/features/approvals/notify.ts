@@ -27,7 +27,7 @@ export interface NotifyOptions {
   readonly publicUrl: string | null;
   /** Unix ms. */
   readonly now: () => number;
-  /** Pause before the second attempt; it doubles. The contract's 10 s when left out. */
+  /** Pause before the second attempt; it doubles. 10 s when left out. */
   readonly firstDelayMs?: number;
 }
 

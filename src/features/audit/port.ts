@@ -1,4 +1,4 @@
-/** The audit log (authentication contract, section 12), as those who change things use it. */
+/** The audit log (docs/reference/identity.md), as those who change things use it. */
 import type { TransactionSql } from "postgres";
 import type { Json } from "../../../actors/kernel/json.ts";
 import type { Call } from "../../http/route.ts";

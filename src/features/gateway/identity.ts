@@ -1,6 +1,6 @@
 /**
  * Who speaks to the gateway. A token comes as a bearer or in the path; two that name different executions
- * are refused. (The third source of the contract, a container's address, comes with containers.)
+ * are refused.
  */
 import { Problem } from "../../../actors/kernel/problem.ts";
 import type { Incoming } from "../../http/route.ts";

@@ -8,7 +8,7 @@ import { iso } from "../../../actors/kernel/time.ts";
 import { repeatedly } from "../../lib/timers.ts";
 import type { Sql } from "../../store/postgres.ts";
 
-/** Every category with its severity (SEAL contract §11, platform contract §9). */
+/** Every category with its severity (docs/reference/identity.md). */
 export const severities = {
   seal_policy_violation_blocked: "high",
   policy_violation_blocked: "high",

@@ -1,5 +1,5 @@
 /**
- * Rate limits, held across all nodes (auth-tenancy 9): the buckets of a use lie in Redis and are tested and debited in
+ * Rate limits, held across all nodes (docs/reference/identity.md): the buckets of a use lie in Redis and are tested and debited in
  * one step, many uses with one command. Redis away means that nothing is let through.
  */
 import { Problem } from "../../../actors/kernel/problem.ts";

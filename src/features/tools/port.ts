@@ -38,7 +38,7 @@ export type ToolOutcome =
       readonly message: string;
       readonly details?: Json;
     }
-  /** Policy forbids it. `error_code` is the 2xxx number of the SEAL contract, `code` its name. */
+  /** Policy forbids it. `error_code` is a number of the 2xxx range, `code` its name. */
   | {
       readonly status: "refused";
       readonly error_code: number;

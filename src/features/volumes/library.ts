@@ -1,4 +1,4 @@
-/** Volumes as their users have them: made, shown, changed, deleted (platform 3). */
+/** Volumes as their users have them: made, shown, changed, deleted (docs/reference/volumes.md). */
 import type { Identity } from "../../../actors/identity/identity.ts";
 import { invalidField, Problem } from "../../../actors/kernel/problem.ts";
 import { isStorable } from "../../../actors/manifest/storable.ts";

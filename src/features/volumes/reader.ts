@@ -1,4 +1,4 @@
-/** Who may see which volumes (platform 3.1). */
+/** Who may see which volumes (docs/reference/volumes.md). */
 import type { Identity } from "../../../actors/identity/identity.ts";
 import type { Visibility } from "./records.ts";
 

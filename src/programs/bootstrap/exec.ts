@@ -18,7 +18,7 @@ const defaultTimeoutSeconds = 60;
 const defaultOutputCap = 524_288;
 const virtualWorkspace = "/workspace";
 
-/** An `exec` dispatch as the gateway sends it; absent members get the contract's defaults. */
+/** An `exec` dispatch as the gateway sends it; absent members get defaults. */
 export interface ExecRequest {
   readonly action: string;
   readonly command: string;

@@ -1,4 +1,4 @@
-/** How a program that replaces the bootstrap is run (rule of the bootstrap program, seal-tools-dispatch 13). */
+/** How a program that replaces the bootstrap is run (docs/reference/gateway.md). */
 import { extname } from "node:path";
 import { isExecutable, isFile } from "../path-kind.ts";
 

@@ -1,5 +1,5 @@
 /**
- * A run's `final_output` (contract 6): the entries of the output template, rendered on the final blackboard and brought
+ * A run's `final_output` (docs/reference/workflows.md): the entries of the output template, rendered on the final blackboard and brought
  * to the types that the output schema names.
  */
 import { isObject, type Json, jsonOrText } from "../../../kernel/json.ts";

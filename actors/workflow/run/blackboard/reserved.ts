@@ -1,4 +1,4 @@
-/** Names on the blackboard that are the system's own (workflow contract, section 5). */
+/** Names on the blackboard that are the system's own (docs/reference/workflows.md). */
 
 /** Written by the system at the start and as the run goes on. */
 const systemKeys = ["input", "intent", "tenant_id", "attachments", "workflow", "execution", "state", "human"];
@@ -12,6 +12,6 @@ export const reservedKeys: ReadonlySet<string> = new Set([
   "iteration_number",
   "previous_error",
   "context",
-  // Not a name of the contract's, but none that plain objects can be trusted with.
+  // Not a key of the system, but none that plain objects can be trusted with.
   "__proto__",
 ]);

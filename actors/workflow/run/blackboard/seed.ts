@@ -1,4 +1,4 @@
-/** A run before its first state: its first blackboard (contract 5) and everything around it. */
+/** A run before its first state: its first blackboard (docs/reference/workflows.md) and everything around it. */
 
 import { isObject, type Json } from "../../../kernel/json.ts";
 import type { BodyOf } from "../../../kernel/message.ts";

@@ -1,4 +1,4 @@
-/** What a command's end means as a state's result (contract 2). */
+/** What a command's end means as a state's result (docs/reference/workflows.md). */
 
 import { isObject, type Json } from "../../../kernel/json.ts";
 import type { CommandEnd, CommandEnded } from "../activities.ts";

@@ -19,7 +19,7 @@ import type { Run } from "../turn.ts";
 
 export type StateOf<K extends StateKind> = Extract<State, { kind: K }>;
 
-/** A state's result as the contract's section 2 gives it; `status` is `success`, `completed` or `failed`. */
+/** A state's result as docs/reference/workflows.md gives it; `status` is `success`, `completed` or `failed`. */
 export type StateResult = { readonly status: string; readonly [member: string]: Json };
 
 /** Thrown while a state is entered or goes on: its result is failed with this code, and rules are evaluated. */

@@ -1,4 +1,4 @@
-/** The result of a ParallelAgents state: what its agents came to, and the consensus over the verdicts (contract 2, 7). */
+/** The result of a ParallelAgents state: what its agents came to, and the consensus over the verdicts (docs/reference/workflows.md). */
 
 import { consensusOf } from "../../../execution/judging/consensus.ts";
 import { trimText } from "../../../execution/loop/trim.ts";

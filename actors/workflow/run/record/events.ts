@@ -1,5 +1,5 @@
 /**
- * The log of a run (contract 11). An entry is stored as type, message and details; who reads it adds the sequence, the
+ * The log of a run (docs/reference/workflows.md). An entry is stored as type, message and details; who reads it adds the sequence, the
  * time and what names the run.
  */
 import { type Static, Type } from "@sinclair/typebox";

@@ -1,4 +1,4 @@
-/** The record of a run as clients read it, and its row in lists (contract 8). Every key is always there. */
+/** The record of a run as clients read it, and its row in lists (docs/reference/workflows.md). Every key is always there. */
 
 import { type Static, Type } from "@sinclair/typebox";
 import { AnyJson, type Json, JsonObject } from "../../../kernel/json.ts";

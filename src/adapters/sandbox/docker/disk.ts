@@ -4,7 +4,7 @@ import { EngineError } from "../instance.ts";
 import { deletedButHeld, diskUsage } from "../process/supervisor/disk.ts";
 import type { Engine } from "./engine.ts";
 
-/** Under the contract's 5 s, the measuring itself included. */
+/** Below 5 s, the measuring itself included. */
 export const diskCheckMs = 3_000;
 
 export interface Measured {

@@ -3,7 +3,7 @@ import { withTimeout } from "../../../lib/timers.ts";
 import { EngineError, type InstanceSpec, LaunchFailure, type LaunchNews } from "../instance.ts";
 import type { Engine, ImageFacts } from "./engine.ts";
 
-/** The contract's limit on a pull. */
+/** How long a pull may take. */
 const pullMs = 180_000;
 
 type Wanted = NonNullable<InstanceSpec["image"]>;

@@ -16,7 +16,7 @@ import type { Plans } from "../plans.ts";
 import type { Finding, MeasureJob } from "./measure.ts";
 
 const program = fileURLToPath(new URL("./measure-program.ts", import.meta.url));
-/** The contract's budget of a pattern; a schema may hold several. */
+/** The budget of a pattern; a schema may hold several. */
 const budgetMs = { regex: 1_000, json_schema: 5_000 } as const;
 
 export function validateActivity(plans: Plans, runtime: Pick<Runtime, "of">): Activity {

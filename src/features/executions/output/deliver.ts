@@ -23,7 +23,7 @@ export interface DeliveryOptions {
   readonly runtime: Pick<Runtime, "of">;
   readonly plans: Plans;
   readonly outside: GuardedOptions;
-  /** Pause before the second attempt; it doubles. The contract's 10 s when left out. */
+  /** Pause before the second attempt; it doubles. 10 s when left out. */
   readonly firstDelayMs?: number;
   /** Told when a destination is given up. */
   log(event: string, facts: Readonly<Record<string, unknown>>): void;

@@ -1,4 +1,4 @@
-/** A stimulus posted by a caller of the API, read and checked (stimuli contract, section 2). */
+/** A stimulus posted by a caller of the API, read and checked (docs/reference/stimuli.md). */
 import { createHash } from "node:crypto";
 import type { Identity } from "../../../../actors/identity/identity.ts";
 import { invalidAt, Problem } from "../../../../actors/kernel/problem.ts";

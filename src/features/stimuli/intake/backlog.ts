@@ -3,7 +3,7 @@ import { LRUCache } from "lru-cache";
 import { Problem } from "../../../../actors/kernel/problem.ts";
 import { gather } from "../../../store/gather.ts";
 
-/** Of one tenant (contract, section 10). */
+/** Of one tenant (docs/reference/stimuli.md). */
 export const maxBacklog = 10_000;
 /** A count is taken as known for so long, ms, and less long near the bound; what this node adds meanwhile is added. */
 const freshMs = 2_000;

@@ -1,4 +1,4 @@
-/** Idempotency keys of stimuli (stimuli contract, section 7). */
+/** Idempotency keys of stimuli (docs/reference/stimuli.md). */
 
 import { invalidAt } from "../../../../actors/kernel/problem.ts";
 import { isStorable } from "../../../../actors/manifest/storable.ts";

@@ -1,4 +1,4 @@
-/** The wire shapes of workflow definitions (workflows-approvals 9). */
+/** The wire shapes of workflow definitions (docs/reference/workflows.md). */
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import { AnyJson } from "../../../../actors/kernel/json.ts";
 import { pagingQuery } from "../../../http/paging.ts";

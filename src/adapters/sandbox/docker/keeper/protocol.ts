@@ -32,7 +32,7 @@ export const assignName = "assign";
 /** The keeper keeps this open for writing: whoever reads it learns of its end at once. */
 export const aliveName = "alive";
 
-/** Bytes of each stream that come at once; the contract's console output has as much. */
+/** Bytes of each stream that come at once; console output has as much. */
 export const liveBytes = 1_024 * 1_024;
 /** Bytes of the end of each stream that come when it is longer; a record shows no more of it. */
 export const tailBytes = 1_024 * 1_024;

@@ -1,5 +1,5 @@
 /**
- * How a delivery is signed (stimuli contract, section 4): what every scheme tells of itself.
+ * How a delivery is signed (docs/reference/stimuli.md): what every scheme tells of itself.
  *
  * All schemes are HMAC-SHA256 over some bytes that the headers name, followed by the body. They differ in where the
  * headers hold the signatures, and in what is signed before the body.

@@ -1,5 +1,5 @@
 /**
- * Secrets of sources that the environment holds (stimuli contract, section 4).
+ * Secrets of sources that the environment holds (docs/reference/stimuli.md).
  *
  * E(x) is x upper-cased with every character outside A–Z and 0–9 replaced by `_`. Of tenants, whose slugs know no
  * other character than the hyphen, it can be undone.

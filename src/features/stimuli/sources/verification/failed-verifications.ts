@@ -1,5 +1,5 @@
 /**
- * Deliveries whose signature was wrong, per client address and source (stimuli contract, section 3, row 2): past 30 a
+ * Deliveries whose signature was wrong, per client address and source (docs/reference/stimuli.md): past 30 a
  * minute they are answered 429.
  *
  * The count lies in Redis, for all nodes together. A node that has met the end of a pair's minute turns that pair away

@@ -1,4 +1,4 @@
-/** Whether a delivery is signed, and by whom (stimuli contract, section 3, rows 4–6, 8 and 9). */
+/** Whether a delivery is signed, and by whom (docs/reference/stimuli.md). */
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { Problem } from "../../../../../actors/kernel/problem.ts";
 import type { Candidate, PresetName } from "../port.ts";

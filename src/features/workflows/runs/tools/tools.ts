@@ -1,4 +1,4 @@
-/** The tools of workflows, by name: `svc.workflow.*`, as well under `aegis.` (workflow contract, section 13). */
+/** The tools of workflows, by name: `svc.workflow.*`, as well under `aegis.` (docs/reference/workflows.md). */
 
 import type { Json } from "../../../../../actors/kernel/json.ts";
 import { canonicalName } from "../../../../../actors/tool/catalog.ts";
