@@ -88,7 +88,8 @@ async function readBytes(
   // With a length announced the HTTP parser lets no more through; otherwise pieces are counted as they come.
   const reading = announced === null ? readCounting(request.body, limit) : request.arrayBuffer();
   try {
-    return new Uint8Array(await withTimeout<ArrayBuffer | Uint8Array>(reading, deadlineMs, late));
+    const body = await withTimeout<ArrayBuffer | Uint8Array>(reading, deadlineMs, late);
+    return body instanceof Uint8Array ? body : new Uint8Array(body);
   } catch (error) {
     if (error instanceof Problem) throw error;
     throw new Problem(broken, "The body broke off", {}, hangUp);

@@ -1,4 +1,4 @@
-/** The realms whose tokens are believed, found by issuer. */
+/** The realms whose tokens are trusted, found by issuer. */
 import { createHash } from "node:crypto";
 import { LRUCache } from "lru-cache";
 import type { ClaimRules } from "../../actors/identity/claims.ts";

@@ -1,4 +1,4 @@
-/** The `auth` section of the configuration: which realms are believed, and how their tokens are read. */
+/** The `auth` section of the configuration: which realms are trusted, and how their tokens are read. */
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { isTenantSlug } from "../../actors/identity/tenant.ts";

@@ -78,7 +78,7 @@ async function verifyAnew(token: string, { realms, leewaySeconds, now }: TokenVe
   };
 }
 
-/** What picks the realm and the key; nothing here is believed yet. */
+/** What picks the realm and the key; nothing here is trusted yet. */
 function readUnverified(token: string) {
   if (!/^[\w-]+\.[\w-]+\.[\w-]+$/.test(token)) throw invalidToken();
   let header: ReturnType<typeof decodeProtectedHeader>;
