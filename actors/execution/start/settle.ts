@@ -90,7 +90,7 @@ function overlaid(spec: AgentSpec, overrides: AgentRuntimeOverrides | undefined)
 }
 
 /** Whether an agent declares attachments: its schema has the property, and one of its tools or patterns reads them. */
-export function takesAttachments(inputSchema: Json, tools: readonly { readonly name: string }[]): boolean {
+function takesAttachments(inputSchema: Json, tools: readonly { readonly name: string }[]): boolean {
   const declares =
     isObject(inputSchema) && isObject(inputSchema.properties) && Object.hasOwn(inputSchema.properties, "attachments");
   return declares && tools.some(({ name }) => patternCovers(name, ATTACHMENT_READ));

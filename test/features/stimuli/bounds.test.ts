@@ -54,7 +54,7 @@ test("however many large bodies are slow, small ones still get through", () => {
 
 test("bytes of deliveries being routed are bounded per tenant and always given back", async () => {
   const answers: PromiseWithResolvers<never>[] = [];
-  const ingest = withinBudget(
+  const intake = withinBudget(
     () => {
       const answer = Promise.withResolvers<never>();
       answers.push(answer);
@@ -63,7 +63,7 @@ test("bytes of deliveries being routed are bounded per tenant and always given b
     createBodyBudget(100, 60, 0),
   );
   const deliver = (tenant: string, content: string) =>
-    ingest({ tenant, content } as Arrival).catch((error: unknown) => error);
+    intake({ tenant, content } as Arrival).catch((error: unknown) => error);
   const first = deliver("large", "x".repeat(50));
   expect(await deliver("large", "x".repeat(50))).toMatchObject({ code: "stimulus_service_unavailable", status: 503 });
   void deliver("other", "x".repeat(50));
@@ -152,7 +152,7 @@ test.each([
 test("a waiting request wakes by this node, by another node's notice, or by time", async () => {
   const open = new Set(["far", "late"]);
   const watch = watchSettled(async (asked) => new Set(asked.map(({ id }) => id).filter((id) => open.has(id))));
-  const waits = (id: string, patienceMs: number) => watch.wait({ tenant: "t", id }, patienceMs);
+  const waits = (id: string, timeoutMs: number) => watch.wait({ tenant: "t", id }, timeoutMs);
   open.add("near");
   const near = waits("near", 60_000);
   watch.settled({ id: "near" });

@@ -3,7 +3,7 @@ import { Problem, type ProblemCode } from "../../../actors/kernel/problem.ts";
 import type { Settlement, Stimulus } from "../../../actors/stimulus/stimulus.ts";
 import type { RunRequest } from "../../../actors/workflow/run/start/request.ts";
 import { createDrive } from "../../../src/features/stimuli/intake/driving/drive.ts";
-import type { SourceRoute } from "../../../src/features/stimuli/sources/port.ts";
+import type { StimulusSource } from "../../../src/features/stimuli/sources/port.ts";
 import type { StartedRun } from "../../../src/features/workflows/runs/port.ts";
 
 const started = { execution_id: "run", workflow_id: "w", workflow_name: "north" } as StartedRun;
@@ -26,7 +26,7 @@ const stimulus = {
 } as unknown as Stimulus;
 
 interface World {
-  readonly route?: Partial<SourceRoute> | null;
+  readonly route?: Partial<StimulusSource> | null;
   /** What a start comes to; a run when absent. */
   readonly refused?: unknown;
   readonly exists?: boolean;
@@ -41,7 +41,7 @@ async function drive(changes: Partial<Stimulus>, { route, refused, exists = fals
   let settlement: Settlement | null = null;
   const run = createDrive({
     sources: {
-      routeOf: async () => (route === undefined ? null : ({ enabled: true, ...route } as SourceRoute)),
+      sourceOf: async () => (route === undefined ? null : ({ enabled: true, ...route } as StimulusSource)),
       routerOf: async () => null,
     },
     runs: {

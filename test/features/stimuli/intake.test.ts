@@ -1,120 +1,113 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import fc from "fast-check";
-import type { Arrival } from "../../../actors/stimulus/stimulus.ts";
-import { type Acceptance, createIntake, type Intake, keptMs } from "../../../src/features/stimuli/intake/intake.ts";
-import { migrate } from "../../../src/store/migrate.ts";
-import { freshStores, type TestStores } from "../../harness/stores.ts";
+/** The key comes before the rate, whatever the tenant has left (docs/reference/stimuli.md). */
+import { expect, test } from "bun:test";
+import { Problem } from "../../../actors/kernel/problem.ts";
+import type { Arrival, Stimulus } from "../../../actors/stimulus/stimulus.ts";
+import type { Holder } from "../../../src/features/stimuli/intake/acceptance.ts";
+import type { Driven } from "../../../src/features/stimuli/intake/driving/drive.ts";
+import { watchSettled } from "../../../src/features/stimuli/intake/driving/settled-watch.ts";
+import { createIntake, type Intake } from "../../../src/features/stimuli/intake/intake.ts";
 
-let stores: TestStores;
-beforeAll(async () => {
-  stores = await freshStores();
-  await migrate(stores.sql, stores.schema);
-});
-afterAll(() => stores.dispose());
+const failed: Driven = {
+  kind: "ended",
+  settlement: { status: "rejected", code: "no_router_configured", message: "none", extras: {}, detail: null },
+};
+const classified = {
+  kind: "ended",
+  settlement: { status: "classified", started: { workflow_id: "w", workflow_name: "w" }, detail: { confidence: 1 } },
+} as unknown as Driven;
 
-let clock = 1_767_323_045_000;
-const open = (): Intake => createIntake({ sql: stores.sql, now: () => clock, newId: () => Bun.randomUUIDv7() });
+/** Intake by a tenant that may start `most` runs in all; `drive` says how the nth attempt ends. */
+function intakeOf(most: number, drive: (attempt: number) => Promise<Driven>) {
+  let left = most;
+  let attempts = 0;
+  let ids = 0;
+  const keys = new Map<string, Holder>();
+  const watch = watchSettled(async (asked) => new Set(asked.map(({ id }) => id)));
+  const counted: string[] = [];
+  const intake = createIntake({
+    acceptance: {
+      async accept(arrival) {
+        await Bun.sleep(1);
+        const key = arrival.key ?? "";
+        const holder = keys.get(key);
+        if (holder !== undefined) return { duplicateOf: holder };
+        const id = `s-${++ids}`;
+        keys.set(key, { stimulusId: id, status: "received", acknowledge: "routed", executionId: null });
+        return { accepted: { ...arrival, id, executionId: `e-${ids}` } as Stimulus };
+      },
+      holder: async ({ key }) => keys.get(key ?? "") ?? null,
+    },
+    async drive({ id, key, executionId }) {
+      const driven = await drive(++attempts);
+      const started = driven.kind === "ended" && driven.settlement.status === "classified";
+      if (started) keys.set(key ?? "", { stimulusId: id, status: "classified", acknowledge: "routed", executionId });
+      else {
+        keys.delete(key ?? "");
+        left++;
+      }
+      watch.settled({ id });
+      return driven;
+    },
+    backlog: { require: async () => {}, added: () => {} },
+    watch,
+    limiter: {
+      async debit() {
+        if (left === 0) throw new Problem("rate_limited", "none left");
+        left--;
+        return {};
+      },
+      async refund() {
+        left++;
+      },
+    },
+    sourceOf: async () => null,
+    duplicate: async (_, id) => void counted.push(id),
+    wake: () => {},
+    report: () => {},
+    now: Date.now,
+  });
+  return { intake, counted };
+}
 
-const arrival = (facts: Partial<Arrival>): Arrival => ({
-  tenant: "north",
+const arrival = {
+  tenant: "t",
   source: "ci",
   channel: "webhook",
   acknowledge: "routed",
-  content: "content",
-  contentEncoding: "utf-8",
-  contentType: "text/plain",
-  contentSize: 7,
-  contentSha256: "00",
-  headers: { "x-a": "1" },
-  headersTruncated: false,
-  key: null,
-  sourceId: null,
-  override: null,
-  replayOf: null,
+  key: "k",
   receivedBy: { kind: "webhook", sub: "webhook:ci", email: null, tier: null },
-  ...facts,
+};
+const codes = (intake: Intake, count: number) =>
+  Promise.all(
+    Array.from({ length: count }, () =>
+      intake({ ...arrival } as Arrival).then(
+        ({ status }) => String(status),
+        (error: Problem) => error.code,
+      ),
+    ),
+  );
+
+test("of many at once under one key one starts, the others repeat, with one start left", async () => {
+  const { intake, counted } = intakeOf(1, async () => {
+    await Bun.sleep(5);
+    return classified;
+  });
+  const answers = await codes(intake, 6);
+  expect(answers.sort()).toEqual(["200", ...Array(5).fill("idempotent_duplicate")]);
+  expect(counted).toEqual(Array(5).fill("s-1"));
+  expect(await codes(intake, 1)).toEqual(["idempotent_duplicate"]);
 });
 
-const acceptedOf = (acceptance: Acceptance) => ("accepted" in acceptance ? acceptance.accepted : null);
-
-describe("of all that arrives under a key", () => {
-  test("at two nodes at once, one is accepted, and it is the one the others are told of", async () => {
-    const nodes = [open(), open()];
-    let round = 0;
-    const name = fc.record({
-      tenant: fc.constantFrom("north", "south"),
-      source: fc.constantFrom("ci", "shop"),
-      key: fc.option(fc.constantFrom("a", "b", 'c"\\', "ключ", ""), { nil: null }),
-      node: fc.constantFrom(0, 1),
-    });
-    await fc.assert(
-      fc.asyncProperty(fc.array(name, { minLength: 1, maxLength: 60 }), async (names) => {
-        const suffix = `#${round++}`;
-        const answers = await Promise.all(
-          names.map(async ({ node, key, ...rest }) => {
-            const full = key === null ? null : key + suffix;
-            const acceptance = await (nodes[node] as Intake).accept(arrival({ ...rest, key: full }));
-            return { name: JSON.stringify([rest, full]), full, acceptance };
-          }),
-        );
-        for (const [, group] of Map.groupBy(answers, (one) => one.name)) {
-          const accepted = group.flatMap(({ acceptance }) => acceptedOf(acceptance) ?? []);
-          if (group[0]?.full === null) {
-            expect(accepted).toHaveLength(group.length);
-            continue;
-          }
-          expect(accepted).toHaveLength(1);
-          for (const { acceptance } of group) {
-            if ("duplicateOf" in acceptance) expect(acceptance.duplicateOf.stimulusId).toBe(accepted[0]?.id ?? "");
-          }
-        }
-      }),
-      { numRuns: 25 },
-    );
+test("when the first comes to nothing the next has the key and the returned start", async () => {
+  const { intake } = intakeOf(1, async (attempt) => {
+    await Bun.sleep(5);
+    return attempt === 1 ? failed : classified;
   });
-
-  test("a day later the key is free again, and not a moment before", async () => {
-    const intake = open();
-    const first = acceptedOf(await intake.accept(arrival({ key: "daily" })));
-    clock += keptMs - 1;
-    expect(acceptedOf(await intake.accept(arrival({ key: "daily" })))).toBeNull();
-    clock += 1;
-    expect(await intake.holder(arrival({ key: "daily" }))).toBeNull();
-    const second = acceptedOf(await intake.accept(arrival({ key: "daily" })));
-    expect(second?.id).not.toBe(first?.id ?? "");
-    expect((await intake.holder(arrival({ key: "daily" })))?.stimulusId).toBe(second?.id ?? "");
-  });
-
-  test("a forced replay leaves the key to its holder", async () => {
-    const intake = open();
-    const first = acceptedOf(await intake.accept(arrival({ key: "forced" })));
-    expect(acceptedOf(await intake.accept(arrival({ key: "forced" }), false))).not.toBeNull();
-    expect((await intake.holder(arrival({ key: "forced" })))?.stimulusId).toBe(first?.id ?? "");
-  });
+  const answers = await codes(intake, 4);
+  expect(answers.sort()).toEqual(["200", "idempotent_duplicate", "idempotent_duplicate", "no_router_configured"]);
 });
 
-test("what is stored is what arrived", async () => {
-  const facts: Partial<Arrival> = {
-    content: 'quotes " and \\ and {braces}, NULL',
-    headers: { "x-quote": 'a "b" \\ c', __proto__x: "1" },
-    headersTruncated: true,
-    key: 'k"\\,{}',
-    override: { workflow: "a", version: null },
-    replayOf: Bun.randomUUIDv7(),
-    sourceId: Bun.randomUUIDv7(),
-  };
-  const accepted = acceptedOf(await open().accept(arrival(facts)));
-  const [row] = await stores.sql`select * from stimuli where id = ${accepted?.id ?? ""}`;
-  expect(row).toMatchObject({
-    tenant: "north",
-    content: facts.content,
-    headers: JSON.stringify(facts.headers),
-    headers_truncated: true,
-    idempotency_key: facts.key,
-    override: facts.override,
-    replay_of: facts.replayOf,
-    source_id: facts.sourceId,
-    status: "received",
-    attempts: 1,
-  });
+test("a free key is refused when the rate is used up", async () => {
+  const { intake } = intakeOf(0, async () => classified);
+  expect(await codes(intake, 2)).toEqual(["rate_limited", "rate_limited"]);
 });

@@ -17,8 +17,8 @@ import { openPatientRedis, openRedis } from "../../../store/redis.ts";
 import type { Router } from "../sources/port.ts";
 import { createMatching, failed, type MatchOptions, type RouterTerms } from "./match.ts";
 import { classifyRecords, initiatorOf, type StoredForRouting } from "./records.ts";
-import { addressOf, cancelRouter, type RouterRunOptions, runRouter } from "./run.ts";
-import { createTurns } from "./turns.ts";
+import { addressOf, cancelRouter, type RouterRunOptions, runRouter } from "./router-run.ts";
+import { createTenantSlots } from "./tenant-slots.ts";
 
 export interface ClassifierOptions extends QueueOptions, RouterRunOptions, MatchOptions {
   readonly sql: Sql;
@@ -77,7 +77,7 @@ export function createClassifier(options: ClassifierOptions): Classifier {
   const matching = createMatching(options);
   const queue = openQueue("stimulus-classification", options);
   const channel = openChannel(redisUrl, `${prefix}:classified`);
-  const turns = createTurns(Math.ceil(options.concurrency * tenantShare));
+  const turns = createTenantSlots(Math.ceil(options.concurrency * tenantShare));
   const waiting = new Map<string, Waiting>();
   const leaving = new AbortController();
 

@@ -26,7 +26,7 @@ export const classification = defineFeature({
       executions,
       runtime,
       choices: definitions.choices,
-      routeOf: sources.routeOf,
+      sourceOf: sources.sourceOf,
       concurrency: settings.maxClassifications,
       now,
       newId,

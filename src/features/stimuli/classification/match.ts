@@ -19,7 +19,7 @@ import type { Router, Sources } from "../sources/port.ts";
 
 export interface MatchOptions {
   readonly choices: WorkflowChoices;
-  readonly routeOf: Sources["routeOf"];
+  readonly sourceOf: Sources["sourceOf"];
   /** Unix milliseconds. */
   readonly now: () => number;
 }
@@ -47,7 +47,7 @@ const keptCharacters = 8 * 1_048_576;
 /** Characters of a name that is worth looking up. */
 const maxName = 256;
 
-export function createMatching({ choices, routeOf, now }: MatchOptions) {
+export function createMatching({ choices, sourceOf, now }: MatchOptions) {
   const known = new LRUCache<string, { readonly at: number; readonly found: Promise<Choices> }>({
     maxSize: keptCharacters,
   });
@@ -107,7 +107,7 @@ export function createMatching({ choices, routeOf, now }: MatchOptions) {
     if (ref === "" || ref.length >= maxName || !isStorable(ref)) return null;
     const found = await workflowOf(ref, terms);
     if (found !== null) return found;
-    const route = await routeOf(terms.tenant, ref.toLowerCase());
+    const route = await sourceOf(terms.tenant, ref.toLowerCase());
     if (route?.enabled !== true || route.workflow === null) return null;
     const { workflow, workflowVersion: version } = route;
     return (await admits(terms, workflow, version)) ? { workflow, version } : null;

@@ -25,7 +25,7 @@ export const history = defineFeature({
   open({ settings, sql, now, info }, { intake, sources, audit }) {
     const records = historyRecords(sql);
     const history = createHistory({ sql, records, audit, report: info, now });
-    const replays = createReplays({ sql, records, audit, sources, ingest: intake.ingest, report: info, now });
+    const replays = createReplays({ sql, records, audit, sources, intake: intake.take, report: info, now });
     const retentionDays = settings.stimulusRetentionDays;
     return {
       service: null,

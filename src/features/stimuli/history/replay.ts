@@ -11,7 +11,7 @@ import { type Arrival, receiverOf } from "../../../../actors/stimulus/stimulus.t
 import { asProblem, internalError } from "../../../http/problem.ts";
 import type { Sql } from "../../../store/postgres.ts";
 import type { Audit, AuditedBy } from "../../audit/port.ts";
-import type { Ingest, Ingested } from "../intake/port.ts";
+import type { Intake, IntakeAnswer } from "../intake/port.ts";
 import type { Sources } from "../sources/port.ts";
 import type { HeldRow, HistoryRecords, Transaction } from "./records.ts";
 import type { BulkReplayed, ReplayBody } from "./schema.ts";
@@ -27,8 +27,8 @@ export interface ReplayOptions {
   readonly sql: Sql;
   readonly records: HistoryRecords;
   readonly audit: Audit;
-  readonly sources: Pick<Sources, "routeOf">;
-  readonly ingest: Ingest;
+  readonly sources: Pick<Sources, "sourceOf">;
+  readonly intake: Intake;
   readonly report: (event: string, facts: Record<string, unknown>) => void;
   /** Unix milliseconds. */
   readonly now: () => number;
@@ -51,7 +51,7 @@ const reservedMs = replayTimeoutSeconds * 1000;
 const atOnce = 16;
 const beginWithinMs = 60_000;
 
-export function createReplays({ sql, records, audit, sources, ingest, report, now }: ReplayOptions) {
+export function createReplays({ sql, records, audit, sources, intake, report, now }: ReplayOptions) {
   /**
    * Judges and reserves the original, with an entry in the audit log: nothing is replayed that nobody answers for.
    * @throws Problem 404, 409
@@ -88,7 +88,7 @@ export function createReplays({ sql, records, audit, sources, ingest, report, no
   async function arrivalOf({ tenant, identity }: Actor, id: string, { override }: ReplayWish): Promise<Arrival> {
     const stored = await records.stored(tenant, id);
     if (stored === null) throw stimulusNotFound();
-    const route = await sources.routeOf(tenant, stored.source);
+    const route = await sources.sourceOf(tenant, stored.source);
     return {
       ...stored,
       channel: "replay",
@@ -101,14 +101,14 @@ export function createReplays({ sql, records, audit, sources, ingest, report, no
     };
   }
 
-  /** @throws Problem 404, 409 and what ingestion answers with */
-  async function replay(actor: Actor, id: string, wish: ReplayWish): Promise<Ingested> {
+  /** @throws Problem 404, 409 and what the intake answers with */
+  async function replay(actor: Actor, id: string, wish: ReplayWish): Promise<IntakeAnswer> {
     await admit(actor, id, wish);
     try {
-      const ingested = await ingest(await arrivalOf(actor, id, wish), wish.force);
-      const { stimulus_id, status } = ingested.body;
+      const answer = await intake(await arrivalOf(actor, id, wish), wish.force);
+      const { stimulus_id, status } = answer.body;
       if (status === "classified") report("stimulus_replayed", { tenant: actor.tenant, stimulus_id, replay_of: id });
-      return ingested;
+      return answer;
     } finally {
       if (!wish.force) await release(actor.tenant, id);
     }

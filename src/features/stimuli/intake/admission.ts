@@ -6,12 +6,12 @@
 import { Problem } from "../../../../actors/kernel/problem.ts";
 import type { Arrival, Stimulus } from "../../../../actors/stimulus/stimulus.ts";
 import type { RateUse } from "../../limits/port.ts";
+import type { Acceptance, Holder } from "./acceptance.ts";
 import type { Backlog } from "./backlog.ts";
 import type { SettledWatch } from "./driving/settled-watch.ts";
-import type { Holder, Intake } from "./intake.ts";
 
 export interface AdmissionOptions {
-  readonly intake: Intake;
+  readonly acceptance: Acceptance;
   readonly backlog: Backlog;
   readonly watch: SettledWatch;
   readonly limiter: {
@@ -37,10 +37,10 @@ export interface Admitted {
 export type Admit = (arrival: Arrival, use: RateUse, force: boolean) => Promise<Admitted>;
 
 /** A repeat of what is being routed waits for the outcome so long, ms (contract, section 7). */
-const patienceMs = 35_000;
+const timeoutMs = 35_000;
 
 export function createAdmission(options: AdmissionOptions): Admit {
-  const { intake, backlog, watch, limiter, now } = options;
+  const { acceptance, backlog, watch, limiter, now } = options;
   /** What this node is taking in now, by key. */
   const takingIn = new Map<string, Promise<Admitted>>();
 
@@ -52,7 +52,7 @@ export function createAdmission(options: AdmissionOptions): Admit {
   /** Waits until nobody holds the key. @returns whether anybody did @throws Problem 409 */
   async function freed(arrival: Arrival, until: number): Promise<boolean> {
     for (let wasHeld = false; ; wasHeld = true) {
-      const holder = await intake.holder(arrival);
+      const holder = await acceptance.holder(arrival);
       if (holder === null) return wasHeld;
       await ended(arrival, holder, until);
     }
@@ -81,10 +81,10 @@ export function createAdmission(options: AdmissionOptions): Admit {
 
   async function accept(arrival: Arrival, force: boolean, until: number): Promise<Stimulus> {
     for (let claims = true; ; ) {
-      const acceptance = await intake.accept(arrival, claims);
-      if ("accepted" in acceptance) return acceptance.accepted;
-      if (force && isSuccess(acceptance.duplicateOf)) claims = false;
-      else await ended(arrival, acceptance.duplicateOf, until);
+      const outcome = await acceptance.accept(arrival, claims);
+      if ("accepted" in outcome) return outcome.accepted;
+      if (force && isSuccess(outcome.duplicateOf)) claims = false;
+      else await ended(arrival, outcome.duplicateOf, until);
     }
   }
 
@@ -99,7 +99,7 @@ export function createAdmission(options: AdmissionOptions): Admit {
   }
 
   return async (arrival, use, force) => {
-    const until = now() + patienceMs;
+    const until = now() + timeoutMs;
     const { tenant, source, key } = arrival;
     if (key === null || force) return admit(arrival, use, force, until);
     // Neither tenants nor sources hold blanks.

@@ -2,8 +2,9 @@
  * How much a node holds of bodies that are still being read, and of contents that are being routed: a slow body costs
  * its sender's share of this, a slow router its tenant's, and neither the node's memory.
  */
-import type { Ingest } from "./ingest.ts";
-import { unavailable } from "./intake.ts";
+
+import { unavailable } from "./acceptance.ts";
+import type { Intake } from "./intake.ts";
 
 /** Bytes of all bodies together, and of one client's or tenant's. */
 const mostBytes = 256 * 1_048_576;
@@ -41,11 +42,11 @@ export function createBodyBudget(most = mostBytes, ofOne = mostOfOne, small = sm
 }
 
 /** Holds the contents of each tenant's messages from the moment they are complete until they are answered. */
-export function withinBudget(ingest: Ingest, budget: BodyBudget): Ingest {
+export function withinBudget(intake: Intake, budget: BodyBudget): Intake {
   return async (arrival, wish) => {
     const release = budget.hold(arrival.tenant, arrival.content.length);
     try {
-      return await ingest(arrival, wish);
+      return await intake(arrival, wish);
     } finally {
       release();
     }

@@ -5,8 +5,8 @@ import { limits } from "../../limits/feature.ts";
 import { runs } from "../../workflows/runs/feature.ts";
 import { classification } from "../classification/feature.ts";
 import { sources } from "../sources/feature.ts";
-import { ingestRoutes } from "./ingest-routes.ts";
 import { openStimuli } from "./open.ts";
+import { intakeRoutes } from "./routes.ts";
 
 export const intake = defineFeature({
   name: "stimuli/intake",
@@ -28,21 +28,21 @@ export const intake = defineFeature({
     const stimuli = openStimuli({
       sql,
       // Connections are cut after half of the time that a stopping node has.
-      partingMs: drainMs / 4,
+      drainMs: drainMs / 4,
       sources,
       failed: sources.failed,
       tenants,
       runs,
       limiter: limits,
       classifier: classification,
-      series: { events, refusals },
+      metrics: { events, refusals },
       report: info,
       now,
       newId,
     });
     return {
-      service: { ingest: stimuli.ingest },
-      routes: ingestRoutes(stimuli),
+      service: { take: stimuli.intake },
+      routes: intakeRoutes(stimuli),
       jobs: [
         () => {
           stimuli.start();

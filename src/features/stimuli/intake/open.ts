@@ -7,14 +7,14 @@ import type { Runs } from "../../workflows/runs/feature.ts";
 import type { Classifier } from "../classification/port.ts";
 import type { FailedVerifications } from "../sources/feature.ts";
 import type { Sources } from "../sources/port.ts";
+import { createAcceptance } from "./acceptance.ts";
 import { watchBacklog } from "./backlog.ts";
 import { createBodyBudget, withinBudget } from "./body-budget.ts";
-import { createParting } from "./driving/drain.ts";
+import { createDrain } from "./driving/drain.ts";
 import { createDrive } from "./driving/drive.ts";
 import { createPump } from "./driving/pump.ts";
 import { watchSettled } from "./driving/settled-watch.ts";
-import { createIngest, rateUse } from "./ingest.ts";
-import { createIntake } from "./intake.ts";
+import { createIntake, rateUse } from "./intake.ts";
 import { stimulusRecords } from "./records.ts";
 import { createWebhooks } from "./webhooks.ts";
 
@@ -27,24 +27,24 @@ export interface StimuliOptions {
   readonly limiter: Pick<Limiter, "debit" | "refund">;
   readonly classifier: Pick<Classifier, "classify">;
   /** Stimuli by what happened to them, and deliveries by the code they were turned away with. */
-  readonly series: { readonly events: Counter<"event">; readonly refusals: Counter<"code"> };
+  readonly metrics: { readonly events: Counter<"event">; readonly refusals: Counter<"code"> };
   readonly report: (event: string, facts: Record<string, unknown>) => void;
   /** How long deliveries under way are waited for once the node leaves. */
-  readonly partingMs: number;
+  readonly drainMs: number;
   /** Unix milliseconds. */
   readonly now: () => number;
   readonly newId: () => string;
 }
 
 export function openStimuli(options: StimuliOptions) {
-  const { sql, limiter, series, now, newId } = options;
+  const { sql, limiter, metrics, now, newId } = options;
   const records = stimulusRecords(sql, now);
-  const intake = createIntake({ sql, now, newId });
+  const acceptance = createAcceptance({ sql, now, newId });
   const watch = watchSettled(records.stillReceived);
-  const inTime = createParting(options.partingMs);
+  const inTime = createDrain(options.drainMs);
   let accepting = 0;
   const report = (event: string, facts: Record<string, unknown>) => {
-    series.events.inc({ event });
+    metrics.events.inc({ event });
     options.report(event, facts);
   };
   const drive = createDrive({
@@ -53,7 +53,7 @@ export function openStimuli(options: StimuliOptions) {
     classify: options.classifier.classify,
     records,
     refund: (stimulus) =>
-      rateUse(options.sources.routeOf, stimulus)
+      rateUse(options.sources.sourceOf, stimulus)
         .then(limiter.refund)
         .catch(() => {}),
     settled: watch.settled,
@@ -61,31 +61,31 @@ export function openStimuli(options: StimuliOptions) {
     now,
   });
   const pump = createPump({ due: records.due, drive, accepting: () => accepting, report, now });
-  const taking = createIngest({
-    intake,
+  const taking = createIntake({
+    acceptance,
     drive,
     backlog: watchBacklog(records.backlogOf, now),
     watch,
     limiter,
-    routeOf: options.sources.routeOf,
+    sourceOf: options.sources.sourceOf,
     duplicate: records.duplicate,
     wake: pump.wake,
     report,
     now,
   });
-  const ingest = withinBudget(taking, createBodyBudget());
+  const intake = withinBudget(taking, createBodyBudget());
   const deliver = createWebhooks({
     sources: options.sources,
     tenants: options.tenants,
     failed: options.failed,
     budget: createBodyBudget(),
-    ingest,
-    refused: (code) => series.refusals.inc({ code }),
+    intake,
+    refused: (code) => metrics.refusals.inc({ code }),
     now,
   });
   return {
     records,
-    ingest,
+    intake,
     deliver,
     async underWay<T>(work: () => Promise<T>, stopping: AbortSignal): Promise<T> {
       accepting++;

@@ -1,5 +1,6 @@
 /** What other features may use of stimuli/intake. */
+
+export { keptMs } from "./acceptance.ts";
 export { firstIdOf } from "./ids.ts";
-export type { Ingest, Ingested } from "./ingest.ts";
-export { Received, Routed } from "./ingest-schema.ts";
-export { keptMs } from "./intake.ts";
+export type { Intake, IntakeAnswer } from "./intake.ts";
+export { Received, Routed } from "./schema.ts";

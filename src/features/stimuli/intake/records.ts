@@ -10,9 +10,9 @@ import type {
 import { numbers, texts } from "../../../store/array-literal.ts";
 import { inBatches } from "../../../store/batches.ts";
 import type { Sql } from "../../../store/postgres.ts";
+import { leaseMs } from "./acceptance.ts";
 import { maxBacklog } from "./backlog.ts";
 import { settleText } from "./driving/settle-sql.ts";
-import { leaseMs } from "./intake.ts";
 
 /** A stimulus by its name. */
 export type StimulusName = Pick<Stimulus, "tenant" | "id">;

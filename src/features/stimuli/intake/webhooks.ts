@@ -13,7 +13,7 @@ import type { FailedVerifications, Handshake } from "../sources/feature.ts";
 import { readSignatures, type SignedCandidate, verifySignatures } from "../sources/feature.ts";
 import type { Candidate, Sources } from "../sources/port.ts";
 import type { BodyBudget } from "./body-budget.ts";
-import type { Ingest, Ingested } from "./ingest.ts";
+import type { Intake, IntakeAnswer } from "./intake.ts";
 import { checkedKey } from "./key.ts";
 
 export interface WebhookOptions {
@@ -21,7 +21,7 @@ export interface WebhookOptions {
   readonly tenants: Tenants;
   readonly failed: FailedVerifications;
   readonly budget: BodyBudget;
-  readonly ingest: Ingest;
+  readonly intake: Intake;
   /** Counts what was turned away before it was anybody's. */
   readonly refused: (code: string) => void;
   /** Unix milliseconds. */
@@ -35,7 +35,7 @@ const bodyDeadlineMs = 15_000;
 /** Of a content type that is kept. */
 const maxContentType = 256;
 
-export type Delivered = Ingested | { readonly handshake: Handshake };
+export type Delivered = IntakeAnswer | { readonly handshake: Handshake };
 
 /**
  * @param path source and, at a route's own URL, its id, as they stand in the path, percent-decoded once
@@ -122,9 +122,9 @@ export function createWebhooks(options: WebhookOptions): Deliver {
       replayOf: null,
       receivedBy: { kind: "webhook", sub: `webhook:${source}`, email: null, tier: null },
     };
-    const ingested = await options.ingest(arrival);
+    const answer = await options.intake(arrival);
     if (route !== null) sources.received(route, now());
-    return ingested;
+    return answer;
   }
 
   return async (incoming, path) => {

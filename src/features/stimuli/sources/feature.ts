@@ -10,7 +10,7 @@ import { bootSourcesFrom } from "./boot/boot.ts";
 import { createSources } from "./lookup.ts";
 import { createRouters } from "./routers/service.ts";
 import { sourceRoutes } from "./routes.ts";
-import { createSourceRoutes } from "./source-routes.ts";
+import { createSourceService } from "./service.ts";
 import { environmentSecrets } from "./verification/environment.ts";
 import { openFailedVerifications } from "./verification/failed-verifications.ts";
 import { encryptedColumns } from "./verification/secrets.ts";
@@ -50,14 +50,14 @@ export const sources = defineFeature({
     const findAgent = agents.identify;
     const sources = createSources({ sql, encryption, environment, findAgent, report: info, now });
     const failed = openFailedVerifications({ redisUrl, prefix, now });
-    const routes = createSourceRoutes({
+    const routes = createSourceService({
       sql,
       encryption,
       audit,
       definitions,
       environment,
       publicUrl,
-      changed: sources.forgetRoute,
+      changed: sources.forgetSource,
       now,
       newId,
     });

@@ -1,6 +1,6 @@
 /** When deliveries last came in, per route: noted in memory and written down every few seconds. */
 import { repeatedly } from "../../../lib/timers.ts";
-import type { SourceRoute } from "./port.ts";
+import type { StimulusSource } from "./port.ts";
 
 const usualPauseMs = 5000;
 /** Routes noted at once; those beyond are noted with their next delivery. */
@@ -16,7 +16,7 @@ interface Mark {
 
 export interface ReceivedNotes {
   /** @param at Unix milliseconds */
-  note(route: Pick<SourceRoute, "tenant" | "id">, at: number): void;
+  note(route: Pick<StimulusSource, "tenant" | "id">, at: number): void;
   /** Writes down what is noted, and notes no more. */
   close(): Promise<void>;
 }

@@ -5,14 +5,14 @@ import { gather } from "../../../store/gather.ts";
 import type { Sql } from "../../../store/postgres.ts";
 import type { Encryption } from "../../encryption/port.ts";
 import { noteReceived } from "./last-received.ts";
-import type { Candidate, Router, SourceRoute, Sources } from "./port.ts";
-import { type RouteRow, routeRecords } from "./records.ts";
-import { defaultTolerance } from "./route-settings.ts";
+import { sourceOfRow } from "./mapper.ts";
+import type { Candidate, Router, Sources, StimulusSource } from "./port.ts";
+import { type SourceRow, sourceRecords } from "./records.ts";
 import { type RouterRow, routerRecords } from "./routers/records.ts";
+import { defaultTolerance } from "./settings.ts";
 import type { SecretsOfEnvironment } from "./verification/environment.ts";
 import { type FreshAnswer, FreshAnswers } from "./verification/fresh-answers.ts";
 import { environmentKeys, type Keys, keysOf } from "./verification/keys.ts";
-import { sourceRouteOf } from "./wire.ts";
 
 /** Changes are promised to hold on every node within 5 s. */
 const freshMs = 3000;
@@ -35,7 +35,7 @@ export interface LookupOptions {
 
 /** What this node changed itself is felt at once. */
 export interface OpenSources extends Sources {
-  forgetRoute(route: { readonly tenant: string; readonly source: string; readonly id: string }): void;
+  forgetSource(route: { readonly tenant: string; readonly source: string; readonly id: string }): void;
   forgetRouter(tenant: string): void;
   /** Writes down what is noted yet. */
   close(): Promise<void>;
@@ -60,19 +60,19 @@ interface Opened extends Pick<Keys, "until"> {
 }
 
 export function createSources({ sql, encryption, environment, findAgent, report, now }: LookupOptions): OpenSources {
-  const records = routeRecords(sql);
+  const records = sourceRecords(sql);
   const routers = routerRecords(sql);
   const received = noteReceived((marks) => records.received(marks), report);
 
-  const oldest = gather<string, readonly RouteRow[]>(
+  const oldest = gather<string, readonly SourceRow[]>(
     (sources) => records.oldest(sources),
     (source) => source,
   );
-  const ofTenant = gather<TenantSource, RouteRow>(
+  const ofTenant = gather<TenantSource, SourceRow>(
     async (keys) => new Map((await records.ofTenants(keys)).map((row) => [nameOf(row), row])),
     nameOf,
   );
-  const ofUrl = gather<Url, RouteRow>(
+  const ofUrl = gather<Url, SourceRow>(
     async (keys) => new Map((await records.ofUrls(keys)).map((row) => [urlOf(row), row])),
     urlOf,
   );
@@ -81,10 +81,10 @@ export function createSources({ sql, encryption, environment, findAgent, report,
     (tenant) => tenant,
   );
 
-  function opened(row: RouteRow, at: number): Opened {
+  function opened(row: SourceRow, at: number): Opened {
     const { keys, until, fault } = keysOf(encryption, environment, row, at);
     const { tenant, source, preset, tolerance_seconds: toleranceSeconds } = row;
-    const candidate = { tenant, source, route: sourceRouteOf(row), preset, toleranceSeconds, secrets: keys };
+    const candidate = { tenant, source, route: sourceOfRow(row), preset, toleranceSeconds, secrets: keys };
     // Kept with the candidate, so that this is found out once as well.
     return { candidate: fault === null || keys.length > 0 ? candidate : { ...candidate, fault }, until };
   }
@@ -107,7 +107,7 @@ export function createSources({ sql, encryption, environment, findAgent, report,
     const others = tenants.filter((tenant) => rows.every((row) => row.tenant !== tenant));
     const found = await Promise.all(others.map((tenant) => ofTenant({ tenant, source })));
     // A stored secret makes the variable that bound its tenant inert.
-    const further = found.filter((row): row is RouteRow => row !== null && row.secret === null);
+    const further = found.filter((row): row is SourceRow => row !== null && row.secret === null);
     const alone = others.filter((_, index) => found[index] === null).map((tenant) => bound(tenant, source));
     return foundOf(
       [...rows, ...further].map((row) => opened(row, at)),
@@ -123,11 +123,11 @@ export function createSources({ sql, encryption, environment, findAgent, report,
     return foundOf(row === null ? [] : [opened(row, at)], [], at);
   }
 
-  async function findRoute(question: string): Promise<FreshAnswer<SourceRoute | null>> {
+  async function findSource(question: string): Promise<FreshAnswer<StimulusSource | null>> {
     const at = now();
     const [tenant, source] = halves(question);
     const row = await ofTenant({ tenant, source });
-    return { value: row === null ? null : sourceRouteOf(row), until: at + freshMs };
+    return { value: row === null ? null : sourceOfRow(row), until: at + freshMs };
   }
 
   async function findRouter(tenant: string): Promise<FreshAnswer<Router | null>> {
@@ -152,7 +152,7 @@ export function createSources({ sql, encryption, environment, findAgent, report,
   const shared = { now, renewAfterMs, capacity: remembered };
   const candidatesOf = new FreshAnswers({ ...shared, find: findCandidates, isNothing: isEmpty });
   const byUrl = new FreshAnswers({ ...shared, find: findByUrl, isNothing: isEmpty });
-  const routes = new FreshAnswers({ ...shared, find: findRoute, isNothing: isNull });
+  const routes = new FreshAnswers({ ...shared, find: findSource, isNothing: isNull });
   const routersOf = new FreshAnswers({ ...shared, find: findRouter, isNothing: isNull });
 
   return {
@@ -166,13 +166,13 @@ export function createSources({ sql, encryption, environment, findAgent, report,
       const [candidate = null] = await byUrl.get(urlOf({ source, id: sourceId.toLowerCase() }));
       return candidate;
     },
-    async routeOf(tenant, written) {
+    async sourceOf(tenant, written) {
       const source = parseSource(written);
       return source === null ? null : routes.get(nameOf({ tenant, source }));
     },
     routerOf: async (tenant) => routersOf.get(tenant),
     received: (route, at) => received.note(route, at),
-    forgetRoute(route) {
+    forgetSource(route) {
       candidatesOf.drop(route.source);
       byUrl.drop(urlOf(route));
       routes.drop(nameOf(route));

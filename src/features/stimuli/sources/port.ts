@@ -1,4 +1,4 @@
-/** Where stimuli come from, as ingestion and routing see it. Answers are at most 3 s old. */
+/** Where stimuli come from, as the intake and routing see it. Answers are at most 3 s old. */
 import type { Problem } from "../../../../actors/kernel/problem.ts";
 import type { Acknowledge } from "../../../../actors/stimulus/stimulus.ts";
 
@@ -6,7 +6,7 @@ export const presetNames = ["svc", "github", "stripe", "slack", "standard_webhoo
 export type PresetName = (typeof presetNames)[number];
 
 /** The configuration of one source in one tenant (contract, section 6). */
-export interface SourceRoute {
+export interface StimulusSource {
   readonly id: string;
   readonly tenant: string;
   /** Lower case. */
@@ -30,7 +30,7 @@ export interface Candidate {
   readonly tenant: string;
   readonly source: string;
   /** Null: bound by an environment variable alone. */
-  readonly route: SourceRoute | null;
+  readonly route: StimulusSource | null;
   readonly preset: PresetName;
   readonly toleranceSeconds: number;
   /** Key bytes of the current and of previous secrets; empty: there is none. Never logged. */
@@ -55,8 +55,8 @@ export interface Sources {
   candidates(source: string): Promise<readonly Candidate[]>;
   /** The one candidate of a route's own URL; null: there is no such pair. */
   candidate(source: string, sourceId: string): Promise<Candidate | null>;
-  routeOf(tenant: string, source: string): Promise<SourceRoute | null>;
+  sourceOf(tenant: string, source: string): Promise<StimulusSource | null>;
   routerOf(tenant: string): Promise<Router | null>;
   /** Notes that a delivery was accepted; written down now and then. */
-  received(route: SourceRoute, at: number): void;
+  received(route: StimulusSource, at: number): void;
 }

@@ -4,14 +4,14 @@ import type { Acknowledge } from "../../../../actors/stimulus/stimulus.ts";
 import { texts } from "../../../store/array-literal.ts";
 import type { Sql } from "../../../store/postgres.ts";
 import type { PresetName } from "./port.ts";
-import type { RouteSettings } from "./route-settings.ts";
+import type { SourceSettings } from "./settings.ts";
 
 export type Transaction = TransactionSql<Record<string, never>>;
 
 /** Candidates of a bare URL per source: the oldest routes of its name. */
-const bareUrlRoutes = 20;
+const bareUrlSources = 20;
 
-export interface RouteRow {
+export interface SourceRow {
   readonly id: string;
   readonly tenant: string;
   readonly source: string;
@@ -38,18 +38,18 @@ export interface RouteRow {
 }
 
 /** With its rank among the routes of its source. */
-export interface ShownRow extends RouteRow {
+export interface ShownRow extends SourceRow {
   /** Whether it is one of the oldest of its name, in whatever tenant. */
   readonly is_among_oldest: boolean;
 }
 
 /** The secrets of a row as they are stored. */
-export type StoredSecrets = Pick<RouteRow, "secret_version" | "secret" | "previous_secret" | "previous_expires_at">;
+export type StoredSecrets = Pick<SourceRow, "secret_version" | "secret" | "previous_secret" | "previous_expires_at">;
 
 export interface NewRow {
   readonly id: string;
   readonly tenant: string;
-  readonly settings: RouteSettings;
+  readonly settings: SourceSettings;
   readonly secrets: StoredSecrets;
   readonly createdBy: { readonly kind: string; readonly sub: string };
   readonly at: Date;
@@ -60,21 +60,21 @@ export interface RowChange {
   readonly tenant: string;
   readonly id: string;
   readonly revision: number;
-  readonly settings: RouteSettings;
+  readonly settings: SourceSettings;
   /** Null: they stay as they are. */
   readonly secrets: StoredSecrets | null;
   readonly at: Date;
 }
 
-export type RouteRecords = ReturnType<typeof routeRecords>;
+export type SourceRecords = ReturnType<typeof sourceRecords>;
 
-export function routeRecords(sql: Sql) {
+export function sourceRecords(sql: Sql) {
   const columns = sql`r.id, r.tenant, r.source, r.workflow, r.workflow_version, r.enabled, r.preset,
     r.tolerance_seconds, r.acknowledge, r.idempotency_fallback, r.forward_headers, r.rate_per_minute, r.description, r.secret_version,
     r.secret, r.previous_secret, r.previous_expires_at, r.last_received_at, r.revision, r.created_at, r.updated_at,
     r.created_by`;
-  const rank = sql`(select count(*) < ${bareUrlRoutes} from (select from stimulus_sources o
-    where o.source = r.source and (o.created_at, o.id) < (r.created_at, r.id) limit ${bareUrlRoutes}) as older)
+  const rank = sql`(select count(*) < ${bareUrlSources} from (select from stimulus_sources o
+    where o.source = r.source and (o.created_at, o.id) < (r.created_at, r.id) limit ${bareUrlSources}) as older)
     as is_among_oldest`;
 
   return {
@@ -149,26 +149,26 @@ export function routeRecords(sql: Sql) {
     },
 
     /** The oldest routes of each source, in whatever tenant; by source. */
-    async oldest(sources: readonly string[]): Promise<ReadonlyMap<string, readonly RouteRow[]>> {
-      const rows = await sql<RouteRow[]>`
+    async oldest(sources: readonly string[]): Promise<ReadonlyMap<string, readonly SourceRow[]>> {
+      const rows = await sql<SourceRow[]>`
         select ${columns} from unnest(${texts(sources)}::text[]) as asked (source), lateral
           (select * from stimulus_sources s where s.source = asked.source
-            order by s.created_at, s.id limit ${bareUrlRoutes}) as r
+            order by s.created_at, s.id limit ${bareUrlSources}) as r
         order by r.created_at, r.id`;
       return Map.groupBy(rows, ({ source }) => source);
     },
 
     /** The routes of these tenants' sources. */
-    ofTenants(keys: readonly { readonly tenant: string; readonly source: string }[]): Promise<readonly RouteRow[]> {
-      return sql<RouteRow[]>`
+    ofTenants(keys: readonly { readonly tenant: string; readonly source: string }[]): Promise<readonly SourceRow[]> {
+      return sql<SourceRow[]>`
         select ${columns} from unnest(${texts(keys.map(({ tenant }) => tenant))}::text[],
           ${texts(keys.map(({ source }) => source))}::text[]) as asked (tenant, source)
         join stimulus_sources r on r.tenant = asked.tenant and r.source = asked.source`;
     },
 
     /** Routes by id and source, in whatever tenant: what their own URLs name. */
-    ofUrls(keys: readonly { readonly id: string; readonly source: string }[]): Promise<readonly RouteRow[]> {
-      return sql<RouteRow[]>`
+    ofUrls(keys: readonly { readonly id: string; readonly source: string }[]): Promise<readonly SourceRow[]> {
+      return sql<SourceRow[]>`
         select ${columns} from unnest(${texts(keys.map(({ id }) => id))}::uuid[],
           ${texts(keys.map(({ source }) => source))}::text[]) as asked (id, source)
         join stimulus_sources r on r.id = asked.id and r.source = asked.source`;

@@ -5,26 +5,26 @@ import { type Call, defineRoute, jsonBody, type Route, reply, uuidParam } from "
 import { auditedBy } from "../../audit/feature.ts";
 import type { Routers } from "./routers/service.ts";
 import {
-  ChangedRoute,
-  NewRoute,
+  ChangedSource,
+  NewSource,
   Rotated,
   Rotation,
-  RouteChange,
-  RouteDeleted,
-  RouteFilter,
-  RouteRecord,
   RouterDeleted,
   RouterRecord,
   RouterWish,
+  SourceChange,
+  SourceDeleted,
+  SourceFilter,
+  SourceRecord,
 } from "./schema.ts";
-import type { Changer, SourceRoutes } from "./source-routes.ts";
+import type { Changer, SourceService } from "./service.ts";
 
 const base = "/v1/stimulus-routes";
-const RouteId = Type.Object({ id: uuidParam() });
+const SourceId = Type.Object({ id: uuidParam() });
 
 const changerOf = (call: Call): Changer => ({ tenant: call.tenant, identity: call.identity, by: auditedBy(call) });
 
-export function sourceRoutes({ routes, routers }: { routes: SourceRoutes; routers: Routers }): readonly Route[] {
+export function sourceRoutes({ routes, routers }: { routes: SourceService; routers: Routers }): readonly Route[] {
   const change = (method: "PATCH" | "PUT") =>
     defineRoute({
       method,
@@ -34,9 +34,9 @@ export function sourceRoutes({ routes, routers }: { routes: SourceRoutes; router
           ? "Change fields of a source route"
           : "Set every field of a source route; its secret stays unless one is given",
       scope: "stimulus:manage",
-      params: RouteId,
-      body: jsonBody(RouteChange),
-      responses: { 200: ChangedRoute },
+      params: SourceId,
+      body: jsonBody(SourceChange),
+      responses: { 200: ChangedSource },
       handler: (call) => routes[method === "PATCH" ? "patch" : "replace"](changerOf(call), call.params.id, call.body),
     });
   return [
@@ -46,8 +46,8 @@ export function sourceRoutes({ routes, routers }: { routes: SourceRoutes; router
       path: base,
       summary: "The tenant's source routes, by source",
       scope: "stimulus:list",
-      query: RouteFilter,
-      responses: { 200: listSchema("routes", RouteRecord) },
+      query: SourceFilter,
+      responses: { 200: listSchema("routes", SourceRecord) },
       handler: (call) => routes.list(call.tenant, call.query.source ?? null, pageOf(call.query, 1)),
     }),
     defineRoute({
@@ -55,8 +55,8 @@ export function sourceRoutes({ routes, routers }: { routes: SourceRoutes; router
       path: base,
       summary: "Configure a source of webhooks and stimuli",
       scope: "stimulus:manage",
-      body: jsonBody(NewRoute),
-      responses: { 201: ChangedRoute },
+      body: jsonBody(NewSource),
+      responses: { 201: ChangedSource },
       handler: async (call) => {
         const record = await routes.create(changerOf(call), call.body);
         return reply(201, record, { Location: `${base}/${record.id}` });
@@ -67,8 +67,8 @@ export function sourceRoutes({ routes, routers }: { routes: SourceRoutes; router
       path: `${base}/:id`,
       summary: "One source route",
       scope: "stimulus:read",
-      params: RouteId,
-      responses: { 200: RouteRecord },
+      params: SourceId,
+      responses: { 200: SourceRecord },
       handler: (call) => routes.detail(call.tenant, call.params.id),
     }),
     change("PATCH"),
@@ -78,8 +78,8 @@ export function sourceRoutes({ routes, routers }: { routes: SourceRoutes; router
       path: `${base}/:id`,
       summary: "Remove a source route; stimuli it brought stay",
       scope: "stimulus:manage",
-      params: RouteId,
-      responses: { 200: RouteDeleted },
+      params: SourceId,
+      responses: { 200: SourceDeleted },
       handler: (call) => routes.remove(changerOf(call), call.params.id),
     }),
     defineRoute({
@@ -87,7 +87,7 @@ export function sourceRoutes({ routes, routers }: { routes: SourceRoutes; router
       path: `${base}/:id/rotate-secret`,
       summary: "Put a new secret in force; the one before stays valid for a while",
       scope: "stimulus:manage",
-      params: RouteId,
+      params: SourceId,
       body: jsonBody(Rotation, { optional: true }),
       responses: { 200: Rotated },
       handler: (call) => routes.rotate(changerOf(call), call.params.id, call.body),

@@ -48,16 +48,16 @@ const changeable = {
 };
 
 /** What a new route is made of; what it leaves out gets its default. */
-export const NewRoute = Type.Object({ source: Text, ...changeable }, strict);
-export type NewRoute = Static<typeof NewRoute>;
+export const NewSource = Type.Object({ source: Text, ...changeable }, strict);
+export type NewSource = Static<typeof NewSource>;
 
 /** Members of a route to change, or all of them. */
-export const RouteChange = Type.Object({ source: Type.Optional(Text), ...changeable }, strict);
-export type RouteChange = Static<typeof RouteChange>;
+export const SourceChange = Type.Object({ source: Type.Optional(Text), ...changeable }, strict);
+export type SourceChange = Static<typeof SourceChange>;
 
 const Identifier = Type.Object({ kind: Text, sub: Text });
 
-export const RouteRecord = Type.Object({
+export const SourceRecord = Type.Object({
   id: Text,
   tenant_id: Text,
   source: Text,
@@ -85,15 +85,15 @@ export const RouteRecord = Type.Object({
   updated_at: Text,
   created_by: Identifier,
 });
-export type RouteRecord = Static<typeof RouteRecord>;
+export type SourceRecord = Static<typeof SourceRecord>;
 
 /** After a change that minted a secret, and then only, with that secret. */
-export const ChangedRoute = Type.Composite([RouteRecord, Type.Object({ secret: Type.Optional(Text) })]);
-export type ChangedRoute = Static<typeof ChangedRoute>;
+export const ChangedSource = Type.Composite([SourceRecord, Type.Object({ secret: Type.Optional(Text) })]);
+export type ChangedSource = Static<typeof ChangedSource>;
 
-export const RouteFilter = Type.Object({ source: Type.Optional(Type.String({ maxLength: 1024 })), ...pagingQuery });
+export const SourceFilter = Type.Object({ source: Type.Optional(Type.String({ maxLength: 1024 })), ...pagingQuery });
 
-export const RouteDeleted = Type.Object({
+export const SourceDeleted = Type.Object({
   status: Type.Literal("deleted"),
   success: Type.Literal(true),
   id: Text,

@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { createMatching } from "../../../../src/features/stimuli/classification/match.ts";
-import type { SourceRoute } from "../../../../src/features/stimuli/sources/port.ts";
+import type { StimulusSource } from "../../../../src/features/stimuli/sources/port.ts";
 import type { WorkflowChoices } from "../../../../src/features/workflows/definitions/choices.ts";
 
 const tenant = "acme";
@@ -23,7 +23,7 @@ const all = [
   workflow(5, "*", "refund"),
   workflow(6, "other", "theirs"),
 ];
-const routes: Record<string, Partial<SourceRoute>> = {
+const routes: Record<string, Partial<StimulusSource>> = {
   shop: { workflow: "sales", workflowVersion: null, enabled: true },
   wide: { workflow: "shared", workflowVersion: null, enabled: true },
   off: { workflow: "sales", workflowVersion: null, enabled: false },
@@ -47,7 +47,7 @@ const choices: WorkflowChoices = {
 };
 const matching = createMatching({
   choices,
-  routeOf: async (_, source) => (routes[source] as SourceRoute | undefined) ?? null,
+  sourceOf: async (_, source) => (routes[source] as StimulusSource | undefined) ?? null,
   now: () => 0,
 });
 
@@ -119,7 +119,7 @@ test("classifications share one read of the workflows; a failed read is not shar
         return [all[2] as never];
       },
     },
-    routeOf: async () => null,
+    sourceOf: async () => null,
     now: () => clock,
   });
   const terms = { tenant, agentId: uuid(9), confidenceThreshold: 0.7, allowedWorkflows: null };

@@ -6,8 +6,8 @@ import {
   type ClassifierOptions,
   createClassifier,
 } from "../../../../src/features/stimuli/classification/classify.ts";
-import { createIntake } from "../../../../src/features/stimuli/intake/intake.ts";
-import type { Router, SourceRoute } from "../../../../src/features/stimuli/sources/port.ts";
+import { createAcceptance } from "../../../../src/features/stimuli/intake/acceptance.ts";
+import type { Router, StimulusSource } from "../../../../src/features/stimuli/sources/port.ts";
 import { workflowChoices } from "../../../../src/features/workflows/definitions/choices.ts";
 import { everybody } from "../../../../src/features/workflows/definitions/owner.ts";
 import { workflowRecords } from "../../../../src/features/workflows/definitions/records.ts";
@@ -79,11 +79,11 @@ export async function openRouting(shared?: TestStores) {
       ? await freshStores()
       : { ...shared, prefix: `${shared.prefix}-${++prefixes}`, dispose: () => Promise.resolve() };
   const executions = new Executions();
-  const routes = new Map<string, Pick<SourceRoute, "workflow" | "workflowVersion" | "enabled">>();
+  const routes = new Map<string, Pick<StimulusSource, "workflow" | "workflowVersion" | "enabled">>();
   const reports: string[] = [];
   const open: Classifier[] = [];
   const records = workflowRecords(stores.sql);
-  const intake = createIntake({ sql: stores.sql, now: Date.now, newId });
+  const acceptance = createAcceptance({ sql: stores.sql, now: Date.now, newId });
 
   return {
     stores,
@@ -102,7 +102,7 @@ export async function openRouting(shared?: TestStores) {
         executions,
         runtime: executions.runtime,
         choices: workflowChoices(stores.sql),
-        routeOf: async (tenant, source) => (routes.get(`${tenant} ${source}`) as SourceRoute | undefined) ?? null,
+        sourceOf: async (tenant, source) => (routes.get(`${tenant} ${source}`) as StimulusSource | undefined) ?? null,
         concurrency: 50,
         now: Date.now,
         newId,
@@ -144,7 +144,7 @@ export async function openRouting(shared?: TestStores) {
     },
 
     async stimulus(tenant: string, more: Partial<Arrival> = {}): Promise<Stimulus> {
-      const acceptance = await intake.accept({
+      const outcome = await acceptance.accept({
         tenant,
         source: "crm",
         channel: "api",
@@ -163,8 +163,8 @@ export async function openRouting(shared?: TestStores) {
         receivedBy: { kind: "consumer", sub: "ada", email: null, tier: null },
         ...more,
       });
-      if (!("accepted" in acceptance)) throw new Error("a duplicate without a key");
-      return acceptance.accepted;
+      if (!("accepted" in outcome)) throw new Error("a duplicate without a key");
+      return outcome.accepted;
     },
 
     router: (tenant: string, more: Partial<Router> = {}): Router => ({

@@ -8,8 +8,8 @@ import { createHistory } from "../../../../src/features/stimuli/history/history.
 import { historyRecords } from "../../../../src/features/stimuli/history/records.ts";
 import { createReplays } from "../../../../src/features/stimuli/history/replay.ts";
 import { historyRoutes } from "../../../../src/features/stimuli/history/routes.ts";
-import type { Ingest } from "../../../../src/features/stimuli/intake/ingest.ts";
-import { createIntake } from "../../../../src/features/stimuli/intake/intake.ts";
+import { createAcceptance } from "../../../../src/features/stimuli/intake/acceptance.ts";
+import type { Intake } from "../../../../src/features/stimuli/intake/intake.ts";
 import { stimulusRecords } from "../../../../src/features/stimuli/intake/records.ts";
 import { createApp } from "../../../../src/http/app.ts";
 import { createLogger } from "../../../../src/http/operations/log.ts";
@@ -35,19 +35,19 @@ export async function openFixture() {
   const stores = await freshStores();
   const { sql } = stores;
   const records = stimulusRecords(sql, Date.now);
-  const intake = createIntake({ sql, now: Date.now, newId: () => Bun.randomUUIDv7() });
+  const acceptance = createAcceptance({ sql, now: Date.now, newId: () => Bun.randomUUIDv7() });
   const arrivals: Arrival[] = [];
   const reports: string[] = [];
   let outcome: () => Outcome | Promise<Outcome> = () => null;
   let auditWorks = true;
 
-  const ingest: Ingest = async (arrival, force = false) => {
+  const intake: Intake = async (arrival, force = false) => {
     arrivals.push(arrival);
-    const first = await intake.accept(arrival);
+    const first = await acceptance.accept(arrival);
     if ("duplicateOf" in first && !force) throw new Problem("idempotent_duplicate", "This key was already processed");
-    const acceptance = "accepted" in first ? first : await intake.accept(arrival, false);
-    if (!("accepted" in acceptance)) throw new Error("nothing is claimed");
-    const { accepted } = acceptance;
+    const stored = "accepted" in first ? first : await acceptance.accept(arrival, false);
+    if (!("accepted" in stored)) throw new Error("nothing is claimed");
+    const { accepted } = stored;
     const code = await outcome();
     const settlement =
       code === null
@@ -77,7 +77,7 @@ export async function openFixture() {
   const report = (event: string) => void reports.push(event);
   const parts = { sql, records: historyRecords(sql), audit, report, now: Date.now };
   const history = createHistory(parts);
-  const replays = createReplays({ ...parts, ingest, sources: { routeOf: async () => null } });
+  const replays = createReplays({ ...parts, intake, sources: { sourceOf: async () => null } });
   const app = createApp({
     routes: historyRoutes({ history, replays }),
     authenticator: believing,
@@ -88,7 +88,7 @@ export async function openFixture() {
 
   return {
     sql,
-    /** What was handed to ingestion, in order. */
+    /** What was handed to the intake, in order. */
     arrivals,
     reports,
     route(next: () => Outcome | Promise<Outcome>) {

@@ -55,7 +55,7 @@ test("a replayed dead letter is a new stimulus, and is removed once that is rout
   expect(fixture.reports).toEqual(["stimulus_replayed"]);
 });
 
-test("a failed replay has ingestion's answer and leaves the original to be tried again", async () => {
+test("a failed replay has the intake's answer; the original can be tried again", async () => {
   const id = await fixture.dead();
   fixture.route(() => "workflow_error");
   const { status, body } = await replay(id);

@@ -6,7 +6,7 @@ import { masterKeyOf } from "../../../../src/features/encryption/envelope.ts";
 import { createSources } from "../../../../src/features/stimuli/sources/lookup.ts";
 import { createRouters } from "../../../../src/features/stimuli/sources/routers/service.ts";
 import { sourceRoutes } from "../../../../src/features/stimuli/sources/routes.ts";
-import { createSourceRoutes } from "../../../../src/features/stimuli/sources/source-routes.ts";
+import { createSourceService } from "../../../../src/features/stimuli/sources/service.ts";
 import { environmentSecrets } from "../../../../src/features/stimuli/sources/verification/environment.ts";
 import type { Definitions } from "../../../../src/features/workflows/definitions/port.ts";
 import { createApp } from "../../../../src/http/app.ts";
@@ -59,11 +59,11 @@ export async function openFixture(environment: Readonly<Record<string, string>> 
       now,
     });
     const parts = { sql: stores.sql, encryption, audit, definitions: definitions as Definitions, now, newId };
-    const routes = createSourceRoutes({
+    const routes = createSourceService({
       ...parts,
       environment: secrets,
       publicUrl: "https://svc.test",
-      changed: sources.forgetRoute,
+      changed: sources.forgetSource,
     });
     const routers = createRouters({ ...parts, findAgent, changed: sources.forgetRouter });
     const app = createApp({

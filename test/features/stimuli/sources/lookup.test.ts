@@ -58,7 +58,7 @@ describe("candidates", () => {
     for (const nonsense of ["", "a b", "a\0", "a/b", "x".repeat(200), "ci%00"]) {
       expect(await shown(nonsense)).toEqual([]);
       expect(await sources.candidate(nonsense, crypto.randomUUID())).toBeNull();
-      expect(await sources.routeOf("acme", nonsense)).toBeNull();
+      expect(await sources.sourceOf("acme", nonsense)).toBeNull();
     }
   });
 
@@ -109,8 +109,8 @@ describe("candidates", () => {
     } as const;
     const [candidate] = await sources.candidates("pay");
     expect(candidate).toMatchObject({ tenant: "acme", preset: "stripe", toleranceSeconds: 60, route });
-    expect(await sources.routeOf("acme", "PAY")).toEqual(route);
-    expect(await sources.routeOf("beta", "pay")).toBeNull();
+    expect(await sources.sourceOf("acme", "PAY")).toEqual(route);
+    expect(await sources.sourceOf("beta", "pay")).toBeNull();
   });
 
   test("the bare URL has the oldest twenty and bound ones; the others their own URL", async () => {
@@ -190,10 +190,10 @@ describe("freshness", () => {
     const other = fixture.openNode();
     expect(await shown("new")).toEqual([]);
     expect(await other.sources.candidates("new")).toEqual([]);
-    expect(await sources.routeOf("acme", "new")).toBeNull();
+    expect(await sources.sourceOf("acme", "new")).toBeNull();
     const { id } = await create("acme", { source: "new", secret: "0123456789abcdef" });
     expect(await shown("new")).toEqual(["acme: 0123456789abcdef"]);
-    expect((await sources.routeOf("acme", "new"))?.id).toBe(id);
+    expect((await sources.sourceOf("acme", "new"))?.id).toBe(id);
     expect(await other.sources.candidates("new")).toEqual([]);
     fixture.advance(3000);
     expect((await other.sources.candidates("new")).length).toBe(1);
@@ -248,7 +248,7 @@ describe("a secret that does not open", () => {
 test("when deliveries came in last is written down, the latest", async () => {
   const { id } = await create("acme", { source: "s" });
   const node = fixture.openNode();
-  const route = await node.sources.routeOf("acme", "s");
+  const route = await node.sources.sourceOf("acme", "s");
   if (route === null) throw new Error("there is none");
   const at = fixture.now();
   for (const ms of [0, 2000, 1000]) node.sources.received(route, at + ms);

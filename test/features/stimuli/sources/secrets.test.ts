@@ -3,7 +3,7 @@ import { afterAll, expect, test } from "bun:test";
 import { createEncryption } from "../../../../src/features/encryption/encryption.ts";
 import { masterKeyOf } from "../../../../src/features/encryption/envelope.ts";
 import { reencryptRows } from "../../../../src/features/encryption/reencryption.ts";
-import { routeRecords } from "../../../../src/features/stimuli/sources/records.ts";
+import { sourceRecords } from "../../../../src/features/stimuli/sources/records.ts";
 import {
   decryptedPrevious,
   decryptedSecret,
@@ -34,7 +34,7 @@ test("all of them open under the new key alone", async () => {
 
   const alone = createEncryption({ current: fresh, previous: null, incidents });
   const opened = async (id: string) => {
-    const row = await routeRecords(fixture.sql).find("acme", id);
+    const row = await sourceRecords(fixture.sql).find("acme", id);
     return row === null ? null : [decryptedSecret(alone, row), decryptedPrevious(alone, row, fixture.now())];
   };
   expect(await opened(stored)).toEqual(["second-secret-222", "first-secret-1111"]);

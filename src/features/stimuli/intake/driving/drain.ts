@@ -3,13 +3,13 @@
  * another one under its key, is not cut off with its connection but refused in time: it is stored, or was not accepted,
  * and another node goes on with it.
  */
-import { unavailable } from "../intake.ts";
+import { unavailable } from "../acceptance.ts";
 
 /** @param stopping the node's, the same at every call. @throws what `work` throws; Problem 503 once the node has left */
-export type AnsweredInTime = <T>(work: () => Promise<T>, stopping: AbortSignal) => Promise<T>;
+export type Drain = <T>(work: () => Promise<T>, stopping: AbortSignal) => Promise<T>;
 
 /** @param afterMs how long a node that leaves goes on with what it has begun; its connections are cut later than that */
-export function createParting(afterMs: number): AnsweredInTime {
+export function createDrain(afterMs: number): Drain {
   const waiting = new Set<(refusal: unknown) => void>();
   let isListening = false;
 

@@ -17,11 +17,11 @@ import {
 import type { Chosen, Settlement, Stimulus, StimulusRun } from "../../../../../actors/stimulus/stimulus.ts";
 import type { RunRequest } from "../../../../../actors/workflow/run/start/request.ts";
 import type { Router, Sources } from "../../sources/port.ts";
-import { leaseMs } from "../intake.ts";
+import { leaseMs } from "../acceptance.ts";
 import type { StimulusRecords } from "../records.ts";
 
 export interface DriveOptions {
-  readonly sources: Pick<Sources, "routeOf" | "routerOf">;
+  readonly sources: Pick<Sources, "sourceOf" | "routerOf">;
   readonly runs: {
     startAs(executionId: string, fresh: boolean, request: RunRequest): Promise<StimulusRun>;
     /** The run that was started under this id; null: none. */
@@ -58,7 +58,7 @@ export function createDrive(options: DriveOptions): Drive {
   /** @returns the next step; the tenant's router is looked up only where nothing else names a workflow */
   async function next(stimulus: Stimulus): Promise<Routing<Router>> {
     const { tenant, source, override } = stimulus;
-    const named = namedWorkflow(stimulus, override === null ? await options.sources.routeOf(tenant, source) : null);
+    const named = namedWorkflow(stimulus, override === null ? await options.sources.sourceOf(tenant, source) : null);
     return planRouting({ named, router: named === null ? await options.sources.routerOf(tenant) : null });
   }
 

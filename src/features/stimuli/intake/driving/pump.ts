@@ -44,7 +44,7 @@ const burst = 16;
 /** Deliveries go first until what was taken in has waited for so long, ms. */
 const behindMs = 5_000;
 /** What is under way when the node leaves is waited for so long, ms. */
-const partingMs = 5_000;
+const drainMs = 5_000;
 /** How often a node looks that was not woken, ms. */
 const lookEveryMs = 1_000;
 
@@ -113,7 +113,7 @@ export function createPump({ due, drive, accepting, report, now }: PumpOptions):
       }
       if (!more && !isWoken && !isStopping) await rest(lookEveryMs);
     }
-    await Promise.race([Promise.all(driven), Bun.sleep(partingMs)]);
+    await Promise.race([Promise.all(driven), Bun.sleep(drainMs)]);
   }
 
   let running: Promise<void> | null = null;

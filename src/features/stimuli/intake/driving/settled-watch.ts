@@ -5,8 +5,8 @@
 export interface SettledWatch {
   /** This node settled it. */
   settled(stimulus: { readonly id: string }): void;
-  /** Resolves when the stimulus is no longer `received`, or after `patienceMs`. */
-  wait(stimulus: { readonly tenant: string; readonly id: string }, patienceMs: number): Promise<void>;
+  /** Resolves when the stimulus is no longer `received`, or after `timeoutMs`. */
+  wait(stimulus: { readonly tenant: string; readonly id: string }, timeoutMs: number): Promise<void>;
   close(): void;
 }
 
@@ -49,7 +49,7 @@ export function watchSettled(
 
   return {
     settled: ({ id }) => wake(id),
-    wait({ tenant, id }, patienceMs) {
+    wait({ tenant, id }, timeoutMs) {
       return new Promise((resolve) => {
         const entry = waiting.get(id) ?? { tenant, wake: new Set<() => void>() };
         const done = () => {
@@ -61,7 +61,7 @@ export function watchSettled(
           if (entry.wake.size === 0) waiting.delete(id);
           if (waiting.size === 0) rest();
           resolve();
-        }, patienceMs);
+        }, timeoutMs);
         entry.wake.add(done);
         waiting.set(id, entry);
         timer ??= setInterval(() => void look(), lookEveryMs);

@@ -3,13 +3,13 @@ import type { TenantStatus } from "../../../../../actors/identity/tenant.ts";
 import type { Sql } from "../../../../store/postgres.ts";
 import type { Audit, AuditedBy } from "../../../audit/port.ts";
 import type { Encryption } from "../../../encryption/port.ts";
-import { routeRecords, type Transaction } from "../records.ts";
+import { shownSettings } from "../mapper.ts";
+import { sourceRecords, type Transaction } from "../records.ts";
 import { routerRecords } from "../routers/records.ts";
 import { routerRow } from "../routers/service.ts";
-import { maxRoutes } from "../source-routes.ts";
+import { maxSources } from "../service.ts";
 import { noSecrets, replacedSecrets } from "../verification/secrets.ts";
-import { shownSettings } from "../wire.ts";
-import { type BootRoute, type BootTenant, readBootFile } from "./file.ts";
+import { type BootSource, type BootTenant, readBootFile } from "./file.ts";
 
 export interface BootOptions {
   readonly sql: Sql;
@@ -55,7 +55,7 @@ export async function bootSources(options: BootOptions, tenants: readonly BootTe
       const fits = await booting.fit(tx, tenant);
       if (!fits) {
         problems.push(
-          `SVC_STIMULUS_ROUTES_FILE tenants.${tenant.slug}.routes: a tenant may have at most ${maxRoutes} source routes, with those it has`,
+          `SVC_STIMULUS_ROUTES_FILE tenants.${tenant.slug}.routes: a tenant may have at most ${maxSources} source routes, with those it has`,
         );
       }
     }
@@ -67,18 +67,18 @@ export async function bootSources(options: BootOptions, tenants: readonly BootTe
 }
 
 function inserting({ sql, encryption, audit, now, newId }: BootOptions) {
-  const records = routeRecords(sql);
+  const records = sourceRecords(sql);
   const routers = routerRecords(sql);
 
-  async function missing(tx: Transaction, { slug, routes }: BootTenant): Promise<BootRoute[]> {
-    const absent: BootRoute[] = [];
+  async function missing(tx: Transaction, { slug, routes }: BootTenant): Promise<BootSource[]> {
+    const absent: BootSource[] = [];
     for (const route of routes) {
       if ((await records.idOf(tx, slug, route.settings.source)) === null) absent.push(route);
     }
     return absent;
   }
 
-  async function insertRoute(tx: Transaction, tenant: string, { settings, secret }: BootRoute): Promise<void> {
+  async function insertSource(tx: Transaction, tenant: string, { settings, secret }: BootSource): Promise<void> {
     const id = newId();
     const secrets =
       secret === null ? noSecrets : replacedSecrets(encryption, { tenant, id, secret_version: 0 }, secret);
@@ -95,12 +95,12 @@ function inserting({ sql, encryption, audit, now, newId }: BootOptions) {
     /** Whether the tenant's routes stay within the bound; holds their number until the transaction ends. */
     async fit(tx: Transaction, tenant: BootTenant): Promise<boolean> {
       const count = await records.hold(tx, tenant.slug);
-      return count + (await missing(tx, tenant)).length <= maxRoutes;
+      return count + (await missing(tx, tenant)).length <= maxSources;
     },
 
     async insert(tx: Transaction, tenant: BootTenant): Promise<void> {
       const { slug, router } = tenant;
-      for (const route of await missing(tx, tenant)) await insertRoute(tx, slug, route);
+      for (const route of await missing(tx, tenant)) await insertSource(tx, slug, route);
       if (router === null) return;
       // Which agent is meant is found out at use: there may be none yet.
       const row = routerRow(slug, router, null, creator, new Date(now()));

@@ -17,14 +17,14 @@ import { isObject, type Json } from "../../../../../actors/kernel/json.ts";
 import { type Issue, Problem } from "../../../../../actors/kernel/problem.ts";
 import { readYaml } from "../../../../../actors/manifest/yaml-document.ts";
 import { bodyChecker } from "../../../../http/input.ts";
-import { newSettings, type RouteSettings, secretWishOf } from "../route-settings.ts";
 import { type RouterSettings, routerSettings } from "../routers/service.ts";
-import { NewRoute, RouterWish } from "../schema.ts";
-import { maxRoutes } from "../source-routes.ts";
+import { NewSource, RouterWish } from "../schema.ts";
+import { maxSources } from "../service.ts";
+import { newSettings, type SourceSettings, secretWishOf } from "../settings.ts";
 import { checkUsable } from "../verification/secrets.ts";
 
-export interface BootRoute {
-  readonly settings: RouteSettings;
+export interface BootSource {
+  readonly settings: SourceSettings;
   /** Null: the environment's, if any. */
   readonly secret: string | null;
 }
@@ -32,7 +32,7 @@ export interface BootRoute {
 export interface BootTenant {
   readonly slug: string;
   readonly router: RouterSettings | null;
-  readonly routes: readonly BootRoute[];
+  readonly routes: readonly BootSource[];
 }
 
 const maxFileBytes = 16 * 1024 * 1024;
@@ -79,7 +79,7 @@ function readTenants(document: Json, problems: string[]): readonly BootTenant[] 
     return {
       slug,
       router: router === undefined || router === null ? null : readRouter(router, `${path}.router`, problems),
-      routes: readRoutes(routes ?? null, `${path}.routes`, problems),
+      routes: readSources(routes ?? null, `${path}.routes`, problems),
     };
   });
 }
@@ -101,16 +101,16 @@ function membersOf<K extends string>(
   return value as { readonly [key in K]?: Json };
 }
 
-function readRoutes(list: Json, path: string, problems: string[]): readonly BootRoute[] {
+function readSources(list: Json, path: string, problems: string[]): readonly BootSource[] {
   if (list === null) return nothing;
   if (!Array.isArray(list)) {
     problems.push(`${path}: must be a list`);
     return nothing;
   }
-  if (list.length > maxRoutes) problems.push(`${path}: a tenant may have at most ${maxRoutes} source routes`);
+  if (list.length > maxSources) problems.push(`${path}: a tenant may have at most ${maxSources} source routes`);
   const sources = new Set<string>();
-  return (list as readonly Json[]).flatMap((value, index): readonly BootRoute[] => {
-    const route = readRoute(value, `${path}.${index}`, problems);
+  return (list as readonly Json[]).flatMap((value, index): readonly BootSource[] => {
+    const route = readSource(value, `${path}.${index}`, problems);
     if (route === null) return nothing;
     const { source } = route.settings;
     if (sources.has(source)) problems.push(`${path}.${index}.source: ${source} occurs twice`);
@@ -119,12 +119,12 @@ function readRoutes(list: Json, path: string, problems: string[]): readonly Boot
   });
 }
 
-const checkRoute = checker(NewRoute);
+const checkSource = checker(NewSource);
 const checkRouter = checker(RouterWish);
 
-function readRoute(value: Json, path: string, problems: string[]): BootRoute | null {
+function readSource(value: Json, path: string, problems: string[]): BootSource | null {
   return attempt(path, problems, () => {
-    const body = checkRoute(value);
+    const body = checkSource(value);
     const settings = newSettings(body);
     const wish = secretWishOf(body);
     // There is no answer it could be told in.

@@ -6,7 +6,7 @@ import type { Sql } from "../../../../store/postgres.ts";
 import type { Audit } from "../../../audit/port.ts";
 import type { Definitions } from "../../../workflows/definitions/port.ts";
 import type { ConfiguredRouter, RouterWish } from "../schema.ts";
-import type { Changer } from "../source-routes.ts";
+import type { Changer } from "../service.ts";
 import { checkVisible } from "../workflow-references.ts";
 import { type RouterRow, routerRecords } from "./records.ts";
 

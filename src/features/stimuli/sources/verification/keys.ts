@@ -3,7 +3,7 @@ import { Problem } from "../../../../../actors/kernel/problem.ts";
 import type { Encryption } from "../../../encryption/port.ts";
 import type { PresetName } from "../port.ts";
 import { presets } from "../presets/presets.ts";
-import type { RouteRow } from "../records.ts";
+import type { SourceRow } from "../records.ts";
 import type { SecretsOfEnvironment } from "./environment.ts";
 import { decryptedPrevious, decryptedSecret } from "./secrets.ts";
 
@@ -47,7 +47,7 @@ export function environmentKeys(
 }
 
 /** @param at Unix milliseconds */
-export function keysOf(encryption: Encryption, environment: SecretsOfEnvironment, row: RouteRow, at: number): Keys {
+export function keysOf(encryption: Encryption, environment: SecretsOfEnvironment, row: SourceRow, at: number): Keys {
   const { tenant, source, preset } = row;
   if (row.secret === null) {
     return { keys: environmentKeys(environment, tenant, source, preset), fault: null, until: Number.POSITIVE_INFINITY };

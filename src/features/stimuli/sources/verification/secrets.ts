@@ -5,10 +5,10 @@ import { invalidField } from "../../../../../actors/kernel/problem.ts";
 import type { EncryptedColumn, Encryption, EncryptionContext } from "../../../encryption/port.ts";
 import type { PresetName } from "../port.ts";
 import { presets } from "../presets/presets.ts";
-import type { RouteRow, StoredSecrets } from "../records.ts";
+import type { SourceRow, StoredSecrets } from "../records.ts";
 
 /** What the secret of this version is bound to. */
-const contextOf = ({ tenant, id }: Pick<RouteRow, "tenant" | "id">, version: number): EncryptionContext => ({
+const contextOf = ({ tenant, id }: Pick<SourceRow, "tenant" | "id">, version: number): EncryptionContext => ({
   tenant,
   record: id,
   version: `secret/${version}`,
@@ -41,7 +41,7 @@ export const noSecrets: StoredSecrets = {
   previous_expires_at: null,
 };
 
-type Owner = Pick<RouteRow, "tenant" | "id" | "secret_version">;
+type Owner = Pick<SourceRow, "tenant" | "id" | "secret_version">;
 
 /** In place of whatever was stored, previous ones included; null stores none. */
 export function replacedSecrets(encryption: Encryption, row: Owner, secret: string | null): StoredSecrets {
@@ -60,7 +60,7 @@ export function replacedSecrets(encryption: Encryption, row: Owner, secret: stri
  */
 export function rotatedSecrets(
   encryption: Encryption,
-  row: Owner & Pick<RouteRow, "secret">,
+  row: Owner & Pick<SourceRow, "secret">,
   secret: string,
   before: string | null,
   expiresAt: Date | null,
@@ -78,12 +78,12 @@ export function rotatedSecrets(
 }
 
 /** The stored secret; null when there is none. @throws Problem 500 `decryption_failed` */
-export function decryptedSecret(encryption: Encryption, row: RouteRow): string | null {
+export function decryptedSecret(encryption: Encryption, row: SourceRow): string | null {
   return row.secret === null ? null : encryption.decrypt(contextOf(row, row.secret_version), row.secret);
 }
 
 /** The one before while it counts; null when there is none. @throws Problem 500 `decryption_failed` */
-export function decryptedPrevious(encryption: Encryption, row: RouteRow, at: number): string | null {
+export function decryptedPrevious(encryption: Encryption, row: SourceRow, at: number): string | null {
   const { previous_secret, previous_expires_at } = row;
   if (previous_secret === null || previous_expires_at === null || previous_expires_at.getTime() <= at) return null;
   return encryption.decrypt(contextOf(row, row.secret_version - 1), previous_secret);

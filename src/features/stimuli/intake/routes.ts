@@ -3,19 +3,19 @@ import { Type } from "@sinclair/typebox";
 import { definePublicRoute, defineRoute, jsonBody, type OpenCall, type Route, reply } from "../../../http/route.ts";
 import { Handshake } from "../sources/feature.ts";
 import { arrivalOf } from "./api-stimulus.ts";
-import type { AnsweredInTime } from "./driving/drain.ts";
-import type { Ingest, Ingested } from "./ingest.ts";
-import { Received, Routed, StimulusBody, StimulusHeaders, WebhookHeaders } from "./ingest-schema.ts";
+import type { Drain } from "./driving/drain.ts";
+import type { Intake, IntakeAnswer } from "./intake.ts";
+import { Received, Routed, StimulusBody, StimulusHeaders, WebhookHeaders } from "./schema.ts";
 import type { Deliver } from "./webhooks.ts";
 
-export interface IngestRouteOptions {
-  readonly ingest: Ingest;
+export interface IntakeRouteOptions {
+  readonly intake: Intake;
   readonly deliver: Deliver;
   /**
    * Told of every delivery under way, so that what runs in the background makes room.
    * @throws Problem 503 when the node leaves before the work is done
    */
-  readonly underWay: AnsweredInTime;
+  readonly underWay: Drain;
 }
 
 /** JSON may spell every byte of a content with six. */
@@ -26,7 +26,7 @@ const timeoutSeconds = 170;
 /** Which names a source may have is checked first of all when a message is taken in. */
 const Source = Type.String({ "x-code": "invalid_source", "x-message": "This is no name of a source" });
 
-export function ingestRoutes({ ingest, deliver, underWay }: IngestRouteOptions): Route[] {
+export function intakeRoutes({ intake, deliver, underWay }: IntakeRouteOptions): Route[] {
   const hook = {
     method: "POST",
     tag: "webhooks",
@@ -51,7 +51,7 @@ export function ingestRoutes({ ingest, deliver, underWay }: IngestRouteOptions):
       timeoutSeconds,
       handler: async ({ body, identity, tenant, stopping, request: { headers } }) => {
         const arrival = arrivalOf(body, headers, tenant, identity);
-        return answered(await underWay(() => ingest(arrival), stopping), headers);
+        return answered(await underWay(() => intake(arrival), stopping), headers);
       },
     }),
     definePublicRoute({
@@ -71,7 +71,7 @@ export function ingestRoutes({ ingest, deliver, underWay }: IngestRouteOptions):
   ];
 }
 
-function answered(taken: Ingested, headers: Headers) {
+function answered(taken: IntakeAnswer, headers: Headers) {
   if (taken.status === 200) return reply(200, taken.body, taken.headers);
   const applied = headers.has("prefer") ? { "Preference-Applied": "respond-async" } : {};
   return reply(202, taken.body, { ...taken.headers, ...applied });

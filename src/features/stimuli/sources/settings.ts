@@ -3,11 +3,11 @@
 import { type Issue, invalidField, invalidRequest, Problem } from "../../../../actors/kernel/problem.ts";
 import { isStorable } from "../../../../actors/manifest/storable.ts";
 import { isReservedSource, parseSource } from "../../../../actors/stimulus/source.ts";
-import type { SourceRoute } from "./port.ts";
-import type { NewRoute, RouteChange } from "./schema.ts";
+import type { StimulusSource } from "./port.ts";
+import type { NewSource, SourceChange } from "./schema.ts";
 
 /** The configurable part of a route; its secret apart. */
-export type RouteSettings = Omit<SourceRoute, "id" | "tenant"> & { readonly description: string };
+export type SourceSettings = Omit<StimulusSource, "id" | "tenant"> & { readonly description: string };
 
 /** What is to become of a route's secret. */
 export type SecretWish = "keep" | "remove" | "mint" | { readonly text: string };
@@ -19,7 +19,7 @@ export const defaultTolerance = 300;
  * A new route's settings.
  * @throws Problem 422 `validation_failed`, `reserved_source`
  */
-export function newSettings(body: NewRoute): RouteSettings {
+export function newSettings(body: NewSource): SourceSettings {
   const source = parseSource(body.source);
   if (source === null) {
     throw invalidField(
@@ -36,7 +36,7 @@ export function newSettings(body: NewRoute): RouteSettings {
  * Every setting anew: what the body leaves out gets its default.
  * @throws Problem 422 `validation_failed`, `immutable_field`
  */
-export function replacedSettings(settings: RouteSettings, body: RouteChange): RouteSettings {
+export function replacedSettings(settings: SourceSettings, body: SourceChange): SourceSettings {
   refuseOtherSource(settings, body);
   return withDefaults(settings.source, body);
 }
@@ -45,7 +45,7 @@ export function replacedSettings(settings: RouteSettings, body: RouteChange): Ro
  * The settings with those the body names changed. Another workflow drops the version that was pinned of the one before.
  * @throws Problem 422 `validation_failed`, `immutable_field`
  */
-export function changedSettings(settings: RouteSettings, body: RouteChange): RouteSettings {
+export function changedSettings(settings: SourceSettings, body: SourceChange): SourceSettings {
   refuseOtherSource(settings, body);
   const namesAnother = body.workflow !== undefined && body.workflow !== settings.workflow;
   const { preset, toleranceSeconds } = body.signature === undefined ? settings : signatureOf(body.signature);
@@ -66,7 +66,7 @@ export function changedSettings(settings: RouteSettings, body: RouteChange): Rou
 }
 
 /** @throws Problem 422 `validation_failed` */
-export function secretWishOf({ secret, generate_secret = false }: RouteChange): SecretWish {
+export function secretWishOf({ secret, generate_secret = false }: SourceChange): SecretWish {
   if (generate_secret && secret !== undefined && secret !== null) {
     throw invalidField("generate_secret", "cannot be combined with secret");
   }
@@ -83,8 +83,8 @@ export function checkedSecret(secret: string): string {
 }
 
 /** Names of the settings in which two states of a route differ, as the wire calls them. */
-export function differences(before: RouteSettings, after: RouteSettings): string[] {
-  const named: readonly (readonly [string, keyof RouteSettings])[] = [
+export function differences(before: SourceSettings, after: SourceSettings): string[] {
+  const named: readonly (readonly [string, keyof SourceSettings])[] = [
     ["workflow", "workflow"],
     ["workflow_version", "workflowVersion"],
     ["enabled", "enabled"],
@@ -100,7 +100,7 @@ export function differences(before: RouteSettings, after: RouteSettings): string
   return [...new Set(differing.map(([name]) => name))];
 }
 
-function withDefaults(source: string, body: Omit<RouteChange, "source">): RouteSettings {
+function withDefaults(source: string, body: Omit<SourceChange, "source">): SourceSettings {
   const signature = signatureOf(body.signature ?? "svc");
   return checked({
     source,
@@ -117,20 +117,20 @@ function withDefaults(source: string, body: Omit<RouteChange, "source">): RouteS
 }
 
 function signatureOf(
-  signature: NonNullable<RouteChange["signature"]>,
-): Pick<RouteSettings, "preset" | "toleranceSeconds"> {
+  signature: NonNullable<SourceChange["signature"]>,
+): Pick<SourceSettings, "preset" | "toleranceSeconds"> {
   if (typeof signature === "string") return { preset: signature, toleranceSeconds: defaultTolerance };
   return { preset: signature.preset, toleranceSeconds: signature.tolerance_seconds ?? defaultTolerance };
 }
 
 const headerNames = (names: readonly string[]): string[] => [...new Set(names.map((name) => name.toLowerCase()))];
 
-function refuseOtherSource({ source }: RouteSettings, body: RouteChange): void {
+function refuseOtherSource({ source }: SourceSettings, body: SourceChange): void {
   if (body.source === undefined || body.source.toLowerCase() === source) return;
   throw new Problem("immutable_field", "The source of a route cannot be changed", { field: "source" });
 }
 
-function checked(settings: RouteSettings): RouteSettings {
+function checked(settings: SourceSettings): SourceSettings {
   const texts = { workflow: "workflow", workflow_version: "workflowVersion", description: "description" } as const;
   const issues: Issue[] = Object.entries(texts).flatMap(([path, key]) =>
     isStorable(settings[key] ?? "") ? [] : [{ path, message: "may not hold NUL or broken Unicode", code: "invalid" }],

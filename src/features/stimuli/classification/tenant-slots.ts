@@ -1,9 +1,9 @@
 /**
- * Turns: so many of each tenant go on at once, the others wait in order. A tenant whose router hangs thus keeps nobody
+ * TenantSlots: so many of each tenant go on at once, the others wait in order. A tenant whose router hangs thus keeps nobody
  * waiting but itself.
  */
 
-export interface Turns {
+export interface TenantSlots {
   /**
    * Asks for a turn.
    * @param go called once, when it has come; at once where nobody of the tenant waits
@@ -19,7 +19,7 @@ interface Line {
 }
 
 /** @param most of one tenant at once */
-export function createTurns(most: number): Turns {
+export function createTenantSlots(most: number): TenantSlots {
   const lines = new Map<string, Line>();
 
   function next(tenant: string, line: Line): void {

@@ -1,10 +1,10 @@
 /** Stored source routes as ports and the wire show them. */
-import type { SourceRoute } from "./port.ts";
-import type { RouteRow, ShownRow } from "./records.ts";
-import type { RouteSettings } from "./route-settings.ts";
-import type { RouteRecord } from "./schema.ts";
+import type { StimulusSource } from "./port.ts";
+import type { ShownRow, SourceRow } from "./records.ts";
+import type { SourceRecord } from "./schema.ts";
+import type { SourceSettings } from "./settings.ts";
 
-export function sourceRouteOf(row: RouteRow): SourceRoute {
+export function sourceOfRow(row: SourceRow): StimulusSource {
   return {
     id: row.id,
     tenant: row.tenant,
@@ -21,13 +21,13 @@ export function sourceRouteOf(row: RouteRow): SourceRoute {
   };
 }
 
-export function settingsOf(row: RouteRow): RouteSettings {
-  const { id: _, tenant: __, ...settings } = sourceRouteOf(row);
+export function settingsOf(row: SourceRow): SourceSettings {
+  const { id: _, tenant: __, ...settings } = sourceOfRow(row);
   return { ...settings, description: row.description };
 }
 
 /** What the wire says of a route's settings; nothing secret is among them. */
-export function shownSettings(settings: RouteSettings) {
+export function shownSettings(settings: SourceSettings) {
   return {
     source: settings.source,
     workflow: settings.workflow,
@@ -47,12 +47,12 @@ export interface Surroundings {
   /** Where clients reach the service, without a slash at the end. */
   readonly publicUrl: string;
   /** Where the secret of a tenant's source comes from when none is stored. */
-  readonly environmentOrigin: (tenant: string, row: RouteRow) => "env_tenant" | "env" | null;
+  readonly environmentOrigin: (tenant: string, row: SourceRow) => "env_tenant" | "env" | null;
   /** Unix milliseconds. */
   readonly now: number;
 }
 
-export function routeRecord(row: ShownRow, { publicUrl, environmentOrigin, now }: Surroundings): RouteRecord {
+export function sourceRecord(row: ShownRow, { publicUrl, environmentOrigin, now }: Surroundings): SourceRecord {
   const origin = environmentOrigin(row.tenant, row);
   const expires = row.previous_secret === null ? null : row.previous_expires_at;
   return {

@@ -1,4 +1,4 @@
-/** The wire shapes of ingestion. */
+/** The wire shapes of the intake. */
 
 import { type Static, Type } from "@sinclair/typebox";
 import { Nullable } from "../../../../actors/kernel/schema.ts";

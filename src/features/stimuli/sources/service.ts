@@ -6,18 +6,19 @@ import type { Sql } from "../../../store/postgres.ts";
 import type { Audit, AuditedBy } from "../../audit/port.ts";
 import type { Encryption } from "../../encryption/port.ts";
 import type { Definitions } from "../../workflows/definitions/port.ts";
-import { type RouteRecords, routeRecords, type ShownRow, type StoredSecrets, type Transaction } from "./records.ts";
+import { settingsOf, shownSettings, sourceRecord } from "./mapper.ts";
+import { type ShownRow, type SourceRecords, type StoredSecrets, sourceRecords, type Transaction } from "./records.ts";
+import type { ChangedSource, NewSource, Rotated, Rotation, SourceChange, SourceRecord } from "./schema.ts";
 import {
   changedSettings,
   checkedSecret,
   differences,
   newSettings,
-  type RouteSettings,
   replacedSettings,
   type SecretWish,
+  type SourceSettings,
   secretWishOf,
-} from "./route-settings.ts";
-import type { ChangedRoute, NewRoute, Rotated, Rotation, RouteChange, RouteRecord } from "./schema.ts";
+} from "./settings.ts";
 import type { SecretsOfEnvironment } from "./verification/environment.ts";
 import { environmentSecretOf } from "./verification/keys.ts";
 import {
@@ -28,16 +29,15 @@ import {
   replacedSecrets,
   rotatedSecrets,
 } from "./verification/secrets.ts";
-import { routeRecord, settingsOf, shownSettings } from "./wire.ts";
 import { checkVisible } from "./workflow-references.ts";
 
 /** Source routes of a tenant. */
-export const maxRoutes = 200;
+export const maxSources = 200;
 /** How often a change is tried anew after another one that came between. */
 const rounds = 5;
 const defaultPreviousSeconds = 86_400;
 
-export interface SourceRoutesOptions {
+export interface SourceServiceOptions {
   readonly sql: Sql;
   readonly encryption: Encryption;
   readonly audit: Audit;
@@ -61,14 +61,14 @@ export interface Changer {
   readonly by: AuditedBy;
 }
 
-export type SourceRoutes = ReturnType<typeof createSourceRoutes>;
+export type SourceService = ReturnType<typeof createSourceService>;
 
-export function createSourceRoutes(options: SourceRoutesOptions) {
+export function createSourceService(options: SourceServiceOptions) {
   const { sql, encryption, audit, definitions, environment, now, newId } = options;
-  const records: RouteRecords = routeRecords(sql);
+  const records: SourceRecords = sourceRecords(sql);
 
-  const shown = (row: ShownRow): RouteRecord =>
-    routeRecord(row, {
+  const shown = (row: ShownRow): SourceRecord =>
+    sourceRecord(row, {
       publicUrl: options.publicUrl,
       environmentOrigin: (_, { tenant, source, preset }) =>
         environmentSecretOf(environment, tenant, source, preset)?.by ?? null,
@@ -78,7 +78,7 @@ export function createSourceRoutes(options: SourceRoutesOptions) {
   /** @throws Problem 404 `route_not_found` */
   async function find(tenant: string, id: string): Promise<ShownRow> {
     const row = await records.find(tenant, id);
-    if (row === null) throw routeNotFound();
+    if (row === null) throw sourceNotFound();
     return row;
   }
 
@@ -119,9 +119,9 @@ export function createSourceRoutes(options: SourceRoutesOptions) {
   function update(
     changer: Changer,
     id: string,
-    body: RouteChange,
-    merge: (settings: RouteSettings, body: RouteChange) => RouteSettings,
-  ): Promise<ChangedRoute> {
+    body: SourceChange,
+    merge: (settings: SourceSettings, body: SourceChange) => SourceSettings,
+  ): Promise<ChangedSource> {
     const wish = secretWishOf(body);
     return changing(changer, id, async (row) => {
       const before = settingsOf(row);
@@ -143,7 +143,7 @@ export function createSourceRoutes(options: SourceRoutesOptions) {
    * What a wish makes of a row's secrets; null: they stay.
    * @throws Problem 422 `validation_failed` when the secret, new or kept, is none of the route's preset
    */
-  function wishedSecrets(row: ShownRow, wish: SecretWish, text: string | null, { preset }: RouteSettings) {
+  function wishedSecrets(row: ShownRow, wish: SecretWish, text: string | null, { preset }: SourceSettings) {
     if (text !== null) checkUsable(preset, text, "secret");
     if (wish === "keep") {
       const kept = preset === row.preset ? null : decryptedSecret(encryption, row);
@@ -153,7 +153,7 @@ export function createSourceRoutes(options: SourceRoutesOptions) {
     return text === null && row.secret === null ? null : replacedSecrets(encryption, row, text);
   }
 
-  async function checkWorkflow(tenant: string, settings: RouteSettings, before: RouteSettings | null): Promise<void> {
+  async function checkWorkflow(tenant: string, settings: SourceSettings, before: SourceSettings | null): Promise<void> {
     const { workflow, workflowVersion } = settings;
     const isAsBefore = before?.workflow === workflow && before?.workflowVersion === workflowVersion;
     if (workflow !== null && !isAsBefore) await checkVisible(definitions, tenant, workflow, workflowVersion);
@@ -161,19 +161,19 @@ export function createSourceRoutes(options: SourceRoutesOptions) {
 
   return {
     /** By source. @param source in any case; null: all of them */
-    async list(tenant: string, source: string | null, page: Page): Promise<List<"routes", RouteRecord>> {
+    async list(tenant: string, source: string | null, page: Page): Promise<List<"routes", SourceRecord>> {
       const rows = await records.list(tenant, source?.toLowerCase() ?? null, page);
       return listOf("routes", rows.map(shown), page, ({ source: last }) => [last]);
     },
 
     /** @throws Problem 404 `route_not_found` */
-    detail: async (tenant: string, id: string): Promise<RouteRecord> => shown(await find(tenant, id)),
+    detail: async (tenant: string, id: string): Promise<SourceRecord> => shown(await find(tenant, id)),
 
     /**
      * @returns the record, with the secret if it was minted
      * @throws Problem 422 `validation_failed`, `reserved_source`, `unknown_workflow`; 409 `route_exists` {id}
      */
-    async create(changer: Changer, body: NewRoute): Promise<ChangedRoute> {
+    async create(changer: Changer, body: NewSource): Promise<ChangedSource> {
       const { tenant, identity } = changer;
       const settings = newSettings(body);
       const wish = secretWishOf(body);
@@ -187,8 +187,8 @@ export function createSourceRoutes(options: SourceRoutesOptions) {
       await sql.begin(async (tx) => {
         const count = await records.hold(tx, tenant);
         const existing = await records.idOf(tx, tenant, settings.source);
-        if (existing !== null) throw routeExists(existing, settings.source);
-        if (count >= maxRoutes) throw tooManyRoutes();
+        if (existing !== null) throw sourceExists(existing, settings.source);
+        if (count >= maxSources) throw tooManySources();
         await records.insert(tx, { id, tenant, settings, secrets, createdBy, at: new Date(now()) });
         await append(tx, changer, "created", id, { ...shownSettings(settings), has_secret: text !== null });
       });
@@ -197,16 +197,16 @@ export function createSourceRoutes(options: SourceRoutesOptions) {
     },
 
     /** Changes what the body names. @throws as `create`, and 404 `route_not_found`, 422 `immutable_field` */
-    patch: (changer: Changer, id: string, body: RouteChange) => update(changer, id, body, changedSettings),
+    patch: (changer: Changer, id: string, body: SourceChange) => update(changer, id, body, changedSettings),
 
     /** Sets everything but the secret, which stays unless the body says otherwise. @throws as `patch` */
-    replace: (changer: Changer, id: string, body: RouteChange) => update(changer, id, body, replacedSettings),
+    replace: (changer: Changer, id: string, body: SourceChange) => update(changer, id, body, replacedSettings),
 
     /** @throws Problem 404 `route_not_found` */
     async remove(changer: Changer, id: string) {
       const source = await sql.begin(async (tx) => {
         const removed = await records.remove(tx, changer.tenant, id);
-        if (removed === null) throw routeNotFound();
+        if (removed === null) throw sourceNotFound();
         await append(tx, changer, "deleted", id, { source: removed });
         return removed;
       });
@@ -247,7 +247,7 @@ export function createSourceRoutes(options: SourceRoutesOptions) {
 /** What a change writes, if anything, and how it is answered with the row as it is then. */
 interface Planned<T> {
   readonly write: {
-    readonly settings: RouteSettings;
+    readonly settings: SourceSettings;
     readonly secrets: StoredSecrets | null;
     readonly verb: string;
     readonly details: Record<string, Json>;
@@ -256,22 +256,22 @@ interface Planned<T> {
 }
 
 /** The secret a wish leads to; null when it names none. */
-function wishedText(wish: SecretWish, { preset }: RouteSettings): string | null {
+function wishedText(wish: SecretWish, { preset }: SourceSettings): string | null {
   if (wish === "mint") return mintedSecret(preset);
   return typeof wish === "string" ? null : wish.text;
 }
 
-const withMinted = (record: RouteRecord, wish: SecretWish, text: string | null): ChangedRoute =>
+const withMinted = (record: SourceRecord, wish: SecretWish, text: string | null): ChangedSource =>
   wish === "mint" && text !== null ? { ...record, secret: text } : record;
 
-function routeNotFound(): Problem {
+function sourceNotFound(): Problem {
   return new Problem("route_not_found", "Source route not found");
 }
 
-function routeExists(id: string, source: string): Problem {
+function sourceExists(id: string, source: string): Problem {
   return new Problem("route_exists", `There is a route for the source ${source} already`, { id });
 }
 
-function tooManyRoutes(): Problem {
-  return invalidField("source", `a tenant may have at most ${maxRoutes} source routes`, "too_many_routes");
+function tooManySources(): Problem {
+  return invalidField("source", `a tenant may have at most ${maxSources} source routes`, "too_many_routes");
 }

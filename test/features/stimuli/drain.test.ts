@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
-import { createParting } from "../../../src/features/stimuli/intake/driving/drain.ts";
+import { createDrain } from "../../../src/features/stimuli/intake/driving/drain.ts";
 
 test("after a while a draining node refuses those who wait, and answers all others", async () => {
   const leaving = new AbortController();
-  const answeredInTime = createParting(20);
+  const answeredInTime = createDrain(20);
   const slow = Promise.withResolvers<string>();
   const quick = Promise.withResolvers<string>();
   const endless = answeredInTime(() => slow.promise, leaving.signal).catch((error: unknown) => error);

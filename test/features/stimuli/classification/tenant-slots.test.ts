@@ -1,12 +1,12 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { createTurns } from "../../../../src/features/stimuli/classification/turns.ts";
+import { createTenantSlots } from "../../../../src/features/stimuli/classification/tenant-slots.ts";
 
 test("a bounded number per tenant goes on at once, in order, and all are done", () => {
   const step = fc.record({ tenant: fc.constantFrom("a", "b"), leaves: fc.nat(), isWanted: fc.boolean() });
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 3 }), fc.array(step, { maxLength: 40 }), (most, steps) => {
-      const turns = createTurns(most);
+      const turns = createTenantSlots(most);
       const going: { tenant: string; number: number; leave: () => void }[] = [];
       const gone: Record<string, number[]> = { a: [], b: [] };
       for (const [number, { tenant, leaves, isWanted }] of steps.entries()) {
