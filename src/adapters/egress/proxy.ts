@@ -30,8 +30,8 @@ export type Outcome = "forwarded" | "refused" | "unauthenticated" | "malformed" 
 const usualHeadMs = 10_000;
 /** Between two requests, ms. */
 const idleMs = 60_000;
-/** Connections that have not shown credentials; the oldest makes room for the next. */
-const maxStrangers = 512;
+/** Connections that have not shown credentials; past this number the oldest is closed. */
+const maxUnauthenticated = 512;
 /** How long a refused client may take to read why, ms. */
 const lingerMs = 2_000;
 
@@ -67,8 +67,8 @@ export interface Proxy {
 
 export function createProxy<C extends ProxyClient>(options: ProxyOptions<C>): Proxy {
   const clients = new Set<Socket>();
-  const strangers = new LRUCache<Socket, true>({
-    max: maxStrangers,
+  const unauthenticated = new LRUCache<Socket, true>({
+    max: maxUnauthenticated,
     dispose: (_, socket, reason) => {
       if (reason === "evict") socket.destroy();
     },
@@ -76,13 +76,13 @@ export function createProxy<C extends ProxyClient>(options: ProxyOptions<C>): Pr
   return {
     accept(socket) {
       clients.add(socket);
-      strangers.set(socket, true);
+      unauthenticated.set(socket, true);
       socket.on("error", () => socket.destroy());
       socket.once("close", () => {
         clients.delete(socket);
-        strangers.delete(socket);
+        unauthenticated.delete(socket);
       });
-      const client = new Connection(socket, options, () => strangers.delete(socket));
+      const client = new Connection(socket, options, () => unauthenticated.delete(socket));
       client.serve().catch((error: unknown) => {
         socket.destroy();
         options.failed(error);
@@ -103,7 +103,7 @@ class Connection<C extends ProxyClient> {
   constructor(
     private readonly socket: Socket,
     private readonly options: ProxyOptions<C>,
-    private readonly introduced: () => void,
+    private readonly authenticated: () => void,
   ) {
     this.source = new Source(socket);
     socket.once("close", () => {
@@ -124,10 +124,10 @@ class Connection<C extends ProxyClient> {
         const answer = await this.answerTo(error);
         if (answer === null) return void this.socket.destroy();
         this.options.answered(answer.outcome);
-        // What follows a malformed request, or is left of its body, is nobody's request.
+        // What follows a malformed request, or is left of its body, is not a request.
         const clean = request?.keepAlive === true && request.framing.kind === "none";
         const keep = clean && answer.outcome !== "malformed" && answer.outcome !== "unauthenticated";
-        // Who asks without reading the answers waits for himself.
+        // A client that does not read its answers delays only itself.
         await write(this.socket, Buffer.from(render(answer, keep, request?.method === "HEAD"), "latin1"));
         if (!keep) return this.finish();
       }
@@ -153,7 +153,7 @@ class Connection<C extends ProxyClient> {
         'Proxy-Authenticate: Basic realm="svc egress"',
       ]);
     }
-    this.introduced();
+    this.authenticated();
     this.admitted = subject;
     if (this.slot === null) {
       this.slot = admission.enter(subject, () => this.socket.destroy());
@@ -260,7 +260,7 @@ class Connection<C extends ProxyClient> {
     if (this.admitted !== null) await this.options.refused(this.admitted, refusal);
   }
 
-  /** What the client is told; null when there is nobody to tell. */
+  /** What the client is told; null when the client is gone. */
   private async answerTo(error: unknown): Promise<Answer | null> {
     if (this.socket.destroyed) return null;
     if (error instanceof Answer) return error;
@@ -312,7 +312,7 @@ interface Authority {
 
 /** @param usualPort null where the port has to be written @throws Answer 400 */
 function authorityOf(text: string, usualPort: number | null): Authority {
-  // User info, and whatever else makes one reader see another host.
+  // User info, and anything else that two readers could take for different hosts.
   if (!/^[\x21-\x7e]{1,300}$/.test(text) || /[@\\/?#%]/.test(text)) throw malformed("The target is no host and port");
   const { host, port } = splitPort(text);
   const to = port === null ? usualPort : port;

@@ -1,11 +1,9 @@
 /** The audit log: written with the change it tells of, read by those who may, erased by age. */
 import { integer } from "../../config/setting.ts";
 import { defineFeature } from "../feature.ts";
-import { createAudit } from "./audit.ts";
 import { startAuditRetention } from "./retention.ts";
 import { auditRoutes } from "./routes.ts";
-
-export { auditedBy } from "./audited-by.ts";
+import { createAudit } from "./service.ts";
 
 export const audit = defineFeature({
   name: "audit",

@@ -1,6 +1,7 @@
-/** The audit log (docs/reference/identity.md), as those who change things use it. */
+/** The audit log (docs/reference/identity.md), as features that change something use it. */
 import type { TransactionSql } from "postgres";
 import type { Json } from "../../../actors/kernel/json.ts";
+import { madeStorable } from "../../../actors/manifest/storable.ts";
 import type { Call } from "../../http/route.ts";
 
 /** One change, told to the log in the transaction that makes it. `details` never hold secrets, and no names from outside. */
@@ -36,3 +37,19 @@ export interface Audit {
 
 /** Who acts in a call. */
 export type AuditedCall = Pick<Call, "identity" | "request" | "requestId" | "server">;
+
+/** Characters kept of a text that the request brings. */
+const maxText = 512;
+
+/** What the log says of the caller. The address is that of the connection, as it is for failed authentications. */
+export function auditedBy({ identity, request, requestId, server }: AuditedCall): AuditedBy {
+  const { kind, userId, role, membership, email, clientId } = identity;
+  return {
+    actor: { kind, user_id: kept(userId), role: role ?? membership, key_id: null, name: kept(email ?? clientId) },
+    ip: server?.requestIP(request)?.address ?? null,
+    userAgent: kept(request.headers.get("user-agent")),
+    requestId,
+  };
+}
+
+const kept = (text: string | null): string | null => (text === null ? null : madeStorable(text.slice(0, maxText)));

@@ -8,7 +8,7 @@ import { basename, dirname } from "node:path";
 import type { App } from "../../http/app.ts";
 import { within } from "../../lib/unix-sockets.ts";
 import type { ExecutionTokens } from "../execution-tokens/port.ts";
-import { createDoor } from "./door.ts";
+import { createConnectionGate } from "./connection-gate.ts";
 import { withoutPathToken } from "./identity.ts";
 
 export interface InternalListenerOptions {
@@ -45,17 +45,17 @@ export function listenInternally(app: App, options: InternalListenerOptions): In
   };
   const tcp = Bun.serve({ ...common, hostname: options.hostname, port: options.port });
   const port = tcp.port ?? options.port;
-  const door = options.socket === null ? null : listenOnSocket(options.socket, port, options);
+  const gate = options.socket === null ? null : listenOnSocket(options.socket, port, options);
   return {
     port,
     async stop(graceMs) {
       app.beginStop();
       // New messages go to another node at once.
       if (options.socket !== null) rmSync(options.socket, { force: true });
-      door?.close();
+      gate?.close();
       await Promise.race([tcp.stop(false), Bun.sleep(graceMs)]);
       await tcp.stop(true);
-      door?.cut();
+      gate?.cut();
     },
   };
 }
@@ -85,17 +85,17 @@ function listenOnSocket(path: string, port: number, { hostname, tokens }: Intern
   mkdirSync(dirname(path), { recursive: true });
   rmSync(path, { force: true });
   const host = hostname === "0.0.0.0" ? "127.0.0.1" : hostname === "::" ? "::1" : hostname;
-  const door: NetServer = createDoor({ to: { host, port }, tokens });
+  const gate: NetServer = createConnectionGate({ to: { host, port }, tokens });
   const clients = new Set<Socket>();
-  door.on("connection", (client) => {
+  gate.on("connection", (client) => {
     clients.add(client);
     client.once("close", () => clients.delete(client));
   });
-  within(dirname(path), () => void door.listen({ path: `./${basename(path)}` }));
+  within(dirname(path), () => void gate.listen({ path: `./${basename(path)}` }));
   // Agents run as another user; tokens guard what is behind it.
   chmodSync(path, 0o666);
   return {
-    close: () => void door.close(),
+    close: () => void gate.close(),
     cut: () => {
       for (const client of clients) client.destroy();
     },

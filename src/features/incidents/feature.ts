@@ -1,8 +1,8 @@
 /** Security incidents: recorded without waiting, listed for the tenant. */
 import { integer } from "../../config/setting.ts";
 import { defineFeature } from "../feature.ts";
-import { createIncidents } from "./incidents.ts";
 import { incidentRoutes } from "./routes.ts";
+import { createIncidents } from "./service.ts";
 
 export const incidents = defineFeature({
   name: "incidents",

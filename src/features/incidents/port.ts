@@ -1,2 +1,2 @@
 /** What other features may use of incidents. */
-export type { Incidents } from "./incidents.ts";
+export type { Incidents } from "./service.ts";

@@ -2,7 +2,7 @@
 import { agents } from "../agents/feature.ts";
 import { executions } from "../executions/feature.ts";
 import { defineFeature } from "../feature.ts";
-import { openSchedules } from "./schedules.ts";
+import { openSchedules } from "./service.ts";
 
 export const schedules = defineFeature({
   name: "schedules",

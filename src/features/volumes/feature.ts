@@ -2,9 +2,9 @@
 import { defineFeature } from "../feature.ts";
 import { tools } from "../tools/feature.ts";
 import { fsTools } from "../tools/fs/feature.ts";
+import type { VolumesOptions } from "./execution-volumes.ts";
 import { openVolumes } from "./open.ts";
 import { volumeRoutes } from "./routes.ts";
-import type { VolumesOptions } from "./volumes.ts";
 
 export const volumes = defineFeature({
   name: "volumes",

@@ -11,6 +11,7 @@ import { chown, lstat, mkdir, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { MountPlan } from "../../../actors/execution/start/plan.ts";
 import { isUuid } from "../../http/route.ts";
+import { trustedPath } from "../../lib/remove-directory.ts";
 
 /** Agents run as this user and group wherever the service may give files away. */
 const agentUser = 1000;
@@ -81,20 +82,6 @@ export function isDirectory(path: string): boolean {
 export async function idsIn(folder: string): Promise<string[]> {
   const names = await readdir(folder).catch(() => []);
   return names.filter((name) => isUuid(name) && name === name.toLowerCase());
-}
-
-/** Where the service looks for programs of its own; never the environment's PATH. */
-const trustedPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
-
-/** Takes a directory away with everything in it. Repeatable. @throws Error when something is left */
-export async function removeDirectory(path: string): Promise<void> {
-  if (lstatSync(path, { throwIfNoEntry: false }) === undefined) return;
-  // Agents can nest directories thousands deep: `rm` takes them away in a moment, Bun's own in minutes of a core.
-  const child = Bun.spawn(["rm", "-rf", "--", path], {
-    env: { PATH: trustedPath },
-    stdio: ["ignore", "ignore", "ignore"],
-  });
-  if ((await child.exited) !== 0) throw new Error("a volume's directory could not be removed");
 }
 
 export interface Usage {

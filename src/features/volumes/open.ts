@@ -5,8 +5,8 @@ import { createFsTools } from "../tools/fs/feature.ts";
 import type { ToolProvider } from "../tools/port.ts";
 import { checkFiles } from "./attachments/attachments.ts";
 import { createAttachmentTool } from "./attachments/tool.ts";
+import { createVolumes, type VolumesOptions } from "./execution-volumes.ts";
 import type { VolumeReader } from "./reader.ts";
-import { createVolumes, type VolumesOptions } from "./volumes.ts";
 import { type RunStorage, settleRun } from "./workflow-volumes.ts";
 
 export type OpenVolumes = ReturnType<typeof openVolumes>;

@@ -7,13 +7,13 @@ import { listOf, listSchema, type Page, pageOf } from "../../http/paging.ts";
 import { type Call, defineRoute, jsonBody, type Route, reply } from "../../http/route.ts";
 import type { Sql } from "../../store/postgres.ts";
 import { viewOf } from "../tools/fs/port.ts";
+import type { Volumes } from "./execution-volumes.ts";
 import { createChanges } from "./files/changes.ts";
 import { createDigests, sha256Of } from "./files/digests.ts";
 import { fileContent, sendFile } from "./files/download.ts";
 import { FileEntry, fileEntry, listFiles, lookAt, openForReading, typeOfName } from "./files/files.ts";
 import { answering, readPath } from "./files/paths.ts";
 import { upload } from "./files/upload.ts";
-import { createLibrary } from "./library.ts";
 import type { VolumeRow } from "./records.ts";
 import {
   ChangeBody,
@@ -30,18 +30,18 @@ import {
   VolumeBody,
   VolumeId,
 } from "./schema.ts";
-import type { Volumes } from "./volumes.ts";
+import { createVolumeService } from "./service.ts";
 
 /** Seconds that deleting many files or reading a large one through may take. */
 const longTimeoutSeconds = 240;
 
 export function volumeRoutes(sql: Sql, volumes: Volumes): readonly Route[] {
-  const library = createLibrary(sql, volumes);
+  const service = createVolumeService(sql, volumes);
   const digests = createDigests(sql);
-  const changes = createChanges(library, digests);
+  const changes = createChanges(service, digests);
   type OneCall = Call<{ id: string }>;
-  const find = (call: OneCall) => library.find(call, call.params.id);
-  const viewFor = (row: VolumeRow) => viewOf(library.layout.volume(row.volume_id), "/");
+  const find = (call: OneCall) => service.find(call, call.params.id);
+  const viewFor = (row: VolumeRow) => viewOf(service.layout.volume(row.volume_id), "/");
   const read = { scope: "volume:read" } as const;
   const write = { scope: "volume:write" } as const;
 
@@ -53,7 +53,7 @@ export function volumeRoutes(sql: Sql, volumes: Volumes): readonly Route[] {
       ...write,
       body: jsonBody(CreateBody),
       responses: { 201: VolumeBody },
-      handler: (call) => idempotent(call, sql, async (id) => reply(201, await library.create(call, id, call.body))),
+      handler: (call) => idempotent(call, sql, async (id) => reply(201, await service.create(call, id, call.body))),
     }),
     defineRoute({
       method: "GET",
@@ -69,7 +69,7 @@ export function volumeRoutes(sql: Sql, volumes: Volumes): readonly Route[] {
       },
       handler: async (call) => {
         const page = pageOf(call.query, 2);
-        const { items, positions, total, quotaBytes } = await library.list(call, call.query.label ?? null, page);
+        const { items, positions, total, quotaBytes } = await service.list(call, call.query.label ?? null, page);
         const list = listOf("volumes", items, page, ({ id }) => [positions.get(id) ?? "0", id]);
         return { ...list, total_count: total, total_quota_bytes: quotaBytes };
       },
@@ -80,7 +80,7 @@ export function volumeRoutes(sql: Sql, volumes: Volumes): readonly Route[] {
       summary: "What the caller may store, and does",
       ...read,
       responses: { 200: QuotaBody },
-      handler: (call) => library.quota(call),
+      handler: (call) => service.quota(call),
     }),
     defineRoute({
       method: "GET",
@@ -89,7 +89,7 @@ export function volumeRoutes(sql: Sql, volumes: Volumes): readonly Route[] {
       ...read,
       params: VolumeId,
       responses: { 200: VolumeBody },
-      handler: async (call) => library.bodyOf(await find(call)),
+      handler: async (call) => service.bodyOf(await find(call)),
     }),
     defineRoute({
       method: "PATCH",
@@ -99,7 +99,7 @@ export function volumeRoutes(sql: Sql, volumes: Volumes): readonly Route[] {
       params: VolumeId,
       body: jsonBody(ChangeBody),
       responses: { 200: VolumeBody },
-      handler: async (call) => library.change(call, await find(call), call.body),
+      handler: async (call) => service.change(call, await find(call), call.body),
     }),
     defineRoute({
       method: "DELETE",
@@ -112,7 +112,7 @@ export function volumeRoutes(sql: Sql, volumes: Volumes): readonly Route[] {
       },
       handler: async (call) => {
         const row = await find(call);
-        await library.remove(call, row);
+        await service.remove(call, row);
         void volumes.eraseDeleted().catch(() => {});
         return { status: "deleted", id: row.volume_id, success: true };
       },
@@ -200,7 +200,7 @@ export function volumeRoutes(sql: Sql, volumes: Volumes): readonly Route[] {
       params: VolumeId,
       query: UploadQuery,
       responses: { 200: Uploaded },
-      handler: async (call) => upload(library, digests, call, await find(call), call.request, call.query.path ?? null),
+      handler: async (call) => upload(service, digests, call, await find(call), call.request, call.query.path ?? null),
     }),
     defineRoute({
       method: "POST",

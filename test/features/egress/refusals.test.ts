@@ -4,7 +4,7 @@ import { policyOf } from "../../../actors/policy/network/policy.ts";
 import { EgressRefused } from "../../../src/adapters/egress/outside.ts";
 import type { Subject } from "../../../src/features/egress/admission.ts";
 import { createRefusals } from "../../../src/features/egress/refusals.ts";
-import type { Incident } from "../../../src/features/incidents/incidents.ts";
+import type { Incident } from "../../../src/features/incidents/service.ts";
 
 const subject: Subject = {
   executionId: "e",

@@ -5,7 +5,7 @@ import { Problem } from "../../../actors/kernel/problem.ts";
 import { createEncryption, openEncryption } from "../../../src/features/encryption/encryption.ts";
 import { masterKeyOf, prefixOf } from "../../../src/features/encryption/envelope.ts";
 import type { Encryption, EncryptionContext } from "../../../src/features/encryption/port.ts";
-import type { Incident } from "../../../src/features/incidents/incidents.ts";
+import type { Incident } from "../../../src/features/incidents/service.ts";
 import { Secret } from "../../../src/lib/secret.ts";
 
 const base64 = (fill: number) => Buffer.alloc(32, fill).toString("base64");

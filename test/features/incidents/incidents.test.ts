@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
-import { createIncidents, type Incident, type Incidents } from "../../../src/features/incidents/incidents.ts";
 import { listIncidents } from "../../../src/features/incidents/records.ts";
+import { createIncidents, type Incident, type Incidents } from "../../../src/features/incidents/service.ts";
 import { pageOf } from "../../../src/http/paging.ts";
 import { freshStores, type TestStores } from "../../harness/stores.ts";
 

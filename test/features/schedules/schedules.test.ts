@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import type { StartRequest } from "../../../actors/execution/start/request.ts";
 import { Problem } from "../../../actors/kernel/problem.ts";
-import { openSchedules, type Schedules } from "../../../src/features/schedules/schedules.ts";
+import { openSchedules, type Schedules } from "../../../src/features/schedules/service.ts";
 import { openQueue } from "../../../src/store/queues.ts";
 import { openRedis } from "../../../src/store/redis.ts";
 import { freshStores, type TestStores } from "../../harness/stores.ts";

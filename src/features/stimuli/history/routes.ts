@@ -3,7 +3,7 @@ import { Type } from "@sinclair/typebox";
 import { StimulusElement, StimulusRecord } from "../../../../actors/stimulus/record.ts";
 import { listSchema, pageOf } from "../../../http/paging.ts";
 import { type Call, defineRoute, jsonBody, type Route, reply, uuidParam } from "../../../http/route.ts";
-import { auditedBy } from "../../audit/feature.ts";
+import { auditedBy } from "../../audit/port.ts";
 import { type History, readReason } from "./history.ts";
 import { type Actor, type Replays, readReplay, replayTimeoutSeconds } from "./replay.ts";
 import {

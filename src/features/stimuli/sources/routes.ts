@@ -2,7 +2,7 @@
 import { Type } from "@sinclair/typebox";
 import { listSchema, pageOf } from "../../../http/paging.ts";
 import { type Call, defineRoute, jsonBody, type Route, reply, uuidParam } from "../../../http/route.ts";
-import { auditedBy } from "../../audit/feature.ts";
+import { auditedBy } from "../../audit/port.ts";
 import type { Routers } from "./routers/service.ts";
 import {
   ChangedSource,

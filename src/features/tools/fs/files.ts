@@ -16,8 +16,8 @@ import {
 import { join } from "node:path";
 import { wholeCharacters } from "../../../../actors/kernel/text.ts";
 import { ToolFailure } from "../port.ts";
-import { maxFileBytes } from "./limits.ts";
 import type { FsArguments } from "./schema.ts";
+import { maxFileBytes } from "./schema.ts";
 import { address, look, type Place, type View } from "./view.ts";
 
 /** Reads part of a file; text where the bytes are UTF-8 without NUL, base64 otherwise. */

@@ -2,7 +2,11 @@
 import { type Static, type TProperties, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { ToolFailure } from "../port.ts";
-import { maxFileBytes } from "./limits.ts";
+
+/** Most bytes one `fs.*` call reads, writes or edits. */
+export const maxFileBytes = 10 * 1024 * 1024;
+/** Most matches of `fs.grep` and `fs.glob`. */
+export const maxMatches = 1000;
 
 const path = Type.String({
   minLength: 1,

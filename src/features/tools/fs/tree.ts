@@ -6,8 +6,8 @@ import { closeSync, constants, readdirSync, rmdirSync, unlinkSync } from "node:f
 import { join, posix } from "node:path";
 import { ToolFailure } from "../port.ts";
 import { readBytes, textOf } from "./files.ts";
-import { maxFileBytes, maxMatches } from "./limits.ts";
 import type { FsArguments } from "./schema.ts";
+import { maxFileBytes, maxMatches } from "./schema.ts";
 import { type Directory, look, type Place, type View } from "./view.ts";
 
 const maxDepth = 100;

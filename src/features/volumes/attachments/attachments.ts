@@ -9,12 +9,12 @@ import { isStorable } from "../../../../actors/manifest/storable.ts";
 import { isUuid } from "../../../http/route.ts";
 import { viewOf } from "../../tools/fs/port.ts";
 import { ToolFailure, ToolRefusal } from "../../tools/port.ts";
+import type { Volumes } from "../execution-volumes.ts";
 import { sha256Of } from "../files/digests.ts";
 import { lookAt, withFile } from "../files/files.ts";
 import { readPath } from "../files/paths.ts";
 import { isDirectory } from "../layout.ts";
 import { type VolumeReader, visibilityOf } from "../reader.ts";
-import type { Volumes } from "../volumes.ts";
 
 /** Names the caller's own volume of that label, wherever a volume is named. */
 export const CHAT_ATTACHMENTS = "chat-attachments";

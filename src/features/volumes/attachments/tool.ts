@@ -6,9 +6,9 @@ import type { Attachment } from "../../../../actors/execution/start/plan.ts";
 import { ATTACHMENT_READ } from "../../../../actors/tool/catalog.ts";
 import { maxFileBytes, readBytes, textOf, viewOf } from "../../tools/fs/port.ts";
 import { outcomeOf, ToolFailure, type ToolProvider, ToolRefusal, type ToolRequest } from "../../tools/port.ts";
+import type { Volumes } from "../execution-volumes.ts";
 import { withFile } from "../files/files.ts";
 import { isDirectory } from "../layout.ts";
-import type { Volumes } from "../volumes.ts";
 import { CHAT_ATTACHMENTS } from "./attachments.ts";
 
 const Arguments = Type.Object({

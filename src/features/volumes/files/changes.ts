@@ -4,14 +4,14 @@ import { Problem } from "../../../../actors/kernel/problem.ts";
 import { createFsTools } from "../../tools/fs/feature.ts";
 import { address, View, type ViewSpec, viewOf } from "../../tools/fs/port.ts";
 import { ToolFailure } from "../../tools/port.ts";
-import type { Library } from "../library.ts";
 import type { VolumeRow } from "../records.ts";
+import type { VolumeService } from "../service.ts";
 import type { Digests } from "./digests.ts";
 import { lookAt } from "./files.ts";
 import { answering, invalidPath, pathNotFound } from "./paths.ts";
 
-export function createChanges(library: Library, digests: Digests) {
-  const viewFor = (row: VolumeRow): ViewSpec => viewOf(library.layout.volume(row.volume_id), "/");
+export function createChanges(service: VolumeService, digests: Digests) {
+  const viewFor = (row: VolumeRow): ViewSpec => viewOf(service.layout.volume(row.volume_id), "/");
 
   async function run(row: VolumeRow, name: string, given: Record<string, unknown>, signal: AbortSignal): Promise<void> {
     const tools = createFsTools(async () => viewFor(row));
@@ -26,7 +26,7 @@ export function createChanges(library: Library, digests: Digests) {
     async remove(row: VolumeRow, path: string, signal: AbortSignal): Promise<void> {
       if (path === "/") throw invalidPath("is the volume itself");
       await answering(() => run(row, "fs.delete", { path, recursive: true }, signal)).finally(() =>
-        library.records.doubt(row.tenant, row.volume_id),
+        service.records.doubt(row.tenant, row.volume_id),
       );
       await digests.forget(row.volume_id, path);
     },
@@ -52,7 +52,7 @@ export function createChanges(library: Library, digests: Digests) {
       if (from === to) return;
       if (!overwrite && isThere(view, to)) throw destinationExists();
       await answering(() => rename(view, from, to));
-      await library.records.doubt(row.tenant, row.volume_id);
+      await service.records.doubt(row.tenant, row.volume_id);
       await digests.forget(row.volume_id, from);
       await digests.forget(row.volume_id, to);
     },

@@ -8,9 +8,9 @@ import { iso } from "../../../../actors/kernel/time.ts";
 import { storageQuota } from "../../../../actors/policy/storage-quota.ts";
 import { address, look, View, viewOf } from "../../tools/fs/port.ts";
 import { ToolFailure } from "../../tools/port.ts";
-import type { Caller, Library } from "../library.ts";
 import type { VolumeRow } from "../records.ts";
 import type { Uploaded } from "../schema.ts";
+import type { Caller, VolumeService } from "../service.ts";
 import type { Held, Transaction } from "../user-records.ts";
 import type { Digests } from "./digests.ts";
 import { typeOfName } from "./files.ts";
@@ -43,7 +43,7 @@ interface Target {
  * @throws Problem 400, 402 `quota_exceeded`, 413 `file_too_large`, 422
  */
 export async function upload(
-  library: Library,
+  service: VolumeService,
   digests: Digests,
   caller: Caller,
   row: VolumeRow,
@@ -55,7 +55,7 @@ export async function upload(
   const announced = Number(request.headers.get("content-length") ?? 0);
   const limit = quota.fileBytes;
   if (announced > limit + (boundary === null ? 0 : envelopeBytes)) throw tooLarge(limit);
-  const folder = library.layout.uploads;
+  const folder = service.layout.uploads;
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const drafts: string[] = [];
   const receive = (source: AsyncIterable<Uint8Array>, filename: string | null): Promise<Arrived> => {
@@ -71,8 +71,8 @@ export async function upload(
     if (form.file === null) throw new Problem("missing_file", "The form holds no file");
     const path = pathInQuery ?? form.path;
     const filename = usableName(form.file.filename) ?? baseName(path) ?? "upload.bin";
-    const target = await answering(() => targetOf(library, row, path, filename));
-    return await answering(() => place(library, digests, caller, row, form.file as Arrived, target));
+    const target = await answering(() => targetOf(service, row, path, filename));
+    return await answering(() => place(service, digests, caller, row, form.file as Arrived, target));
   } finally {
     await Promise.all(drafts.map((draft) => rm(draft, { force: true })));
   }
@@ -173,14 +173,14 @@ function baseName(path: string | null): string | null {
   return name === "" || name === "." ? null : name;
 }
 
-function targetOf({ layout }: Library, row: VolumeRow, path: string | null, filename: string): Target {
+function targetOf({ layout }: VolumeService, row: VolumeRow, path: string | null, filename: string): Target {
   if (path === null || path === "") return { path: readPath(`/uploads/${filename}`), chosen: true };
   const wanted = readPath(path);
   const isFolder = path.endsWith("/") || wanted === "/" || wanted === "/uploads" || isDirectoryAt(layout, row, wanted);
   return { path: isFolder ? readPath(`${wanted}/${filename}`) : wanted, chosen: false };
 }
 
-function isDirectoryAt(layout: Library["layout"], row: VolumeRow, path: string): boolean {
+function isDirectoryAt(layout: VolumeService["layout"], row: VolumeRow, path: string): boolean {
   using view = new View(viewOf(layout.volume(row.volume_id), "/"));
   try {
     return view.at(path, { access: "see" }, (found) => view.kindOf(found) === "directory");
@@ -192,7 +192,7 @@ function isDirectoryAt(layout: Library["layout"], row: VolumeRow, path: string):
 
 /** Decides over the quotas and moves the file to its place, in one piece with what is counted. */
 async function place(
-  library: Library,
+  service: VolumeService,
   digests: Digests,
   caller: Caller,
   row: VolumeRow,
@@ -200,8 +200,8 @@ async function place(
   target: Target,
 ): Promise<Uploaded> {
   const { tenant, identity } = caller;
-  const { layout, records } = library;
-  await library.refreshed(row);
+  const { layout, records } = service;
+  await service.refreshed(row);
   return records.exclusively(tenant, async (transaction) => {
     using view = new View(viewOf(layout.volume(row.volume_id), "/"));
     const path = target.chosen ? await freePath(view, digests, row, file, target.path, transaction) : target.path;

@@ -2,8 +2,8 @@
 import { Problem, type ProblemCode } from "../../../../actors/kernel/problem.ts";
 import { failedStatusOf } from "../../../../actors/stimulus/life.ts";
 import type { Arrival, ClassificationDetail, Settlement } from "../../../../actors/stimulus/stimulus.ts";
-import { createAudit } from "../../../../src/features/audit/audit.ts";
 import type { Audit } from "../../../../src/features/audit/port.ts";
+import { createAudit } from "../../../../src/features/audit/service.ts";
 import { createHistory } from "../../../../src/features/stimuli/history/history.ts";
 import { historyRecords } from "../../../../src/features/stimuli/history/records.ts";
 import { createReplays } from "../../../../src/features/stimuli/history/replay.ts";

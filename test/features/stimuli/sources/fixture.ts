@@ -1,6 +1,6 @@
 /** Source routes over real stores; workflows and agents are what a test says they are. */
 import { Problem } from "../../../../actors/kernel/problem.ts";
-import { createAudit } from "../../../../src/features/audit/audit.ts";
+import { createAudit } from "../../../../src/features/audit/service.ts";
 import { createEncryption } from "../../../../src/features/encryption/encryption.ts";
 import { masterKeyOf } from "../../../../src/features/encryption/envelope.ts";
 import { createSources } from "../../../../src/features/stimuli/sources/lookup.ts";

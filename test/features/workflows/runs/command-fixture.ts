@@ -6,7 +6,7 @@ import type { Sandbox } from "../../../../src/adapters/sandbox/port.ts";
 import { Sandboxes } from "../../../../src/adapters/sandbox/sandboxes.ts";
 import { mountRun } from "../../../../src/features/volumes/instance-mounts.ts";
 import { VolumeLayout } from "../../../../src/features/volumes/layout.ts";
-import { watchLimits } from "../../../../src/features/volumes/watch.ts";
+import { watchLimits } from "../../../../src/features/volumes/size-watch.ts";
 import { commandActivity } from "../../../../src/features/workflows/runs/commands/commands.ts";
 import type { CommandOptions } from "../../../../src/features/workflows/runs/commands/options.ts";
 import type { AbortReason, ActivityContext } from "../../../../src/runtime/port.ts";

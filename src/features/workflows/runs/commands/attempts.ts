@@ -13,7 +13,7 @@ import { commandsFolder } from "../../../../adapters/sandbox/port.ts";
 import { isUuid } from "../../../../http/route.ts";
 import { derivedUuid } from "../../../../lib/derived-uuid.ts";
 import { readJson, writeAtomically } from "../../../../lib/json-file.ts";
-import { removeDirectory } from "../../../volumes/port.ts";
+import { removeDirectory } from "../../../../lib/remove-directory.ts";
 
 /** User and group of a workspace whose command names no user. */
 const agentUser = 1_000;

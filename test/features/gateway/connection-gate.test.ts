@@ -2,7 +2,7 @@
 import { afterEach, expect, test } from "bun:test";
 import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
 import { join } from "node:path";
-import { createDoor } from "../../../src/features/gateway/door.ts";
+import { createConnectionGate } from "../../../src/features/gateway/connection-gate.ts";
 import { scratch } from "../../harness/scratch.ts";
 import { until } from "../../harness/until.ts";
 
@@ -18,7 +18,7 @@ const tokens = {
   },
 };
 
-async function stand(limits: { perInstance?: number; strangers?: number }) {
+async function stand(limits: { perInstance?: number; unauthenticated?: number }) {
   const held = new Set<Socket>();
   const gateway = createServer({ allowHalfOpen: true }, (socket) => {
     held.add(socket);
@@ -32,11 +32,11 @@ async function stand(limits: { perInstance?: number; strangers?: number }) {
   });
   open.push(gateway);
   await new Promise<void>((done) => gateway.listen(0, "127.0.0.1", done));
-  const path = join(scratch("door"), "node.sock");
+  const path = join(scratch("gate"), "node.sock");
   const to = { host: "127.0.0.1", port: (gateway.address() as AddressInfo).port };
-  const door = createDoor({ to, tokens, ...limits });
-  open.push(door);
-  await new Promise<void>((done) => door.listen({ path }, done));
+  const gate = createConnectionGate({ to, tokens, ...limits });
+  open.push(gate);
+  await new Promise<void>((done) => gate.listen({ path }, done));
   const client = (token: string | null, target = "/v1/dispatch-gateway", whole = true) => {
     const socket = connect(path);
     open.push(socket);
@@ -72,7 +72,7 @@ test("an instance has a bounded number of connections and gets one back on close
 });
 
 test("callers without a good token displace each other and stay within their number", async () => {
-  const { client, held } = await stand({ strangers: 4 });
+  const { client, held } = await stand({ unauthenticated: 4 });
   const known = client("good-1");
   await until(() => known.text === "answered");
   const idle = Array.from({ length: 40 }, (_, at) => client(at % 2 === 0 ? "bad" : null, "/", at % 3 === 0));

@@ -4,14 +4,15 @@ import { implicitWorkspace, type SourceVolume, workspaceTtlMs } from "../../../a
 import type { MountPlan, Plan } from "../../../actors/execution/start/plan.ts";
 import type { InstanceMount } from "../../adapters/sandbox/port.ts";
 import { isUuid } from "../../http/route.ts";
+import { removeDirectory } from "../../lib/remove-directory.ts";
 import type { Sql } from "../../store/postgres.ts";
 import type { ViewSpec } from "../tools/fs/port.ts";
 import { makeVolumes, mountRun } from "./instance-mounts.ts";
-import { idsIn, isDirectory, measure, removeDirectory, type Usage, VolumeLayout } from "./layout.ts";
+import { idsIn, isDirectory, measure, type Usage, VolumeLayout } from "./layout.ts";
 import { type VolumeReader, visibilityOf } from "./reader.ts";
 import { volumeRecords } from "./records.ts";
-import { requireCompatible } from "./sharing.ts";
-import { watchLimits } from "./watch.ts";
+import { requireCompatible } from "./shared-mounts.ts";
+import { watchLimits } from "./size-watch.ts";
 
 export interface VolumesOptions {
   readonly sql: Sql;

@@ -1,25 +1,25 @@
 /**
- * The door between the agents of a host and the gateway: the unix socket that they are given. Behind it is one process
- * that serves everybody, so nobody may hold as many connections as that process can have: those of one instance are
- * counted, by its token, and those without a good one make room for each other. What is allowed is for the gateway
- * itself to say; here connections are only let through.
+ * The connection gate between the agents of a host and the gateway: the unix socket that agents are given. The process
+ * behind it serves every instance, so one instance may not hold all the connections that this process can have: each
+ * instance has a number of slots, counted by its token, and connections without a valid token displace each other. The
+ * gate only passes connections on; the gateway itself decides what a message may do.
  */
 import { connect, createServer, type Server, type Socket } from "node:net";
 import { LRUCache } from "lru-cache";
 import type { ExecutionTokens } from "../execution-tokens/port.ts";
 
-export interface DoorOptions {
+export interface ConnectionGateOptions {
   /** Where the gateway listens. */
   readonly to: { readonly host: string; readonly port: number };
   readonly tokens: Pick<ExecutionTokens, "verify">;
   /** Connections of one instance at a time; a bootstrap needs one. */
   readonly perInstance?: number;
-  /** Connections without a good token; the eldest makes room for the next. */
-  readonly strangers?: number;
+  /** Connections without a valid token; past this number the oldest is closed. */
+  readonly unauthenticated?: number;
 }
 
-const usualPerInstance = 32;
-const usualStrangers = 256;
+const defaultPerInstance = 32;
+const defaultUnauthenticated = 256;
 /** How long a client may take for the head of its request, ms. */
 const headMs = 10_000;
 const maxHead = 16 * 1024;
@@ -28,16 +28,16 @@ const lingerMs = 5_000;
 /** Tokens that are remembered with their instance. */
 const capacity = 4096;
 
-/** The door, not yet listening. Its connections are closed by whoever closes the gateway behind it. */
-export function createDoor({ to, tokens, ...limits }: DoorOptions): Server {
-  const { perInstance = usualPerInstance, strangers: maxStrangers = usualStrangers } = limits;
-  const strangers = new LRUCache<Socket, true>({
-    max: maxStrangers,
+/** The gate, not yet listening. Closing the gateway behind it closes its connections. */
+export function createConnectionGate({ to, tokens, ...limits }: ConnectionGateOptions): Server {
+  const { perInstance = defaultPerInstance, unauthenticated: maxUnauthenticated = defaultUnauthenticated } = limits;
+  const unauthenticated = new LRUCache<Socket, true>({
+    max: maxUnauthenticated,
     dispose: (_, socket, reason) => {
       if (reason === "evict") socket.destroy();
     },
   });
-  const inside = new Map<string, number>();
+  const slotsTaken = new Map<string, number>();
   const known = new LRUCache<string, string>({ max: capacity });
 
   /** The instance that a head speaks for; null for none. */
@@ -54,23 +54,23 @@ export function createDoor({ to, tokens, ...limits }: DoorOptions): Server {
   }
 
   /** Counts a connection by its instance. @returns false when there are enough of them */
-  function takeSeat(client: Socket, instance: string): boolean {
-    const taken = inside.get(instance) ?? 0;
+  function takeSlot(client: Socket, instance: string): boolean {
+    const taken = slotsTaken.get(instance) ?? 0;
     if (taken >= perInstance) return false;
-    strangers.delete(client);
-    inside.set(instance, taken + 1);
+    unauthenticated.delete(client);
+    slotsTaken.set(instance, taken + 1);
     client.once("close", () => {
-      const left = (inside.get(instance) ?? 1) - 1;
-      if (left > 0) inside.set(instance, left);
-      else inside.delete(instance);
+      const left = (slotsTaken.get(instance) ?? 1) - 1;
+      if (left > 0) slotsTaken.set(instance, left);
+      else slotsTaken.delete(instance);
     });
     return true;
   }
 
-  async function letIn(client: Socket, seen: Buffer): Promise<void> {
+  async function admit(client: Socket, seen: Buffer): Promise<void> {
     const instance = await instanceOf(seen.toString("latin1"));
     if (client.destroyed) return;
-    if (instance !== null && !takeSeat(client, instance)) return void client.destroy();
+    if (instance !== null && !takeSlot(client, instance)) return void client.destroy();
     const gateway = connect({ ...to, allowHalfOpen: true, noDelay: true });
     gateway.on("error", () => client.destroy());
     client.once("close", () => gateway.destroy());
@@ -84,12 +84,12 @@ export function createDoor({ to, tokens, ...limits }: DoorOptions): Server {
   }
 
   return createServer({ allowHalfOpen: true }, (client) => {
-    strangers.set(client, true);
+    unauthenticated.set(client, true);
     const late = setTimeout(() => client.destroy(), headMs);
     client.on("error", () => client.destroy());
     client.once("close", () => {
       clearTimeout(late);
-      strangers.delete(client);
+      unauthenticated.delete(client);
     });
     let seen: Buffer = Buffer.alloc(0);
     const read = (piece: Buffer | string): void => {
@@ -98,7 +98,7 @@ export function createDoor({ to, tokens, ...limits }: DoorOptions): Server {
       client.off("data", read);
       client.pause();
       clearTimeout(late);
-      void letIn(client, seen);
+      void admit(client, seen);
     };
     client.on("data", read);
     // Gone, or half gone, before it said what it wants.

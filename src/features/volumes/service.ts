@@ -6,12 +6,12 @@ import { type StorageQuota, storageQuota, volumeAllowance } from "../../../actor
 import type { Page } from "../../http/paging.ts";
 import type { Sql } from "../../store/postgres.ts";
 import { CHAT_ATTACHMENTS } from "./attachments/attachments.ts";
+import type { Volumes } from "./execution-volumes.ts";
 import { makeVolumeDirectory, measure } from "./layout.ts";
 import { visibilityOf } from "./reader.ts";
 import type { VolumeRow } from "./records.ts";
 import type { ChangeBody, VolumeBody } from "./schema.ts";
 import { type Transaction, userVolumeRecords } from "./user-records.ts";
-import type { Volumes } from "./volumes.ts";
 
 export interface Caller {
   readonly identity: Identity;
@@ -19,9 +19,9 @@ export interface Caller {
   readonly tenant: string;
 }
 
-export type Library = ReturnType<typeof createLibrary>;
+export type VolumeService = ReturnType<typeof createVolumeService>;
 
-export function createLibrary(sql: Sql, volumes: Volumes) {
+export function createVolumeService(sql: Sql, volumes: Volumes) {
   const records = userVolumeRecords(sql);
   const { layout } = volumes;
 
