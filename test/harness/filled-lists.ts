@@ -26,8 +26,8 @@ const kinds = { execution: 1, run: 2, approval: 3, stimulus: 4, agent: 5, workfl
 export const subjectId = (kind: "agent" | "workflow", tenant: number, number: number): string =>
   idOf(kinds[kind], tenant, number);
 
-/** Of the usual ones, the time at which the n-th of `count` was made: one a second, the last one now. */
-const at = "now() - (($1::int - n) * interval '1 second')";
+/** The time at which the n-th of `count` was made: one a second, the last one about now. */
+const at = `timestamptz '${new Date().toISOString()}' - (($1::int - n) * interval '1 second')`;
 const status =
   "case when n > $1::int - greatest($1::int / 5000, 1) then 'running' when n % 10 = 0 then 'failed' else 'completed' end";
 const ended = `case when n > $1::int - greatest($1::int / 5000, 1) then null else ${at} end`;
