@@ -1,12 +1,14 @@
 /** The routes of agents, runtimes and models. */
 
 import { Type } from "@sinclair/typebox";
+import { agentSchema } from "../../../actors/agent/manifest/manifest.ts";
 import { manifestMediaTypes } from "../../../actors/agent/manifest/parse.ts";
 import type { Runtime } from "../../../actors/agent/manifest/runtimes.ts";
 import { AnyJson } from "../../../actors/kernel/json.ts";
 import { invalidField } from "../../../actors/kernel/problem.ts";
 import { maxManifestBytes } from "../../../actors/manifest/document.ts";
 import type { Models } from "../../adapters/models/port.ts";
+import { schemaRoute } from "../../http/openapi/document-routes.ts";
 import { listSchema, pageOf, pagingQuery } from "../../http/paging.ts";
 import { manifestTextTypes, preferredText } from "../../http/preferences.ts";
 import { defineRoute, jsonBody, type Method, media, type Route, rawBody, uuidParam } from "../../http/route.ts";
@@ -35,6 +37,7 @@ const Version = Type.Optional(Type.String({ maxLength: 64 }));
 
 export function agentRoutes(agents: Agents): readonly Route[] {
   return [
+    schemaRoute("/schemas/agent.json", "The JSON Schema of agents' manifests", agentSchema),
     defineRoute({
       method: "POST",
       path: "/v1/agents",

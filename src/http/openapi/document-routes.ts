@@ -1,6 +1,7 @@
-/** Where the API document is read: as data and as a page. */
+/** Where the API document is read, as data and as a page, and the JSON Schemas of what clients write. */
 import { Type } from "@sinclair/typebox";
-import { definePublicRoute, media, type Route } from "../route.ts";
+import { type Json, JsonObject } from "../../../actors/kernel/json.ts";
+import { definePublicRoute, media, type Route, reply } from "../route.ts";
 import { docsPage } from "./docs-page.ts";
 import { openApiDocument } from "./openapi.ts";
 
@@ -37,3 +38,13 @@ export function documentRoutes(
     }),
   ];
 }
+
+/** A JSON Schema for editors and clients: anyone may read it, and caches may keep it for an hour. */
+export const schemaRoute = (path: string, summary: string, schema: { readonly [keyword: string]: Json }): Route =>
+  definePublicRoute({
+    method: "GET",
+    path,
+    summary,
+    responses: { 200: JsonObject },
+    handler: () => reply(200, schema, { "Cache-Control": "public, max-age=3600" }),
+  });

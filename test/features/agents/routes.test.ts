@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { stringify } from "yaml";
+import { agentSchema } from "../../../actors/agent/manifest/manifest.ts";
 import { AgentDetail, AgentElement, Deployed, VersionElement } from "../../../src/features/agents/schema.ts";
 import { manifest, manifestWith } from "../../actors/agent/offer.ts";
 import { allScopes, caller, openFixture } from "./fixture.ts";
@@ -30,6 +31,14 @@ function misfits(schema: Parameters<typeof Value.Errors>[0], value: unknown): st
     .filter((error) => !error.message.includes("format"))
     .map((error) => `${error.path} ${error.message}`);
 }
+
+test("the manifests' JSON Schema is served without a token", async () => {
+  const { status, headers, body } = await fixture.call("no token", "/schemas/agent.json");
+  expect(status).toBe(200);
+  expect(headers.get("cache-control")).toBe("public, max-age=3600");
+  expect(body).toMatchObject({ $schema: "https://json-schema.org/draft/2020-12/schema", type: "object" });
+  expect(body).toEqual(JSON.parse(JSON.stringify(agentSchema)));
+});
 
 describe("deploy", () => {
   test.each([

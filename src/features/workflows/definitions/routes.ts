@@ -3,6 +3,8 @@
 import { Type } from "@sinclair/typebox";
 import { invalidField } from "../../../../actors/kernel/problem.ts";
 import { maxManifestBytes } from "../../../../actors/manifest/document.ts";
+import { workflowSchema } from "../../../../actors/workflow/manifest/manifest.ts";
+import { schemaRoute } from "../../../http/openapi/document-routes.ts";
 import { listSchema, pageOf, pagingQuery } from "../../../http/paging.ts";
 import { manifestTextTypes, preferredText } from "../../../http/preferences.ts";
 import { type Call, defineRoute, jsonBody, media, type Route, rawBody } from "../../../http/route.ts";
@@ -60,6 +62,7 @@ export function workflowRoutes(workflows: Workflows): readonly Route[] {
         workflows.setScope(callerOf(call), { ref: call.params.ref, version: null }, wishedScope(call.body)),
     });
   return [
+    schemaRoute("/schemas/workflow.json", "The JSON Schema of workflows' manifests", workflowSchema),
     register("/v1/workflows"),
     register("/v1/workflows/temporal/register"),
     defineRoute({

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Value } from "@sinclair/typebox/value";
 import { stringify } from "yaml";
+import { workflowSchema } from "../../../../actors/workflow/manifest/manifest.ts";
 import {
   Deleted,
   Registered,
@@ -25,6 +26,12 @@ function newTenant() {
   return { tenant: `team-${tenants}`, token: caller(`team-${tenants}`) };
 }
 const publisher = () => caller("svc-system");
+
+test("the manifests' JSON Schema is served without a token", async () => {
+  const { status, body } = await fixture.call("no token", "GET", "/schemas/workflow.json");
+  expect(status).toBe(200);
+  expect(body).toEqual(JSON.parse(JSON.stringify(workflowSchema)));
+});
 
 const done = { kind: "System", command: "noop", transitions: [] };
 function manifest(name: string, version = "1.0.0", more: { metadata?: object; spec?: object } = {}) {
