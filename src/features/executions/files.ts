@@ -1,4 +1,4 @@
-/** The files of an execution as people read them, while it runs and after (agents-executions 3.5). */
+/** The files of an execution as people read them, while it runs and after (docs/reference/executions.md). */
 import { Type } from "@sinclair/typebox";
 import type { Plan } from "../../../actors/execution/start/plan.ts";
 import { type ExecutionState, isOver } from "../../../actors/execution/state.ts";

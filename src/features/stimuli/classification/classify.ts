@@ -35,7 +35,7 @@ export interface ClassifierOptions extends QueueOptions, RouterRunOptions, Match
 export interface Classifier {
   /**
    * Has a router classify a stimulus. Whatever the agent does, there is an answer within its time and 2 s.
-   * @returns which workflow it goes to, or one of the failures of the contract's section 5
+   * @returns which workflow it goes to, or one of the failures of docs/reference/stimuli.md
    * @throws when PostgreSQL is away, or this node leaves: then nobody knows, and another attempt joins this one
    */
   classify(stimulus: Stimulus, router: Router): Promise<Chosen | Settlement>;

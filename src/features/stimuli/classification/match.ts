@@ -1,4 +1,4 @@
-/** From a router agent's end to the workflow it chose, or why there is none (stimuli contract, section 5). */
+/** From a router agent's end to the workflow it chose, or why there is none (docs/reference/stimuli.md). */
 import { LRUCache } from "lru-cache";
 import { isStorable } from "../../../../actors/manifest/storable.ts";
 import {

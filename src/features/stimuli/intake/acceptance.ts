@@ -49,7 +49,7 @@ const maxWaiting = 10_000;
 const maxTries = 10;
 /** An accepted stimulus is left to the node that accepted it for so long, ms. */
 export const leaseMs = 12_000;
-/** Keys are held for a day from the first acceptance (contract, section 7). */
+/** Keys are held for a day from the first acceptance (docs/reference/stimuli.md). */
 export const keptMs = 86_400_000;
 
 interface Waiting {

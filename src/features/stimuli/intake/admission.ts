@@ -1,5 +1,5 @@
 /**
- * The way of a checked message to its row (stimuli contract, section 3, rows 3–5): first the key, then the backlog and
+ * The way of a checked message to its row (docs/reference/stimuli.md): first the key, then the backlog and
  * the rate, then the row. The key is claimed with the row; before that, repeats are told from what is known of the key,
  * so that one costs nothing, however little the tenant has left.
  */
@@ -36,7 +36,7 @@ export interface Admitted {
  */
 export type Admit = (arrival: Arrival, use: RateUse, force: boolean) => Promise<Admitted>;
 
-/** A repeat of what is being routed waits for the outcome so long, ms (contract, section 7). */
+/** A repeat of what is being routed waits for the outcome so long, ms (docs/reference/stimuli.md). */
 const timeoutMs = 35_000;
 
 export function createAdmission(options: AdmissionOptions): Admit {

@@ -1,5 +1,5 @@
 /**
- * Taking a checked message in (stimuli contract, section 3 from row 3 of the first table on): the key, the backlog, the
+ * Taking a checked message in (docs/reference/stimuli.md): the key, the backlog, the
  * rate, the row, and, unless it is only acknowledged, the way to its run.
  */
 import { Problem, type ProblemCode } from "../../../../actors/kernel/problem.ts";

@@ -1,4 +1,4 @@
-/** One delivery to a webhook's URL, checked in the contract's order (stimuli, section 3) and handed on. */
+/** One delivery to a webhook's URL, checked in the order of docs/reference/stimuli.md and handed on. */
 import { createHash } from "node:crypto";
 import { Problem } from "../../../../actors/kernel/problem.ts";
 import { contentOf, payloadOf } from "../../../../actors/stimulus/content.ts";
@@ -39,7 +39,7 @@ export type Delivered = IntakeAnswer | { readonly handshake: Handshake };
 
 /**
  * @param path source and, at a route's own URL, its id, as they stand in the path, percent-decoded once
- * @throws Problem as the contract's table says
+ * @throws Problem as the table of docs/reference/stimuli.md says
  */
 export type Deliver = (
   incoming: Pick<Incoming, "request" | "server">,

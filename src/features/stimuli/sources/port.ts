@@ -5,7 +5,7 @@ import type { Acknowledge } from "../../../../actors/stimulus/stimulus.ts";
 export const presetNames = ["svc", "github", "stripe", "slack", "standard_webhooks"] as const;
 export type PresetName = (typeof presetNames)[number];
 
-/** The configuration of one source in one tenant (contract, section 6). */
+/** The configuration of one source in one tenant (docs/reference/stimuli.md). */
 export interface StimulusSource {
   readonly id: string;
   readonly tenant: string;
@@ -39,7 +39,7 @@ export interface Candidate {
   readonly fault?: Problem;
 }
 
-/** The agent that picks a workflow (contract, section 5). */
+/** The agent that picks a workflow (docs/reference/stimuli.md). */
 export interface Router {
   readonly tenant: string;
   /** One that is no agent's where the router was configured before there was such an agent, and there is none yet. */

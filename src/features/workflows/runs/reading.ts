@@ -111,7 +111,7 @@ export const readReason = (reason: string | undefined): string | null =>
   reason === undefined ? null : plainText("reason", reason, maxReasonBytes);
 
 /**
- * What a signal says (workflow contract, section 12).
+ * What a signal says (docs/reference/workflows.md).
  * @throws Problem 422 when there is neither a response nor a name, or a text no store can hold
  */
 export function readSignal({ response, signal_name, payload = null }: SignalBody): Signal {

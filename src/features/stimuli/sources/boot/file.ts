@@ -1,5 +1,5 @@
 /**
- * `SVC_STIMULUS_ROUTES_FILE`: source routes and routers that are there from the first start on (stimuli-webhooks 6).
+ * `SVC_STIMULUS_ROUTES_FILE`: source routes and routers that are there from the first start on (docs/reference/stimuli.md).
  *
  *     tenants:
  *       <slug>:

@@ -17,7 +17,7 @@ import type { CommandPlace } from "./place.ts";
 import { type Fault, nothingOf, resultOf } from "./result.ts";
 import { commandSpec, diskBytes, openFilesystem } from "./spec.ts";
 
-/** Between SIGTERM and SIGKILL (contract 3, rule 12). */
+/** Between SIGTERM and SIGKILL (docs/reference/workflows.md). */
 const graceMs = 5_000;
 /** The longest that an image may take to come. */
 const pullMs = 200_000;
