@@ -90,9 +90,7 @@ function checkOf(schema: TSchema): TypeCheck<TSchema> {
 /** The schema with no room for members that are not declared. */
 function closed(schema: TSchema): TSchema {
   const copy: Record<string, unknown> & TSchema = { ...schema };
-  for (const name of ["anyOf", "allOf"]) {
-    if (Array.isArray(schema[name])) copy[name] = schema[name].map(closed);
-  }
+  if (KindGuard.IsUnion(schema)) copy.anyOf = schema.anyOf.map(closed);
   if (KindGuard.IsArray(schema)) copy.items = closed(schema.items);
   if (KindGuard.IsObject(schema)) {
     copy.additionalProperties ??= false;
