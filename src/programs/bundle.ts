@@ -1,6 +1,6 @@
 /**
  * Programs that run outside the node are bundled to one file each at boot, kept under the data directory
- * and named by their content: an instance goes on with the file it began with, whatever is deployed meanwhile.
+ * and named by their content: an instance goes on with the file it began with while newer versions are deployed.
  */
 import { existsSync } from "node:fs";
 import { chmod, mkdir, rename, writeFile } from "node:fs/promises";

@@ -1,4 +1,4 @@
-/** What a path leads to, as far as this process may know. Whatever cannot be looked at is not there. */
+/** What a path leads to, as far as this process may know. A path that cannot be looked at counts as absent. */
 import { accessSync, constants, type Stats, statSync } from "node:fs";
 
 export const isFile = (path: string): boolean => statsOf(path)?.isFile() ?? false;

@@ -3,8 +3,8 @@
  * survive the loss of its database: a write to a connection that has just closed ends the process
  * (porsager/postgres#1208, #1154); a write still buffered when a connection closes makes that place in
  * the pool unusable for ever; the last error of a closed connection fails the first query of its successor;
- * a transaction whose connection closed goes on over whatever connection took its place; and a connection that is cut
- * while it is being opened, when the driver asks for the types of arrays, ends the process: nobody waits for that answer.
+ * a transaction whose connection closed goes on over the connection that took its place; and a connection that is cut
+ * while it is being opened, when the driver asks for the types of arrays, ends the process: that answer has no handler.
  *
  * Import the driver's value only from here; its types may come from the package.
  */

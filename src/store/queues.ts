@@ -28,7 +28,7 @@ export interface ClassificationJob {
   readonly confidence_threshold: number;
   /** Names or UUIDs; null: all of the tenant's own. */
   readonly allowed_workflows: readonly string[] | null;
-  /** Unix ms after which nobody waits for the answer. */
+  /** Unix ms after which the answer is no longer used. */
   readonly deadline: number;
 }
 
@@ -53,7 +53,7 @@ const closeTimeoutMs = 3000;
 const usualLockMs = 30_000;
 /** Nodes that may die over a job before it is given up. */
 const maxStalledCount = 10;
-/** What is left of failed jobs, for whoever looks into it. */
+/** Failed jobs that are kept for an operator to look at. */
 const keptFailures = 1000;
 
 export function openQueue<N extends keyof Queues>(name: N, { redisUrl, prefix }: QueueOptions): OpenQueue<Queues[N]> {

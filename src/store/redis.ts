@@ -9,7 +9,7 @@ const base = {
 } satisfies RedisOptions;
 
 /**
- * For commands. Pipelines whatever is issued in one tick. A command that cannot be sent within
+ * For commands. Pipelines all commands of one tick. A command that cannot be sent within
  * a few reconnects fails, so that callers get an answer while Redis is away.
  */
 export function openRedis(url: string): Redis {

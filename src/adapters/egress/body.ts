@@ -12,7 +12,7 @@ const chunkEnd = Buffer.from("\r\n");
 /**
  * Moves one body. What it says of its length is believed to the byte.
  * @param rechunk  whether what arrives is sent on in chunks
- * @param patience how long the sender may be silent, ms
+ * @param silenceMs how long the sender may be silent, ms
  * @throws SourceFailure when the sender stops short, MalformedHead for broken chunks
  */
 export async function passBody(
@@ -20,32 +20,33 @@ export async function passBody(
   to: Socket,
   framing: Framing,
   rechunk: boolean,
-  patience: number,
+  silenceMs: number,
 ): Promise<void> {
   if (framing.kind === "none") return;
-  if (framing.kind === "length") return passBytes(from, to, framing.bytes, rechunk, patience);
+  if (framing.kind === "length") return passBytes(from, to, framing.bytes, rechunk, silenceMs);
   if (framing.kind === "until_close") {
     for (;;) {
-      const piece = await from.read(pieceBytes, patience);
+      const piece = await from.read(pieceBytes, silenceMs);
       if (piece === null) break;
       await send(to, piece, rechunk);
     }
   } else {
     for (;;) {
-      const size = chunkSize(await from.until("\r\n", maxLine, patience));
+      const size = chunkSize(await from.until("\r\n", maxLine, silenceMs));
       if (size === 0) break;
-      await passBytes(from, to, size, rechunk, patience);
-      if ((await from.until("\r\n", 2, patience)) !== "\r\n") throw new MalformedHead("A chunk is longer than it says");
+      await passBytes(from, to, size, rechunk, silenceMs);
+      if ((await from.until("\r\n", 2, silenceMs)) !== "\r\n")
+        throw new MalformedHead("A chunk is longer than it says");
     }
-    await skipTrailer(from, patience);
+    await skipTrailer(from, silenceMs);
   }
   if (rechunk) await write(to, Buffer.from("0\r\n\r\n"));
 }
 
-async function passBytes(from: Source, to: Socket, bytes: number, rechunk: boolean, patience: number): Promise<void> {
+async function passBytes(from: Source, to: Socket, bytes: number, rechunk: boolean, silenceMs: number): Promise<void> {
   let left = bytes;
   while (left > 0) {
-    const piece = await from.read(Math.min(left, pieceBytes), patience);
+    const piece = await from.read(Math.min(left, pieceBytes), silenceMs);
     if (piece === null) throw new SourceFailure("ended");
     left -= piece.length;
     await send(to, piece, rechunk);
@@ -63,9 +64,9 @@ function chunkSize(line: string): number {
   return Number.parseInt(digits, 16);
 }
 
-async function skipTrailer(from: Source, patience: number): Promise<void> {
+async function skipTrailer(from: Source, silenceMs: number): Promise<void> {
   for (let count = 0; count < maxTrailerLines; count++) {
-    if ((await from.until("\r\n", maxLine, patience)) === "\r\n") return;
+    if ((await from.until("\r\n", maxLine, silenceMs)) === "\r\n") return;
   }
   throw new SourceFailure("too_long");
 }

@@ -18,16 +18,16 @@ export async function dial(addresses: readonly string[], port: number): Promise<
   throw new EgressFailed("unreachable", "No address of the host could be connected to");
 }
 
-function connected(host: string, port: number, patienceMs: number): Promise<Socket | null> {
+function connected(host: string, port: number, timeoutMs: number): Promise<Socket | null> {
   return new Promise((resolve) => {
     const socket = connect({ host, port, allowHalfOpen: true, noDelay: true });
-    const timer = setTimeout(() => failed(), patienceMs);
+    const timer = setTimeout(() => failed(), timeoutMs);
     const failed = () => {
       clearTimeout(timer);
       socket.destroy();
       resolve(null);
     };
-    // Stays: a socket whose errors nobody hears takes the process down. `close` follows and is heard.
+    // Stays: a socket without an error handler ends the process. `close` follows and is heard.
     socket.on("error", failed);
     socket.once("connect", () => {
       clearTimeout(timer);

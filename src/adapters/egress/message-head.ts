@@ -1,6 +1,6 @@
 /**
- * HTTP/1.1 heads, read strictly (RFC 9112): whatever two readers could take differently is refused, so that
- * nobody behind the proxy sees another request than the one that was checked.
+ * HTTP/1.1 heads, read strictly (RFC 9112): everything that two readers could take differently is refused, so that
+ * no server behind the proxy sees another request than the one that was checked.
  */
 
 export type Fields = readonly (readonly [name: string, value: string])[];

@@ -1,4 +1,4 @@
-/** From a host as somebody names it to addresses that may be connected to. */
+/** From a host's name to addresses that may be connected to. */
 import { lookup } from "node:dns/promises";
 import { readAddress, writeAddress } from "../../../actors/policy/network/address.ts";
 import { readHost } from "../../../actors/policy/network/host.ts";
@@ -19,7 +19,7 @@ export interface Outside {
 export const systemResolver: Resolver = async (name) =>
   (await lookup(name, { all: true, verbatim: true })).map(({ address }) => address);
 
-/** Not allowed, whatever the other side would say. */
+/** The policy does not allow the destination. */
 export class EgressRefused extends Error {
   override readonly name = "EgressRefused";
   constructor(

@@ -17,8 +17,8 @@ const turnMs = 2;
 let turnBegan: number | null = null;
 
 /**
- * Whoever sends a great many tiny things at once gives us work without end that never waits for anything: without this
- * nobody else in this process would be served meanwhile. @returns undefined while the turn lasts
+ * A client that sends many tiny messages at once keeps this loop busy without ever waiting: this yields, so that the
+ * process serves its other connections. @returns undefined while the turn lasts
  */
 function turn(): Promise<void> | undefined {
   const now = performance.now();
@@ -105,8 +105,8 @@ export class Source {
   }
 
   /** The next bytes, at most `limit`; null at the end. */
-  async read(limit: number, patienceMs: number): Promise<Buffer | null> {
-    const deadline = performance.now() + patienceMs;
+  async read(limit: number, timeoutMs: number): Promise<Buffer | null> {
+    const deadline = performance.now() + timeoutMs;
     while (this.size === 0) {
       if (this.ended) return null;
       await this.more(deadline);
@@ -122,15 +122,15 @@ export class Source {
   }
 
   /** Waits until there is something to read. @returns false at the end */
-  async ready(patienceMs: number): Promise<boolean> {
-    const deadline = performance.now() + patienceMs;
+  async ready(timeoutMs: number): Promise<boolean> {
+    const deadline = performance.now() + timeoutMs;
     while (this.size === 0 && !this.ended) await this.more(deadline);
     return this.size > 0;
   }
 
   /** Everything up to and with `mark`, one character per byte. @throws SourceFailure */
-  async until(mark: string, limit: number, patienceMs: number): Promise<string> {
-    const deadline = performance.now() + patienceMs;
+  async until(mark: string, limit: number, timeoutMs: number): Promise<string> {
+    const deadline = performance.now() + timeoutMs;
     await turn();
     for (;;) {
       if (this.pieces.length > 1) {

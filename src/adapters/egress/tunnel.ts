@@ -12,7 +12,7 @@ const lingerMs = 5_000;
 const greetingMs = 10_000;
 
 /**
- * Joins two sockets that nobody else reads from.
+ * Joins two sockets that have no other reader.
  * @param toUpstream what the client already sent; `toClient`: likewise
  */
 export function join(client: Socket, upstream: Socket, toUpstream: Buffer, toClient: Buffer): Promise<void> {

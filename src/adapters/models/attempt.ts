@@ -37,7 +37,7 @@ export interface AttemptReply {
 /** A provider as the calls see it. */
 export interface Provider {
   readonly name: string;
-  /** @throws AttemptError; whatever it throws after `attempt.signal` aborted is ignored. */
+  /** @throws AttemptError; an error after `attempt.signal` aborted is ignored. */
   attempt(attempt: Attempt): Promise<AttemptReply>;
 }
 

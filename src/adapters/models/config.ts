@@ -1,6 +1,6 @@
 /**
  * The sections `llm_providers` and `llm_selection` of the configuration file: their shape, their defaults
- * and the rules between fields. Whatever is wrong is reported together, each with its path.
+ * and the rules between fields. All findings are reported together, each with its path.
  */
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";

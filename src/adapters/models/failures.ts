@@ -73,7 +73,7 @@ export function failure(
   retryAfter?: number,
 ): AttemptError {
   const safe = secret ? secret.removeFrom(message) : message;
-  // Vendors quote a wrong key back, partly masked; no such token helps anybody.
+  // Vendors quote a wrong key back, partly masked; no such token helps the reader.
   const line = storableText(safe)
     .replace(/\s+/g, " ")
     .replace(/\b(?:[sp]k-|AIza)[-_A-Za-z0-9*]{6,}/g, "[secret]");

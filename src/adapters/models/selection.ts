@@ -50,7 +50,7 @@ export function servedBy(room: Room, alias: string): ServedModel | undefined {
 
 /**
  * Those who may answer, in the order to try them. The fallback provider comes last, with the same alias or
- * else its `default`, and only when anybody serves the alias at all.
+ * else its `default`, and only when a provider serves the alias at all.
  *
  * @param withTools leaves out models that say what they can and do not say `tools`
  */

@@ -170,7 +170,7 @@ export interface Sandbox {
    * @throws LaunchFailure
    */
   launch(spec: InstanceSpec, report: (news: LaunchNews) => void): Promise<void>;
-  /** What is known of an instance, whoever started it. */
+  /** What is known of an instance, started by any node. */
   inspect(instanceId: string): Promise<"running" | "exited" | "gone">;
   /** Reports output until the instance ends. Rejects with the signal's reason when aborted; the instance runs on. */
   follow(instanceId: string, options: FollowOptions): Promise<InstanceExit>;

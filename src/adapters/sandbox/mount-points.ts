@@ -59,7 +59,7 @@ function makeBelow(root: string, names: readonly string[], directory: boolean, o
   let at = openSync(root, directoryOnly);
   try {
     for (const [index, name] of names.entries()) {
-      // By descriptor, so that nobody can put a link in the way between looking and making.
+      // By descriptor, so that no agent can put a link in the way between looking and making.
       const path = `/proc/self/fd/${at}/${name}`;
       const asDirectory = directory || index < names.length - 1;
       const made = unlessThere(() =>

@@ -8,7 +8,7 @@ import type { AuditEntry, AuditFilter } from "./schema.ts";
 
 /**
  * Newest first.
- * @param tenant whose entries; null: everybody's, for operators
+ * @param tenant whose entries; null: of all tenants, for operators
  * @throws Problem 422 for times that are none
  */
 export async function listAudit(

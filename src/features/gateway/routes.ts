@@ -83,7 +83,7 @@ type Read =
   | { readonly type: "generate"; readonly body: GenerateBody }
   | { readonly type: "dispatch_result"; readonly body: DispatchResultBody };
 
-/** @throws Problem 404 for somebody else's execution, 422 for what is no message of ours */
+/** @throws Problem 404 for another tenant's execution, 422 for a malformed message */
 async function read(options: GatewayOptions, { body, proof }: GatewayCall): Promise<Read> {
   const given = typeof body === "object" && body !== null ? (body as Record<string, unknown>) : {};
   if (given.type === "dispatch_result") return { type: "dispatch_result", body: ours(checkResult(body), proof) };

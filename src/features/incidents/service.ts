@@ -1,5 +1,5 @@
 /**
- * Security incidents: durable, and never in the way of whoever reports one. They are gathered in memory and
+ * Security incidents: durable, and reporting one never waits. They are gathered in memory and
  * written once a second; equal ones of one run or session within a minute are one record with a count.
  */
 import { createHash } from "node:crypto";

@@ -55,7 +55,7 @@ export interface LimiterOptions {
   readonly overridesMs?: number;
 }
 
-/** A month and a day: what nobody used for so long says nothing any more. */
+/** A month and a day: a bucket unused for so long has no effect any more. */
 const keptMs = 32 * 86_400_000;
 const timeoutMs = 5_000;
 const warningShare = 0.8;

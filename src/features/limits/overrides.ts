@@ -17,7 +17,7 @@ interface Row {
   readonly burst_value: string | null;
 }
 
-/** Those that may concern a use: of the tenant, and of the person whatever the tenant. */
+/** Overrides that may concern a use: of the tenant, and of the user in any tenant. */
 export async function overridesFor(sql: Sql, tenant: string, userId: string | null): Promise<RateOverride[]> {
   const rows = await sql<Row[]>`
     select tenant, user_id, resource, bucket, limit_value, burst_value from rate_limit_overrides

@@ -41,7 +41,7 @@ export interface Schedules {
 
 /** Starts under way at once on one node. */
 const concurrency = 16;
-/** Redis away must not hold up whoever changes an agent, ms. */
+/** A change of an agent waits at most this long for Redis, ms. */
 const settleTimeoutMs = 2000;
 /** Attempts at a start that failed for no fault of its own: together a little less than it may be late. */
 const retry = { attempts: 8, backoff: { type: "exponential", delay: 2000 } } as const;
@@ -61,7 +61,7 @@ export function openSchedules(options: SchedulesOptions): Schedules {
     }
     const known = await queue.getJobScheduler(agentId);
     if (known?.template?.data?.terms === termsOf(agent)) return;
-    // Nobody rang while there was no scheduler; a moment that has just passed is made up for.
+    // No job fired while there was no scheduler; a moment that has just passed is made up for.
     if (known === undefined) await ringLate(agent);
     const anchor = agent.deployed_at.getTime();
     const { schedule } = agent;
@@ -103,7 +103,7 @@ export function openSchedules(options: SchedulesOptions): Schedules {
         log("schedule_skipped", { agent_id, tenant: agent.tenant, running: latest.execution_id });
         return;
       }
-      // Somebody else at the same moment starts the same execution; one at a later moment goes first.
+      // Another node at the same moment starts the same execution; a start at a later moment wins.
       const taken = await records.claim(agent_id, new Date(fire), executionId);
       if (!taken && (await records.latest(agent_id))?.execution_id !== executionId) return;
     }
@@ -154,7 +154,7 @@ export function openSchedules(options: SchedulesOptions): Schedules {
   }
 
   const unsettled = (error: unknown) => log("schedules_unsettled", { error: String(error) });
-  // A job whose moment passed while nobody was there rings at once; the comparison leaves it alone.
+  // A job whose moment passed while no node ran fires at once; the comparison leaves it alone.
   work(concurrency, ring);
   void compareNow().catch(unsettled);
   const timer = setInterval(() => void compareNow().catch(unsettled), compareEveryMs);

@@ -1,5 +1,5 @@
 /**
- * The port to tools: whatever an agent's loop may call that is not a dispatch to its own sandbox.
+ * The port to tools: everything an agent's loop may call that is not a dispatch to its own sandbox.
  *
  * A provider offers a family of tools (`fs.*` here; tool servers, web and management tools later).
  * Outcomes are values, because every one of them becomes a tool message for the model: a failure is

@@ -10,7 +10,7 @@ export interface ToolDescription {
 }
 
 export interface Toolbox {
-  /** What a model is shown of the named tools; names nobody offers any more are left out. */
+  /** What a model is shown of the named tools; names that no provider offers any more are left out. */
   describe(names: readonly string[]): readonly ToolDescription[];
   /** Runs a tool of the service. `cmd.run` is not one: it is dispatched to the agent. */
   call(request: ToolRequest): Promise<ToolOutcome>;

@@ -2,7 +2,7 @@
 import type { Identity } from "../../../actors/identity/identity.ts";
 import type { Visibility } from "./records.ts";
 
-/** What permission over volumes is decided by. Null: nobody in particular, who sees what the whole tenant sees. */
+/** What permission over volumes is decided by. Null: no particular user; sees what the whole tenant sees. */
 export type VolumeReader = Pick<Identity, "kind" | "userId" | "membership" | "tier"> | null;
 
 /** Owners see theirs; owners and admins of the tenant, service accounts and operators see all; others what is shared. */

@@ -17,7 +17,7 @@ export interface VolumeRow {
   readonly updated_at: Date;
 }
 
-/** Whose volumes a caller sees: everybody's in the tenant, or his own and what is visible to all. */
+/** Whose volumes a caller sees: all of the tenant, or the caller's own and those visible to all. */
 export interface Visibility {
   readonly all: boolean;
   readonly userId: string | null;
@@ -32,7 +32,7 @@ export function volumeRecords(sql: Sql) {
     measured, created_at, updated_at`;
   const seen = ({ all, userId }: Visibility) => sql`(${all} or visibility = 'tenant' or owner_user_id = ${userId})`;
   return {
-    /** Of the given volumes, those the tenant has and the reader may see; volumes of runs are nobody's to name. */
+    /** Of the given volumes, those the tenant has and the reader may see; volumes of runs cannot be named. */
     readable(tenant: string, volumeIds: readonly string[], who: Visibility): Promise<VolumeRow[]> {
       return sql<VolumeRow[]>`
         select ${columns} from volumes

@@ -51,7 +51,7 @@ export function createVolumeService(sql: Sql, volumes: Volumes) {
     return body;
   }
 
-  /** The caller's own volume for chats, made at its first use whatever the quota of volumes says. */
+  /** The caller's own volume for chats, made at its first use even where the quota of volumes is used up. */
   async function chatVolume({ identity, tenant }: Caller): Promise<VolumeRow> {
     const { userId } = identity;
     const find = () => volumes.records.byLabel(tenant, userId, CHAT_ATTACHMENTS);

@@ -9,7 +9,7 @@ export interface RunStorage {
   readonly executionId: string;
   /** The starter; owns what is made. */
   readonly reader: VolumeReader;
-  /** A workflow's persistent volumes are kept under its name, whatever its version. */
+  /** A workflow's persistent volumes are kept under its name, across its versions. */
   readonly workflow: string;
   readonly volumes: readonly RunVolume[];
   /** Their volumes count as attached to the run. */

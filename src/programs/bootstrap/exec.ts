@@ -1,5 +1,5 @@
 /**
- * Runs one dispatched command and says what became of it. Never throws: whatever happens, there is a result.
+ * Runs one dispatched command and says what became of it. Never throws: every outcome is a result.
  *
  * The command is an argument vector, never a shell line. It gets a process group of its own, so that a
  * timeout ends everything it started; what it leaves running in the background after a normal end stays.

@@ -9,7 +9,7 @@ export type Reply =
   | { readonly kind: "answered"; readonly status: number; readonly retryAfterMs: number | null; readonly body: unknown }
   /** The bytes that came back make no sense. */
   | { readonly kind: "unreadable" }
-  /** Nobody answered at all. */
+  /** The gateway did not answer. */
   | { readonly kind: "unreachable"; readonly reason: string }
   | { readonly kind: "timed_out" };
 
@@ -24,7 +24,7 @@ export interface TransportOptions {
 export function createTransport(options: TransportOptions): Send {
   const base = options.url.href.replace(/[?#].*$/, "").replace(/\/+$/, "");
   const address = `${base}/v1/dispatch-gateway`;
-  // Sockets stay on the host and speak plain HTTP, whatever stands before the nodes outside.
+  // Sockets stay on the host and speak plain HTTP, even where a TLS proxy stands before the nodes.
   const socketAddress = address.replace(/^https:/, "http:");
   const headers: Record<string, string> = { "content-type": "application/json" };
   if (options.token !== null) headers.authorization = `Bearer ${options.token}`;

@@ -17,7 +17,7 @@ export class Unreachable extends Error {
 }
 
 const retryMs = 500;
-const patienceMs = 60_000;
+const timeoutMs = 60_000;
 const tokenPath = "/realms/svc-system/protocol/openid-connect/token";
 const client = { client_id: "svc-dev", client_secret: "svc-dev-secret" };
 
@@ -65,7 +65,7 @@ export class Client {
   }
 
   async #patiently(call: () => Promise<Response>): Promise<Record<string, unknown>> {
-    const patience = Date.now() + patienceMs;
+    const deadline = Date.now() + timeoutMs;
     for (let attempt = 1; ; attempt++) {
       try {
         const response = await reach(call());
@@ -74,7 +74,7 @@ export class Client {
         return (await response.json()) as Record<string, unknown>;
       } catch (error) {
         if (!(error instanceof Unreachable)) throw error;
-        if (Date.now() > patience) throw new Error(`${this.url} does not answer`);
+        if (Date.now() > deadline) throw new Error(`${this.url} does not answer`);
         if (attempt === 2) console.error(`waiting for ${this.url} …`);
         await Bun.sleep(retryMs);
       }

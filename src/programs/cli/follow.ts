@@ -63,7 +63,7 @@ interface StreamedEvent {
   readonly data: Readonly<Record<string, Record<string, unknown>>>;
 }
 
-/** Splits a stream into its events. @param heard called for whatever arrives, comments included */
+/** Splits a stream into its events. @param heard called for everything that arrives, comments included */
 async function* events(stream: ReadableStream<Uint8Array>, heard: () => void): AsyncGenerator<StreamedEvent> {
   const decoder = new TextDecoder();
   let text = "";

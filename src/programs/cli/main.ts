@@ -1,5 +1,5 @@
 /**
- * The command line: deploys an agent, runs it, and follows what happens, whatever happens to the service
+ * The command line: deploys an agent, runs it, and follows its events through restarts of the service
  * meanwhile.
  *
  *   npm run -s agent -- run <manifest> [input]    deploy, start, follow to the end

@@ -10,7 +10,7 @@ export interface DaemonSpec {
   readonly name: string;
   /** Where its pid is kept. */
   readonly pidFile: string;
-  /** Part of its command line that no other process has: tells it from whoever got its pid later. */
+  /** Part of its command line that no other process has: tells it from a later process with the same pid. */
   readonly mark: string;
   /** Where its port is kept. */
   readonly portFile: string;
@@ -136,7 +136,7 @@ function readNumber(file: string): number | null {
   }
 }
 
-/** The wanted port if nobody has it, else any free one. */
+/** The wanted port if it is free, else any free one. */
 async function freePort(wanted: number | null): Promise<number> {
   return (wanted === null || wanted > 65535 ? null : await tryPort(wanted)) ?? (await tryPort(0)) ?? 0;
 }

@@ -8,7 +8,7 @@ import { Database } from "bun:sqlite";
  * that happens: there is no stale lock to recognise.
  *
  * @param waitMs how long to wait for another holder before giving up
- * @throws when the lock could not be had in time, or whatever `work` throws
+ * @throws when the lock could not be taken in time, and what `work` throws
  */
 export async function exclusively<T>(lockFile: string, waitMs: number, work: () => Promise<T>): Promise<T> {
   const deadline = Date.now() + waitMs;

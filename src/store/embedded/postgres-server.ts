@@ -107,7 +107,7 @@ async function makeCluster(
 const nobody = 2 ** 30;
 
 /**
- * PostgreSQL refuses to start while the pid in its lock file exists, even as a zombie that nobody collects
+ * PostgreSQL refuses to start while the pid in its lock file exists, even as a zombie that is not reaped
  * or as some other program that got the number since. Only the pid is replaced: by the rest of the file
  * PostgreSQL still finds out whether processes of the former server are at work, and waits for them.
  */

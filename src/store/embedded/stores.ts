@@ -2,7 +2,7 @@
  * PostgreSQL and Redis for a machine that has neither: kept under the data directory, started by the first
  * node, joined by every further one, stopped by the last that leaves.
  *
- * A node that is killed does not take them along; whoever starts next on the same data directory joins them.
+ * A node that is killed does not take them along; the next node on the same data directory joins them.
  */
 import { randomBytes } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
@@ -15,7 +15,7 @@ import { prepareRedis, redisUrl } from "./redis-server.ts";
 
 export interface JoinOptions {
   readonly dataDir: string;
-  /** Which stores are wanted; the other one is somebody else's. Default: both. */
+  /** Which stores are wanted; the other one is provided elsewhere. Default: both. */
   readonly want?: { readonly postgres: boolean; readonly redis: boolean };
   /** One line about what takes long. */
   readonly log?: (message: string) => void;
@@ -129,7 +129,7 @@ async function startRedis(
 
 type Pair = [Promise<Store> | null, Promise<Store> | null];
 
-/** Waits for both; where one fails, the other is not left running for nobody. */
+/** Waits for both; where one fails, the other is stopped. */
 async function bothOrNeither(pair: Pair): Promise<[Store | null, Store | null]> {
   const results = await Promise.allSettled(pair);
   const failed = results.find((result) => result.status === "rejected");

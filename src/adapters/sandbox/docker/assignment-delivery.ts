@@ -1,5 +1,5 @@
 /**
- * Giving a keeper its assignment, once: by the fifo it waits at. Whoever holds the claim writes; one whose process
+ * Giving a keeper its assignment, once: by the fifo it waits at. The holder of the claim writes; one whose process
  * died in the middle leaves a broken line, which the keeper skips.
  */
 import { closeSync, constants, existsSync, linkSync, openSync, rmSync, writeFileSync, writeSync } from "node:fs";
@@ -13,7 +13,7 @@ import { isAssigned, readVerdict } from "./paths.ts";
 const arriveMs = 30_000;
 const pollMs = 3;
 
-/** Does the work as the only one of this host; false when somebody else has done it. */
+/** Does the work as the only process of this host; false when another process has done it. */
 export async function withClaim(directory: string, work: () => Promise<void>): Promise<boolean> {
   while (!isAssigned(directory) && existsSync(directory)) {
     const held = takeClaim(directory);
@@ -32,7 +32,7 @@ export async function withClaim(directory: string, work: () => Promise<void>): P
   return false;
 }
 
-/** Waits, but not for ever, until nobody is at work on the instance's launch. */
+/** Waits, at most `limitMs`, until no process is at work on the instance's launch. */
 export async function untilUnclaimed(directory: string, limitMs: number): Promise<void> {
   const until = performance.now() + limitMs;
   while ((await isClaimed(directory)) && performance.now() < until) await Bun.sleep(pollMs);
@@ -114,7 +114,7 @@ export function isAwaiting(directory: string): boolean {
   return fifo !== null;
 }
 
-/** Null as long as nobody reads there. */
+/** Null as long as the fifo has no reader. */
 function openForWriting(path: string): number | null {
   try {
     return openSync(path, constants.O_WRONLY | constants.O_NONBLOCK);

@@ -1,4 +1,4 @@
-/** What the engine is told of a container. Nothing here is secret: whoever may ask the engine can read it. */
+/** What the engine is told of a container. Nothing here is secret: every client of the engine can read it. */
 import { dirname, join } from "node:path";
 import type { ContainerCreateOptions } from "dockerode";
 import type { InstanceLimits, InstanceMount } from "../instance.ts";
@@ -106,7 +106,7 @@ function temporaryBytes({ memoryBytes, diskBytes }: InstanceLimits, readOnlyRoot
 }
 
 /**
- * Volumes that an image asks for would be disk that nobody measures and, with a read-only root, places to write to.
+ * Volumes that an image asks for would be disk that is not measured and, with a read-only root, places to write to.
  * Podman adds writable `/run` and `/var/tmp` to a read-only root unless something is mounted there.
  */
 function temporaryMounts({ image, limits, mounts, readOnlyRoot }: ContainerNeeds): Record<string, string> {

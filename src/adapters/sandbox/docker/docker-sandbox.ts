@@ -211,8 +211,8 @@ export class DockerSandbox implements Sandbox {
     if (now === "ended") return;
     const first = writeVerdict(directory, "terminated");
     if (now !== "running" || !isAssigned(directory)) {
-      // Nothing runs in it yet, and with the verdict nothing will. Engines do not bear that a container is removed
-      // while it is being made: whoever makes it, if anybody does, is let finish first.
+      // Nothing runs in it yet, and with the verdict nothing will. Engines fail when a container is removed
+      // while it is being made: a launch under way finishes first.
       await untilUnclaimed(directory, killedWithinMs);
       await this.engine.remove(container);
       return;

@@ -1,6 +1,6 @@
 /**
  * The few things asked of a container engine, over its unix socket: Docker's API, which Podman speaks as well.
- * Every failure is an `EngineError`; one without a status means that nobody answered, and repeating may help.
+ * Every failure is an `EngineError`; one without a status means that the engine did not answer, and repeating may help.
  */
 import Docker from "dockerode";
 import { withTimeout } from "../../../lib/timers.ts";
@@ -178,7 +178,7 @@ export class Engine {
     close(stream);
   }
 
-  /** Containers that carry all the labels, whatever their state. */
+  /** Containers that carry all the labels, in any state. */
   async list(
     labels: readonly string[],
   ): Promise<readonly { name: string; labels: Readonly<Record<string, string>> }[]> {

@@ -9,7 +9,7 @@ const pullMs = 180_000;
 type Wanted = NonNullable<InstanceSpec["image"]>;
 
 export class Images {
-  /** One pull per image at a time; whoever comes later waits for the same. */
+  /** One pull per image at a time; later callers wait for the same pull. */
   readonly #pulling = new Map<string, Promise<void>>();
 
   constructor(
@@ -36,7 +36,7 @@ export class Images {
       return pulled;
     } catch (error) {
       if (!(error instanceof EngineError)) throw error;
-      // Nobody answered: the pull was not refused, and may be tried again.
+      // The engine did not answer: the pull was not refused, and may be tried again.
       if (error.status === null && !(await this.engine.answers())) throw error;
       report({ stage: "image_pull_failed", image: reference, error: error.message });
       throw new LaunchFailure("image_pull_failed", `The image ${reference} cannot be had: ${error.message}`);

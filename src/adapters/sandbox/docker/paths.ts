@@ -45,7 +45,7 @@ export class ContainerPaths {
     for (const path of [this.instances, this.warm]) mkdirSync(path, { recursive: true, mode: 0o700 });
     for (const path of [this.programs, this.gateway, this.egress, this.workspaces]) {
       mkdirSync(path, { recursive: true });
-      // Agents come by here, whatever the service's umask.
+      // Agents must be able to pass through here, under any umask of the service.
       chmodSync(path, 0o755);
     }
     this.identity = identityOf(join(this.instances, "identity"));

@@ -256,7 +256,7 @@ export class WarmPool {
 }
 
 /**
- * The waiting workspace becomes the execution's: mounts go on with the directory, whatever its name.
+ * The waiting workspace becomes the execution's: mounts follow the directory through its renaming.
  * @returns false when the execution has files there already
  */
 export async function settleWorkspace(directory: string, workspace: string): Promise<boolean> {
@@ -271,7 +271,7 @@ export async function settleWorkspace(directory: string, workspace: string): Pro
   }
 }
 
-/** All that a waiting container is fixed to, whatever the caller's own key covers. */
+/** Everything that a waiting container was made for, besides the caller's own key. */
 function keyOf({ tenant, pool, image, limits, readOnlyRoot, egress }: InstanceSpec): string {
   const fixed = JSON.stringify([tenant, pool?.key, image, limits, readOnlyRoot, egress !== null]);
   return new Bun.CryptoHasher("sha256").update(fixed).digest("hex").slice(0, 32);

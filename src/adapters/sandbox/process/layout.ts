@@ -3,11 +3,11 @@
  * included, is a file in its directory, so any node on the same data directory can go on with it.
  *
  *   instances/<instance>/launch.json      what to run, written before anything runs; holds the token
- *                        claim            made exclusively by whoever decides its fate: a supervisor that
+ *                        claim            made exclusively by the process that decides: a supervisor that
  *                                         will run it, or a node that found it never started
  *                        supervisor.json  the supervisor's process, once it can be signalled
  *                        stdout.<offset>  output in segments named by their first byte's place
- *                        end.json         a wish that it end, with the grace
+ *                        end.json         a request to end, with the grace
  *                        exit.json        how it ended; written last
  *   workspaces/<execution>/               behind `/workspace`
  *                        prompt, startup  texts that the program gets as files
@@ -103,7 +103,7 @@ export interface PlannedLaunch {
 
 /** `supervisor.json` */
 export interface SupervisorRecord extends ProcessIdentity {
-  /** Control groups of this instance, for whoever has to clean up after a dead supervisor. */
+  /** Control groups of this instance, for the cleanup after a dead supervisor. */
   readonly cgroups: readonly string[];
 }
 
@@ -118,7 +118,7 @@ export interface ExitRecord {
   readonly exitCode: number | null;
 }
 
-/** Takes the decision over an instance's start; false when somebody else has it. */
+/** Takes the decision over an instance's start; false when another process has it. */
 export function takeClaim(directory: string): boolean {
   try {
     writeFileSync(join(directory, "claim"), String(process.pid), { flag: "wx", mode: 0o600 });

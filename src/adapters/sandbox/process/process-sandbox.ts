@@ -105,10 +105,10 @@ class ProcessSandbox implements Sandbox {
     const directory = this.layout.instance(spec.instanceId);
     if (!existsSync(directory)) await this.#prepare(spec, directory);
     if (existsSync(join(directory, "claim"))) return;
-    // Whoever prepared it may have died over it, long ago: it has its time to start from now on.
+    // The node that prepared it may have died long ago: the time to start counts from now on.
     const now = new Date();
     await utimes(join(directory, "launch.json"), now, now);
-    // Whoever takes the claim first runs; another supervisor for the same instance leaves at once.
+    // The supervisor that takes the claim first runs; another one for the same instance exits at once.
     const child = Bun.spawn([process.execPath, "--no-env-file", this.supervisor, directory], {
       cwd: "/",
       env: { PATH: trustedPath },

@@ -10,7 +10,7 @@ import { utf8Tail } from "../../../../actors/kernel/text.ts";
 import type { OutputStream } from "../instance.ts";
 
 const segmentBytes = 512 * 1_024;
-/** Enough for a mebibyte whatever the fill of the newest: the result of a command shows as much of its end. */
+/** Enough for a mebibyte however full the newest is: the result of a command shows as much of its end. */
 const lastSegmentsKept = 3;
 
 export class SegmentWriter {

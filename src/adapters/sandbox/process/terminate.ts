@@ -1,4 +1,4 @@
-/** Ending an instance from any node: by its supervisor where that lives, else by hand. */
+/** Ending an instance from any node: by its supervisor where that lives, else by killing its processes. */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { readJson, writeAtomically } from "../../../lib/json-file.ts";
@@ -25,8 +25,8 @@ export async function terminateInstance(directory: string, graceMs: number): Pro
   if (takeClaim(directory)) return leaveTerminated(directory);
   const supervisor = await poll(startMarginMs, () => readJson<SupervisorRecord>(join(directory, "supervisor.json")));
   if (supervisor !== null && isAlive(supervisor)) {
-    const wish: TerminationRequest = { graceMs };
-    await writeAtomically(join(directory, "end.json"), JSON.stringify(wish));
+    const request: TerminationRequest = { graceMs };
+    await writeAtomically(join(directory, "end.json"), JSON.stringify(request));
     signal(supervisor.pid, "SIGTERM");
     const ended = await poll(
       graceMs + supervisorMarginMs,

@@ -28,7 +28,7 @@ const failures: Readonly<Record<string, readonly [code: string, text: string]>> 
   ENOSPC: ["quota_exceeded", "does not fit: the disk is full"],
   EDQUOT: ["quota_exceeded", "does not fit: the quota is used up"],
   ENAMETOOLONG: ["invalid_path", "has a name that is too long"],
-  // Between two looks somebody put a link where there was none.
+  // Between two looks a link was put where there was none.
   ELOOP: ["storage_error", "changed while it was being opened"],
 };
 

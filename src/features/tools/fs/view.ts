@@ -7,7 +7,7 @@
  * descriptor with `O_NOFOLLOW`; Bun has no `openat`, so the parent is addressed as
  * `/proc/self/fd/<n>`, which names the open directory itself and not its path. Where another directory is
  * mounted, the walk goes on in that one. Links are read and walked by hand: `..` pops a descriptor instead
- * of asking the kernel, absolute targets start again at the top, and whatever would climb above it is refused.
+ * of asking the kernel, absolute targets start again at the top, and a path that would climb above it is refused.
  * Where nothing is left to walk, the last component is opened, replaced or removed relative to its parent's
  * descriptor, again without following a link. What may be seen, read and written is decided on the path that
  * the walk really took, so that no link leads around a policy.
@@ -150,7 +150,7 @@ export class View {
 
   /**
    * Opens the regular file at a place, never through a link and never waiting for a pipe's other end.
-   * @throws ToolFailure `not_a_file`; ToolRefusal for a hard link to somebody else's file
+   * @throws ToolFailure `not_a_file`; ToolRefusal for a hard link to another owner's file
    */
   openFile(place: Place, flags: number): { readonly fd: number; readonly stats: Stats } {
     const { owner } = place.directory.mount;
@@ -231,7 +231,7 @@ export class View {
     return inside;
   }
 
-  /** The components of an absolute path below the top, whatever name of a mount it begins with; null when it is none. */
+  /** The components of an absolute path below the top, under any mount's name; null when it is none. */
   #inside(path: string): string[] | null {
     const known = this.#prefixes.find(([prefix]) => isWithin(path, prefix));
     if (known === undefined) return null;
@@ -271,7 +271,7 @@ export class View {
         stack.push(next);
         continue;
       }
-      // Just made (by us or by somebody else): look again, once.
+      // Just made, by us or by another process: look again, once.
       created = step;
       queue.unshift(name);
     }

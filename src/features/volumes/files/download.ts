@@ -44,7 +44,7 @@ export function sendFile(request: Request, file: OpenedFile, { type, etag }: Sen
     if (request.method === "HEAD") return new Response(null, { status, headers });
     sent = true;
     setTimeout(() => closeSync(fd), closeAfterMs);
-    // The very file that was opened, whatever its path leads to by now. Bun announces its length, unlike a stream's.
+    // The very file that was opened, even if its path leads elsewhere by now. Bun announces its length, unlike a stream's.
     const content = Bun.file(process.platform === "linux" ? `/proc/self/fd/${fd}` : `/dev/fd/${fd}`);
     // Of a part Bun would make a 206 by itself, of a whole with a Range header as well: the decision is ours.
     const whole = range === null && !request.headers.has("range");
@@ -77,7 +77,7 @@ function namesEtag(header: string | null, etag: string): boolean {
   return header.split(",").some((part) => part.trim() === "*" || part.trim().replace(/^W\//, "") === etag);
 }
 
-/** RFC 6266: a plain name for everybody, and the exact one for those who read it. */
+/** RFC 6266: a plain name for every client, and the exact one for clients that support it. */
 function disposition(name: string): string {
   const plain = name.replace(/[^\x20-\x7e]|["\\%]/g, "_");
   const exact = encodeURIComponent(name.toWellFormed()).replace(

@@ -69,7 +69,7 @@ export function lookAt(spec: ViewSpec, path: string): ListedEntry {
 }
 
 export interface OpenedFile {
-  /** To be closed by whoever got it. */
+  /** The caller closes it. */
   readonly fd: number;
   readonly stats: Stats;
   readonly name: string;

@@ -1,4 +1,4 @@
-/** Uploads (platform 3.4): streamed beside the volume, checked, and moved into place whole or not at all. */
+/** Uploads: streamed beside the volume, checked, and moved into place whole or not at all. */
 import { createHash } from "node:crypto";
 import { chownSync, lstatSync, renameSync, type Stats } from "node:fs";
 import { mkdir, open, rm } from "node:fs/promises";

@@ -29,7 +29,7 @@ export interface Assignment {
 export const controlInside = "/run/svc/control";
 /** The keeper reads its assignment here. */
 export const assignName = "assign";
-/** The keeper keeps this open for writing: whoever reads it learns of its end at once. */
+/** The keeper keeps this open for writing: a reader learns of its end at once. */
 export const aliveName = "alive";
 
 /** Bytes of each stream that come at once; console output has as much. */
@@ -72,7 +72,7 @@ export class FrameReader {
     this.#rest += text;
     for (;;) {
       const end = this.#rest.indexOf(";");
-      // The nearest one: whatever broke off before it is not part of this frame.
+      // The nearest one: text that broke off before it is not part of this frame.
       const start = this.#rest.lastIndexOf("~", end < 0 ? undefined : end);
       if (end < 0) {
         this.#rest = start < 0 || this.#rest.length - start > longestFrame ? "" : this.#rest.slice(start);

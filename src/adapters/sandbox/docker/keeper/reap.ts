@@ -11,7 +11,7 @@ const pidAt = 16;
 type Collect = (own: number) => void;
 let collect: Collect | undefined;
 
-/** @param own the child whose end somebody else asks for */
+/** @param own the child whose end the caller awaits itself */
 export function reapOrphans(own: number): void {
   collect ??= load();
   collect(own);
