@@ -5,9 +5,9 @@ import { giveUpValidation } from "./judging/validation.ts";
 import type { Life } from "./life.ts";
 import { closeLoop } from "./loop/loop.ts";
 import { refusals } from "./loop/refusal.ts";
-import { trimText } from "./loop/trim.ts";
 import type { PullNews } from "./messages.ts";
 import type { Iteration } from "./state.ts";
+import { trimText } from "./trim.ts";
 
 /** Of what a registry says about an image. */
 const maxErrorBytes = 4096;

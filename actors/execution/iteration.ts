@@ -22,10 +22,10 @@ import { type Decision, judged, judgesOverdue, measured, validate } from "./judg
 import { agentStderr, type Rule, type ValidationResult } from "./judging/verdict.ts";
 import type { Life } from "./life.ts";
 import { isFatalModelError } from "./loop/refusal.ts";
-import { trimText } from "./loop/trim.ts";
 import { accept } from "./output/output-handler.ts";
 import { attemptOf, historyLog } from "./record/history.ts";
 import type { Iteration } from "./state.ts";
+import { trimText } from "./trim.ts";
 
 const maxRestarts = 2;
 const maxOutputBytes = 1_048_576;

@@ -6,6 +6,7 @@
  */
 
 import { type Static, Type } from "@sinclair/typebox";
+import { Delivery } from "../agent/manifest/results.ts";
 import { Nullable } from "../kernel/schema.ts";
 import { ToolEntry } from "../tool/catalog.ts";
 import { Child } from "./child.ts";
@@ -14,7 +15,7 @@ import { Rule } from "./judging/verdict.ts";
 import { Command } from "./loop/command.ts";
 import { Status } from "./messages.ts";
 import { HandlerRule, Handling } from "./output/handling-state.ts";
-import { Delivery, Header } from "./start/plan.ts";
+import { Header } from "./start/plan.ts";
 
 const Text = Type.String();
 const Int = Type.Integer();

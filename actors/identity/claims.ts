@@ -1,6 +1,5 @@
 /** From the claims of a verified token to the identity they speak of. */
 import { Problem } from "../kernel/problem.ts";
-import { effectiveScopes, type ScopeMode } from "../policy/scopes.ts";
 import {
   type Identity,
   type IdentityKind,
@@ -11,6 +10,7 @@ import {
   type Tier,
   tiers,
 } from "./identity.ts";
+import { effectiveScopes, type ScopeMode } from "./scopes.ts";
 import { consumerTenant, isTenantSlug } from "./tenant.ts";
 
 export type Claims = Readonly<Record<string, unknown>>;

@@ -5,8 +5,8 @@
  */
 
 import { type Static, Type } from "@sinclair/typebox";
+import { OutputHandler } from "../agent/manifest/results.ts";
 import { Notify } from "../approval/messages.ts";
-import { OutputHandler } from "../execution/start/plan.ts";
 import { AnyJson } from "../kernel/json.ts";
 import { Nullable } from "../kernel/schema.ts";
 

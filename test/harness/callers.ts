@@ -1,7 +1,7 @@
 /** Callers who are simply believed, for tests of routes. */
 import type { Identity } from "../../actors/identity/identity.ts";
+import { allScopes } from "../../actors/identity/scopes.ts";
 import { Problem } from "../../actors/kernel/problem.ts";
-import { allScopes } from "../../actors/policy/scopes.ts";
 import type { Authenticator } from "../../src/identity/authenticate.ts";
 
 const known = new Map<string, Identity>();

@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Type } from "@sinclair/typebox";
 import type { Identity } from "../../actors/identity/identity.ts";
+import { effectiveScopes } from "../../actors/identity/scopes.ts";
 import { Problem } from "../../actors/kernel/problem.ts";
-import { effectiveScopes } from "../../actors/policy/scopes.ts";
 import { createMetrics, serveMetrics } from "../../src/http/operations/metrics.ts";
 import {
   definePublicRoute,

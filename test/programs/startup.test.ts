@@ -2,10 +2,10 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import fc from "fast-check";
-import { startupFailedCode, startupFailure } from "../../src/programs/init/startup.ts";
+import { startupFailedCode, startupFailure } from "../../src/programs/startup.ts";
 import { scratch } from "../harness/scratch.ts";
 
-const runner = join(import.meta.dir, "../../src/programs/init/startup.ts");
+const runner = join(import.meta.dir, "../../src/programs/startup.ts");
 
 async function run(script: string, limitMs = 20_000) {
   const workspace = scratch("startup");

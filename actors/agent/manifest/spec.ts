@@ -1,7 +1,7 @@
 /** An agent as it is run: a manifest with every default applied and every quantity in plain units. */
 
-import type { Delivery, JudgeValidator, OutputHandler, Validator } from "../../execution/start/plan.ts";
 import type { Json } from "../../kernel/json.ts";
+import type { Delivery, JudgeValidator, OutputHandler, Validator } from "./results.ts";
 import type { Runtime } from "./runtimes.ts";
 
 export const isolations = ["inherit", "docker", "process", "firecracker"] as const;

@@ -1,5 +1,5 @@
 /** `spec.execution.validation`: by what an iteration's output is judged, in list form or in object form. */
-import type { Validator } from "../../execution/start/plan.ts";
+
 import type { Json } from "../../kernel/json.ts";
 import { isObject } from "../../kernel/json.ts";
 import type { Fields } from "../../manifest/fields.ts";
@@ -8,6 +8,7 @@ import { jsonSchema, unsupported } from "../../manifest/members.ts";
 import { object, variants } from "../../manifest/object.ts";
 import { choice, either, integer, list, text } from "../../manifest/shape.ts";
 import { multiJudge, olderSemantic, passing, semantic } from "./judges.ts";
+import type { Validator } from "./results.ts";
 
 const refused = unsupported("is not supported");
 const scripts = { script: refused, schema_path: refused };

@@ -3,8 +3,8 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { isObject, type Json, JsonObject } from "../../kernel/json.ts";
 import { storableText } from "../../kernel/text.ts";
-import { trimText } from "../loop/trim.ts";
 import type { MountPlan } from "../start/plan.ts";
+import { trimText } from "../trim.ts";
 
 /** A judge's finding, cut to what is kept of it. */
 export const Verdict = Type.Object({

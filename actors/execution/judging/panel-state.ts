@@ -1,9 +1,9 @@
 /** What an execution keeps of a question to judges: the rule it is decided by, and who has said what. */
 
 import { type Static, Type } from "@sinclair/typebox";
+import type { JudgeValidator } from "../../agent/manifest/results.ts";
 import { Nullable } from "../../kernel/schema.ts";
 import { ChildInput } from "../child.ts";
-import type { JudgeValidator } from "../start/plan.ts";
 import { Verdict } from "./judgement.ts";
 
 /** The part of a judge validator that stays in the state. */

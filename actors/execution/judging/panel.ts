@@ -10,7 +10,7 @@ import type { Measurement } from "../activities.ts";
 import type { ChildInput, ChildRole } from "../child.ts";
 import { dismissChildren, type Ended, startChild } from "../children.ts";
 import type { Life } from "../life.ts";
-import { trimText } from "../loop/trim.ts";
+import { trimText } from "../trim.ts";
 import { consensusOf } from "./consensus.ts";
 import { readVerdict } from "./judgement.ts";
 import type { Panel, PanelRule } from "./panel-state.ts";

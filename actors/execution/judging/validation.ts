@@ -9,9 +9,9 @@ import type { Measurement, Validated } from "../activities.ts";
 import { iterationValidate } from "../activities.ts";
 import type { Ended } from "../children.ts";
 import type { Life } from "../life.ts";
-import { trimText } from "../loop/trim.ts";
 import { type IterationResult, resultLog } from "../start/plan.ts";
 import type { Iteration } from "../state.ts";
+import { trimText } from "../trim.ts";
 import { convene, dismissPanel, judgeEnded, type Progress, panelOverdue } from "./panel.ts";
 import { type Found, measureExitCode, resultOf, type ValidationResult } from "./verdict.ts";
 

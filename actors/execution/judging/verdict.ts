@@ -1,10 +1,10 @@
 /** When an iteration's output passes: the rules, the measurements against them, the results. */
 
 import { type Static, Type } from "@sinclair/typebox";
+import type { Validator } from "../../agent/manifest/results.ts";
 import { AnyJson } from "../../kernel/json.ts";
 import { Nullable } from "../../kernel/schema.ts";
 import type { Measurement } from "../activities.ts";
-import type { Validator } from "../start/plan.ts";
 import { PanelRule, panelRuleOf } from "./panel-state.ts";
 
 /** The part of a validator that stays in the state: what decides, without schemas and patterns. */

@@ -19,6 +19,7 @@ import type { Life } from "../life.ts";
 import type { DispatchResult, Final, Generate } from "../messages.ts";
 import { loopLog } from "../messages.ts";
 import type { Loop, LoopPhase, PendingCall } from "../state.ts";
+import { trimText } from "../trim.ts";
 import { openingMessages, preamble } from "./conversation.ts";
 import { answer, awaitAnswer, storedAnswer } from "./loop-answer.ts";
 import { budgetRefusal, type Refusal, refusals, TOKEN_BUDGET, upstreamRefusal } from "./refusal.ts";
@@ -32,7 +33,6 @@ import {
   toolEnded,
 } from "./tool-calls.ts";
 import { callBefore, toolJudgeEnded, toolJudgesOverdue } from "./tool-judges.ts";
-import { trimText } from "./trim.ts";
 
 /** Longest prompt and response kept with an `llm_interaction`. */
 const keptTextBytes = 1_048_576;

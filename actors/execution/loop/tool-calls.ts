@@ -13,10 +13,10 @@ import type { Life } from "../life.ts";
 import type { Dispatch, DispatchResult } from "../messages.ts";
 import { loopLog } from "../messages.ts";
 import type { Loop, PendingCall } from "../state.ts";
+import { trimOutput, trimText } from "../trim.ts";
 import { readCommand, within } from "./command.ts";
 import { storedAnswer } from "./loop-answer.ts";
 import { type Clearance, dismissToolJudges, seekClearance } from "./tool-judges.ts";
-import { trimOutput, trimText } from "./trim.ts";
 
 type Result = { readonly [member: string]: Json };
 

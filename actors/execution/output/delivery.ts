@@ -1,10 +1,11 @@
 /** Deliveries: telling others of an execution's end. They never alter it, and they outlive it. */
 
+import type { Delivery } from "../../agent/manifest/results.ts";
 import type { Json } from "../../kernel/json.ts";
 import { iso } from "../../kernel/time.ts";
 import { deliverySend } from "../activities.ts";
 import type { Life } from "../life.ts";
-import { type Delivery, outputLog } from "../start/plan.ts";
+import { outputLog } from "../start/plan.ts";
 import { type ExecutionState, isOver } from "../state.ts";
 
 const deliveryId = (executionId: string, index: number): string => `deliver:${executionId}:${index}`;

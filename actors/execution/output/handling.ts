@@ -1,7 +1,7 @@
 /** The work of an output handler: its names, and how it is given up. */
 
+import type { OutputHandler } from "../../agent/manifest/results.ts";
 import type { Life } from "../life.ts";
-import type { OutputHandler } from "../start/plan.ts";
 import type { HandlerRule } from "./handling-state.ts";
 
 export const handlerTimer = "output-handler";

@@ -14,8 +14,8 @@ import { outputHandle, outputRecall } from "../activities.ts";
 import { dismissChildren, type Ended, startChild } from "../children.ts";
 import { complete, fail } from "../ending.ts";
 import type { Life } from "../life.ts";
-import { trimText } from "../loop/trim.ts";
 import { outputLog } from "../start/plan.ts";
+import { trimText } from "../trim.ts";
 import { handleId, handlerTimer, recallId } from "./handling.ts";
 import type { HandlerRule } from "./handling-state.ts";
 

@@ -2,7 +2,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { defineLog } from "../../kernel/effect.ts";
 import { compile } from "../../template/template.ts";
-import { trimText } from "../loop/trim.ts";
+import { trimText } from "../trim.ts";
 
 export const Attempt = Type.Object({
   iteration: Type.Integer(),

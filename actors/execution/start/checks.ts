@@ -5,10 +5,10 @@ import { imageFault } from "../../manifest/image.ts";
 import { isSecurityContext, mayUseContext } from "../../policy/security-context.ts";
 import { storageQuota } from "../../policy/storage-quota.ts";
 import { TemplateError } from "../../template/template.ts";
+import { renderPrompt, reservedKeys } from "../prompt.ts";
 import type { StartFacts, StartPlan } from "./facts.ts";
 import { volumeIssues } from "./mounts.ts";
 import { maxDepth } from "./plan.ts";
-import { renderPrompt, reservedKeys } from "./prompt.ts";
 import type { StartRequest } from "./request.ts";
 
 /** The request, the facts, and what both come to. */

@@ -8,7 +8,7 @@ import type { Json } from "../../kernel/json.ts";
 import { TemplateError } from "../../template/template.ts";
 import { cleanup } from "./activities.ts";
 import { finalOutput } from "./blackboard/output.ts";
-import type { StateResult } from "./kinds/kind.ts";
+import type { StateResult } from "./kind.ts";
 import { type RunEnd, workflowRunProtocol } from "./messages.ts";
 import type { RunEnding, RunStatus } from "./state.ts";
 import { DEADLINE } from "./timers.ts";

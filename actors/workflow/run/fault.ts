@@ -1,6 +1,6 @@
 /** What a state comes to that could not be entered or could not go on. */
 import { TemplateError } from "../../template/template.ts";
-import { StateFault, type StateResult } from "./kinds/kind.ts";
+import { StateFault, type StateResult } from "./kind.ts";
 
 /** @param code stable, such as `template_error`; the run's `error_code` when no rule takes the failure */
 export function faultResult(code: string, message: string): StateResult {

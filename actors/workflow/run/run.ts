@@ -20,7 +20,7 @@ import { maxBlackboardBytes } from "./blackboard/size.ts";
 import { cancel, fail, timeOut } from "./ending.ts";
 import { enter, leaveState, leaveWork } from "./entering.ts";
 import { faultOf } from "./fault.ts";
-import type { AnyKind, StateResult } from "./kinds/kind.ts";
+import type { AnyKind, StateResult } from "./kind.ts";
 import { kindOf } from "./kinds/registry.ts";
 import { type CancelReply, type PauseReply, type StartReply, workflowRunProtocol } from "./messages.ts";
 import { childIsOurs, commandIsOurs, runIsOurs, webhookIsOurs } from "./news.ts";

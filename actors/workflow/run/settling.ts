@@ -4,11 +4,11 @@
  */
 import { TemplateError } from "../../template/template.ts";
 import type { Transition } from "../definition.ts";
-import { type Decision, decisionOf } from "../rules/deciding.ts";
 import { jsonBytes, maxBlackboardBytes, maxResultBytes } from "./blackboard/size.ts";
 import { complete, fail } from "./ending.ts";
 import { faultResult } from "./fault.ts";
-import type { StateResult } from "./kinds/kind.ts";
+import type { StateResult } from "./kind.ts";
+import { type Decision, decisionOf } from "./rules/deciding.ts";
 import { stateTimer } from "./timers.ts";
 import type { Run } from "./turn.ts";
 

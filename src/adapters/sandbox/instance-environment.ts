@@ -1,6 +1,6 @@
 /** How an instance looks from within, the same in every kind of sandbox that has its own file system and network. */
 import { egressPort } from "../../programs/bootstrap/relay.ts";
-import { startupFailure as failureIn } from "../../programs/init/startup.ts";
+import { startupFailure as failureIn } from "../../programs/startup.ts";
 import type { InstanceEgress, InstanceExit } from "./instance.ts";
 
 /** Paths inside. All but the workspace are read-only. */

@@ -1,10 +1,11 @@
 /** The activity `child.start`: starts a judge or an output handler as an execution below its parent. */
 
+import type { JudgeValidator } from "../../../actors/agent/manifest/results.ts";
 import { type ChildInput, type ChildStart, childStart } from "../../../actors/execution/child.ts";
 import { execution } from "../../../actors/execution/execution.ts";
 import { judgeInput } from "../../../actors/execution/judging/judgement.ts";
 import { LoopEntry } from "../../../actors/execution/messages.ts";
-import type { JudgeValidator, Plan } from "../../../actors/execution/start/plan.ts";
+import type { Plan } from "../../../actors/execution/start/plan.ts";
 import type { StartRequest } from "../../../actors/execution/start/request.ts";
 import type { ExecutionState } from "../../../actors/execution/state.ts";
 import { defineLog } from "../../../actors/kernel/effect.ts";

@@ -2,9 +2,9 @@
 import { executionEvents } from "../../../actors/execution/events.ts";
 import { execution } from "../../../actors/execution/execution.ts";
 import type { JudgedRun } from "../../../actors/execution/judging/judgement.ts";
+import { renderPrompt } from "../../../actors/execution/prompt.ts";
 import { iterationRecords } from "../../../actors/execution/record/record.ts";
 import type { Plan } from "../../../actors/execution/start/plan.ts";
-import { renderPrompt } from "../../../actors/execution/start/prompt.ts";
 import type { ExecutionState } from "../../../actors/execution/state.ts";
 import type { Address, Runtime } from "../../runtime/port.ts";
 import { readLog } from "./iteration/loop-activities.ts";

@@ -2,7 +2,7 @@
  * Reads a stream of any length in bounded memory, keeping what trimming may need of it: the head, the tail
  * and the true size. Invalid bytes become U+FFFD on the way in, so sizes are those of the text that is sent.
  */
-import type { Ends } from "../../../actors/execution/loop/trim.ts";
+import type { Ends } from "../../../actors/execution/trim.ts";
 
 export class OutputCapture {
   readonly #decoder = new TextDecoder("utf-8", { ignoreBOM: true });

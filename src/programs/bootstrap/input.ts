@@ -1,5 +1,5 @@
 /** What the bootstrap is told: its environment, its prompt, and the attempts that went before. */
-import { trimText } from "../../../actors/execution/loop/trim.ts";
+import { trimText } from "../../../actors/execution/trim.ts";
 
 export interface BootstrapInput {
   readonly executionId: string;

@@ -5,7 +5,7 @@
  * Standard output carries the final answer and nothing else; diagnostics go to standard error.
  */
 import { writeSync } from "node:fs";
-import { killStartup, runStartup, startupFailedCode } from "../init/startup.ts";
+import { killStartup, runStartup, startupFailedCode } from "../startup.ts";
 import { diagnostic, endingOf, exitCodes } from "./ending.ts";
 import { exchange } from "./exchange.ts";
 import { exec, killRunningCommand } from "./exec.ts";

@@ -25,9 +25,9 @@ import { processes } from "../../lib/process-table.ts";
 import { commandEnvironment } from "../bootstrap/input.ts";
 import { serveRelays } from "../bootstrap/relay.ts";
 import { seclude } from "../bootstrap/seclude.ts";
+import { killStartup, runStartup, startupFailedCode } from "../startup.ts";
 import { commandFor } from "./command.ts";
 import { proxiedFlag, runProxied } from "./proxied.ts";
-import { killStartup, runStartup, startupFailedCode } from "./startup.ts";
 
 const environment = process.env;
 const workspace = environment.SVC_WORKSPACE || "/workspace";

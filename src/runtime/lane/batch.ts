@@ -8,8 +8,9 @@ import { type OutboxRow, remoteAnswer, toOutbox } from "../effects/outbox.ts";
 import type { Answer } from "../mailbox/calls.ts";
 import { type Envelope, messageId } from "../mailbox/envelope.ts";
 import type { Delivery } from "../mailbox/mailbox.ts";
-import type { Change, LogEntry, Projection, Statement } from "../port.ts";
+import type { Change, Projection, Statement } from "../port.ts";
 import { splitState } from "../reads/listed.ts";
+import { type TailNews, tailedLog } from "../reads/notices.ts";
 import type { ActivityRow, Commit, DeadLetterRow, LogRow, PartitionProgress } from "./journal.ts";
 import type { Resident, TurnResult, Turns } from "./turn.ts";
 
@@ -25,15 +26,6 @@ export interface Held {
   published: number;
   /** Outbox rows up to here are deleted as well. */
   cleared: number;
-}
-
-/** New log entries of one actor, for live tails. */
-export interface TailNews {
-  readonly partition: number;
-  readonly kind: string;
-  readonly key: string;
-  readonly entries: LogEntry[];
-  ended: boolean;
 }
 
 /** A message told together, as the sender's turn left it. */
@@ -52,9 +44,6 @@ export interface LocalReply {
   readonly call: string;
   readonly answer: Answer;
 }
-
-/** The log that live tails follow. */
-export const tailedLog = "events";
 
 export const nothingTold: readonly Told[] = [];
 const forgetNodesAfterMs = 60 * 60 * 1000;

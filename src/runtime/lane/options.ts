@@ -4,7 +4,8 @@ import type { Sql } from "../../store/postgres.ts";
 import type { Outbox } from "../effects/outbox.ts";
 import type { Leases } from "../ownership/lease.ts";
 import type { Projection } from "../port.ts";
-import type { LocalReply, TailNews } from "./batch.ts";
+import type { TailNews } from "../reads/notices.ts";
+import type { LocalReply } from "./batch.ts";
 import type { ActivityRow, Journal } from "./journal.ts";
 import type { Turns } from "./turn.ts";
 

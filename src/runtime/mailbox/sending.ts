@@ -5,12 +5,19 @@
 
 import type { Outcome } from "../../../actors/kernel/activity.ts";
 import type { Json } from "../../../actors/kernel/json.ts";
-import type { Lane } from "../lane/lane.ts";
 import { type Address, type AskOptions, MessageRejected, RuntimeUnavailable } from "../port.ts";
 import type { Calls } from "./calls.ts";
 import { addressFault, type Envelope } from "./envelope.ts";
-import type { MailboxWriter } from "./mailbox.ts";
+import type { Delivery, MailboxWriter } from "./mailbox.ts";
 import { partitionOf } from "./partition.ts";
+
+/** What works on the messages of some partitions of this node. */
+interface Receiver {
+  /** By partition. */
+  readonly held: ReadonlyMap<number, unknown>;
+  hasRoom(partition: number): boolean;
+  deliver(delivery: Delivery): void;
+}
 
 export interface SendingOptions {
   readonly node: string;
@@ -19,7 +26,7 @@ export interface SendingOptions {
   readonly writer: Pick<MailboxWriter, "send">;
   readonly now: () => number;
   /** Null before this node works on any partition. */
-  readonly laneOf: (partition: number) => Pick<Lane, "held" | "hasRoom" | "deliver"> | null;
+  readonly laneOf: (partition: number) => Receiver | null;
   readonly crash: (point: "after_append") => void;
 }
 

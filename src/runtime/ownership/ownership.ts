@@ -3,13 +3,23 @@
  * too much, and notices what was taken away.
  */
 import type { Redis } from "ioredis";
-import type { Lane } from "../lane/lane.ts";
 import type { Keys } from "../mailbox/partition.ts";
 import type { Leases } from "./lease.ts";
 
+/** What works on the partitions that this node holds. */
+export interface PartitionWorker {
+  /** By partition. */
+  readonly held: ReadonlyMap<number, unknown>;
+  /** Since when it has been in the middle of something, Unix ms; null when it is not. */
+  readonly busySince: number | null;
+  attach(owned: Awaited<ReturnType<Leases["take"]>>): Promise<void>;
+  detach(partitions: readonly number[]): Promise<void>;
+  tick(): Promise<void>;
+}
+
 export interface OwnershipOptions {
   readonly leases: Leases;
-  readonly lanes: readonly Lane[];
+  readonly lanes: readonly PartitionWorker[];
   readonly redis: Redis;
   readonly keys: Keys;
   readonly node: string;
@@ -112,9 +122,9 @@ export class Ownership {
     await this.options.onLook(live);
   }
 
-  private laneOf(partition: number): Lane {
+  private laneOf(partition: number): PartitionWorker {
     const { lanes } = this.options;
-    return lanes[partition % lanes.length] as Lane;
+    return lanes[partition % lanes.length] as PartitionWorker;
   }
 
   private async dropLost(owners: ReadonlyMap<number, string | null>): Promise<void> {

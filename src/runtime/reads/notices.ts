@@ -3,9 +3,20 @@
  * somebody listens. Who begins to listen once that was looked up reads what was committed before.
  */
 import type { Redis } from "ioredis";
-import type { TailNews } from "../lane/batch.ts";
 import type { Keys } from "../mailbox/partition.ts";
 import type { LogEntry } from "../port.ts";
+
+/** The log that live tails follow. */
+export const tailedLog = "events";
+
+/** New log entries of one actor, for live tails. */
+export interface TailNews {
+  readonly partition: number;
+  readonly kind: string;
+  readonly key: string;
+  readonly entries: LogEntry[];
+  ended: boolean;
+}
 
 export type Notice =
   | readonly [

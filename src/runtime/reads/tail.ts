@@ -8,10 +8,9 @@
 import type { Redis } from "ioredis";
 import { texts } from "../../store/array-literal.ts";
 import type { Sql } from "../../store/postgres.ts";
-import { type TailNews, tailedLog } from "../lane/batch.ts";
 import { type Keys, partitionOf } from "../mailbox/partition.ts";
 import type { Address, LogEntry, TailListener } from "../port.ts";
-import { type Notice, Notices } from "./notices.ts";
+import { type Notice, Notices, type TailNews, tailedLog } from "./notices.ts";
 
 /** Entries read at once for one follower. */
 const pageSize = 500;

@@ -1,7 +1,7 @@
 /** Who is told of an execution's end, and what. */
 import { describe, expect, test } from "bun:test";
+import type { Delivery } from "../../../actors/agent/manifest/results.ts";
 import { deliveryBody } from "../../../actors/execution/output/delivery.ts";
-import type { Delivery } from "../../../actors/execution/start/plan.ts";
 import { Story } from "./story.ts";
 
 const to = (condition: Delivery["condition"]): Delivery => ({

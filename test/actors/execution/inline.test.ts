@@ -1,6 +1,7 @@
 /** Executions whose agent brings nothing to run: no instance of their own, and nothing that goes with one. */
 import { describe, expect, test } from "bun:test";
-import type { Header, Plan, Validator } from "../../../actors/execution/start/plan.ts";
+import type { Validator } from "../../../actors/agent/manifest/results.ts";
+import type { Header, Plan } from "../../../actors/execution/start/plan.ts";
 import { Story } from "./story.ts";
 
 const facts = { isolation: "process", image: null, sandbox: "none", egress_enforced: true };

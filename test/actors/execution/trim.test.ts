@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { trimEnds, trimOutput, trimText } from "../../../actors/execution/loop/trim.ts";
+import { trimEnds, trimOutput, trimText } from "../../../actors/execution/trim.ts";
 import { OutputCapture } from "../../../src/programs/bootstrap/capture.ts";
 
 const size = (text: string) => Buffer.byteLength(text);

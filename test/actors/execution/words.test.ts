@@ -3,8 +3,8 @@ import { describe, expect, test } from "bun:test";
 import { eventOf, isTerminal, readEvent, wireEvent } from "../../../actors/execution/events.ts";
 import { agentStderr, measureExitCode, passes, resultOf } from "../../../actors/execution/judging/verdict.ts";
 import { conversationOf, newsOf, preamble } from "../../../actors/execution/loop/conversation.ts";
+import { type PromptFacts, renderPrompt } from "../../../actors/execution/prompt.ts";
 import { attemptOf, historyVariable } from "../../../actors/execution/record/history.ts";
-import { type PromptFacts, renderPrompt } from "../../../actors/execution/start/prompt.ts";
 import { samplePlan } from "./sample.ts";
 
 const facts: PromptFacts = { intent: null, iteration: 1, maxIterations: 3, context: "", history: [] };

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { allScopes, effectiveScopes, type ScopeColumn, scopesOfColumn } from "../../../actors/policy/scopes.ts";
+import { allScopes, effectiveScopes, type ScopeColumn, scopesOfColumn } from "../../../actors/identity/scopes.ts";
 
 // The table of docs/reference/identity.md, as it stands there.
 const columns: readonly ScopeColumn[] = ["A", "O", "S", "R", "T", "M", "C"];

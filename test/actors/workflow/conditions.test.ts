@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import type { Json } from "../../../actors/kernel/json.ts";
 import type { Condition, StateKind } from "../../../actors/workflow/definition.ts";
-import { firstMatch, matches, outcomeWithoutMatch } from "../../../actors/workflow/rules/conditions.ts";
-import type { StateResult } from "../../../actors/workflow/run/kinds/kind.ts";
+import type { StateResult } from "../../../actors/workflow/run/kind.ts";
+import { firstMatch, matches, outcomeWithoutMatch } from "../../../actors/workflow/run/rules/conditions.ts";
 import { decided, ways } from "./sample.ts";
 
 type Values = Record<string, Json>;

@@ -1,8 +1,8 @@
 /** The audit log: written with the change or not at all, read by those it concerns, gone with age. */
 import { afterAll, beforeEach, describe, expect, test } from "bun:test";
 import { Type } from "@sinclair/typebox";
+import { scopesOfColumn } from "../../../actors/identity/scopes.ts";
 import { JsonObject } from "../../../actors/kernel/json.ts";
-import { scopesOfColumn } from "../../../actors/policy/scopes.ts";
 import type { AuditedBy, AuditedChange } from "../../../src/features/audit/port.ts";
 import { auditedBy } from "../../../src/features/audit/port.ts";
 import { eraseOldEntries } from "../../../src/features/audit/retention.ts";

@@ -2,11 +2,12 @@
 
 import { afterAll, beforeEach, describe, expect, test } from "bun:test";
 import { createHmac } from "node:crypto";
+import type { Delivery, OutputHandler } from "../../../actors/agent/manifest/results.ts";
 import { iterationRunAt } from "../../../actors/execution/activities.ts";
 import { execution } from "../../../actors/execution/execution.ts";
 import { executionProtocol } from "../../../actors/execution/messages.ts";
 import { executionRecord } from "../../../actors/execution/record/record.ts";
-import type { Delivery, OutputHandler, Plan } from "../../../actors/execution/start/plan.ts";
+import type { Plan } from "../../../actors/execution/start/plan.ts";
 import type { ExecutionState } from "../../../actors/execution/state.ts";
 import { parseHostPattern } from "../../../actors/policy/network/pattern.ts";
 import type { GuardedOptions } from "../../../src/adapters/egress/guarded-fetch.ts";

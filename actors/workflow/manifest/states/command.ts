@@ -2,8 +2,8 @@
 import type { Fields } from "../../../manifest/fields.ts";
 import { either, list } from "../../../manifest/shape.ts";
 import type { Command } from "../../definition.ts";
-import { checkCommand as commandFault } from "../../shell/text.ts";
-import { commandWarnings } from "../../shell/warnings.ts";
+import { checkCommand as commandFault } from "../../run/shell/text.ts";
+import { commandWarnings } from "../../run/shell/warnings.ts";
 import { filledTemplate, template } from "../members.ts";
 import type { Templates } from "../templates.ts";
 

@@ -9,11 +9,12 @@
  */
 
 import { consensusOf } from "../../../execution/judging/consensus.ts";
-import { trimText } from "../../../execution/loop/trim.ts";
+import { trimText } from "../../../execution/trim.ts";
 import type { Json } from "../../../kernel/json.ts";
 import { storableText } from "../../../kernel/text.ts";
 import { mountsOf } from "../blackboard/mounts.ts";
 import { endHeard, type Heard, leaveChildren, startChild, startHeard } from "../children.ts";
+import { type KindOfState, StateFault, type StateOf, type StateResult } from "../kind.ts";
 import { settle } from "../settling.ts";
 import type { AgentEnd, WorkOf } from "../state.ts";
 import type { Run } from "../turn.ts";
@@ -35,7 +36,6 @@ import {
   reasoningOf,
   resultsOf,
 } from "./judging.ts";
-import { type KindOfState, StateFault, type StateOf, type StateResult } from "./kind.ts";
 
 type AgentState = StateOf<"Agent">;
 type Work = WorkOf<"agent">;

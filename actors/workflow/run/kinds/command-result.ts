@@ -3,7 +3,7 @@
 import { isObject, type Json } from "../../../kernel/json.ts";
 import type { CommandEnd, CommandEnded } from "../activities.ts";
 import { jsonBytes, maxResultBytes } from "../blackboard/size.ts";
-import type { StateResult } from "./kind.ts";
+import type { StateResult } from "../kind.ts";
 
 /**
  * How a command ended; one that a fault of the service kept from ending has failed. Of what it wrote the end is kept,

@@ -3,10 +3,11 @@
  * there is one. Once the container has ended, its result waits in the work for what the handler gives.
  */
 
-import { containerCommand } from "../../shell/command-text.ts";
 import { commandRun } from "../activities.ts";
 import { endHeard, type Heard, leaveChildren, startHeard } from "../children.ts";
+import type { KindOfState, StateOf, StateResult } from "../kind.ts";
 import { settle } from "../settling.ts";
+import { containerCommand } from "../shell/command-text.ts";
 import type { WorkOf } from "../state.ts";
 import type { Run } from "../turn.ts";
 import { noteEnded, noteFailed, noteStarted, shownName } from "./command-events.ts";
@@ -19,7 +20,6 @@ import {
   leaveWebhook,
   resultHandled,
 } from "./handling.ts";
-import type { KindOfState, StateOf, StateResult } from "./kind.ts";
 import { commandId, overdueCommand } from "./system.ts";
 
 type Work = WorkOf<"command">;

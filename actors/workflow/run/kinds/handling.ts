@@ -5,17 +5,17 @@
  * when it fails, the result says so in `handler_error`, and the state fails only if the handler is required.
  */
 
-import { trimText } from "../../../execution/loop/trim.ts";
-import type { OutputHandler } from "../../../execution/start/plan.ts";
+import type { OutputHandler } from "../../../agent/manifest/results.ts";
+import { trimText } from "../../../execution/trim.ts";
 import type { Json } from "../../../kernel/json.ts";
 import { print } from "../../../template/helpers.ts";
 import { TemplateError } from "../../../template/template.ts";
 import { type WebhookAnswered, type WebhookCall, webhookCall } from "../activities.ts";
 import { startChild } from "../children.ts";
+import type { StateResult } from "../kind.ts";
 import { webhookId } from "../news.ts";
 import type { AgentChild, AgentEnd } from "../state.ts";
 import type { Run } from "../turn.ts";
-import type { StateResult } from "./kind.ts";
 
 const maxErrorBytes = 4096;
 

@@ -6,10 +6,10 @@
 import { type ApprovalDecided, approvalProtocol, type Open, ownerOf } from "../../../approval/messages.ts";
 import { isObject, type Json } from "../../../kernel/json.ts";
 import { iso } from "../../../kernel/time.ts";
+import { type KindOfState, StateFault, type StateOf, type StateResult } from "../kind.ts";
 import { workflowRunProtocol } from "../messages.ts";
 import { settle } from "../settling.ts";
 import type { Run } from "../turn.ts";
-import { type KindOfState, StateFault, type StateOf, type StateResult } from "./kind.ts";
 
 export const humanKind: KindOfState<"Human"> = {
   keepsTime: true,

@@ -10,6 +10,7 @@ import type { Json } from "../../../kernel/json.ts";
 import { mountsOf } from "../blackboard/mounts.ts";
 import { maxResultBytes } from "../blackboard/size.ts";
 import { endHeard, type Heard, leaveChildren, startChild, startHeard } from "../children.ts";
+import { type KindOfState, StateFault, type StateOf, type StateResult } from "../kind.ts";
 import { settle } from "../settling.ts";
 import type { AgentEnd, WorkOf } from "../state.ts";
 import type { Run } from "../turn.ts";
@@ -23,7 +24,6 @@ import {
   resultHandled,
 } from "./handling.ts";
 import { askJudges, judgeResult } from "./judging.ts";
-import { type KindOfState, StateFault, type StateOf, type StateResult } from "./kind.ts";
 import { joinedOutputs, parallelResult } from "./parallel-result.ts";
 
 type ParallelState = StateOf<"ParallelAgents">;

@@ -4,14 +4,14 @@
  */
 
 import type { ParallelContainerRunState } from "../../definition.ts";
-import { stepCommand } from "../../shell/command-text.ts";
 import { commandRun } from "../activities.ts";
+import { type KindOfState, StateFault, type StateOf, type StateResult } from "../kind.ts";
 import { settle } from "../settling.ts";
+import { stepCommand } from "../shell/command-text.ts";
 import type { WorkOf } from "../state.ts";
 import type { Run } from "../turn.ts";
 import { noteEnded, noteFailed, noteStarted, shownName } from "./command-events.ts";
 import { endOf, stepResult } from "./command-result.ts";
-import { type KindOfState, StateFault, type StateOf, type StateResult } from "./kind.ts";
 import { commandId } from "./system.ts";
 
 type Steps = WorkOf<"commands">["steps"];

@@ -1,13 +1,13 @@
 /** The result of a ParallelAgents state: what its agents came to, and the consensus over the verdicts (docs/reference/workflows.md). */
 
 import { consensusOf } from "../../../execution/judging/consensus.ts";
-import { trimText } from "../../../execution/loop/trim.ts";
+import { trimText } from "../../../execution/trim.ts";
 import type { Json } from "../../../kernel/json.ts";
 import type { Consensus } from "../../definition.ts";
+import type { StateResult } from "../kind.ts";
 import type { AgentEnd } from "../state.ts";
 import { outputValue } from "./agent-result.ts";
 import { type JudgeResult, reasoningOf, resultsOf } from "./judging.ts";
-import type { StateResult } from "./kind.ts";
 
 const maxReasoningBytes = 16_384;
 

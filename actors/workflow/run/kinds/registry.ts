@@ -1,9 +1,9 @@
 /** Every kind of state by its name. */
 import type { StateKind } from "../../definition.ts";
+import type { AnyKind } from "../kind.ts";
 import { agentKind } from "./agent.ts";
 import { containerRunKind } from "./container-run.ts";
 import { humanKind } from "./human.ts";
-import type { AnyKind } from "./kind.ts";
 import { parallelAgentsKind } from "./parallel-agents.ts";
 import { parallelContainerRunKind } from "./parallel-container-run.ts";
 import { subworkflowKind } from "./subworkflow.ts";

@@ -7,13 +7,13 @@ import { maxDepth } from "../../../execution/start/plan.ts";
 import type { Json } from "../../../kernel/json.ts";
 import { type RunStart, type RunStarted, runStart } from "../activities.ts";
 import { jsonBytes, maxResultBytes } from "../blackboard/size.ts";
+import { type KindOfState, StateFault, type StateOf, type StateResult } from "../kind.ts";
 import type { RunEnd } from "../messages.ts";
 import { workflowRunProtocol } from "../messages.ts";
 import { runStartId } from "../news.ts";
 import { settle } from "../settling.ts";
 import type { WorkOf } from "../state.ts";
 import type { Run } from "../turn.ts";
-import { type KindOfState, StateFault, type StateOf, type StateResult } from "./kind.ts";
 
 type SubworkflowState = StateOf<"Subworkflow">;
 type Work = WorkOf<"subworkflow">;

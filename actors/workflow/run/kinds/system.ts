@@ -3,14 +3,14 @@
  * `update_blackboard`, which writes its rendered `env` to the blackboard.
  */
 
-import { systemCommand } from "../../shell/command-text.ts";
 import { commandRun } from "../activities.ts";
 import { reservedKeys } from "../blackboard/reserved.ts";
+import type { KindOfState, StateOf, StateResult } from "../kind.ts";
 import { settle } from "../settling.ts";
+import { systemCommand } from "../shell/command-text.ts";
 import type { Run } from "../turn.ts";
 import { endOf, systemResult } from "./command-result.ts";
 import { immediately } from "./immediate.ts";
-import type { KindOfState, StateOf, StateResult } from "./kind.ts";
 
 /** Of activity `workflow.command`. */
 export const commandId = (instanceId: string): string => `command:${instanceId}`;

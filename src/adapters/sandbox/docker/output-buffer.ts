@@ -1,5 +1,5 @@
 /** What a follower knows of an instance's output: told on as it comes, and as much as a record shows kept. */
-import { trimEnds, trimText } from "../../../../actors/execution/loop/trim.ts";
+import { trimEnds, trimText } from "../../../../actors/execution/trim.ts";
 import { utf8Tail, wholeCharacters } from "../../../../actors/kernel/text.ts";
 import { commandOutputBytes } from "../command.ts";
 import type { FollowOptions, InstanceExit, OutputStream } from "../instance.ts";

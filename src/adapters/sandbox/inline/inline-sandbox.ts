@@ -8,7 +8,7 @@
  * in this node's memory and ends with it, and that loses nothing: every message of an exchange may be sent again, so
  * the same instance may be launched anew, here or on another node, and goes on where it stood.
  */
-import { trimText } from "../../../../actors/execution/loop/trim.ts";
+import { trimText } from "../../../../actors/execution/trim.ts";
 import { utf8Tail } from "../../../../actors/kernel/text.ts";
 import { diagnostic, endingOf, exitCodes } from "../../../programs/bootstrap/ending.ts";
 import { exchange } from "../../../programs/bootstrap/exchange.ts";

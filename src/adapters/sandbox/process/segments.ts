@@ -5,7 +5,7 @@
  */
 import { closeSync, openSync, readdirSync, readSync, rmSync, statSync, writeSync } from "node:fs";
 import { join } from "node:path";
-import { trimEnds, trimText } from "../../../../actors/execution/loop/trim.ts";
+import { trimEnds, trimText } from "../../../../actors/execution/trim.ts";
 import { utf8Tail } from "../../../../actors/kernel/text.ts";
 import type { OutputStream } from "../instance.ts";
 

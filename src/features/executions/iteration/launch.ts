@@ -2,9 +2,9 @@
 
 import type { IterationRun } from "../../../../actors/execution/activities.ts";
 import { execution } from "../../../../actors/execution/execution.ts";
+import { renderPrompt } from "../../../../actors/execution/prompt.ts";
 import { historyLog } from "../../../../actors/execution/record/history.ts";
 import type { Header, Plan } from "../../../../actors/execution/start/plan.ts";
-import { renderPrompt } from "../../../../actors/execution/start/prompt.ts";
 import type {
   InstanceEgress,
   InstanceMount,

@@ -1,9 +1,9 @@
 /** The activity `delivery.send`: tells one destination of an execution's end. */
 
+import type { Delivery } from "../../../../actors/agent/manifest/results.ts";
 import { deliverySend } from "../../../../actors/execution/activities.ts";
 import { execution } from "../../../../actors/execution/execution.ts";
 import { deliveryBody } from "../../../../actors/execution/output/delivery.ts";
-import type { Delivery } from "../../../../actors/execution/start/plan.ts";
 import { type GuardedOptions, guardedFetch } from "../../../adapters/egress/port.ts";
 import { signatureHeader, signatureOf } from "../../../lib/signature.ts";
 import {

@@ -1,8 +1,9 @@
 /** The facts that a start is decided by, gathered on the agent as this start has it. Nothing is stored here. */
 
+import type { JudgeValidator } from "../../../../actors/agent/manifest/results.ts";
 import type { StartFacts } from "../../../../actors/execution/start/facts.ts";
 import { sourceIds } from "../../../../actors/execution/start/mounts.ts";
-import type { Attachment, Header, JudgeValidator } from "../../../../actors/execution/start/plan.ts";
+import type { Attachment, Header } from "../../../../actors/execution/start/plan.ts";
 import { maxInputBytes, type StartRequest } from "../../../../actors/execution/start/request.ts";
 import { type SettledSpec, type StartOffer, settleAgent } from "../../../../actors/execution/start/settle.ts";
 import type { Json } from "../../../../actors/kernel/json.ts";

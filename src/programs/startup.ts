@@ -4,7 +4,7 @@
  * error with a prefix that keeps it out of the iteration's output and away from the validators.
  */
 import { writeSync } from "node:fs";
-import { childOutput } from "../pipes.ts";
+import { childOutput } from "./pipes.ts";
 
 /** Exit code of an instance whose startup script failed; meant only together with the line `startupFailure` reads. */
 export const startupFailedCode = 121;

@@ -1,5 +1,5 @@
 /** Which caller holds which scope: one table, and the rules by which a token's claims widen or narrow it. */
-import type { Identity } from "../identity/identity.ts";
+import type { Identity } from "./identity.ts";
 
 /**
  * The columns of the table.

@@ -4,11 +4,11 @@
  * A score, a confidence or an exit code that is not there is absent, never 0: rules about it do not match.
  */
 
-import { verdictOf } from "../../approval/answers.ts";
-import { isObject, type Json } from "../../kernel/json.ts";
-import type { Effort } from "../../template/effort.ts";
-import type { Condition, StateKind, Transition } from "../definition.ts";
-import type { StateResult } from "../run/kinds/kind.ts";
+import { verdictOf } from "../../../approval/answers.ts";
+import { isObject, type Json } from "../../../kernel/json.ts";
+import type { Effort } from "../../../template/effort.ts";
+import type { Condition, StateKind, Transition } from "../../definition.ts";
+import type { StateResult } from "../kind.ts";
 import { ExpressionError, evaluateExpression, parseExpression } from "./expression.ts";
 
 /** What a result is judged with. */

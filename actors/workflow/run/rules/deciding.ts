@@ -1,9 +1,9 @@
 /** Where a run goes after a state: the rule that takes the result, or what the result means without one (docs/reference/workflows.md). */
-import { shortened } from "../../execution/ending.ts";
-import type { Transition } from "../definition.ts";
-import { variablesOf } from "../run/blackboard/variables.ts";
-import type { StateResult } from "../run/kinds/kind.ts";
-import type { Run } from "../run/turn.ts";
+import { shortened } from "../../../execution/ending.ts";
+import type { Transition } from "../../definition.ts";
+import { variablesOf } from "../blackboard/variables.ts";
+import type { StateResult } from "../kind.ts";
+import type { Run } from "../turn.ts";
 import { firstMatch, outcomeWithoutMatch } from "./conditions.ts";
 
 export type Decision = (

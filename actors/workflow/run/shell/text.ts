@@ -4,10 +4,10 @@
  * Value n becomes the environment variable `SVC_ARG_n`, and the script refers to it, quoted so that it stays one word.
  * `grep -c {{a}} '{{b}}'` runs as `grep -c "${SVC_ARG_1}" ''"${SVC_ARG_2}"''`.
  */
-import type { Outline, Part } from "../../template/template.ts";
-import { compile } from "../../template/template.ts";
-import type { Command } from "../definition.ts";
-import { StateFault } from "../run/kinds/kind.ts";
+import type { Outline, Part } from "../../../template/template.ts";
+import { compile } from "../../../template/template.ts";
+import type { Command } from "../../definition.ts";
+import { StateFault } from "../kind.ts";
 import { scriptPlace } from "./argv.ts";
 import { examine, MARK, type Place } from "./places.ts";
 

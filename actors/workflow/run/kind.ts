@@ -9,13 +9,13 @@
  * of a child it lists. Whatever a function did before it threw a fault is forgotten; then the work is left.
  */
 
-import type { ApprovalDecided } from "../../../approval/messages.ts";
-import type { ChildEnd } from "../../../execution/child.ts";
-import type { Json } from "../../../kernel/json.ts";
-import type { State, StateKind } from "../../definition.ts";
-import type { AgentStarted, CommandEnded, RunStarted, WebhookAnswered } from "../activities.ts";
-import type { RunEnd } from "../messages.ts";
-import type { Run } from "../turn.ts";
+import type { ApprovalDecided } from "../../approval/messages.ts";
+import type { ChildEnd } from "../../execution/child.ts";
+import type { Json } from "../../kernel/json.ts";
+import type { State, StateKind } from "../definition.ts";
+import type { AgentStarted, CommandEnded, RunStarted, WebhookAnswered } from "./activities.ts";
+import type { RunEnd } from "./messages.ts";
+import type { Run } from "./turn.ts";
 
 export type StateOf<K extends StateKind> = Extract<State, { kind: K }>;
 

@@ -1,10 +1,10 @@
 /** The prompt of an iteration: the manifest's template, or the default, over the run's variables. */
 
 import { Value } from "@sinclair/typebox/value";
-import { isObject, type Json } from "../../kernel/json.ts";
-import { compile, TemplateError } from "../../template/template.ts";
-import { Attempt } from "../record/history.ts";
-import type { Plan } from "./plan.ts";
+import { isObject, type Json } from "../kernel/json.ts";
+import { compile, TemplateError } from "../template/template.ts";
+import { Attempt } from "./record/history.ts";
+import type { Plan } from "./start/plan.ts";
 
 const maxPromptBytes = 4 * 1024 * 1024;
 const defaultPrompt = [

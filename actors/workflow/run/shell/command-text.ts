@@ -3,12 +3,12 @@
  * text (docs/reference/workflows.md).
  */
 
-import { isObject, type Json } from "../../kernel/json.ts";
-import type { Command, ContainerRunState, Step, SystemState } from "../definition.ts";
-import type { CommandRun } from "../run/activities.ts";
-import { mountsOf } from "../run/blackboard/mounts.ts";
-import { StateFault } from "../run/kinds/kind.ts";
-import { maxRenderedBytes, type Run } from "../run/turn.ts";
+import { isObject, type Json } from "../../../kernel/json.ts";
+import type { Command, ContainerRunState, Step, SystemState } from "../../definition.ts";
+import type { CommandRun } from "../activities.ts";
+import { mountsOf } from "../blackboard/mounts.ts";
+import { StateFault } from "../kind.ts";
+import { maxRenderedBytes, type Run } from "../turn.ts";
 import { scriptPlace } from "./argv.ts";
 import { maxArgumentBytes, renderShell, requireArgument, requireVariable } from "./text.ts";
 
