@@ -204,7 +204,7 @@ export const outputRecall = defineActivity({
 export type OutputRecalled = Outcome<typeof outputRecall>;
 
 /**
- * Outcome: `delivery_ended`. Send destination `delivery` of the plan the end of the actor, at least once; whatever comes
+ * Outcome: `delivery_ended`. Send destination `delivery` of the plan the end of the actor, at least once; what comes
  * of it changes nothing.
  */
 export const deliverySend = defineActivity({

@@ -3,7 +3,7 @@
  *
  * A child is an execution of its own. Its parent names it, asks for its start by the activity
  * `child.start`, and remembers it while it waits for its end; the child's terminal turn tells the parent
- * `child_ended`. A child nobody waits for any more is cancelled, even when the news of its start comes late.
+ * `child_ended`. A child that is no longer waited for is cancelled, even when the news of its start comes late.
  */
 
 import type { TellEffect } from "../kernel/effect.ts";
@@ -26,7 +26,7 @@ export interface Ended {
 const startId = (childId: string): string => `child:${childId}`;
 
 /**
- * Asks for a child. Its end comes to whoever handles its role.
+ * Asks for a child. Its end goes to the code that handles its role.
  * @returns the child's execution id
  */
 export function startChild(
@@ -59,7 +59,7 @@ export function childStarted(life: Life, outcome: ChildStarted): Ended | null {
   return { child, status: "refused", output: null, error_code: outcome.code };
 }
 
-/** A child has ended. Null when nobody waits for it. */
+/** A child has ended. Null when it is not waited for. */
 export function childEnded(life: Life, end: ChildEnd): Ended | null {
   const child = life.state.children.find(({ id }) => id === end.child_execution_id);
   if (child === undefined) return null;
@@ -71,7 +71,7 @@ export function childEnded(life: Life, end: ChildEnd): Ended | null {
   return { child, status, output, error_code };
 }
 
-/** Nobody waits for these children any more: they are cancelled. */
+/** Cancels children that are no longer waited for. */
 export function dismissChildren(life: Life, concern: string, reason: string): void {
   for (const child of life.state.children.filter((one) => one.concern === concern)) dismiss(life, child, reason);
 }
@@ -89,7 +89,7 @@ export function leaveChildren(life: Life): void {
   life.state.children = [];
 }
 
-/** The answer to the start of a child that nobody waits for any more. */
+/** The answer to the start of a child that is no longer waited for. */
 export function unwanted(outcome: ChildStarted): TellEffect[] {
   if (!outcome.ok) return [];
   const key = outcome.id.slice(startId("").length);

@@ -238,7 +238,7 @@ function within(state: State, context: Context, step: (life: Life) => void): Res
   return life.turn();
 }
 
-/** Tells a child's end to whoever waits for it. */
+/** Passes a child's end to the part that waits for it. */
 function childOver(life: Life, ended: Ended | null): void {
   if (ended?.child.role === "validator") outputJudged(life, ended);
   if (ended?.child.role === "tool_judge") heardToolJudge(life, ended);
@@ -287,7 +287,7 @@ function keepDeadline(life: Life, at: number): void {
   life.schedule("deadline", at, "deadline", {});
 }
 
-/** The first exchange is over and the execution is not: nobody watches its time any more. */
+/** The first exchange is over and the execution is not: no activity watches its time any more. */
 function endWatch(life: Life): void {
   const { state } = life;
   if (state.watched !== true || state.deadline_at === null || isOver(state)) return;

@@ -62,7 +62,7 @@ export function instancePickedUp(life: Life): void {
   const endsAt = now + state.header.iteration_timeout_ms;
   if (state.deadline_at !== null && endsAt >= state.deadline_at) return;
   iteration.deadline_at = endsAt;
-  // Whoever runs it watches the time: where nobody does, nothing is under way.
+  // The activity that runs it watches the time: where none does, nothing is under way.
   if (isInline) return;
   const { instance_id } = iteration;
   life.schedule(iterationTimer(instance_id), endsAt, "iteration_deadline", { instance_id });
@@ -133,7 +133,7 @@ export function replaceInstance(life: Life): void {
   runInstance(life, instance_id);
 }
 
-/** Stops whatever the current iteration still has under way. */
+/** Stops what the current iteration still has under way. */
 export function giveUpIteration(life: Life): void {
   const { iteration } = life;
   if (iteration.phase === "waiting" || iteration.phase === "running") {

@@ -66,7 +66,7 @@ export function instanceEnded(life: Life, outcome: InstanceEnded): void {
     instanceLost(life);
     return;
   }
-  // Said by whoever watches the time of an exchange.
+  // Reported by the activity that watches the time of an exchange.
   if (!outcome.ok && outcome.code === "execution_timeout") {
     timeOut(life);
     return;

@@ -128,7 +128,7 @@ export const PickedUpReply = Type.Union([
       Type.Object({
         header: Header,
         /**
-         * Unix ms at which the iteration fails; null: not before the execution. Whoever runs the exchange watches both
+         * Unix ms at which the iteration fails; null: not before the execution. The activity that runs the exchange watches both
          * times, and says `iteration_timeout` or `execution_timeout`.
          */
         iteration_deadline_at: Type.Union([Type.Integer(), Type.Null()]),

@@ -167,7 +167,7 @@ export const ExecutionState = Type.Object({
   created_at: Int,
   started_at: Nullable(Int),
   deadline_at: Nullable(Int),
-  /** Inline: no timer keeps the deadline yet; whoever runs the first exchange watches it. */
+  /** Inline: no timer keeps the deadline yet; the activity that runs the first exchange watches it. */
   watched: Type.Optional(Type.Literal(true)),
   ending: Nullable(Ending),
   /** Of the plan: what the actor decides by. */

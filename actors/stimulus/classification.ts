@@ -1,6 +1,6 @@
 /**
  * What a router agent's reply means (docs/reference/stimuli.md). The reply was made from a stranger's message: it can
- * only select among workflows, and whatever else stands in it leads to a decided refusal.
+ * only select among workflows, and anything else in it leads to a defined refusal.
  */
 
 import { withoutFence } from "../execution/judging/fence.ts";
@@ -85,7 +85,7 @@ export function doubtOf({ workflow, confidence, reasoning }: RouterReply, thresh
 /**
  * Whether a router may choose a workflow.
  * @param listed what the router is restricted to: versions that were named by their UUID, and every version of what
- *   was named by its name; null: everything of the tenant's own, and nothing that belongs to everybody
+ *   was named by its name; null: everything of the tenant's own, and nothing that is global
  */
 export function isAllowed(
   found: KnownWorkflow,

@@ -80,7 +80,7 @@ function formOf(text: string): Json {
     else if (typeof before === "string") fields.set(name, [before, value]);
     else before.push(value);
   }
-  // Members of its own whatever the fields are called, `__proto__` too.
+  // Members of its own under any name of a field, `__proto__` too.
   const form: { [name: string]: Json } = Object.fromEntries(fields);
   if (typeof form.payload === "string") form.payload = jsonOrText(form.payload);
   return form;

@@ -62,5 +62,5 @@ export function forwardedHeaders(
   return { headers: own(forwarded), truncated: false };
 }
 
-/** Members of its own whatever they are called, `__proto__` too. */
+/** Own members under any name, `__proto__` too. */
 const own = (entries: readonly [string, string][]): Record<string, string> => Object.fromEntries(entries);

@@ -45,7 +45,7 @@ export interface FailedAttempt {
 }
 
 /**
- * When it is tried again; null: it ends with this failure. Only what nobody waits for is tried again, and only after
+ * When it is tried again; null: it ends with this failure. Only a stimulus that no caller waits for is tried again, and only after
  * faults that may pass: the router agent's, the start's, a rate that was used up.
  */
 export function retryAt({ acknowledge, attempts, code, now }: FailedAttempt): number | null {
@@ -54,7 +54,7 @@ export function retryAt({ acknowledge, attempts, code, now }: FailedAttempt): nu
   return now + firstPauseMs * 2 ** Math.max(0, attempts - 1);
 }
 
-/** A stimulus that somebody wants to replay. */
+/** A stimulus that is to be replayed. */
 export interface Replayable {
   readonly status: StimulusStatus;
   /** A replay of it started a run. */

@@ -7,7 +7,7 @@ import { type FailedStatus, failedStatusOf, StimulusStatus } from "./life.ts";
 
 const Text = Type.String();
 const Time = Type.String({ format: "date-time" });
-const Somebody = Type.Object({ kind: Text, sub: Text });
+const Principal = Type.Object({ kind: Text, sub: Text });
 const RoutingMode = Type.Union([
   Type.Literal("deterministic"),
   Type.Literal("llm_classified"),
@@ -62,12 +62,12 @@ export const StimulusElement = Type.Object({
   route_id: Nullable(Text),
   replay_of: Nullable(Text),
   replayed_by: Nullable(Text),
-  received_by: Somebody,
+  received_by: Principal,
   created_at: Time,
   received_at: Time,
   last_event_at: Time,
   discarded_at: Nullable(Time),
-  discarded_by: Nullable(Somebody),
+  discarded_by: Nullable(Principal),
   discard_reason: Nullable(Text),
 });
 export type StimulusElement = Static<typeof StimulusElement>;

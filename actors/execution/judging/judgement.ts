@@ -67,7 +67,7 @@ function readMetadata(value: unknown): Verdict["metadata"] {
   return storable(value) as Verdict["metadata"];
 }
 
-/** The first JSON object in a text, whatever stands around it. */
+/** The first JSON object in a text; other text may stand around it. */
 function firstObject(text: string): { readonly [key: string]: unknown } | null {
   const searched = text.slice(0, searchedCharacters);
   let from = searched.indexOf("{");

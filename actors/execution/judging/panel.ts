@@ -48,7 +48,7 @@ export function judgeEnded(life: Life, rule: PanelRule, panel: Panel, ended: End
   return proceed(life, rule, panel, ended.child.role, ended.status === "refused");
 }
 
-/** The time of the panel is up: whoever has not answered has failed. */
+/** The time of the panel is up: a judge that has not answered has failed. */
 export function panelOverdue(life: Life, role: ChildRole, rule: PanelRule, panel: Panel): Progress {
   dismissChildren(life, panel.id, "judge_timeout");
   for (const seat of panel.seats.filter(({ open }) => open)) {
@@ -135,7 +135,7 @@ function jointFinding(life: Life, rule: NonNullable<PanelRule["consensus"]>, pan
   };
 }
 
-/** Nobody judged, so nothing passes, whatever score would be enough. */
+/** No judge answered, so nothing passes, even where a score of 0 would be enough. */
 function without(code: string, said: string): Omit<Measurement, "details"> & { readonly void: true } {
   return { score: 0, confidence: 0, feedback: `${code}: ${said}`, void: true };
 }

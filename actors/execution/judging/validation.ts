@@ -84,7 +84,7 @@ export function judgesOverdue(life: Life, panelId: string): Decision {
   return proceed(life, panelOverdue(life, "validator", rule, validation.panel));
 }
 
-/** Nobody wants to know any more. */
+/** The outcome is no longer wanted. */
 export function giveUpValidation(life: Life): void {
   const { iteration } = life;
   if (iteration.phase !== "validating" || iteration.validation === null) return;

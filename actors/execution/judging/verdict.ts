@@ -32,7 +32,7 @@ export const ValidationResult = Type.Object({
 });
 export type ValidationResult = Static<typeof ValidationResult>;
 
-/** A measurement, or the lack of one: what is `void` never passes, whatever score would be enough. */
+/** A measurement, or the lack of one: what is `void` never passes, even where a score of 0 would be enough. */
 export interface Found extends Measurement {
   readonly void?: true;
 }

@@ -71,7 +71,7 @@ export function argvOf(command: string, args?: readonly string[]): { command: st
   return program === undefined || program === "" ? null : { command: program, args: rest };
 }
 
-/** Blanks, 'quoted', "quoted", an escaped character, plain characters. Whatever else there is, is for a shell. */
+/** Blanks, 'quoted', "quoted", an escaped character, plain characters. Anything else is for a shell. */
 const piece = /([ \t]+)|'([^']*)'|"((?:[^"\\]|\\[\s\S])*)"|\\([\s\S])|([^ \t\n'"\\;&|<>()$`*?[]+)/y;
 
 /** POSIX word splitting without any expansion; `shell` when only a shell could do what the line says. */

@@ -1,4 +1,4 @@
-/** Answering whoever waits at the gateway for the next word of a loop. */
+/** Answers the request that waits at the gateway for the next reply of a loop. */
 import type { Life } from "../life.ts";
 import type { GatewayAnswer } from "../messages.ts";
 import type { Loop } from "../state.ts";

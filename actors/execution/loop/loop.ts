@@ -7,7 +7,7 @@
  *       │ └──────────── all answered ───────────┘  └──── dispatch_result ───┘
  *       └──tool calls──▶ running_tools
  *
- * Whoever waits at the gateway is answered when the loop has something for the bootstrap: a dispatch,
+ * A request that waits at the gateway is answered when the loop has something for the bootstrap: a dispatch,
  * the final text, or an error. Files beside: `gateway.ts` takes the bootstrap's messages,
  * `tool-calls.ts` runs the calls.
  */
@@ -123,7 +123,7 @@ export function heardModel(life: Life, loop: Loop, outcome: ModelOutcome): void 
   countUsage(life, loop, said);
   const { tools, header } = life.state;
   const mayCall = !loop.last_call && loop.rounds < header.bounds.max_rounds;
-  // Calls beyond the rounds are dropped: they enter nobody's conversation and need no tool messages.
+  // Calls beyond the rounds are dropped: they enter no conversation and need no tool messages.
   const calls = mayCall ? readCalls(tools, said.tool_calls) : [];
   noteInteraction(life, { ...said, tool_calls: calls });
   if (calls.length > 0) {
@@ -270,7 +270,7 @@ function failLoop(life: Life, loop: Loop, refusal: Refusal): void {
   answer(life, loop, refusal);
 }
 
-/** Ends whatever is under way in the current loop; a loop that already ended stays as it is. */
+/** Ends what is under way in the current loop; a loop that already ended stays as it is. */
 export function closeLoop(life: Life, phase: Extract<LoopPhase, "superseded" | "expired">, refusal: Refusal): void {
   const { loop } = life.iteration;
   if (loop === null || !isActive(loop)) return;

@@ -80,7 +80,7 @@ export function takeCalls(life: Life, loop: Loop, content: string, calls: readon
   }
 }
 
-/** Starts whatever may start now. */
+/** Starts every call that may start now. */
 export function advanceCalls(life: Life, loop: Loop): "busy" | "all answered" {
   const running = loop.calls.filter(isUnderWay);
   if (running.some(({ read_only }) => !read_only)) return "busy";
@@ -148,7 +148,7 @@ function start(life: Life, loop: Loop, call: PendingCall): void {
   life.perform(toolCall, input, { id: call.activity, then: "tool_outcome" });
 }
 
-/** Sends a command to the bootstrap: the answer to whoever waits. */
+/** Sends a command to the bootstrap: the answer to the waiting gateway request. */
 function dispatch(life: Life, loop: Loop, call: PendingCall, wanted: NonNullable<PendingCall["command"]>): void {
   const { now } = life.context;
   const { iteration, state } = life;
@@ -239,7 +239,7 @@ export function toolEnded(life: Life, loop: Loop, call: PendingCall, outcome: To
   answerCall(life, loop, call, "refused", result, message);
 }
 
-/** Takes back what is under way, because nobody will use it. */
+/** Takes back what is under way, because its result will not be used. */
 export function interruptCalls(life: Life, loop: Loop): void {
   for (const call of loop.calls) {
     dismissToolJudges(life, call);

@@ -11,7 +11,7 @@ import type { Loop, PendingCall } from "../state.ts";
 export type Clearance =
   | { readonly is: "open" }
   | { readonly is: "cleared" }
-  /** Also when a judge fails: a call that nobody vouches for is not run. */
+  /** Also when a judge fails: a call that no judge approved is not run. */
   | { readonly is: "refused"; readonly judge: string; readonly score: number; readonly reason: string };
 
 const open: Clearance = { is: "open" };

@@ -108,7 +108,7 @@ export const MountPlan = Type.Object({
   size_limit_bytes: Type.Integer(),
   /** Of an ephemeral volume: how long it outlives the run. */
   ttl_ms: Type.Integer(),
-  /** Of a workflow's run: other executions may have it mounted at the same time, whatever its storage class. */
+  /** Of a workflow's run: other executions may have it mounted at the same time, in any storage class. */
   shared: Type.Optional(Type.Literal(true)),
 });
 export type MountPlan = Static<typeof MountPlan>;

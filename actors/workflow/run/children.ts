@@ -85,7 +85,7 @@ export function startHeard(run: Run, children: readonly AgentChild[], outcome: A
   if (outcome.ok) {
     return { children: children.map((one) => (one === child ? { ...one, started: true } : one)), ended: null };
   }
-  // A refusal stores nothing; of a start that was tried in vain nobody knows what became of it.
+  // A refusal stores nothing; the outcome of a start that got no answer is unknown.
   if (outcome.code === "attempts_exhausted") cancelChild(run, child, "parent_ended");
   const end: AgentEnd = {
     agent: child.agent,
@@ -108,7 +108,7 @@ export function endHeard(children: readonly AgentChild[], news: ChildEnd): Heard
   return { children: children.filter((one) => one !== child), ended: { child, end } };
 }
 
-/** Nobody waits for these any more. A start that is under way is given up; its activity sees to what it started. */
+/** Gives up children that are no longer waited for. A start under way is given up; its activity cancels what it started. */
 export function leaveChildren(run: Run, children: readonly AgentChild[], reason: string): void {
   for (const child of children) {
     if (!child.started) run.abandon(agentStartId(child.id));

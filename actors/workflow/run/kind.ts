@@ -6,7 +6,7 @@
  * takes the run on. `leave` gives the work up: the run was cancelled, timed out, or the state took too long.
  *
  * The actor hands on only what belongs to the entry at work: the outcome of an activity that the work names, the end
- * of a child it lists. Whatever a function did before it threw a fault is forgotten; then the work is left.
+ * of a child it lists. What a function did before it threw a fault is discarded; then the work is left.
  */
 
 import type { ApprovalDecided } from "../../approval/messages.ts";
@@ -63,5 +63,5 @@ export interface KindOfState<K extends StateKind> {
   decided?(run: Run, decision: ApprovalDecided): void;
 }
 
-/** A kind as it is called with whatever state it may get; the definition's `kind` has chosen it. */
+/** A kind as it is called with any state; the definition's `kind` has chosen it. */
 export type AnyKind = Pick<KindOfState<StateKind>, keyof KindOfState<StateKind>>;

@@ -1,4 +1,4 @@
-/** Which news concern the entry at work. Whatever belongs to an earlier one, or to work given up, is dropped. */
+/** Which messages concern the entry at work. Those of an earlier entry, or of work given up, are dropped. */
 import type { Outcome } from "../../kernel/activity.ts";
 import type { AgentChild, Current, Work } from "./state.ts";
 

@@ -2,7 +2,7 @@
  * The life of a workflow run.
  *
  *   ─start─▶ running ─┬─▶ completed     no rule takes a good result, or the state is terminal
- *             │   ▲   ├─▶ failed        a bad result nobody takes; a limit
+ *             │   ▲   ├─▶ failed        a bad result without a transition; a limit
  *             └───┘   ├─▶ cancelled     from outside
  *          next state └─▶ timed_out     the run's own deadline
  *

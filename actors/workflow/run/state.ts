@@ -186,7 +186,7 @@ export const RunState = Type.Object({
   input: AnyJson,
   /** System keys included, as docs/reference/workflows.md lists them. */
   blackboard: JsonObject,
-  /** Of the blackboard as JSON, kept along so that nobody measures the whole of it. */
+  /** Of the blackboard as JSON, kept so that the whole is not measured again. */
   blackboard_bytes: Type.Integer({ minimum: 0 }),
 });
 export type RunState = Static<typeof RunState>;

@@ -1,4 +1,4 @@
-/** Starts that went through although nobody waits for them any more: what was started is told to stop. */
+/** Starts that succeeded although they are no longer waited for: what was started is cancelled. */
 
 import { executionProtocol } from "../../execution/messages.ts";
 import type { TellEffect } from "../../kernel/effect.ts";

@@ -1,7 +1,7 @@
 /**
  * How many executions a tenant has under way, held to its quota across all nodes.
  *
- * A start reserves a place in Redis before it is stored, so that parallel starts never exceed the limit. Nobody has to
+ * A start reserves a place in Redis before it is stored, so that parallel starts never exceed the limit. No caller has to
  * give a place back: the records say which executions have ended, and whenever no place is left (and now and then
  * besides) the reservations are compared with them. What a crash left reserved without a record goes after a grace;
  * what Redis lost comes back.
@@ -39,7 +39,7 @@ export interface Concurrency {
 
 const reserveScript = luaScript("reserve-execution");
 const compareScript = luaScript("compare-executions");
-/** A set nobody reserves in for this long is made anew from the records. */
+/** A set without reservations for this long is built again from the records. */
 const keptMs = 24 * 3600 * 1000;
 /** How long Redis may take for one command. */
 const timeoutMs = 5_000;

@@ -28,7 +28,7 @@ export interface FileRoutesOptions {
   readonly now: () => number;
 }
 
-/** Entries of one answer; whoever wants more asks for a directory further down. */
+/** Entries of one answer; a caller who wants more asks for a directory further down. */
 const maxEntries = 10_000;
 const ExecutionId = { id: uuidParam("invalid_execution_id", "Invalid execution ID") };
 const Files = Type.Object({

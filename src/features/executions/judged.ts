@@ -12,7 +12,7 @@ import type { Plans } from "./plans.ts";
 
 export type JudgedFacts = Pick<JudgedRun, "task" | "calls" | "violations"> & { readonly mounts: Plan["mounts"] };
 
-/** What any judge is told of an iteration, by whoever asks. */
+/** What any judge is given of an iteration: a validator's, a tool's or a workflow's. */
 export async function judgedRun(
   runtime: Pick<Runtime, "of">,
   actor: Address,

@@ -1,4 +1,4 @@
-/** What Prometheus is told of executions and of the work that waits. Never by tenant: names of tenants are nobody else's business. */
+/** The metrics of executions and of the work that waits. Never by tenant: the page must not reveal tenants to one another. */
 import { Gauge, type Metric } from "prom-client";
 import type { Runtime } from "../../runtime/port.ts";
 

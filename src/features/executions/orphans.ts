@@ -4,7 +4,7 @@
  */
 import type { Agents } from "../agents/port.ts";
 
-/** Starts of this long are looked at together: one query, whatever their number. */
+/** Starts of this long are looked at together: one query for any number. */
 const gatherMs = 200;
 
 export interface LeftBehindOptions {

@@ -75,7 +75,7 @@ export function executionRecords(sql: Sql) {
     /** How many executions the tenant has of each agent; those it never ran are left out. */
     countByAgent: (tenant: string, agentIds: readonly string[]) => countsOf(sql, EXECUTION, tenant, agentIds),
 
-    /** Executions of an agent that have not ended, whoever started them: a global agent runs in many tenants. */
+    /** Executions of an agent that have not ended, started in any tenant: a global agent runs in many tenants. */
     unfinishedOf(agentId: string): Promise<{ execution_id: string; tenant: string }[]> {
       return sql<{ execution_id: string; tenant: string }[]>`
         select execution_id, tenant from executions where agent_id = ${agentId} and ended_at is null`;

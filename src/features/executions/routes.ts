@@ -63,7 +63,7 @@ export function executionRoutes({ executions, streams, runtime, sql }: Execution
       const started = await executions.startAs(executionId, fresh, request);
       if (seconds === 0) return reply(200, started, headers);
       const settled = await executions.settled(started, tenant, seconds, signal);
-      // Nobody hears this answer; what is kept for a repeat must not tell a moment in between.
+      // The caller is gone; the answer that is kept for a repeat must not be one of a moment in between.
       return reply(200, signal.aborted ? started : settled, headers);
     });
   }

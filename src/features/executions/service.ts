@@ -122,7 +122,7 @@ export function createExecutions(options: ExecutionsOptions) {
     find,
 
     /**
-     * Starts an execution under an id; the same id again is the same execution, whatever else became of its agent.
+     * Starts an execution under an id; the same id again is the same execution, even if its agent has changed since.
      * @param fresh whether the id was minted for this very call
      * @throws Problem 403, 404, 409, 422, 429, 503 when refused: then nothing was stored
      */
@@ -147,12 +147,12 @@ export function createExecutions(options: ExecutionsOptions) {
         const plan: Plan = { ...decision.plan, mounts };
         const ask = fresh ? runtime.askNew : runtime.ask;
         const reply = await ask(at, "start", { header, plan });
-        // Of an id that others may use as well, nobody knows whose plan was written.
+        // Where another node may use the id as well, it is unknown which plan was written.
         if (fresh) plans.keep(at, plan);
         watch.note(header.agent_id);
         return startedBody(executionId, header, Value.Parse(StartReply, reply).created_at);
       } catch (error) {
-        // Of other failures nobody knows whether they were stored; the records will tell.
+        // After other failures it is unknown whether it was stored; the records will show it.
         const nothingStored =
           error instanceof Problem || error instanceof MessageRejected || error instanceof MailboxFull;
         if (isReserved && nothingStored) await concurrency.release(tenant, executionId);
@@ -228,7 +228,7 @@ export function createExecutions(options: ExecutionsOptions) {
   };
 }
 
-/** The answer to a start: pending, whatever became of the execution since. */
+/** The answer to a start: pending, even if the execution has gone on since. */
 function startedBody(executionId: string, { agent_id, agent_version }: Header, createdAt: string): Started {
   return {
     execution_id: executionId,

@@ -20,7 +20,7 @@ export function noteStarted(run: Run, step: string, image: string): void {
   });
 }
 
-/** A command that came to an exit code of its own has completed, whatever the code; anything else has failed. */
+/** A command that came to an exit code of its own has completed, with any code; anything else has failed. */
 export function noteEnded(run: Run, step: string, end: CommandEnd): void {
   const state_name = run.current.name;
   const { exit_code, duration_ms } = end;

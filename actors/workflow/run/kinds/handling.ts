@@ -24,7 +24,7 @@ export type Handled =
   | { readonly ok: true; readonly output: string | null; readonly truncated: boolean }
   | { readonly ok: false; readonly reason: string };
 
-/** The handler at work: its agent, or nobody while a webhook is called; `handled` when it failed at once. */
+/** The handler at work: its agent; none while a webhook is called; `handled` when it failed at once. */
 export type Begun =
   | { readonly children: AgentChild[]; readonly handled: null }
   | { readonly children: readonly []; readonly handled: Handled };

@@ -91,7 +91,7 @@ function openOf(run: Run, state: StateOf<"Human">, prompt: string): Open {
 const defaultTimeoutMs = 3_600_000;
 const timeoutOf = ({ timeout_ms }: StateOf<"Human">): number => timeout_ms ?? defaultTimeoutMs;
 
-/** Whoever decided, as authenticated: by e-mail address, else by subject. Null when nobody did. */
+/** The person who decided, as authenticated: by e-mail address, else by subject. Null when no person did. */
 function approverOf({ decided_by }: ApprovalDecided["result"]): Json {
   if (!isObject(decided_by)) return null;
   const { email, sub } = decided_by as { readonly [member: string]: Json };

@@ -1,5 +1,5 @@
 /**
- * Results that need nobody: `noop`, `update_blackboard`, and states that could not be entered. The result waits for a
+ * Results without outside work: `noop`, `update_blackboard`, and states that could not be entered. The result waits for a
  * message to the run itself, so that each has a turn of its own and stands in the log behind its entry; usually both
  * are one commit, and of many results in a row so many as the runtime puts into one.
  */

@@ -17,7 +17,7 @@ export interface Question {
   /** "" before there is one. */
   readonly output: Json;
   readonly iteration: number;
-  /** Whose output it is; null: nobody's alone. */
+  /** Whose output it is; null: of no single agent. */
   readonly execution_id: string | null;
   /** What the judged agent works in. */
   readonly mounts: readonly MountPlan[];

@@ -126,7 +126,7 @@ function agentEnded(run: Run, index: number, end: AgentEnd): void {
     judge(run, state, all);
     return;
   }
-  // Of nobody's output there is nothing to judge.
+  // Without an output there is nothing to judge.
   const verdicts = all.map((one, at) => judgeResult(one, state.agents[at]?.weight ?? 1));
   change(run, { verdicts });
   conclude(run, state, all);

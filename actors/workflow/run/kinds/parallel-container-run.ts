@@ -1,5 +1,5 @@
 /**
- * ParallelContainerRun: several containers at once. Whatever their `completion` says, all of them run out: what one has
+ * ParallelContainerRun: several containers at once. With any `completion`, all of them run to their end: what one has
  * begun outside its sandbox is not for another's failure to cut short. Each is killed when its own time is up.
  */
 

@@ -92,7 +92,7 @@ function stateOf(run: Run): SubworkflowState {
 /** It never started: no such workflow, an input it does not take, too deep, … */
 function refused(run: Run, state: SubworkflowState, outcome: RunStarted & { ok: false }): void {
   const { child } = workOf(run);
-  // A refusal stores nothing; of a start that was tried in vain nobody knows what became of it.
+  // A refusal stores nothing; the outcome of a start that got no answer is unknown.
   if (outcome.code === "attempts_exhausted") run.tell(workflowRunProtocol, child, "cancel", { reason: "parent_ended" });
   noteFailed(run, outcome.code);
   const result = { status: "failed", output: null, error: outcome.code, message: outcome.message };

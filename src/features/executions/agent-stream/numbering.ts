@@ -2,8 +2,8 @@
  * The ids of the events of one agent in one tenant: its own history and every event of its executions there, in one
  * sequence from 1.
  *
- * Ids are given when somebody reads, not when events are committed: commits of executions would otherwise wait for
- * one another wherever they share an agent, and an agent nobody watches costs nothing. Events get their ids in the
+ * Ids are given when a client reads, not when events are committed: commits of executions would otherwise wait for
+ * one another wherever they share an agent, and an agent that no client watches costs nothing. Events get their ids in the
  * order of their times, as far as they are stored by then; those of one execution always in their own order.
  */
 import { EXECUTION } from "../../../../actors/execution/execution.ts";
@@ -142,7 +142,7 @@ export function agentNumbering(sql: Sql, runtime: Pick<Runtime, "logPoints">) {
   }
 
   return {
-    /** Makes room for the ids of a stream that nobody read before. */
+    /** Makes room for the ids of a stream that is read for the first time. */
     async begin({ tenant, agentId }: StreamKey): Promise<void> {
       await sql`insert into agent_streams (tenant, agent_id) values (${tenant}, ${agentId}) on conflict do nothing`;
     },
@@ -198,7 +198,7 @@ function afterRound(run: Run, points: readonly LogPoint[]): Moved {
   };
 }
 
-/** By time; within an execution by its own order, whatever the clocks of the nodes it ran on said. */
+/** By time; within an execution by its own order, not by the clocks of the nodes it ran on. */
 function inOrder(
   own: readonly { readonly sequence: number; readonly at: number }[],
   runs: readonly (readonly (LogPoint & { readonly at: number })[])[],

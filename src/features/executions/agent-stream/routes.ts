@@ -96,7 +96,7 @@ async function followFeed(
 ): Promise<void> {
   let { after } = wishes;
   while (!stream.closed) {
-    // Whatever is numbered from here on rings again.
+    // Events that are numbered from here on wake it again.
     alarm.quiet();
     const { isOver } = feed;
     after = await sendAll((at) => feeds.readShared(feed, at), after, wishes, stream);

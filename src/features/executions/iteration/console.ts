@@ -56,7 +56,7 @@ export class ConsoleFeed {
     await this.#sending;
   }
 
-  /** Gives up on whatever is not told yet; a later follower tells it again. */
+  /** Gives up on output that is not reported yet; a later follower reports it again. */
   abandon(): void {
     this.#closed = true;
     if (this.#timer !== null) clearTimeout(this.#timer);

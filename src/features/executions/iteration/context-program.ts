@@ -45,7 +45,7 @@ function leadToMounts(spec: ViewSpec): void {
     try {
       view.at(target, { access: "see", createParents: true }, () => {});
     } catch {
-      // Something is in the way: whoever mounts it says so.
+      // Something is in the way: the mount fails and says so.
     }
   }
 }

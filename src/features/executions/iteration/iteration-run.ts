@@ -144,7 +144,7 @@ async function launch(
   deadlineAt: number,
 ): Promise<void> {
   const { instance_id } = work;
-  // In order, and before whatever comes of the launch.
+  // In order, and before the outcome of the launch.
   let told: Promise<unknown> = Promise.resolve();
   const actor = context.of(executionProtocol);
   const report = (news: LaunchNews) => {

@@ -21,7 +21,7 @@ export function outputHandleActivity(options: HandlerOptions): Activity {
   return implement(
     outputHandle,
     {
-      // Waiting for somebody else's server costs a node next to nothing.
+      // Waiting for an outside server costs a node next to nothing.
       concurrency: 128,
       retry: { attempts: mostAttempts, firstDelayMs: 200 },
     },

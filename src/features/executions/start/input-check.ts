@@ -34,7 +34,7 @@ interface Known {
 const known = new WeakMap<object, Known>();
 
 /**
- * What is wrong with an input whatever its schema; null: nothing.
+ * What is wrong with an input under any schema; null: nothing.
  * @param text its JSON
  * @param most bytes of that
  */

@@ -1,6 +1,6 @@
 /**
  * Classification: a router agent says which workflow a stimulus goes to. It is a job of the queue
- * `stimulus-classification`, which any node may take up; whoever asked waits for the outcome.
+ * `stimulus-classification`, which any node may take up; the caller waits for the outcome.
  *
  * The router's execution has an id that is noted in the stimulus's row before it is started. So a job that is repeated,
  * because its node died or Redis lost it, joins the same execution, and its outcome is the same. That makes it safe to
@@ -34,9 +34,9 @@ export interface ClassifierOptions extends QueueOptions, RouterRunOptions, Match
 
 export interface Classifier {
   /**
-   * Has a router classify a stimulus. Whatever the agent does, there is an answer within its time and 2 s.
+   * Has a router classify a stimulus. In any case there is an answer within its time and 2 s.
    * @returns which workflow it goes to, or one of the failures of docs/reference/stimuli.md
-   * @throws when PostgreSQL is away, or this node leaves: then nobody knows, and another attempt joins this one
+   * @throws when PostgreSQL is away, or this node leaves: then the outcome is unknown, and another attempt joins this one
    */
   classify(stimulus: Stimulus, router: Router): Promise<Chosen | Settlement>;
   /** Takes jobs up on this node. */
@@ -47,11 +47,11 @@ export interface Classifier {
 
 type Outcome = Chosen | Settlement;
 
-/** Somebody on this node who waits for an outcome. */
+/** A caller on this node that waits for an outcome. */
 interface Waiting {
   readonly job: ClassificationJob;
   readonly stimulus: StoredForRouting;
-  /** Until when the execution's id is as good as unused, Unix ms; for one start. Null: somebody may know it. */
+  /** Until when the execution's id is as good as unused, Unix ms; for one start. Null: another node may have used it. */
   freshUntil: number | null;
   /** Unix ms; null: its turn has not come. */
   queuedAt: number | null;
@@ -64,11 +64,11 @@ interface Waiting {
 const usualLockMs = 10_000;
 /** Of what a node does at once, the part it has on the queue for one tenant. */
 const tenantShare = 1 / 4;
-/** What a job may need besides the router's time before whoever waits for it gives it up, ms. */
+/** What a job may need besides the router's time before the waiting caller gives it up, ms. */
 const graceMs = 1200;
 /** Redis may have lost a job, or its outcome, ms. */
 const usualQueueAgainMs = 3000;
-/** Nobody but the one who took a new job up uses its id for so long, ms. */
+/** For so long only the node that took up a new job uses its id, ms. */
 const freshMs = 2000;
 
 export function createClassifier(options: ClassifierOptions): Classifier {
@@ -85,7 +85,7 @@ export function createClassifier(options: ClassifierOptions): Classifier {
     const { tenant, id, source, content, headers } = stimulus;
     const minted = stimulus.routerExecutionId ?? options.newId();
     const executionId = stimulus.routerExecutionId ?? (await records.begin({ tenant, id, executionId: minted }));
-    // Settled by somebody else: what becomes of this attempt is nobody's concern.
+    // Settled by another attempt: the outcome of this one is not used.
     if (executionId === null) throw new Error("the stimulus was settled meanwhile");
     leaving.signal.throwIfAborted();
     const known = waiting.get(executionId);
@@ -132,7 +132,7 @@ export function createClassifier(options: ClassifierOptions): Classifier {
       });
   }
 
-  /** Nobody answered: the node at work on it is gone, there is no free one, or Redis is away. */
+  /** There was no answer: the node at work on it is gone, there is no free one, or Redis is away. */
   function giveUp({ job, queuedAt, resolve }: Waiting): void {
     const executionId = job.execution_id;
     if (queuedAt !== null) void cancelRouter(options, addressOf({ tenant: job.tenant, executionId }));
@@ -140,7 +140,7 @@ export function createClassifier(options: ClassifierOptions): Classifier {
     resolve(failed(termsOf(job), executionId, agentFailed({ reason: "timed_out", message }, executionId)));
   }
 
-  /** A job, on whatever node. @throws when it must be done again */
+  /** A job, on any node. @throws when it must be done again */
   async function run(job: ClassificationJob): Promise<void> {
     const outcome = await outcomeOf(job);
     const here = waiting.get(job.execution_id);

@@ -76,7 +76,7 @@ export function createMatching({ choices, sourceOf, now }: MatchOptions) {
     found.then(
       ({ offered }) =>
         known.get(name) === entry && known.set(name, entry, { size: JSON.stringify(offered).length + name.length }),
-      // Nobody else shall get the failure.
+      // No later caller gets the failure.
       () => known.get(name) === entry && known.delete(name),
     );
     return found;

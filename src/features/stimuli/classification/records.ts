@@ -18,7 +18,7 @@ const nameOf = ({ tenant, id }: Pick<Beginning, "tenant" | "id">): string => `${
 
 const limits = { rows: 256, statements: 2 } as const;
 
-/** Kinds of senders that are nobody in particular. */
+/** Kinds of senders that are no person. */
 const impersonal: readonly string[] = ["agent", "webhook", "workflow"];
 export const initiatorOf = ({ kind, sub }: { readonly kind: string; readonly sub: string }): string | null =>
   impersonal.includes(kind) ? null : sub;
@@ -26,7 +26,7 @@ export const initiatorOf = ({ kind, sub }: { readonly kind: string; readonly sub
 export function classifyRecords(sql: Sql) {
   return {
     /**
-     * Notes under which id the router runs, before it is started. Whoever was first is believed.
+     * Notes under which id the router runs, before it is started. The first id counts.
      * @returns the id that counts; null: the stimulus was settled meanwhile
      */
     begin: inBatches((beginnings: readonly Beginning[]) => writeBeginnings(sql, beginnings), limits),

@@ -25,11 +25,11 @@ export interface RouterRunOptions {
 export interface RouterRun {
   readonly tenant: string;
   readonly executionId: string;
-  /** Whether nobody can have used the id before. */
+  /** Whether the id cannot have been used before. */
   readonly fresh: boolean;
   readonly agentId: string;
   readonly input: Json;
-  /** The person on whose behalf; null: nobody in particular. */
+  /** The person on whose behalf; null: no person. */
   readonly initiatingUserSub: string | null;
   /** Unix milliseconds. */
   readonly deadline: number;
@@ -39,7 +39,7 @@ export interface RouterRun {
 const overdue = "classification_timed_out";
 /** Between tries at what a store or an actor did not answer, ms. */
 const tryAgainMs = 300;
-/** Tries to cancel an execution that nobody waits for any more. */
+/** Tries to cancel an execution that is no longer waited for. */
 const cancelTries = 100;
 
 /**
@@ -148,7 +148,7 @@ function endIn(entries: readonly LogEntry[]): RouterEnd | null {
   return null;
 }
 
-/** Cancels an execution that may be under way. Never throws: while nobody answers it is tried again, for a while. */
+/** Cancels an execution that may be under way. Never throws: while no actor answers it is tried again, for some time. */
 export async function cancelRouter({ runtime }: Pick<RouterRunOptions, "runtime">, at: Address): Promise<void> {
   for (let tries = 0; tries < cancelTries; tries++) {
     try {

@@ -1,12 +1,12 @@
 /**
- * TenantSlots: so many of each tenant go on at once, the others wait in order. A tenant whose router hangs thus keeps nobody
- * waiting but itself.
+ * Slots: a fixed number of classifications of each tenant run at once, the others wait in order. So a tenant whose router
+ * hangs delays no other tenant.
  */
 
 export interface TenantSlots {
   /**
    * Asks for a turn.
-   * @param go called once, when it has come; at once where nobody of the tenant waits
+   * @param go called once, when the slot is free; at once where none of the tenant waits
    * @returns to be called when the turn is over, or not wanted any more
    */
   take(tenant: string, go: () => void): () => void;
@@ -36,7 +36,7 @@ export function createTenantSlots(most: number): TenantSlots {
     take(tenant, go) {
       const line = lines.get(tenant) ?? { going: 0, held: new Set() };
       lines.set(tenant, line);
-      // Its own, even where somebody asks twice with the same one.
+      // A value of its own, even where the same callback is given twice.
       const turn = () => go();
       line.held.add(turn);
       next(tenant, line);

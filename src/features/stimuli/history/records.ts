@@ -9,7 +9,7 @@ import { firstIdOf } from "../intake/port.ts";
 
 export type Transaction = TransactionSql<Record<string, never>>;
 
-/** Null: whatever it is. */
+/** Null: any. */
 export interface StimulusFilter {
   readonly source: string | null;
   readonly statuses: readonly string[] | null;
@@ -29,7 +29,7 @@ export interface HeldRow {
   readonly run_id: string;
   readonly idempotency_key: string | null;
   readonly replayed_by: string | null;
-  /** Of one that has ended: until when somebody else is replaying it. */
+  /** Of one that has ended: until when another caller is replaying it. */
   readonly due_at: Date;
 }
 

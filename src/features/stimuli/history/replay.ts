@@ -53,7 +53,7 @@ const beginWithinMs = 60_000;
 
 export function createReplays({ sql, records, audit, sources, intake, report, now }: ReplayOptions) {
   /**
-   * Judges and reserves the original, with an entry in the audit log: nothing is replayed that nobody answers for.
+   * Judges and reserves the original, with an entry in the audit log: nothing is replayed without a caller on record.
    * @throws Problem 404, 409
    */
   async function admit(actor: Actor, id: string, { override, force }: ReplayWish): Promise<void> {
@@ -92,7 +92,7 @@ export function createReplays({ sql, records, audit, sources, intake, report, no
     return {
       ...stored,
       channel: "replay",
-      // Whoever replays waits for what becomes of it, however deliveries of this source are acknowledged.
+      // The caller who replays waits for the outcome, however deliveries of this source are acknowledged.
       acknowledge: "routed",
       sourceId: route?.enabled ? route.id : null,
       override,

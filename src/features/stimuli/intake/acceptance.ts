@@ -32,10 +32,10 @@ export interface Acceptance {
   /**
    * Accepts a stimulus, or says who holds its key.
    * @param claims whether the key is claimed; a forced replay leaves it to its holder
-   * @throws Problem 503 `stimulus_service_unavailable`; nothing was accepted then, or nobody knows
+   * @throws Problem 503 `stimulus_service_unavailable`; nothing was accepted then, or that is unknown
    */
   accept(arrival: Arrival, claims?: boolean): Promise<AcceptOutcome>;
-  /** Who holds a key now; null: nobody. */
+  /** Which stimulus holds a key now; null: none. */
   holder(arrival: Pick<Arrival, "tenant" | "source" | "key">): Promise<Holder | null>;
 }
 
@@ -143,7 +143,7 @@ export function createAcceptance({ sql, now, newId }: AcceptanceOptions): Accept
   }
 
   const holderOf = gather(
-    // A key that has run out is nobody's, though its row may not be erased yet.
+    // A key that has expired is free, though its row may not be erased yet.
     (asked: readonly Named[]) => holdersOf(sql, asked, now() - keptMs),
     ({ stimulus, digest }) => nameOf(stimulus, digest),
   );

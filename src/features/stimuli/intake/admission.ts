@@ -49,7 +49,7 @@ export function createAdmission(options: AdmissionOptions): Admit {
     return duplicate(holder);
   }
 
-  /** Waits until nobody holds the key. @returns whether anybody did @throws Problem 409 */
+  /** Waits until no stimulus holds the key. @returns whether one did @throws Problem 409 */
   async function freed(arrival: Arrival, until: number): Promise<boolean> {
     for (let wasHeld = false; ; wasHeld = true) {
       const holder = await acceptance.holder(arrival);

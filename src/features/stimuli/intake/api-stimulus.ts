@@ -15,7 +15,7 @@ export interface ApiStimulus {
   readonly idempotency_key?: string | null;
 }
 
-/** Without the source route, which is looked up as it is taken in. @throws Problem 413, 422 */
+/** Without the configured source, which is looked up as it is taken in. @throws Problem 413, 422 */
 export function arrivalOf(body: ApiStimulus, headers: Headers, tenant: string, identity: Identity): Arrival {
   const source = parseSource(body.source);
   if (source === null) {

@@ -9,7 +9,7 @@ import type { Intake } from "./intake.ts";
 /** Bytes of all bodies together, and of one client's or tenant's. */
 const mostBytes = 256 * 1_048_576;
 const mostOfOne = 64 * 1_048_576;
-/** A body of so few bytes takes no more than its connection does, and is let through whatever others hold. */
+/** A body of so few bytes takes no more than its connection does, and is always let through. */
 const smallBytes = 16_384;
 
 export interface BodyBudget {

@@ -13,7 +13,7 @@ import type { Received, Routed } from "./schema.ts";
 export interface IntakeOptions extends AdmissionOptions {
   readonly drive: Drive;
   readonly sourceOf: Sources["sourceOf"];
-  /** Wakes whoever drives what was only acknowledged. */
+  /** Wakes the pump that drives what was only acknowledged. */
   readonly wake: () => void;
   readonly report: (event: string, facts: Record<string, unknown>) => void;
 }
@@ -36,12 +36,12 @@ export function createIntake(options: IntakeOptions): Intake {
 
   async function route(stimulus: Stimulus, headers: Readonly<Record<string, string>>): Promise<IntakeAnswer> {
     const driven = await drive(stimulus);
-    // What is driven while somebody waits is never put off: a store or an actor did not answer.
+    // What is driven while the caller waits is never put off: a store or an actor did not answer.
     if (driven.kind !== "ended") throw undecided(stimulus);
     return answer(stimulus, driven.settlement, headers);
   }
 
-  /** With the source route that holds for it; who posts a stimulus himself names none. */
+  /** With the configured source that it came through; a caller who posts a stimulus names none. */
   async function withSource(arrival: Arrival): Promise<Arrival> {
     if (arrival.channel !== "api") return arrival;
     const route = await options.sourceOf(arrival.tenant, arrival.source);
@@ -64,19 +64,19 @@ export function createIntake(options: IntakeOptions): Intake {
   };
 }
 
-/** What a stimulus debits: a start of the tenant's, of whoever posts it, and of its source's own rate where it has one. */
+/** What a stimulus debits: a start of the tenant's, of the caller who posts it, and of its source's own rate where it has one. */
 export async function rateUse(
   sourceOf: Sources["sourceOf"],
   { tenant, source, receivedBy: { kind, sub, tier } }: Pick<Arrival, "tenant" | "source" | "receivedBy">,
 ): Promise<RateUse> {
-  // A webhook is nobody in particular.
+  // A webhook is no user.
   const user = kind === "webhook" ? null : { kind, userId: sub, tier };
   const use = { tenant, user, resource: "workflow_execution", units: 1 } as const;
   const perMinute = (await sourceOf(tenant, source))?.ratePerMinute ?? null;
   return perMinute === null ? use : { ...use, source: { name: source, perMinute } };
 }
 
-/** It is stored, and whoever finds it next drives it on. */
+/** It is stored, and the node that finds it next drives it on. */
 function undecided({ id }: Stimulus): Problem {
   const message = "The stimulus is stored, but what it starts could not be started now: it will be";
   return new Problem("stimulus_service_unavailable", message, { stimulus_id: id }, { "Retry-After": "5" });

@@ -52,7 +52,7 @@ export function stimulusRecords(sql: Sql, now: () => number) {
     },
 
     /**
-     * Leaves a stimulus to whoever looks for it after `at` (Unix milliseconds); what was begun to classify it is over.
+     * Leaves a stimulus to the node that looks for it after `at` (Unix milliseconds); what was begun to classify it is over.
      * @returns whether it was still to be driven
      */
     retry: (stimulus: Attempt, failure: Failure, at: number): Promise<boolean> =>
@@ -65,7 +65,7 @@ export function stimulusRecords(sql: Sql, now: () => number) {
     duplicate: (tenant: string, id: string): Promise<void> => count({ tenant, id }),
 
     /**
-     * Takes up what is due, the oldest first, and begins an attempt of each: nobody else gets it before the lease ends.
+     * Takes up what is due, the oldest first, and begins an attempt of each: no other node gets it before the lease ends.
      * What belongs to a tenant that is suspended or deleted is held.
      * @param except tenants whose stimuli are left alone
      */

@@ -76,7 +76,7 @@ export function createWebhooks(options: WebhookOptions): Deliver {
 
   /** @throws Problem 403 */
   async function requireOpen({ tenant, route }: Candidate): Promise<void> {
-    // A variable may bind a tenant that nobody has used yet.
+    // A variable may bind a tenant that has not been used yet.
     requireActive((await options.tenants.status(tenant)) ?? (await options.tenants.ensure(tenant)));
     if (route?.enabled === false) throw new Problem("route_disabled", "This source route is disabled");
   }

@@ -20,7 +20,7 @@ const renewAfterMs = 2000;
 /** Sources, routes and tenants remembered at most, each. */
 const remembered = 2000;
 /** No agent has it. */
-const nobody = "00000000-0000-0000-0000-000000000000";
+const noAgent = "00000000-0000-0000-0000-000000000000";
 
 export interface LookupOptions {
   readonly sql: Sql;
@@ -140,7 +140,7 @@ export function createSources({ sql, encryption, environment, findAgent, report,
     return {
       tenant: row.tenant,
       // Configured before there was such an agent.
-      agentId: row.router_agent_id ?? (await findAgent(row.tenant, row.router_agent)) ?? nobody,
+      agentId: row.router_agent_id ?? (await findAgent(row.tenant, row.router_agent)) ?? noAgent,
       confidenceThreshold: row.confidence_threshold,
       timeoutSeconds: row.timeout_seconds,
       allowedWorkflows: row.allowed_workflows,

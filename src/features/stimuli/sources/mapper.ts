@@ -1,4 +1,4 @@
-/** Stored source routes as ports and the wire show them. */
+/** Stored sources as the port and the wire show them. */
 import type { StimulusSource } from "./port.ts";
 import type { ShownRow, SourceRow } from "./records.ts";
 import type { SourceRecord } from "./schema.ts";

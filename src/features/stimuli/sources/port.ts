@@ -51,7 +51,7 @@ export interface Router {
 }
 
 export interface Sources {
-  /** Candidates of a bare URL: the oldest 20 source routes of that name and the tenants bound by a variable. */
+  /** Candidates of a bare URL: the oldest 20 sources of that name and the tenants bound by a variable. */
   candidates(source: string): Promise<readonly Candidate[]>;
   /** The one candidate of a route's own URL; null: there is no such pair. */
   candidate(source: string, sourceId: string): Promise<Candidate | null>;

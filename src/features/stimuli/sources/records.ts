@@ -8,7 +8,7 @@ import type { SourceSettings } from "./settings.ts";
 
 export type Transaction = TransactionSql<Record<string, never>>;
 
-/** Candidates of a bare URL per source: the oldest routes of its name. */
+/** Candidates of a bare URL per source: the oldest sources of its name. */
 const bareUrlSources = 20;
 
 export interface SourceRow {
@@ -39,7 +39,7 @@ export interface SourceRow {
 
 /** With its rank among the routes of its source. */
 export interface ShownRow extends SourceRow {
-  /** Whether it is one of the oldest of its name, in whatever tenant. */
+  /** Whether it is one of the oldest of its name, in any tenant. */
   readonly is_among_oldest: boolean;
 }
 
@@ -97,7 +97,7 @@ export function sourceRecords(sql: Sql) {
         order by r.source collate "C" limit ${limit + 1} offset ${offset}`;
     },
 
-    /** Holds the tenant's number of routes still until the transaction ends. @returns how many there are */
+    /** Holds the tenant's number of sources still until the transaction ends. @returns how many there are */
     async hold(tx: Transaction, tenant: string): Promise<number> {
       await tx`select pg_advisory_xact_lock(hashtextextended(${`stimulus_sources ${tenant}`}, 0))`;
       const [row] = await tx<{ count: number }[]>`
@@ -148,7 +148,7 @@ export function sourceRecords(sql: Sql) {
       return row?.source ?? null;
     },
 
-    /** The oldest routes of each source, in whatever tenant; by source. */
+    /** The oldest rows of each source, in any tenant; by source. */
     async oldest(sources: readonly string[]): Promise<ReadonlyMap<string, readonly SourceRow[]>> {
       const rows = await sql<SourceRow[]>`
         select ${columns} from unnest(${texts(sources)}::text[]) as asked (source), lateral
@@ -158,7 +158,7 @@ export function sourceRecords(sql: Sql) {
       return Map.groupBy(rows, ({ source }) => source);
     },
 
-    /** The routes of these tenants' sources. */
+    /** The rows of these tenants' sources. */
     ofTenants(keys: readonly { readonly tenant: string; readonly source: string }[]): Promise<readonly SourceRow[]> {
       return sql<SourceRow[]>`
         select ${columns} from unnest(${texts(keys.map(({ tenant }) => tenant))}::text[],
@@ -166,7 +166,7 @@ export function sourceRecords(sql: Sql) {
         join stimulus_sources r on r.tenant = asked.tenant and r.source = asked.source`;
     },
 
-    /** Routes by id and source, in whatever tenant: what their own URLs name. */
+    /** Rows by id and source, in any tenant: what their own URLs name. */
     ofUrls(keys: readonly { readonly id: string; readonly source: string }[]): Promise<readonly SourceRow[]> {
       return sql<SourceRow[]>`
         select ${columns} from unnest(${texts(keys.map(({ id }) => id))}::uuid[],

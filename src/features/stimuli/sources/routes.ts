@@ -1,4 +1,4 @@
-/** The routes of source routes and routers. */
+/** The HTTP routes of sources and routers; on the wire a source is a `stimulus route`. */
 import { Type } from "@sinclair/typebox";
 import { listSchema, pageOf } from "../../../http/paging.ts";
 import { type Call, defineRoute, jsonBody, type Route, reply, uuidParam } from "../../../http/route.ts";

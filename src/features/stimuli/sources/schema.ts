@@ -1,4 +1,4 @@
-/** The wire shapes of source routes and routers; see docs/reference/stimuli.md. */
+/** The wire shapes of sources and routers; see docs/reference/stimuli.md. */
 
 import { type Static, Type } from "@sinclair/typebox";
 import { Nullable } from "../../../../actors/kernel/schema.ts";

@@ -1,4 +1,4 @@
-/** What can be done with source routes. */
+/** What can be done with sources: listed, made, changed, removed, their secrets rotated. */
 import type { Json } from "../../../../actors/kernel/json.ts";
 import { invalidField, Problem } from "../../../../actors/kernel/problem.ts";
 import { type List, listOf, type Page } from "../../../http/paging.ts";
@@ -31,7 +31,7 @@ import {
 } from "./verification/secrets.ts";
 import { checkVisible } from "./workflow-references.ts";
 
-/** Source routes of a tenant. */
+/** Sources of a tenant. */
 export const maxSources = 200;
 /** How often a change is tried anew after another one that came between. */
 const rounds = 5;
@@ -53,7 +53,7 @@ export interface SourceServiceOptions {
   readonly newId: () => string;
 }
 
-/** Somebody who changes the configuration. */
+/** The caller who changes the configuration. */
 export interface Changer {
   /** The effective tenant. */
   readonly tenant: string;

@@ -1,4 +1,4 @@
-/** What a source route says, read from a request: defaults, merging, and what no schema can see. */
+/** The settings of a source, read from a request: defaults, merging, and what no schema can see. */
 
 import { type Issue, invalidField, invalidRequest, Problem } from "../../../../actors/kernel/problem.ts";
 import { isStorable } from "../../../../actors/manifest/storable.ts";

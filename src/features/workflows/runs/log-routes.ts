@@ -1,4 +1,4 @@
-/** The routes of a run's log (workflow contract, section 11). */
+/** The routes of a run's log. */
 import { isOver } from "../../../../actors/workflow/run/state.ts";
 import { defineRoute, eventStream, type Route } from "../../../http/route.ts";
 import { resumePoint } from "../../../http/streams/log-stream.ts";

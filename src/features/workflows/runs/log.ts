@@ -1,4 +1,4 @@
-/** A run's log as clients read it (workflow contract, section 11): the same object in `/logs` and in the stream. */
+/** A run's log as clients read it: the same object in `/logs` and in the stream. */
 
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import { AnyJson } from "../../../../actors/kernel/json.ts";

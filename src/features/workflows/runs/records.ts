@@ -9,7 +9,7 @@ import { texts } from "../../../store/array-literal.ts";
 import type { Sql } from "../../../store/postgres.ts";
 import type { SweepRow } from "../../executions/port.ts";
 
-/** Null: whatever it is. */
+/** Null: any. */
 export interface RunFilter {
   readonly workflowId: string | null;
   readonly workflowName: string | null;
@@ -71,7 +71,7 @@ export function createRunRecords(sql: Sql) {
       return row?.count ?? 0;
     },
 
-    /** Executions that have not ended, whoever started them: a global workflow runs in many tenants. */
+    /** Executions that have not ended, started in any tenant: a global workflow runs in many tenants. */
     unfinishedOf(workflowIds: readonly string[], limit: number | null = null): Promise<Unfinished[]> {
       return sql<Unfinished[]>`
         select run_id, tenant from workflow_runs

@@ -141,7 +141,7 @@ function readingRoutes({ runs }: RunRoutesOptions): Route[] {
 }
 
 function changingRoutes({ runs, approvals, sql }: RunRoutesOptions): Route[] {
-  /** @throws Problem 409; what was decided last is told to whoever comes too late */
+  /** @throws Problem 409; a decision that comes too late is answered with the last one */
   async function openApproval(found: FoundRun): Promise<string> {
     try {
       return runs.openApproval(found);

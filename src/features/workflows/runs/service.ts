@@ -109,7 +109,7 @@ export function createRuns(options: RunsOptions) {
   }
 
   /**
-   * Starts under an id; the same id again is the same run, whatever else became of its workflow.
+   * Starts under an id; the same id again is the same run, even if its workflow has changed since.
    * @param decide gathers the facts and plans the start
    */
   async function startAs(
@@ -170,7 +170,7 @@ export function createRuns(options: RunsOptions) {
     );
   }
 
-  /** Cancels every run of these workflows that has not ended, whoever started it. Repeatable. */
+  /** Cancels every run of these workflows that has not ended, of any starter. Repeatable. */
   async function cancelOfWorkflow(workflowIds: readonly string[], reason: string): Promise<void> {
     const unfinished = await records.unfinishedOf(workflowIds);
     for (let from = 0; from < unfinished.length; from += tellsAtOnce) {
@@ -207,7 +207,7 @@ export function createRuns(options: RunsOptions) {
 
     beginAs,
 
-    /** `beginAs`, for whoever has no rates to tell. */
+    /** `beginAs`, for callers that show no rates. */
     async startAs(executionId: string, fresh: boolean, request: RunRequest): Promise<StartedRun> {
       const { retry_of: _, ...started } = (await beginAs(executionId, fresh, request)).started;
       return started;
@@ -298,7 +298,7 @@ export function createRuns(options: RunsOptions) {
     /** For `workflows`: how many runs the tenant started of each. */
     countByWorkflow: records.countByWorkflow,
 
-    /** For `workflows`: runs that have not ended, whoever started them; at most `limit`. */
+    /** For `workflows`: runs that have not ended, of any starter; at most `limit`. */
     async unfinishedOf(workflowIds: readonly string[], limit: number): Promise<readonly string[]> {
       const rows = await records.unfinishedOf(workflowIds, limit);
       return rows.map(({ run_id }) => run_id);
@@ -323,7 +323,7 @@ function startReplyOf(reply: Json): StartReply {
   throw new TypeError("A run answered its start otherwise than its kind declares");
 }
 
-/** The answer to a start, whatever became of the run since. */
+/** The answer to a start, even if the run has gone on since. */
 function startedBody(executionId: string, header: RunHeader, startedAt: string) {
   const { workflow_id, workflow_name, workflow_version, retry_of } = header;
   return {

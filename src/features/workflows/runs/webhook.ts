@@ -15,7 +15,7 @@ export function webhookActivity({ outside, firstDelayMs }: WebhookOptions): Acti
   return implement(
     webhookCall,
     {
-      // Waiting for somebody else's server costs a node next to nothing.
+      // Waiting for an outside server costs a node next to nothing.
       concurrency: 128,
       retry: { attempts: mostAttempts, firstDelayMs: 200 },
     },

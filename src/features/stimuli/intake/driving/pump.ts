@@ -1,5 +1,5 @@
 /**
- * Drives stimuli that nobody waits for: those acknowledged as received, those that are to be tried again, and those
+ * Drives stimuli that no caller waits for: those acknowledged as received, those that are to be tried again, and those
  * whose node was lost. Every node looks for them; a row is taken by one node at a time, for as long as its lease.
  *
  * Accepting goes before driving: while deliveries come in, only a share of the node's time goes here, so that a burst

@@ -4,7 +4,7 @@
  * $1 tenants, $2 ids, $3 statuses, $4 codes, $5 messages, $6 details of errors, $7 classifications (texts, JSON where they
  * are objects, empty for null), $8 when each is tried again (Unix milliseconds; 0: never), $9 now, $10 whether the answer
  * need not wait for the flush, $11 the attempt that tells it: one that another attempt has taken over from may still say
- * that the run was started, which is true whoever says it, and nothing else. The state that a row must be in is no constant, lest the rows be looked for among all that
+ * that the run was started, which is true of every attempt, and nothing else. The state that a row must be in is no constant, lest the rows be looked for among all that
  * are in it, however many those are.
  */
 export const settleText = `

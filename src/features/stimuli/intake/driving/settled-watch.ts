@@ -1,5 +1,5 @@
 /**
- * Waiting for stimuli that somebody else is driving: this node's own are told at once, those of other nodes are looked
+ * Waiting for stimuli that are being driven elsewhere: this node's own are known at once, those of other nodes are looked
  * up, all together, several times a second.
  */
 export interface SettledWatch {

@@ -41,7 +41,7 @@ export const Handshake = Type.Union([
 ]);
 export type Handshake = Static<typeof Handshake>;
 
-/** One scheme. Nothing here throws, whatever the headers and the payload hold. */
+/** One scheme. Nothing here throws, for any headers and any payload. */
 export interface Preset {
   readonly name: PresetName;
   /** Whether keys and handshakes stand in the body: it is parsed for them only then. */

@@ -21,7 +21,7 @@ export interface SecretsOfEnvironment {
   /** Of every tenant that a variable binds to the source; of a tenant with both variables, its own one. */
   ofSource(source: string): readonly EnvironmentSecrets[];
   ofTenant(tenant: string, source: string): EnvironmentSecrets | null;
-  /** Names of variables that serve nobody, as they name no source or no tenant that could be. */
+  /** Names of variables without effect, as they name no source or no tenant that could be. */
   readonly unusable: readonly string[];
 }
 

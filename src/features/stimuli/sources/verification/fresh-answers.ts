@@ -12,7 +12,7 @@ export interface FreshAnswersOptions<V> {
   readonly find: (question: string) => Promise<FreshAnswer<V>>;
   /** Whether an answer says that there is nothing: such answers are kept apart, so that a flood of them displaces no other. */
   readonly isNothing: (value: V) => boolean;
-  /** An answer this old, in milliseconds, is asked for again while it is still told, so that nobody waits for it. */
+  /** An answer this old, in milliseconds, is looked up again while it is still given, so that no caller waits for it. */
   readonly renewAfterMs: number;
   /** Unix milliseconds. */
   readonly now: () => number;
@@ -43,7 +43,7 @@ export class FreshAnswers<V> {
     return known.value;
   }
 
-  /** The next question is asked anew, whatever is under way. */
+  /** The next question is looked up anew, even while one is under way. */
   drop(question: string): void {
     this.found.delete(question);
     this.nothing.delete(question);
@@ -53,7 +53,7 @@ export class FreshAnswers<V> {
   private ask(question: string, at: number): Promise<V> {
     const answer = this.options.find(question).then(
       (fresh) => {
-        // Dropped meanwhile: those who waited get what was true when they asked, nobody later does.
+        // Dropped meanwhile: callers that waited get what was true when they asked, later ones do not.
         if (this.asking.get(question) === answer)
           this.keep(question, { ...fresh, renewFrom: at + this.options.renewAfterMs });
         return fresh.value;

@@ -1,4 +1,4 @@
-/** Secrets of source routes: minted, checked against the preset that uses them, encrypted, decrypted. */
+/** Secrets of sources: minted, checked against the preset that uses them, encrypted, decrypted. */
 
 import { randomBytes } from "node:crypto";
 import { invalidField } from "../../../../../actors/kernel/problem.ts";
@@ -43,7 +43,7 @@ export const noSecrets: StoredSecrets = {
 
 type Owner = Pick<SourceRow, "tenant" | "id" | "secret_version">;
 
-/** In place of whatever was stored, previous ones included; null stores none. */
+/** In place of what was stored, previous ones included; null stores none. */
 export function replacedSecrets(encryption: Encryption, row: Owner, secret: string | null): StoredSecrets {
   const version = row.secret_version + 1;
   return {

@@ -23,7 +23,7 @@ const graceMs = 5_000;
 const pullMs = 200_000;
 /** An end that could not be brought about is tried again after this. */
 const againMs = 1_000;
-/** Times that a launch which nobody answered is repeated by the runtime; then it is a fault. */
+/** Times that a launch without an answer is repeated by the runtime; then it is a fault. */
 const silentAttempts = 3;
 /** Nothing of the output is told on as it comes. */
 const nowhere = { stdout: Number.MAX_SAFE_INTEGER, stderr: Number.MAX_SAFE_INTEGER };
@@ -168,7 +168,7 @@ export class Attempt {
     return options.watchVolumes(context.actor.key, plan, exceeded);
   }
 
-  /** Ends it for good, however long nobody answers. */
+  /** Ends it for good, however long the sandbox does not answer. */
   async #end(sandbox: Sandbox, grace: number, done: AbortSignal): Promise<void> {
     while (!done.aborted) {
       try {

@@ -2,7 +2,7 @@
  * What a host keeps of the commands it was asked to run, so that any node of it can go on with them, and none runs
  * one twice:
  *
- *   commands/<command>/attempt.json        how far the latest attempt came; kept until nobody asks for it any more
+ *   commands/<command>/attempt.json        how far the latest attempt came; kept until it is no longer asked for
  *   commands/<command>/workspace-<n>/      the `/workspace` of an attempt that has no other
  */
 import { chownSync, existsSync, mkdirSync } from "node:fs";
@@ -17,7 +17,7 @@ import { removeDirectory } from "../../../../lib/remove-directory.ts";
 
 /** User and group of a workspace whose command names no user. */
 const agentUser = 1_000;
-/** The contract's bound on the attempts of a command. */
+/** The bound on the attempts of a command. */
 const mostAttempts = 10;
 
 /** An attempt as the host remembers it. */

@@ -1,7 +1,7 @@
 /**
  * The activity `workflow.command`: one command of a state in a sandbox of this node (docs/reference/workflows.md).
  *
- * A command is run at most once per attempt, whatever becomes of the nodes: the host notes down before each step how
+ * A command is run at most once per attempt, even if nodes are lost: the host notes down before each step how
  * far it came (`attempts.ts`). What still runs when its node dies is followed by the next one; what is gone by then was
  * interrupted. Only `retry` makes it run again, after faults that lie outside the command.
  */

@@ -40,7 +40,7 @@ export function nothingOf(error: string): Ran {
 /** What stores refuse is replaced, which takes room. */
 const shownText = (text: string) => utf8Tail(Buffer.from(storableText(text)), commandOutputBytes);
 
-/** @returns a fault when its end cannot be told: it was lost, or ended by somebody else */
+/** @returns a fault when its end cannot be told: it was lost, or ended from outside */
 export function resultOf({ exit, durationMs, timedOut, isFull }: Ended): Ran | Fault {
   const { reason, exitCode } = exit;
   const shown = {

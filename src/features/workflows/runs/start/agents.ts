@@ -36,7 +36,7 @@ export interface AgentStartOptions {
 const maxFaults = 3;
 /** Pause after the first fault; it doubles. Long enough for a store to fail over. */
 const faultPauseMs = 5_000;
-/** Initiators that are nobody's login. */
+/** Kinds of initiators that are no person's login. */
 const impersonal: readonly string[] = ["agent", "webhook", "workflow"];
 
 export function agentStartActivity(options: AgentStartOptions): Activity {
@@ -107,7 +107,7 @@ async function requestOf(options: AgentStartOptions, actor: Address, work: Agent
       initiatingUserSub: impersonal.includes(header.initiated_by.kind) ? null : header.initiated_by.sub,
       exempt: trigger !== "workflow",
     },
-    // Whoever started the run was judged then; the run goes on without him, in his tier.
+    // The starter of the run was checked then; the run goes on in the starter's tier.
     starter: starterOf(header),
     input: judged?.usual === true && facts !== null ? completed(work.input, facts) : work.input,
     intent: work.intent,

@@ -147,7 +147,7 @@ function readingTools({ workflows }: DefinitionToolOptions): ManagementTool[] {
 
 const scopes: Readonly<Record<"promote" | "demote", Scope>> = { promote: "global", demote: "tenant" };
 
-/** The caller's own authority counts, whatever else the arguments say of users and roles. */
+/** Only the caller's own authority counts; users and roles in the arguments have no effect. */
 function scopeTool({ workflows }: DefinitionToolOptions, action: "promote" | "demote"): ManagementTool {
   return defineTool({
     name: `svc.workflow.${action}`,

@@ -27,7 +27,7 @@ const criteria =
 
 /**
  * The judges' verdicts, averaged; a judge without verdict is left out.
- * @throws ToolFailure `judge_rejected` when score or confidence are below what is wished, or nobody has a verdict;
+ * @throws ToolFailure `judge_rejected` when score or confidence are below what is wished, or no judge has a verdict;
  *   Problem for an agent that cannot be started
  */
 export async function requireApproval(

@@ -134,7 +134,7 @@ function initiatedBy({ identity, executionId }: ToolCaller): Initiator {
   return executionId === null ? initiator : { ...initiator, kind: "agent" };
 }
 
-/** Whoever stands behind a tool call, an agent decides: states that want a person refuse it. */
+/** Behind a tool call, an agent decides: states that want a person refuse it. */
 function agentOf({ identity }: ToolCaller) {
   return { sub: identity.userId, kind: "agent", email: null, roles: [] };
 }

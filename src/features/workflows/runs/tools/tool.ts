@@ -82,7 +82,7 @@ export function requireScope({ identity }: ToolCaller, scope: string): void {
   throw new ToolFailure("insufficient_scope", `This needs the scope ${scope}`, { required: scope });
 }
 
-/** What a thrown value means to whoever called; bugs and outages are thrown on. */
+/** What a thrown value means to the caller; bugs and outages are thrown on. */
 export function failureOf(error: unknown): ToolOutcome {
   if (error instanceof ToolFailure) {
     const { code, message, details } = error;
