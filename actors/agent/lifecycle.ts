@@ -46,7 +46,7 @@ export function agentEvent(
  *   active, paused → archived     no event
  *   paused, archived → active     agent_resumed
  *
- * @returns the event that tells it, null when nobody is told; `changed` false when nothing happens
+ * @returns the event that tells it, null when there is none; `changed` false when nothing happens
  * @throws Problem 409 `agent_archived`: an archived agent cannot be paused
  */
 export function changeStatus(

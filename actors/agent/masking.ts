@@ -22,12 +22,12 @@ const hiddenOfWorkflow = [
   "spec.states.*.output_handler.headers.*",
 ].map((path) => path.split("."));
 
-/** A workflow's document with its environment, and whatever proves who calls to others, hidden. */
+/** A workflow's document with its environment, and all credentials for other services, hidden. */
 export function maskedWorkflow(document: Json): Json {
   return hiddenOfWorkflow.reduce<Json>(hide, document);
 }
 
-/** The document with the values of its environment, and whatever proves who calls to others, hidden. */
+/** The document with the values of its environment, and all credentials for other services, hidden. */
 export function masked(document: Json): Json {
   return hidden.reduce<Json>(hide, document);
 }

@@ -56,7 +56,7 @@ export function identityFromClaims(subject: string, claims: Claims, rules: Claim
     tier: kind === "consumer" ? tier : null,
     homeTenant: homeTenant(kind, subject, tenant, rules),
     clientId: machine ? machineClient(claims) : null,
-    // An address that anybody may write into a profile proves nothing; approvers are named by theirs.
+    // An address that a user may write into a profile unchecked proves nothing; approvers are named by theirs.
     email: claims.email_verified === false ? null : text(claims.email),
     scopes: effectiveScopes(facts, scopeWords(claims), rules.scopeMode),
   };

@@ -23,7 +23,7 @@ export function manifestSchema(title: string, shape: AnyShape): JsonSchema {
 
 /**
  * One YAML document from a stranger.
- * @throws Problem `malformed_body`, whatever is wrong
+ * @throws Problem `malformed_body` for every fault
  */
 export function readYamlText(text: string, textPaths: TextPaths | null): Json {
   if (text.trim() === "") throw malformed("The manifest is empty");

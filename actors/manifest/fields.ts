@@ -200,14 +200,14 @@ export class Fields {
     for (const key of keys) this.known.add(key);
   }
 
-  /** Says about every member nobody asked for that it has no effect. */
+  /** Warns of every member that was not read: it has no effect. */
   close(): void {
     for (const key of this.unknown()) {
       this.warn(key, "unknown_field", "This field is not known here and has no effect");
     }
   }
 
-  /** Refuses every member nobody asked for. `what` is the whole: "an Agent state". */
+  /** Refuses every member that was not read. `what` is the whole: "an Agent state". */
   closeStrictly(what: string): void {
     for (const key of this.unknown()) {
       this.issue(key, `${shown(key)} is not a field of ${what}`, "unknown_field");

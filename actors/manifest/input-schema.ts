@@ -91,7 +91,7 @@ const nameMaps = new Set(["properties", "$defs", "definitions", "dependentSchema
 
 /**
  * Whether checking a value takes no longer than the sizes of schema and value multiplied say. Others may take for
- * ever and have to be run where that harms nobody.
+ * ever and have to be run in a program of their own.
  */
 export function isTame(schema: Json): boolean {
   if (schema === null || typeof schema !== "object") return true;

@@ -7,7 +7,7 @@ export type SchemaIssue = {
   readonly message: string;
 };
 
-/** More than this many help nobody. */
+/** More than this many help no caller. */
 const maxIssues = 20;
 
 /**

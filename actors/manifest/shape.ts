@@ -121,7 +121,7 @@ export class Shape<T, S = unknown> {
 }
 
 /** Adds the issue, if there is one. */
-export function tell(fields: Fields, key: string, fault: Fault): boolean {
+function tell(fields: Fields, key: string, fault: Fault): boolean {
   if (typeof fault === "string") fields.issue(key, fault);
   else if (fault) fields.issue(key, fault[0], fault[1]);
   return fault === null;
@@ -147,7 +147,7 @@ export function text(bounds: TextBounds = {}): Shape<string | null> {
   });
 }
 
-export function textSchema({ min = 0, max, pattern, form }: TextBounds): JsonSchema {
+function textSchema({ min = 0, max, pattern, form }: TextBounds): JsonSchema {
   return {
     type: "string",
     ...(min > 0 ? { minLength: min } : {}),

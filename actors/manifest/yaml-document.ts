@@ -38,7 +38,7 @@ export function malformed(message: string): Problem {
 
 /**
  * @param textPaths places where an unquoted scalar keeps its source text
- * @throws Problem `malformed_body`, and nothing else, for whatever is wrong
+ * @throws Problem `malformed_body` for every fault, and nothing else
  */
 export function readYaml(source: string, textPaths: TextPaths | null): Json {
   const document = compose(source);

@@ -20,7 +20,7 @@ export function agentQuota(identity: Identity, tenant: string): Quota {
 
 /**
  * How many executions the tenant may have pending or running at once, children included.
- * @param starter null when nobody in particular starts it
+ * @param starter null when no person starts it
  */
 export function executionQuota(starter: Standing | null, tenant: string): Quota {
   if (tenant === systemTenant) return { limit: null, tier: "system" };

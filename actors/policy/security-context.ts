@@ -7,14 +7,14 @@
 import { type Identity, type Tier, tiers } from "../identity/identity.ts";
 import { patternCovers } from "../tool/catalog.ts";
 
-/** Of every execution for which nobody names another. */
+/** Of every execution whose start and manifest name none. */
 export const defaultSecurityContext = "svc-agent-runtime";
 
 interface SecurityContext {
   /** Patterns of the tools it opens; the deny list is stronger. */
   readonly capabilities: readonly string[];
   readonly deny: readonly string[];
-  /** Whether a caller may ask for it; null: nobody in particular asks. */
+  /** Whether a caller may ask for it; null: no person asks. */
   readonly usableBy: (caller: Caller | null) => boolean;
 }
 

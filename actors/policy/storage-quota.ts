@@ -25,7 +25,7 @@ const byTier: Readonly<Record<Tier, Omit<StorageQuota, "tier">>> = {
   enterprise: { volumes: unlimited, userBytes: unlimited, fileBytes: unlimited, tenantBytes: 100 * GiB },
 };
 
-/** @param caller null when nobody in particular acts: the kind of tenant decides */
+/** @param caller null when no person acts: the kind of tenant decides */
 export function storageQuota(caller: Standing | null, tenant: string): StorageQuota {
   if (tenant === systemTenant) {
     return { tier: "system", volumes: unlimited, userBytes: unlimited, fileBytes: unlimited, tenantBytes: unlimited };

@@ -238,7 +238,7 @@ export const State = Type.Union([
 export type State = Static<typeof State>;
 export type StateKind = State["kind"];
 
-export const Workspace = Type.Object({
+const Workspace = Type.Object({
   storage_class: oneOf("ephemeral", "persistent"),
   ttl_ms: Milliseconds,
   size_limit_bytes: Type.Integer(),

@@ -1,9 +1,9 @@
-/** `spec.runtime`: in what, and with which model, the agent runs. */
+/** `spec.runtime`: in what, and with which model, the agent runs; and its environment. */
 import type { Fields } from "../../manifest/fields.ts";
 import { imageFault, maxImageCharacters, pullPolicy } from "../../manifest/image.ts";
-import { offered } from "../../manifest/members.ts";
+import { environmentName, noReference, offered } from "../../manifest/members.ts";
 import { object } from "../../manifest/object.ts";
-import { choice, number, text } from "../../manifest/shape.ts";
+import { choice, number, pairs, text } from "../../manifest/shape.ts";
 import { findRuntime, type Runtime } from "./runtimes.ts";
 import { type AgentScope, type Isolation, isolations, type NodeOffer, type RuntimeSpec } from "./spec.ts";
 
@@ -77,3 +77,16 @@ function fromRegistry(fields: Fields, runtimes: readonly Runtime[], language: st
   if (runtime.deprecated) fields.warn("version", "deprecated_runtime", "This runtime will be removed");
   return { language, version, image: runtime.image, bootstrap_env: runtime.bootstrapEnv };
 }
+
+export const maxVariables = 128;
+const reserved = /^(?:SVC|AEGIS|LD)_|^(?:PATH|HOME)$/;
+const proxy = /^(?:https?|ftp|all|no)_proxy$/i;
+
+/** The environment of the agent's own, which may be written in three places. */
+export const environment = pairs(
+  maxVariables,
+  // Linux refuses to start a program with a longer variable.
+  { key: environmentName, value: { max: 64 * 1024 } },
+  (name, value) =>
+    reserved.test(name) || proxy.test(name) ? ["is set by the service", "reserved_env"] : noReference(value),
+);

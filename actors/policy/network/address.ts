@@ -74,7 +74,7 @@ function unmapped(bytes: readonly number[]): Address {
 
 /** From the IANA registries of special-purpose addresses (RFC 6890 and its successors); the first match counts. */
 const classes: readonly (readonly [AddressClass, readonly string[]])[] = [
-  // The addresses under which clouds hand out credentials to whoever asks from inside.
+  // The addresses under which clouds hand out credentials to any program inside.
   ["metadata", ["169.254.169.254", "169.254.170.2", "100.100.100.200", "168.63.129.16", "fd00:ec2::254"]],
   ["loopback", ["127.0.0.0/8", "::1"]],
   ["private", ["10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16"]],

@@ -12,7 +12,7 @@ const numericEnd = /(?:^|\.)(?:\d+|0x[0-9a-f]*)$/;
 
 /**
  * Reads the host of a request: ASCII, an IPv6 address in brackets.
- * @returns null for whatever has a second meaning: a trailing dot, octal or short addresses, zones, escapes
+ * @returns null for a text with a second meaning: a trailing dot, octal or short addresses, zones, escapes
  */
 export function readHost(text: string): Host | null {
   if (text.length === 0 || text.length > 255) return null;

@@ -41,12 +41,12 @@ const defaults: Readonly<Record<Tier, Readonly<Record<RateResource, Row>>>> = {
   },
 };
 
-/** Who uses: a person is held to limits of his own beside the tenant's; nobody in particular to the tenant's alone. */
+/** Who uses: a person is held to limits of his own beside the tenant's; a caller without a person to the tenant's alone. */
 export type RateUser = Pick<Identity, "kind" | "tier" | "userId">;
 
 export type RateScope = "user" | "tenant" | "source";
 
-/** A limit that somebody set for a tenant, for a person, or for a person in a tenant. Null stands for any. */
+/** A limit that an operator set for a tenant, for a person, or for a person in a tenant. Null stands for any. */
 export interface RateOverride {
   readonly tenant: string | null;
   readonly user: string | null;

@@ -1,6 +1,6 @@
-/** A manifest once it was judged. */
+/** What a manifest is judged against, and what comes of it. */
 import type { Json } from "../../kernel/json.ts";
-import type { Issue } from "../../kernel/problem.ts";
+import { type Issue, invalid, type Problem } from "../../kernel/problem.ts";
 import type { Definition } from "../definition.ts";
 
 export interface WorkflowMetadata {
@@ -42,4 +42,29 @@ export interface References {
   readonly workflows: readonly { readonly name: string; readonly path: string }[];
   /** Volumes of the tenant to work in. */
   readonly volumes: readonly { readonly id: string; readonly path: string }[];
+}
+
+/** What the node that judges a manifest can give, as far as manifests may ask for it. */
+export interface WorkflowOffer {
+  /** Isolations, `inherit` aside. */
+  readonly isolations: readonly string[];
+  /** What `inherit` means here. */
+  readonly defaultIsolation: string;
+  /** Commands and agents may reach every public host. */
+  readonly openEgress: boolean;
+  /** Whether a container may run as root. */
+  readonly rootAllowed: boolean;
+  /** Whether mail can be sent. */
+  readonly email: boolean;
+  /** Registries that images may come from, as in agent manifests; null: any. */
+  readonly imageRegistries: readonly string[] | null;
+}
+
+/** Codes that are given to the whole answer where nothing else is wrong. */
+const own = ["unsafe_template_position", "unsupported_output_handler"] as const;
+
+/** The refusal that a manifest's issues amount to. */
+export function refusal(issues: readonly Issue[]): Problem {
+  const code = own.find((one) => issues.length > 0 && issues.every((issue) => issue.code === one));
+  return invalid(code ?? "invalid_manifest", "The manifest is invalid", issues);
 }

@@ -14,7 +14,7 @@ import {
 } from "../../manifest/shape.ts";
 import type { State } from "../definition.ts";
 import { reservedKeys } from "../run/blackboard/reserved.ts";
-import type { WorkflowOffer } from "./offer.ts";
+import type { WorkflowOffer } from "./judged.ts";
 import { isLiteral, type Templates } from "./templates.ts";
 
 /** What the rules of a manifest's members need to know. */

@@ -1,4 +1,4 @@
-/** What a definition names literally: whether it is there is for whoever keeps agents and workflows to say. */
+/** What a definition names literally: whether it exists is for the stores of agents and workflows to say. */
 import type { Definition, Judge, State } from "../definition.ts";
 import type { References } from "./judged.ts";
 import { isName } from "./members.ts";

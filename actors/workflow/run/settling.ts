@@ -28,8 +28,8 @@ export function settle(run: Run, result: StateResult): void {
 function takeOn(run: Run, result: StateResult): void {
   const decision = decisionOf(run, result);
   exit(run, result, decision);
-  if (decision.leads === "on") noteNext(run, decision.transition);
-  else if (decision.leads === "to the end") complete(run, result);
+  if (decision.next === "state") noteNext(run, decision.transition);
+  else if (decision.next === "end") complete(run, result);
   else fail(run, decision.code, decision.reason);
 }
 
@@ -45,14 +45,14 @@ function overflow(run: Run): void {
   const { blackboard, blackboard_bytes } = run.before;
   const code = "blackboard_too_large";
   run.change({ blackboard, blackboard_bytes });
-  exit(run, faultResult(code, tooLarge), { leads: "to failure", code, reason: tooLarge, faults: [] });
+  exit(run, faultResult(code, tooLarge), { next: "failure", code, reason: tooLarge, faults: [] });
   fail(run, code, tooLarge);
 }
 
 function exit(run: Run, result: StateResult, decision: Decision): void {
   const { name, visit } = run.current;
   const { outputs, blackboard } = run.state;
-  const taken = decision.leads === "on" ? decision.transition : null;
+  const taken = decision.next === "state" ? decision.transition : null;
   const transition = taken === null ? null : { condition: taken.condition, target: taken.target };
   run.emit("WorkflowStateExited", {
     message: [`${name} came to ${result.status}`, ...decision.faults].join("; "),

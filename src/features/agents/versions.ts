@@ -17,7 +17,7 @@ export interface NewVersion {
   readonly at: Date;
 }
 
-/** An agent nobody else can change until the transaction ends. */
+/** An agent, locked against changes by others until the transaction ends. */
 export interface LockedAgent extends Ownership {
   readonly agent_id: string;
   readonly name: string;

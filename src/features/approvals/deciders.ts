@@ -1,4 +1,4 @@
-/** Whoever acts on an approval, and from where, as a request tells it. */
+/** Who acts on an approval, and from where, as a request tells it. */
 
 import type { Decider, Source } from "../../../actors/approval/messages.ts";
 import type { Identity } from "../../../actors/identity/identity.ts";

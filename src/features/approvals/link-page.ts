@@ -12,7 +12,7 @@ button { font: inherit; margin-top: .5rem; padding: .5rem 1.25rem; border: 0; bo
 `;
 const styleHash = createHash("sha256").update(style).digest("base64");
 
-/** Of everything that is answered at a link: it is kept nowhere, frames nothing and tells nobody where it is. */
+/** Of everything that is answered at a link: it is not cached, not framed, and sends no referrer. */
 export const linkHeaders = {
   "Cache-Control": "no-store",
   "Referrer-Policy": "no-referrer",

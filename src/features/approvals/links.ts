@@ -1,5 +1,5 @@
 /**
- * Decision links: whoever has one may decide once, without an account. Looking at it decides nothing, so that mail
+ * Decision links: the holder of one may decide once, without an account. Looking at it decides nothing, so that mail
  * scanners do no harm. Programs get JSON, browsers a page.
  */
 import { Type } from "@sinclair/typebox";
@@ -100,5 +100,5 @@ async function answering<T>(request: Request, work: () => Promise<T>): Promise<T
   }
 }
 
-/** Browsers name HTML; whoever takes anything gets JSON. */
+/** Browsers name HTML; callers that take any type get JSON. */
 const isForBrowser = (request: Request): boolean => /\btext\/html\b/i.test(request.headers.get("accept") ?? "");

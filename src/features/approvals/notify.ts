@@ -125,7 +125,7 @@ async function write(
   await mail.send({ id: context.id, to: recipient, ...letterOf(news, link) });
 }
 
-/** A link of the recipient's own; null for whoever may not decide, and once it is decided. */
+/** A link of the recipient's own; null for one who may not decide, and once it is decided. */
 async function linkFor(recipient: string, context: ActivityContext, publicUrl: string): Promise<string | null> {
   const token = newToken();
   const source = { http_request_id: null, ip: null, user_agent: null };

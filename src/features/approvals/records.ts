@@ -36,7 +36,7 @@ export interface Listed {
   readonly hasMore: boolean;
 }
 
-/** A pending approval whose time has passed, or a decided one that is to go; whoever's it is. */
+/** A pending approval whose time has passed, or a decided one that is to go; of any tenant. */
 export interface SweepRow {
   readonly approval_id: string;
   readonly tenant: string;
@@ -125,7 +125,7 @@ export function approvalRecords(sql: Sql) {
       return row ?? null;
     },
 
-    /** Whose a link is, by the hash of its token: nobody's tenant is known before. */
+    /** Whose a link is, by the hash of its token: no tenant is known before. */
     async ofLink(hash: string): Promise<SweepRow | null> {
       const [row] = await sql<SweepRow[]>`select approval_id, tenant from approval_links where hash = ${hash}`;
       return row ?? null;

@@ -25,7 +25,7 @@ export interface ApprovalRoutesOptions {
 }
 
 const RequestId = Type.Object({ id: uuidParam("invalid_request_id", "Invalid request ID") });
-/** Published clients do not page: what they are not shown, nobody decides. */
+/** Published clients do not page: what they are not shown, their users never decide. */
 const pendingAtOnce = 500;
 const decisionLimit = 256 * 1024;
 

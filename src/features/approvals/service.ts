@@ -100,7 +100,7 @@ export function createApprovals({ runtime, records, publicUrl, now }: ApprovalsO
   }
 
   return {
-    /** What the latest decided approval of an execution came to, for whoever comes too late; null: there is none. */
+    /** What the latest decided approval of an execution came to, for a caller that comes too late; null: there is none. */
     async lastDecision(tenant: string, executionId: string) {
       const last = await records.lastDecision(tenant, executionId);
       return last === null ? null : { status: last.status, decided_at: last.decided_at.toISOString() };
@@ -129,7 +129,7 @@ export function createApprovals({ runtime, records, publicUrl, now }: ApprovalsO
     /** The pending object as JSON; null when it is unknown, foreign, decided or overdue. */
     open: (tenant: string, approvalId: string) => records.open(tenant, approvalId, new Date(now())),
 
-    /** Everything about one, whatever its status. @throws Problem 404 `approval_not_found` */
+    /** Everything about one, in any status. @throws Problem 404 `approval_not_found` */
     async record(tenant: string, approvalId: string): Promise<ApprovalRecord> {
       const at = address(tenant, approvalId);
       const state = await stateOf(at);
@@ -161,7 +161,7 @@ export function createApprovals({ runtime, records, publicUrl, now }: ApprovalsO
     },
 
     /**
-     * Makes a decision link for somebody, which is shown this once.
+     * Makes a decision link for a recipient, which is shown this once.
      * @throws Problem 403 when the caller or the recipient may not decide, 404, 409, 429
      */
     async issueLink(act: Act, recipient: string): Promise<{ readonly url: string; readonly expires_at: string }> {

@@ -90,7 +90,7 @@ export const humanState = object({
 
 function checkTimes(fields: Fields, { remind_after_ms, escalate }: Of<HumanState>, timeoutMs: number): void {
   if (remind_after_ms !== null && remind_after_ms >= timeoutMs) {
-    fields.warn("remind_after", "no_effect", "The request is over before anybody is reminded");
+    fields.warn("remind_after", "no_effect", "The request ends before the reminder is due");
   }
   // A timeout that is wrong itself bounds nothing.
   const isKnown = !["timeout", "timeout_seconds"].some((key) => fields.findings.hasIssueAt(fields.at(key)));

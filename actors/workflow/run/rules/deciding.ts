@@ -7,9 +7,9 @@ import type { Run } from "../turn.ts";
 import { firstMatch, outcomeWithoutMatch } from "./conditions.ts";
 
 export type Decision = (
-  | { readonly leads: "on"; readonly transition: Transition }
-  | { readonly leads: "to the end" }
-  | { readonly leads: "to failure"; readonly code: string; readonly reason: string }
+  | { readonly next: "state"; readonly transition: Transition }
+  | { readonly next: "end" }
+  | { readonly next: "failure"; readonly code: string; readonly reason: string }
 ) & {
   /** Expressions that could not be evaluated and counted as false, for the log. */
   readonly faults: readonly string[];
@@ -25,8 +25,8 @@ export function decisionOf(run: Run, result: StateResult): Decision {
     effort: run.effort,
     onFault: (expression, reason) => faults.push(shortened(`the rule ${expression} counts as false: ${reason}`)),
   });
-  if (transition !== null) return { leads: "on", transition, faults };
+  if (transition !== null) return { next: "state", transition, faults };
   const end = outcomeWithoutMatch(state, result);
-  if (end.status === "completed") return { leads: "to the end", faults };
-  return { leads: "to failure", code: end.code, reason: end.reason, faults };
+  if (end.status === "completed") return { next: "end", faults };
+  return { next: "failure", code: end.code, reason: end.reason, faults };
 }

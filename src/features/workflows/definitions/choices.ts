@@ -1,4 +1,4 @@
-/** Workflows as somebody may choose among them: lean reads, for whoever has many choices to make. */
+/** Workflows to choose among: lean reads, for callers with many choices to make. */
 import { isUuid } from "../../../http/route.ts";
 import { texts } from "../../../store/array-literal.ts";
 import type { Sql } from "../../../store/postgres.ts";

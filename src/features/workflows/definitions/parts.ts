@@ -1,7 +1,7 @@
 /** What the parts of this folder share. */
 import { type Identity, isGlobalPublisher } from "../../../../actors/identity/identity.ts";
 import { Problem } from "../../../../actors/kernel/problem.ts";
-import type { WorkflowOffer } from "../../../../actors/workflow/manifest/offer.ts";
+import type { WorkflowOffer } from "../../../../actors/workflow/manifest/judged.ts";
 import type { Sql } from "../../../store/postgres.ts";
 import type { WorkflowRecords } from "./records.ts";
 
@@ -12,7 +12,7 @@ export interface WorkflowsOptions {
   readonly visibleAgents: (tenant: string, refs: readonly string[]) => Promise<ReadonlySet<string>>;
   /** Runs the tenant started of each version; those without any may be left out. */
   readonly countRuns: (tenant: string, workflowIds: readonly string[]) => Promise<ReadonlyMap<string, number>>;
-  /** Runs of these versions that have not ended, whoever started them; at most `limit`. */
+  /** Runs of these versions that have not ended, of any starter; at most `limit`. */
   readonly unfinishedRuns: (workflowIds: readonly string[], limit: number) => Promise<readonly string[]>;
   /** Cancels every run of these versions that has not ended. Repeatable. */
   readonly cancelRuns: (workflowIds: readonly string[], reason: string) => Promise<void>;

@@ -21,7 +21,7 @@ export interface Definitions {
 export interface WorkflowUse {
   /** Runs the tenant started of each version; those without any may be left out. */
   count(tenant: string, workflowIds: readonly string[]): Promise<ReadonlyMap<string, number>>;
-  /** Runs of these versions that have not ended, whoever started them; at most `limit`. */
+  /** Runs of these versions that have not ended, of any starter; at most `limit`. */
   unfinished(workflowIds: readonly string[], limit: number): Promise<readonly string[]>;
   /** Cancels every run of these versions that has not ended. Repeatable. */
   cancel(workflowIds: readonly string[], reason: string): Promise<void>;

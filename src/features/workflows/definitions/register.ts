@@ -2,9 +2,9 @@
 import { createHash } from "node:crypto";
 import { type Issue, Problem } from "../../../../actors/kernel/problem.ts";
 import type { JudgedWorkflow } from "../../../../actors/workflow/manifest/judged.ts";
+import { refusal } from "../../../../actors/workflow/manifest/judged.ts";
 import { judgeWorkflow } from "../../../../actors/workflow/manifest/manifest.ts";
 import { parseWorkflow } from "../../../../actors/workflow/manifest/parse.ts";
-import { refusal } from "../../../../actors/workflow/manifest/refusal.ts";
 import { ownerOf, tenantOf } from "./owner.ts";
 import { type Caller, globalForbidden, mayPublish, type WorkflowParts } from "./parts.ts";
 import type { NewWorkflow } from "./records.ts";

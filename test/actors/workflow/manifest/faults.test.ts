@@ -1,8 +1,8 @@
 /** Every fault a manifest can be refused for, with the place and the code it is told by (docs/reference/workflows.md). */
 import { describe, expect, test } from "bun:test";
 import type { Json } from "../../../../actors/kernel/json.ts";
-import type { WorkflowOffer } from "../../../../actors/workflow/manifest/offer.ts";
-import { refusal } from "../../../../actors/workflow/manifest/refusal.ts";
+import type { WorkflowOffer } from "../../../../actors/workflow/manifest/judged.ts";
+import { refusal } from "../../../../actors/workflow/manifest/judged.ts";
 import { around, type Kind, reading, states, withMember } from "./sample.ts";
 
 type Over = Partial<WorkflowOffer>;

@@ -1,9 +1,8 @@
 /** A node's offer and small good manifests, for tests of both. */
 import type { Json } from "../../../../actors/kernel/json.ts";
 import type { Definition, State } from "../../../../actors/workflow/definition.ts";
-import type { JudgedWorkflow } from "../../../../actors/workflow/manifest/judged.ts";
+import type { JudgedWorkflow, WorkflowOffer } from "../../../../actors/workflow/manifest/judged.ts";
 import { judgeWorkflow } from "../../../../actors/workflow/manifest/manifest.ts";
-import type { WorkflowOffer } from "../../../../actors/workflow/manifest/offer.ts";
 
 export type Tree = { [key: string]: Json | undefined };
 
