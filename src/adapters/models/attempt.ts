@@ -1,6 +1,6 @@
 /**
  * What every provider speaks: one try of one call. Retries, timeouts and fallback are the business of
- * `calls.ts`; a provider only answers or fails with a class.
+ * `retries.ts`; a provider only answers or fails with a class.
  */
 import type { ModelCall, ModelErrorClass, ModelUsage, ToolCall } from "./call.ts";
 

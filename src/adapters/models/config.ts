@@ -8,8 +8,8 @@ import type { Issue } from "../../../actors/kernel/problem.ts";
 import { Nullable } from "../../../actors/kernel/schema.ts";
 import { Secret } from "../../lib/secret.ts";
 import type { ServedModel } from "./attempt.ts";
-import { endpointOf, isPrivateEndpoint, type VendorType } from "./endpoint.ts";
-import { type Rule, readRules, rulesOfText } from "./script-rules.ts";
+import { type Rule, readRules, rulesOfText } from "./scripted/script-rules.ts";
+import { endpointOf, isPrivateEndpoint, type VendorType } from "./vendors/endpoint.ts";
 
 const strict = { additionalProperties: false };
 const nonNegative = Type.Number({ minimum: 0 });

@@ -2,10 +2,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Attempt, Provider, ServedModel } from "./attempt.ts";
 import { type ModelAlias, ModelError, type Models } from "./call.ts";
-import { callModel, type Pace } from "./calls.ts";
 import type { ModelsConfig, ProviderConfig, VendorProviderConfig } from "./config.ts";
 import { customaryAliases } from "./defaults.ts";
-import { createScripted } from "./scripted.ts";
+import { callModel, type Pace } from "./retries.ts";
+import { createScripted } from "./scripted/scripted.ts";
 import { candidates, Latencies, type Room, servedBy } from "./selection.ts";
 
 export interface ModelsOptions {
@@ -74,7 +74,7 @@ function vendor(config: VendorProviderConfig, pace: Pace): Provider {
   return {
     name: config.name,
     async attempt(attempt: Attempt) {
-      loaded ??= import("./vendors.ts").then(({ createVendor }) => createVendor(config, pace));
+      loaded ??= import("./vendors/vendors.ts").then(({ createVendor }) => createVendor(config, pace));
       return (await loaded).attempt(attempt);
     },
   };

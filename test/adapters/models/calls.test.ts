@@ -2,11 +2,11 @@ import { afterAll, beforeEach, describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { AttemptError, type Provider } from "../../../src/adapters/models/attempt.ts";
 import { ModelError, type ModelErrorClass, type ToolDescription } from "../../../src/adapters/models/call.ts";
-import { callModel } from "../../../src/adapters/models/calls.ts";
 import { defaultSelection, type SelectionConfig } from "../../../src/adapters/models/config.ts";
-import { retryAfterMs } from "../../../src/adapters/models/failures.ts";
 import { createModels } from "../../../src/adapters/models/models.ts";
+import { callModel } from "../../../src/adapters/models/retries.ts";
 import { Latencies } from "../../../src/adapters/models/selection.ts";
+import { retryAfterMs } from "../../../src/adapters/models/vendors/failures.ts";
 import { startVendor } from "../../harness/vendor.ts";
 import { aCall, configOf, failureOf, quickPace } from "./fixture.ts";
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { inspect } from "node:util";
 import { readModelsConfig } from "../../../src/adapters/models/config.ts";
-import { isPrivateEndpoint } from "../../../src/adapters/models/endpoint.ts";
 import { openModels } from "../../../src/adapters/models/open.ts";
+import { isPrivateEndpoint } from "../../../src/adapters/models/vendors/endpoint.ts";
 import { Secret } from "../../../src/lib/secret.ts";
 import { startVendor } from "../../harness/vendor.ts";
 import { aCall, configOf } from "./fixture.ts";

@@ -1,8 +1,8 @@
 /** What the tests of models share: calls, configurations, and a pace that does not wait. */
 
 import { type ModelCall, ModelError, type ModelReply, type Models } from "../../../src/adapters/models/call.ts";
-import type { Pace } from "../../../src/adapters/models/calls.ts";
 import { type ModelsConfig, readModelsConfig } from "../../../src/adapters/models/config.ts";
+import type { Pace } from "../../../src/adapters/models/retries.ts";
 
 export function aCall(changes: Partial<ModelCall> = {}): ModelCall {
   return {

@@ -2,8 +2,8 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { createModels } from "../../../src/adapters/models/models.ts";
 import type { ModelMessage } from "../../../src/adapters/models/port.ts";
-import { compileTemplate, renderTemplate } from "../../../src/adapters/models/script-template.ts";
-import { scriptBlock } from "../../../src/adapters/models/scripted.ts";
+import { compileTemplate, renderTemplate } from "../../../src/adapters/models/scripted/script-template.ts";
+import { scriptBlock } from "../../../src/adapters/models/scripted/scripted.ts";
 import { aCall, configOf, failureOf, outcome, quickPace } from "./fixture.ts";
 
 const fenced = (script: unknown) =>

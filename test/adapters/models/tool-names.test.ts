@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { toolNames } from "../../../src/adapters/models/tool-names.ts";
+import { toolNames } from "../../../src/adapters/models/vendors/tool-names.ts";
 
 const name = fc.oneof(
   fc.string(),

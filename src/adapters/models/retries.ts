@@ -6,9 +6,9 @@ import { storableText } from "../../../actors/kernel/text.ts";
 import { AttemptError, type AttemptReply } from "./attempt.ts";
 import { type ModelCall, ModelError, type ModelReply, type ModelUsage } from "./call.ts";
 import type { SelectionConfig } from "./config.ts";
-import { isTerminal } from "./failures.ts";
-import { conversationBytes, toolCallBytes } from "./outside-text.ts";
+import { conversationBytes, toolCallBytes } from "./model-text.ts";
 import type { Candidate, Latencies } from "./selection.ts";
+import { isTerminal } from "./vendors/failures.ts";
 
 /** Time and chance, so that tests do not wait. */
 export interface Pace {

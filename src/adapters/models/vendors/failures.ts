@@ -1,8 +1,8 @@
 /** From what went wrong at a vendor to the class that decides about retries, and to a message that tells no secret. */
-import { storableText } from "../../../actors/kernel/text.ts";
-import type { Secret } from "../../lib/secret.ts";
-import { AttemptError } from "./attempt.ts";
-import type { ModelErrorClass } from "./call.ts";
+import { storableText } from "../../../../actors/kernel/text.ts";
+import type { Secret } from "../../../lib/secret.ts";
+import { AttemptError } from "../attempt.ts";
+import type { ModelErrorClass } from "../call.ts";
 
 const longestMessage = 500;
 

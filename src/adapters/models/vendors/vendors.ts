@@ -4,14 +4,14 @@
  * here. Each package is loaded when a provider of its type is first asked.
  */
 import { APICallError, InvalidResponseDataError } from "@ai-sdk/provider";
-import { storableText } from "../../../actors/kernel/text.ts";
-import type { Secret } from "../../lib/secret.ts";
-import { type Attempt, AttemptError, type AttemptReply, type Provider } from "./attempt.ts";
-import type { ModelErrorClass, ToolCall } from "./call.ts";
-import type { VendorProviderConfig } from "./config.ts";
+import { storableText } from "../../../../actors/kernel/text.ts";
+import type { Secret } from "../../../lib/secret.ts";
+import { type Attempt, AttemptError, type AttemptReply, type Provider } from "../attempt.ts";
+import type { ModelErrorClass, ToolCall } from "../call.ts";
+import type { VendorProviderConfig } from "../config.ts";
+import { distinctIds, toolArguments } from "../model-text.ts";
 import { namesOf, toPrompt, toTools, type VendorCall, type VendorModel } from "./conversation.ts";
 import { classOfStatus, classOfWord, failure, retryAfterMs } from "./failures.ts";
-import { distinctIds, toolArguments } from "./outside-text.ts";
 import { ConnectionFailure, ReplyTooLarge, transport } from "./transport.ts";
 
 type VendorPart =

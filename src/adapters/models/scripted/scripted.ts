@@ -3,7 +3,7 @@
  * itself. It goes through the same calls as a vendor, retries included, and is for development and tests.
  */
 import { Value } from "@sinclair/typebox/value";
-import { type Attempt, AttemptError, type AttemptReply, type Provider } from "./attempt.ts";
+import { type Attempt, AttemptError, type AttemptReply, type Provider } from "../attempt.ts";
 import { firstRule, type Rule, ScriptReply, type Situation } from "./script-rules.ts";
 import { compileTemplate, renderTemplate, TemplateProblem, type TemplateValues } from "./script-template.ts";
 

@@ -1,6 +1,6 @@
 /** Our conversation in the SDK's form, arranged so that every vendor's wire takes it. */
 import type { LanguageModelV3 } from "@ai-sdk/provider";
-import type { ModelMessage, ToolDescription } from "./call.ts";
+import type { ModelMessage, ToolDescription } from "../call.ts";
 import { type ToolNames, toolNames } from "./tool-names.ts";
 
 /** The SDK's interface to one model of one vendor. */
