@@ -91,7 +91,10 @@ test("each list and each count is that of the states after any sequence", async 
             const { tenant, state } = found;
             if (one.what === "erase") held.delete(id);
             else if (state.status === "pending") {
-              held.set(id, { tenant, state: { ...state, status: "running", started_at: now } });
+              held.set(id, {
+                tenant,
+                state: { ...state, status: "running", started_at: now + (one.to === 0 ? 3_600_000 : 0) },
+              });
             } else if (state.status === "running") {
               held.set(id, { tenant, state: ended(state, statuses[2 + one.to] ?? "failed", now) });
             }
@@ -122,6 +125,13 @@ test("each list and each count is that of the states after any sequence", async 
         for (const wanted of [["running"], ["pending", "failed", "failed"], ["completed", "cancelled", "running"]]) {
           expect(await idsOf({ statuses: wanted })).toEqual(newest(({ status }) => wanted.includes(status)));
         }
+        const halfway = new Date(1_900_000_000_000 + (now - 1_900_000_000_000) / 2);
+        expect(await idsOf({ startedAfter: halfway })).toEqual(
+          newest(({ started_at, created_at }) => (started_at ?? created_at) > halfway.getTime()),
+        );
+        expect(await idsOf({ startedBefore: halfway, statuses: ["running"] })).toEqual(
+          newest((s) => s.status === "running" && (s.started_at ?? s.created_at) < halfway.getTime()),
+        );
         for (const [name, value] of [
           ["team", "red"],
           ['a"b', "x\\y"],
