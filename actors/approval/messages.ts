@@ -212,3 +212,4 @@ export const approvalProtocol = defineProtocol({
     erase: message({ body: Type.Object({}) }),
   },
 });
+export type ApprovalMessages = typeof approvalProtocol.messages;

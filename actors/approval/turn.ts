@@ -4,6 +4,7 @@ import type { Json } from "../kernel/json.ts";
 import { iso } from "../kernel/time.ts";
 import { type Context, type Turn, TurnEffects } from "../kernel/turn.ts";
 import { type Answer, resultOf, timeoutAnswer } from "./answers.ts";
+import type { ApprovalMessages } from "./messages.ts";
 import {
   type ApprovalDecided,
   approvalProtocol,
@@ -33,12 +34,10 @@ export interface Remarks {
 }
 export const noRemarks: Remarks = { payload: null, approved_by: null, rejected_by: null };
 
-type Messages = typeof approvalProtocol.messages;
-
 /** The answer of an approval; `Reply` is never where no caller waits. */
-export type Result<Reply = never> = Turn<ApprovalState, Reply, Messages>;
+export type Result<Reply = never> = Turn<ApprovalState, Reply, ApprovalMessages>;
 
-export class ApprovalTurn extends TurnEffects<Messages> {
+export class ApprovalTurn extends TurnEffects<ApprovalMessages> {
   private next: ApprovalState;
 
   constructor(state: ApprovalState, context: Context) {

@@ -15,7 +15,11 @@ export type Receive<State, M extends Messages> = {
   readonly [T in keyof M]: (state: State | null, body: BodyOf<M[T]>, context: Context) => Turn<State, ReplyOf<M[T]>, M>;
 };
 
-export interface ActorDefinition<S extends TSchema = TSchema, M extends Messages = Messages> extends Protocol<M> {
+export interface ActorDefinition<
+  S extends TSchema = TSchema,
+  M extends Messages = Messages,
+  Listed extends string = string,
+> extends Protocol<M> {
   /** Checked whenever a state is loaded from the store. */
   readonly state: S;
   /** A state that an earlier version stored, in today's shape; absent: there was never another. Part of every read. */
@@ -24,7 +28,7 @@ export interface ActorDefinition<S extends TSchema = TSchema, M extends Messages
    * Members of the state that lists and other quick readers need. They are stored in a column of their own, so that
    * those readers load nothing else. Absent: the state is stored whole.
    */
-  readonly listed?: readonly string[];
+  readonly listed?: readonly Listed[];
   readonly receive: Receive<Static<S>, M>;
 }
 
@@ -34,13 +38,13 @@ export interface AnyActorDefinition extends Omit<ActorDefinition, "receive"> {
 }
 
 /** Declares an actor kind; the handlers' types follow from the schemas. */
-export function defineActor<S extends TSchema, M extends Messages>(
+export function defineActor<S extends TSchema, M extends Messages, Listed extends keyof Static<S> & string = never>(
   definition: Protocol<M> & {
     readonly state: S;
     readonly upgrade?: (stored: Json) => Json;
-    readonly listed?: readonly string[];
+    readonly listed?: readonly Listed[];
     readonly receive: Receive<Static<S>, NoInfer<M>>;
   },
-): ActorDefinition<S, M> {
+): ActorDefinition<S, M, Listed> {
   return definition;
 }

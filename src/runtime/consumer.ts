@@ -77,7 +77,7 @@ const bufferLimit = 2048;
 export function createConsumer(options: ConsumerOptions, work: RuntimeWork, links: ConsumerLinks): Consumer {
   const { sql, clock, partitions, host } = options;
   const { node, keys, commands, subscriber, calls, tails, sender } = links;
-  const { tell, conclude, askRepeatable } = sender;
+  const { tell, conclude } = sender;
   const crash = options.crash ?? (() => {});
   const blocking = openPatientRedis(options.redisUrl);
   const jobs = openPatientRedis(options.redisUrl);
@@ -102,7 +102,7 @@ export function createConsumer(options: ConsumerOptions, work: RuntimeWork, link
     now: clock.now,
     random: options.random,
     orphanAfterMs: options.orphanAfterMs,
-    ask: (to, type, body, { deadlineMs }) => askRepeatable(to, type, body, deadlineMs),
+    ask: (to, type, body, askOptions) => sender.ask(to, type, body, { ...askOptions, repeatable: true }),
     tell,
     conclude,
     broadcastAbandon: (id) => {

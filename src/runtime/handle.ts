@@ -4,15 +4,13 @@ import type { LogDefinition } from "../../actors/kernel/effect.ts";
 import type { Json } from "../../actors/kernel/json.ts";
 import type { Messages, Protocol } from "../../actors/kernel/message.ts";
 import { upgraded } from "./definition.ts";
-import type { Actors, Address, AskOptions, Correspondence, LogEntry, StoredActor, TailListener } from "./port.ts";
+import type { Actors, Address, AskOptions, Correspondence, LogEntry, LogPoint, TailListener } from "./port.ts";
+import type { Reading } from "./reads/reading.ts";
 
-/** What handles are made of. */
-export interface HandleLinks {
-  ask(to: Address, type: string, body: Json, options: AskOptions): Promise<Json>;
+/** What handles are made of: actors by address, messages by name. Nothing here is checked by the compiler. */
+export interface HandleLinks extends Reading {
+  ask(to: Address, type: string, body: Json, options?: AskOptions): Promise<Json>;
   tell(to: Address, type: string, body: Json): Promise<void>;
-  read(at: Address): Promise<StoredActor | null>;
-  readMany(kind: string, tenant: string, keys: readonly string[]): Promise<readonly StoredActor[]>;
-  log(at: Address, log: string, after: number, limit: number): Promise<readonly LogEntry[]>;
   tail(at: Address, after: number, listener: TailListener): () => void;
 }
 
@@ -38,6 +36,9 @@ class Handle {
   log({ name }: LogDefinition, after: number, limit: number): Promise<readonly LogEntry[]> {
     return this.links.log(this.address, name, after, limit);
   }
+  logLength({ name }: LogDefinition): Promise<number> {
+    return this.links.logLength(this.address, name);
+  }
   tail(after: number, listener: TailListener): () => void {
     return this.links.tail(this.address, after, listener);
   }
@@ -55,6 +56,19 @@ export function actorsOf<D extends AnyActorDefinition>(links: HandleLinks, defin
       const stored = await links.readMany(kind, tenant, keys);
       return new Map(stored.map((one) => [one.key, upgraded(definition, one.state)]));
     },
+    async readListed(tenant: string, keys: readonly string[]) {
+      const stored = await links.readListed(definition, tenant, keys);
+      return new Map(stored.map((one) => [one.key, one.state]));
+    },
+    logPoints: ({ name }: LogDefinition, behind: readonly LogPoint[], limit: number) =>
+      links.logPoints(kind, name, behind, limit),
+    eraseLogs: (keys: readonly string[], except: readonly LogDefinition[]) =>
+      links.eraseLogs(
+        kind,
+        keys,
+        except.map(({ name }) => name),
+      ),
+    logEntries: ({ name }: LogDefinition, points: readonly LogPoint[]) => links.logEntries(kind, name, points),
   };
   // The one place where the types of a definition meet the JSON that travels and is stored.
   return actors as unknown as Actors<D>;

@@ -47,7 +47,7 @@ export interface RuntimeOptions {
 }
 
 /** The runtime of a node: reads at once, sends from `start` on. */
-export interface NodeRuntime extends Runtime {
+export interface NodeRuntime extends Runtime, HandleLinks {
   /** Takes this node's share of the partitions, then begins to work on their messages and activities. Called once. */
   start(work: RuntimeWork): Promise<void>;
 }
@@ -76,17 +76,15 @@ export function createRuntime(options: RuntimeOptions): NodeRuntime {
     laneOf: (partition) => consumer?.laneOf(partition) ?? null,
     crash,
   });
-  const { tell, ask, askDirect, askRepeatable, askWith } = sender;
+  const { tell, ask } = sender;
   const tails = new Tails({ sql, subscriber, commands, keys, node, partitions });
   const deadLetters = new DeadLetters(sql, tell);
   let drained: Promise<void> | null = null;
   const reads = reading(sql);
   const links: HandleLinks = {
-    ask: (to, type, body, askOptions) => refused() ?? askWith(to, type, body, askOptions),
+    ask: (to, type, body, askOptions = {}) => refused() ?? ask(to, type, body, askOptions),
     tell: (to, type, body) => refused() ?? tell(to, type, body),
-    read: reads.read,
-    readMany: reads.readMany,
-    log: reads.log,
+    ...reads,
     tail: (at, after, listener) => tails.follow(at, after, listener),
   };
 
@@ -125,14 +123,8 @@ export function createRuntime(options: RuntimeOptions): NodeRuntime {
   return {
     nodeId: node,
     start,
-    tell: (to, type, body) => refused() ?? tell(to, type, body),
-    ask: (to, type, body, deadlineMs) => refused() ?? ask(to, type, body, deadlineMs),
-    askDirect: (to, type, body, deadlineMs) => refused() ?? askDirect(to, type, body, deadlineMs),
-    askRepeatable: (to, type, body, deadlineMs) => refused() ?? askRepeatable(to, type, body, deadlineMs),
-    askNew: (to, type, body, deadlineMs) => refused() ?? askDirect(to, type, body, deadlineMs, true),
     of: (definition) => actorsOf(links, definition),
-    ...reads,
-    tail: links.tail,
+    ...links,
     deadLetters: {
       list: (filter) => deadLetters.list(filter),
       inspect: (id) => deadLetters.inspect(id),

@@ -201,6 +201,11 @@ export interface RuntimeStatus {
 }
 
 export type StateOf<D extends AnyActorDefinition> = Static<D["state"]>;
+/** The members of the state that are stored for lists; see `ActorDefinition.listed`. */
+export type ListedOf<D extends AnyActorDefinition> = Pick<
+  StateOf<D>,
+  NonNullable<D["listed"]>[number] & keyof StateOf<D>
+>;
 
 export interface AskOptions {
   /**
@@ -242,6 +247,8 @@ export interface ActorHandle<D extends AnyActorDefinition> extends Correspondenc
   read(): Promise<StateOf<D> | null>;
   /** Committed entries of one of its logs after `after`, oldest first, at most `limit`. */
   log<L extends LogDefinition>(log: L, after: number, limit: number): Promise<readonly LogEntry<Static<L["entry"]>>[]>;
+  /** How many entries one of its logs has; 0 for an unknown or foreign actor. */
+  logLength(log: LogDefinition): Promise<number>;
   /**
    * Follows the log `events` from entry `after` on: stored entries first, then live ones, in order, none lost, none
    * twice. The listener gets batches; it must not throw.
@@ -255,73 +262,32 @@ export interface Actors<D extends AnyActorDefinition> {
   at(tenant: string, key: string): ActorHandle<D>;
   /** The committed states of several actors in today's shape, by key; unknown and foreign keys are left out. */
   readMany(tenant: string, keys: readonly string[]): Promise<ReadonlyMap<string, StateOf<D>>>;
-}
-
-export interface Runtime {
-  /** The actors of a definition. A handle is a cheap object: made where it is used, not kept. */
-  of<D extends AnyActorDefinition>(definition: D): Actors<D>;
-  /** Accepts a message for an actor: processed even if every node is killed right after. */
-  tell(to: Address, type: string, body: Json): Promise<void>;
-  /**
-   * Sends a message and waits for the actor's reply, wherever it lives.
-   * @throws AskTimeout, MailboxFull, RuntimeUnavailable, MessageRejected
-   */
-  ask(to: Address, type: string, body: Json, deadlineMs?: number): Promise<Json>;
-  /**
-   * The same for callers to whom the order of their message and earlier ones means nothing: it may overtake what waits
-   * in the actor's mailbox, and nothing is accepted before it is answered.
-   */
-  askDirect(to: Address, type: string, body: Json, deadlineMs?: number): Promise<Json>;
-  /**
-   * The same for messages that may come twice: what cannot be had directly goes through the mailbox, which waits out a
-   * partition that moves or a store that is away.
-   */
-  askRepeatable(to: Address, type: string, body: Json, deadlineMs?: number): Promise<Json>;
-  /**
-   * Asks an actor whose key was minted for this very message and is known to nobody else: the runtime
-   * does not look for a stored state. Never use it for a key that an earlier attempt may have sent.
-   */
-  askNew(to: Address, type: string, body: Json, deadlineMs?: number): Promise<Json>;
-  /** The committed state, or null. The tenant must match: foreign is unknown. */
-  read(at: Address): Promise<StoredActor | null>;
-  /** The committed states of several actors of one kind, in no order; unknown and foreign keys are left out. */
-  readMany(kind: string, tenant: string, keys: readonly string[]): Promise<readonly StoredActor[]>;
-  /**
-   * Of the committed states of several actors the listed members, see `ActorDefinition.listed`; in today's shape.
-   * In no order; unknown and foreign keys are left out.
-   */
-  readListed(
-    actor: Pick<AnyActorDefinition, "kind" | "upgrade">,
-    tenant: string,
-    keys: readonly string[],
-  ): Promise<readonly StoredActor[]>;
-  /** How many entries one of an actor's logs has; 0 for an unknown or foreign actor. */
-  logLength(at: Address, log: string): Promise<number>;
-  /** Committed log entries after `after`, oldest first, at most `limit`. */
-  log(at: Address, log: string, after: number, limit: number): Promise<readonly LogEntry[]>;
+  /** The same with the listed members of each state, which are stored apart: cheaper where states are large. */
+  readListed(tenant: string, keys: readonly string[]): Promise<ReadonlyMap<string, ListedOf<D>>>;
   /**
    * Where entries of several actors' logs lie, and when they were written: of each actor at most `limit` behind its
    * point, in order. Whose the actors are is for the caller to know.
    */
   logPoints(
-    kind: string,
-    log: string,
+    log: LogDefinition,
     behind: readonly LogPoint[],
     limit: number,
   ): Promise<readonly (LogPoint & { readonly at: number })[]>;
   /** The entries at these places, in no order; those that are not there are left out. */
-  logEntries(kind: string, log: string, points: readonly LogPoint[]): Promise<readonly (LogEntry & LogPoint)[]>;
+  logEntries<L extends LogDefinition>(
+    log: L,
+    points: readonly LogPoint[],
+  ): Promise<readonly (LogEntry<Static<L["entry"]>> & LogPoint)[]>;
   /**
-   * Erases logs of actors that read and write them no more, all but those of these names. Whose the actors are is for
-   * the caller to know.
+   * Erases logs of actors that read and write them no more, all but these. Whose the actors are is for the caller to
+   * know.
    */
-  eraseLogs(kind: string, keys: readonly string[], except: readonly string[]): Promise<void>;
-  /**
-   * Follows the `events` log of one actor from entry `after` on: stored entries first, then live ones,
-   * in order, none lost, none twice. The listener gets batches; it must not throw.
-   * @returns a function that ends it
-   */
-  tail(at: Address, after: number, listener: TailListener): () => void;
+  eraseLogs(keys: readonly string[], except: readonly LogDefinition[]): Promise<void>;
+}
+
+export interface Runtime {
+  /** The actors of a definition. A handle is a cheap object: made where it is used, not kept. */
+  of<D extends AnyActorDefinition>(definition: D): Actors<D>;
   deadLetters: {
     list(filter: { tenant?: string; kind?: string; limit?: number }): Promise<readonly DeadLetter[]>;
     inspect(id: string): Promise<DeadLetter | null>;

@@ -2,7 +2,7 @@
  * One runtime node as a process of its own, for tests that kill it: counters, two activities, and
  * a crash point. Its settings are the first argument, its orders come over IPC; SIGTERM drains it.
  */
-import { type Activity, type CrashPoint, implement, type Runtime } from "../../src/runtime/index.ts";
+import { type Activity, type CrashPoint, implement, type NodeRuntime } from "../../src/runtime/index.ts";
 import { openRedis } from "../../src/store/redis.ts";
 import { jsonActivity } from "../harness/counter.ts";
 import { startTestNode } from "../harness/runtime.ts";
@@ -39,7 +39,7 @@ const activities: readonly Activity[] = [
   ),
 ];
 
-let runtime: Runtime | null = null;
+let runtime: NodeRuntime | null = null;
 const { stores, crash: _crash, ...options } = settings;
 const node = await startTestNode(stores, { ...options, activities, crash });
 runtime = node.runtime;
@@ -49,12 +49,9 @@ function obey(request: Request) {
     case "tell":
       return node.runtime.tell({ kind: "counter", key: request.key, tenant }, request.type, request.body);
     case "ask":
-      return node.runtime.ask(
-        { kind: "counter", key: request.key, tenant },
-        request.type,
-        request.body,
-        request.deadlineMs,
-      );
+      return node.runtime.ask({ kind: "counter", key: request.key, tenant }, request.type, request.body, {
+        deadlineMs: request.deadlineMs ?? 30_000,
+      });
     case "status":
       return node.runtime.status();
     case "counts":

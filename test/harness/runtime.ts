@@ -1,5 +1,5 @@
 /** Starts runtime nodes for tests on given stores. */
-import { createRuntime, type Runtime, type RuntimeOptions, type RuntimeWork } from "../../src/runtime/index.ts";
+import { createRuntime, type NodeRuntime, type RuntimeOptions, type RuntimeWork } from "../../src/runtime/index.ts";
 import { openPostgres, type Sql } from "../../src/store/postgres.ts";
 import { counter } from "./counter.ts";
 
@@ -11,7 +11,7 @@ export interface StoreAddress {
 }
 
 export interface TestNode {
-  readonly runtime: Runtime;
+  readonly runtime: NodeRuntime;
   readonly sql: Sql;
   stop(): Promise<void>;
 }

@@ -5,8 +5,8 @@ import {
   type ActivityContext,
   type ActivityOptions,
   implement,
+  type NodeRuntime,
   Retryable,
-  type Runtime,
   Terminal,
 } from "../../src/runtime/index.ts";
 import { encodeEnvelope } from "../../src/runtime/mailbox/envelope.ts";
@@ -22,10 +22,10 @@ function activity(name: string, run: Activity["run"], options: Partial<ActivityO
   return implement(jsonActivity(name), { concurrency: 4, retry: { attempts: 3, firstDelayMs: 20 }, ...options }, run);
 }
 
-const perform = (runtime: Runtime, key: string, name: string, id: string, tenant = "acme") =>
+const perform = (runtime: NodeRuntime, key: string, name: string, id: string, tenant = "acme") =>
   runtime.ask(at(key, tenant), "work", { activity: name, id, input: id });
 
-async function outcome(runtime: Runtime, key: string): Promise<string> {
+async function outcome(runtime: NodeRuntime, key: string): Promise<string> {
   return await until(async () => (await stateOf(runtime, key))?.outcomes.at(-1), { what: `the outcome for ${key}` });
 }
 

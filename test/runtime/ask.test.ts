@@ -28,7 +28,7 @@ test("messages of one sender to one actor keep their order", async () => {
 test("no answer in time is a typed timeout, and the late reply is dropped", async () => {
   const [{ runtime }, other] = await harness.pair();
   for (const key of manyKeys.slice(0, 4)) {
-    await expect(runtime.ask(at(key), "hold", {}, 50)).rejects.toBeInstanceOf(AskTimeout);
+    await expect(runtime.ask(at(key), "hold", {}, { deadlineMs: 50 })).rejects.toBeInstanceOf(AskTimeout);
     expect(await other.runtime.ask(at(key), "release", {})).toBe(1);
   }
   expect(await runtime.ask(at("key-0"), "add", {})).toBe(1);

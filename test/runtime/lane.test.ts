@@ -35,7 +35,7 @@ test("turns that take long let others in between, even within one commit", async
   const commits = runtime.counts().commits;
   await Promise.all(
     Array.from({ length: 12 }, (_, index) =>
-      runtime.askNew({ kind: "slow", key: `s${index}`, tenant: "acme" }, "work", {}),
+      runtime.ask({ kind: "slow", key: `s${index}`, tenant: "acme" }, "work", {}, { fresh: true }),
     ),
   );
   isOver = true;

@@ -82,8 +82,8 @@ test("an emptied Redis whose clock is behind still hands out ids that are read",
   // As if the partition had come an hour further than the clock of the new Redis.
   await harness.stores.sql`update runtime_partitions set mailbox_offset = ${`${Date.now() + 3_600_000}-7`}`;
   const { runtime } = await harness.node({ partitions: 1 });
-  expect(await runtime.ask(at("a"), "add", {}, 5000)).toBe(2);
-  expect(await runtime.ask(at("a"), "add", {}, 5000)).toBe(3);
+  expect(await runtime.ask(at("a"), "add", {}, { deadlineMs: 5000 })).toBe(2);
+  expect(await runtime.ask(at("a"), "add", {}, { deadlineMs: 5000 })).toBe(3);
   redis.disconnect();
 });
 

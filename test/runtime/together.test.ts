@@ -3,8 +3,8 @@
 import { expect, test } from "bun:test";
 import {
   MessageRejected,
+  type NodeRuntime,
   type Projection,
-  type Runtime,
   type RuntimeOptions,
   type RuntimeWork,
 } from "../../src/runtime/index.ts";
@@ -22,20 +22,20 @@ const [far = ""] = keysIn(4, 1);
 
 const start = (options: Partial<RuntimeOptions & RuntimeWork> = {}) =>
   harness.node({ actors: [speaker()], ...options });
-const play = (runtime: Runtime, key: string, order: Order) =>
+const play = (runtime: NodeRuntime, key: string, order: Order) =>
   runtime.ask(speakerAt(key), "play", order as unknown as null);
 const order = (label: string, tells: readonly Tell[] = [], act?: Act): Order =>
   act === undefined ? { label, tells } : { label, tells, act };
-async function heardBy(runtime: Runtime, key: string): Promise<readonly string[] | null> {
+async function heardBy(runtime: NodeRuntime, key: string): Promise<readonly string[] | null> {
   const stored = await runtime.read(speakerAt(key));
   return stored === null ? null : (stored.state as SpeakerState).heard;
 }
-async function madeBy(runtime: Runtime, key: string): Promise<readonly string[]> {
+async function madeBy(runtime: NodeRuntime, key: string): Promise<readonly string[]> {
   const stored = await runtime.read(speakerAt(key));
   return (stored?.state as SpeakerState | undefined)?.made ?? [];
 }
 /** How many commits `work` takes. */
-async function commitsOf(runtime: Runtime, work: () => Promise<unknown>): Promise<number> {
+async function commitsOf(runtime: NodeRuntime, work: () => Promise<unknown>): Promise<number> {
   const before = runtime.counts().commits;
   await work();
   return runtime.counts().commits - before;
@@ -297,13 +297,18 @@ test.each(["ask", "askNew"] as const)(
     const { runtime } = await start();
     const key = way === "ask" ? a : Bun.randomUUIDv7();
     const bystanders = Array.from({ length: 20 }, () =>
-      runtime.askNew(speakerAt(Bun.randomUUIDv7()), "play", { label: "by" }),
+      runtime.ask(speakerAt(Bun.randomUUIDv7()), "play", { label: "by" }, { fresh: true }),
     );
-    const asked = runtime[way](speakerAt(key), "play", {
-      label: "1",
-      make: 1,
-      tells: [{ key: key, body: { label: "2", tells: [{ key, body: { label: "3", act: "unstorable" } }] } }],
-    });
+    const asked = runtime.ask(
+      speakerAt(key),
+      "play",
+      {
+        label: "1",
+        make: 1,
+        tells: [{ key: key, body: { label: "2", tells: [{ key, body: { label: "3", act: "unstorable" } }] } }],
+      },
+      { fresh: way === "askNew" },
+    );
     expect(await asked).toBe("done");
     expect(await Promise.all(bystanders)).toEqual(bystanders.map(() => "done"));
     await until(async () => (await runtime.deadLetters.list({})).length > 0, { what: "the dead letter" });
@@ -319,12 +324,17 @@ test.each(["ask", "askNew"] as const)(
 test.each(["ask", "askNew"] as const)("%s: a sender's turn that cannot be stored reaches no receiver", async (way) => {
   const { runtime } = await start();
   const key = way === "ask" ? a : Bun.randomUUIDv7();
-  const asked = runtime[way](speakerAt(key), "play", {
-    label: "1",
-    act: "unstorable",
-    make: 1,
-    tells: [{ key: b, body: { label: "2" } }],
-  });
+  const asked = runtime.ask(
+    speakerAt(key),
+    "play",
+    {
+      label: "1",
+      act: "unstorable",
+      make: 1,
+      tells: [{ key: b, body: { label: "2" } }],
+    },
+    { fresh: way === "askNew" },
+  );
   await expect(asked).rejects.toBeInstanceOf(MessageRejected);
   expect(await heardBy(runtime, key)).toBeNull();
   expect(await heardBy(runtime, b)).toBeNull();

@@ -3,12 +3,12 @@
  * was decided long ago is erased. Runs at boot and every thirty seconds on every node; each step may be repeated, and
  * by several nodes at once.
  */
-import { approvalProtocol } from "../../../actors/approval/messages.ts";
+import { approval } from "../../../actors/approval/approval.ts";
 import type { Runtime } from "../../runtime/port.ts";
 import type { ApprovalRecords, SweepRow } from "./records.ts";
 
 export interface ApprovalSweepOptions {
-  readonly runtime: Pick<Runtime, "tell">;
+  readonly runtime: Pick<Runtime, "of">;
   readonly records: ApprovalRecords;
   /** SVC_APPROVAL_RETENTION_DAYS */
   readonly retentionDays: number;
@@ -45,12 +45,8 @@ export function startApprovalSweep(options: ApprovalSweepOptions): () => Promise
 /** One round. @throws when a store is away; what was not done is done next time */
 export async function sweepApprovals(options: ApprovalSweepOptions): Promise<void> {
   const { runtime, records, retentionDays, now, report } = options;
-  const tellAll = (rows: readonly SweepRow[], type: string) =>
-    Promise.all(
-      rows.map(({ approval_id, tenant }) =>
-        runtime.tell({ kind: approvalProtocol.kind, key: approval_id, tenant }, type, {}),
-      ),
-    );
+  const tellAll = (rows: readonly SweepRow[], type: "expire" | "erase") =>
+    Promise.all(rows.map(({ approval_id, tenant }) => runtime.of(approval).at(tenant, approval_id).tell(type, {})));
   const overdue = await records.overdue(new Date(now() - graceMs), atOnce);
   await tellAll(overdue, "expire");
   if (overdue.length > 0) report("approvals_overdue", { count: overdue.length });

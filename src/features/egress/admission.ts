@@ -5,9 +5,8 @@
  */
 
 import { LRUCache } from "lru-cache";
-import { EXECUTION } from "../../../actors/execution/execution.ts";
+import { EXECUTION, execution } from "../../../actors/execution/execution.ts";
 import type { ExecutionState } from "../../../actors/execution/state.ts";
-import type { Json } from "../../../actors/kernel/json.ts";
 import { type NetworkPolicy, type NetworkRules, policyOf } from "../../../actors/policy/network/policy.ts";
 import type { Admission } from "../../adapters/egress/port.ts";
 import type { Runtime } from "../../runtime/port.ts";
@@ -31,7 +30,7 @@ export interface Subject extends ExecutionIdentity {
 
 export interface AdmissionOptions {
   readonly tokens: Pick<ExecutionTokens, "verify">;
-  readonly runtime: Pick<Runtime, "read" | "readMany" | "readListed">;
+  readonly runtime: Pick<Runtime, "of">;
   readonly plans: Plans;
   /** Whether an agent may be open to every public host. */
   readonly openEgress: boolean;
@@ -104,9 +103,9 @@ export function createAdmission({ tokens, runtime, plans, openEgress, report }: 
 
   async function look(identity: ExecutionIdentity): Promise<Subject | null> {
     const at = { kind: EXECUTION, key: identity.executionId, tenant: identity.tenant };
-    const stored = await runtime.read(at);
-    if (stored === null) return lookAtCommand(identity);
-    if (!isAtWork(stored.state, identity)) return null;
+    const state = await runtime.of(execution).at(at.tenant, at.key).read();
+    if (state === null) return lookAtCommand(identity);
+    if (!isAtWork(state, identity)) return null;
     const before = instances.get(identity.instanceId)?.subject;
     if (before) return before;
     const plan = await plans.of(at);
@@ -114,7 +113,7 @@ export function createAdmission({ tokens, runtime, plans, openEgress, report }: 
     const policy = policyOf(plan.network as unknown as NetworkRules | null);
     // The node may have been closed since the execution began.
     const closed = policy.reach === "public" && !openEgress;
-    const agentId = executionOf(stored.state).header.agent_id;
+    const agentId = state.header.agent_id;
     return { ...identity, agentId, policy: closed ? policyOf(null) : policy };
   }
 
@@ -157,8 +156,7 @@ export function createAdmission({ tokens, runtime, plans, openEgress, report }: 
   async function agentsAtWork(tenant: string, agents: readonly Subject[]): Promise<readonly Subject[]> {
     if (agents.length === 0) return [];
     const ids = [...new Set(agents.map(({ executionId }) => executionId))];
-    const stored = await runtime.readMany(EXECUTION, tenant, ids);
-    const states = new Map(stored.map(({ key, state }) => [key, state]));
+    const states = await runtime.of(execution).readMany(tenant, ids);
     return agents.filter((subject) => {
       const state = states.get(subject.executionId);
       return state !== undefined && isAtWork(state, subject);
@@ -207,12 +205,8 @@ function makeRoom(instances: Map<string, Known>): void {
   }
 }
 
-/** A stored state as what it is: it was checked against the actor's schema when it was written. */
-const executionOf = (state: Json): ExecutionState => state as unknown as ExecutionState;
-
 /** Whether the instance is the one its execution works with. */
-function isAtWork(state: Json, { instanceId }: ExecutionIdentity): boolean {
-  const { status, iteration } = executionOf(state);
+function isAtWork({ status, iteration }: ExecutionState, { instanceId }: ExecutionIdentity): boolean {
   return status === "running" && iteration.phase === "running" && iteration.instance_id === instanceId;
 }
 

@@ -1,5 +1,4 @@
 /** Commands of workflow runs as the egress proxy knows them: by the run and by the id of the command. */
-import type { Json } from "../../../actors/kernel/json.ts";
 import { type NetworkPolicy, policyOf } from "../../../actors/policy/network/policy.ts";
 import { workflowRun } from "../../../actors/workflow/run/run.ts";
 import type { RunState, Work } from "../../../actors/workflow/run/state.ts";
@@ -11,23 +10,21 @@ export const publicHosts: NetworkPolicy = policyOf({ mode: "allow", allowlist: [
 
 /** Of the given commands of a tenant those that their runs still work with. */
 export async function commandsAtWork<T extends ExecutionIdentity>(
-  runtime: Pick<Runtime, "readListed">,
+  runtime: Pick<Runtime, "of">,
   tenant: string,
   commands: readonly T[],
 ): Promise<ReadonlySet<T>> {
   if (commands.length === 0) return new Set();
   const ids = [...new Set(commands.map(({ executionId }) => executionId))];
-  const stored = await runtime.readListed(workflowRun, tenant, ids);
-  const states = new Map(stored.map(({ key, state }) => [key, state]));
+  const states = await runtime.of(workflowRun).readListed(tenant, ids);
   return new Set(
     commands.filter(({ executionId, instanceId }) => isAtWork(states.get(executionId), `command:${instanceId}`)),
   );
 }
 
-function isAtWork(state: Json | undefined, activity: string): boolean {
+function isAtWork(state: Pick<RunState, "status" | "current"> | undefined, activity: string): boolean {
   if (state === undefined) return false;
-  // Checked against the actor's schema when it was written.
-  const { status, current } = state as unknown as Pick<RunState, "status" | "current">;
+  const { status, current } = state;
   return status === "running" && current !== null && activitiesOf(current.work).includes(activity);
 }
 

@@ -23,7 +23,7 @@ export interface EgressOptions {
   /** Whether an agent may be open to every public host. */
   readonly openEgress: boolean;
   readonly tokens: Pick<ExecutionTokens, "verify">;
-  readonly runtime: Pick<Runtime, "read" | "readMany" | "readListed" | "tell">;
+  readonly runtime: Pick<Runtime, "of">;
   readonly plans: Plans;
   readonly incidents: Pick<Incidents, "report">;
   log(event: string, facts: Readonly<Record<string, unknown>>): void;

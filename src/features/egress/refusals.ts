@@ -1,6 +1,7 @@
 /** What follows from a refusal: an event of the execution, and a security incident. */
+
 import { LRUCache } from "lru-cache";
-import { EXECUTION } from "../../../actors/execution/execution.ts";
+import { execution } from "../../../actors/execution/execution.ts";
 import type { EgressRefused } from "../../adapters/egress/port.ts";
 import { waitAtMost } from "../../lib/timers.ts";
 import type { Runtime } from "../../runtime/port.ts";
@@ -24,7 +25,7 @@ const tellTimeoutMs = 1_000;
 
 /** @returns a function that resolves once the event is on its way, and never rejects */
 export function createRefusals(
-  runtime: Pick<Runtime, "tell">,
+  runtime: Pick<Runtime, "of">,
   incidents: Pick<Incidents, "report">,
   warn: (error: unknown) => void,
 ): (subject: Subject, refusal: EgressRefused) => Promise<void> {
@@ -58,9 +59,11 @@ export function createRefusals(
     // The record of a command's run has no such event.
     if (agentId === null) return;
     if (!isNews(instanceId, `${host}:${port} ${reason}`)) return;
-    const at = { kind: EXECUTION, key: executionId, tenant };
     const body = { instance_id: instanceId, host, port, reason };
     // An agent that ends because of the refusal has the event before its end.
-    await waitAtMost(tellTimeoutMs, runtime.tell(at, "egress_blocked", body).catch(warn));
+    await waitAtMost(
+      tellTimeoutMs,
+      runtime.of(execution).at(tenant, executionId).tell("egress_blocked", body).catch(warn),
+    );
   };
 }

@@ -1,5 +1,7 @@
 /** The routes of executions. */
+
 import { Type } from "@sinclair/typebox";
+import { execution } from "../../../actors/execution/execution.ts";
 import { IterationRecord } from "../../../actors/execution/record/iteration-record.ts";
 import { ExecutionElement, ExecutionRecord } from "../../../actors/execution/record/record.ts";
 import { maxInputBytes } from "../../../actors/execution/start/request.ts";
@@ -34,7 +36,7 @@ import { streamExecution } from "./stream.ts";
 export interface ExecutionRoutesOptions {
   readonly executions: Executions;
   readonly streams: EventStreams;
-  readonly runtime: Pick<Runtime, "log" | "tail">;
+  readonly runtime: Pick<Runtime, "of">;
   readonly sql: Sql;
 }
 
@@ -89,7 +91,9 @@ export function executionRoutes({ executions, streams, runtime, sql }: Execution
           prompts: query.verbose && identity.scopes.has("execution:logs"),
           flat: query.format === "flat",
         };
-        return streams.open(call, tenant, (stream) => streamExecution(runtime, at, wishes, stream));
+        return streams.open(call, tenant, (stream) =>
+          streamExecution(runtime.of(execution).at(at.tenant, at.key), wishes, stream),
+        );
       },
     });
 

@@ -1,9 +1,9 @@
 /** What can be done with executions. Routes, agents and later the management tools all come through here. */
 
 import { Value } from "@sinclair/typebox/value";
-import { isTerminal } from "../../../actors/execution/events.ts";
-import { EXECUTION, execution } from "../../../actors/execution/execution.ts";
-import { CancelReply, StartReply, Status } from "../../../actors/execution/messages.ts";
+import { executionEvents, isTerminal } from "../../../actors/execution/events.ts";
+import { execution } from "../../../actors/execution/execution.ts";
+import { Status } from "../../../actors/execution/messages.ts";
 import type { IterationRecord } from "../../../actors/execution/record/iteration-record.ts";
 import {
   EventFold,
@@ -16,7 +16,7 @@ import { recordedVolumes } from "../../../actors/execution/start/mounts.ts";
 import type { Header, MountPlan, Plan } from "../../../actors/execution/start/plan.ts";
 import { planStart } from "../../../actors/execution/start/plan-start.ts";
 import type { Starter, StartRequest } from "../../../actors/execution/start/request.ts";
-import { type ExecutionState, isOver, type ListedExecution } from "../../../actors/execution/state.ts";
+import { type ExecutionState, isOver } from "../../../actors/execution/state.ts";
 import { invalidField, Problem } from "../../../actors/kernel/problem.ts";
 import { iso, readTime } from "../../../actors/kernel/time.ts";
 import type { Quota } from "../../../actors/policy/quota.ts";
@@ -55,21 +55,21 @@ export type Executions = ReturnType<typeof createExecutions>;
 
 export function createExecutions(options: ExecutionsOptions) {
   const { runtime, records, plans, concurrency } = options;
-  const address = (tenant: string, key: string): Address => ({ kind: EXECUTION, key, tenant });
+  const executions = runtime.of(execution);
 
   async function find(tenant: string, executionId: string): Promise<Found> {
-    const at = address(tenant, executionId);
-    const stored = await runtime.read(at);
-    if (!stored) throw notFound();
-    // Checked against the actor's schema when it was written.
-    return { at, state: stored.state as unknown as ExecutionState };
+    const actor = executions.at(tenant, executionId);
+    const state = await actor.read();
+    if (state === null) throw notFound();
+    return { at: actor.address, state };
   }
 
   /** The events so far, read page by page: their console output alone may be many times what a record shows. */
-  async function foldOf(at: Address, prompts: boolean): Promise<EventFold> {
+  async function foldOf({ tenant, key }: Address, prompts: boolean): Promise<EventFold> {
+    const actor = executions.at(tenant, key);
     const fold = new EventFold(prompts);
     for (let after = 0; ; ) {
-      const page = await runtime.log(at, "events", after, eventsAtOnce);
+      const page = await actor.log(executionEvents, after, eventsAtOnce);
       fold.add(page.map(({ entry }) => entry));
       after = page.at(-1)?.seq ?? after;
       if (page.length < eventsAtOnce) return fold;
@@ -77,9 +77,9 @@ export function createExecutions(options: ExecutionsOptions) {
   }
 
   /** Resolves when the execution has ended, the time is up or the caller is gone. */
-  function untilOver(at: Address, seconds: number, signal: AbortSignal): Promise<void> {
+  function untilOver({ tenant, key }: Address, seconds: number, signal: AbortSignal): Promise<void> {
     return new Promise((resolve) => {
-      const stop = runtime.tail(at, 0, (entries, ended) => {
+      const stop = executions.at(tenant, key).tail(0, (entries, ended) => {
         if (ended || entries.some(({ entry }) => isTerminal(entry))) done();
       });
       const timer = setTimeout(() => done(), seconds * 1000);
@@ -96,9 +96,7 @@ export function createExecutions(options: ExecutionsOptions) {
   /** Cancels every execution of the agent that has not ended. Repeatable. */
   async function cancelOfAgent(agentId: string, reason: string): Promise<void> {
     const unfinished = await records.unfinishedOf(agentId);
-    await Promise.all(
-      unfinished.map((row) => runtime.tell(address(row.tenant, row.execution_id), "cancel", { reason })),
-    );
+    await Promise.all(unfinished.map((row) => executions.at(row.tenant, row.execution_id).tell("cancel", { reason })));
   }
 
   /** Stores the volumes of a start that was decided. What a start that fails afterwards leaves behind is swept. */
@@ -127,12 +125,9 @@ export function createExecutions(options: ExecutionsOptions) {
      * @throws Problem 403, 404, 409, 422, 429, 503 when refused: then nothing was stored
      */
     async startAs(executionId: string, fresh: boolean, request: StartRequest): Promise<Started> {
-      const at = address(request.tenant, executionId);
-      const earlier = fresh ? null : await runtime.read(at);
-      if (earlier !== null) {
-        const { header, created_at } = earlier.state as unknown as ExecutionState;
-        return startedBody(executionId, header, iso(created_at));
-      }
+      const actor = executions.at(request.tenant, executionId);
+      const earlier = fresh ? null : await actor.read();
+      if (earlier !== null) return startedBody(executionId, earlier.header, iso(earlier.created_at));
       const { tenant, starter, origin } = request;
       const quota = options.quota(starter, tenant);
       let isReserved = false;
@@ -145,12 +140,11 @@ export function createExecutions(options: ExecutionsOptions) {
         const mounts = await storeVolumes(request, facts, decision);
         const header: Header = { ...decision.header, volumes: recordedVolumes(mounts) };
         const plan: Plan = { ...decision.plan, mounts };
-        const ask = fresh ? runtime.askNew : runtime.ask;
-        const reply = await ask(at, "start", { header, plan });
+        const reply = await actor.ask("start", { header, plan }, { fresh });
         // Where another node may use the id as well, it is unknown which plan was written.
-        if (fresh) plans.keep(at, plan);
+        if (fresh) plans.keep(actor.address, plan);
         watch.note(header.agent_id);
-        return startedBody(executionId, header, Value.Parse(StartReply, reply).created_at);
+        return startedBody(executionId, header, reply.created_at);
       } catch (error) {
         // After other failures it is unknown whether it was stored; the records will show it.
         const nothingStored =
@@ -163,12 +157,12 @@ export function createExecutions(options: ExecutionsOptions) {
 
     /** The answer to a start whose caller waits for the end. */
     async settled(started: Started, tenant: string, seconds: number, signal: AbortSignal): Promise<Started> {
-      const at = address(tenant, started.execution_id);
+      const actor = executions.at(tenant, started.execution_id);
+      const at = actor.address;
       await untilOver(at, seconds, signal);
-      const stored = await runtime.read(at);
+      const state = await actor.read();
       // Deleted meanwhile: what was started is all there is to say.
-      if (stored === null) return started;
-      const state = stored.state as unknown as ExecutionState;
+      if (state === null) return started;
       const { status } = state;
       if (status !== "completed") return { ...started, status };
       const { output } = (await foldOf(at, false)).record(subject(at), state, await plans.of(at));
@@ -179,8 +173,7 @@ export function createExecutions(options: ExecutionsOptions) {
     async list(tenant: string, filter: ExecutionFilter, page: Page): Promise<List<"executions", ExecutionElement>> {
       const rows = await records.list(tenant, readFilter(filter), page);
       const ids = rows.map(({ execution_id }) => execution_id);
-      const stored = await runtime.readListed(execution, tenant, ids);
-      const states = new Map(stored.map(({ key, state }) => [key, state as unknown as ListedExecution]));
+      const states = await executions.readListed(tenant, ids);
       const positions = new Map(rows.map(({ execution_id, position }) => [execution_id, position]));
       const elements = ids.flatMap((id): ExecutionElement[] => {
         const state = states.get(id);
@@ -205,7 +198,7 @@ export function createExecutions(options: ExecutionsOptions) {
 
     /** @throws Problem 409 `execution_already_terminal` */
     async cancel({ at }: Found, reason: string | null) {
-      const reply = Value.Parse(CancelReply, await runtime.ask(at, "cancel", { reason }));
+      const reply = await executions.at(at.tenant, at.key).ask("cancel", { reason });
       if (reply.outcome === "unknown") throw notFound();
       if (reply.outcome === "already_terminal") {
         throw new Problem("execution_already_terminal", "The execution has already ended", { status: reply.status });
@@ -216,7 +209,7 @@ export function createExecutions(options: ExecutionsOptions) {
 
     /** Cancels it if need be, then removes its record, its events and its workspace. */
     async erase({ at }: Pick<Found, "at">) {
-      await runtime.ask(at, "erase", {});
+      await executions.at(at.tenant, at.key).ask("erase", {});
       if (options.quota(null, at.tenant).limit !== null) await concurrency.release(at.tenant, at.key);
       return { status: "deleted", success: true, execution_id: at.key } as const;
     },

@@ -2,9 +2,9 @@
 
 import { eventName, isTerminal, wireEvent } from "../../../actors/execution/events.ts";
 import { iso } from "../../../actors/kernel/time.ts";
-import { type LogRequest, streamLog } from "../../http/streams/log-stream.ts";
+import { type Logged, type LogRequest, streamLog } from "../../http/streams/log-stream.ts";
 import type { EventStream } from "../../http/streams/sse.ts";
-import type { Address, LogEntry, Runtime } from "../../runtime/port.ts";
+import type { LogEntry } from "../../runtime/port.ts";
 
 export interface StreamWishes extends LogRequest {
   /** Names to send; terminal events always pass. Null = all. */
@@ -15,19 +15,14 @@ export interface StreamWishes extends LogRequest {
 }
 
 /** Writes an execution's events until the terminal one, the end of the backlog, or the reader's leave. */
-export function streamExecution(
-  runtime: Pick<Runtime, "log" | "tail">,
-  execution: Address,
-  wishes: StreamWishes,
-  stream: EventStream,
-): Promise<void> {
+export function streamExecution(actor: Logged, wishes: StreamWishes, stream: EventStream): Promise<void> {
   const { names } = wishes;
   const isWished = ({ entry }: LogEntry) => names === null || isTerminal(entry) || names.has(eventName(entry));
   const telling = {
     text: (entry: LogEntry) => (isWished(entry) ? eventText(entry, wishes) : null),
     isLast: ({ entry }: LogEntry) => isTerminal(entry),
   };
-  return streamLog(runtime, execution, wishes, telling, stream);
+  return streamLog(actor, wishes, telling, stream);
 }
 
 /** The text of an entry in its usual form, shared by all who follow the same execution. */

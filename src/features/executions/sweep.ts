@@ -4,9 +4,10 @@
  *
  * Runs at boot and every five minutes on every node; each step may be repeated, and by several nodes at once.
  */
-import { EXECUTION } from "../../../actors/execution/execution.ts";
+import { executionEvents } from "../../../actors/execution/events.ts";
+import { execution } from "../../../actors/execution/execution.ts";
 import { outputLog, planLog } from "../../../actors/execution/start/plan.ts";
-import { type ExecutionState, isOver } from "../../../actors/execution/state.ts";
+import { isOver } from "../../../actors/execution/state.ts";
 import type { Instances } from "../../adapters/sandbox/port.ts";
 import { isUuid } from "../../http/route.ts";
 import { repeatedly } from "../../lib/timers.ts";
@@ -17,7 +18,7 @@ import { cancelLeftBehind, type LeftBehindOptions } from "./orphans.ts";
 import type { ExecutionRecords, SweepRow } from "./records.ts";
 
 export interface SweepOptions {
-  readonly runtime: Pick<Runtime, "readMany" | "tell" | "eraseLogs">;
+  readonly runtime: Pick<Runtime, "of">;
   readonly records: ExecutionRecords;
   readonly instances: Instances;
   readonly volumes: Pick<Volumes, "heldForRuns" | "removeHeld" | "eraseDeleted" | "measureWritten">;
@@ -47,7 +48,7 @@ const trimAtOnce = 500;
 /** An execution that ended so long ago is asked for nothing but its record; the bootstrap's last repeats are over. */
 const trimAfterMs = 15 * 60_000;
 /** What records, files and late deliveries are made of. */
-const keptLogs = ["events", planLog.name, outputLog.name];
+const keptLogs = [executionEvents, planLog, outputLog];
 
 /** Sweeps now and then. @returns a function that ends it, after a sweep under way */
 export function startSweeping(options: SweepOptions): () => Promise<void> {
@@ -93,9 +94,8 @@ async function wantedInstances(
   }
   for (const [tenant, rows] of Map.groupBy(await lookUp(records, executionIds), (row) => row.tenant)) {
     const ids = rows.filter(({ ended_at }) => ended_at === null).map(({ id }) => id);
-    for (const { state } of await runtime.readMany(EXECUTION, tenant, ids)) {
-      const execution = state as unknown as ExecutionState;
-      if (!isOver(execution)) wanted.add(execution.iteration.instance_id);
+    for (const state of (await runtime.of(execution).readMany(tenant, ids)).values()) {
+      if (!isOver(state)) wanted.add(state.iteration.instance_id);
     }
   }
   return wanted;
@@ -135,8 +135,7 @@ async function trimEnded({ runtime, records, now }: SweepOptions): Promise<void>
     const ended = await records.toTrim(before, trimAtOnce);
     const last = ended.at(-1);
     if (last === undefined) return;
-    await runtime.eraseLogs(
-      EXECUTION,
+    await runtime.of(execution).eraseLogs(
       ended.map(({ id }) => id),
       keptLogs,
     );
@@ -147,7 +146,7 @@ async function trimEnded({ runtime, records, now }: SweepOptions): Promise<void>
 async function eraseOld({ runtime, records, retentionDays, now, report }: SweepOptions): Promise<void> {
   const old = await records.endedBefore(new Date(now() - retentionDays * dayMs), eraseAtOnce);
   for (const { id, tenant } of old) {
-    await runtime.tell({ kind: EXECUTION, key: id, tenant }, "erase", {});
+    await runtime.of(execution).at(tenant, id).tell("erase", {});
   }
   if (old.length > 0) report("records_erased", { count: old.length });
 }

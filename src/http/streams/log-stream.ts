@@ -1,5 +1,8 @@
 /** The `events` log of an actor as a stream: what is stored, then what happens, without gap or repeat. */
-import type { Address, LogEntry, Runtime } from "../../runtime/port.ts";
+import type { AnyActorDefinition } from "../../../actors/kernel/actor.ts";
+import { defineLog } from "../../../actors/kernel/effect.ts";
+import { AnyJson } from "../../../actors/kernel/json.ts";
+import type { ActorHandle, LogEntry } from "../../runtime/port.ts";
 import type { EventStream } from "./sse.ts";
 
 /** Stored events read at once; one may hold a whole result. */
@@ -20,17 +23,20 @@ export interface LogFormat {
   isLast(entry: LogEntry): boolean;
 }
 
+/** The part of an actor's handle that a stream needs. */
+export type Logged = Pick<ActorHandle<AnyActorDefinition>, "log" | "tail">;
+const events = defineLog("events", AnyJson);
+
 /** Writes until the last entry there will be, the end of the backlog, or the reader's leave. */
 export async function streamLog(
-  runtime: Pick<Runtime, "log" | "tail">,
-  actor: Address,
+  actor: Logged,
   request: LogRequest,
   format: LogFormat,
   stream: EventStream,
 ): Promise<void> {
   let after = request.after;
   for (;;) {
-    const page = await runtime.log(actor, "events", after, pageSize);
+    const page = await actor.log(events, after, pageSize);
     // One by one: a slow reader must get on with its backlog, however large the events are.
     for (const entry of page) {
       send(stream, [entry], request, format);
@@ -46,9 +52,9 @@ export async function streamLog(
   }
   // Nothing was sent yet: let the client see that the stream is open.
   stream.comment("open");
-  const from = after === request.after ? await knownPoint(runtime, actor, after) : after;
+  const from = after === request.after ? await knownPoint(actor, after) : after;
   if (stream.closed) return;
-  stream.onClose = runtime.tail(actor, from, (entries, ended) => {
+  stream.onClose = actor.tail(from, (entries, ended) => {
     send(stream, entries, request, format);
     if (ended) stream.end();
   });
@@ -59,11 +65,11 @@ export async function streamLog(
  * The place to follow from. A reader may name an id that was never given: it gets nothing up to that id, but
  * the end must find it.
  */
-async function knownPoint(runtime: Pick<Runtime, "log">, actor: Address, after: number): Promise<number> {
-  if (after === 0 || (await runtime.log(actor, "events", after - 1, 1)).length > 0) return after;
+async function knownPoint(actor: Pick<Logged, "log">, after: number): Promise<number> {
+  if (after === 0 || (await actor.log(events, after - 1, 1)).length > 0) return after;
   let last = 0;
   for (;;) {
-    const page = await runtime.log(actor, "events", last, pageSize);
+    const page = await actor.log(events, last, pageSize);
     last = page.at(-1)?.seq ?? last;
     if (page.length < pageSize) return Math.min(last, after);
   }

@@ -60,7 +60,13 @@ export function sending({ node, partitions, calls, writer, now, laneOf, crash }:
   const conclude = (to: Address, type: string, outcome: Outcome) =>
     send(to, { type, body: outcome, replyTo: null, activity: outcome.id, fresh: false });
 
-  function ask(to: Address, type: string, body: Json, deadlineMs = defaultAskDeadlineMs, fresh = false): Promise<Json> {
+  function askByMailbox(
+    to: Address,
+    type: string,
+    body: Json,
+    deadlineMs = defaultAskDeadlineMs,
+    fresh = false,
+  ): Promise<Json> {
     const { replyTo, answer } = calls.open(deadlineMs, now());
     send(to, { type, body, replyTo, activity: null, fresh }).catch((error: Error) => calls.fail(replyTo.call, error));
     return answer;
@@ -82,7 +88,7 @@ export function sending({ node, partitions, calls, writer, now, laneOf, crash }:
     const lane = laneOf(partition);
     const fault = addressFault(kind, key, tenant, type);
     if (fault !== null || lane === null || !lane.held.has(partition) || !lane.hasRoom(partition))
-      return ask(to, type, body, deadlineMs, fresh);
+      return askByMailbox(to, type, body, deadlineMs, fresh);
     const { replyTo, answer } = calls.open(deadlineMs, now());
     const envelope = {
       source,
@@ -106,17 +112,17 @@ export function sending({ node, partitions, calls, writer, now, laneOf, crash }:
       return await askDirect(to, type, body, deadlineMs);
     } catch (error) {
       if (!(error instanceof RuntimeUnavailable)) throw error;
-      return ask(to, type, body, deadlineMs);
+      return askByMailbox(to, type, body, deadlineMs);
     }
   }
 
   /** See `AskOptions`. */
-  function askWith(to: Address, type: string, body: Json, options: AskOptions): Promise<Json> {
+  function ask(to: Address, type: string, body: Json, options: AskOptions): Promise<Json> {
     const { fresh = false, unordered = false, repeatable = false, deadlineMs } = options;
     if (repeatable) return askRepeatable(to, type, body, deadlineMs);
     if (fresh || unordered) return askDirect(to, type, body, deadlineMs, fresh);
-    return ask(to, type, body, deadlineMs);
+    return askByMailbox(to, type, body, deadlineMs);
   }
 
-  return { tell, conclude, ask, askDirect, askRepeatable, askWith };
+  return { tell, conclude, ask };
 }

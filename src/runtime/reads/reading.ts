@@ -1,15 +1,35 @@
 /** What is committed, read without the runtime's help: states and logs. */
+import type { AnyActorDefinition } from "../../../actors/kernel/actor.ts";
 import type { Json } from "../../../actors/kernel/json.ts";
 import { numbers, texts } from "../../store/array-literal.ts";
 import type { Sql } from "../../store/postgres.ts";
-import type { Address, LogEntry, LogPoint, Runtime } from "../port.ts";
+import type { Address, LogEntry, LogPoint, StoredActor } from "../port.ts";
 import { joinState } from "./listed.ts";
 import { readLog } from "./tail.ts";
 
-type Reading = Pick<
-  Runtime,
-  "read" | "readMany" | "readListed" | "logLength" | "log" | "logPoints" | "logEntries" | "eraseLogs"
->;
+/** What is committed, by kind and key. The tenant must match: foreign is unknown. */
+export interface Reading {
+  read(at: Address): Promise<StoredActor | null>;
+  /** In no order; unknown and foreign keys are left out. */
+  readMany(kind: string, tenant: string, keys: readonly string[]): Promise<readonly StoredActor[]>;
+  /** The listed members of several states in today's shape, likewise. */
+  readListed(
+    actor: Pick<AnyActorDefinition, "kind" | "upgrade">,
+    tenant: string,
+    keys: readonly string[],
+  ): Promise<readonly StoredActor[]>;
+  logLength(at: Address, log: string): Promise<number>;
+  log(at: Address, log: string, after: number, limit: number): Promise<readonly LogEntry[]>;
+  logPoints(
+    kind: string,
+    log: string,
+    behind: readonly LogPoint[],
+    limit: number,
+  ): Promise<readonly (LogPoint & { readonly at: number })[]>;
+  logEntries(kind: string, log: string, points: readonly LogPoint[]): Promise<readonly (LogEntry & LogPoint)[]>;
+  /** All logs of these actors but those of these names. */
+  eraseLogs(kind: string, keys: readonly string[], except: readonly string[]): Promise<void>;
+}
 
 export function reading(sql: Sql): Reading {
   return {

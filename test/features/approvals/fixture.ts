@@ -111,11 +111,6 @@ export async function openFixture({ smtpUrl }: FixtureOptions = {}) {
   const approvals = createApprovals({
     runtime: {
       of: (definition) => node.runtime.of(definition),
-      askDirect: (...request) => node.runtime.askDirect(...request),
-      read: (...request) => node.runtime.read(...request),
-      log: (...request) => node.runtime.log(...request),
-      logPoints: (...request) => node.runtime.logPoints(...request),
-      logEntries: (...request) => node.runtime.logEntries(...request),
     },
     records,
     publicUrl: "https://svc.test",

@@ -1,8 +1,7 @@
 import { afterEach, describe, expect, test } from "bun:test";
-import type { ExecutionState } from "../../../actors/execution/state.ts";
-import type { Json } from "../../../actors/kernel/json.ts";
 import { Problem } from "../../../actors/kernel/problem.ts";
 import { createAdmission, type InstanceAdmission } from "../../../src/features/egress/admission.ts";
+import { fakeRuntime } from "../../harness/fake-runtime.ts";
 import { until } from "../../harness/until.ts";
 
 /** As much of an execution as is looked at. */
@@ -18,12 +17,11 @@ afterEach(() => {
   reported.length = 0;
 });
 
-function stored(key: string, tenant: string) {
+function stored() {
   facts.reads += 1;
   if (facts.away) throw new Error("the store is away");
   const iteration = { phase: facts.phase, instance_id: facts.instance };
-  const state = { status: facts.status, header: { agent_id: "a" }, iteration } as unknown as ExecutionState;
-  return { key, tenant, version: 1, state: state as unknown as Json };
+  return { status: facts.status, header: { agent_id: "a" }, iteration };
 }
 
 function open(network: unknown = { mode: "allow", allowlist: [], denylist: [] }, openEgress = true): InstanceAdmission {
@@ -34,11 +32,9 @@ function open(network: unknown = { mode: "allow", allowlist: [], denylist: [] },
         return { executionId: "e", tenant: "t", instanceId: "i" };
       },
     },
-    runtime: {
-      read: async ({ key, tenant }) => (run.state === null ? stored(key, tenant) : null),
-      readMany: async (_, tenant, keys) => keys.map((key) => stored(key, tenant)),
-      readListed: async (_, tenant, keys) => keys.map((key) => ({ key, tenant, version: 1, state: run.state as Json })),
-    },
+    runtime: fakeRuntime({
+      state: ({ kind }) => (kind === "execution" ? (run.state === null ? stored() : null) : run.state),
+    }),
     plans: { of: async () => ({ network }) as never },
     openEgress,
     report: (subject, traffic) => reported.push([subject.executionId, traffic]),

@@ -5,6 +5,7 @@ import { EgressRefused } from "../../../src/adapters/egress/outside.ts";
 import type { Subject } from "../../../src/features/egress/admission.ts";
 import { createRefusals } from "../../../src/features/egress/refusals.ts";
 import type { Incident } from "../../../src/features/incidents/service.ts";
+import { fakeRuntime } from "../../harness/fake-runtime.ts";
 
 const subject: Subject = {
   executionId: "e",
@@ -19,12 +20,12 @@ function scene(tell: () => Promise<void> = async () => {}) {
   const incidents: Incident[] = [];
   const warnings: unknown[] = [];
   const refuse = createRefusals(
-    {
+    fakeRuntime({
       tell: (at, type, body) => {
         told.push([at.key, at.tenant, type, body]);
         return tell();
       },
-    },
+    }),
     { report: (incident) => incidents.push(incident) },
     (error) => warnings.push(error),
   );

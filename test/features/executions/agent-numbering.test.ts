@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import fc from "fast-check";
 import { agentNumbering } from "../../../src/features/executions/agent-stream/numbering.ts";
-import { reading } from "../../../src/runtime/reads/reading.ts";
+import { readingRuntime } from "../../harness/fake-runtime.ts";
 import { freshStores, type TestStores } from "../../harness/stores.ts";
 
 let stores: TestStores;
@@ -25,7 +25,7 @@ const step = fc.record({
 
 test("every event gets one id, without gap, in its execution's order, from any node", async () => {
   const { sql } = stores;
-  const nodes = [1, 2, 3].map(() => agentNumbering(sql, reading(sql)));
+  const nodes = [1, 2, 3].map(() => agentNumbering(sql, readingRuntime(sql)));
   const [first] = nodes as [(typeof nodes)[number]];
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 25 }), async (steps) => {
@@ -86,7 +86,7 @@ test("every event gets one id, without gap, in its execution's order, from any n
 
 test("streams of agents that are gone are removed", async () => {
   const key = { tenant: "acme", agentId: Bun.randomUUIDv7() };
-  const numbering = agentNumbering(stores.sql, reading(stores.sql));
+  const numbering = agentNumbering(stores.sql, readingRuntime(stores.sql));
   await numbering.begin(key);
   await numbering.sweep();
   const rows = await stores.sql`select 1 from agent_streams where agent_id = ${key.agentId}`;

@@ -4,9 +4,9 @@ import { describe, expect, test } from "bun:test";
 import type { Header, Plan } from "../../../actors/execution/start/plan.ts";
 import type { SandboxDescription } from "../../../src/adapters/sandbox/port.ts";
 import { instanceSpec, type LaunchParts, pullMessage } from "../../../src/features/executions/iteration/launch.ts";
-import { actorsOf, type HandleLinks } from "../../../src/runtime/handle.ts";
 import type { ActivityContext } from "../../../src/runtime/port.ts";
 import { sampleHeader, samplePlan } from "../../actors/execution/sample.ts";
+import { fakeRuntime } from "../../harness/fake-runtime.ts";
 
 const docker: SandboxDescription = {
   isolation: "docker",
@@ -16,16 +16,6 @@ const docker: SandboxDescription = {
 };
 const mounts = [{ source: "/data/w", target: "/workspace", readOnly: false }];
 
-/** A runtime in which nothing is stored. */
-const noActors: HandleLinks = {
-  ask: () => Promise.reject(new Error("nothing is asked here")),
-  tell: () => Promise.reject(new Error("nothing is told here")),
-  read: async () => null,
-  readMany: async () => [],
-  log: async () => [],
-  tail: () => () => {},
-};
-
 async function specOf(
   given: { header?: Partial<Header>; plan?: Partial<Plan>; parts?: Partial<LaunchParts> } = {},
   description: SandboxDescription = docker,
@@ -33,7 +23,7 @@ async function specOf(
   const header = sampleHeader(given.header);
   const plan = samplePlan(given.plan);
   const parts: LaunchParts = {
-    runtime: { of: (definition) => actorsOf(noActors, definition) },
+    runtime: fakeRuntime({}),
     plans: { of: async () => plan },
     gatewayUrl: "http://127.0.0.1:8081",
     mintToken: async ({ instanceId }) => `gateway of ${instanceId}`,

@@ -14,7 +14,7 @@ import type { GuardedOptions } from "../../../src/adapters/egress/guarded-fetch.
 import { deliverySendActivity } from "../../../src/features/executions/output/deliver.ts";
 import { outputHandleActivity, outputRecallActivity } from "../../../src/features/executions/output/output-handler.ts";
 import { createPlans } from "../../../src/features/executions/plans.ts";
-import { implement, type Runtime } from "../../../src/runtime/index.ts";
+import { implement, type NodeRuntime } from "../../../src/runtime/index.ts";
 import { sampleHeader, samplePlan } from "../../actors/execution/sample.ts";
 import { Receiver } from "../../harness/receiver.ts";
 import { until } from "../../harness/until.ts";
@@ -44,7 +44,7 @@ const printing = implement(
 );
 
 interface Opened {
-  readonly runtime: Runtime;
+  readonly runtime: NodeRuntime;
   leave(): Promise<void>;
   readonly failures: Record<string, unknown>[];
   /** Everything the runtime and the activities logged. */
@@ -59,8 +59,8 @@ interface Running {
 }
 
 async function open(given: { outside?: GuardedOptions } = {}): Promise<Opened> {
-  let started: Runtime | null = null;
-  const logs: Pick<Runtime, "of"> = { of: (definition) => (started as Runtime).of(definition) };
+  let started: NodeRuntime | null = null;
+  const logs: Pick<NodeRuntime, "of"> = { of: (definition) => (started as NodeRuntime).of(definition) };
   const plans = createPlans(logs);
   const failures: Record<string, unknown>[] = [];
   const lines: string[] = [];
@@ -85,7 +85,7 @@ async function open(given: { outside?: GuardedOptions } = {}): Promise<Opened> {
       const id = Bun.randomUUIDv7();
       const at = { kind: "execution", key: id, tenant: "acme" };
       const whole = samplePlan(plan);
-      await runtime.askNew(at, "start", { header: sampleHeader({ timeout_ms: timeoutMs }), plan: whole });
+      await runtime.ask(at, "start", { header: sampleHeader({ timeout_ms: timeoutMs }), plan: whole }, { fresh: true });
       const state = async () => ((await runtime.read(at))?.state ?? null) as unknown as ExecutionState | null;
       const events = async () => (await runtime.log(at, "events", 0, 1000)).map(({ entry }) => entry);
       return {

@@ -5,7 +5,8 @@
  * agent is looked at anyway.
  */
 
-import { EXECUTION } from "../../../../actors/execution/execution.ts";
+import { executionEvents } from "../../../../actors/execution/events.ts";
+import { EXECUTION, execution } from "../../../../actors/execution/execution.ts";
 import type { Json } from "../../../../actors/kernel/json.ts";
 import type { LogEntry, News, Runtime } from "../../../runtime/port.ts";
 import type { Sql } from "../../../store/postgres.ts";
@@ -18,7 +19,7 @@ export interface AgentFeedsOptions {
   readonly redisUrl: string;
   /** Of every key and channel. */
   readonly prefix: string;
-  readonly runtime: Pick<Runtime, "logPoints" | "logEntries">;
+  readonly runtime: Pick<Runtime, "of">;
   /** Whether the tenant still sees the agent. */
   readonly isVisible: (tenant: string, agentId: string) => Promise<boolean>;
   readonly report: (event: string, facts: Record<string, unknown>) => void;
@@ -119,7 +120,7 @@ export function openAgentFeeds(options: AgentFeedsOptions) {
       own.length === 0
         ? []
         : agentHistory(sql, key.tenant, key.agentId, Math.min(...own) - 1, Math.max(...own) - Math.min(...own) + 1),
-      runtime.logEntries(EXECUTION, "events", points),
+      runtime.of(execution).logEntries(executionEvents, points),
     ]);
     const found = new Map<string, { at: number; entry: Json }>([
       ...history.map((one) => [`null ${one.sequence}`, one] as const),

@@ -6,7 +6,9 @@
  * one another wherever they share an agent, and an agent that no client watches costs nothing. Events get their ids in the
  * order of their times, as far as they are stored by then; those of one execution always in their own order.
  */
-import { EXECUTION } from "../../../../actors/execution/execution.ts";
+
+import { executionEvents } from "../../../../actors/execution/events.ts";
+import { execution } from "../../../../actors/execution/execution.ts";
 import type { LogPoint, Runtime } from "../../../runtime/port.ts";
 import type { Sql } from "../../../store/postgres.ts";
 import { agentHistory } from "../../agents/port.ts";
@@ -46,7 +48,7 @@ const ownAtOnce = 200;
 /** Rounds lost to other nodes before this one leaves the work to them. */
 const maxLost = 20;
 
-export function agentNumbering(sql: Sql, runtime: Pick<Runtime, "logPoints">) {
+export function agentNumbering(sql: Sql, runtime: Pick<Runtime, "of">) {
   const within = ({ tenant, agentId }: StreamKey) => sql`tenant = ${tenant} and agent_id = ${agentId}`;
 
   async function head(key: StreamKey): Promise<Head | null> {
@@ -80,7 +82,10 @@ export function agentNumbering(sql: Sql, runtime: Pick<Runtime, "logPoints">) {
     ]);
     const runs = [...open, ...fresh];
     const behind = runs.map((run) => ({ key: run.execution_id, seq: Number(run.sequence) }));
-    const points = Map.groupBy(await runtime.logPoints(EXECUTION, "events", behind, perRun), (point) => point.key);
+    const points = Map.groupBy(
+      await runtime.of(execution).logPoints(executionEvents, behind, perRun),
+      (point) => point.key,
+    );
     const moved = [
       ...open.map((run) => afterRound(run, points.get(run.execution_id) ?? [])).filter(({ isNews }) => isNews),
       ...fresh.map((run) => afterRound(run, points.get(run.execution_id) ?? [])),

@@ -4,7 +4,7 @@
  */
 
 import { readEvent } from "../../../../actors/execution/events.ts";
-import { EXECUTION } from "../../../../actors/execution/execution.ts";
+import { EXECUTION, execution } from "../../../../actors/execution/execution.ts";
 import type { StartRequest } from "../../../../actors/execution/start/request.ts";
 import type { Json } from "../../../../actors/kernel/json.ts";
 import { Problem } from "../../../../actors/kernel/problem.ts";
@@ -17,7 +17,7 @@ export interface RouterRunOptions {
     /** The same id again is the same execution. @throws Problem when refused */
     startAs(executionId: string, fresh: boolean, request: StartRequest): Promise<unknown>;
   };
-  readonly runtime: Pick<Runtime, "tail" | "tell">;
+  readonly runtime: Pick<Runtime, "of">;
   /** Unix milliseconds. */
   readonly now: () => number;
 }
@@ -120,10 +120,13 @@ function requestOf({ tenant, agentId, input, initiatingUserSub }: RouterRun): St
 
 /** Calls back once, when the execution has ended. @returns a function that ends it */
 function follow({ runtime }: RouterRunOptions, at: Address, ended: (end: RouterEnd) => void): () => void {
-  return runtime.tail(at, 0, (entries, isErased) => {
-    const end = endIn(entries) ?? (isErased ? { failure: erased } : null);
-    if (end !== null) ended(end);
-  });
+  return runtime
+    .of(execution)
+    .at(at.tenant, at.key)
+    .tail(0, (entries, isErased) => {
+      const end = endIn(entries) ?? (isErased ? { failure: erased } : null);
+      if (end !== null) ended(end);
+    });
 }
 
 const erased: RouterFailure = { reason: "cancelled", message: "The router agent's execution was deleted" };
@@ -152,7 +155,7 @@ function endIn(entries: readonly LogEntry[]): RouterEnd | null {
 export async function cancelRouter({ runtime }: Pick<RouterRunOptions, "runtime">, at: Address): Promise<void> {
   for (let tries = 0; tries < cancelTries; tries++) {
     try {
-      return await runtime.tell(at, "cancel", { reason: overdue });
+      return await runtime.of(execution).at(at.tenant, at.key).tell("cancel", { reason: overdue });
     } catch {
       await pause(tryAgainMs);
     }

@@ -1,4 +1,5 @@
 /** The routes of a run's log. */
+import { workflowRun } from "../../../../actors/workflow/run/run.ts";
 import { isOver } from "../../../../actors/workflow/run/state.ts";
 import { defineRoute, eventStream, type Route } from "../../../http/route.ts";
 import { resumePoint } from "../../../http/streams/log-stream.ts";
@@ -12,7 +13,7 @@ import type { Runs } from "./service.ts";
 export interface RunLogRoutesOptions {
   readonly runs: Pick<Runs, "find" | "logs">;
   readonly streams: EventStreams;
-  readonly runtime: Pick<Runtime, "log" | "tail">;
+  readonly runtime: Pick<Runtime, "of">;
 }
 
 const ofRun = "/v1/workflows/executions/:id";
@@ -36,7 +37,9 @@ export function runLogRoutes({ runs, streams, runtime }: RunLogRoutesOptions): r
           follow: query.follow && !isOver(state),
         };
         const run = { executionId: params.id, header: state.header };
-        return streams.open(call, tenant, (opened) => streamRun(runtime, at, run, wishes, opened));
+        return streams.open(call, tenant, (opened) =>
+          streamRun(runtime.of(workflowRun).at(at.tenant, at.key), run, wishes, opened),
+        );
       },
     });
   return [

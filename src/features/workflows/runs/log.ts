@@ -5,9 +5,9 @@ import { AnyJson } from "../../../../actors/kernel/json.ts";
 import { iso } from "../../../../actors/kernel/time.ts";
 import type { EventBody, EventType } from "../../../../actors/workflow/run/record/events.ts";
 import type { RunHeader } from "../../../../actors/workflow/run/state.ts";
-import { type LogRequest, streamLog } from "../../../http/streams/log-stream.ts";
+import { type Logged, type LogRequest, streamLog } from "../../../http/streams/log-stream.ts";
 import type { EventStream } from "../../../http/streams/sse.ts";
-import type { Address, LogEntry, Runtime } from "../../../runtime/port.ts";
+import type { LogEntry } from "../../../runtime/port.ts";
 
 const Text = Type.String();
 const optional = <S extends TSchema>(schema: S) => Type.Optional(schema);
@@ -83,12 +83,6 @@ function textOf(run: LoggedRun, entry: LogEntry): string {
 }
 
 /** Writes a run's log until the terminal event, the end of the backlog, or the reader's leave. */
-export function streamRun(
-  runtime: Pick<Runtime, "log" | "tail">,
-  at: Address,
-  run: LoggedRun,
-  wishes: LogRequest,
-  stream: EventStream,
-): Promise<void> {
-  return streamLog(runtime, at, wishes, { text: (entry) => textOf(run, entry), isLast: isTerminal }, stream);
+export function streamRun(actor: Logged, run: LoggedRun, wishes: LogRequest, stream: EventStream): Promise<void> {
+  return streamLog(actor, wishes, { text: (entry) => textOf(run, entry), isLast: isTerminal }, stream);
 }

@@ -1,12 +1,9 @@
 /** What can be done with runs of workflows. Routes, tools, parent runs and stimuli all come through here. */
 
-import { TypeCompiler } from "@sinclair/typebox/compiler";
-import { Value } from "@sinclair/typebox/value";
 import type { Starter } from "../../../../actors/execution/start/request.ts";
-import type { Json } from "../../../../actors/kernel/json.ts";
 import { Problem } from "../../../../actors/kernel/problem.ts";
 import { iso } from "../../../../actors/kernel/time.ts";
-import { CancelReply, EraseReply, PauseReply, StartReply } from "../../../../actors/workflow/run/messages.ts";
+import { workflowEvents } from "../../../../actors/workflow/run/record/events.ts";
 import { type RunGraph, runGraph, StepFold } from "../../../../actors/workflow/run/record/graph.ts";
 import {
   type ElementState,
@@ -20,9 +17,9 @@ import { planRetry, planRun, type RunPlan } from "../../../../actors/workflow/ru
 import type { RetryRequest, RunRequest } from "../../../../actors/workflow/run/start/request.ts";
 import { isOver, type RunHeader, type RunState } from "../../../../actors/workflow/run/state.ts";
 import { type List, listOf, type Page } from "../../../http/paging.ts";
+import type { ActorHandle } from "../../../runtime/port.ts";
 import { type Address, MailboxFull, MessageRejected, type Runtime } from "../../../runtime/port.ts";
 import type { OpenVolumes } from "../../volumes/port.ts";
-import { runAddress } from "./address.ts";
 import { type WireEvent, wireEvent } from "./log.ts";
 import type { StartedRun } from "./port.ts";
 import type { RunFilter, RunRecords } from "./records.ts";
@@ -78,20 +75,24 @@ export type Runs = ReturnType<typeof createRuns>;
 
 export function createRuns(options: RunsOptions) {
   const { runtime, records } = options;
+  const runs = runtime.of(workflowRun);
+
+  async function listed(tenant: string, executionId: string): Promise<ElementState | null> {
+    return (await runs.readListed(tenant, [executionId])).get(executionId) ?? null;
+  }
 
   /** @throws Problem 404 `workflow_execution_not_found` */
   async function find(tenant: string, executionId: string): Promise<FoundRun> {
-    const [stored] = await runtime.readListed(workflowRun, tenant, [executionId]);
-    if (stored === undefined) throw notFound();
-    // Checked against the actor's schema when it was written.
-    return { at: runAddress(tenant, executionId), state: stored.state as unknown as ElementState };
+    const state = await listed(tenant, executionId);
+    if (state === null) throw notFound();
+    return { at: runs.at(tenant, executionId).address, state };
   }
 
   /** All of it. @throws Problem 404 `workflow_execution_not_found` */
   async function load(tenant: string, executionId: string): Promise<RunState> {
-    const stored = await runtime.read(runAddress(tenant, executionId));
-    if (stored === null) throw notFound();
-    return stored.state as unknown as RunState;
+    const state = await runs.at(tenant, executionId).read();
+    if (state === null) throw notFound();
+    return state;
   }
 
   async function record(tenant: string, executionId: string): Promise<RunRecord> {
@@ -100,8 +101,7 @@ export function createRuns(options: RunsOptions) {
 
   /** In the order of the ids; what was erased meanwhile is left out. */
   async function elementsOf(tenant: string, ids: readonly string[]): Promise<RunElement[]> {
-    const stored = await runtime.readListed(workflowRun, tenant, ids);
-    const states = new Map(stored.map(({ key, state }) => [key, state as unknown as ElementState]));
+    const states = await runs.readListed(tenant, ids);
     return ids.flatMap((id) => {
       const state = states.get(id);
       return state === undefined ? [] : [runElement({ execution_id: id, tenant_id: tenant }, state)];
@@ -119,17 +119,15 @@ export function createRuns(options: RunsOptions) {
     rateExempt: boolean,
     decide: () => Promise<RunPlan | Problem>,
   ): Promise<Begun> {
-    const at = runAddress(tenant, executionId);
-    const earlier = fresh ? undefined : (await runtime.readListed(workflowRun, tenant, [executionId]))[0];
-    if (earlier !== undefined) {
-      const { header, started_at } = earlier.state as unknown as ElementState;
-      return { started: startedBody(executionId, header, iso(started_at)), headers: {} };
+    const earlier = fresh ? null : await listed(tenant, executionId);
+    if (earlier !== null) {
+      return { started: startedBody(executionId, earlier.header, iso(earlier.started_at)), headers: {} };
     }
     const plan = await decide();
     if (plan instanceof Problem) throw plan;
     const admission = rateExempt ? uncounted : await options.admit({ tenant, starter });
     try {
-      return { started: await commit(at, fresh, starter, plan), headers: admission.headers };
+      return { started: await commit(runs.at(tenant, executionId), fresh, starter, plan), headers: admission.headers };
     } catch (error) {
       if (error instanceof NothingStored) await admission.refund();
       throw error instanceof NothingStored ? error.cause : error;
@@ -140,8 +138,13 @@ export function createRuns(options: RunsOptions) {
    * Stores the volumes of a run that was decided, and starts its actor.
    * @throws NothingStored when the run was certainly not stored; other errors when that is unknown
    */
-  async function commit(at: Address, fresh: boolean, starter: Starter | null, { volumes, ...start }: RunPlan) {
-    const { tenant, key: executionId } = at;
+  async function commit(
+    run: ActorHandle<typeof workflowRun>,
+    fresh: boolean,
+    starter: Starter | null,
+    { volumes, ...start }: RunPlan,
+  ) {
+    const { tenant, key: executionId } = run.address;
     const { workflow_name: workflow, attachments } = start.header;
     const wanted = { tenant, executionId, reader: starter, workflow, volumes, attachments };
     const mounts = await options.volumes.settleRun(wanted).catch((error: unknown) => {
@@ -149,9 +152,8 @@ export function createRuns(options: RunsOptions) {
     });
     const header = { ...start.header, volumes: mounts };
     try {
-      // JSON throughout: what came in as JSON, and what the schemas of the actor describe.
-      const reply = await (fresh ? runtime.askNew : runtime.ask)(at, "start", { ...start, header } as unknown as Json);
-      return startedBody(executionId, header, startReplyOf(reply).started_at);
+      const reply = await run.ask("start", { ...start, header }, { fresh });
+      return startedBody(executionId, header, reply.started_at);
     } catch (error) {
       if (error instanceof MailboxFull) throw new NothingStored(error);
       if (!(error instanceof MessageRejected)) throw error;
@@ -175,14 +177,12 @@ export function createRuns(options: RunsOptions) {
     const unfinished = await records.unfinishedOf(workflowIds);
     for (let from = 0; from < unfinished.length; from += tellsAtOnce) {
       const some = unfinished.slice(from, from + tellsAtOnce);
-      await Promise.all(
-        some.map(({ tenant, run_id }) => runtime.tell(runAddress(tenant, run_id), "cancel", { reason })),
-      );
+      await Promise.all(some.map(({ tenant, run_id }) => runs.at(tenant, run_id).tell("cancel", { reason })));
     }
   }
 
   async function setPaused({ at }: FoundRun, type: "pause" | "resume"): Promise<RunRecord> {
-    const reply = Value.Parse(PauseReply, await runtime.ask(at, type, {}));
+    const reply = await runs.at(at.tenant, at.key).ask(type, {});
     if (reply.outcome === "unknown") throw notFound();
     if (reply.outcome === "already_terminal") throw alreadyTerminal(reply.status);
     return record(at.tenant, at.key);
@@ -197,7 +197,7 @@ export function createRuns(options: RunsOptions) {
       const state = await load(tenant, executionId);
       const fold = new StepFold();
       for (let after = 0; ; ) {
-        const page = await runtime.log(runAddress(tenant, executionId), "events", after, eventsAtOnce);
+        const page = await runs.at(tenant, executionId).log(workflowEvents, after, eventsAtOnce);
         fold.add(page.map(({ entry }) => entry));
         after = page.at(-1)?.seq ?? after;
         if (page.length < eventsAtOnce) break;
@@ -215,9 +215,9 @@ export function createRuns(options: RunsOptions) {
 
     /** The answer to the start of a run that there is; null: there is none of that id in the tenant. */
     async startedAs(tenant: string, executionId: string): Promise<StartedRun | null> {
-      const [stored] = await runtime.readListed(workflowRun, tenant, [executionId]);
-      if (stored === undefined) return null;
-      const { header, started_at } = stored.state as unknown as ElementState;
+      const state = await listed(tenant, executionId);
+      if (state === null) return null;
+      const { header, started_at } = state;
       const { retry_of: _, ...started } = startedBody(executionId, header, iso(started_at));
       return started;
     },
@@ -251,7 +251,7 @@ export function createRuns(options: RunsOptions) {
 
     /** Repeatable. @throws Problem 409 `execution_already_terminal` when it ended otherwise */
     async cancel({ at }: FoundRun, reason: string | null) {
-      const reply = Value.Parse(CancelReply, await runtime.ask(at, "cancel", { reason }));
+      const reply = await runs.at(at.tenant, at.key).ask("cancel", { reason });
       if (reply.outcome === "unknown") throw notFound();
       if (reply.outcome === "already_terminal") throw alreadyTerminal(reply.status);
       return { status: "cancel_requested", execution_id: at.key } as const;
@@ -265,7 +265,7 @@ export function createRuns(options: RunsOptions) {
 
     /** Cancels it if need be, then removes its record and its log. @throws Problem 404 */
     async erase({ at }: Pick<FoundRun, "at">) {
-      const reply = Value.Parse(EraseReply, await runtime.ask(at, "erase", {}));
+      const reply = await runs.at(at.tenant, at.key).ask("erase", {});
       if (reply.outcome === "unknown") throw notFound();
       return { status: "removed", execution_id: at.key, success: true } as const;
     },
@@ -273,11 +273,12 @@ export function createRuns(options: RunsOptions) {
     /** A page of its log, oldest first; `offset` counts entries. A page of large entries ends early. */
     async logs({ at, state }: FoundRun, limit: number, offset: number) {
       const events: WireEvent[] = [];
-      const total = runtime.logLength(at, "events");
+      const actor = runs.at(at.tenant, at.key);
+      const total = actor.logLength(workflowEvents);
       let characters = 0;
       while (events.length < limit && characters <= maxPageCharacters) {
         const wanted = Math.min(entriesAtOnce, limit - events.length);
-        const entries = await runtime.log(at, "events", offset + events.length, wanted);
+        const entries = await actor.log(workflowEvents, offset + events.length, wanted);
         for (const entry of entries) {
           events.push(wireEvent({ executionId: at.key, header: state.header }, entry));
           characters += JSON.stringify(entry.entry).length;
@@ -313,14 +314,6 @@ class NothingStored extends Error {
   constructor(override readonly cause: unknown) {
     super("Nothing of the run was stored");
   }
-}
-
-/** Every start has one: checked by compiled code. */
-const startReply = TypeCompiler.Compile(StartReply);
-
-function startReplyOf(reply: Json): StartReply {
-  if (startReply.Check(reply)) return reply;
-  throw new TypeError("A run answered its start otherwise than its kind declares");
 }
 
 /** The answer to a start, even if the run has gone on since. */

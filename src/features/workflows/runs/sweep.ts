@@ -1,22 +1,20 @@
 /** What runs hold, for the sweeps of a node, and the removal of records past their retention. */
 import { workflowRun } from "../../../../actors/workflow/run/run.ts";
-import { isOver, type RunState, type Work } from "../../../../actors/workflow/run/state.ts";
+import { isOver, type Work } from "../../../../actors/workflow/run/state.ts";
 import { repeatedly } from "../../../lib/timers.ts";
 import type { Runtime } from "../../../runtime/port.ts";
 import type { HeldByRuns } from "../../executions/port.ts";
 import type { Volumes } from "../../volumes/port.ts";
-import { runAddress } from "./address.ts";
 import { instancesOf as instancesOfCommand } from "./commands/attempts.ts";
 import type { RunRecords } from "./records.ts";
 
 /** For the sweep of instances and volumes: see `executions/sweep.ts`. */
-export function heldByRuns(runtime: Pick<Runtime, "readListed">, records: Pick<RunRecords, "known">): HeldByRuns {
+export function heldByRuns(runtime: Pick<Runtime, "of">, records: Pick<RunRecords, "known">): HeldByRuns {
   return {
     known: records.known,
     async wantedInstances(tenant, executionIds) {
-      const stored = await runtime.readListed(workflowRun, tenant, executionIds);
-      const states = stored.map(({ state }) => state as unknown as Pick<RunState, "status" | "current">);
-      const live = states.filter((state) => !isOver(state));
+      const states = await runtime.of(workflowRun).readListed(tenant, executionIds);
+      const live = [...states.values()].filter((state) => !isOver(state));
       return new Set(live.flatMap(({ current }) => (current === null ? [] : instancesOf(current.work))));
     },
   };
@@ -36,7 +34,7 @@ function instancesOf(work: Work): string[] {
 }
 
 export interface RunSweepOptions {
-  readonly runtime: Pick<Runtime, "tell">;
+  readonly runtime: Pick<Runtime, "of">;
   readonly records: Pick<RunRecords, "endedBefore">;
   readonly volumes: Pick<Volumes, "removeOfRun">;
   /** SVC_EXECUTION_RETENTION_DAYS */
@@ -64,7 +62,7 @@ async function eraseOld({ runtime, records, volumes, retentionDays, now, report 
   const old = await records.endedBefore(new Date(now() - retentionDays * dayMs), eraseAtOnce);
   for (const { id, tenant } of old) {
     await volumes.removeOfRun(id, []);
-    await runtime.tell(runAddress(tenant, id), "erase", {});
+    await runtime.of(workflowRun).at(tenant, id).tell("erase", {});
   }
   if (old.length > 0) report("run_records_erased", { count: old.length });
 }

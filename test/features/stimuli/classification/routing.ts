@@ -1,4 +1,5 @@
 /** Nodes that classify, over real stores; the executions of the router agents are what a test says they are. */
+
 import type { StartRequest } from "../../../../actors/execution/start/request.ts";
 import type { Arrival, Stimulus } from "../../../../actors/stimulus/stimulus.ts";
 import {
@@ -11,7 +12,8 @@ import type { Router, StimulusSource } from "../../../../src/features/stimuli/so
 import { workflowChoices } from "../../../../src/features/workflows/definitions/choices.ts";
 import { everybody } from "../../../../src/features/workflows/definitions/owner.ts";
 import { workflowRecords } from "../../../../src/features/workflows/definitions/records.ts";
-import type { Runtime, TailListener } from "../../../../src/runtime/port.ts";
+import type { TailListener } from "../../../../src/runtime/port.ts";
+import { fakeRuntime } from "../../../harness/fake-runtime.ts";
 import { freshStores, type TestStores } from "../../../harness/stores.ts";
 
 const newId = () => Bun.randomUUIDv7();
@@ -48,7 +50,7 @@ class Executions {
     for (const listener of this.followers.get(id) ?? []) listener([{ seq: 1, at: 0, entry: event as never }], false);
   }
 
-  readonly runtime: Pick<Runtime, "tail" | "tell"> = {
+  readonly runtime = fakeRuntime({
     tail: ({ key }, _, listener) => {
       this.followers.set(key, [...(this.followers.get(key) ?? []), listener]);
       if (this.ends.has(key)) {
@@ -66,7 +68,7 @@ class Executions {
       this.cancelled.push(key);
       this.end(key, { execution_cancelled: body });
     },
-  };
+  });
 }
 
 let tenants = 0;

@@ -1,4 +1,5 @@
 /** The activity `workflow.agent`: what it starts, what it repeats, what it gives up and takes back. */
+
 import { beforeEach, describe, expect, test } from "bun:test";
 import { judgeInput } from "../../../../actors/execution/judging/judgement.ts";
 import type { StartRequest } from "../../../../actors/execution/start/request.ts";
@@ -9,6 +10,7 @@ import type { JudgedFacts } from "../../../../src/features/executions/judged.ts"
 import { agentStartActivity } from "../../../../src/features/workflows/runs/start/agents.ts";
 import { type ActivityContext, type Address, Terminal } from "../../../../src/runtime/port.ts";
 import { headerOf } from "../../../actors/workflow/sample.ts";
+import { fakeRuntime } from "../../../harness/fake-runtime.ts";
 
 const run: Address = { kind: "workflow_run", key: "0190f3c4-0000-7000-8000-000000000001", tenant: "north" };
 const child = "0190f3c4-0000-7000-8000-000000000002";
@@ -40,13 +42,12 @@ beforeEach(() => {
 });
 
 const activity = agentStartActivity({
-  runtime: {
-    readListed: async (_kind, tenant, [key = ""]) =>
-      header === null || tenant !== run.tenant ? [] : [{ key, tenant, version: 1, state: { header } }],
+  runtime: fakeRuntime({
+    state: ({ tenant }) => (header === null || tenant !== run.tenant ? null : { header }),
     tell: async (to, type) => {
       if (type === "cancel") cancelled.push(to);
     },
-  },
+  }),
   start: async (id, request) => {
     starts.push([id, request]);
     return answer();

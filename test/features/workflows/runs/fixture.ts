@@ -74,7 +74,7 @@ export async function openFixture() {
     activities: [
       cleanupActivity(volumes),
       subrunActivity({
-        runtime: { readListed: (...asked) => node.runtime.readListed(...asked) },
+        runtime: { of: (definition) => node.runtime.of(definition) },
         start: async (id, request) => (await ready.promise).startAs(id, false, request),
       }),
     ],

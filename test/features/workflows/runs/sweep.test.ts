@@ -1,12 +1,13 @@
 /** The sweeps of a node leave alone what runs still need. */
+
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
-import type { Json } from "../../../../actors/kernel/json.ts";
 import { type SweepOptions, startSweeping } from "../../../../src/features/executions/sweep.ts";
 import { instancesOf } from "../../../../src/features/workflows/runs/commands/attempts.ts";
 import { heldByRuns } from "../../../../src/features/workflows/runs/sweep.ts";
 import { definitionOf, human } from "../../../actors/workflow/sample.ts";
+import { fakeRuntime } from "../../../harness/fake-runtime.ts";
 import { until } from "../../../harness/until.ts";
 import { type Fixture, openFixture } from "./fixture.ts";
 
@@ -45,13 +46,11 @@ test("a live run keeps its volumes and its sandboxes, an ended one keeps nothing
   ];
   const removed: string[] = [];
   // As if the live one were at a command.
-  const readListed = async (...asked: Parameters<typeof fixture.runtime.readListed>) =>
-    (await fixture.runtime.readListed(...asked)).map((stored) => ({
-      ...stored,
-      state: { status: "running", current: { work: { of: "command", activity: `command:${command}` } } } as Json,
-    }));
+  const runtime = fakeRuntime({
+    state: () => ({ status: "running", current: { work: { of: "command", activity: `command:${command}` } } }),
+  });
   const stop = startSweeping({
-    runtime: { readMany: async () => [], tell: async () => {}, eraseLogs: async () => {} },
+    runtime: fakeRuntime({}),
     records: {
       known: async () => [],
       endedBefore: async () => [],
@@ -66,7 +65,7 @@ test("a live run keeps its volumes and its sandboxes, an ended one keeps nothing
       },
     } as unknown as SweepOptions["instances"],
     volumes: fixture.volumes,
-    runs: heldByRuns({ readListed }, fixture.records),
+    runs: heldByRuns(runtime, fixture.records),
     leftBehind: { agents: { gone: async () => [] }, cancelOfAgent: async () => {} },
     retentionDays: 90,
     now: Date.now,

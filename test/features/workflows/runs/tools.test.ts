@@ -1,4 +1,5 @@
 /** The tools of workflows: what their routes do, with arguments and failures of their own. */
+
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Identity } from "../../../../actors/identity/identity.ts";
 import type { Json } from "../../../../actors/kernel/json.ts";
@@ -12,6 +13,7 @@ import { type WorkflowTools, workflowTools } from "../../../../src/features/work
 import { offer } from "../../../actors/workflow/manifest/sample.ts";
 import { definitionOf, human, noop } from "../../../actors/workflow/sample.ts";
 import { identityOf } from "../../../harness/callers.ts";
+import { fakeRuntime } from "../../../harness/fake-runtime.ts";
 import { type Fixture, openFixture } from "./fixture.ts";
 
 let fixture: Fixture;
@@ -211,10 +213,7 @@ describe("wait", () => {
       approvals: { signal: () => Promise.reject(new Error("nobody signals here")) },
       reviewers: async () => null,
       workflows: undefined as never,
-      runtime: {
-        tail: fixture.runtime.tail,
-        readListed: async () => [{ key: executionId, tenant: "north", version: 1, state: { header } }],
-      },
+      runtime: fakeRuntime({ state: () => ({ header }) }),
     });
     const outcome = await asking.call("svc.workflow.wait", callerOf({}, { executionId }), { execution_id: id });
     expect(outcome).toMatchObject({ status: "failed", code: "wait_on_ancestor" });

@@ -1,6 +1,6 @@
 /** The activity `workflow.agent`: a run starts an agent, a judge or an output handler as an execution below itself. */
 
-import { EXECUTION } from "../../../../../actors/execution/execution.ts";
+import { EXECUTION, execution } from "../../../../../actors/execution/execution.ts";
 import { type JudgedRun, judgeInput } from "../../../../../actors/execution/judging/judgement.ts";
 import type { StartRequest } from "../../../../../actors/execution/start/request.ts";
 import type { Json } from "../../../../../actors/kernel/json.ts";
@@ -8,7 +8,7 @@ import { Problem } from "../../../../../actors/kernel/problem.ts";
 import { type AgentStart, agentStart } from "../../../../../actors/workflow/run/activities.ts";
 import { workflowRun } from "../../../../../actors/workflow/run/run.ts";
 import { starterOf } from "../../../../../actors/workflow/run/start/request.ts";
-import type { RunHeader, RunState } from "../../../../../actors/workflow/run/state.ts";
+import type { RunHeader } from "../../../../../actors/workflow/run/state.ts";
 import { isUuid } from "../../../../http/route.ts";
 import {
   type Activity,
@@ -22,7 +22,7 @@ import {
 import type { JudgedFacts } from "../../../executions/port.ts";
 
 export interface AgentStartOptions {
-  readonly runtime: Pick<Runtime, "readListed" | "tell">;
+  readonly runtime: Pick<Runtime, "of">;
   /** `startAs` of the executions. The same id again is the same execution. */
   readonly start: (executionId: string, request: StartRequest) => Promise<{ readonly agent_id: string }>;
   /** See `judgedFacts` of the executions. */
@@ -85,8 +85,8 @@ export function agentStartActivity(options: AgentStartOptions): Activity {
         if (signal.aborted) faults.delete(id);
         // It may have started all the same, and the run will not hear of it any more.
         if (isAbandoned()) {
-          const child = { kind: EXECUTION, key: work.child_execution_id, tenant: actor.tenant };
-          await runtime.tell(child, "cancel", { reason: "parent_ended" });
+          const child = runtime.of(execution).at(actor.tenant, work.child_execution_id);
+          await child.tell("cancel", { reason: "parent_ended" });
         }
       }
     },
@@ -118,10 +118,9 @@ async function requestOf(options: AgentStartOptions, actor: Address, work: Agent
 }
 
 async function headerOf(runtime: AgentStartOptions["runtime"], { tenant, key }: Address): Promise<RunHeader> {
-  const [stored] = await runtime.readListed(workflowRun, tenant, [key]);
-  if (stored === undefined) throw new Terminal("workflow_execution_not_found", "The run was removed");
-  // The runtime checked it against the actor's schema when it was written.
-  return (stored.state as unknown as Pick<RunState, "header">).header;
+  const run = (await runtime.of(workflowRun).readListed(tenant, [key])).get(key);
+  if (run === undefined) throw new Terminal("workflow_execution_not_found", "The run was removed");
+  return run.header;
 }
 
 async function factsOf({ judged }: AgentStartOptions, tenant: string, key: string | null): Promise<JudgedFacts | null> {

@@ -9,7 +9,7 @@ import { type Activity, type Address, implement, type Runtime, Terminal } from "
 import type { StartedRun } from "../port.ts";
 
 export interface SubrunOptions {
-  readonly runtime: Pick<Runtime, "readListed">;
+  readonly runtime: Pick<Runtime, "of">;
   /** `startAs` of the runs, once there is one. The same id again is the same run. */
   readonly start: (executionId: string, request: RunRequest) => Promise<StartedRun>;
 }
@@ -22,10 +22,9 @@ export function subrunActivity(options: SubrunOptions): Activity {
       retry: { attempts: 3, firstDelayMs: 300 },
     },
     async (work, { actor }) => {
-      const [parent] = await options.runtime.readListed(workflowRun, actor.tenant, [actor.key]);
+      const parent = (await options.runtime.of(workflowRun).readListed(actor.tenant, [actor.key])).get(actor.key);
       if (parent === undefined) throw new Terminal("workflow_execution_not_found", "The parent was removed");
-      // Checked against the actor's schema when it was written.
-      const { header } = parent.state as unknown as Pick<RunState, "header">;
+      const { header } = parent;
       try {
         const started = await options.start(work.child_execution_id, requestOf(actor, header, work));
         return { workflow_id: started.workflow_id, workflow_name: started.workflow_name };

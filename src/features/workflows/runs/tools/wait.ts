@@ -1,12 +1,12 @@
 /** The tool `workflow.wait`: answers once a run has ended, or its caller's time is up. */
+
 import { type Static, Type } from "@sinclair/typebox";
 import { execution } from "../../../../../actors/execution/execution.ts";
-import type { ExecutionState } from "../../../../../actors/execution/state.ts";
 import { Problem } from "../../../../../actors/kernel/problem.ts";
 import type { RunRecord } from "../../../../../actors/workflow/run/record/record.ts";
+import { workflowRun } from "../../../../../actors/workflow/run/run.ts";
 import type { Runtime } from "../../../../runtime/port.ts";
 import { ToolFailure } from "../../../tools/port.ts";
-import { runAddress } from "../address.ts";
 import { isTerminal } from "../log.ts";
 import type { Runs } from "../service.ts";
 import { defineTool, type ManagementTool, type ToolCaller } from "./tool.ts";
@@ -20,7 +20,7 @@ type Arguments = Static<typeof Arguments>;
 
 export interface WaitOptions {
   readonly runs: Pick<Runs, "record">;
-  readonly runtime: Pick<Runtime, "tail" | "readListed">;
+  readonly runtime: Pick<Runtime, "of">;
 }
 
 export function waitTool(options: WaitOptions): ManagementTool {
@@ -93,9 +93,12 @@ function untilOver({ runtime }: WaitOptions, { tenant, signal }: ToolCaller, id:
       resolve();
     };
     const timer = setTimeout(() => done(), ms);
-    const stop = runtime.tail(runAddress(tenant, id), 0, (entries, ended) => {
-      if (ended || entries.some(isTerminal)) done();
-    });
+    const stop = runtime
+      .of(workflowRun)
+      .at(tenant, id)
+      .tail(0, (entries, ended) => {
+        if (ended || entries.some(isTerminal)) done();
+      });
     signal.addEventListener("abort", done, { once: true });
   });
 }
@@ -107,9 +110,9 @@ async function isAncestor(
   awaited: string,
 ): Promise<boolean> {
   if (executionId === null) return false;
-  const [caller] = await runtime.readListed(execution, tenant, [executionId]);
+  const caller = (await runtime.of(execution).readListed(tenant, [executionId])).get(executionId);
   if (caller === undefined) return false;
-  const { header } = caller.state as unknown as Pick<ExecutionState, "header">;
+  const { header } = caller;
   const { path, parent_execution_id } = header.hierarchy;
   return [...path, parent_execution_id, header.workflow_execution_id].includes(awaited);
 }
