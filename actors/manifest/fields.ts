@@ -76,13 +76,6 @@ export class Fields {
     return value === null ? new Fields({}, this.at(key), this.findings) : Fields.of(value, this.at(key), this.findings);
   }
 
-  /** A member object that must be there; null, with an issue, when it is not. */
-  requiredSection(key: string): Fields | null {
-    const value = this.raw(key);
-    if (value === null) return this.issue(key, "is required");
-    return isObject(value) ? new Fields(value, this.at(key), this.findings) : this.issue(key, "must be an object");
-  }
-
   text(key: string, bounds: TextBounds = {}): string | null {
     const value = this.raw(key);
     if (value === null) return null;
@@ -126,24 +119,6 @@ export class Fields {
     if (value === null) return null;
     if (!Array.isArray(value)) return this.issue(key, "must be a list");
     return value.length <= max ? value : this.issue(key, `may have at most ${max} elements`);
-  }
-
-  texts(key: string, max: number, bounds: TextBounds = {}): readonly string[] {
-    return (this.list(key, max) ?? []).filter((value, index): value is string => {
-      const fault = typeof value === "string" ? textFault(value, bounds) : "must be a string";
-      if (fault !== null) this.issue(`${key}.${index}`, fault);
-      return fault === null;
-    });
-  }
-
-  /** The elements of a member array that are objects; the others are issues. */
-  sections(key: string, max: number): readonly Fields[] {
-    return (this.list(key, max) ?? []).flatMap((value, index) => {
-      const path = this.at(`${key}.${index}`);
-      if (isObject(value)) return [new Fields(value, path, this.findings)];
-      this.findings.issue(path, "must be an object");
-      return [];
-    });
   }
 
   /** A member array, its elements as members under their positions. */
@@ -193,11 +168,6 @@ export class Fields {
     const measured = read(value);
     if (measured === null) return this.issue(key, `not a ${what}`);
     return measured >= min && measured <= max ? measured : this.issue(key, `must be from ${said}`);
-  }
-
-  /** Members that are read elsewhere. */
-  elsewhere(...keys: readonly string[]): void {
-    for (const key of keys) this.known.add(key);
   }
 
   /** Warns of every member that was not read: it has no effect. */
