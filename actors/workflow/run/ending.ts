@@ -10,8 +10,7 @@ import { cleanup } from "./activities.ts";
 import { finalOutput } from "./blackboard/output.ts";
 import type { StateResult } from "./kind.ts";
 import { type RunEnd, workflowRunProtocol } from "./messages.ts";
-import type { RunEnding, RunStatus } from "./state.ts";
-import { DEADLINE } from "./timers.ts";
+import { DEADLINE, type RunEnding, type RunStatus } from "./state.ts";
 import type { Run } from "./turn.ts";
 
 /** @param result of the last state */

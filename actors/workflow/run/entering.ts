@@ -6,7 +6,7 @@ import { faultOf } from "./fault.ts";
 import { immediately } from "./kinds/immediate.ts";
 import { kindOf } from "./kinds/registry.ts";
 import { tooLarge } from "./settling.ts";
-import { stateTimer } from "./timers.ts";
+import { stateTimer } from "./state.ts";
 import type { Run } from "./turn.ts";
 
 /**

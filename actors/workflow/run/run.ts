@@ -26,8 +26,7 @@ import { type CancelReply, type PauseReply, type StartReply, workflowRunProtocol
 import { childIsOurs, commandIsOurs, runIsOurs, webhookIsOurs } from "./news.ts";
 import { listedMembers } from "./record/record.ts";
 import { settle, tooLarge } from "./settling.ts";
-import { type Current, isOver, RunState } from "./state.ts";
-import { DEADLINE, stateTimer } from "./timers.ts";
+import { type Current, DEADLINE, isOver, RunState, stateTimer } from "./state.ts";
 import { type Result, Run, unchanged } from "./turn.ts";
 import { unwantedAgent, unwantedRun } from "./unwanted.ts";
 

@@ -9,7 +9,7 @@ import { complete, fail } from "./ending.ts";
 import { faultResult } from "./fault.ts";
 import type { StateResult } from "./kind.ts";
 import { type Decision, decisionOf } from "./rules/deciding.ts";
-import { stateTimer } from "./timers.ts";
+import { stateTimer } from "./state.ts";
 import type { Run } from "./turn.ts";
 
 /**

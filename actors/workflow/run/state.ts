@@ -192,3 +192,7 @@ export const RunState = Type.Object({
 export type RunState = Static<typeof RunState>;
 
 export const isOver = ({ status }: Pick<RunState, "status">): boolean => status !== "pending" && status !== "running";
+
+/** Names of a run's timers. */
+export const DEADLINE = "deadline";
+export const stateTimer = (entry: number): string => `state:${entry}`;

@@ -21,7 +21,8 @@ import { modelCallActivity, toolCallActivity } from "./iteration/loop-activities
 import { validateActivity } from "./iteration/validation.ts";
 import { workspaceRemoveActivity } from "./iteration/workspace.ts";
 import { executionMetrics } from "./metrics.ts";
-import { outputActivities } from "./output/activities.ts";
+import { deliverySendActivity } from "./output/deliver.ts";
+import { outputHandleActivity, outputRecallActivity } from "./output/output-handler.ts";
 import { createPlans } from "./plans.ts";
 import { executionsProjection } from "./projection.ts";
 import { executionRecords } from "./records.ts";
@@ -133,7 +134,9 @@ export const executions = defineFeature({
         childStartActivity({ runtime, plans, start: (id, request) => startAs(id, false, request) }),
         modelCallActivity({ runtime, models, tools: toolbox }),
         toolCallActivity({ runtime, tools: toolbox }),
-        ...outputActivities({ runtime, plans, outside, log: warn }),
+        outputHandleActivity({ runtime, plans, outside }),
+        outputRecallActivity(runtime),
+        deliverySendActivity({ runtime, plans, outside, log: warn }),
         workspaceRemoveActivity(sandboxes, volumes),
       ];
     }

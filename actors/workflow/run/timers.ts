@@ -1,3 +1,0 @@
-/** Names of a run's timers. */
-export const DEADLINE = "deadline";
-export const stateTimer = (entry: number): string => `state:${entry}`;
