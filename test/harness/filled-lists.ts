@@ -103,7 +103,7 @@ export async function fillLists(sql: Sql, tenant: number, count: number): Promis
   );
   for (const [kind, of] of [
     ["execution", "agent"],
-    ["workflow", "workflow"],
+    ["workflow_run", "workflow"],
   ] as const) {
     await write(
       `insert into runtime_counters select '${kind}', $2, ${idOf(kinds[of], tenant, `n % ${subjects}`)}, n % 16, count(*)

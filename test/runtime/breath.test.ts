@@ -1,13 +1,13 @@
 /** Turns that take long let others have their time. */
 import { expect, test } from "bun:test";
-import { Breath } from "../../src/runtime/lane/yield-budget.ts";
+import { YieldBudget } from "../../src/runtime/lane/yield-budget.ts";
 
 function compute(ms: number): void {
   for (const until = performance.now() + ms; performance.now() < until; );
 }
 
 test("it is due once the turns have taken long, and then what waits comes first", async () => {
-  const breath = new Breath();
+  const breath = new YieldBudget();
   expect(breath.isDue).toBe(false);
   let served = 0;
   setTimeout(() => {

@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import type { Outcome } from "../../actors/kernel/activity.ts";
 import type { Work } from "../../src/runtime/activities/fair-queue.ts";
-import { Conclusions } from "../../src/runtime/activities/results.ts";
+import { ActivityResults } from "../../src/runtime/activities/results.ts";
 
 const work: Work = {
   id: "work-1",
@@ -28,7 +28,7 @@ function conclusions(conclude: (sent: number) => Promise<void>) {
       return conclude(sent.length);
     },
   };
-  return { clock, sent, all: new Conclusions(options, () => false) };
+  return { clock, sent, all: new ActivityResults(options, () => false) };
 }
 
 test("sent again after a while, as long as the row is there", async () => {

@@ -4,7 +4,7 @@ import type { Address } from "../port.ts";
 import { insist } from "../timeout.ts";
 import type { Work } from "./fair-queue.ts";
 
-interface Conclusion {
+interface ActivityResult {
   readonly work: Work;
   readonly outcome: Outcome;
   readonly sentAt: number;
@@ -13,17 +13,17 @@ interface Conclusion {
 /** An outcome that was not taken in for this long is sent once more, ms. */
 const sendAgainMs = 10_000;
 
-export interface ConclusionsOptions {
+export interface ActivityResultsOptions {
   readonly now: () => number;
   /** Delivers an outcome to the actor; resolves when it is accepted. */
   conclude(to: Address, type: string, outcome: Outcome): Promise<void>;
 }
 
-export class Conclusions {
-  private readonly sent = new Map<string, Conclusion>();
+export class ActivityResults {
+  private readonly sent = new Map<string, ActivityResult>();
 
   constructor(
-    private readonly options: ConclusionsOptions,
+    private readonly options: ActivityResultsOptions,
     private readonly hopeless: () => boolean,
   ) {}
 

@@ -16,7 +16,7 @@ import type { AbortReason, Activity, ActivityContext, Address, AskOptions } from
 import { insist } from "../timeout.ts";
 import { runAttempts } from "./attempts.ts";
 import { FairQueue, type Work } from "./fair-queue.ts";
-import { Conclusions } from "./results.ts";
+import { ActivityResults } from "./results.ts";
 
 interface Running {
   readonly work: Work;
@@ -62,7 +62,7 @@ export class ActivityRunner {
   private readonly queues = new Map<string, FairQueue>();
   private readonly running = new Map<string, Running>();
   private readonly runningByName = new Map<string, number>();
-  private readonly concluded: Conclusions;
+  private readonly concluded: ActivityResults;
   /** Rows of this node that the last look found and that nobody here knows of. */
   private unknown = new Set<string>();
   private sweeps = 0;
@@ -70,7 +70,7 @@ export class ActivityRunner {
 
   constructor(private readonly options: ActivityRunnerOptions) {
     this.activities = new Map(options.activities.map((activity) => [activity.definition.name, activity]));
-    this.concluded = new Conclusions(options, () => this.draining);
+    this.concluded = new ActivityResults(options, () => this.draining);
   }
 
   isHostBound = (name: string): boolean => this.activities.get(name)?.hostBound === true;

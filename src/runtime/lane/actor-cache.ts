@@ -4,7 +4,7 @@ import { joinState } from "../reads/listed.ts";
 import { loadBatch, type StoredRow } from "./journal.ts";
 import type { Resident } from "./turn.ts";
 
-export interface ResidentsOptions {
+export interface ActorCacheOptions {
   readonly clock: { now(): number };
   /** Actors kept in memory, and how long an idle one stays, ms. */
   readonly residents: number;
@@ -13,10 +13,10 @@ export interface ResidentsOptions {
 
 const sweepEveryMs = 1000;
 
-export class Residents extends Map<string, Resident> {
+export class ActorCache extends Map<string, Resident> {
   private sweptAt = 0;
 
-  constructor(private readonly options: ResidentsOptions) {
+  constructor(private readonly options: ActorCacheOptions) {
     super();
   }
 

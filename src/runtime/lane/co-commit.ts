@@ -8,28 +8,28 @@
 import type { Sql } from "../../store/postgres.ts";
 import { type Envelope, messageId } from "../mailbox/envelope.ts";
 import { partitionOf } from "../mailbox/partition.ts";
-import type { Residents } from "./actor-cache.ts";
+import type { ActorCache } from "./actor-cache.ts";
 import type { Batch, Held, Told } from "./batch.ts";
-import type { Troubles } from "./poison.ts";
+import type { PoisonMessages } from "./poison.ts";
 import type { Resident, Turns } from "./turn.ts";
-import type { Breath } from "./yield-budget.ts";
+import type { YieldBudget } from "./yield-budget.ts";
 
 /** Turns that may follow from one message within its commit; an endless exchange goes on from commit to commit. */
 const chainLimit = 32;
 /** Likewise from all messages of one commit: everybody else on the node waits for it. */
 const joinedLimit = 2048;
 
-export interface TogetherOptions {
+export interface CoCommitOptions {
   readonly sql: Sql;
   readonly turns: Turns;
   readonly partitions: number;
 }
 
-export class Together {
+export class CoCommit {
   constructor(
-    private readonly options: TogetherOptions,
-    private readonly residents: Residents,
-    private readonly troubles: Troubles,
+    private readonly options: CoCommitOptions,
+    private readonly residents: ActorCache,
+    private readonly troubles: PoisonMessages,
   ) {}
 
   /**
@@ -38,7 +38,13 @@ export class Together {
    * @param breath of the batch, taken between two turns as well
    * @throws when the store cannot be read; the batch is then given up as a whole
    */
-  async follow(batch: Batch, held: Held, original: Envelope, first: readonly Told[], breath: Breath): Promise<void> {
+  async follow(
+    batch: Batch,
+    held: Held,
+    original: Envelope,
+    first: readonly Told[],
+    breath: YieldBudget,
+  ): Promise<void> {
     const queue = [...first];
     // One of a receiver's messages went out, so the later ones of this commit must not overtake it.
     const sentOut = new Set<string>();

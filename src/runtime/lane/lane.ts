@@ -11,19 +11,19 @@ import { clearOutbox, loadOutbox } from "../effects/outbox.ts";
 import { compareStreamIds, type Delivery } from "../mailbox/mailbox.ts";
 import type { OwnedPartition } from "../ownership/lease.ts";
 import { insist } from "../timeout.ts";
-import { Residents } from "./actor-cache.ts";
+import { ActorCache } from "./actor-cache.ts";
 import { Batch, type Held, isRepeat, nothingTold, type Told } from "./batch.ts";
-import { Together } from "./co-commit.ts";
+import { CoCommit } from "./co-commit.ts";
 import { PartitionLost } from "./journal.ts";
 import type { LaneOptions } from "./options.ts";
-import { Troubles } from "./poison.ts";
+import { PoisonMessages } from "./poison.ts";
 import type { Resident } from "./turn.ts";
-import { Breath } from "./yield-budget.ts";
+import { YieldBudget } from "./yield-budget.ts";
 
 export class Lane {
   readonly held = new Map<number, Held>();
-  private readonly cache: Residents;
-  private readonly together: Together;
+  private readonly cache: ActorCache;
+  private readonly together: CoCommit;
   private inbox: Delivery[] = [];
   private readonly buffered = new Map<number, number>();
   private readonly controls: (() => Promise<void>)[] = [];
@@ -34,14 +34,14 @@ export class Lane {
   private careful = 0;
   /** The effects on their way out. */
   private publishing: Promise<void> = Promise.resolve();
-  private readonly troubles = new Troubles();
+  private readonly troubles = new PoisonMessages();
   /** Since when the batch under way is worked on; null when idle. */
   busySince: number | null = null;
   readonly counts = { turns: 0, commits: 0, deadLetters: 0 };
 
   constructor(private readonly options: LaneOptions) {
-    this.cache = new Residents(options);
-    this.together = new Together(options, this.cache, this.troubles);
+    this.cache = new ActorCache(options);
+    this.together = new CoCommit(options, this.cache, this.troubles);
   }
 
   start(): void {
@@ -106,7 +106,7 @@ export class Lane {
         });
         this.wakeUp = null;
         // Messages come in bursts: let the rest of this one arrive, so that it shares a commit.
-        await new Breath().take();
+        await new YieldBudget().take();
         continue;
       }
       const deliveries = this.next();
@@ -138,7 +138,7 @@ export class Lane {
     const batch = new Batch(options.node, options.clock, options.isHostBound);
     try {
       const live = await this.load(deliveries);
-      const breath = new Breath();
+      const breath = new YieldBudget();
       for (const delivery of deliveries) {
         if (breath.isDue) await breath.take();
         const held = this.held.get(delivery.partition);

@@ -5,14 +5,14 @@
 import { type Envelope, messageId } from "../mailbox/envelope.ts";
 import type { Delivery } from "../mailbox/mailbox.ts";
 
-export interface Trouble {
+export interface PoisonMessage {
   readonly partition: number;
   /** Why it becomes a dead letter; null while only what it tells together is kept apart. */
   readonly error: string | null;
 }
 
-export class Troubles {
-  private readonly byMessage = new Map<string, Trouble>();
+export class PoisonMessages {
+  private readonly byMessage = new Map<string, PoisonMessage>();
 
   /** @param joined whether turns of receivers were part of what could not be stored */
   note({ partition, envelope }: Delivery, joined: boolean, error: unknown): void {
@@ -21,7 +21,7 @@ export class Troubles {
     this.byMessage.set(messageId(envelope), { partition, error: joined ? null : why });
   }
 
-  of(envelope: Envelope): Trouble | null {
+  of(envelope: Envelope): PoisonMessage | null {
     return this.byMessage.size === 0 ? null : (this.byMessage.get(messageId(envelope)) ?? null);
   }
 

@@ -3,7 +3,7 @@
 /** At most so long, and one turn. */
 const busyMs = 20;
 
-export class Breath {
+export class YieldBudget {
   private since = performance.now();
 
   /** Whether this has gone on for so long that others wait. */
