@@ -100,7 +100,7 @@ export const ApprovalDecided = Type.Object({
   via: Via,
   /** ISO 8601. */
   decided_at: Text,
-  /** The Human result of the workflow contract, section 12. */
+  /** The result of a Human state (docs/reference/approvals.md). */
   result: JsonObject,
 });
 export type ApprovalDecided = Static<typeof ApprovalDecided>;

@@ -128,7 +128,7 @@ export interface Activity extends ActivityOptions {
 }
 
 /**
- * The doing of an activity whose contract lies in `actors/`. The runtime checks the stored input before `run` gets it.
+ * The doing of an activity that is declared in `actors/`. The runtime checks the stored input before `run` gets it.
  */
 export function implement<A extends ActivityDefinition>(
   definition: A,

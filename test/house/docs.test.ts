@@ -66,3 +66,26 @@ test("the page of errors names every code with its status", () => {
   const named = Object.fromEntries(rows.map(([, code = "", status]) => [code, Number(status)]));
   expect(named).toEqual({ ...problems });
 });
+
+/** Documents outside the project are cited by nobody; public standards may be. */
+const citations = [
+  /\bcontracts?\b(?!-test-secret)/i,
+  /§/,
+  /\bsection \d/i,
+  /\b(?:agents-executions|workflows-approvals|auth-tenancy|stimuli-webhooks|seal-tools-dispatch)\b/,
+  /\b(?:acceptance|platform|seal|stimuli) \d/i,
+];
+const standards = /\b(?:RFC \d+|semver\.org)\b/;
+
+test("no document outside the project is cited", () => {
+  const paths = [...new Glob("{actors,src,test,docs}/**/*.{ts,md,sql,lua,yaml,sh}").scanSync(root), "README.md"];
+  const cited = paths
+    .filter((path) => path !== "test/house/docs.test.ts")
+    .flatMap((path) =>
+      read(path)
+        .split("\n")
+        .filter((line) => !standards.test(line) && citations.some((pattern) => pattern.test(line)))
+        .map((line) => `${path}: ${line.trim().slice(0, 120)}`),
+    );
+  expect(cited).toEqual([]);
+});

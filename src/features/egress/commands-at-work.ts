@@ -5,7 +5,7 @@ import type { RunState, Work } from "../../../actors/workflow/run/state.ts";
 import type { Runtime } from "../../runtime/port.ts";
 import type { ExecutionIdentity } from "../execution-tokens/port.ts";
 
-/** `network_mode: default` of the workflow contract: every public host, by its name. */
+/** `network_mode: default` of a workflow's state: every public host, by its name. */
 export const publicHosts: NetworkPolicy = policyOf({ mode: "allow", allowlist: [], denylist: [] });
 
 /** Of the given commands of a tenant those that their runs still work with. */
