@@ -162,7 +162,7 @@ describe.skipIf(!works)("a command", () => {
     await until(() => processesWith(`sleep ${tag}`).length > 0, { what: "the command to run" });
     const began = performance.now();
     given.abort("abandoned");
-    await given.end;
+    expect(await given.end.catch((reason) => reason)).toBe("abandoned");
     expect(performance.now() - began).toBeLessThan(5_000);
     expect(processesWith(`sleep ${tag}`)).toEqual([]);
     expect(await fixture.sandbox.inspect(work.instance_id)).toBe("gone");
@@ -173,14 +173,14 @@ describe.skipIf(!works)("a command", () => {
   test("given up before it began, or after its node died, is never run or ended", async () => {
     const aborted = AbortSignal.abort("abandoned");
     const never = script("true");
-    await run(options, never, { signal: aborted });
+    expect(await run(options, never, { signal: aborted }).catch((reason) => reason)).toBe("abandoned");
     expect(await fixture.sandbox.inspect(never.instance_id)).toBe("gone");
     const work = script("sleep 100");
     const first = begin(options, work);
     await until(async () => (await attempts().read(work.instance_id))?.phase === "launched");
     first.abort("draining");
     await first.end.catch(() => {});
-    await run(options, work, { resumed: true, signal: aborted });
+    expect(await run(options, work, { resumed: true, signal: aborted }).catch((reason) => reason)).toBe("abandoned");
     expect(await fixture.sandbox.inspect(work.instance_id)).toBe("gone");
   });
 });
