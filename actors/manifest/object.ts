@@ -104,6 +104,8 @@ function objectSchema(members: Members, isStrict: boolean, definitions: Definiti
 function nullable(schema: JsonSchema): JsonSchema {
   const { type, enum: options } = schema;
   if (Array.isArray(options)) return { ...schema, enum: [...options, null] };
+  // What stands beside the type would go on refusing null.
+  if (schema.oneOf !== undefined) return { anyOf: [schema, { type: "null" }] };
   if (typeof type === "string") return { ...schema, type: [type, "null"] };
   if (Array.isArray(type)) return { ...schema, type: [...type, "null"] };
   if (Array.isArray(schema.anyOf)) return { ...schema, anyOf: [...schema.anyOf, { type: "null" }] };
