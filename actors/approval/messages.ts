@@ -132,7 +132,7 @@ export const DecisionReply = Type.Union([
 ]);
 export type DecisionReply = Static<typeof DecisionReply>;
 
-export const LinkReply = Type.Union([
+const LinkReply = Type.Union([
   Type.Object({ outcome: Type.Literal("issued"), expires_at: Text }),
   /** This approval has had as many links as one may have. */
   Type.Object({ outcome: Type.Literal("too_many") }),

@@ -74,7 +74,7 @@ export const iterationValidate = defineActivity({
 export type Validated = Outcome<typeof iterationValidate>;
 
 /** What a model is asked. */
-export const ModelCallInput = Type.Object({
+const ModelCallInput = Type.Object({
   execution_id: Type.String(),
   agent_name: Type.String(),
   iteration: Type.Integer(),

@@ -139,7 +139,7 @@ export const PickedUpReply = Type.Union([
 export type PickedUpReply = Static<typeof PickedUpReply>;
 
 /** Whether there is a kept text to be read. */
-export const ContextReply = Type.Object({ kept: Type.Boolean() });
+const ContextReply = Type.Object({ kept: Type.Boolean() });
 export type ContextReply = Static<typeof ContextReply>;
 
 /** The command a bootstrap is to run: the gateway's reply as it is. */
@@ -209,7 +209,7 @@ export const CancelReply = Type.Union([
 ]);
 export type CancelReply = Static<typeof CancelReply>;
 
-export const EraseReply = Type.Object({ outcome: Type.Union([Type.Literal("erased"), Type.Literal("unknown")]) });
+const EraseReply = Type.Object({ outcome: Type.Union([Type.Literal("erased"), Type.Literal("unknown")]) });
 export type EraseReply = Static<typeof EraseReply>;
 
 /** One entry of the loop log. `dispatch` and `final` are stored replies, the rest is the conversation. */

@@ -54,7 +54,7 @@ export const PauseReply = Type.Union([
 ]);
 export type PauseReply = Static<typeof PauseReply>;
 
-export const EraseReply = Type.Object({ outcome: Type.Union([Type.Literal("erased"), Type.Literal("unknown")]) });
+const EraseReply = Type.Object({ outcome: Type.Union([Type.Literal("erased"), Type.Literal("unknown")]) });
 export type EraseReply = Static<typeof EraseReply>;
 
 export const workflowRunProtocol = defineProtocol({

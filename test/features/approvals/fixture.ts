@@ -109,8 +109,16 @@ export async function openFixture({ smtpUrl }: FixtureOptions = {}) {
     until(async () => (await stores.sql`select 1 from runtime_outbox limit 1`).length === 0, { what: "the outbox" });
   const records = approvalRecords(stores.sql);
   const approvals = createApprovals({
+    // Of the node there is now: it may be another one after a restart.
     runtime: {
-      of: (definition) => node.runtime.of(definition),
+      of: (definition) => ({
+        at: (tenant, key) => node.runtime.of(definition).at(tenant, key),
+        readMany: (tenant, keys) => node.runtime.of(definition).readMany(tenant, keys),
+        readListed: (tenant, keys) => node.runtime.of(definition).readListed(tenant, keys),
+        logPoints: (log, behind, limit) => node.runtime.of(definition).logPoints(log, behind, limit),
+        logEntries: (log, points) => node.runtime.of(definition).logEntries(log, points),
+        eraseLogs: (keys, except) => node.runtime.of(definition).eraseLogs(keys, except),
+      }),
     },
     records,
     publicUrl: "https://svc.test",
