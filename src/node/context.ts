@@ -51,7 +51,7 @@ export async function openContext(
     partitions: config.partitions,
     leaseTtlMs: config.leaseTtlMs,
     mailboxLimit: config.mailboxLimit,
-    residents: config.actorCache,
+    cachedActors: config.actorCache,
     idleMs: config.actorIdleSeconds * 1000,
     orphanAfterMs,
     clock: { now, newId },

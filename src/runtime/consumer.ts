@@ -3,7 +3,7 @@
 import type { Redis } from "ioredis";
 import type { AnyActorDefinition } from "../../actors/kernel/actor.ts";
 import type { Sql } from "../store/postgres.ts";
-import { openPatientRedis } from "../store/redis.ts";
+import { openRetryingRedis } from "../store/redis.ts";
 import { ActivityRunner } from "./activities/runner.ts";
 import { Outbox, type TimerJob } from "./effects/outbox.ts";
 import { Journal } from "./lane/journal.ts";
@@ -37,7 +37,7 @@ export interface ConsumerOptions {
   readonly host: string;
   readonly partitions: number;
   readonly leaseTtlMs: number;
-  readonly residents: number;
+  readonly cachedActors: number;
   readonly idleMs: number;
   readonly orphanAfterMs: number;
   readonly clock: { now(): number; newId(): string };
@@ -79,9 +79,9 @@ export function createConsumer(options: ConsumerOptions, work: RuntimeWork, link
   const { node, keys, commands, subscriber, calls, tails, sender } = links;
   const { tell, conclude } = sender;
   const crash = options.crash ?? (() => {});
-  const blocking = openPatientRedis(options.redisUrl);
-  const jobs = openPatientRedis(options.redisUrl);
-  const worker = openPatientRedis(options.redisUrl);
+  const blocking = openRetryingRedis(options.redisUrl);
+  const jobs = openRetryingRedis(options.redisUrl);
+  const worker = openRetryingRedis(options.redisUrl);
 
   const timers = new Timers({
     connection: jobs,
@@ -127,7 +127,7 @@ export function createConsumer(options: ConsumerOptions, work: RuntimeWork, link
         clock,
         batchSize,
         bufferLimit,
-        residents: options.residents,
+        cachedActors: options.cachedActors,
         idleMs: options.idleMs,
         isHostBound: runner.isHostBound,
         follow: (partition, offset) => reader.follow(partition, offset),
@@ -191,11 +191,11 @@ export function createConsumer(options: ConsumerOptions, work: RuntimeWork, link
   }
 
   async function stop(): Promise<void> {
-    const step = async (what: string, patienceMs: number, act: () => Promise<unknown>) => {
-      if (!(await within(patienceMs, act))) options.log("handover_incomplete", { step: what });
+    const step = async (what: string, timeoutMs: number, act: () => Promise<unknown>) => {
+      if (!(await within(timeoutMs, act))) options.log("handover_incomplete", { step: what });
     };
     await step("timers", options.leaseTtlMs, () => timers.stop());
-    await step("activities", activityPatienceMs, () => runner.drain());
+    await step("activities", activityTimeoutMs, () => runner.drain());
     await step("partitions", options.leaseTtlMs, () => ownership.stop());
     await step("mailboxes", options.leaseTtlMs, () => reader.stop());
     await step("turns", options.leaseTtlMs, () => Promise.all(lanes.map((lane) => lane.stop())));
@@ -223,7 +223,7 @@ export function createConsumer(options: ConsumerOptions, work: RuntimeWork, link
         commits: sum((lane) => lane.counts.commits),
         deadLetters: sum((lane) => lane.counts.deadLetters),
         backlog: sum((lane) => lane.backlog),
-        residents: sum((lane) => lane.residents),
+        cachedActors: sum((lane) => lane.cachedActors),
         activitiesRunning: running,
         activitiesWaiting: waiting,
       };
@@ -232,4 +232,4 @@ export function createConsumer(options: ConsumerOptions, work: RuntimeWork, link
 }
 
 /** How long a leaving node waits for its activities to let go, ms. */
-const activityPatienceMs = 10_000;
+const activityTimeoutMs = 10_000;

@@ -3,7 +3,7 @@
  * What it guarantees, and how, is in README.md beside this file.
  */
 import { isDatabaseUnavailable, type Sql } from "../store/postgres.ts";
-import { openPatientRedis, openRedis } from "../store/redis.ts";
+import { openRedis, openRetryingRedis } from "../store/redis.ts";
 import { type Consumer, type ConsumerCounts, createConsumer, type RuntimeWork } from "./consumer.ts";
 import { DeadLetters } from "./dead-letters/dead-letter.ts";
 import { actorsOf, type HandleLinks } from "./handle.ts";
@@ -34,7 +34,7 @@ export interface RuntimeOptions {
   /** Messages a partition's mailbox may hold. */
   readonly mailboxLimit: number;
   /** Actors kept in memory. */
-  readonly residents: number;
+  readonly cachedActors: number;
   /** An actor idle this long leaves memory, ms. */
   readonly idleMs: number;
   /** Host-bound work of a host that stays away this long is resumed elsewhere, ms. */
@@ -47,7 +47,7 @@ export interface RuntimeOptions {
 }
 
 /** The runtime of a node: reads at once, sends from `start` on. */
-export interface NodeRuntime extends Runtime, HandleLinks {
+export interface NodeRuntime extends Runtime {
   /** Takes this node's share of the partitions, then begins to work on their messages and activities. Called once. */
   start(work: RuntimeWork): Promise<void>;
 }
@@ -62,7 +62,7 @@ export function createRuntime(options: RuntimeOptions): NodeRuntime {
   const keys = runtimeKeys(options.prefix);
   const node = clock.newId();
   const commands = openRedis(options.redisUrl);
-  const subscriber = openPatientRedis(options.redisUrl);
+  const subscriber = openRetryingRedis(options.redisUrl);
   const calls = new Calls(node);
   const writer = new MailboxWriter({ redis: commands, keys, limit: options.mailboxLimit, now: clock.now });
   let consumer: Consumer | null = null;
@@ -124,7 +124,6 @@ export function createRuntime(options: RuntimeOptions): NodeRuntime {
     nodeId: node,
     start,
     of: (definition) => actorsOf(links, definition),
-    ...links,
     deadLetters: {
       list: (filter) => deadLetters.list(filter),
       inspect: (id) => deadLetters.inspect(id),
@@ -132,12 +131,12 @@ export function createRuntime(options: RuntimeOptions): NodeRuntime {
     },
     async status() {
       const [database, redis] = await Promise.all([
-        within(statusPatienceMs, () =>
+        within(statusTimeoutMs, () =>
           sql`select 1`.catch((error: unknown) => {
             if (isDatabaseUnavailable(error)) throw error;
           }),
         ),
-        within(statusPatienceMs, () => commands.ping()),
+        within(statusTimeoutMs, () => commands.ping()),
       ]);
       const { partitions, consuming } = consumer?.status() ?? { partitions: 0, consuming: false };
       return { database, redis, partitions, consuming, draining };
@@ -156,10 +155,10 @@ const idle: ConsumerCounts = {
   commits: 0,
   deadLetters: 0,
   backlog: 0,
-  residents: 0,
+  cachedActors: 0,
   activitiesRunning: 0,
   activitiesWaiting: 0,
 };
 
 /** A store that takes longer than this to answer is as good as away, ms. */
-const statusPatienceMs = 1000;
+const statusTimeoutMs = 1000;

@@ -184,7 +184,7 @@ export interface RuntimeCounts {
   /** Messages read but not yet turned into turns. */
   readonly backlog: number;
   /** Actors in memory. */
-  readonly residents: number;
+  readonly cachedActors: number;
   readonly activitiesRunning: number;
   readonly activitiesWaiting: number;
   readonly tails: number;

@@ -1,7 +1,7 @@
 /** The queues of the service on BullMQ, beside the runtime's own: what each is called and what its jobs hold. */
 import { type ConnectionOptions, type Job, Queue, Worker } from "bullmq";
 import { waitAtMost } from "../lib/timers.ts";
-import { openPatientRedis } from "./redis.ts";
+import { openRetryingRedis } from "./redis.ts";
 
 /** What the jobs of each queue hold. Names may not contain `:`. */
 export interface Queues {
@@ -57,8 +57,8 @@ const maxStalledCount = 10;
 const keptFailures = 1000;
 
 export function openQueue<N extends keyof Queues>(name: N, { redisUrl, prefix }: QueueOptions): OpenQueue<Queues[N]> {
-  const commands = openPatientRedis(redisUrl);
-  const blocking = openPatientRedis(redisUrl);
+  const commands = openRetryingRedis(redisUrl);
+  const blocking = openRetryingRedis(redisUrl);
   const shared = { prefix: `${prefix}:bull` };
   const queue = new Queue<Queues[N]>(name, {
     ...shared,

@@ -17,7 +17,7 @@ export function openRedis(url: string): Redis {
 }
 
 /** For blocking reads, subscriptions and BullMQ: waits for Redis as long as it takes. */
-export function openPatientRedis(url: string): Redis {
+export function openRetryingRedis(url: string): Redis {
   return quiet(new Redis(url, { ...base, maxRetriesPerRequest: null }));
 }
 

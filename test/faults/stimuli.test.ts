@@ -11,9 +11,9 @@ import { OwnStores } from "./own-stores.ts";
 setDefaultTimeout(120_000);
 
 const secret = "a-secret-for-the-burst";
-const undo: (() => Promise<void>)[] = [];
+const disposers: (() => Promise<void>)[] = [];
 afterEach(async () => {
-  for (const step of undo.splice(0).reverse()) await step();
+  for (const step of disposers.splice(0).reverse()) await step();
 });
 
 /** A node with a source that is routed within the request and one that is only acknowledged. */
@@ -29,7 +29,7 @@ async function open(stores: TestStores): Promise<StimuliFixture> {
 
 async function join(stores: TestStores): Promise<StimuliFixture> {
   const node = await startNodeProcess(stores, { env: { SVC_LOG_LEVEL: "error" } });
-  undo.push(() => node.dispose());
+  disposers.push(() => node.dispose());
   return new StimuliFixture(stores, node);
 }
 
@@ -89,7 +89,7 @@ async function expectOnce(sql: Sql, count: number): Promise<void> {
 
 test("kill -9 of the node in the burst", async () => {
   const stores = await freshStores();
-  undo.push(() => stores.dispose());
+  disposers.push(() => stores.dispose());
   const fixture = await open(stores);
   const count = 1_000;
   const answers: Answers = new Map();
@@ -108,9 +108,9 @@ test.each<[string, (own: OwnStores) => Promise<void>]>([
   ["PostgreSQL", (own) => own.withoutPostgres("SIGKILL", async () => {})],
 ])("kill -9 of %s in the burst", async (_, outage) => {
   const own = await OwnStores.start();
-  undo.push(() => own.dispose());
+  disposers.push(() => own.dispose());
   const stores = { ...(await own.fresh()), dispose: async () => {} };
-  undo.push(() => stores.sql.end({ timeout: 2 }));
+  disposers.push(() => stores.sql.end({ timeout: 2 }));
   const fixture = await open(stores);
   const count = 1_000;
   const answers: Answers = new Map();
@@ -126,7 +126,7 @@ test.each<[string, (own: OwnStores) => Promise<void>]>([
 
 test("two nodes get each delivery at the same instant, a thousand times", async () => {
   const stores = await freshStores();
-  undo.push(() => stores.dispose());
+  disposers.push(() => stores.dispose());
   const nodes = [await open(stores), await join(stores)] as const;
   const count = 1_000;
   let next = 0;

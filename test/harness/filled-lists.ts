@@ -10,13 +10,11 @@ import { definitionOf, headerOf, human } from "../actors/workflow/sample.ts";
 
 /** Agents, workflows and sources of each tenant. */
 export const subjects = 20;
-/** Of so many executions, runs and approvals the latest one is unfinished. */
-export const unfinishedOf = 5_000;
 /** Every tenth one is another status than the usual; every fiftieth belongs to a workflow, a run, a parent. */
 const rare = 50;
 
 /** The id of the n-th thing of a kind and tenant; ids of one kind sort by their number. */
-export function idOf(kind: number, tenant: number, number: number | string): string {
+function idOf(kind: number, tenant: number, number: number | string): string {
   const tail = `${kind}${String(tenant).padStart(11, "0")}`;
   if (typeof number === "string") return `(lpad(to_hex(${number}), 8, '0') || '-0000-7000-8000-${tail}')`;
   return `${number.toString(16).padStart(8, "0")}-0000-7000-8000-${tail}`;

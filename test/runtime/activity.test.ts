@@ -5,7 +5,6 @@ import {
   type ActivityContext,
   type ActivityOptions,
   implement,
-  type NodeRuntime,
   Retryable,
   Terminal,
 } from "../../src/runtime/index.ts";
@@ -13,6 +12,7 @@ import { encodeEnvelope } from "../../src/runtime/mailbox/envelope.ts";
 import { runtimeKeys } from "../../src/runtime/mailbox/partition.ts";
 import { openRedis } from "../../src/store/redis.ts";
 import { counter, jsonActivity } from "../harness/counter.ts";
+import type { TestRuntime } from "../harness/runtime.ts";
 import { until } from "../harness/until.ts";
 import { at, gate, Harness, stateOf } from "./harness.ts";
 
@@ -22,10 +22,10 @@ function activity(name: string, run: Activity["run"], options: Partial<ActivityO
   return implement(jsonActivity(name), { concurrency: 4, retry: { attempts: 3, firstDelayMs: 20 }, ...options }, run);
 }
 
-const perform = (runtime: NodeRuntime, key: string, name: string, id: string, tenant = "acme") =>
+const perform = (runtime: TestRuntime, key: string, name: string, id: string, tenant = "acme") =>
   runtime.ask(at(key, tenant), "work", { activity: name, id, input: id });
 
-async function outcome(runtime: NodeRuntime, key: string): Promise<string> {
+async function outcome(runtime: TestRuntime, key: string): Promise<string> {
   return await until(async () => (await stateOf(runtime, key))?.outcomes.at(-1), { what: `the outcome for ${key}` });
 }
 

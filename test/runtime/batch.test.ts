@@ -1,18 +1,18 @@
 /** What a batch makes of work whose outcome and whose end as unwanted meet in one commit. */
 import { expect, test } from "bun:test";
 import { Batch, type Held } from "../../src/runtime/lane/batch.ts";
-import type { Resident } from "../../src/runtime/lane/turn.ts";
+import type { CachedActor } from "../../src/runtime/lane/turn.ts";
 import type { Envelope } from "../../src/runtime/mailbox/envelope.ts";
 
 const held = { partition: 0, epoch: 1, outboxSequence: 0 } as Held;
-const resident = {
+const actor = {
   kind: "counter",
   key: "a",
   tenant: "acme",
   partition: 0,
   state: {},
   logs: {},
-} as unknown as Resident;
+} as unknown as CachedActor;
 
 function message(activity: string | null): Envelope {
   const to = { kind: "counter", key: "a", tenant: "acme", type: "worked", body: null };
@@ -26,13 +26,13 @@ const givingUp = (id: string) =>
 // One statement does one thing with a row: were it both given up and settled, it might stay.
 test("a turn that takes an outcome in and gives the same work up only settles it", () => {
   const both = batch();
-  both.done(held, resident, message("work"), givingUp("work"));
+  both.done(held, actor, message("work"), givingUp("work"));
   expect([both.settled, both.abandoned]).toEqual([["work"], []]);
 });
 
 test("work given up whose outcome is in the same batch is settled; the outcome drops", () => {
   const both = batch();
-  both.done(held, resident, message(null), givingUp("work"));
+  both.done(held, actor, message(null), givingUp("work"));
   expect(both.abandoned).toEqual(["work"]);
   expect(both.awaits("work", new Map([["work", true]]))).toBe(false);
   expect([both.settled, both.abandoned]).toEqual([["work"], []]);

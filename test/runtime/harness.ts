@@ -1,8 +1,8 @@
 /** Fresh stores and in-process nodes for one test file, put away after each test. */
 import { afterEach, beforeEach } from "bun:test";
 import type { Json } from "../../actors/kernel/json.ts";
-import type { Address, NodeRuntime, RuntimeOptions, RuntimeWork } from "../../src/runtime/index.ts";
-import { startTestNode, type TestNode } from "../harness/runtime.ts";
+import type { Address, RuntimeOptions, RuntimeWork } from "../../src/runtime/index.ts";
+import { startTestNode, type TestNode, type TestRuntime } from "../harness/runtime.ts";
 import { freshStores, type TestStores } from "../harness/stores.ts";
 import { until } from "../harness/until.ts";
 
@@ -18,7 +18,7 @@ export function at(key: string, tenant = "acme"): Address {
 }
 
 /** What is committed of a counter. */
-export async function stateOf(runtime: NodeRuntime, key: string): Promise<CounterState | null> {
+export async function stateOf(runtime: TestRuntime, key: string): Promise<CounterState | null> {
   return ((await runtime.read(at(key)))?.state ?? null) as CounterState | null;
 }
 

@@ -13,12 +13,12 @@ test("idle actors leave memory and come back with their state", async () => {
   const { runtime } = await harness.node({ idleMs: 100 });
   const keys = Array.from({ length: 50 }, (_, index) => `idle-${index}`);
   await Promise.all(keys.map((key) => runtime.ask(at(key), "add", { label: key })));
-  await until(() => runtime.counts().residents === 0, { what: "every actor to leave memory" });
+  await until(() => runtime.counts().cachedActors === 0, { what: "every actor to leave memory" });
   for (const key of keys) expect(await runtime.ask(at(key), "add", {})).toBe(2);
 });
 
 test("more actors than memory may hold still work", async () => {
-  const { runtime } = await harness.node({ residents: 10 });
+  const { runtime } = await harness.node({ cachedActors: 10 });
   const keys = Array.from({ length: 100 }, (_, index) => `many-${index}`);
   for (let round = 1; round <= 3; round++) {
     const replies = await Promise.all(keys.map((key) => runtime.ask(at(key), "add", {})));

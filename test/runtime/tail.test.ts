@@ -1,10 +1,10 @@
 /** Live tails: stored entries, then live ones, in order, none lost, none twice. */
 import { expect, test } from "bun:test";
-import type { LogEntry, NodeRuntime } from "../../src/runtime/index.ts";
+import type { LogEntry } from "../../src/runtime/index.ts";
 import { partitionOf } from "../../src/runtime/mailbox/partition.ts";
 import { openRedis } from "../../src/store/redis.ts";
 import { StoreProxy } from "../faults/proxy.ts";
-import type { TestNode } from "../harness/runtime.ts";
+import type { TestNode, TestRuntime } from "../harness/runtime.ts";
 import { until } from "../harness/until.ts";
 import { at, Harness, manyKeys } from "./harness.ts";
 
@@ -16,7 +16,7 @@ interface Followed {
   stop(): void;
 }
 
-function follow(runtime: NodeRuntime, key: string, after = 0): Followed {
+function follow(runtime: TestRuntime, key: string, after = 0): Followed {
   const followed: Followed = { entries: [], ended: 0, stop: () => {} };
   followed.stop = runtime.tail(at(key), after, (entries, ended) => {
     if (followed.ended > 0) throw new Error("nothing may follow the end");
@@ -29,7 +29,7 @@ function follow(runtime: NodeRuntime, key: string, after = 0): Followed {
 const notes = (count: number, from = 1) =>
   Array.from({ length: count }, (_, index) => ({ seq: from + index, entry: { note: String(from + index) } }));
 
-async function note(runtime: NodeRuntime, key: string, count: number, from = 1): Promise<void> {
+async function note(runtime: TestRuntime, key: string, count: number, from = 1): Promise<void> {
   await Promise.all(notes(count, from).map(({ entry }) => runtime.tell(at(key), "note", { text: entry.note })));
 }
 
@@ -138,7 +138,7 @@ test("an end whose notice was lost is noticed at the takeover", async () => {
 });
 
 /** A node that writes, one that follows by way of a proxy to Redis, and a key whose actor lives on the writing one. */
-async function apart(): Promise<{ writer: NodeRuntime; reader: TestNode; key: string; proxy: StoreProxy }> {
+async function apart(): Promise<{ writer: TestRuntime; reader: TestNode; key: string; proxy: StoreProxy }> {
   const writer = await harness.node();
   const proxy = await StoreProxy.to(harness.stores.redisUrl);
   const reader = await harness.node({}, { redisUrl: proxy.url });

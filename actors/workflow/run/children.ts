@@ -17,7 +17,7 @@ import type { AgentChild, AgentEnd } from "./state.ts";
 import type { Run } from "./turn.ts";
 
 /** How long a start may be refused for want of room, where the state has no timeout of its own. */
-const startPatienceMs = 30 * 60_000;
+const startTimeoutMs = 30 * 60_000;
 /** Of judges and pre-validators, as of an agent's own judges. */
 export const judgeTimeoutMs = 300_000;
 /** What may hold a verdict's reasoning (docs/reference/workflows.md). */
@@ -52,7 +52,7 @@ export function startChild(run: Run, wish: ChildWish): AgentChild {
     input: wish.input,
     intent: wish.intent ?? null,
     timeout_ms: left === null || timeout_ms === null ? (left ?? timeout_ms) : Math.min(left, timeout_ms),
-    start_by: deadline_at ?? run.now + startPatienceMs,
+    start_by: deadline_at ?? run.now + startTimeoutMs,
     overrides: {
       isolation: wish.isolation ?? null,
       temperature: wish.temperature ?? null,

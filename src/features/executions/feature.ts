@@ -174,7 +174,7 @@ export const executions = defineFeature({
             volumes,
             instances: sandboxes,
             runs,
-            leftBehind: { agents, cancelOfAgent },
+            orphans: { agents, cancelOfAgent },
             retentionDays: settings.executionRetentionDays,
             now,
             report: info,

@@ -2,18 +2,18 @@
 import type { Sql } from "../../store/postgres.ts";
 import { joinState } from "../reads/listed.ts";
 import { loadBatch, type StoredRow } from "./journal.ts";
-import type { Resident } from "./turn.ts";
+import type { CachedActor } from "./turn.ts";
 
 export interface ActorCacheOptions {
   readonly clock: { now(): number };
   /** Actors kept in memory, and how long an idle one stays, ms. */
-  readonly residents: number;
+  readonly cachedActors: number;
   readonly idleMs: number;
 }
 
 const sweepEveryMs = 1000;
 
-export class ActorCache extends Map<string, Resident> {
+export class ActorCache extends Map<string, CachedActor> {
   private sweptAt = 0;
 
   constructor(private readonly options: ActorCacheOptions) {
@@ -35,17 +35,17 @@ export class ActorCache extends Map<string, Resident> {
   }
 
   /** Takes in an actor that is not stored: so far there is none of this name. */
-  admitAbsent({ kind, key, tenant, partition }: Pick<Resident, "kind" | "key" | "tenant" | "partition">): void {
+  admitAbsent({ kind, key, tenant, partition }: Pick<CachedActor, "kind" | "key" | "tenant" | "partition">): void {
     this.set(`${kind}/${key}`, { kind, key, partition, tenant, version: 0, logs: {}, state: null, usedAt: 0 });
   }
 
   /**
    * Takes in actors that are not in memory, by name, with one query at most: `fresh` ones cannot be stored yet.
-   * @param activities of which to tell, in the same breath, whether they are under way, and wanted
+   * @param activities of which to tell, with the same query, whether they are under way, and wanted
    */
   async bring(
     sql: Sql,
-    missing: Map<string, Pick<Resident, "kind" | "key" | "partition" | "tenant"> & { readonly fresh: boolean }>,
+    missing: Map<string, Pick<CachedActor, "kind" | "key" | "partition" | "tenant"> & { readonly fresh: boolean }>,
     activities: readonly string[],
   ): Promise<ReadonlyMap<string, boolean>> {
     const stored = [...missing.values()].filter((one) => !one.fresh);
@@ -64,12 +64,12 @@ export class ActorCache extends Map<string, Resident> {
     const now = this.options.clock.now();
     if (now - this.sweptAt < sweepEveryMs) return;
     this.sweptAt = now;
-    for (const [name, resident] of this) if (now - resident.usedAt > this.options.idleMs) this.delete(name);
+    for (const [name, actor] of this) if (now - actor.usedAt > this.options.idleMs) this.delete(name);
   }
 
   /** Puts the longer unused half out of memory when there are too many. */
   evict(): void {
-    if (this.size <= this.options.residents) return;
+    if (this.size <= this.options.cachedActors) return;
     const byAge = [...this].sort(([, left], [, right]) => left.usedAt - right.usedAt);
     for (const [name] of byAge.slice(0, byAge.length >> 1)) this.delete(name);
   }

@@ -12,7 +12,7 @@ import type { Change, Projection, Statement } from "../port.ts";
 import { splitState } from "../reads/listed.ts";
 import { type TailNews, tailedLog } from "../reads/notices.ts";
 import type { ActivityRow, Commit, DeadLetterRow, LogRow, PartitionProgress } from "./journal.ts";
-import type { Resident, TurnResult, Turns } from "./turn.ts";
+import type { CachedActor, TurnResult, Turns } from "./turn.ts";
 
 /** A partition as its owner keeps it between commits. */
 export interface Held {
@@ -71,7 +71,7 @@ export class Batch {
   /** Turns begun in the commit of their sender. */
   joined = 0;
   /** The actors with a turn in this batch, as they were before the first. */
-  private readonly before = new Map<Resident, Json>();
+  private readonly before = new Map<CachedActor, Json>();
   private logs: LogRow[] = [];
   private readonly ended = new Map<string, { kind: string; key: string }>();
   private readonly deadLetters: DeadLetterRow[] = [];
@@ -111,15 +111,15 @@ export class Batch {
   }
 
   /** Runs a message through its actor, in memory. A turn that fails leaves everything as it was. */
-  run(turns: Turns, resident: Resident, envelope: Envelope): TurnResult {
-    if (resident.usedAt === 0 && resident.state !== null) {
-      const fault = turns.takeIn(resident);
+  run(turns: Turns, actor: CachedActor, envelope: Envelope): TurnResult {
+    if (actor.usedAt === 0 && actor.state !== null) {
+      const fault = turns.takeIn(actor);
       if (fault !== null) return { result: "failed", error: `stored state: ${fault}`, attempts: 1 };
     }
-    resident.usedAt = this.clock.now();
-    const before = resident.state;
-    const result = turns.run(resident, envelope);
-    if (result.result === "done" && !this.before.has(resident)) this.before.set(resident, before);
+    actor.usedAt = this.clock.now();
+    const before = actor.state;
+    const result = turns.run(actor, envelope);
+    if (result.result === "done" && !this.before.has(actor)) this.before.set(actor, before);
     return result;
   }
 
@@ -129,7 +129,7 @@ export class Batch {
    */
   done(
     held: Held,
-    resident: Resident,
+    actor: CachedActor,
     envelope: Envelope,
     turn: Extract<TurnResult, { result: "done" }>,
   ): readonly Told[] {
@@ -137,17 +137,17 @@ export class Batch {
     if (envelope.activity !== null) this.settled.push(envelope.activity);
     let told: Told[] | null = null;
     for (const effect of turn.effects) {
-      if (effect.effect !== "tell" || effect.coCommit !== true) this.effect(held, resident, effect);
+      if (effect.effect !== "tell" || effect.coCommit !== true) this.effect(held, actor, effect);
       else {
         const { kind, key } = effect;
         const fresh = turn.made.has(`${kind}/${key}`);
-        const wire = toOutbox(effect, resident) as string;
+        const wire = toOutbox(effect, actor) as string;
         told ??= [];
-        told.push({ kind, key, tenant: resident.tenant, fresh, wire });
+        told.push({ kind, key, tenant: actor.tenant, fresh, wire });
       }
     }
     if (turn.reply !== undefined) this.answer(held, envelope, { value: turn.reply });
-    if (resident.state === null) this.end(resident);
+    if (actor.state === null) this.end(actor);
     return told ?? nothingTold;
   }
 
@@ -192,25 +192,25 @@ export class Batch {
   ): Commit {
     const actors = [];
     const changes = new Map<string, Change[]>();
-    for (const [resident, before] of this.before) {
-      const { kind, key, tenant, partition } = resident;
-      if (before === null && resident.state === null) continue;
-      if (resident.state !== null) {
-        resident.version++;
+    for (const [actor, before] of this.before) {
+      const { kind, key, tenant, partition } = actor;
+      if (before === null && actor.state === null) continue;
+      if (actor.state !== null) {
+        actor.version++;
         actors.push({
           kind,
           key,
           tenant,
           partition,
-          version: resident.version,
-          logs: JSON.stringify(resident.logs),
-          ...splitState(resident.state, listedOf(kind)),
+          version: actor.version,
+          logs: JSON.stringify(actor.logs),
+          ...splitState(actor.state, listedOf(kind)),
         });
       }
       if (projections.has(kind)) {
         const list = changes.get(kind) ?? [];
         if (list.length === 0) changes.set(kind, list);
-        list.push({ key, tenant, before, after: resident.state });
+        list.push({ key, tenant, before, after: actor.state });
       }
     }
     const statements: Statement[] = [];
@@ -252,17 +252,17 @@ export class Batch {
     return held.published;
   }
 
-  private effect(held: Held, resident: Resident, effect: Effect): void {
+  private effect(held: Held, actor: CachedActor, effect: Effect): void {
     switch (effect.effect) {
       case "emit":
-        this.emit(resident, effect.log, effect.entry);
+        this.emit(actor, effect.log, effect.entry);
         return;
       case "perform":
         this.activities.push({
           id: effect.id,
-          kind: resident.kind,
-          key: resident.key,
-          tenant: resident.tenant,
+          kind: actor.kind,
+          key: actor.key,
+          tenant: actor.tenant,
           name: effect.activity,
           input: JSON.stringify(effect.input),
           replyType: effect.then,
@@ -279,7 +279,7 @@ export class Batch {
         }
         if (effect.to.until < this.clock.now()) return;
     }
-    const row = toOutbox(effect, resident);
+    const row = toOutbox(effect, actor);
     if (row !== null) this.outbox.push({ partition: held.partition, seq: ++held.outboxSequence, effect: row });
   }
 
@@ -294,10 +294,10 @@ export class Batch {
     else this.activities.splice(index, 1);
   }
 
-  private emit(resident: Resident, log: string, entry: Json): void {
-    const { kind, key, partition } = resident;
-    const seq = (resident.logs[log] ?? 0) + 1;
-    resident.logs[log] = seq;
+  private emit(actor: CachedActor, log: string, entry: Json): void {
+    const { kind, key, partition } = actor;
+    const seq = (actor.logs[log] ?? 0) + 1;
+    actor.logs[log] = seq;
     const at = this.clock.now();
     this.logs.push({ kind, key, log, seq, at, entry: JSON.stringify(entry) });
     if (log !== tailedLog) return;
@@ -311,11 +311,11 @@ export class Batch {
   }
 
   /** The actor is gone with everything it wrote, this batch's log entries included. */
-  private end(resident: Resident): void {
-    const { kind, key, partition } = resident;
+  private end(actor: CachedActor): void {
+    const { kind, key, partition } = actor;
     const name = `${kind}/${key}`;
     this.logs = this.logs.filter((row) => row.kind !== kind || row.key !== key);
-    resident.logs = {};
+    actor.logs = {};
     this.ended.set(name, { kind, key });
     const news = this.news.get(name) ?? { partition, kind, key, entries: [], ended: true };
     news.ended = true;

@@ -1,5 +1,5 @@
 /**
- * Messages that a sender wants handled in its own commit (`together` in actors/kernel/actor.ts).
+ * Messages that a sender wants handled in its own commit (`coCommit` in actors/kernel/effect.ts).
  *
  * Where the receiver lives in the sender's partition, one owner holds both and one fence guards both, so the
  * receiver's turn joins the batch right behind the sender's. What cannot be had that way goes through the
@@ -11,7 +11,7 @@ import { partitionOf } from "../mailbox/partition.ts";
 import type { ActorCache } from "./actor-cache.ts";
 import type { Batch, Held, Told } from "./batch.ts";
 import type { PoisonMessages } from "./poison.ts";
-import type { Resident, Turns } from "./turn.ts";
+import type { CachedActor, Turns } from "./turn.ts";
 import type { YieldBudget } from "./yield-budget.ts";
 
 /** Turns that may follow from one message within its commit; an endless exchange goes on from commit to commit. */
@@ -28,14 +28,14 @@ export interface CoCommitOptions {
 export class CoCommit {
   constructor(
     private readonly options: CoCommitOptions,
-    private readonly residents: ActorCache,
-    private readonly troubles: PoisonMessages,
+    private readonly cache: ActorCache,
+    private readonly poison: PoisonMessages,
   ) {}
 
   /**
-   * Runs what the turn of `original` told together, and what follows from that, in the order told; sends it out
+   * Runs what the turn of `original` told to be co-committed, and what follows from that, in the order told; sends it out
    * where the last attempt at one commit came to nothing.
-   * @param breath of the batch, taken between two turns as well
+   * @param budget of the batch, taken between two turns as well
    * @throws when the store cannot be read; the batch is then given up as a whole
    */
   async follow(
@@ -43,12 +43,12 @@ export class CoCommit {
     held: Held,
     original: Envelope,
     first: readonly Told[],
-    breath: YieldBudget,
+    budget: YieldBudget,
   ): Promise<void> {
     const queue = [...first];
     // One of a receiver's messages went out, so the later ones of this commit must not overtake it.
     const sentOut = new Set<string>();
-    const limit = this.troubles.of(original) === null ? chainLimit : 0;
+    const limit = this.poison.of(original) === null ? chainLimit : 0;
     let count = 0;
     for (let index = 0; index < queue.length; index++) {
       const told = queue[index] as Told;
@@ -58,10 +58,10 @@ export class CoCommit {
         batch.send(held, told);
         continue;
       }
-      if (breath.isDue) await breath.take();
+      if (budget.isDue) await budget.take();
       count++;
       batch.joined++;
-      if (!this.residents.has(name)) await this.bring(queue.slice(index), held);
+      if (!this.cache.has(name)) await this.bring(queue.slice(index), held);
       const more = this.turn(batch, held, told, original, count);
       if (more !== null) queue.push(...more);
       else {
@@ -77,10 +77,10 @@ export class CoCommit {
 
   /** One receiver's turn; null when it did not come about and left everything as it was. */
   private turn(batch: Batch, held: Held, told: Told, original: Envelope, count: number): readonly Told[] | null {
-    const resident = this.residents.get(`${told.kind}/${told.key}`) as Resident;
+    const actor = this.cache.get(`${told.kind}/${told.key}`) as CachedActor;
     const envelope = envelopeOf(told, original, count);
-    const result = batch.run(this.options.turns, resident, envelope);
-    return result.result === "done" ? batch.done(held, resident, envelope, result) : null;
+    const result = batch.run(this.options.turns, actor, envelope);
+    return result.result === "done" ? batch.done(held, actor, envelope, result) : null;
   }
 
   /** Loads the receivers that are not in memory; those made this moment need no look into the store. */
@@ -88,10 +88,10 @@ export class CoCommit {
     const missing = new Map<string, Told & { readonly partition: number }>();
     for (const told of queue) {
       const name = `${told.kind}/${told.key}`;
-      if (this.residents.has(name) || missing.has(name) || !this.isBeside(told, held)) continue;
+      if (this.cache.has(name) || missing.has(name) || !this.isBeside(told, held)) continue;
       missing.set(name, { ...told, partition: held.partition });
     }
-    await this.residents.bring(this.options.sql, missing, []);
+    await this.cache.bring(this.options.sql, missing, []);
   }
 }
 

@@ -151,7 +151,7 @@ export class Journal {
     private readonly node: string,
     private readonly host: string,
     /** How long a commit that stands still may keep others from its partitions, ms. */
-    private readonly patienceMs: number,
+    private readonly idleTimeoutMs: number,
   ) {}
 
   /**
@@ -176,8 +176,8 @@ export class Journal {
   private async commitTogether(statements: readonly Statement[]): Promise<void> {
     await this.sql.begin(async (tx) => {
       // A node that stops in the middle would otherwise hold its rows for as long as its socket is open.
-      const patience = tx.unsafe(`set local idle_in_transaction_session_timeout = ${this.patienceMs}`).execute();
-      await Promise.all([patience, ...statements.map((statement) => this.run(tx, statement))]);
+      const timeout = tx.unsafe(`set local idle_in_transaction_session_timeout = ${this.idleTimeoutMs}`).execute();
+      await Promise.all([timeout, ...statements.map((statement) => this.run(tx, statement))]);
     });
   }
 

@@ -17,13 +17,13 @@ import { CoCommit } from "./co-commit.ts";
 import { PartitionLost } from "./journal.ts";
 import type { LaneOptions } from "./options.ts";
 import { PoisonMessages } from "./poison.ts";
-import type { Resident } from "./turn.ts";
+import type { CachedActor } from "./turn.ts";
 import { YieldBudget } from "./yield-budget.ts";
 
 export class Lane {
   readonly held = new Map<number, Held>();
   private readonly cache: ActorCache;
-  private readonly together: CoCommit;
+  private readonly coCommit: CoCommit;
   private inbox: Delivery[] = [];
   private readonly buffered = new Map<number, number>();
   private readonly controls: (() => Promise<void>)[] = [];
@@ -34,14 +34,14 @@ export class Lane {
   private careful = 0;
   /** The effects on their way out. */
   private publishing: Promise<void> = Promise.resolve();
-  private readonly troubles = new PoisonMessages();
+  private readonly poison = new PoisonMessages();
   /** Since when the batch under way is worked on; null when idle. */
   busySince: number | null = null;
   readonly counts = { turns: 0, commits: 0, deadLetters: 0 };
 
   constructor(private readonly options: LaneOptions) {
     this.cache = new ActorCache(options);
-    this.together = new CoCommit(options, this.cache, this.troubles);
+    this.coCommit = new CoCommit(options, this.cache, this.poison);
   }
 
   start(): void {
@@ -81,7 +81,7 @@ export class Lane {
   detach(partitions: readonly number[]): Promise<void> {
     return this.control(async () => {
       this.drop(partitions);
-      this.troubles.forget(partitions);
+      this.poison.forget(partitions);
     });
   }
 
@@ -138,14 +138,14 @@ export class Lane {
     const batch = new Batch(options.node, options.clock, options.isHostBound);
     try {
       const live = await this.load(deliveries);
-      const breath = new YieldBudget();
+      const budget = new YieldBudget();
       for (const delivery of deliveries) {
-        if (breath.isDue) await breath.take();
+        if (budget.isDue) await budget.take();
         const held = this.held.get(delivery.partition);
         if (held === undefined) continue;
         const told = this.turn(batch, held, delivery, live);
         const original = told.length > 0 ? delivery.envelope : null;
-        if (original !== null) await this.together.follow(batch, held, original, told, breath);
+        if (original !== null) await this.coCommit.follow(batch, held, original, told, budget);
       }
       if (batch.touched.size === 0) return;
       options.crash("before_commit");
@@ -154,7 +154,7 @@ export class Lane {
       await this.recover(batch, deliveries, error);
       return;
     }
-    this.troubles.settle(deliveries);
+    this.poison.settle(deliveries);
     await this.carryOut(batch);
   }
 
@@ -168,7 +168,7 @@ export class Lane {
       if (envelope === null || held === undefined || isRepeat(held, envelope)) continue;
       const { kind, key, tenant, activity, fresh } = envelope;
       if (activity !== null) activities.push(activity);
-      if (this.troubles.of(envelope)?.error) continue;
+      if (this.poison.of(envelope)?.error) continue;
       const name = `${kind}/${key}`;
       if (!this.cache.has(name) && !missing.has(name)) missing.set(name, { kind, key, partition, tenant, fresh });
     }
@@ -181,11 +181,11 @@ export class Lane {
     const { envelope } = delivery;
     if (envelope === null) return this.deadLetter(batch, held, delivery, "unreadable mailbox entry", 1);
     if (envelope.activity !== null && !batch.awaits(envelope.activity, live)) return nothingTold;
-    const error = this.troubles.of(envelope)?.error ?? null;
+    const error = this.poison.of(envelope)?.error ?? null;
     if (error !== null) return this.deadLetter(batch, held, delivery, error, 2);
-    const resident = this.cache.get(`${envelope.kind}/${envelope.key}`) as Resident;
-    const result = batch.run(this.options.turns, resident, envelope);
-    if (result.result === "done") return batch.done(held, resident, envelope, result);
+    const actor = this.cache.get(`${envelope.kind}/${envelope.key}`) as CachedActor;
+    const result = batch.run(this.options.turns, actor, envelope);
+    if (result.result === "done") return batch.done(held, actor, envelope, result);
     if (result.result === "failed") return this.deadLetter(batch, held, delivery, result.error, result.attempts);
     batch.foreign(held, envelope);
     return nothingTold;
@@ -253,7 +253,7 @@ export class Lane {
         await this.restart(owned);
         for (const delivery of again) this.deliver(delivery);
         const gone = all.filter((one) => !kept.has(one));
-        this.troubles.forget(gone);
+        this.poison.forget(gone);
         if (gone.length > 0) this.options.lost(gone);
         return;
       } catch {
@@ -270,11 +270,11 @@ export class Lane {
     this.careful = deliveries.length + 1;
     const again = [...deliveries, ...this.inbox].filter(
       // One that cannot even be stored as a dead letter is not worth another round.
-      ({ id, envelope }) => id === null && envelope !== null && (this.troubles.of(envelope)?.error ?? null) === null,
+      ({ id, envelope }) => id === null && envelope !== null && (this.poison.of(envelope)?.error ?? null) === null,
     );
     this.inbox = this.inbox.filter((delivery) => !again.includes(delivery));
     const [only] = deliveries;
-    if (deliveries.length === 1 && only !== undefined) this.troubles.note(only, batch.joined > 0, error);
+    if (deliveries.length === 1 && only !== undefined) this.poison.note(only, batch.joined > 0, error);
     return again;
   }
 
@@ -332,7 +332,7 @@ export class Lane {
     }
   }
 
-  get residents(): number {
+  get cachedActors(): number {
     return this.cache.size;
   }
 

@@ -33,7 +33,7 @@ export interface LaneOptions {
   /** Messages the lane buffers per partition before its stream is left alone. */
   readonly bufferLimit: number;
   /** Actors kept in memory, and how long an idle one stays, ms. */
-  readonly residents: number;
+  readonly cachedActors: number;
   readonly idleMs: number;
   isHostBound(activity: string): boolean;
   /** Reading begins after `offset`. */

@@ -13,7 +13,7 @@ import { type Envelope, messageId } from "../mailbox/envelope.ts";
 import { idInPartition, partitionOf } from "../mailbox/partition.ts";
 
 /** An actor as this node holds it. A `state` of null means that it does not exist (any more). */
-export interface Resident {
+export interface CachedActor {
   readonly kind: string;
   readonly key: string;
   readonly partition: number;
@@ -62,11 +62,11 @@ export class Turns {
    * Brings a state that came from the store, whichever version wrote it, into today's shape.
    * @returns what is wrong with it, or null
    */
-  takeIn(resident: Resident): string | null {
-    const known = this.kinds.get(resident.kind);
-    if (known === undefined) return `no actor kind ${resident.kind}`;
+  takeIn(actor: CachedActor): string | null {
+    const known = this.kinds.get(actor.kind);
+    if (known === undefined) return `no actor kind ${actor.kind}`;
     try {
-      resident.state = upgraded(known, resident.state);
+      actor.state = upgraded(known, actor.state);
       return null;
     } catch (error) {
       return (error as Error).message;
@@ -91,8 +91,8 @@ export class Turns {
     return idInPartition(kind, id, partition, this.partitions) ?? id;
   }
 
-  run(resident: Resident, envelope: Envelope): TurnResult {
-    if (resident.state !== null && resident.tenant !== envelope.tenant) return { result: "foreign" };
+  run(actor: CachedActor, envelope: Envelope): TurnResult {
+    if (actor.state !== null && actor.tenant !== envelope.tenant) return { result: "foreign" };
     const fault = this.messageFault(envelope.kind, envelope.type, envelope.body);
     if (fault !== null) return { result: "failed", error: fault, attempts: 1 };
     const { receive } = this.kinds.get(envelope.kind) as AnyActorDefinition;
@@ -115,9 +115,9 @@ export class Turns {
             return id;
           },
         };
-        const turn = handler(resident.state, envelope.body, context);
-        resident.state = turn.state;
-        resident.tenant = envelope.tenant;
+        const turn = handler(actor.state, envelope.body, context);
+        actor.state = turn.state;
+        actor.tenant = envelope.tenant;
         return { result: "done", effects: turn.effects, reply: turn.reply, made };
       } catch (error) {
         if (attempt >= handlerAttempts) {

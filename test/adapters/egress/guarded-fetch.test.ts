@@ -7,9 +7,9 @@ import { parseHostPattern } from "../../../actors/policy/network/pattern.ts";
 import { type GuardedRequest, guardedFetch } from "../../../src/adapters/egress/guarded-fetch.ts";
 import { EgressFailed, EgressRefused } from "../../../src/adapters/egress/outside.ts";
 
-const undo: (() => void)[] = [];
+const disposers: (() => void)[] = [];
 afterEach(() => {
-  for (const step of undo.splice(0).reverse()) step();
+  for (const step of disposers.splice(0).reverse()) step();
 });
 
 const folder = join(import.meta.dir, "certificate");
@@ -43,7 +43,7 @@ function serve(answer: (seen: Seen) => Response | Promise<Response>, tls = false
       return answer(one);
     },
   });
-  undo.push(() => void server.stop(true));
+  disposers.push(() => void server.stop(true));
   return { port: server.port ?? 0, seen };
 }
 
@@ -224,6 +224,6 @@ test("time is bounded, and the caller may give up", async () => {
 
 test("no server there", async () => {
   const { port } = serve(() => new Response());
-  for (const step of undo.splice(0)) step();
+  for (const step of disposers.splice(0)) step();
   expect(await outcome(call(`http://api.test:${port}/`))).toBe("unreachable");
 });

@@ -3,9 +3,9 @@ import type { NetworkRules } from "../../../actors/policy/network/policy.ts";
 import { until } from "../../harness/until.ts";
 import { type Fixture, goodCredentials, openFixture, openPeer, RawClient, request } from "./fixture.ts";
 
-const undo: (() => void)[] = [];
+const disposers: (() => void)[] = [];
 afterEach(() => {
-  for (const step of undo.splice(0).reverse()) step();
+  for (const step of disposers.splice(0).reverse()) step();
 });
 
 const allow = (...allowlist: string[]): NetworkRules => ({ mode: "allow", allowlist, denylist: [] });
@@ -14,7 +14,7 @@ async function peer(answer = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi") {
   const opened = await openPeer((socket, piece) => {
     if (piece.includes("\r\n\r\n")) socket.write(answer);
   });
-  undo.push(opened.stop);
+  disposers.push(opened.stop);
   return opened;
 }
 async function fixture(
@@ -23,12 +23,12 @@ async function fixture(
   limits?: Parameters<typeof openFixture>[2],
 ): Promise<Fixture> {
   const opened = await openFixture(rules, allowPrivate, limits);
-  undo.push(opened.stop);
+  disposers.push(opened.stop);
   return opened;
 }
 async function client(to: { port: number }): Promise<RawClient> {
   const opened = await RawClient.open(to.port);
-  undo.push(() => opened.close());
+  disposers.push(() => opened.close());
   return opened;
 }
 /** A fixture whose agent may call `api.test` at the peer's port. */
@@ -72,7 +72,7 @@ test("bodies pass in both directions, chunked or counted", async () => {
       socket.write("3;x=1\r\nabc\r\n2\r\nde\r\n0\r\nX: 1\r\n\r\n");
     }
   });
-  undo.push(server.stop);
+  disposers.push(server.stop);
   const proxy = await apiFixture(server.port);
   const agent = await client(proxy);
   const line = `POST http://api.test:${server.port}/ HTTP/1.1`;
@@ -90,7 +90,7 @@ test("bodies pass in both directions, chunked or counted", async () => {
 
 test("an answer ended by its connection is chunked, and unchanged for HTTP/1.0", async () => {
   const server = await openPeer((socket) => socket.end("HTTP/1.1 200 OK\r\n\r\nall of it"));
-  undo.push(server.stop);
+  disposers.push(server.stop);
   const proxy = await apiFixture(server.port);
   const agent = await client(proxy);
   agent.send(request(`GET http://api.test:${server.port}/ HTTP/1.1`, [`Host: api.test:${server.port}`]));
@@ -106,7 +106,7 @@ test("a websocket passes, other protocols do not", async () => {
       socket.write("HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n");
     } else if (piece.includes("ping")) socket.write("pong");
   });
-  undo.push(server.stop);
+  disposers.push(server.stop);
   const proxy = await apiFixture(server.port);
   const agent = await client(proxy);
   agent.send(
@@ -243,7 +243,7 @@ test.each([
 
 test("broken chunks end the exchange on both sides", async () => {
   const server = await openPeer(() => {});
-  undo.push(server.stop);
+  disposers.push(server.stop);
   const proxy = await apiFixture(server.port);
   for (const body of ["zz\r\n", "-1\r\nx", "1\r\nabc\r\n", "1\nx\r\n", "fffffffffffffff\r\n"]) {
     const agent = await client(proxy);

@@ -18,9 +18,9 @@ import {
   request,
 } from "./fixture.ts";
 
-const undo: (() => void)[] = [];
+const disposers: (() => void)[] = [];
 afterEach(() => {
-  for (const step of undo.splice(0).reverse()) step();
+  for (const step of disposers.splice(0).reverse()) step();
 });
 
 const allow = (...allowlist: string[]): NetworkRules => ({ mode: "allow", allowlist, denylist: [] });
@@ -28,15 +28,15 @@ const allow = (...allowlist: string[]): NetworkRules => ({ mode: "allow", allowl
 /** A peer that echoes, and a fixture that lets `api.test` be reached there under the entries given. */
 async function scene(entries: (port: number) => string[], answer = (piece: Buffer): Buffer | string => piece) {
   const peer = await openPeer((socket, piece) => void socket.write(answer(piece)));
-  undo.push(peer.stop);
+  disposers.push(peer.stop);
   const proxy = await openFixture(allow(...entries(peer.port)));
-  undo.push(proxy.stop);
+  disposers.push(proxy.stop);
   proxy.names.set("api.test", [["127.0.0.1"]]);
   return { peer, proxy };
 }
 async function tunnel(proxy: Fixture, target: string): Promise<RawClient> {
   const agent = await RawClient.open(proxy.port);
-  undo.push(() => agent.close());
+  disposers.push(() => agent.close());
   agent.send(request(`CONNECT ${target} HTTP/1.1`, [`Host: ${target}`]));
   expect(await agent.take(/\r\n\r\n/)).toBe("HTTP/1.1 200 Connection Established\r\n\r\n");
   return agent;
@@ -54,10 +54,10 @@ test("other protocols pass to a listed port, whichever side begins", async () =>
 
 test("a server that speaks first is heard before the client says anything", async () => {
   const server = await openPeer((socket, piece) => void socket.write(`you said ${piece}`));
-  undo.push(server.stop);
+  disposers.push(server.stop);
   server.onConnection((socket) => void socket.write("220 ready\r\n"));
   const proxy = await openFixture(allow(`127.0.0.1:${server.port}`));
-  undo.push(proxy.stop);
+  disposers.push(proxy.stop);
   const agent = await tunnel(proxy, `127.0.0.1:${server.port}`);
   expect(await agent.take(/ready\r\n/)).toBe("220 ready\r\n");
   agent.send("HELO");
@@ -81,10 +81,10 @@ test("either side may end its half and still get the rest", async () => {
     socket.on("data", (piece) => pieces.push(String(piece)));
     socket.on("end", () => socket.end(`got ${pieces.join("").length}`));
   });
-  undo.push(() => server.close());
+  disposers.push(() => server.close());
   const port = await listenAnywhere(server);
   const proxy = await openFixture(allow(`127.0.0.1:${port}`));
-  undo.push(proxy.stop);
+  disposers.push(proxy.stop);
   const agent = await tunnel(proxy, `127.0.0.1:${port}`);
   agent.socket.end("x".repeat(1_000_000));
   expect(await agent.all()).toBe("got 1000000");
@@ -137,9 +137,9 @@ test.each([
 ] as const)("where the port is not written, %s before the end is %p", async (_, bytes, reason) => {
   const sources: Source[] = [];
   const server = createServer({ allowHalfOpen: true }, (socket) => sources.push(new Source(socket)));
-  undo.push(() => server.close());
+  disposers.push(() => server.close());
   const agent = await RawClient.open(await listenAnywhere(server));
-  undo.push(() => agent.close());
+  disposers.push(() => agent.close());
   agent.socket.end(bytes);
   await until(() => sources.length === 1);
   const [source] = sources;
@@ -176,9 +176,9 @@ test("a real TLS client and server meet through the tunnel; each end closes itse
     tls: { cert, key },
     fetch: async (asked) => new Response(`${asked.headers.get("host")} ${(await asked.bytes()).length}`),
   });
-  undo.push(() => void server.stop(true));
+  disposers.push(() => void server.stop(true));
   const proxy = await openFixture(allow(`api.test:${server.port}`, `127.0.0.1:${server.port}`));
-  undo.push(proxy.stop);
+  disposers.push(proxy.stop);
   proxy.names.set("api.test", [["127.0.0.1"]]);
   const body = new Uint8Array(3_000_000).fill(7);
   const answer = await fetch(`https://api.test:${server.port}/`, {

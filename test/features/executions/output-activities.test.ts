@@ -14,9 +14,10 @@ import type { GuardedOptions } from "../../../src/adapters/egress/guarded-fetch.
 import { deliverySendActivity } from "../../../src/features/executions/output/deliver.ts";
 import { outputHandleActivity, outputRecallActivity } from "../../../src/features/executions/output/output-handler.ts";
 import { createPlans } from "../../../src/features/executions/plans.ts";
-import { implement, type NodeRuntime } from "../../../src/runtime/index.ts";
+import { implement } from "../../../src/runtime/index.ts";
 import { sampleHeader, samplePlan } from "../../actors/execution/sample.ts";
 import { Receiver } from "../../harness/receiver.ts";
+import type { TestRuntime } from "../../harness/runtime.ts";
 import { until } from "../../harness/until.ts";
 import { Harness } from "../../runtime/harness.ts";
 
@@ -44,7 +45,7 @@ const printing = implement(
 );
 
 interface Opened {
-  readonly runtime: NodeRuntime;
+  readonly runtime: TestRuntime;
   leave(): Promise<void>;
   readonly failures: Record<string, unknown>[];
   /** Everything the runtime and the activities logged. */
@@ -59,8 +60,8 @@ interface Running {
 }
 
 async function open(given: { outside?: GuardedOptions } = {}): Promise<Opened> {
-  let started: NodeRuntime | null = null;
-  const logs: Pick<NodeRuntime, "of"> = { of: (definition) => (started as NodeRuntime).of(definition) };
+  let started: TestRuntime | null = null;
+  const logs: Pick<TestRuntime, "of"> = { of: (definition) => (started as TestRuntime).of(definition) };
   const plans = createPlans(logs);
   const failures: Record<string, unknown>[] = [];
   const lines: string[] = [];

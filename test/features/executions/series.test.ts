@@ -13,7 +13,7 @@ const counts = {
   commits: 0,
   deadLetters: 3,
   backlog: 4,
-  residents: 0,
+  cachedActors: 0,
   activitiesRunning: 0,
   activitiesWaiting: 5,
   tails: 0,

@@ -10,7 +10,7 @@ import { EXECUTION, execution } from "../../../../actors/execution/execution.ts"
 import type { Json } from "../../../../actors/kernel/json.ts";
 import type { LogEntry, News, Runtime } from "../../../runtime/port.ts";
 import type { Sql } from "../../../store/postgres.ts";
-import { openPatientRedis, openRedis } from "../../../store/redis.ts";
+import { openRedis, openRetryingRedis } from "../../../store/redis.ts";
 import { agentHistory } from "../../agents/port.ts";
 import { agentNumbering, type StreamKey } from "./numbering.ts";
 
@@ -60,7 +60,7 @@ export function openAgentFeeds(options: AgentFeedsOptions) {
   const feeds = new Map<string, Feed>();
   const channel = `${options.prefix}:agent-news`;
   const commands = openRedis(options.redisUrl);
-  const subscriber = openPatientRedis(options.redisUrl);
+  const subscriber = openRetryingRedis(options.redisUrl);
   const untold = new Set<string>();
   let telling: ReturnType<typeof setTimeout> | null = null;
   let closed = false;

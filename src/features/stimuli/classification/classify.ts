@@ -13,7 +13,7 @@ import { routerInput } from "../../../../actors/stimulus/router-input.ts";
 import type { Chosen, Settlement, Stimulus } from "../../../../actors/stimulus/stimulus.ts";
 import type { Sql } from "../../../store/postgres.ts";
 import { type ClassificationJob, openQueue, type QueueOptions } from "../../../store/queues.ts";
-import { openPatientRedis, openRedis } from "../../../store/redis.ts";
+import { openRedis, openRetryingRedis } from "../../../store/redis.ts";
 import type { Router } from "../sources/port.ts";
 import { createMatching, failed, type MatchOptions, type RouterTerms } from "./match.ts";
 import { classifyRecords, initiatorOf, type StoredForRouting } from "./records.ts";
@@ -208,7 +208,7 @@ const termsOf = (job: ClassificationJob): RouterTerms => ({
 /** Where outcomes are told to other nodes. All hear all of them. */
 function openChannel(redisUrl: string, name: string) {
   const commands: Redis = openRedis(redisUrl);
-  const subscriber: Redis = openPatientRedis(redisUrl);
+  const subscriber: Redis = openRetryingRedis(redisUrl);
   return {
     listen(hear: (executionId: string, outcome: Outcome) => void): void {
       subscriber.on("message", (_: string, text: string) => {

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type ConnectionOptions, Worker } from "bullmq";
 import type { ClassificationJob } from "../../../../src/store/queues.ts";
-import { openPatientRedis, openRedis } from "../../../../src/store/redis.ts";
+import { openRedis, openRetryingRedis } from "../../../../src/store/redis.ts";
 import { until } from "../../../harness/until.ts";
 import { choice, openRouting, type Routing } from "./routing.ts";
 
@@ -39,7 +39,7 @@ test("a caller gets another node's result, and neither asks twice", async () => 
 
 test("a job is taken over from a node that died, and its execution joined", async () => {
   const other = await openRouting(routing.stores);
-  const connection = openPatientRedis(other.stores.redisUrl);
+  const connection = openRetryingRedis(other.stores.redisUrl);
   try {
     const team = other.newTenant();
     await other.workflow(team, "refund");

@@ -66,7 +66,7 @@ test("a live run keeps its volumes and its sandboxes, an ended one keeps nothing
     } as unknown as SweepOptions["instances"],
     volumes: fixture.volumes,
     runs: heldByRuns(runtime, fixture.records),
-    leftBehind: { agents: { gone: async () => [] }, cancelOfAgent: async () => {} },
+    orphans: { agents: { gone: async () => [] }, cancelOfAgent: async () => {} },
     retentionDays: 90,
     now: Date.now,
     report: () => {},

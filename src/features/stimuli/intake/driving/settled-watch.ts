@@ -53,10 +53,10 @@ export function watchSettled(
       return new Promise((resolve) => {
         const entry = waiting.get(id) ?? { tenant, wake: new Set<() => void>() };
         const done = () => {
-          clearTimeout(patience);
+          clearTimeout(timeout);
           resolve();
         };
-        const patience = setTimeout(() => {
+        const timeout = setTimeout(() => {
           entry.wake.delete(done);
           if (entry.wake.size === 0) waiting.delete(id);
           if (waiting.size === 0) rest();

@@ -19,7 +19,7 @@ export interface ReviewWish {
 }
 
 /** Seconds that a judge may take. */
-const patience = 240;
+const timeoutSeconds = 240;
 const task = "Review a workflow manifest before it is registered.";
 const criteria =
   "The manifest does what its description says, every state has a way on, failures are handled, and nothing in it " +
@@ -71,7 +71,7 @@ export function reviewByExecutions(executions: Pick<Executions, "startAs" | "set
       },
       input,
     });
-    const { status, output } = await executions.settled(started, tenant, patience, signal);
+    const { status, output } = await executions.settled(started, tenant, timeoutSeconds, signal);
     return status === "completed" ? output : null;
   };
 }

@@ -1,4 +1,4 @@
-/** kill -9 around the commit of turns that were told together: all of them are stored, or none. */
+/** kill -9 around the commit of co-committed turns: all of them are stored, or none. */
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
 import { partitionOf } from "../../src/runtime/mailbox/partition.ts";
 import { freshStores, type TestStores } from "../harness/stores.ts";

@@ -47,7 +47,7 @@ function planted(root: Branch, run: string) {
 }
 
 test("nothing is lost and nothing done twice", async () => {
-  const options = { actors: [speaker()], idleMs: 50, residents: 4 };
+  const options = { actors: [speaker()], idleMs: 50, cachedActors: 4 };
   const nodes: TestNode[] = [...(await harness.pair(options))];
   const refuseCommits = () => harness.stores.sql`update runtime_partitions set epoch = epoch + 1`;
   const befall = async (what: "refused" | "restart" | "nothing", index: number) => {

@@ -18,7 +18,7 @@ const work: Work = {
 };
 const outcome: Outcome = { id: "work-1", ok: true, value: "done" };
 
-function conclusions(conclude: (sent: number) => Promise<void>) {
+function results(conclude: (sent: number) => Promise<void>) {
   const clock = { now: 0 };
   const sent: Outcome[] = [];
   const options = {
@@ -32,7 +32,7 @@ function conclusions(conclude: (sent: number) => Promise<void>) {
 }
 
 test("sent again after a while, as long as the row is there", async () => {
-  const { clock, sent, all } = conclusions(() => Promise.resolve());
+  const { clock, sent, all } = results(() => Promise.resolve());
   expect(await all.send(work, outcome)).toBe(true);
   clock.now = 9_999;
   all.sendAgain("work-1");
@@ -48,7 +48,7 @@ test("sent again after a while, as long as the row is there", async () => {
 });
 
 test("a store that is away is tried until it takes the outcome", async () => {
-  const { sent, all } = conclusions((count) => (count < 3 ? Promise.reject(new Error("away")) : Promise.resolve()));
+  const { sent, all } = results((count) => (count < 3 ? Promise.reject(new Error("away")) : Promise.resolve()));
   expect(await all.send(work, outcome)).toBe(true);
   expect(sent.length).toBe(3);
 });

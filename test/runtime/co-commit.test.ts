@@ -1,17 +1,12 @@
 /** Messages told together: the receiver's turn is part of the sender's commit, or goes its own way. */
 
 import { expect, test } from "bun:test";
-import {
-  MessageRejected,
-  type NodeRuntime,
-  type Projection,
-  type RuntimeOptions,
-  type RuntimeWork,
-} from "../../src/runtime/index.ts";
+import { MessageRejected, type Projection, type RuntimeOptions, type RuntimeWork } from "../../src/runtime/index.ts";
 import { Turns } from "../../src/runtime/lane/turn.ts";
 import { partitionOf } from "../../src/runtime/mailbox/partition.ts";
 import { implement } from "../../src/runtime/port.ts";
 import { jsonActivity } from "../harness/counter.ts";
+import type { TestRuntime } from "../harness/runtime.ts";
 import { until } from "../harness/until.ts";
 import { gate, Harness } from "./harness.ts";
 import { type Act, chain, keysIn, type Order, type SpeakerState, speaker, speakerAt, type Tell } from "./speaker.ts";
@@ -22,20 +17,20 @@ const [far = ""] = keysIn(4, 1);
 
 const start = (options: Partial<RuntimeOptions & RuntimeWork> = {}) =>
   harness.node({ actors: [speaker()], ...options });
-const play = (runtime: NodeRuntime, key: string, order: Order) =>
+const play = (runtime: TestRuntime, key: string, order: Order) =>
   runtime.ask(speakerAt(key), "play", order as unknown as null);
 const order = (label: string, tells: readonly Tell[] = [], act?: Act): Order =>
   act === undefined ? { label, tells } : { label, tells, act };
-async function heardBy(runtime: NodeRuntime, key: string): Promise<readonly string[] | null> {
+async function heardBy(runtime: TestRuntime, key: string): Promise<readonly string[] | null> {
   const stored = await runtime.read(speakerAt(key));
   return stored === null ? null : (stored.state as SpeakerState).heard;
 }
-async function madeBy(runtime: NodeRuntime, key: string): Promise<readonly string[]> {
+async function madeBy(runtime: TestRuntime, key: string): Promise<readonly string[]> {
   const stored = await runtime.read(speakerAt(key));
   return (stored?.state as SpeakerState | undefined)?.made ?? [];
 }
 /** How many commits `work` takes. */
-async function commitsOf(runtime: NodeRuntime, work: () => Promise<unknown>): Promise<number> {
+async function commitsOf(runtime: TestRuntime, work: () => Promise<unknown>): Promise<number> {
   const before = runtime.counts().commits;
   await work();
   return runtime.counts().commits - before;
@@ -72,7 +67,7 @@ test("a whole exchange is one commit, whether or not its actors are in memory", 
     expect(await heardBy(runtime, a)).toEqual(Array.from({ length: round }, () => ["1", "4"]).flat());
     expect(await heardBy(runtime, b)).toHaveLength(round);
     expect(await heardBy(runtime, c)).toHaveLength(round);
-    await until(() => runtime.counts().residents === 0, { what: "everybody to leave memory" });
+    await until(() => runtime.counts().cachedActors === 0, { what: "everybody to leave memory" });
   }
   // The sender alone is brought into memory; the others are looked for when they are told.
   await play(runtime, a, order("5"));
@@ -291,7 +286,7 @@ test("an actor that ends in a turn told together is gone; told again, it begins 
   expect(await heardBy(runtime, b)).toEqual(["new", "last words"]);
 });
 
-test.each(["ask", "askNew"] as const)(
+test.each(["ask", "fresh ask"] as const)(
   "%s: a receiver's turn that cannot be stored does not poison the sender",
   async (way) => {
     const { runtime } = await start();
@@ -307,7 +302,7 @@ test.each(["ask", "askNew"] as const)(
         make: 1,
         tells: [{ key: key, body: { label: "2", tells: [{ key, body: { label: "3", act: "unstorable" } }] } }],
       },
-      { fresh: way === "askNew" },
+      { fresh: way === "fresh ask" },
     );
     expect(await asked).toBe("done");
     expect(await Promise.all(bystanders)).toEqual(bystanders.map(() => "done"));
@@ -321,26 +316,29 @@ test.each(["ask", "askNew"] as const)(
   },
 );
 
-test.each(["ask", "askNew"] as const)("%s: a sender's turn that cannot be stored reaches no receiver", async (way) => {
-  const { runtime } = await start();
-  const key = way === "ask" ? a : Bun.randomUUIDv7();
-  const asked = runtime.ask(
-    speakerAt(key),
-    "play",
-    {
-      label: "1",
-      act: "unstorable",
-      make: 1,
-      tells: [{ key: b, body: { label: "2" } }],
-    },
-    { fresh: way === "askNew" },
-  );
-  await expect(asked).rejects.toBeInstanceOf(MessageRejected);
-  expect(await heardBy(runtime, key)).toBeNull();
-  expect(await heardBy(runtime, b)).toBeNull();
-  expect(await play(runtime, a, order("3", [{ key: b, body: { label: "4" } }]))).toBe("done");
-  expect(await heardBy(runtime, b)).toEqual(["4"]);
-});
+test.each(["ask", "fresh ask"] as const)(
+  "%s: a sender's turn that cannot be stored reaches no receiver",
+  async (way) => {
+    const { runtime } = await start();
+    const key = way === "ask" ? a : Bun.randomUUIDv7();
+    const asked = runtime.ask(
+      speakerAt(key),
+      "play",
+      {
+        label: "1",
+        act: "unstorable",
+        make: 1,
+        tells: [{ key: b, body: { label: "2" } }],
+      },
+      { fresh: way === "fresh ask" },
+    );
+    await expect(asked).rejects.toBeInstanceOf(MessageRejected);
+    expect(await heardBy(runtime, key)).toBeNull();
+    expect(await heardBy(runtime, b)).toBeNull();
+    expect(await play(runtime, a, order("3", [{ key: b, body: { label: "4" } }]))).toBe("done");
+    expect(await heardBy(runtime, b)).toEqual(["4"]);
+  },
+);
 
 test("a stored row that is no JSON delays no other actor", async () => {
   const { runtime } = await start();

@@ -7,19 +7,19 @@ function compute(ms: number): void {
 }
 
 test("it is due once the turns have taken long, and then what waits comes first", async () => {
-  const breath = new YieldBudget();
-  expect(breath.isDue).toBe(false);
+  const budget = new YieldBudget();
+  expect(budget.isDue).toBe(false);
   let served = 0;
   setTimeout(() => {
     served += 1;
   });
   compute(30);
-  expect(breath.isDue).toBe(true);
-  await breath.take();
-  expect(breath.isDue).toBe(false);
+  expect(budget.isDue).toBe(true);
+  await budget.take();
+  expect(budget.isDue).toBe(false);
   while (served === 0) {
     compute(30);
-    await breath.take();
+    await budget.take();
   }
   expect(served).toBe(1);
 });

@@ -1,4 +1,4 @@
-/** askNew: actors whose key was minted for the very message, which where possible skips the mailbox. */
+/** Asks with options: a `fresh` one goes to an actor whose key is new, and skips the mailbox where that is possible. */
 import { expect, test } from "bun:test";
 import { RuntimeUnavailable } from "../../src/runtime/index.ts";
 import { at, Harness, stateOf } from "./harness.ts";
