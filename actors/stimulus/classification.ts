@@ -3,9 +3,8 @@
  * only select among workflows, and anything else in it leads to a defined refusal.
  */
 
-import { withoutFence } from "../execution/judging/fence.ts";
 import { isObject } from "../kernel/json.ts";
-import { storableText } from "../kernel/text.ts";
+import { storableText, withoutFence } from "../kernel/text.ts";
 
 /** What a reply names, how sure of it it is, and why. */
 export interface RouterReply {

@@ -46,6 +46,18 @@ export const Condition = Type.Union([
 ]);
 export type Condition = Static<typeof Condition>;
 
+/** Rules that ask for a score: a result without one matches none of them. */
+export const scoreRules: ReadonlySet<Condition["on"]> = new Set([
+  "score_above",
+  "score_below",
+  "score_between",
+  "confidence_above",
+  "score_and_confidence_above",
+  "consensus",
+  "all_approved",
+  "any_rejected",
+]);
+
 export const Transition = Type.Object({
   /** As the manifest spells it, for events and graphs. */
   condition: Type.String(),

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ConfigError } from "../../src/config/load.ts";
-import { isPrivateAddress } from "../../src/lib/private-address.ts";
+import { isPrivateAddress } from "../../src/features/gateway/feature.ts";
 import { type Config, configTable, loadConfig } from "../../src/node/config.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "svc-config-"));

@@ -3,7 +3,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { Nullable } from "../../kernel/schema.ts";
-import { CmdRunArguments } from "../../tool/cmd-run.ts";
+import { CmdRunArguments } from "../../tool/catalog.ts";
 
 export const Command = Type.Object({
   command: Type.String(),

@@ -2,7 +2,7 @@
 
 import type { OutputHandler } from "../../agent/manifest/results.ts";
 import type { Life } from "../life.ts";
-import type { HandlerRule } from "./handling-state.ts";
+import type { HandlerRule } from "../state.ts";
 
 export const handlerTimer = "output-handler";
 export const handleId = (executionId: string): string => `handle:${executionId}`;

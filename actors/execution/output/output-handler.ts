@@ -15,9 +15,9 @@ import { dismissChildren, type Ended, startChild } from "../children.ts";
 import { complete, fail } from "../ending.ts";
 import type { Life } from "../life.ts";
 import { outputLog } from "../start/plan.ts";
+import type { HandlerRule } from "../state.ts";
 import { trimText } from "../trim.ts";
 import { handleId, handlerTimer, recallId } from "./handling.ts";
-import type { HandlerRule } from "./handling-state.ts";
 
 /** Whom the end of the handler's child concerns. */
 const concern = "output-handler";

@@ -9,7 +9,7 @@ import { anything, either, integer, text } from "../../manifest/shape.ts";
 import { checkStorable } from "../../manifest/storable.ts";
 import { type TextPaths, textPath } from "../../manifest/text-paths.ts";
 import type { Definition } from "../definition.ts";
-import { reservedKeys } from "../run/blackboard/reserved.ts";
+import { reservedKeys } from "../run/blackboard/variables.ts";
 import type { JudgedWorkflow, WorkflowOffer } from "./judged.ts";
 import type { Reading } from "./members.ts";
 import { metadata, noMetadata } from "./metadata.ts";

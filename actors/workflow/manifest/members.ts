@@ -13,7 +13,7 @@ import {
   text,
 } from "../../manifest/shape.ts";
 import type { State } from "../definition.ts";
-import { reservedKeys } from "../run/blackboard/reserved.ts";
+import { reservedKeys } from "../run/blackboard/variables.ts";
 import type { WorkflowOffer } from "./judged.ts";
 import { isLiteral, type Templates } from "./templates.ts";
 

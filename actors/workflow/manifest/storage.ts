@@ -4,7 +4,7 @@ import { hour, Mi, Ti } from "../../manifest/members.ts";
 import { object } from "../../manifest/object.ts";
 import { choice, integer, list, text } from "../../manifest/shape.ts";
 import type { Definition } from "../definition.ts";
-import { reservedKeys } from "../run/blackboard/reserved.ts";
+import { reservedKeys } from "../run/blackboard/variables.ts";
 import { blackboardKey, type Reading } from "./members.ts";
 
 /** As states name the workspace. */

@@ -2,8 +2,7 @@
 import type { State } from "../definition.ts";
 import { maxBlackboardBytes } from "./blackboard/size.ts";
 import { fail } from "./ending.ts";
-import { faultOf } from "./fault.ts";
-import { immediately } from "./kinds/immediate.ts";
+import { faultOf, immediately } from "./kind.ts";
 import { kindOf } from "./kinds/registry.ts";
 import { tooLarge } from "./settling.ts";
 import { stateTimer } from "./state.ts";

@@ -12,9 +12,10 @@
 import type { ApprovalDecided } from "../../approval/messages.ts";
 import type { ChildEnd } from "../../execution/child.ts";
 import type { Json } from "../../kernel/json.ts";
+import { TemplateError } from "../../template/template.ts";
 import type { State, StateKind } from "../definition.ts";
 import type { AgentStarted, CommandEnded, RunStarted, WebhookAnswered } from "./activities.ts";
-import type { RunEnd } from "./messages.ts";
+import { type RunEnd, workflowRunProtocol } from "./messages.ts";
 import type { Run } from "./turn.ts";
 
 export type StateOf<K extends StateKind> = Extract<State, { kind: K }>;
@@ -65,3 +66,27 @@ export interface KindOfState<K extends StateKind> {
 
 /** A kind as it is called with any state; the definition's `kind` has chosen it. */
 export type AnyKind = Pick<KindOfState<StateKind>, keyof KindOfState<StateKind>>;
+
+/**
+ * The result of a state that could not be entered or could not go on.
+ * @param code stable, such as `template_error`; the run's `error_code` when no rule takes the failure
+ */
+export function faultResult(code: string, message: string): StateResult {
+  return { status: "failed", error: code, message };
+}
+
+/** The failed result that an error stands for; null: it is a fault of the service itself. */
+export function faultOf(error: unknown): StateResult | null {
+  if (error instanceof StateFault) return faultResult(error.code, error.message);
+  if (error instanceof TemplateError) return faultResult("template_error", error.message);
+  return null;
+}
+
+/**
+ * Lets the state at work come to this result in a turn of its own, so that its event stands in the log behind its
+ * entry: for results without outside work. Usually both turns are one commit.
+ */
+export function immediately(run: Run, result: StateResult): void {
+  run.work({ of: "immediate", result });
+  run.tell(workflowRunProtocol, run.id, "advance", { entry: run.current.entry }, { coCommit: true });
+}

@@ -18,7 +18,7 @@ import type { WorkflowRunMessages } from "./messages.ts";
 import { workflowRunProtocol } from "./messages.ts";
 import type { EventBody, EventType } from "./record/events.ts";
 import { eventOf, workflowEvents } from "./record/events.ts";
-import type { Current, RunState, Work } from "./state.ts";
+import type { Current, RunState, Work, WorkOf } from "./state.ts";
 
 /** Bytes of a rendered text. */
 export const maxRenderedBytes = 1_048_576;
@@ -74,6 +74,18 @@ export class Run extends TurnEffects<WorkflowRunMessages> {
   /** Replaces the progress of the state at work. */
   work(work: Work): void {
     this.change({ current: { ...this.current, work } });
+  }
+  /** @throws when the state at work is of another kind: a fault of the caller */
+  workOf<K extends Work["of"]>(of: K): WorkOf<K> {
+    const { work } = this.current;
+    if (work.of !== of) throw new Error(`work on ${of} in a state at ${work.of}`);
+    return work as WorkOf<K>;
+  }
+  /** @throws when the state at work is of another kind: a fault of the caller */
+  stateOf<K extends State["kind"]>(kind: K): Extract<State, { kind: K }> {
+    const { definition } = this;
+    if (definition.kind !== kind) throw new Error(`a ${kind} state that is a ${definition.kind}`);
+    return definition as Extract<State, { kind: K }>;
   }
   /** Sets members of the blackboard. Whether it still fits is seen when the turn goes on (`settling.ts`). */
   note(entries: { readonly [key: string]: Json }): void {

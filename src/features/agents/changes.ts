@@ -2,8 +2,16 @@
 import { agentEvent, changeScope, changeStatus } from "../../../actors/agent/lifecycle.ts";
 import { Problem } from "../../../actors/kernel/problem.ts";
 import type { Transaction } from "./events.ts";
-import { type AgentChange, type AgentParts, type Caller, checkMayChange, mayPublish } from "./parts.ts";
-import { agentNotFound, globalForbidden, versionNotFound } from "./refusals.ts";
+import {
+  type AgentChange,
+  type AgentParts,
+  agentNotFound,
+  type Caller,
+  checkMayChange,
+  globalForbidden,
+  mayPublish,
+  versionNotFound,
+} from "./parts.ts";
 import type { AgentDetail, AgentScope, AgentStatus, ScopeChanged } from "./schema.ts";
 import {
   findVersion,

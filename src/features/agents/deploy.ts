@@ -3,7 +3,7 @@ import { agentEvent } from "../../../actors/agent/lifecycle.ts";
 import { Problem } from "../../../actors/kernel/problem.ts";
 import type { Sql } from "../../store/postgres.ts";
 import type { AgentEvents, Transaction } from "./events.ts";
-import { globalForbidden, versionExists } from "./refusals.ts";
+import { globalForbidden, versionExists } from "./parts.ts";
 import type { AgentScope, AgentStatus } from "./schema.ts";
 import {
   findVersion,

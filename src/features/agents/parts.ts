@@ -1,11 +1,11 @@
 /** What the parts of this folder share. */
 import type { NodeOffer } from "../../../actors/agent/manifest/spec.ts";
 import { type Identity, isGlobalPublisher } from "../../../actors/identity/identity.ts";
+import { Problem } from "../../../actors/kernel/problem.ts";
 import type { Quota } from "../../../actors/policy/quota.ts";
 import type { Sql } from "../../store/postgres.ts";
 import type { AgentEvents } from "./events.ts";
 import { agentRecords } from "./records.ts";
-import { agentNotFound, globalForbidden } from "./refusals.ts";
 import type { AgentDetail } from "./schema.ts";
 import type { LockedAgent } from "./versions.ts";
 import { agentDetail } from "./wire.ts";
@@ -82,4 +82,21 @@ export function mayPublish({ identity, tenant }: Caller): boolean {
  */
 export function checkMayChange(caller: Caller, { scope }: Pick<LockedAgent, "scope">): void {
   if (scope === "global" && !mayPublish(caller)) throw globalForbidden();
+}
+
+export function agentNotFound(): Problem {
+  return new Problem("agent_not_found", "Agent not found");
+}
+
+export function versionNotFound(): Problem {
+  return new Problem("agent_version_not_found", "Agent version not found");
+}
+
+export function globalForbidden(): Problem {
+  return new Problem("global_scope_forbidden", "Only global publishers create or change global agents");
+}
+
+export function versionExists(agentId: string, version: string): Problem {
+  const message = "This version of the agent exists; deploy it with force=true to replace it";
+  return new Problem("agent_version_exists", message, { agent_id: agentId, version });
 }

@@ -13,9 +13,17 @@ import type { JudgeReference, Warning } from "../../../actors/manifest/findings.
 import { mayUseContext } from "../../../actors/policy/security-context.ts";
 import { inRounds, type StoredVersion, storeVersion } from "./deploy.ts";
 import type { Transaction } from "./events.ts";
-import { type AgentChange, type AgentParts, type Caller, checkMayChange, mayPublish } from "./parts.ts";
+import {
+  type AgentChange,
+  type AgentParts,
+  agentNotFound,
+  type Caller,
+  checkMayChange,
+  globalForbidden,
+  mayPublish,
+  versionExists,
+} from "./parts.ts";
 import type { AgentDocumentRow } from "./records.ts";
-import { agentNotFound, globalForbidden, versionExists } from "./refusals.ts";
 import type { AgentScope, Deployed, DryRun, Patched } from "./schema.ts";
 import { findVersion, insertVersion, type LockedAgent, lockVisible, makeCurrent, moveTo } from "./versions.ts";
 

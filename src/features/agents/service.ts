@@ -7,10 +7,9 @@ import { Problem } from "../../../actors/kernel/problem.ts";
 import { type List, listOf, type Page, readLabels } from "../../http/paging.ts";
 import { isUuid } from "../../http/route.ts";
 import { changing } from "./changes.ts";
-import { type AgentsOptions, agentParts, type Caller, mayPublish } from "./parts.ts";
+import { type AgentsOptions, agentNotFound, agentParts, type Caller, mayPublish, versionNotFound } from "./parts.ts";
 import { publishing } from "./publish.ts";
 import type { AgentKey, AgentRow } from "./records.ts";
-import { agentNotFound, versionNotFound } from "./refusals.ts";
 import type { AgentDetail, AgentElement, AgentFilter, VersionElement } from "./schema.ts";
 import { agentDetail, agentElement, versionElement } from "./wire.ts";
 

@@ -6,7 +6,7 @@ import { approvalProtocol, notify } from "../../../actors/approval/messages.ts";
 import { type Destination, destinationsOf, newsOf } from "../../../actors/approval/notifications.ts";
 import { type GuardedOptions, guardedFetch } from "../../adapters/egress/port.ts";
 import type { Mail } from "../../adapters/mail/port.ts";
-import { signatureHeader, signatureOf } from "../../lib/signature.ts";
+import { signatureHeader, signatureOf } from "../../lib/digest.ts";
 import {
   type Activity,
   type ActivityContext,

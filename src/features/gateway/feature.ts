@@ -1,7 +1,8 @@
 /** The dispatch gateway: the exchange of sandbox instances with their executions, on a listener of its own. */
+
+import { BlockList, isIP } from "node:net";
 import { join } from "node:path";
 import { address, choice, integer, port, text } from "../../config/setting.ts";
-import { isPrivateAddress } from "../../lib/private-address.ts";
 import { openPort } from "../../lib/start-failure.ts";
 import { removeDeadSockets } from "../../lib/unix-sockets.ts";
 import { executionTokens } from "../execution-tokens/feature.ts";
@@ -71,3 +72,19 @@ export const gateway = defineFeature({
     };
   },
 });
+
+/** Addresses that are not on the open internet. */
+const networks = new BlockList();
+networks.addSubnet("127.0.0.0", 8, "ipv4");
+networks.addSubnet("10.0.0.0", 8, "ipv4");
+networks.addSubnet("172.16.0.0", 12, "ipv4");
+networks.addSubnet("192.168.0.0", 16, "ipv4");
+networks.addAddress("::1", "ipv6");
+networks.addSubnet("fc00::", 7, "ipv6");
+
+/** Whether a host as written is loopback or in a private network. Names other than localhost are not resolved. */
+export function isPrivateAddress(host: string): boolean {
+  if (host === "localhost") return true;
+  const family = isIP(host);
+  return family !== 0 && networks.check(host, family === 4 ? "ipv4" : "ipv6");
+}

@@ -9,7 +9,7 @@ import { fireFor, latestFire, nextFire } from "../../../actors/agent/firing.ts";
 import type { AgentSpec } from "../../../actors/agent/manifest/spec.ts";
 import type { StartRequest } from "../../../actors/execution/start/request.ts";
 import { Problem } from "../../../actors/kernel/problem.ts";
-import { derivedUuid } from "../../lib/derived-uuid.ts";
+import { derivedUuid } from "../../lib/digest.ts";
 import { waitAtMost } from "../../lib/timers.ts";
 import type { Sql } from "../../store/postgres.ts";
 import { openQueue, type QueueOptions, type ScheduleJob } from "../../store/queues.ts";

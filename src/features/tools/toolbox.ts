@@ -1,6 +1,5 @@
 /** All tools of a node under one roof: what models are shown of them, and who runs a call. */
-import { CMD_RUN } from "../../../actors/tool/catalog.ts";
-import { CmdRunArguments, cmdRunDescription } from "../../../actors/tool/cmd-run.ts";
+import { CMD_RUN, CmdRunArguments, cmdRunDescription } from "../../../actors/tool/catalog.ts";
 import type { ToolOutcome, ToolProvider, ToolRequest } from "./port.ts";
 
 export interface ToolDescription {

@@ -9,8 +9,7 @@ import type { Sql } from "../../store/postgres.ts";
 import type { ViewSpec } from "../tools/fs/port.ts";
 import { makeVolumes, mountRun } from "./instance-mounts.ts";
 import { idsIn, isDirectory, measure, type Usage, VolumeLayout } from "./layout.ts";
-import { type VolumeReader, visibilityOf } from "./reader.ts";
-import { volumeRecords } from "./records.ts";
+import { type VolumeReader, visibilityOf, volumeRecords } from "./records.ts";
 import { requireCompatible } from "./shared-mounts.ts";
 import { watchLimits } from "./size-watch.ts";
 

@@ -6,7 +6,7 @@ import type { ToolProvider } from "../tools/port.ts";
 import { checkFiles } from "./attachments/attachments.ts";
 import { createAttachmentTool } from "./attachments/tool.ts";
 import { createVolumes, type VolumesOptions } from "./execution-volumes.ts";
-import type { VolumeReader } from "./reader.ts";
+import type { VolumeReader } from "./records.ts";
 import { type RunStorage, settleRun } from "./workflow-volumes.ts";
 
 export type OpenVolumes = ReturnType<typeof openVolumes>;

@@ -1,5 +1,6 @@
 /** The SQL of volumes, tenant first. */
 import type { TransactionSql } from "postgres";
+import type { Identity } from "../../../actors/identity/identity.ts";
 import type { Sql } from "../../store/postgres.ts";
 
 export interface VolumeRow {
@@ -196,4 +197,15 @@ export function volumeRecords(sql: Sql) {
       await sql`delete from volumes where deleted_at < now() - interval '7 days'`;
     },
   };
+}
+
+/** What permission over volumes is decided by. Null: no particular user; sees what the whole tenant sees. */
+export type VolumeReader = Pick<Identity, "kind" | "userId" | "membership" | "tier"> | null;
+
+/** Owners see theirs; owners and admins of the tenant, service accounts and operators see all; others what is shared. */
+export function visibilityOf(reader: VolumeReader): Visibility {
+  if (reader === null) return { all: false, userId: null };
+  const { kind, membership, userId } = reader;
+  const all = kind === "service_account" || kind === "operator" || (kind === "tenant_user" && membership !== "member");
+  return { all, userId };
 }

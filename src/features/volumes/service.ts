@@ -8,8 +8,8 @@ import type { Sql } from "../../store/postgres.ts";
 import { CHAT_ATTACHMENTS } from "./attachments/attachments.ts";
 import type { Volumes } from "./execution-volumes.ts";
 import { makeVolumeDirectory, measure } from "./layout.ts";
-import { visibilityOf } from "./reader.ts";
 import type { VolumeRow } from "./records.ts";
+import { visibilityOf } from "./records.ts";
 import type { ChangeBody, VolumeBody } from "./schema.ts";
 import { type Transaction, userVolumeRecords } from "./user-records.ts";
 

@@ -1,7 +1,7 @@
 /** Names of sources (docs/reference/stimuli.md). */
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { isReservedSource, parseSource } from "../../../actors/stimulus/source.ts";
+import { isReservedSource, parseSource } from "../../../actors/stimulus/routing.ts";
 
 test.each([
   ["ci", "ci"],

@@ -4,7 +4,7 @@ import { isObject } from "../../../kernel/json.ts";
 import { variants } from "../../../manifest/object.ts";
 import { choice, either, integer, list, Shape, text } from "../../../manifest/shape.ts";
 import type { State, StateKind } from "../../definition.ts";
-import { reservedKeys } from "../../run/blackboard/reserved.ts";
+import { reservedKeys } from "../../run/blackboard/variables.ts";
 import type { Of, Reading } from "../members.ts";
 import { agentState, parallelAgentsState } from "./agents.ts";
 import { containerRunState, parallelContainersState, systemState } from "./commands.ts";

@@ -2,7 +2,7 @@
 import { object, variants } from "../../../manifest/object.ts";
 import { choice, list, number, Shape, text } from "../../../manifest/shape.ts";
 import { textPath } from "../../../manifest/text-paths.ts";
-import type { Condition, Transition } from "../../definition.ts";
+import { type Condition, scoreRules, type Transition } from "../../definition.ts";
 import { ExpressionError, parseExpression } from "../../run/rules/expression.ts";
 import { type Reading, template } from "../members.ts";
 
@@ -115,17 +115,6 @@ export const transitions = list(transition.named("Transition"), 64)
   .required("is required; an empty list makes the state terminal");
 
 const shown = (name: string): string => JSON.stringify(name.length > 80 ? `${name.slice(0, 80)}…` : name);
-
-const scoreRules: ReadonlySet<Condition["on"]> = new Set([
-  "score_above",
-  "score_below",
-  "score_between",
-  "confidence_above",
-  "score_and_confidence_above",
-  "consensus",
-  "all_approved",
-  "any_rejected",
-] as const);
 
 /** Whether some rules ask for a score and others do not: without a score only the latter can match. */
 function mixesScores(transitions: readonly Transition[]): boolean {

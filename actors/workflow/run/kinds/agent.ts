@@ -25,7 +25,7 @@ import {
   handledByAgent,
   handledByWebhook,
   leaveWebhook,
-  resultHandled,
+  settleHandled,
 } from "./handling.ts";
 import {
   askJudge,
@@ -102,17 +102,8 @@ export const agentKind: KindOfState<"Agent"> = {
   },
 };
 
-function workOf(run: Run): Work {
-  const { work } = run.current;
-  if (work.of !== "agent") throw new Error(`an Agent state at ${work.of}`);
-  return work;
-}
-
-function stateOf(run: Run): AgentState {
-  const { definition } = run;
-  if (definition.kind !== "Agent") throw new Error(`an Agent state that is a ${definition.kind}`);
-  return definition;
-}
+const workOf = (run: Run): Work => run.workOf("agent");
+const stateOf = (run: Run): AgentState => run.stateOf("Agent");
 
 function change(run: Run, members: Partial<Work>): void {
   run.work({ ...workOf(run), ...members });
@@ -256,17 +247,8 @@ function conclude(run: Run, { output_handler: handler }: AgentState, output: Jso
   if (failed !== null) handled(run, failed);
 }
 
-function handled(run: Run, how: Handled): void {
-  const { output_handler: handler } = stateOf(run);
-  const { result } = workOf(run);
-  if (handler === null || result === null) return;
-  // Written by `conclude`.
-  const before = result as StateResult;
-  settle(
-    run,
-    resultHandled(before, handler, how, (output) => ({ ...before, output: outputValue(output) })),
-  );
-}
+const handled = (run: Run, how: Handled): void =>
+  settleHandled(run, stateOf(run).output_handler, workOf(run).result, how);
 
 function resultOf(run: Run, members: StateResult): StateResult {
   const { iteration, ended, pre_validation_score } = workOf(run);

@@ -95,14 +95,5 @@ function stepOf(run: Run, { name }: StateOf<"ContainerRun">): string {
   return shownName(run, name, run.current.name);
 }
 
-function workOf(run: Run): Work {
-  const { work } = run.current;
-  if (work.of !== "command") throw new Error(`a ContainerRun state at ${work.of}`);
-  return work;
-}
-
-function stateOf(run: Run): StateOf<"ContainerRun"> {
-  const { definition } = run;
-  if (definition.kind !== "ContainerRun") throw new Error(`${definition.kind} is no ContainerRun`);
-  return definition;
-}
+const workOf = (run: Run): Work => run.workOf("command");
+const stateOf = (run: Run): StateOf<"ContainerRun"> => run.stateOf("ContainerRun");

@@ -14,8 +14,10 @@ import { type WebhookAnswered, type WebhookCall, webhookCall } from "../activiti
 import { startChild } from "../children.ts";
 import type { StateResult } from "../kind.ts";
 import { webhookId } from "../news.ts";
+import { settle } from "../settling.ts";
 import type { AgentChild, AgentEnd } from "../state.ts";
 import type { Run } from "../turn.ts";
+import { outputValue } from "./agent-result.ts";
 
 const maxErrorBytes = 4096;
 
@@ -110,4 +112,18 @@ export function resultHandled(
 /** The state ends before its handler has. Its agent is among the state's children. */
 export function leaveWebhook(run: Run, handler: OutputHandler | null): void {
   if (handler?.type === "webhook") run.abandon(webhookId(run.id, run.current.entry));
+}
+
+/**
+ * Ends a state whose output was handled; nothing when no handler was at work.
+ * @param result as the work kept it when the handler began
+ */
+export function settleHandled(run: Run, handler: OutputHandler | null, result: Json, handled: Handled): void {
+  if (handler === null || result === null) return;
+  // Written when the handler began.
+  const before = result as StateResult;
+  settle(
+    run,
+    resultHandled(before, handler, handled, (output) => ({ ...before, output: outputValue(output) })),
+  );
 }

@@ -6,22 +6,20 @@
  * Without judges the agents' own outputs are read as verdicts. An agent that fails is recorded; the state fails only
  * when all do, or when verdicts run short.
  */
-import type { Json } from "../../../kernel/json.ts";
 import { mountsOf } from "../blackboard/mounts.ts";
 import { maxResultBytes } from "../blackboard/size.ts";
 import { endHeard, type Heard, leaveChildren, startChild, startHeard } from "../children.ts";
-import { type KindOfState, StateFault, type StateOf, type StateResult } from "../kind.ts";
+import { type KindOfState, StateFault, type StateOf } from "../kind.ts";
 import { settle } from "../settling.ts";
 import type { AgentEnd, WorkOf } from "../state.ts";
 import type { Run } from "../turn.ts";
-import { outputValue } from "./agent-result.ts";
 import {
   beginHandling,
   type Handled,
   handledByAgent,
   handledByWebhook,
   leaveWebhook,
-  resultHandled,
+  settleHandled,
 } from "./handling.ts";
 import { askJudges, judgeResult } from "./judging.ts";
 import { joinedOutputs, parallelResult } from "./parallel-result.ts";
@@ -76,17 +74,8 @@ export const parallelAgentsKind: KindOfState<"ParallelAgents"> = {
   },
 };
 
-function workOf(run: Run): Work {
-  const { work } = run.current;
-  if (work.of !== "parallel") throw new Error(`a ParallelAgents state at ${work.of}`);
-  return work;
-}
-
-function stateOf(run: Run): ParallelState {
-  const { definition } = run;
-  if (definition.kind !== "ParallelAgents") throw new Error(`a ParallelAgents state that is a ${definition.kind}`);
-  return definition;
-}
+const workOf = (run: Run): Work => run.workOf("parallel");
+const stateOf = (run: Run): ParallelState => run.stateOf("ParallelAgents");
 
 function change(run: Run, members: Partial<Work>): void {
   run.work({ ...workOf(run), ...members });
@@ -179,12 +168,5 @@ function conclude(run: Run, state: ParallelState, ends: readonly AgentEnd[]): vo
   if (failed !== null) handled(run, failed);
 }
 
-function handled(run: Run, how: Handled): void {
-  const { output_handler: handler } = stateOf(run);
-  const { result } = workOf(run);
-  if (handler === null || result === null) return;
-  // Written by `conclude`.
-  const before = result as StateResult;
-  const replaced = (output: string): StateResult => ({ ...before, output: outputValue(output) as Json });
-  settle(run, resultHandled(before, handler, how, replaced));
-}
+const handled = (run: Run, how: Handled): void =>
+  settleHandled(run, stateOf(run).output_handler, workOf(run).result, how);

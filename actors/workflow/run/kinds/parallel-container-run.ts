@@ -110,8 +110,4 @@ function stepsOf(run: Run): Steps {
   return work.steps;
 }
 
-function stateOf(run: Run): StateOf<"ParallelContainerRun"> {
-  const { definition } = run;
-  if (definition.kind !== "ParallelContainerRun") throw new Error(`${definition.kind} is no ParallelContainerRun`);
-  return definition;
-}
+const stateOf = (run: Run): StateOf<"ParallelContainerRun"> => run.stateOf("ParallelContainerRun");

@@ -77,17 +77,8 @@ export const subworkflowKind: KindOfState<"Subworkflow"> = {
   },
 };
 
-function workOf(run: Run): Work {
-  const { work } = run.current;
-  if (work.of !== "subworkflow") throw new Error(`a Subworkflow state at ${work.of}`);
-  return work;
-}
-
-function stateOf(run: Run): SubworkflowState {
-  const { definition } = run;
-  if (definition.kind !== "Subworkflow") throw new Error(`a Subworkflow state that is a ${definition.kind}`);
-  return definition;
-}
+const workOf = (run: Run): Work => run.workOf("subworkflow");
+const stateOf = (run: Run): SubworkflowState => run.stateOf("Subworkflow");
 
 /** It never started: no such workflow, an input it does not take, too deep, … */
 function refused(run: Run, state: SubworkflowState, outcome: RunStarted & { ok: false }): void {

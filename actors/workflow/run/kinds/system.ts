@@ -4,13 +4,12 @@
  */
 
 import { commandRun } from "../activities.ts";
-import { reservedKeys } from "../blackboard/reserved.ts";
-import type { KindOfState, StateOf, StateResult } from "../kind.ts";
+import { reservedKeys } from "../blackboard/variables.ts";
+import { immediately, type KindOfState, type StateOf, type StateResult } from "../kind.ts";
 import { settle } from "../settling.ts";
 import { systemCommand } from "../shell/command-text.ts";
 import type { Run } from "../turn.ts";
 import { endOf, systemResult } from "./command-result.ts";
-import { immediately } from "./immediate.ts";
 
 /** Of activity `workflow.command`. */
 export const commandId = (instanceId: string): string => `command:${instanceId}`;

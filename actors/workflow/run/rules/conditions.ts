@@ -7,7 +7,7 @@
 import { verdictOf } from "../../../approval/answers.ts";
 import { isObject, type Json } from "../../../kernel/json.ts";
 import type { Effort } from "../../../template/effort.ts";
-import type { Condition, StateKind, Transition } from "../../definition.ts";
+import { type Condition, type StateKind, scoreRules, type Transition } from "../../definition.ts";
 import type { StateResult } from "../kind.ts";
 import { ExpressionError, evaluateExpression, parseExpression } from "./expression.ts";
 
@@ -133,17 +133,6 @@ export function outcomeWithoutMatch(
   if (!asksForScores || scoreOf(result) !== null || individualScores(result).length > 0) return { status: "completed" };
   return { status: "failed", code: "missing_score", reason: "Every rule asks for a score, and the result has none" };
 }
-
-const scoreRules: ReadonlySet<Condition["on"]> = new Set([
-  "score_above",
-  "score_below",
-  "score_between",
-  "confidence_above",
-  "score_and_confidence_above",
-  "consensus",
-  "all_approved",
-  "any_rejected",
-]);
 
 function failureOf(result: StateResult): Outcome {
   const error = typeof result.error === "string" && result.error.trim() !== "" ? result.error : errorOf(result);

@@ -7,9 +7,9 @@ import { isObject, type Json } from "../../../kernel/json.ts";
 import { invalid, invalidAt, Problem } from "../../../kernel/problem.ts";
 import { isStorableJson, unusableText } from "../../../manifest/storable.ts";
 import { mayUseContext } from "../../../policy/security-context.ts";
-import { reservedKeys } from "../blackboard/reserved.ts";
 import type { Start } from "../blackboard/seed.ts";
 import { jsonBytes, maxBlackboardBytes } from "../blackboard/size.ts";
+import { reservedKeys } from "../blackboard/variables.ts";
 import { isOver, type RunHeader, type RunState } from "../state.ts";
 import { type ResolvedWorkflow, type RetryRequest, type RunRequest, tierOf } from "./request.ts";
 import {

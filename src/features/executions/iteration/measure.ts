@@ -1,7 +1,7 @@
 /** What a deterministic validator finds in an iteration's result. Pure; runs in a guarded process. */
 
-import { withoutFence } from "../../../../actors/execution/judging/fence.ts";
 import type { Json } from "../../../../actors/kernel/json.ts";
+import { withoutFence } from "../../../../actors/kernel/text.ts";
 import { compileSchema } from "../../../../actors/manifest/json-schema.ts";
 import { issuesOf, type SchemaIssue } from "../../../../actors/manifest/schema-issues.ts";
 

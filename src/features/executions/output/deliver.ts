@@ -5,7 +5,7 @@ import { deliverySend } from "../../../../actors/execution/activities.ts";
 import { execution } from "../../../../actors/execution/execution.ts";
 import { deliveryBody } from "../../../../actors/execution/output/delivery.ts";
 import { type GuardedOptions, guardedFetch } from "../../../adapters/egress/port.ts";
-import { signatureHeader, signatureOf } from "../../../lib/signature.ts";
+import { signatureHeader, signatureOf } from "../../../lib/digest.ts";
 import {
   type Activity,
   type ActivityContext,

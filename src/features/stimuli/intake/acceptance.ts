@@ -4,7 +4,8 @@
  * of it, and that flush is what a 2xx stands on.
  */
 import { createHash } from "node:crypto";
-import { Problem } from "../../../../actors/kernel/problem.ts";
+import { invalidAt, Problem } from "../../../../actors/kernel/problem.ts";
+import { isStorable } from "../../../../actors/manifest/storable.ts";
 import type { Arrival, Stimulus } from "../../../../actors/stimulus/stimulus.ts";
 import { jsonTexts, numbers, texts } from "../../../store/array-literal.ts";
 import { gather } from "../../../store/gather.ts";
@@ -282,3 +283,20 @@ async function holdersOf(sql: Sql, asked: readonly Named[], after = 0): Promise<
 
 export const unavailable = (): Problem =>
   new Problem("stimulus_service_unavailable", "Stimuli cannot be accepted now", {}, { "Retry-After": "1" });
+
+/** Of an idempotency key. */
+const maxKeyCharacters = 1024;
+
+/**
+ * The idempotency key of a stimulus (docs/reference/stimuli.md).
+ * @param path where the key stands, for the refusal
+ * @returns null for an empty key as for none
+ * @throws Problem 422 `validation_failed`
+ */
+export function checkedKey(path: string, key: string | null | undefined): string | null {
+  if (key === null || key === undefined || key === "") return null;
+  if (key.length > maxKeyCharacters)
+    throw invalidAt("validation_failed", path, `is longer than ${maxKeyCharacters} characters`);
+  if (!isStorable(key)) throw invalidAt("validation_failed", path, "holds characters that cannot be stored");
+  return key;
+}

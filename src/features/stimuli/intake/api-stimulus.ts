@@ -3,10 +3,10 @@ import { createHash } from "node:crypto";
 import type { Identity } from "../../../../actors/identity/identity.ts";
 import { invalidAt, Problem } from "../../../../actors/kernel/problem.ts";
 import { contentOf } from "../../../../actors/stimulus/content.ts";
-import { parseSource } from "../../../../actors/stimulus/source.ts";
+import { parseSource } from "../../../../actors/stimulus/routing.ts";
 import { type Arrival, receiverOf } from "../../../../actors/stimulus/stimulus.ts";
 import { prefersAsync } from "../../../http/preferences.ts";
-import { checkedKey } from "./key.ts";
+import { checkedKey } from "./acceptance.ts";
 import { maxContentBytes } from "./webhooks.ts";
 
 export interface ApiStimulus {

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { Problem } from "../../../../actors/kernel/problem.ts";
 import { contentOf, payloadOf } from "../../../../actors/stimulus/content.ts";
 import { forwardedHeaders } from "../../../../actors/stimulus/headers.ts";
-import { isReservedSource, parseSource } from "../../../../actors/stimulus/source.ts";
+import { isReservedSource, parseSource } from "../../../../actors/stimulus/routing.ts";
 import type { Arrival } from "../../../../actors/stimulus/stimulus.ts";
 import { announcedLength, readRaw, requireLength } from "../../../http/body.ts";
 import { prefersAsync } from "../../../http/preferences.ts";
@@ -12,9 +12,9 @@ import { requireActive, type Tenants } from "../../../identity/tenants.ts";
 import type { FailedVerifications, Handshake } from "../sources/feature.ts";
 import { readSignatures, type SignedCandidate, verifySignatures } from "../sources/feature.ts";
 import type { Candidate, Sources } from "../sources/port.ts";
+import { checkedKey } from "./acceptance.ts";
 import type { BodyBudget } from "./body-budget.ts";
 import type { Intake, IntakeAnswer } from "./intake.ts";
-import { checkedKey } from "./key.ts";
 
 export interface WebhookOptions {
   readonly sources: Sources;

@@ -1,5 +1,5 @@
 /** Where stimuli come from, looked up at the pace deliveries come in: answers are kept for up to 3 s. */
-import { parseSource } from "../../../../actors/stimulus/source.ts";
+import { parseSource } from "../../../../actors/stimulus/routing.ts";
 import { isUuid } from "../../../http/route.ts";
 import { gather } from "../../../store/gather.ts";
 import type { Sql } from "../../../store/postgres.ts";

@@ -2,7 +2,7 @@
 
 import { type Issue, invalidField, invalidRequest, Problem } from "../../../../actors/kernel/problem.ts";
 import { isStorable } from "../../../../actors/manifest/storable.ts";
-import { isReservedSource, parseSource } from "../../../../actors/stimulus/source.ts";
+import { isReservedSource, parseSource } from "../../../../actors/stimulus/routing.ts";
 import type { StimulusSource } from "./port.ts";
 import type { NewSource, SourceChange } from "./schema.ts";
 

@@ -14,7 +14,7 @@ import { sha256Of } from "../files/digests.ts";
 import { lookAt, withFile } from "../files/files.ts";
 import { readPath } from "../files/paths.ts";
 import { isDirectory } from "../layout.ts";
-import { type VolumeReader, visibilityOf } from "../reader.ts";
+import { type VolumeReader, visibilityOf } from "../records.ts";
 
 /** Names the caller's own volume of that label, wherever a volume is named. */
 export const CHAT_ATTACHMENTS = "chat-attachments";

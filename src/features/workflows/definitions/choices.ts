@@ -2,8 +2,7 @@
 import { isUuid } from "../../../http/route.ts";
 import { texts } from "../../../store/array-literal.ts";
 import type { Sql } from "../../../store/postgres.ts";
-import { everybody } from "./owner.ts";
-import { type Reference, workflowRecords } from "./records.ts";
+import { everybody, type Reference, workflowRecords } from "./records.ts";
 
 export interface WorkflowChoice {
   readonly workflow_id: string;

@@ -1,12 +1,24 @@
 /** The SQL of the tables `workflows` and `workflow_changes`, tenant first. */
 import type { Fragment, TransactionSql } from "postgres";
+import { systemTenant } from "../../../../actors/identity/identity.ts";
 import type { Json } from "../../../../actors/kernel/json.ts";
 import { isSemanticVersion, versionOrder } from "../../../../actors/workflow/version-order.ts";
 import { isUuid } from "../../../http/route.ts";
 import { texts } from "../../../store/array-literal.ts";
 import { gather } from "../../../store/gather.ts";
 import type { Sql } from "../../../store/postgres.ts";
-import { everybody } from "./owner.ts";
+import type { Scope } from "./schema.ts";
+
+/**
+ * Owner of what every tenant sees; no tenant can be called so. Global definitions show as the system tenant's; what
+ * that tenant registers for itself is as much its own as any tenant's.
+ */
+export const everybody = "*";
+
+export const ownerOf = (tenant: string, scope: Scope): string => (scope === "global" ? everybody : tenant);
+export const scopeOf = (owner: string): Scope => (owner === everybody ? "global" : "tenant");
+/** The tenant that answers for it. */
+export const tenantOf = (owner: string): string => (owner === everybody ? systemTenant : owner);
 
 export type Transaction = TransactionSql<Record<string, never>>;
 

@@ -5,9 +5,9 @@ import type { JudgedWorkflow } from "../../../../actors/workflow/manifest/judged
 import { refusal } from "../../../../actors/workflow/manifest/judged.ts";
 import { judgeWorkflow } from "../../../../actors/workflow/manifest/manifest.ts";
 import { parseWorkflow } from "../../../../actors/workflow/manifest/parse.ts";
-import { ownerOf, tenantOf } from "./owner.ts";
 import { type Caller, globalForbidden, mayPublish, type WorkflowParts } from "./parts.ts";
 import type { NewWorkflow } from "./records.ts";
+import { ownerOf, tenantOf } from "./records.ts";
 import type { Finding, Judgement, Registered, Scope } from "./schema.ts";
 
 export interface RegisterWish {

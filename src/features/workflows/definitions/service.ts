@@ -6,7 +6,6 @@ import type { Definition } from "../../../../actors/workflow/definition.ts";
 import type { ResolvedWorkflow } from "../../../../actors/workflow/run/start/request.ts";
 import { type List, listOf, type Page, readLabels } from "../../../http/paging.ts";
 import { isUuid } from "../../../http/route.ts";
-import { everybody, ownerOf, scopeOf, tenantOf } from "./owner.ts";
 import {
   type Caller,
   globalForbidden,
@@ -16,7 +15,7 @@ import {
   workflowNotFound,
 } from "./parts.ts";
 import type { Definitions, WorkflowLookup } from "./port.ts";
-import { type Reference, type WorkflowRow, workflowRecords } from "./records.ts";
+import { everybody, ownerOf, type Reference, scopeOf, tenantOf, type WorkflowRow, workflowRecords } from "./records.ts";
 import { registering } from "./register.ts";
 import type { Deleted, Scope, ScopeChanged, WorkflowDetail, WorkflowElement, WorkflowFilter } from "./schema.ts";
 import { versionElement, workflowDetail, workflowElement } from "./wire.ts";

@@ -3,8 +3,8 @@
 import { maskedWorkflow } from "../../../../actors/agent/masking.ts";
 import { renderYaml } from "../../../../actors/manifest/document.ts";
 import { parseWorkflow } from "../../../../actors/workflow/manifest/parse.ts";
-import { scopeOf, tenantOf } from "./owner.ts";
 import type { WorkflowDocumentRow, WorkflowRow } from "./records.ts";
+import { scopeOf, tenantOf } from "./records.ts";
 import type { VersionElement, WorkflowDetail, WorkflowElement } from "./schema.ts";
 
 export function workflowElement(row: WorkflowRow, executionCount: number): WorkflowElement {

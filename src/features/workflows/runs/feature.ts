@@ -10,7 +10,7 @@ import { limits } from "../../limits/feature.ts";
 import { tools } from "../../tools/feature.ts";
 import { volumes } from "../../volumes/feature.ts";
 import { definitions } from "../definitions/feature.ts";
-import { cleanupActivity } from "./cleanup.ts";
+import { cleanupActivity, webhookActivity } from "./activities.ts";
 import { commandActivity } from "./commands/commands.ts";
 import { startSweepingCommands } from "./commands/sweep.ts";
 import { runLogRoutes } from "./log-routes.ts";
@@ -24,7 +24,6 @@ import { subrunActivity } from "./start/subruns.ts";
 import { heldByRuns, startErasing } from "./sweep.ts";
 import { reviewByExecutions } from "./tools/review.ts";
 import { workflowTools } from "./tools/tools.ts";
-import { webhookActivity } from "./webhook.ts";
 
 export type { Runs } from "./service.ts";
 

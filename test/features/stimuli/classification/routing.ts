@@ -10,8 +10,7 @@ import {
 import { createAcceptance } from "../../../../src/features/stimuli/intake/acceptance.ts";
 import type { Router, StimulusSource } from "../../../../src/features/stimuli/sources/port.ts";
 import { workflowChoices } from "../../../../src/features/workflows/definitions/choices.ts";
-import { everybody } from "../../../../src/features/workflows/definitions/owner.ts";
-import { workflowRecords } from "../../../../src/features/workflows/definitions/records.ts";
+import { everybody, workflowRecords } from "../../../../src/features/workflows/definitions/records.ts";
 import type { TailListener } from "../../../../src/runtime/port.ts";
 import { fakeRuntime } from "../../../harness/fake-runtime.ts";
 import { freshStores, type TestStores } from "../../../harness/stores.ts";

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import fc from "fast-check";
 import { eraseOldStimuli } from "../../../../src/features/stimuli/history/retention.ts";
-import { firstIdOf } from "../../../../src/features/stimuli/intake/ids.ts";
+import { firstIdOf } from "../../../../src/features/stimuli/intake/records.ts";
 import { freshStores, type TestStores } from "../../../harness/stores.ts";
 import { putKey, putRow } from "../rows.ts";
 

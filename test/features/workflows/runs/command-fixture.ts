@@ -8,7 +8,7 @@ import { mountRun } from "../../../../src/features/volumes/instance-mounts.ts";
 import { VolumeLayout } from "../../../../src/features/volumes/layout.ts";
 import { watchLimits } from "../../../../src/features/volumes/size-watch.ts";
 import { commandActivity } from "../../../../src/features/workflows/runs/commands/commands.ts";
-import type { CommandOptions } from "../../../../src/features/workflows/runs/commands/options.ts";
+import type { CommandOptions } from "../../../../src/features/workflows/runs/commands/spec.ts";
 import type { AbortReason, ActivityContext } from "../../../../src/runtime/port.ts";
 
 const mebibyte = 2 ** 20;

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Attempts, thisMachine } from "../../../../src/features/workflows/runs/commands/attempts.ts";
-import type { CommandOptions } from "../../../../src/features/workflows/runs/commands/options.ts";
+import type { CommandOptions } from "../../../../src/features/workflows/runs/commands/spec.ts";
 import { processesWith } from "../../../adapters/sandbox/conformance.ts";
 import { bubblewrapWorks, processFixture } from "../../../adapters/sandbox/fixture.ts";
 import { until } from "../../../harness/until.ts";

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { EngineError } from "../../../../src/adapters/sandbox/instance.ts";
 import { type InstanceSpec, LaunchFailure, type Sandbox } from "../../../../src/adapters/sandbox/port.ts";
 import { instanceOf, instancesOf } from "../../../../src/features/workflows/runs/commands/attempts.ts";
-import type { CommandOptions } from "../../../../src/features/workflows/runs/commands/options.ts";
+import type { CommandOptions } from "../../../../src/features/workflows/runs/commands/spec.ts";
 import { processesWith } from "../../../adapters/sandbox/conformance.ts";
 import { bubblewrapWorks, processFixture } from "../../../adapters/sandbox/fixture.ts";
 import { commandOptions, commandRun, directoryOf, run, script, volumeAt } from "./command-fixture.ts";

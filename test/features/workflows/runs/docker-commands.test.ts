@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Attempts } from "../../../../src/features/workflows/runs/commands/attempts.ts";
-import type { CommandOptions } from "../../../../src/features/workflows/runs/commands/options.ts";
+import type { CommandOptions } from "../../../../src/features/workflows/runs/commands/spec.ts";
 import { type DockerFixture, dockerFixture } from "../../../adapters/sandbox/docker/fixture.ts";
 import { podman } from "../../../harness/podman.ts";
 import { until } from "../../../harness/until.ts";

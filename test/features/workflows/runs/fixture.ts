@@ -14,7 +14,7 @@ import { approvalRecords } from "../../../../src/features/approvals/records.ts";
 import { createApprovals } from "../../../../src/features/approvals/service.ts";
 import { openVolumes } from "../../../../src/features/volumes/open.ts";
 import type { Definitions } from "../../../../src/features/workflows/definitions/port.ts";
-import { cleanupActivity } from "../../../../src/features/workflows/runs/cleanup.ts";
+import { cleanupActivity } from "../../../../src/features/workflows/runs/activities.ts";
 import { runLogRoutes } from "../../../../src/features/workflows/runs/log-routes.ts";
 import { runsProjection } from "../../../../src/features/workflows/runs/projection.ts";
 import { createRunRecords } from "../../../../src/features/workflows/runs/records.ts";

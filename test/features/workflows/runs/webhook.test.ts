@@ -2,7 +2,7 @@
 import { afterAll, expect, test } from "bun:test";
 import { parseHostPattern } from "../../../../actors/policy/network/pattern.ts";
 import type { WebhookCall } from "../../../../actors/workflow/run/activities.ts";
-import { webhookActivity } from "../../../../src/features/workflows/runs/webhook.ts";
+import { webhookActivity } from "../../../../src/features/workflows/runs/activities.ts";
 import { type ActivityContext, Retryable, Terminal } from "../../../../src/runtime/port.ts";
 import { Receiver } from "../../../harness/receiver.ts";
 

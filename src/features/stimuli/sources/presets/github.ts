@@ -1,6 +1,5 @@
 /** GitHub: `X-Hub-Signature-256: sha256=<hex>`. The older header with SHA-1 is not read. */
-import { readBodyDigest } from "./body-digest.ts";
-import { hexText, keyText, type Preset, textBytes } from "./preset.ts";
+import { hexText, keyText, type Preset, readBodyDigest, textBytes } from "./preset.ts";
 
 const header = "x-hub-signature-256";
 

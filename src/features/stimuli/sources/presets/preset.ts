@@ -123,3 +123,15 @@ const utf8 = new TextEncoder();
 export const textBytes = (text: string): Uint8Array | null => (text === "" ? null : utf8.encode(text));
 
 export const hexText = (random: Uint8Array): string => Buffer.from(random).toString("hex");
+
+const prefix = "sha256=";
+
+/** Of a scheme that signs the body alone, as `sha256=<hex>` in one header. */
+export function readBodyDigest(value: string): Signed | Malformed {
+  const fault = plainValue(value, anyComma);
+  if (fault !== null) return { malformed: fault };
+  if (!value.startsWith(prefix)) return { malformed: "bad_prefix" };
+  const signature = hexBytes(value.slice(prefix.length));
+  if (signature === null) return { malformed: "bad_hex" };
+  return { prefix: "", timestamp: null, signatures: [signature], id: null };
+}

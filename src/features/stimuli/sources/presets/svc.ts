@@ -1,7 +1,6 @@
 /** The service's own scheme, which it also signs its own calls with: `X-Svc-Signature: sha256=<hex>`. */
-import { signatureHeader } from "../../../../lib/signature.ts";
-import { readBodyDigest } from "./body-digest.ts";
-import { hexText, type Preset, textBytes } from "./preset.ts";
+import { signatureHeader } from "../../../../lib/digest.ts";
+import { hexText, type Preset, readBodyDigest, textBytes } from "./preset.ts";
 
 export const svc: Preset = {
   name: "svc",

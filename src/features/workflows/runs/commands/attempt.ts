@@ -12,9 +12,9 @@ import { callAt } from "../../../../lib/timers.ts";
 import type { ActivityContext } from "../../../../runtime/port.ts";
 import { endInstance } from "../../../executions/port.ts";
 import { type AttemptRecord, type Attempts, instanceOf, thisMachine } from "./attempts.ts";
-import type { CommandOptions } from "./options.ts";
 import type { CommandPlace } from "./place.ts";
 import { type Fault, nothingOf, resultOf } from "./result.ts";
+import type { CommandOptions } from "./spec.ts";
 import { commandSpec, diskBytes, openFilesystem } from "./spec.ts";
 
 /** Between SIGTERM and SIGKILL (docs/reference/workflows.md). */

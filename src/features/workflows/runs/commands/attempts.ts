@@ -11,7 +11,7 @@ import { hostname } from "node:os";
 import { join } from "node:path";
 import { commandsFolder } from "../../../../adapters/sandbox/port.ts";
 import { isUuid } from "../../../../http/route.ts";
-import { derivedUuid } from "../../../../lib/derived-uuid.ts";
+import { derivedUuid } from "../../../../lib/digest.ts";
 import { readJson, writeAtomically } from "../../../../lib/json-file.ts";
 import { removeDirectory } from "../../../../lib/remove-directory.ts";
 

@@ -11,9 +11,9 @@ import { implement } from "../../../../runtime/port.ts";
 import { endInstance } from "../../../executions/port.ts";
 import { Attempt } from "./attempt.ts";
 import { type AttemptRecord, Attempts, instanceOf } from "./attempts.ts";
-import type { CommandOptions } from "./options.ts";
 import { placeOf } from "./place.ts";
 import { isFault, nothingOf } from "./result.ts";
+import type { CommandOptions } from "./spec.ts";
 
 /** A command waits this long for a slot. */
 const queueTimeoutMs = 600_000;

@@ -4,7 +4,7 @@ import type { InstanceEgress, InstanceMount, InstanceSpec } from "../../../../ad
 import type { Address } from "../../../../runtime/port.ts";
 import { type ExecutionClaims, egressUser } from "../../../execution-tokens/port.ts";
 import type { Volumes } from "../../../volumes/port.ts";
-import type { CommandPlace } from "./place.ts";
+import type { CommandOffer, CommandPlace } from "./place.ts";
 
 export interface CommandSpecParts {
   readonly instanceMounts: Volumes["instanceMounts"];
@@ -79,4 +79,16 @@ async function egressOf(
 ): Promise<InstanceEgress> {
   const claims = { executionId: key, agentId: workflow_name, tenant, instanceId: instance_id, deadlineAt };
   return { username: egressUser, password: await mintEgressToken(claims) };
+}
+
+/** What running commands needs of the node. */
+export interface CommandOptions extends CommandOffer, CommandSpecParts {
+  /** Absolute path. */
+  readonly dataDir: string;
+  /** SVC_MAX_COMMANDS */
+  readonly maxCommands: number;
+  /** Watches how large volumes grow. @returns a function that ends it */
+  readonly watchVolumes: Volumes["watchLimits"];
+  /** Unix milliseconds. */
+  readonly now: () => number;
 }

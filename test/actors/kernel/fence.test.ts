@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { withoutFence } from "../../../actors/execution/judging/fence.ts";
+import { withoutFence } from "../../../actors/kernel/text.ts";
 
 test.each([
   ["```json\n{}\n```", "{}"],

@@ -1,9 +1,10 @@
-/** The activity `workflow.webhook`: calls the output handler of a state. */
-import { webhookCall } from "../../../../actors/workflow/run/activities.ts";
+/** The activities of a run that need no command: output handlers over HTTP, and the removal of its volumes. */
+import { cleanup, webhookCall } from "../../../../actors/workflow/run/activities.ts";
 import type { GuardedOptions } from "../../../adapters/egress/port.ts";
 import type { Activity } from "../../../runtime/port.ts";
 import { implement } from "../../../runtime/port.ts";
 import { callWebhook, mostAttempts } from "../../executions/port.ts";
+import type { Volumes } from "../../volumes/port.ts";
 
 export interface WebhookOptions {
   readonly outside: GuardedOptions;
@@ -11,6 +12,7 @@ export interface WebhookOptions {
   readonly firstDelayMs?: number;
 }
 
+/** The activity `workflow.webhook`: calls the output handler of a state. */
 export function webhookActivity({ outside, firstDelayMs }: WebhookOptions): Activity {
   return implement(
     webhookCall,
@@ -22,6 +24,23 @@ export function webhookActivity({ outside, firstDelayMs }: WebhookOptions): Acti
     async ({ url, method, headers, body, timeout_ms, max_attempts }, context) => {
       const request = { url, method, headers, body, timeoutMs: timeout_ms, maxAttempts: max_attempts, firstDelayMs };
       return { ...(await callWebhook(request, context, outside)) };
+    },
+  );
+}
+
+/** The activity `workflow.cleanup`: ephemeral volumes go with their run. */
+export function cleanupActivity(volumes: Pick<Volumes, "removeOfRun">): Activity {
+  return implement(
+    cleanup,
+    {
+      concurrency: 8,
+      retry: { attempts: 10, firstDelayMs: 1000 },
+      // Volumes lie on the machine that the run's work was done on; the sweep of other hosts removes what lies there.
+      hostBound: true,
+    },
+    async ({ execution_id, volume_ids }) => {
+      await volumes.removeOfRun(execution_id, volume_ids);
+      return null;
     },
   );
 }
