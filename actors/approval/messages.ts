@@ -4,7 +4,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import { defineActivity, outcomeOf } from "../kernel/activity.ts";
 import { AnyJson, JsonObject } from "../kernel/json.ts";
 import { defineProtocol, message, type Protocol } from "../kernel/message.ts";
-import { Nullable } from "../kernel/schema.ts";
+import { Nothing, Nullable } from "../kernel/schema.ts";
 
 const Text = Type.String();
 const Milliseconds = Type.Integer({ minimum: 0 });
@@ -67,6 +67,7 @@ const work_id = Nullable(Text);
 /** What is asked of people. The actor that opens it hears of the decision as `approval_decided`. */
 export const Open = Type.Object({
   owner: Type.Object({ kind: Text, key: Text }),
+  /** The owner's: a Human state of a run, or a command to edge hosts that its tenant's rules hold back for approval. */
   kind: Type.Union([Type.Literal("workflow"), Type.Literal("fleet_run")]),
   /** The run's own id, or the fleet command's. */
   execution_id: Text,
@@ -201,15 +202,15 @@ export const approvalProtocol = defineProtocol({
       reply: DecisionReply,
     }),
     /** Timers; the sweep tells `expire`, too. */
-    expire: message({ body: Type.Object({}) }),
-    remind: message({ body: Type.Object({}) }),
-    escalate: message({ body: Type.Object({}) }),
+    expire: message({ body: Nothing }),
+    remind: message({ body: Nothing }),
+    escalate: message({ body: Nothing }),
     /** By its owner, which no longer waits for the decision. Repeatable. */
     withdraw: message({ body: Type.Object({ reason: Text }) }),
     /** What became of one notification; see `notifications.ts`. */
     notified: message({ body: outcomeOf(notify) }),
     /** By the retention sweep: erases what was decided long ago. */
-    erase: message({ body: Type.Object({}) }),
+    erase: message({ body: Nothing }),
   },
 });
 export type ApprovalMessages = typeof approvalProtocol.messages;

@@ -5,6 +5,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { defineActivity, type Outcome } from "../kernel/activity.ts";
 import { AnyJson, JsonObject } from "../kernel/json.ts";
+import { Nothing } from "../kernel/schema.ts";
 
 export const IterationRun = Type.Object({
   execution_id: Type.String(),
@@ -186,7 +187,7 @@ export type ToolOutcome = Outcome<typeof toolCall>;
  */
 export const outputHandle = defineActivity({
   name: "output.handle",
-  input: Type.Object({}),
+  input: Nothing,
   output: Type.Object({
     output: Type.String(),
     /** Whether the answer was longer than an output may be. */
@@ -198,7 +199,7 @@ export type OutputHandled = Outcome<typeof outputHandle>;
 /** Outcome: `output_recalled`. Read the accepted output back. */
 export const outputRecall = defineActivity({
   name: "output.recall",
-  input: Type.Object({}),
+  input: Nothing,
   output: Type.Object({ output: Type.String() }),
 });
 export type OutputRecalled = Outcome<typeof outputRecall>;

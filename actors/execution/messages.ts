@@ -3,7 +3,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import { outcomeOf } from "../kernel/activity.ts";
 import { defineLog } from "../kernel/effect.ts";
 import { defineProtocol, message } from "../kernel/message.ts";
-import { Nullable } from "../kernel/schema.ts";
+import { Nothing, Nullable } from "../kernel/schema.ts";
 import {
   deliverySend,
   inlineRun,
@@ -222,8 +222,6 @@ export type LoopEntry = Static<typeof LoopEntry>;
 
 /** The exchange of one sandbox instance with the gateway; see `conversation.ts`. */
 export const loopLog = (instanceId: string) => defineLog(`loop:${instanceId}`, LoopEntry);
-
-const Nothing = Type.Object({});
 
 export const executionProtocol = defineProtocol({
   kind: "execution",

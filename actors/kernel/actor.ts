@@ -4,7 +4,7 @@
  * An actor never does anything. It receives a message and answers with a turn: its next state, a reply
  * and a list of effects, all of them data. The runtime commits the turn in one transaction and carries
  * the effects out afterwards, at least once, each under a deterministic id. Nothing in this tree
- * may touch a clock, a random source, the network or the disk: what purity needs comes in by `Context`.
+ * may touch a clock, a random source, the network or the disk: time, ids and the message's identity come in `Context`.
  */
 import type { Static, TSchema } from "@sinclair/typebox";
 import type { Json } from "./json.ts";

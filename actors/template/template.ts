@@ -52,8 +52,7 @@ const blocks = new Set(["if", "unless", "each", "with"]);
 type Program = hbs.AST.Program;
 type Expression = hbs.AST.Expression;
 
-/** Compiled templates by source: the same few are rendered again and again. */
-/** Characters of all kept templates: a tree takes many times the room of its source. */
+/** Characters of all kept templates: a tree takes many times the memory of its source. */
 const keptCharacters = 2_000_000;
 const compiled = new LRUCache<string, Template>({
   max: 2000,

@@ -5,6 +5,7 @@ import { defineActivity, outcomeOf } from "../../actors/kernel/activity.ts";
 import { defineActor } from "../../actors/kernel/actor.ts";
 import { defineLog, type Effect, emit, perform, reply, schedule, tell } from "../../actors/kernel/effect.ts";
 import { defineProtocol, message } from "../../actors/kernel/message.ts";
+import { Nothing } from "../../actors/kernel/schema.ts";
 import { type Context, TurnEffects } from "../../actors/kernel/turn.ts";
 import { actorsOf } from "../../src/runtime/handle.ts";
 import { implement } from "../../src/runtime/port.ts";
@@ -26,6 +27,7 @@ const scaleProtocol = defineProtocol({
     put: message({ body: Type.Object({ item: Type.String() }), reply: Type.Object({ accepted: Type.Boolean() }) }),
     weighed: message({ body: outcomeOf(weigh) }),
     overdue: message({ body: Type.Object({ item: Type.String() }) }),
+    reset: message({ body: Nothing }),
   },
 });
 const shopProtocol = defineProtocol({
@@ -46,6 +48,8 @@ describe("effects", () => {
     const unknown: ScaleEffect = perform(weigh, { item: "pear" }, { id: "w", then: "wheighed" });
     // @ts-expect-error: that message takes no outcome
     const other: ScaleEffect = perform(weigh, { item: "pear" }, { id: "w", then: "overdue" });
+    // @ts-expect-error: that message is without content
+    const empty: ScaleEffect = perform(weigh, { item: "pear" }, { id: "w", then: "reset" });
     // @ts-expect-error: that message takes the outcome of another activity
     const foreign: ScaleEffect = perform(measure, { item: "pear" }, { id: "w", then: "weighed" });
     expect(good).toEqual({
@@ -55,7 +59,7 @@ describe("effects", () => {
       input: { item: "pear" },
       then: "weighed",
     } as never);
-    expect([input, unknown, other, foreign].map(({ effect }) => effect)).toEqual(Array(4).fill("perform"));
+    expect([input, unknown, other, empty, foreign].map(({ effect }) => effect)).toEqual(Array(5).fill("perform"));
   });
 
   test("a timer's message and its body", () => {
@@ -64,13 +68,16 @@ describe("effects", () => {
     const unknown: ScaleEffect = schedule("t", 5, "late", { item: "pear" });
     // @ts-expect-error: the body is another message's
     const body: ScaleEffect = schedule("t", 5, "overdue", { item: 7 });
+    const bare: ScaleEffect = schedule("t", 5, "reset", {});
+    // @ts-expect-error: that message is without content
+    const full: ScaleEffect = schedule("t", 5, "reset", { at: 1 });
     expect(good).toEqual({
       effect: "schedule",
       timer: "t",
       at: 5,
       message: { type: "overdue", body: { item: "pear" } },
     } as never);
-    expect([unknown, body].map(({ effect }) => effect)).toEqual(["schedule", "schedule"]);
+    expect([unknown, body, bare, full].map(({ effect }) => effect)).toEqual(Array(4).fill("schedule"));
   });
 
   test("another actor's message and its body", () => {
@@ -79,6 +86,10 @@ describe("effects", () => {
     const unknown = tell(shopProtocol, "s", "put", { grams: 90 });
     // @ts-expect-error: grams are a number
     const body = tell(shopProtocol, "s", "sold", { grams: "90" });
+    const bare = tell(scaleProtocol, "s", "reset", {});
+    // @ts-expect-error: that message is without content
+    const full = tell(scaleProtocol, "s", "reset", { nonsense: 1 });
+    expect([bare.message.body, full.message.body]).toEqual([{}, { nonsense: 1 }]);
     const sold = { type: "sold", body: { grams: 90 } };
     expect(good).toEqual({ effect: "tell", kind: "shop", key: "s", message: sold, coCommit: true });
     expect([unknown.message.type, body.message.body]).toEqual(["put", { grams: "90" }]);
@@ -106,12 +117,17 @@ describe("effects", () => {
     turn.schedule("t", 5, "overdue", { item: "pear" });
     // @ts-expect-error: the body is another message's
     turn.schedule("t", 5, "overdue", {});
+    turn.schedule("t", 5, "reset", {});
+    // @ts-expect-error: that message is without content
+    turn.schedule("t", 5, "reset", { at: 1 });
     turn.reply("put", caller, { accepted: true });
     // @ts-expect-error: that message is told and has no reply
     turn.reply("overdue", caller, { accepted: true });
     expect(turn.all.map(({ effect }) => effect)).toEqual([
       "perform",
       "perform",
+      "schedule",
+      "schedule",
       "schedule",
       "schedule",
       "reply",
@@ -128,6 +144,7 @@ const scale = defineActor({
     put: (_, { item }) => ({ state: { item }, reply: { accepted: true }, effects: [] }),
     weighed: (state) => ({ state, effects: [] }),
     overdue: (state) => ({ state, effects: [] }),
+    reset: (state) => ({ state, effects: [] }),
   },
 });
 
@@ -141,6 +158,7 @@ test("a handler answers with its message's reply, and a told one not at all", ()
       weighed: (state) => ({ state, effects: [] }),
       // @ts-expect-error: nobody waits for a reply
       overdue: (state) => ({ state, reply: true, effects: [] }),
+      reset: (state) => ({ state, effects: [] }),
     },
   });
   expect(wrong.kind).toBe(scale.kind);
@@ -185,6 +203,9 @@ describe("a handle", () => {
     await one.tell("overdue", { item: "pear" });
     // @ts-expect-error: there is no such message
     await one.tell("late", { item: "pear" });
+    await one.tell("reset", {});
+    // @ts-expect-error: that message is without content
+    await one.tell("reset", { item: "pear" });
     // @ts-expect-error: a message that is only told cannot be asked
     await one.ask("overdue", { item: "pear" });
     // @ts-expect-error: the reply has no such member

@@ -162,28 +162,40 @@ export interface NodeOffer {
   servesModel(alias: string): boolean;
 }
 
-/** Members that were added since the first manifests were stored: the rows never change, so older ones lack them. */
-const laterMembers = {
+/** Members of the first version. Stored rows never change, so they lack the others, which need a default below. */
+type FirstSpec =
+  | "metadata"
+  | "runtime"
+  | "task"
+  | "execution"
+  | "resources"
+  | "network"
+  | "filesystem"
+  | "tools"
+  | "env"
+  | "input_schema"
+  | "security_context"
+  | "startup_script"
+  | "bootstrap_path";
+type FirstExecution = "mode" | "max_iterations" | "iteration_timeout_ms" | "llm_timeout_ms" | "validators";
+type LaterSpec = Omit<AgentSpec, FirstSpec>;
+type LaterExecution = Omit<ExecutionSpec, FirstExecution>;
+
+const laterMembers: LaterSpec = {
   context: [],
   volumes: [],
   schedule: null,
   output_handler: null,
   warm_pool_size: 0,
   swarm: false,
-} as const satisfies Partial<AgentSpec>;
-
-const laterExecution = { tool_judges: [], deliveries: [], max_tokens: null } as const satisfies Partial<ExecutionSpec>;
-
-type Later = keyof typeof laterMembers;
-type LaterExecution = keyof typeof laterExecution;
+};
+const laterExecution: LaterExecution = { tool_judges: [], deliveries: [], max_tokens: null };
 
 /** A stored manifest of any age. */
-export type StoredSpec = Omit<AgentSpec, Later | "execution"> &
-  Partial<Pick<AgentSpec, Later>> & {
-    readonly execution: Omit<ExecutionSpec, LaterExecution> & Partial<Pick<ExecutionSpec, LaterExecution>>;
-  };
+export type StoredSpec = Pick<AgentSpec, Exclude<FirstSpec, "execution">> &
+  Partial<LaterSpec> & { readonly execution: Pick<ExecutionSpec, FirstExecution> & Partial<LaterExecution> };
 
-/** What the manifest meant when it was stored: a member it knows nothing of has its default. */
+/** A stored manifest with the defaults of the members that were added after it was stored. */
 export function completeSpec(stored: StoredSpec): AgentSpec {
   return { ...laterMembers, ...stored, execution: { ...laterExecution, ...stored.execution } };
 }

@@ -68,7 +68,7 @@ export interface RateRule {
 
 /**
  * Every bucket that a use counts in. For each of them the most particular override holds, else the tier; the tenant's
- * own scope knows no overrides of persons, except where the tenant is one person's (9.2).
+ * own scope knows no overrides of persons, except where the tenant is one person's.
  */
 export function rulesOf(
   tenant: string,

@@ -5,12 +5,11 @@ import { parentMessages, workflowRunKind } from "../../execution/child.ts";
 import { outcomeOf } from "../../kernel/activity.ts";
 import { AnyJson, JsonObject } from "../../kernel/json.ts";
 import { defineProtocol, message } from "../../kernel/message.ts";
-import { Nullable } from "../../kernel/schema.ts";
+import { Nothing, Nullable } from "../../kernel/schema.ts";
 import { Definition } from "../definition.ts";
 import { agentStart, cleanup, commandRun, runStart, webhookCall } from "./activities.ts";
 import { RunHeader, RunStatus } from "./state.ts";
 
-const Nothing = Type.Object({});
 const Entry = Type.Object({ entry: Type.Integer() });
 
 /** What the last turn of a sub-workflow tells its parent. */
