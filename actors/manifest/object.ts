@@ -135,7 +135,7 @@ type VariantScope<V> = V[keyof V] extends Variant<unknown, infer S> ? S : never;
  *
  * @param common the members that all have, the tag among them
  * @param table for each value of the tag what it has besides
- * @param combine makes one value of both
+ * @param combine makes one value of both; left out where T is the value of the table, which its default returns
  */
 export function variants<const C extends object, const V extends object, T = ValueOf<V>>(
   tag: keyof C & string,
@@ -143,6 +143,7 @@ export function variants<const C extends object, const V extends object, T = Val
   table: V,
   combine: (value: ValueOf<V>, common: ReadOf<C>) => T = (value) => value as unknown as T,
 ): Shape<T | null, ScopeOf<C> & VariantScope<V>> {
+  // A table of shapes, by the types that `ScopeOf` and `ReadOf` find in it.
   const shared = common as unknown as Members;
   const branches = Object.entries(table as Readonly<Record<string, Variant<unknown, never>>>);
   return new Shape<T | null, ScopeOf<C> & VariantScope<V>>({

@@ -149,13 +149,25 @@ export interface Projection {
    */
   project(changes: readonly Change[]): readonly Statement[];
 }
-export interface Change {
+/** What a commit makes of one actor. */
+export interface ActorChange<State> {
   readonly key: string;
   readonly tenant: string;
-  readonly before: Json | null;
+  /** Null for a new actor. */
+  readonly before: State | null;
   /** Null when the actor ended. */
-  readonly after: Json | null;
+  readonly after: State | null;
 }
+export type Change = ActorChange<Json>;
+/** Declares the projection of an actor: what it gets are states of the actor's own type. */
+export function defineProjection<D extends AnyActorDefinition>(
+  { kind }: D,
+  project: (changes: readonly ActorChange<StateOf<D>>[]) => readonly Statement[],
+): Projection {
+  // Both states were checked against the definition's schema before the turn ran.
+  return { kind, project: project as Projection["project"] };
+}
+
 export interface Statement {
   readonly text: string;
   readonly parameters: readonly unknown[];

@@ -68,6 +68,7 @@ export function openQueue<N extends keyof Queues>(name: N, { redisUrl, prefix }:
   queue.on("error", () => {});
   let worker: Worker<Queues[N]> | null = null;
   return {
+    // BullMQ derives the type of its jobs by conditional types, which a type parameter leaves open.
     queue: queue as unknown as Queue<Queues[N]>,
     work(concurrency, run, lockMs = usualLockMs) {
       worker = new Worker<Queues[N]>(name, (job) => run(job.data as Queues[N], dueAt(job)), {

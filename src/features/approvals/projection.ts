@@ -1,24 +1,20 @@
 /** The tables `approvals` and `approval_links`, kept in step with the actors' states. */
-import { approvalProtocol } from "../../../actors/approval/messages.ts";
+import { approval } from "../../../actors/approval/approval.ts";
 import { approvalSummary, pendingApproval } from "../../../actors/approval/record.ts";
 import type { ApprovalState } from "../../../actors/approval/state.ts";
-import type { Change, Projection, Statement } from "../../runtime/port.ts";
+import { type ActorChange, defineProjection, type Statement } from "../../runtime/port.ts";
 import { projectRows } from "../../runtime/reads/rows.ts";
 
 /** Most turns change nothing that lists show. */
-function isNews(before: Change["before"], after: Change["after"]): boolean {
-  const old = before as ApprovalState | null;
-  const now = after as ApprovalState | null;
+function isNews(before: ApprovalState, after: ApprovalState): boolean {
   return (
-    old === null ||
-    old.status !== now?.status ||
-    old.escalated_at !== now.escalated_at ||
-    old.consents.length !== now.consents.length
+    before.status !== after.status ||
+    before.escalated_at !== after.escalated_at ||
+    before.consents.length !== after.consents.length
   );
 }
 
-function rowOf({ key, tenant, after }: Change) {
-  const state = after as unknown as ApprovalState;
+function rowOf(key: string, tenant: string, state: ApprovalState) {
   const { request, status, created_at, expires_at, decision } = state;
   const isPending = status === "pending";
   const document = JSON.stringify((isPending ? pendingApproval : approvalSummary)(key, tenant, state));
@@ -40,12 +36,10 @@ function rowOf({ key, tenant, after }: Change) {
   };
 }
 
-function linksOf({ key, tenant, before, after }: Change) {
-  const old = before as ApprovalState | null;
-  const now = after as ApprovalState | null;
-  if (now === null || now.links_issued === (old?.links_issued ?? 0)) return [];
-  const known = new Set(old?.links.map(({ hash }) => hash));
-  return now.links.filter(({ hash }) => !known.has(hash)).map(({ hash }) => ({ hash, approval_id: key, tenant }));
+function linksOf({ key, tenant, before, after }: ActorChange<ApprovalState>) {
+  if (after === null || after.links_issued === (before?.links_issued ?? 0)) return [];
+  const known = new Set(before?.links.map(({ hash }) => hash));
+  return after.links.filter(({ hash }) => !known.has(hash)).map(({ hash }) => ({ hash, approval_id: key, tenant }));
 }
 
 const upsert = `
@@ -72,17 +66,14 @@ delete from approvals where approval_id in (select value::uuid from json_array_e
 const removeLinks = `
 delete from approval_links where approval_id in (select value::uuid from json_array_elements_text($1::text::json))`;
 
-const rows = projectRows({ kind: approvalProtocol.kind, isNews, rowOf, upsert, remove });
+const rowsOf = projectRows({ isNews, rowOf, upsert, remove });
 
 /** The approvals' own rows, and those of their links. */
-export const approvalsProjection: Projection = {
-  kind: approvalProtocol.kind,
-  project: (changes) => {
-    const links = changes.flatMap(linksOf);
-    const gone = changes.filter(({ after }) => after === null).map(({ key }) => key);
-    const statements: Statement[] = [...rows.project(changes)];
-    if (links.length > 0) statements.push({ text: addLinks, parameters: [JSON.stringify(links)] });
-    if (gone.length > 0) statements.push({ text: removeLinks, parameters: [JSON.stringify(gone)] });
-    return statements;
-  },
-};
+export const approvalsProjection = defineProjection(approval, (changes) => {
+  const links = changes.flatMap(linksOf);
+  const gone = changes.filter(({ after }) => after === null).map(({ key }) => key);
+  const statements: Statement[] = rowsOf(changes);
+  if (links.length > 0) statements.push({ text: addLinks, parameters: [JSON.stringify(links)] });
+  if (gone.length > 0) statements.push({ text: removeLinks, parameters: [JSON.stringify(gone)] });
+  return statements;
+});

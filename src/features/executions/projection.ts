@@ -1,19 +1,15 @@
 /** The tables `executions` and `execution_labels`, and the count of executions by agent, written with each turn. */
-import { EXECUTION } from "../../../actors/execution/execution.ts";
+import { execution } from "../../../actors/execution/execution.ts";
 import type { ExecutionState } from "../../../actors/execution/state.ts";
-import type { Change, Projection, Statement } from "../../runtime/port.ts";
+import { type ActorChange, defineProjection, type Statement } from "../../runtime/port.ts";
 import { countChanges } from "../../runtime/reads/counters.ts";
 import { projectRows } from "../../runtime/reads/rows.ts";
 
 /** Most turns change nothing that the table holds: what lists show besides is read from the state's listed members. */
-function isNews(before: Change["before"], after: Change["after"]): boolean {
-  const old = before as ExecutionState | null;
-  return old === null || old.status !== (after as ExecutionState | null)?.status;
-}
+const isNews = (before: ExecutionState, after: ExecutionState): boolean => before.status !== after.status;
 
-function rowOf({ key, tenant, after }: Change) {
-  // Checked against the actor's schema.
-  const { header, status, created_at, started_at, ending } = after as unknown as ExecutionState;
+function rowOf(key: string, tenant: string, state: ExecutionState) {
+  const { header, status, created_at, started_at, ending } = state;
   return {
     execution_id: key,
     tenant,
@@ -42,7 +38,7 @@ set status = excluded.status, started_at = excluded.started_at, ended_at = exclu
 const remove = `
 delete from executions where execution_id in (select value::uuid from json_array_elements_text($1::text::json))`;
 
-const rows = projectRows({ kind: EXECUTION, isNews, rowOf, upsert, remove });
+const rowsOf = projectRows({ isNews, rowOf, upsert, remove });
 
 const addLabels = `
 insert into execution_labels (tenant, name, value, created_at, execution_id)
@@ -68,12 +64,12 @@ function labelsOf(key: string, tenant: string, state: ExecutionState) {
 }
 
 /** Labels are written once, at the start, and go with their execution. */
-function labelStatements(changes: readonly Change[]): Statement[] {
+function labelStatements(changes: readonly ActorChange<ExecutionState>[]): Statement[] {
   const begun: object[] = [];
   const gone: object[] = [];
   for (const { key, tenant, before, after } of changes) {
-    if (before === null && after !== null) begun.push(...labelsOf(key, tenant, after as unknown as ExecutionState));
-    if (before !== null && after === null) gone.push(...labelsOf(key, tenant, before as unknown as ExecutionState));
+    if (before === null && after !== null) begun.push(...labelsOf(key, tenant, after));
+    if (before !== null && after === null) gone.push(...labelsOf(key, tenant, before));
   }
   return [
     ...(begun.length === 0 ? [] : [{ text: addLabels, parameters: [JSON.stringify(begun)] }]),
@@ -81,11 +77,8 @@ function labelStatements(changes: readonly Change[]): Statement[] {
   ];
 }
 
-export const executionsProjection: Projection = {
-  kind: EXECUTION,
-  project: (changes) => [
-    ...rows.project(changes),
-    ...labelStatements(changes),
-    ...countChanges<ExecutionState>(EXECUTION, changes, ({ header }) => header.agent_id),
-  ],
-};
+export const executionsProjection = defineProjection(execution, (changes) => [
+  ...rowsOf(changes),
+  ...labelStatements(changes),
+  ...countChanges(execution.kind, changes, ({ header }) => header.agent_id),
+]);

@@ -4,7 +4,7 @@
  */
 import { texts } from "../../store/array-literal.ts";
 import type { Sql } from "../../store/postgres.ts";
-import type { Change, Statement } from "../port.ts";
+import type { ActorChange, Statement } from "../port.ts";
 
 /** Rows of one counter. Connections share one at times; then a commit waits for the other, for a moment. */
 const shards = 16;
@@ -23,14 +23,14 @@ on conflict (kind, tenant, subject, shard) do update set count = c.count + exclu
  */
 export function countChanges<State>(
   kind: string,
-  changes: readonly Change[],
+  changes: readonly ActorChange<State>[],
   subjectOf: (state: State) => string,
 ): Statement[] {
   const counts = new Map<string, { kind: string; tenant: string; subject: string; count: number }>();
   for (const { tenant, before, after } of changes) {
-    if ((before === null) === (after === null)) continue;
-    // Checked against the actor's schema when it was written.
-    const subject = subjectOf((before ?? after) as State);
+    const state = before ?? after;
+    if (state === null || (before === null) === (after === null)) continue;
+    const subject = subjectOf(state);
     const name = `${tenant} ${subject}`;
     const counted = counts.get(name) ?? { kind, tenant, subject, count: 0 };
     counted.count += before === null ? 1 : -1;

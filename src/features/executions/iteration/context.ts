@@ -117,6 +117,7 @@ async function read(kind: "file" | "directory", path: string, { view, signal }: 
   try {
     const outcome = (await runGuarded(program, job, readBudgetMs, signal)) as ToolOutcome;
     if (outcome.status !== "succeeded") throw new Unavailable(outcome.message);
+    // The program that reads the context is svc's own, and this is what it writes.
     return outcome.result as unknown as ContextText;
   } catch (error) {
     if (error instanceof BudgetExceeded) throw new Unavailable(`${path} takes too long to read`);

@@ -88,13 +88,13 @@ export function createReplays({ sql, records, audit, sources, intake, report, no
   async function arrivalOf({ tenant, identity }: Actor, id: string, { override }: ReplayWish): Promise<Arrival> {
     const stored = await records.stored(tenant, id);
     if (stored === null) throw stimulusNotFound();
-    const route = await sources.sourceOf(tenant, stored.source);
+    const registered = await sources.sourceOf(tenant, stored.source);
     return {
       ...stored,
       channel: "replay",
       // The caller who replays waits for the outcome, however deliveries of this source are acknowledged.
       acknowledge: "routed",
-      sourceId: route?.enabled ? route.id : null,
+      sourceId: registered?.enabled ? registered.id : null,
       override,
       replayOf: id,
       receivedBy: receiverOf(identity),

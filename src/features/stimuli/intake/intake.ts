@@ -44,8 +44,8 @@ export function createIntake(options: IntakeOptions): Intake {
   /** With the configured source that it came through; a caller who posts a stimulus names none. */
   async function withSource(arrival: Arrival): Promise<Arrival> {
     if (arrival.channel !== "api") return arrival;
-    const route = await options.sourceOf(arrival.tenant, arrival.source);
-    return route?.enabled ? { ...arrival, sourceId: route.id } : arrival;
+    const registered = await options.sourceOf(arrival.tenant, arrival.source);
+    return registered?.enabled ? { ...arrival, sourceId: registered.id } : arrival;
   }
 
   return async (message, force = false) => {

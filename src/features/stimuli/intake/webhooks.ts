@@ -38,7 +38,7 @@ const maxContentType = 256;
 export type Delivered = IntakeAnswer | { readonly handshake: Handshake };
 
 /**
- * @param path source and, at a route's own URL, its id, as they stand in the path, percent-decoded once
+ * @param path source and, at a source's own URL, its id, as they stand in the path, percent-decoded once
  * @throws Problem as the table of docs/reference/stimuli.md says
  */
 export type Deliver = (
@@ -75,10 +75,10 @@ export function createWebhooks(options: WebhookOptions): Deliver {
   }
 
   /** @throws Problem 403 */
-  async function requireOpen({ tenant, route }: Candidate): Promise<void> {
+  async function requireOpen({ tenant, registered }: Candidate): Promise<void> {
     // A variable may bind a tenant that has not been used yet.
     requireActive((await options.tenants.status(tenant)) ?? (await options.tenants.ensure(tenant)));
-    if (route?.enabled === false) throw new Problem("route_disabled", "This source route is disabled");
+    if (registered?.enabled === false) throw new Problem("route_disabled", "This source route is disabled");
   }
 
   async function take({ request, server }: Parameters<Deliver>[0], path: Parameters<Deliver>[1]): Promise<Delivered> {
@@ -98,14 +98,14 @@ export function createWebhooks(options: WebhookOptions): Deliver {
     const payload = preset.readsPayload && encoding === "utf-8" ? payloadOf(content, contentType) : null;
     const handshake = preset.handshake(headers, payload);
     if (handshake !== null) return { handshake };
-    const { route, tenant } = candidate;
+    const { registered, tenant } = candidate;
     const digest = createHash("sha256").update(body).digest("hex");
-    const forwarded = forwardedHeaders(headers, route?.forwardHeaders ?? ["*"]);
+    const forwarded = forwardedHeaders(headers, registered?.forwardHeaders ?? ["*"]);
     const arrival: Arrival = {
       tenant,
       source,
       channel: "webhook",
-      acknowledge: prefersAsync(headers) ? "received" : (route?.acknowledge ?? "routed"),
+      acknowledge: prefersAsync(headers) ? "received" : (registered?.acknowledge ?? "routed"),
       content,
       contentEncoding: encoding,
       contentType,
@@ -116,14 +116,14 @@ export function createWebhooks(options: WebhookOptions): Deliver {
       key:
         checkedKey("X-Idempotency-Key", headers.get("x-idempotency-key")) ??
         preset.key(signed, headers, payload) ??
-        (route?.idempotencyFallback === "body_sha256" ? digest : null),
-      sourceId: route?.id ?? null,
+        (registered?.idempotencyFallback === "body_sha256" ? digest : null),
+      sourceId: registered?.id ?? null,
       override: null,
       replayOf: null,
       receivedBy: { kind: "webhook", sub: `webhook:${source}`, email: null, tier: null },
     };
     const answer = await options.intake(arrival);
-    if (route !== null) sources.received(route, now());
+    if (registered !== null) sources.received(registered, now());
     return answer;
   }
 

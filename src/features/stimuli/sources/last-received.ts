@@ -1,4 +1,4 @@
-/** When deliveries last came in, per route: noted in memory and written down every few seconds. */
+/** When deliveries last came in, per source: noted in memory and written down every few seconds. */
 import { repeatedly } from "../../../lib/timers.ts";
 import type { StimulusSource } from "./port.ts";
 
@@ -16,7 +16,7 @@ interface Mark {
 
 export interface ReceivedNotes {
   /** @param at Unix milliseconds */
-  note(route: Pick<StimulusSource, "tenant" | "id">, at: number): void;
+  note(source: Pick<StimulusSource, "tenant" | "id">, at: number): void;
   /** Writes down what is noted, and notes no more. */
   close(): Promise<void>;
 }

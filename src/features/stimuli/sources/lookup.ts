@@ -17,7 +17,7 @@ import { environmentKeys, type Keys, keysOf } from "./verification/keys.ts";
 /** Changes are promised to hold on every node within 5 s. */
 const freshMs = 3000;
 const renewAfterMs = 2000;
-/** Sources, routes and tenants remembered at most, each. */
+/** Names, sources and tenants remembered at most, each. */
 const remembered = 2000;
 /** No agent has it. */
 const noAgent = "00000000-0000-0000-0000-000000000000";
@@ -35,7 +35,7 @@ export interface LookupOptions {
 
 /** What this node changed itself is felt at once. */
 export interface OpenSources extends Sources {
-  forgetSource(route: { readonly tenant: string; readonly source: string; readonly id: string }): void;
+  forgetSource(changed: { readonly tenant: string; readonly source: string; readonly id: string }): void;
   forgetRouter(tenant: string): void;
   /** Writes down what is noted yet. */
   close(): Promise<void>;
@@ -84,7 +84,7 @@ export function createSources({ sql, encryption, environment, findAgent, report,
   function opened(row: SourceRow, at: number): Opened {
     const { keys, until, fault } = keysOf(encryption, environment, row, at);
     const { tenant, source, preset, tolerance_seconds: toleranceSeconds } = row;
-    const candidate = { tenant, source, route: sourceOfRow(row), preset, toleranceSeconds, secrets: keys };
+    const candidate = { tenant, source, registered: sourceOfRow(row), preset, toleranceSeconds, secrets: keys };
     // Kept with the candidate, so that this is found out once as well.
     return { candidate: fault === null || keys.length > 0 ? candidate : { ...candidate, fault }, until };
   }
@@ -92,7 +92,7 @@ export function createSources({ sql, encryption, environment, findAgent, report,
   /** A tenant that a variable alone binds. */
   function bound(tenant: string, source: string): Candidate {
     const secrets = environmentKeys(environment, tenant, source, "svc");
-    return { tenant, source, route: null, preset: "svc", toleranceSeconds: defaultTolerance, secrets };
+    return { tenant, source, registered: null, preset: "svc", toleranceSeconds: defaultTolerance, secrets };
   }
 
   function foundOf(all: readonly Opened[], alone: readonly Candidate[], at: number): FreshAnswer<readonly Candidate[]> {
@@ -152,7 +152,7 @@ export function createSources({ sql, encryption, environment, findAgent, report,
   const shared = { now, renewAfterMs, capacity: remembered };
   const candidatesOf = new FreshAnswers({ ...shared, find: findCandidates, isNothing: isEmpty });
   const byUrl = new FreshAnswers({ ...shared, find: findByUrl, isNothing: isEmpty });
-  const routes = new FreshAnswers({ ...shared, find: findSource, isNothing: isNull });
+  const sourcesOf = new FreshAnswers({ ...shared, find: findSource, isNothing: isNull });
   const routersOf = new FreshAnswers({ ...shared, find: findRouter, isNothing: isNull });
 
   return {
@@ -168,14 +168,14 @@ export function createSources({ sql, encryption, environment, findAgent, report,
     },
     async sourceOf(tenant, written) {
       const source = parseSource(written);
-      return source === null ? null : routes.get(nameOf({ tenant, source }));
+      return source === null ? null : sourcesOf.get(nameOf({ tenant, source }));
     },
     routerOf: async (tenant) => routersOf.get(tenant),
-    received: (route, at) => received.note(route, at),
-    forgetSource(route) {
-      candidatesOf.drop(route.source);
-      byUrl.drop(urlOf(route));
-      routes.drop(nameOf(route));
+    received: (registered, at) => received.note(registered, at),
+    forgetSource(changed) {
+      candidatesOf.drop(changed.source);
+      byUrl.drop(urlOf(changed));
+      sourcesOf.drop(nameOf(changed));
     },
     forgetRouter: (tenant) => routersOf.drop(tenant),
     close: () => received.close(),

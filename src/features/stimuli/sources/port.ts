@@ -30,7 +30,7 @@ export interface Candidate {
   readonly tenant: string;
   readonly source: string;
   /** Null: bound by an environment variable alone. */
-  readonly route: StimulusSource | null;
+  readonly registered: StimulusSource | null;
   readonly preset: PresetName;
   readonly toleranceSeconds: number;
   /** Key bytes of the current and of previous secrets; empty: there is none. Never logged. */
@@ -53,10 +53,10 @@ export interface Router {
 export interface Sources {
   /** Candidates of a bare URL: the oldest 20 sources of that name and the tenants bound by a variable. */
   candidates(source: string): Promise<readonly Candidate[]>;
-  /** The one candidate of a route's own URL; null: there is no such pair. */
+  /** The one candidate of a source's own URL; null: there is no such pair. */
   candidate(source: string, sourceId: string): Promise<Candidate | null>;
   sourceOf(tenant: string, source: string): Promise<StimulusSource | null>;
   routerOf(tenant: string): Promise<Router | null>;
   /** Notes that a delivery was accepted; written down now and then. */
-  received(route: StimulusSource, at: number): void;
+  received(source: StimulusSource, at: number): void;
 }

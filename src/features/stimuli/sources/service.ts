@@ -46,7 +46,7 @@ export interface SourceServiceOptions {
   /** Where clients reach the service, without a slash at the end. */
   readonly publicUrl: string;
   /** Told of every change once it is stored, before the caller is answered. */
-  readonly changed: (route: { readonly tenant: string; readonly source: string; readonly id: string }) => void;
+  readonly changed: (source: { readonly tenant: string; readonly source: string; readonly id: string }) => void;
   /** Unix milliseconds. */
   readonly now: () => number;
   /** A fresh UUIDv7. */
@@ -141,7 +141,7 @@ export function createSourceService(options: SourceServiceOptions) {
 
   /**
    * What a wish makes of a row's secrets; null: they stay.
-   * @throws Problem 422 `validation_failed` when the secret, new or kept, is none of the route's preset
+   * @throws Problem 422 `validation_failed` when the secret, new or kept, is none of the source's preset
    */
   function wishedSecrets(row: ShownRow, wish: SecretWish, text: string | null, { preset }: SourceSettings) {
     if (text !== null) checkUsable(preset, text, "secret");

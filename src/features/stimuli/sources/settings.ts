@@ -6,17 +6,17 @@ import { isReservedSource, parseSource } from "../../../../actors/stimulus/routi
 import type { StimulusSource } from "./port.ts";
 import type { NewSource, SourceChange } from "./schema.ts";
 
-/** The configurable part of a route; its secret apart. */
+/** The configurable part of a source; its secret apart. */
 export type SourceSettings = Omit<StimulusSource, "id" | "tenant"> & { readonly description: string };
 
-/** What is to become of a route's secret. */
+/** What is to become of a source's secret. */
 export type SecretWish = "keep" | "remove" | "mint" | { readonly text: string };
 
-/** Seconds, where a route says nothing else. */
+/** Seconds, where a source says nothing else. */
 export const defaultTolerance = 300;
 
 /**
- * A new route's settings.
+ * A new source's settings.
  * @throws Problem 422 `validation_failed`, `reserved_source`
  */
 export function newSettings(body: NewSource): SourceSettings {
@@ -82,7 +82,7 @@ export function checkedSecret(secret: string): string {
   return secret;
 }
 
-/** Names of the settings in which two states of a route differ, as the wire calls them. */
+/** Names of the settings in which two states of a source differ, as the wire calls them. */
 export function differences(before: SourceSettings, after: SourceSettings): string[] {
   const named: readonly (readonly [string, keyof SourceSettings])[] = [
     ["workflow", "workflow"],

@@ -37,6 +37,7 @@ export interface Listing {
 /** Entries of a directory, directories first, then by name. @throws ToolFailure, ToolRefusal */
 export async function listFiles(job: ListingJob, signal: AbortSignal): Promise<Listing> {
   const outcome = (await guarded(job, signal)) as ToolOutcome;
+  // The program that lists is svc's own, and this is what it writes.
   if (outcome.status === "succeeded") return outcome.result as unknown as Listing;
   if (outcome.status === "failed") throw new ToolFailure(outcome.code, outcome.message);
   const { error_code, code, violation_type, message, attempted } = outcome;

@@ -1,18 +1,14 @@
 /** The table `workflow_runs`, kept in step with the actors' states. */
-import { workflowRunProtocol } from "../../../../actors/workflow/run/messages.ts";
+import { workflowRun } from "../../../../actors/workflow/run/run.ts";
 import type { RunState } from "../../../../actors/workflow/run/state.ts";
-import type { Change, Projection } from "../../../runtime/port.ts";
+import { defineProjection } from "../../../runtime/port.ts";
 import { countChanges } from "../../../runtime/reads/counters.ts";
 import { projectRows } from "../../../runtime/reads/rows.ts";
 
 /** Most turns change nothing that the table holds: what a run is at is read from its state. */
-function isNews(before: Change["before"], after: Change["after"]): boolean {
-  const old = before as RunState | null;
-  return old === null || old.status !== (after as RunState | null)?.status;
-}
+const isNews = (before: RunState, after: RunState): boolean => before.status !== after.status;
 
-function rowOf({ key, tenant, after }: Change) {
-  const { header, status, started_at, ending } = after as unknown as RunState;
+function rowOf(key: string, tenant: string, { header, status, started_at, ending }: RunState) {
   return {
     run_id: key,
     tenant,
@@ -42,13 +38,10 @@ on conflict (run_id) do update set status = excluded.status, ended_at = excluded
 const remove = `
 delete from workflow_runs where run_id in (select value::uuid from json_array_elements_text($1::text::json))`;
 
-const rows = projectRows({ kind: workflowRunProtocol.kind, isNews, rowOf, upsert, remove });
+const rowsOf = projectRows({ isNews, rowOf, upsert, remove });
 
 /** The rows, and the count of runs by version of their workflow. */
-export const runsProjection: Projection = {
-  kind: workflowRunProtocol.kind,
-  project: (changes) => [
-    ...rows.project(changes),
-    ...countChanges<RunState>(workflowRunProtocol.kind, changes, ({ header }) => header.workflow_id),
-  ],
-};
+export const runsProjection = defineProjection(workflowRun, (changes) => [
+  ...rowsOf(changes),
+  ...countChanges(workflowRun.kind, changes, ({ header }) => header.workflow_id),
+]);

@@ -45,7 +45,7 @@ tenants:
       {
         slug: "svc-system",
         router: { agent: "inbound-router", confidenceThreshold: 0.75, timeoutSeconds: 30, allowedWorkflows: null },
-        routes: [
+        sources: [
           {
             secret: null,
             settings: expect.objectContaining({ source: "ci", workflow: "build-report", preset: "svc" }),
@@ -57,7 +57,7 @@ tenants:
 
   test("tenants may be named without anything, and none at all", async () => {
     expect(await valid("tenants: {}")).toEqual([]);
-    expect(await valid("tenants: {acme: {}}")).toEqual([{ slug: "acme", router: null, routes: [] }]);
+    expect(await valid("tenants: {acme: {}}")).toEqual([{ slug: "acme", router: null, sources: [] }]);
   });
 
   test.each([

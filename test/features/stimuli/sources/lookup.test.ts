@@ -43,7 +43,7 @@ describe("candidates", () => {
       {
         tenant: "svc-system",
         source: "ci",
-        route: null,
+        registered: null,
         preset: "svc",
         toleranceSeconds: 300,
         secrets: [Buffer.from("ci-of-the-system"), Buffer.from("ci-before")].map((text) => new Uint8Array(text)),
@@ -108,7 +108,7 @@ describe("candidates", () => {
       ratePerMinute: null,
     } as const;
     const [candidate] = await sources.candidates("pay");
-    expect(candidate).toMatchObject({ tenant: "acme", preset: "stripe", toleranceSeconds: 60, route });
+    expect(candidate).toMatchObject({ tenant: "acme", preset: "stripe", toleranceSeconds: 60, registered: route });
     expect(await sources.sourceOf("acme", "PAY")).toEqual(route);
     expect(await sources.sourceOf("beta", "pay")).toBeNull();
   });
@@ -198,8 +198,8 @@ describe("freshness", () => {
     fixture.advance(3000);
     expect((await other.sources.candidates("new")).length).toBe(1);
     await call("acme", "PATCH", `/${id}`, { enabled: false });
-    expect((await sources.candidate("new", id))?.route?.enabled).toBe(false);
-    expect((await other.sources.candidates("new"))[0]?.route?.enabled).toBe(true);
+    expect((await sources.candidate("new", id))?.registered?.enabled).toBe(false);
+    expect((await other.sources.candidates("new"))[0]?.registered?.enabled).toBe(true);
     await call("acme", "DELETE", `/${id}`);
     expect(await sources.candidate("new", id)).toBeNull();
     expect(await shown("new")).toEqual([]);

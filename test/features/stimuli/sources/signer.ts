@@ -82,5 +82,5 @@ export function candidateOf(
   { tenant = "acme", toleranceSeconds = 300 }: { tenant?: string; toleranceSeconds?: number } = {},
 ): Candidate {
   const keys = texts.map((text) => presets[preset].secretBytes(text) ?? new Uint8Array());
-  return { tenant, source: "ci", route: null, preset, toleranceSeconds, secrets: keys };
+  return { tenant, source: "ci", registered: null, preset, toleranceSeconds, secrets: keys };
 }

@@ -70,10 +70,10 @@ function inserting({ sql, encryption, audit, now, newId }: BootOptions) {
   const records = sourceRecords(sql);
   const routers = routerRecords(sql);
 
-  async function missing(tx: Transaction, { slug, routes }: BootTenant): Promise<BootSource[]> {
+  async function missing(tx: Transaction, { slug, sources }: BootTenant): Promise<BootSource[]> {
     const absent: BootSource[] = [];
-    for (const route of routes) {
-      if ((await records.idOf(tx, slug, route.settings.source)) === null) absent.push(route);
+    for (const one of sources) {
+      if ((await records.idOf(tx, slug, one.settings.source)) === null) absent.push(one);
     }
     return absent;
   }
@@ -92,7 +92,7 @@ function inserting({ sql, encryption, audit, now, newId }: BootOptions) {
   }
 
   return {
-    /** Whether the tenant's routes stay within the bound; holds their number until the transaction ends. */
+    /** Whether the tenant's sources stay within the bound; holds their number until the transaction ends. */
     async fit(tx: Transaction, tenant: BootTenant): Promise<boolean> {
       const count = await records.hold(tx, tenant.slug);
       return count + (await missing(tx, tenant)).length <= maxSources;
@@ -100,7 +100,7 @@ function inserting({ sql, encryption, audit, now, newId }: BootOptions) {
 
     async insert(tx: Transaction, tenant: BootTenant): Promise<void> {
       const { slug, router } = tenant;
-      for (const route of await missing(tx, tenant)) await insertSource(tx, slug, route);
+      for (const one of await missing(tx, tenant)) await insertSource(tx, slug, one);
       if (router === null) return;
       // Which agent is meant is found out at use: there may be none yet.
       const row = routerRow(slug, router, null, creator, new Date(now()));

@@ -7,7 +7,7 @@
  *         routes:
  *           - {source: ci, workflow: build-report}
  *
- * Fields are those of the routes of the API. Workflows and agents need not exist yet.
+ * Fields are those of source routes in the API. Workflows and agents need not exist yet.
  */
 
 import { readFile, stat } from "node:fs/promises";
@@ -32,7 +32,7 @@ export interface BootSource {
 export interface BootTenant {
   readonly slug: string;
   readonly router: RouterSettings | null;
-  readonly routes: readonly BootSource[];
+  readonly sources: readonly BootSource[];
 }
 
 const maxFileBytes = 16 * 1024 * 1024;
@@ -79,7 +79,7 @@ function readTenants(document: Json, problems: string[]): readonly BootTenant[] 
     return {
       slug,
       router: router === undefined || router === null ? null : readRouter(router, `${path}.router`, problems),
-      routes: readSources(routes ?? null, `${path}.routes`, problems),
+      sources: readSources(routes ?? null, `${path}.routes`, problems),
     };
   });
 }
@@ -110,12 +110,12 @@ function readSources(list: Json, path: string, problems: string[]): readonly Boo
   if (list.length > maxSources) problems.push(`${path}: a tenant may have at most ${maxSources} source routes`);
   const sources = new Set<string>();
   return (list as readonly Json[]).flatMap((value, index): readonly BootSource[] => {
-    const route = readSource(value, `${path}.${index}`, problems);
-    if (route === null) return nothing;
-    const { source } = route.settings;
+    const read = readSource(value, `${path}.${index}`, problems);
+    if (read === null) return nothing;
+    const { source } = read.settings;
     if (sources.has(source)) problems.push(`${path}.${index}.source: ${source} occurs twice`);
     sources.add(source);
-    return [route];
+    return [read];
   });
 }
 

@@ -1,4 +1,4 @@
-/** What can be done with a tenant's router: the agent that picks a workflow where the source's route names none. */
+/** What can be done with a tenant's router: the agent that picks a workflow where the source names none. */
 
 import { type Issue, invalidRequest, Problem } from "../../../../../actors/kernel/problem.ts";
 import { isStorable } from "../../../../../actors/manifest/storable.ts";

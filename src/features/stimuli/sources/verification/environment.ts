@@ -11,7 +11,7 @@ import { Secret } from "../../../../lib/secret.ts";
 /** The secrets of one source in one tenant. */
 export interface EnvironmentSecrets {
   readonly tenant: string;
-  /** Which variable holds them, as a route's record names it. */
+  /** Which variable holds them, as a source's record names it. */
   readonly by: "env_tenant" | "env";
   /** The current and the previous one, those that are set; never empty. Their texts are byte for byte as set. */
   readonly secrets: readonly Secret[];
