@@ -1,4 +1,4 @@
-/** The working half of a node's runtime: lanes that take turns, what feeds them, and what their turns set off. */
+/** The working half of a node's runtime: the lane that takes turns, what feeds it, and what its turns set off. */
 
 import type { Redis } from "ioredis";
 import type { AnyActorDefinition } from "../../actors/kernel/actor.ts";
@@ -60,7 +60,7 @@ export interface ConsumerLinks {
 export type ConsumerCounts = Omit<RuntimeCounts, "tails">;
 
 export interface Consumer {
-  laneOf(partition: number): Lane;
+  readonly lane: Lane;
   /** Takes this node's share of the partitions before it resolves. */
   start(): Promise<void>;
   stop(): Promise<void>;
@@ -68,8 +68,6 @@ export interface Consumer {
   counts(): ConsumerCounts;
 }
 
-/** Lanes per node: one computes while another waits for PostgreSQL; more only split batches. */
-const laneCount = 1;
 const batchSize = 512;
 const readCount = 256;
 const bufferLimit = 2048;
@@ -112,59 +110,54 @@ export function createConsumer(options: ConsumerOptions, work: RuntimeWork, link
     crash,
   });
 
-  const lanes: Lane[] = Array.from(
-    { length: Math.min(laneCount, partitions) },
-    () =>
-      new Lane({
-        node,
-        sql,
-        journal: new Journal(sql, node, host, options.leaseTtlMs),
-        leases,
-        outbox,
-        turns,
-        partitions,
-        projections,
-        clock,
-        batchSize,
-        bufferLimit,
-        cachedActors: options.cachedActors,
-        idleMs: options.idleMs,
-        isHostBound: runner.isHostBound,
-        follow: (partition, offset) => reader.follow(partition, offset),
-        unfollow: (partition) => reader.unfollow(partition),
-        wakeReader: () => reader.wake(),
-        trim: (partition, offset) => {
-          trimTo(commands, keys.mailbox(partition), offset).catch(() => {});
-        },
-        keepIdsAbove: (partition, offset) => keepIdsAbove(commands, keys.mailbox(partition), offset),
-        reply: ({ call, answer }) => calls.settle(call, answer),
-        announce: (news) => {
-          tails.announce(news);
-          work.announced?.(news);
-        },
-        refreshTails: (owned) => tails.announceTakeover(owned),
-        perform: (rows) => runner.perform(rows),
-        abandon: (ids) => runner.abandon(ids),
-        lost: () => ownership.nudge(),
-        report: options.log,
-        crash,
-      }),
-  );
-  const laneOf = (partition: number) => lanes[partition % lanes.length] as Lane;
+  const lane: Lane = new Lane({
+    node,
+    sql,
+    journal: new Journal(sql, node, host, options.leaseTtlMs),
+    leases,
+    outbox,
+    turns,
+    partitions,
+    projections,
+    clock,
+    batchSize,
+    bufferLimit,
+    cachedActors: options.cachedActors,
+    idleMs: options.idleMs,
+    isHostBound: runner.isHostBound,
+    follow: (partition, offset) => reader.follow(partition, offset),
+    unfollow: (partition) => reader.unfollow(partition),
+    wakeReader: () => reader.wake(),
+    trim: (partition, offset) => {
+      trimTo(commands, keys.mailbox(partition), offset).catch(() => {});
+    },
+    keepIdsAbove: (partition, offset) => keepIdsAbove(commands, keys.mailbox(partition), offset),
+    reply: ({ call, answer }) => calls.settle(call, answer),
+    announce: (news) => {
+      tails.announce(news);
+      work.announced?.(news);
+    },
+    refreshTails: (owned) => tails.announceTakeover(owned),
+    perform: (rows) => runner.perform(rows),
+    abandon: (ids) => runner.abandon(ids),
+    lost: () => ownership.nudge(),
+    report: options.log,
+    crash,
+  });
   const reader = new MailboxReader({
     redis: blocking,
     commands,
     keys,
     node,
     count: readCount,
-    hasRoom: (partition) => laneOf(partition).hasRoom(partition),
+    hasRoom: (partition) => lane.hasRoom(partition),
     deliver: (deliveries: readonly Delivery[]) => {
-      for (const delivery of deliveries) laneOf(delivery.partition).deliver(delivery);
+      for (const delivery of deliveries) lane.deliver(delivery);
     },
   });
   const ownership = new Ownership({
     leases,
-    lanes,
+    lane,
     redis: commands,
     keys,
     node,
@@ -184,7 +177,7 @@ export function createConsumer(options: ConsumerOptions, work: RuntimeWork, link
   });
   async function start(): Promise<void> {
     await subscriber.subscribe(keys.leases, keys.abandoned, keys.replies(node));
-    for (const lane of lanes) lane.start();
+    lane.start();
     reader.start();
     await ownership.start();
     timers.start();
@@ -198,32 +191,29 @@ export function createConsumer(options: ConsumerOptions, work: RuntimeWork, link
     await step("activities", activityTimeoutMs, () => runner.drain());
     await step("partitions", options.leaseTtlMs, () => ownership.stop());
     await step("mailboxes", options.leaseTtlMs, () => reader.stop());
-    await step("turns", options.leaseTtlMs, () => Promise.all(lanes.map((lane) => lane.stop())));
+    await step("turns", options.leaseTtlMs, () => lane.stop());
     await step("lease", options.leaseTtlMs, () => ownership.leave());
     for (const connection of [jobs, worker]) connection.disconnect();
   }
 
   return {
-    laneOf,
+    lane,
     start,
     stop,
     status() {
       const now = Date.now();
-      const stuck = lanes.some((lane) => lane.busySince !== null && now - lane.busySince > options.leaseTtlMs);
+      const stuck = lane.busySince !== null && now - lane.busySince > options.leaseTtlMs;
       return {
-        partitions: lanes.reduce((sum, lane) => sum + lane.held.size, 0),
+        partitions: lane.held.size,
         consuming: !stuck && now - reader.lastReadAt < 5000 && now - ownership.allOwnedAt < options.leaseTtlMs * 2,
       };
     },
     counts() {
-      const sum = (value: (lane: Lane) => number) => lanes.reduce((total, lane) => total + value(lane), 0);
       const { running, waiting } = runner.counts();
       return {
-        turns: sum((lane) => lane.counts.turns),
-        commits: sum((lane) => lane.counts.commits),
-        deadLetters: sum((lane) => lane.counts.deadLetters),
-        backlog: sum((lane) => lane.backlog),
-        cachedActors: sum((lane) => lane.cachedActors),
+        ...lane.counts,
+        backlog: lane.backlog,
+        cachedActors: lane.cachedActors,
         activitiesRunning: running,
         activitiesWaiting: waiting,
       };

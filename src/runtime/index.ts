@@ -1,5 +1,5 @@
 /**
- * The durable actor runtime: puts mailboxes, leases, lanes, outbox, activities, timers and tails together.
+ * The durable actor runtime: mailboxes, leases, the lane, outbox, activities, timers and tails.
  * What it guarantees, and how, is in README.md beside this file.
  */
 import { isDatabaseUnavailable, type Sql } from "../store/postgres.ts";
@@ -22,7 +22,7 @@ export type { CrashPoint } from "./lane/options.ts";
 export * from "./port.ts";
 
 export interface RuntimeOptions {
-  /** Migrated; the pool must have room for one connection per lane besides everything else. */
+  /** Migrated; the pool must have room for the lane's connection besides all others. */
   readonly sql: Sql;
   readonly redisUrl: string;
   /** Starts every key in Redis. */
@@ -73,7 +73,7 @@ export function createRuntime(options: RuntimeOptions): NodeRuntime {
     calls,
     writer,
     now: clock.now,
-    laneOf: (partition) => consumer?.laneOf(partition) ?? null,
+    lane: () => consumer?.lane ?? null,
     crash,
   });
   const { tell, ask } = sender;

@@ -1,4 +1,4 @@
-/** The actors that a lane keeps in memory, by `kind/key`. Safe to lose at any time between two batches. */
+/** The actors that the lane keeps in memory, by `kind/key`. Safe to lose at any time between two batches. */
 import type { Sql } from "../../store/postgres.ts";
 import { joinState } from "../reads/listed.ts";
 import { loadBatch, type StoredRow } from "./journal.ts";

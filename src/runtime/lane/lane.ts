@@ -1,7 +1,6 @@
 /**
- * A lane works through the messages of its share of this node's partitions: read, turn, commit,
- * carry out, again. Within a lane everything is in order; a node runs a few lanes so that one computes while
- * another waits for PostgreSQL.
+ * The lane works through the messages of this node's partitions, in order: read, turn, commit, carry out, again.
+ * A node has one: docs/decisions/one-lane-per-node.md.
  *
  * When a commit fails the lane trusts nothing it holds in memory: it takes its partitions again under
  * a new epoch, which also ends a commit still under way, and starts over from what is committed.

@@ -1,4 +1,4 @@
-/** What a lane needs of the node around it. */
+/** What the lane needs of the node around it. */
 
 import type { Sql } from "../../store/postgres.ts";
 import type { Outbox } from "../effects/outbox.ts";

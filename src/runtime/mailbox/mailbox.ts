@@ -78,7 +78,7 @@ export interface MailboxReaderOptions {
   readonly node: string;
   /** Entries taken per stream and read. */
   readonly count: number;
-  /** False while the partition's lane has enough to do: its stream is left alone meanwhile. */
+  /** False while the lane has enough of this partition to do: its stream is left alone meanwhile. */
   hasRoom(partition: number): boolean;
   deliver(deliveries: readonly Delivery[]): void;
 }

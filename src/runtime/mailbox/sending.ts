@@ -1,6 +1,6 @@
 /**
  * Messages on their way to actors: by way of the mailbox, or, where the actor's partition is held here and nothing has to
- * be kept before it is answered, straight to its lane.
+ * be kept before it is answered, straight to the lane.
  */
 
 import type { Outcome } from "../../../actors/kernel/activity.ts";
@@ -11,7 +11,7 @@ import { addressFault, type Envelope } from "./envelope.ts";
 import type { Delivery, MailboxWriter } from "./mailbox.ts";
 import { partitionOf } from "./partition.ts";
 
-/** What works on the messages of some partitions of this node. */
+/** What works on the messages of this node's partitions. */
 interface Receiver {
   /** By partition. */
   readonly held: ReadonlyMap<number, unknown>;
@@ -25,14 +25,14 @@ export interface SendingOptions {
   readonly calls: Calls;
   readonly writer: Pick<MailboxWriter, "send">;
   readonly now: () => number;
-  /** Null before this node works on any partition. */
-  readonly laneOf: (partition: number) => Receiver | null;
+  /** Null before the runtime is started. */
+  readonly lane: () => Receiver | null;
   readonly crash: (point: "after_append") => void;
 }
 
 const defaultAskDeadlineMs = 30_000;
 
-export function sending({ node, partitions, calls, writer, now, laneOf, crash }: SendingOptions) {
+export function sending({ node, partitions, calls, writer, now, lane, crash }: SendingOptions) {
   const source = `n${node}`;
   let sequence = 0;
 
@@ -85,9 +85,9 @@ export function sending({ node, partitions, calls, writer, now, laneOf, crash }:
   ): Promise<Json> {
     const { kind, key, tenant } = to;
     const partition = partitionOf(kind, key, partitions);
-    const lane = laneOf(partition);
+    const receiver = lane();
     const fault = addressFault(kind, key, tenant, type);
-    if (fault !== null || lane === null || !lane.held.has(partition) || !lane.hasRoom(partition))
+    if (fault !== null || receiver === null || !receiver.held.has(partition) || !receiver.hasRoom(partition))
       return askByMailbox(to, type, body, deadlineMs, fresh);
     const { replyTo, answer } = calls.open(deadlineMs, now());
     const envelope = {
@@ -102,7 +102,7 @@ export function sending({ node, partitions, calls, writer, now, laneOf, crash }:
       activity: null,
       fresh,
     };
-    lane.deliver({ partition, id: null, envelope, raw: "" });
+    receiver.deliver({ partition, id: null, envelope, raw: "" });
     return answer;
   }
 

@@ -19,7 +19,7 @@ export interface PartitionWorker {
 
 export interface OwnershipOptions {
   readonly leases: Leases;
-  readonly lanes: readonly PartitionWorker[];
+  readonly lane: PartitionWorker;
   readonly redis: Redis;
   readonly keys: Keys;
   readonly node: string;
@@ -57,18 +57,12 @@ export class Ownership {
 
   /** Gives everything up and leaves the table. */
   async stop(): Promise<void> {
-    const { lanes, leases } = this.options;
+    const { lane, leases } = this.options;
     this.stopped = true;
     if (this.timer !== null) clearTimeout(this.timer);
     await this.looking;
     await leases.announceDraining();
-    for (const lane of lanes) {
-      const held = [...lane.held.keys()];
-      await lane.detach(held);
-      this.options.crash("at_handover");
-      await leases.release(held);
-    }
-    this.announce();
+    await this.giveUp([...lane.held.keys()]);
   }
 
   async leave(): Promise<void> {
@@ -100,7 +94,7 @@ export class Ownership {
   }
 
   private async lookOnce(): Promise<void> {
-    const { leases, lanes, node } = this.options;
+    const { leases, lane, node } = this.options;
     await leases.beat();
     const { live, willing, owners } = await leases.look();
     this.live = live;
@@ -118,50 +112,35 @@ export class Ownership {
     await this.resume(mine);
     if (mine.length > share && willing.length > 1) await this.giveUp(mine.slice(share));
     if (free.length === taken) this.allOwnedAt = Date.now();
-    await Promise.all(lanes.map((lane) => lane.tick()));
+    await lane.tick();
     await this.options.onLook(live);
   }
 
-  private laneOf(partition: number): PartitionWorker {
-    const { lanes } = this.options;
-    return lanes[partition % lanes.length] as PartitionWorker;
-  }
-
   private async dropLost(owners: ReadonlyMap<number, string | null>): Promise<void> {
-    for (const lane of this.options.lanes) {
-      const lost = [...lane.held.keys()].filter((partition) => owners.get(partition) !== this.options.node);
-      if (lost.length > 0) await lane.detach(lost);
-    }
+    const { lane, node } = this.options;
+    const lost = [...lane.held.keys()].filter((partition) => owners.get(partition) !== node);
+    if (lost.length > 0) await lane.detach(lost);
   }
 
   private async take(wanted: readonly number[], live: readonly string[]): Promise<number> {
     const owned = await this.options.leases.take(wanted, live);
-    await this.attach(owned);
+    await this.options.lane.attach(owned);
     return owned.length;
   }
 
   private async resume(mine: readonly number[]): Promise<void> {
-    const idle = mine.filter((partition) => !this.laneOf(partition).held.has(partition));
-    if (idle.length === 0) return;
-    // A lane in the middle of a recovery holds nothing for a moment; it knows best what to do.
-    const calm = idle.filter((partition) => this.laneOf(partition).busySince === null);
-    if (calm.length > 0) await this.attach(await this.options.leases.retake(calm));
-  }
-
-  private async attach(owned: Awaited<ReturnType<Leases["take"]>>): Promise<void> {
-    await Promise.all(
-      this.options.lanes.map((lane) => lane.attach(owned.filter(({ partition }) => this.laneOf(partition) === lane))),
-    );
+    const { lane, leases } = this.options;
+    // A lane in the middle of a recovery holds nothing for a moment, and takes its partitions again itself.
+    if (lane.busySince !== null) return;
+    const unattended = mine.filter((partition) => !lane.held.has(partition));
+    if (unattended.length > 0) await lane.attach(await leases.retake(unattended));
   }
 
   private async giveUp(partitions: readonly number[]): Promise<void> {
-    for (const lane of this.options.lanes) {
-      const ours = partitions.filter((partition) => this.laneOf(partition) === lane);
-      if (ours.length === 0) continue;
-      await lane.detach(ours);
-      this.options.crash("at_handover");
-      await this.options.leases.release(ours);
-    }
+    const { lane, leases, crash } = this.options;
+    await lane.detach(partitions);
+    crash("at_handover");
+    await leases.release(partitions);
     this.announce();
   }
 }
