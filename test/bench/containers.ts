@@ -3,8 +3,8 @@ import { chmodSync } from "node:fs";
 import type { InstanceSpec } from "../../src/adapters/sandbox/port.ts";
 import { runToEnd, specOf } from "../adapters/sandbox/conformance.ts";
 import { type DockerFixture, dockerFixture } from "../adapters/sandbox/docker/fixture.ts";
-import { leave } from "../harness/leave.ts";
-import { type Podman, podman } from "../harness/podman.ts";
+import { leave } from "../harness/at-exit.ts";
+import { type Podman, podman } from "../harness/outside/podman.ts";
 import { fakeGateway, final } from "../programs/fake-gateway.ts";
 import { percentile, type Row } from "./table.ts";
 

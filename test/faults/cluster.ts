@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import type { Json } from "../../actors/kernel/json.ts";
 import type { RuntimeCounts, RuntimeStatus } from "../../src/runtime/index.ts";
-import type { StoreAddress } from "../harness/runtime.ts";
+import type { StoreAddress } from "../harness/runtime/runtime.ts";
 import type { Failure, FromNode, NodeSettings, Request } from "./protocol.ts";
 
 /** A node answered with an error, or died before it answered. */

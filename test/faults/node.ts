@@ -4,8 +4,8 @@
  */
 import { type Activity, type CrashPoint, implement, type NodeRuntime } from "../../src/runtime/index.ts";
 import { openRedis } from "../../src/store/redis.ts";
-import { jsonActivity } from "../harness/counter.ts";
-import { startTestNode } from "../harness/runtime.ts";
+import { jsonActivity } from "../harness/runtime/counter.ts";
+import { startTestNode } from "../harness/runtime/runtime.ts";
 import { type FromNode, gateKey, type NodeSettings, type Numbered, type Request, runsKey, tenant } from "./protocol.ts";
 
 const settings = JSON.parse(process.argv[2] ?? "") as NodeSettings;

@@ -7,7 +7,7 @@ import { joinStores } from "../../src/store/embedded/stores.ts";
 import { migrate } from "../../src/store/migrate.ts";
 import { openPostgres, type Sql } from "../../src/store/postgres.ts";
 import { openRedis } from "../../src/store/redis.ts";
-import type { StoreAddress } from "../harness/runtime.ts";
+import type { StoreAddress } from "../harness/runtime/runtime.ts";
 
 export class OwnStores {
   private readonly joined: { leave(): Promise<void> }[] = [];

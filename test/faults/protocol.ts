@@ -1,7 +1,7 @@
 /** What a test says to a node of its cluster, and what the node answers, over Bun's IPC. */
 import type { Json } from "../../actors/kernel/json.ts";
 import type { CrashPoint, RuntimeCounts, RuntimeStatus } from "../../src/runtime/index.ts";
-import type { StoreAddress } from "../harness/runtime.ts";
+import type { StoreAddress } from "../harness/runtime/runtime.ts";
 
 export interface NodeSettings {
   readonly stores: StoreAddress;

@@ -2,7 +2,7 @@
 import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
 import type { Sql } from "../../src/store/postgres.ts";
 import { limit, StimuliFixture, signed } from "../features/stimuli/fixture.ts";
-import { startNodeProcess } from "../harness/node-process.ts";
+import { startNodeProcess } from "../harness/node/node-process.ts";
 import type { TestStores } from "../harness/stores.ts";
 import { freshStores } from "../harness/stores.ts";
 import { until } from "../harness/until.ts";

@@ -5,7 +5,7 @@ import { workflowRun } from "../../actors/workflow/run/run.ts";
 import type { RunState } from "../../actors/workflow/run/state.ts";
 import { splitState } from "../../src/runtime/reads/listed.ts";
 import type { Sql } from "../../src/store/postgres.ts";
-import { sampleHeader, samplePlan } from "../actors/execution/sample.ts";
+import { sampleHeader, samplePlan } from "../actors/execution/fixture.ts";
 import { definitionOf, headerOf, human } from "../actors/workflow/sample.ts";
 
 /** Agents, workflows and sources of each tenant. */

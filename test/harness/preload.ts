@@ -1,7 +1,7 @@
 /** Runs before every test file (bunfig.toml). */
 import { afterAll, afterEach, setDefaultTimeout } from "bun:test";
-import { checkAnswers, requireFittingAnswers } from "./answers.ts";
-import { leave } from "./leave.ts";
+import { leave } from "./at-exit.ts";
+import { checkAnswers, requireFittingAnswers } from "./node/answers.ts";
 import { removeScratch } from "./scratch.ts";
 import { leaveTestStores } from "./stores.ts";
 

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { Type } from "@sinclair/typebox";
 import { Problem, type ProblemCode } from "../../actors/kernel/problem.ts";
 import { definePublicRoute, media, reply } from "../../src/http/route.ts";
-import { requireFittingAnswers } from "../harness/answers.ts";
+import { requireFittingAnswers } from "../harness/node/answers.ts";
 import { type OpenApp, openApp } from "./open-app.ts";
 
 /** Past the compiler, as a stored document may bring them. */

@@ -1,7 +1,7 @@
 /** Starting and stopping a node as a process: help, refusals, the banner, signals. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
-import { startNodeProcess } from "../harness/node-process.ts";
+import { startNodeProcess } from "../harness/node/node-process.ts";
 import { scratch } from "../harness/scratch.ts";
 import { freshStores, type TestStores } from "../harness/stores.ts";
 import { until } from "../harness/until.ts";

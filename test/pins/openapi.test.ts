@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { OpenApiDocument } from "../../src/http/openapi/openapi.ts";
-import { type NodeProcess, startNodeProcess } from "../harness/node-process.ts";
+import { type NodeProcess, startNodeProcess } from "../harness/node/node-process.ts";
 import { freshStores, type TestStores } from "../harness/stores.ts";
 
 type Operation = OpenApiDocument["paths"][string][string];

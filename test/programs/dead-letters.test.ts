@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
 import { openPostgres } from "../../src/store/postgres.ts";
-import { startTestNode, type TestNode } from "../harness/runtime.ts";
+import { startTestNode, type TestNode } from "../harness/runtime/runtime.ts";
 import { freshStores, joinTestStores, type TestStores, testDataDir } from "../harness/stores.ts";
 import { until } from "../harness/until.ts";
 

@@ -11,8 +11,8 @@ import {
 import { encodeEnvelope } from "../../src/runtime/mailbox/envelope.ts";
 import { runtimeKeys } from "../../src/runtime/mailbox/partition.ts";
 import { openRedis } from "../../src/store/redis.ts";
-import { counter, jsonActivity } from "../harness/counter.ts";
-import type { TestRuntime } from "../harness/runtime.ts";
+import { counter, jsonActivity } from "../harness/runtime/counter.ts";
+import type { TestRuntime } from "../harness/runtime/runtime.ts";
 import { until } from "../harness/until.ts";
 import { at, gate, Harness, stateOf } from "./harness.ts";
 

@@ -2,10 +2,10 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import type { Json } from "../../actors/kernel/json.ts";
-import type { TestNode } from "../harness/runtime.ts";
+import type { TestNode } from "../harness/runtime/runtime.ts";
 import { until } from "../harness/until.ts";
 import { Harness } from "./harness.ts";
-import { type SpeakerState, speaker, speakerAt } from "./speaker.ts";
+import { type SpeakerState, speaker, speakerAt } from "./scripted-actor.ts";
 
 const harness = new Harness();
 

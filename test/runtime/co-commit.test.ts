@@ -5,11 +5,20 @@ import { MessageRejected, type Projection, type RuntimeOptions, type RuntimeWork
 import { Turns } from "../../src/runtime/lane/turn.ts";
 import { partitionOf } from "../../src/runtime/mailbox/partition.ts";
 import { implement } from "../../src/runtime/port.ts";
-import { jsonActivity } from "../harness/counter.ts";
-import type { TestRuntime } from "../harness/runtime.ts";
+import { jsonActivity } from "../harness/runtime/counter.ts";
+import type { TestRuntime } from "../harness/runtime/runtime.ts";
 import { until } from "../harness/until.ts";
 import { gate, Harness } from "./harness.ts";
-import { type Act, chain, keysIn, type Order, type SpeakerState, speaker, speakerAt, type Tell } from "./speaker.ts";
+import {
+  type Act,
+  chain,
+  keysIn,
+  type Order,
+  type SpeakerState,
+  speaker,
+  speakerAt,
+  type Tell,
+} from "./scripted-actor.ts";
 
 const harness = new Harness();
 const [a = "", b = "", c = "", d = ""] = keysIn(3, 4);

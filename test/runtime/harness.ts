@@ -2,7 +2,7 @@
 import { afterEach, beforeEach } from "bun:test";
 import type { Json } from "../../actors/kernel/json.ts";
 import type { Address, RuntimeOptions, RuntimeWork } from "../../src/runtime/index.ts";
-import { startTestNode, type TestNode, type TestRuntime } from "../harness/runtime.ts";
+import { startTestNode, type TestNode, type TestRuntime } from "../harness/runtime/runtime.ts";
 import { freshStores, type TestStores } from "../harness/stores.ts";
 import { until } from "../harness/until.ts";
 

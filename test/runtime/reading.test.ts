@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import fc from "fast-check";
 import type { Json } from "../../actors/kernel/json.ts";
 import { joinState, splitState } from "../../src/runtime/reads/listed.ts";
-import { counter } from "../harness/counter.ts";
+import { counter } from "../harness/runtime/counter.ts";
 import { at, Harness, stateOf } from "./harness.ts";
 
 const harness = new Harness();

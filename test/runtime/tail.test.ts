@@ -4,7 +4,7 @@ import type { LogEntry } from "../../src/runtime/index.ts";
 import { partitionOf } from "../../src/runtime/mailbox/partition.ts";
 import { openRedis } from "../../src/store/redis.ts";
 import { StoreProxy } from "../faults/proxy.ts";
-import type { TestNode, TestRuntime } from "../harness/runtime.ts";
+import type { TestNode, TestRuntime } from "../harness/runtime/runtime.ts";
 import { until } from "../harness/until.ts";
 import { at, Harness, manyKeys } from "./harness.ts";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { Story } from "./story.ts";
+import { Story } from "./scenario.ts";
 
 const blocked = (story: Story, host: string, instance = story.instance) =>
   story.sim.tell("egress_blocked", { instance_id: instance, host, port: 443, reason: "not_allowlisted" });

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import type { Validator } from "../../../actors/agent/manifest/results.ts";
 import type { Header, Plan } from "../../../actors/execution/start/plan.ts";
-import { Story } from "./story.ts";
+import { Story } from "./scenario.ts";
 
 const facts = { isolation: "process", image: null, sandbox: "none", egress_enforced: true };
 const lanes: Validator = { type: "json_schema", schema: {}, target_path: null, min_score: 1, min_confidence: 0 };

@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import { execution } from "../../../actors/execution/execution.ts";
 import type { Header } from "../../../actors/execution/start/plan.ts";
 import { Simulation } from "../simulate.ts";
-import { sampleHeader, samplePlan } from "./sample.ts";
+import { sampleHeader, samplePlan } from "./fixture.ts";
 
 const child = { depth: 1, path: ["p"], parent_execution_id: "p", swarm_id: null };
 

@@ -3,7 +3,7 @@ import { test } from "bun:test";
 import fc from "fast-check";
 import type { JudgeValidator, OutputHandler, Validator } from "../../../actors/agent/manifest/results.ts";
 import type { Json } from "../../../actors/kernel/json.ts";
-import { Story } from "./story.ts";
+import { Story } from "./scenario.ts";
 
 interface Step {
   readonly act: string;

@@ -5,9 +5,9 @@ import { Plan } from "../../../actors/execution/start/plan.ts";
 import { ExecutionState } from "../../../actors/execution/state.ts";
 import { completePlan, completeState } from "../../../actors/execution/stored-state.ts";
 import type { Json } from "../../../actors/kernel/json.ts";
-import { earlierPlan, earlierState } from "./earlier.ts";
-import { samplePlan } from "./sample.ts";
-import { Story } from "./story.ts";
+import { earlierPlan, earlierState } from "./first-version.ts";
+import { samplePlan } from "./fixture.ts";
+import { Story } from "./scenario.ts";
 
 const state = TypeCompiler.Compile(ExecutionState);
 const plan = TypeCompiler.Compile(Plan);

@@ -7,7 +7,7 @@ import { createModels } from "../../../src/adapters/models/models.ts";
 import { callModel } from "../../../src/adapters/models/retries.ts";
 import { Latencies } from "../../../src/adapters/models/selection.ts";
 import { retryAfterMs } from "../../../src/adapters/models/vendors/failures.ts";
-import { startVendor } from "../../harness/vendor.ts";
+import { startVendor } from "../../harness/outside/vendor.ts";
 import { aCall, configOf, failureOf, quickPace } from "./fixture.ts";
 
 const vendor = await startVendor();

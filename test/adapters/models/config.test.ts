@@ -4,7 +4,7 @@ import { readModelsConfig } from "../../../src/adapters/models/config.ts";
 import { openModels } from "../../../src/adapters/models/open.ts";
 import { isPrivateEndpoint } from "../../../src/adapters/models/vendors/endpoint.ts";
 import { Secret } from "../../../src/lib/secret.ts";
-import { startVendor } from "../../harness/vendor.ts";
+import { startVendor } from "../../harness/outside/vendor.ts";
 import { aCall, configOf } from "./fixture.ts";
 
 const options = {

@@ -2,7 +2,7 @@ import { afterAll, expect, test } from "bun:test";
 import { createAnthropic } from "@ai-sdk/anthropic";
 import { createGoogleGenerativeAI } from "@ai-sdk/google";
 import { createOpenAI } from "@ai-sdk/openai";
-import { startVendor } from "../../harness/vendor.ts";
+import { startVendor } from "../../harness/outside/vendor.ts";
 
 const vendor = await startVendor();
 afterAll(() => vendor.close());

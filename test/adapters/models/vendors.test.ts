@@ -1,8 +1,8 @@
 import { afterAll, beforeEach, describe, expect, test } from "bun:test";
 import type { ModelErrorClass, ModelMessage, Models, ToolDescription } from "../../../src/adapters/models/call.ts";
 import { createModels } from "../../../src/adapters/models/models.ts";
+import { type Behaviour, startVendor, type Wire } from "../../harness/outside/vendor.ts";
 import { until } from "../../harness/until.ts";
-import { type Behaviour, startVendor, type Wire } from "../../harness/vendor.ts";
 import { aCall, configOf, failureOf, outcome, quickPace } from "./fixture.ts";
 
 const vendor = await startVendor();

@@ -22,7 +22,7 @@ import { approvalRoutes } from "../../../src/features/approvals/routes.ts";
 import { createApprovals } from "../../../src/features/approvals/service.ts";
 import { openBody } from "../../actors/approval/sample.ts";
 import { caller as believedCaller, believing } from "../../harness/callers.ts";
-import { startTestNode } from "../../harness/runtime.ts";
+import { startTestNode } from "../../harness/runtime/runtime.ts";
 import { freshStores } from "../../harness/stores.ts";
 import { until } from "../../harness/until.ts";
 import { openApp } from "../../http/open-app.ts";

@@ -3,8 +3,8 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import { Webhook } from "standardwebhooks";
 import type { Notify } from "../../../actors/approval/messages.ts";
 import { signatureOf } from "../../../src/lib/digest.ts";
-import { Receiver } from "../../harness/receiver.ts";
-import { SmtpServer } from "../../harness/smtp.ts";
+import { Receiver } from "../../harness/outside/receiver.ts";
+import { SmtpServer } from "../../harness/outside/smtp.ts";
 import { until } from "../../harness/until.ts";
 import { caller, openFixture } from "./fixture.ts";
 

@@ -11,7 +11,7 @@ import { approvalRecords } from "../../../src/features/approvals/records.ts";
 import { createApprovals } from "../../../src/features/approvals/service.ts";
 import { person, source } from "../../actors/approval/sample.ts";
 import { definitionOf, headerOf, human, noop, ways } from "../../actors/workflow/sample.ts";
-import { startTestNode, type TestNode } from "../../harness/runtime.ts";
+import { startTestNode, type TestNode } from "../../harness/runtime/runtime.ts";
 import { freshStores, type TestStores } from "../../harness/stores.ts";
 import { until } from "../../harness/until.ts";
 

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { Problem } from "../../../actors/kernel/problem.ts";
 import { createAdmission, type InstanceAdmission } from "../../../src/features/egress/admission.ts";
-import { fakeRuntime } from "../../harness/fake-runtime.ts";
+import { fakeRuntime } from "../../harness/runtime/fake-runtime.ts";
 import { until } from "../../harness/until.ts";
 
 /** As much of an execution as is looked at. */

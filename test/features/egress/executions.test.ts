@@ -34,7 +34,7 @@ beforeAll(async () => {
   );
   at = await ExecutionFixture.open(
     { SVC_TEST_NAMES: names, SVC_EGRESS_ALLOW_PRIVATE: '["127.0.0.1"]' },
-    "test/harness/named-node.ts",
+    "test/harness/node/node-with-resolver.ts",
   );
 });
 afterAll(async () => {

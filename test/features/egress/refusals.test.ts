@@ -5,7 +5,7 @@ import { EgressRefused } from "../../../src/adapters/egress/outside.ts";
 import type { Subject } from "../../../src/features/egress/admission.ts";
 import { createRefusals } from "../../../src/features/egress/refusals.ts";
 import type { Incident } from "../../../src/features/incidents/service.ts";
-import { fakeRuntime } from "../../harness/fake-runtime.ts";
+import { fakeRuntime } from "../../harness/runtime/fake-runtime.ts";
 
 const subject: Subject = {
   executionId: "e",

@@ -7,7 +7,7 @@ import type { Json } from "../../../actors/kernel/json.ts";
 import { executionsProjection } from "../../../src/features/executions/projection.ts";
 import { executionRecords, type ListFilter } from "../../../src/features/executions/records.ts";
 import type { Change } from "../../../src/runtime/port.ts";
-import { sampleHeader, samplePlan } from "../../actors/execution/sample.ts";
+import { sampleHeader, samplePlan } from "../../actors/execution/fixture.ts";
 import { freshStores, type TestStores } from "../../harness/stores.ts";
 
 let stores: TestStores;

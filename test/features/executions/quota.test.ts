@@ -5,7 +5,7 @@ import { openConcurrency } from "../../../src/features/executions/concurrency.ts
 import { executionRecords } from "../../../src/features/executions/records.ts";
 import { openRedis } from "../../../src/store/redis.ts";
 import { manifest, say } from "../../harness/manifests.ts";
-import { type NodeProcess, startNodeProcess } from "../../harness/node-process.ts";
+import { type NodeProcess, startNodeProcess } from "../../harness/node/node-process.ts";
 import { freshStores, type TestStores } from "../../harness/stores.ts";
 import { until } from "../../harness/until.ts";
 

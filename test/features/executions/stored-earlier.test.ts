@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Plan } from "../../../actors/execution/start/plan.ts";
 import type { ExecutionState } from "../../../actors/execution/state.ts";
-import { earlierPlan, earlierState } from "../../actors/execution/earlier.ts";
+import { earlierPlan, earlierState } from "../../actors/execution/first-version.ts";
 import { say } from "../../harness/manifests.ts";
 import { until } from "../../harness/until.ts";
 import { ExecutionFixture } from "./fixture.ts";

@@ -1,7 +1,7 @@
 /** A schedule end to end: a node, its death, another node (docs/reference/agents.md). */
 import { expect, test } from "bun:test";
 import { manifest } from "../../harness/manifests.ts";
-import { type NodeProcess, startNodeProcess } from "../../harness/node-process.ts";
+import { type NodeProcess, startNodeProcess } from "../../harness/node/node-process.ts";
 import { freshStores, type TestStores } from "../../harness/stores.ts";
 import { until } from "../../harness/until.ts";
 

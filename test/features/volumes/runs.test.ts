@@ -21,7 +21,7 @@ import type { ExecutionState } from "../../../actors/execution/state.ts";
 import { executionFileRoutes } from "../../../src/features/executions/files.ts";
 import type { Found } from "../../../src/features/executions/service.ts";
 import { createVolumes, type Volumes, type WantedVolumes } from "../../../src/features/volumes/execution-volumes.ts";
-import { samplePlan } from "../../actors/execution/sample.ts";
+import { samplePlan } from "../../actors/execution/fixture.ts";
 import { freshStores, type TestStores } from "../../harness/stores.ts";
 import { until } from "../../harness/until.ts";
 

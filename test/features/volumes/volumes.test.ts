@@ -4,7 +4,7 @@ import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { calls, say, shell } from "../../harness/manifests.ts";
-import type { Answer } from "../../harness/node-process.ts";
+import type { Answer } from "../../harness/node/node-process.ts";
 import { until } from "../../harness/until.ts";
 import { ExecutionFixture } from "../executions/fixture.ts";
 

@@ -3,7 +3,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { MountPlan } from "../../../../actors/execution/start/plan.ts";
 import type { Judge } from "../../../../actors/workflow/definition.ts";
-import { sampleAttachment } from "../../execution/sample.ts";
+import { sampleAttachment } from "../../execution/fixture.ts";
 import { Cast } from "../cast.ts";
 import { agent, ways } from "../sample.ts";
 

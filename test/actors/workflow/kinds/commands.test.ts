@@ -5,7 +5,7 @@ import type { Json } from "../../../../actors/kernel/json.ts";
 import type { ContainerRunState, State, Step } from "../../../../actors/workflow/definition.ts";
 import { CommandRun } from "../../../../actors/workflow/run/activities.ts";
 import { resultOf } from "../../../../actors/workflow/run/kinds/parallel-container-run.ts";
-import { sampleAttachment } from "../../execution/sample.ts";
+import { sampleAttachment } from "../../execution/fixture.ts";
 import { Cast } from "../cast.ts";
 import { system, ways, writes } from "../sample.ts";
 

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import type { Json } from "../../../../actors/kernel/json.ts";
 import type { RunStart } from "../../../../actors/workflow/run/activities.ts";
-import { sampleAttachment } from "../../execution/sample.ts";
+import { sampleAttachment } from "../../execution/fixture.ts";
 import { Cast } from "../cast.ts";
 import { subworkflow, ways } from "../sample.ts";
 

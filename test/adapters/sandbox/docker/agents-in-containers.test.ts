@@ -1,8 +1,8 @@
 /** Whole executions in containers, by a whole node. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type AgentOptions, manifest, say, shell } from "../../../harness/manifests.ts";
-import { type NodeProcess, startNodeProcess } from "../../../harness/node-process.ts";
-import { podman } from "../../../harness/podman.ts";
+import { type NodeProcess, startNodeProcess } from "../../../harness/node/node-process.ts";
+import { podman } from "../../../harness/outside/podman.ts";
 import { freshStores, type TestStores } from "../../../harness/stores.ts";
 import { until } from "../../../harness/until.ts";
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { podman } from "../../../harness/podman.ts";
+import { podman } from "../../../harness/outside/podman.ts";
 import { commandConformance, commandSpec } from "../commands.ts";
 import { runToEnd } from "../conformance.ts";
 import { type DockerFixture, dockerFixture } from "./fixture.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { podman } from "../../../harness/podman.ts";
+import { podman } from "../../../harness/outside/podman.ts";
 import { sandboxConformance } from "../conformance.ts";
 import { optionsConformance } from "../options-conformance.ts";
 import { dockerFixture } from "./fixture.ts";

@@ -7,7 +7,7 @@ import { createDockerSandbox } from "../../../../src/adapters/sandbox/docker/doc
 import { Images, qualified } from "../../../../src/adapters/sandbox/docker/images.ts";
 import { EngineError } from "../../../../src/adapters/sandbox/instance.ts";
 import type { InstanceSpec, LaunchNews, OutputChunk } from "../../../../src/adapters/sandbox/port.ts";
-import { podman } from "../../../harness/podman.ts";
+import { podman } from "../../../harness/outside/podman.ts";
 import { scratch } from "../../../harness/scratch.ts";
 import { until } from "../../../harness/until.ts";
 import { dispatch, fakeGateway, final, type Script } from "../../../programs/fake-gateway.ts";

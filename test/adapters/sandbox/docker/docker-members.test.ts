@@ -1,4 +1,4 @@
-import { podman } from "../../../harness/podman.ts";
+import { podman } from "../../../harness/outside/podman.ts";
 import { optionsConformance } from "../options-conformance.ts";
 import { dockerFixture } from "./fixture.ts";
 

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { existsSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { InstanceSpec } from "../../../../src/adapters/sandbox/port.ts";
-import { podman } from "../../../harness/podman.ts";
+import { podman } from "../../../harness/outside/podman.ts";
 import { until } from "../../../harness/until.ts";
 import { runToEnd, specOf } from "../conformance.ts";
 import { type DockerFixture, dockerFixture } from "./fixture.ts";

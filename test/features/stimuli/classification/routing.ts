@@ -12,7 +12,7 @@ import type { Router, StimulusSource } from "../../../../src/features/stimuli/so
 import { workflowChoices } from "../../../../src/features/workflows/definitions/choices.ts";
 import { everybody, workflowRecords } from "../../../../src/features/workflows/definitions/records.ts";
 import type { TailListener } from "../../../../src/runtime/port.ts";
-import { fakeRuntime } from "../../../harness/fake-runtime.ts";
+import { fakeRuntime } from "../../../harness/runtime/fake-runtime.ts";
 import { freshStores, type TestStores } from "../../../harness/stores.ts";
 
 const newId = () => Bun.randomUUIDv7();

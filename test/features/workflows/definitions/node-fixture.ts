@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Followed } from "../../../harness/events.ts";
 import { type AgentOptions, manifest } from "../../../harness/manifests.ts";
-import { type Answer, type NodeProcess, startNodeProcess } from "../../../harness/node-process.ts";
+import { type Answer, type NodeProcess, startNodeProcess } from "../../../harness/node/node-process.ts";
 import { freshStores, type TestStores } from "../../../harness/stores.ts";
 import { until } from "../../../harness/until.ts";
 

@@ -1,7 +1,7 @@
 /** The sample workflows, each from its start to its final output on a whole node. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
-import { podman } from "../../../harness/podman.ts";
+import { podman } from "../../../harness/outside/podman.ts";
 import { until } from "../../../harness/until.ts";
 import { NodeFixture } from "./node-fixture.ts";
 

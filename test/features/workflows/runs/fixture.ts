@@ -26,7 +26,7 @@ import { listen } from "../../../../src/http/listen.ts";
 import { createLogger } from "../../../../src/http/operations/log.ts";
 import { EventStreams } from "../../../../src/http/streams/sse.ts";
 import { believing, caller } from "../../../harness/callers.ts";
-import { startTestNode } from "../../../harness/runtime.ts";
+import { startTestNode } from "../../../harness/runtime/runtime.ts";
 import { freshStores } from "../../../harness/stores.ts";
 import { until } from "../../../harness/until.ts";
 

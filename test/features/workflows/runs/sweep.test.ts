@@ -7,7 +7,7 @@ import { type SweepOptions, startSweeping } from "../../../../src/features/execu
 import { instancesOf } from "../../../../src/features/workflows/runs/commands/attempts.ts";
 import { heldByRuns } from "../../../../src/features/workflows/runs/sweep.ts";
 import { definitionOf, human } from "../../../actors/workflow/sample.ts";
-import { fakeRuntime } from "../../../harness/fake-runtime.ts";
+import { fakeRuntime } from "../../../harness/runtime/fake-runtime.ts";
 import { until } from "../../../harness/until.ts";
 import { type Fixture, openFixture } from "./fixture.ts";
 

@@ -13,7 +13,7 @@ import { type WorkflowTools, workflowTools } from "../../../../src/features/work
 import { offer } from "../../../actors/workflow/manifest/sample.ts";
 import { definitionOf, human, noop } from "../../../actors/workflow/sample.ts";
 import { identityOf } from "../../../harness/callers.ts";
-import { fakeRuntime } from "../../../harness/fake-runtime.ts";
+import { fakeRuntime } from "../../../harness/runtime/fake-runtime.ts";
 import { type Fixture, openFixture } from "./fixture.ts";
 
 let fixture: Fixture;

@@ -4,7 +4,7 @@ import { parseHostPattern } from "../../../../actors/policy/network/pattern.ts";
 import type { WebhookCall } from "../../../../actors/workflow/run/activities.ts";
 import { webhookActivity } from "../../../../src/features/workflows/runs/activities.ts";
 import { type ActivityContext, Retryable, Terminal } from "../../../../src/runtime/port.ts";
-import { Receiver } from "../../../harness/receiver.ts";
+import { Receiver } from "../../../harness/outside/receiver.ts";
 
 const receiver = new Receiver();
 afterAll(() => receiver.stop());

@@ -1,0 +1,447 @@
+/** Whole lives of executions, told step by step (docs/reference/executions.md). */
+import { describe, expect, test } from "bun:test";
+import type { Validator } from "../../../actors/agent/manifest/results.ts";
+import type { Json } from "../../../actors/kernel/json.ts";
+import { Story } from "./scenario.ts";
+
+const lanes: Validator = { type: "json_schema", schema: {}, target_path: null, min_score: 1, min_confidence: 0 };
+const exitCode = (min_score = 0.7, expected = 0): Validator => ({
+  type: "exit_code",
+  expected,
+  min_score,
+  min_confidence: 0,
+});
+const iterative = (max_iterations: number) => ({ mode: "iterative" as const, max_iterations });
+
+describe("start", () => {
+  test("writes the plan, asks for a slot and sets no timer", () => {
+    const story = new Story().start();
+    expect(story.state.status).toBe("pending");
+    expect(story.sim.log("plan")).toEqual([story.plan]);
+    expect(story.events).toEqual([]);
+    expect(story.sim.timers.size).toBe(0);
+    expect(story.sim.underWay("iteration.run").map(({ input }) => input)).toEqual([
+      { execution_id: story.sim.key, iteration: 1, attempt: 1, instance_id: story.instance, replaces: null },
+    ]);
+  });
+
+  test("a second start gets the first reply and changes nothing", () => {
+    const story = new Story();
+    const body = { header: story.header, plan: story.plan };
+    const first = story.sim.askNow("start", body);
+    story.launch();
+    const before = structuredClone(story.sim.state);
+    story.sim.now += 5000;
+    expect(story.sim.askNow("start", body)).toEqual(first);
+    expect(story.sim.state).toEqual(before);
+    expect(story.sim.log("plan")).toHaveLength(1);
+  });
+
+  test("keeps the state small: the plan's bulk is not in it", () => {
+    const story = new Story({ plan: { input: "x".repeat(500_000), instruction: "y".repeat(90_000) } }).start();
+    expect(JSON.stringify(story.state).length).toBeLessThan(4000);
+  });
+});
+
+describe("one-shot", () => {
+  test("the events of a plain run, in order", () => {
+    const story = new Story().start();
+    expect(story.pickUp()).toMatchObject({ proceed: true, iteration: 1, attempt: 1 });
+    story.exit("done\n");
+    expect(story.events).toEqual([
+      "execution_started",
+      "iteration_started",
+      "iteration_completed",
+      "execution_completed",
+    ]);
+    expect(story.event("execution_completed")).toMatchObject({ final_output: "done", total_iterations: 1 });
+    expect(story.record()).toMatchObject({ status: "completed", output: "done", summary: "done", total_iterations: 1 });
+    expect(story.record().iterations).toMatchObject([{ number: 1, status: "success", output: "done", exit_code: 0 }]);
+    story.checkInvariants();
+  });
+
+  test("a failing validator ends it after one iteration", () => {
+    const story = new Story({ plan: { validators: [lanes] } }).start().launch().exit("{}");
+    expect(story.state.iteration.phase).toBe("validating");
+    story.validated("{}", 0);
+    expect(story.events.slice(-4)).toEqual([
+      "iteration_completed",
+      "gradient_validation_performed",
+      "iteration_rejected",
+      "execution_failed",
+    ]);
+    expect(story.record()).toMatchObject({ status: "failed", error_code: "validation_rejected", total_iterations: 1 });
+    expect(story.event("iteration_rejected")).toMatchObject({ validator: "json_schema", feedback: "lanes is missing" });
+    expect(story.record().iterations[0]).toMatchObject({ status: "rejected", validation_results: [{ passed: false }] });
+  });
+
+  test.each([
+    { what: "quiet", stderr: "", min: 1, status: "completed" },
+    { what: "stderr passes by default", stderr: "warned\n", min: 0.7, status: "completed" },
+    { what: "stderr at min_score 1", stderr: "warned\n", min: 1, status: "failed" },
+    { what: "the bootstrap's own lines do not count", stderr: "[BOOTSTRAP retry]\n", min: 1, status: "completed" },
+  ])("exit_code, $what", ({ stderr, min, status }) => {
+    const story = new Story({ plan: { validators: [exitCode(min)] } }).start().launch().exit("x", 0, { stderr });
+    expect(story.state.status).toBe(status as "completed");
+  });
+
+  test("an exit_code validator decides over a non-zero exit", () => {
+    const story = new Story({ plan: { validators: [exitCode(0.7, 3)] } }).start().launch().exit("three", 3);
+    expect(story.record()).toMatchObject({ status: "completed", output: "three" });
+  });
+
+  test.each([
+    { what: "non-zero exit", exit: 9, reason: "exited", code: "nonzero_exit" },
+    { what: "no exit code", exit: null, reason: "terminated", code: "runtime_error" },
+    { what: "out of memory", exit: 137, reason: "out_of_memory", code: "out_of_memory" },
+    { what: "disk", exit: 137, reason: "disk_exceeded", code: "disk_exceeded" },
+  ])("a fault fails it with its code: $what", ({ exit, reason, code }) => {
+    const story = new Story().start().launch().exit("", exit, { reason, stderr: "why\n" });
+    expect(story.events.slice(-3)).toEqual(["instance_terminated", "iteration_failed", "execution_failed"]);
+    expect(story.record()).toMatchObject({ status: "failed", error_code: code });
+    expect(story.record().iterations[0]).toMatchObject({ status: "failed", error: { code }, stderr: "why\n" });
+  });
+
+  test("an output that was cut is a warning", () => {
+    const story = new Story().start().launch();
+    const end = { reason: "exited", exit_code: 0, stdout: "x", stdout_truncated: true, stderr: "" };
+    story.sim.succeed(`run:${story.instance}`, end);
+    expect(story.record().warnings.map(({ code }) => code)).toEqual(["output_truncated"]);
+  });
+});
+
+describe("iterative", () => {
+  test("rejected, refined, accepted", () => {
+    const story = new Story({ header: iterative(3), plan: { validators: [lanes] } }).start().launch();
+    const first = story.instance;
+    story.exit("{}").validated("{}", 0);
+    expect(story.state.iteration).toMatchObject({ number: 2, phase: "waiting", attempt: 1 });
+    expect(story.events.slice(-2)).toEqual(["iteration_rejected", "refinement_applied"]);
+    expect(story.event("refinement_applied")).toMatchObject({ iteration_number: 2, feedback: "lanes is missing" });
+    expect(story.sim.underWay("iteration.run")[0]?.input).toMatchObject({ iteration: 2, replaces: first });
+    expect(story.sim.log("history")).toMatchObject([
+      { iteration: 1, output: "{}", exit_code: 0, validation_failed: "json_schema", feedback: "lanes is missing" },
+    ]);
+    story.launch().exit('{"lanes":[]}').validated('{"lanes":[]}', 1);
+    expect(story.record()).toMatchObject({ status: "completed", total_iterations: 2, output: '{"lanes":[]}' });
+    expect(story.record().iterations.map(({ status }) => status)).toEqual(["rejected", "success"]);
+  });
+
+  test("always failing, three iterations and no more", () => {
+    const story = new Story({ header: iterative(3), plan: { validators: [lanes] } }).start();
+    for (let number = 1; number <= 3; number++) story.launch().exit("{}").validated("{}", 0);
+    expect(story.record()).toMatchObject({ error_code: "max_iterations_exceeded", total_iterations: 3 });
+    expect(story.record().error).toContain("lanes is missing");
+    expect(story.events.filter((name) => name === "refinement_applied")).toHaveLength(2);
+  });
+
+  test("a fault is told to the next iteration", () => {
+    const story = new Story({ header: iterative(2) }).start().launch().exit("", 7);
+    expect(story.state.iteration.number).toBe(2);
+    expect(story.sim.log("history")).toMatchObject([
+      { iteration: 1, exit_code: 7, error: expect.stringContaining("nonzero_exit") },
+    ]);
+    expect(story.state.iteration.action).toStartWith("Refine: ");
+  });
+
+  test.each(["image_pull_failed", "volume_error"])("%s is fatal: no further iteration", (code) => {
+    const story = new Story({ header: iterative(5) }).start().launch();
+    story.sim.fail(`run:${story.instance}`, code);
+    expect(story.record()).toMatchObject({ status: "failed", error_code: code, total_iterations: 1 });
+  });
+
+  test("validators that could not run reject the output", () => {
+    const story = new Story({ header: iterative(2), plan: { validators: [lanes] } }).start().launch().exit("{}");
+    story.sim.fail(`validate:${story.instance}:0`, "crashed", "no child process");
+    expect(story.event("iteration_rejected").feedback).toContain("no child process");
+    expect(story.state.iteration.number).toBe(2);
+  });
+});
+
+describe("lost instances", () => {
+  test("the iteration restarts twice under its number, then the loss is a fault", () => {
+    const story = new Story().start().launch();
+    const instances = [story.instance];
+    for (const attempt of [2, 3]) {
+      story.lose();
+      expect(story.state.iteration).toMatchObject({ number: 1, attempt, phase: "waiting" });
+      expect(story.event("iteration_restarted")).toMatchObject({ attempt, reason: "instance_lost" });
+      story.launch();
+      instances.push(story.instance);
+    }
+    expect(new Set(instances).size).toBe(3);
+    story.lose();
+    expect(story.record()).toMatchObject({ status: "failed", error_code: "instance_lost", total_iterations: 1 });
+    expect(story.events.filter((name) => name === "iteration_started")).toHaveLength(1);
+    story.checkInvariants();
+  });
+
+  test("what the former instance sends no longer counts", () => {
+    const story = new Story().start().launch();
+    const former = story.instance;
+    story.lose().launch();
+    const before = structuredClone(story.sim.state);
+    expect(story.answer(story.generate("x", { instance_id: former }))).toMatchObject({
+      http: 401,
+      code: "invalid_token",
+    });
+    story.sim.tell("console", { instance_id: former, stream: "stdout", offset: 0, bytes: 2, content: "hi" });
+    story.sim.tell("instance_spawned", { instance_id: former });
+    story.sim.tell("iteration_deadline", { instance_id: former });
+    story.sim.tell("instance_ended", { id: `run:${former}`, ok: false, code: "x", message: "x" });
+    expect(story.sim.askNow("picked_up", { instance_id: former, runtime: story.header.runtime, warnings: [] })).toEqual(
+      { proceed: false },
+    );
+    expect(story.sim.state).toEqual(before);
+  });
+
+  test("a resumed activity does not start again and learns how far the output came", () => {
+    const story = new Story().start().launch();
+    story.sim.tell("console", { instance_id: story.instance, stream: "stdout", offset: 0, bytes: 5, content: "hello" });
+    const before = structuredClone(story.sim.state);
+    story.sim.now += 1000;
+    expect(story.pickUp()).toMatchObject({ proceed: true, attempt: 1, console: { stdout: 5, stderr: 0 } });
+    expect(story.sim.state).toEqual(before);
+  });
+
+  test("the output of a restarted iteration counts from its start again", () => {
+    const story = new Story().start().launch();
+    const chunk = () => ({ instance_id: story.instance, stream: "stdout", offset: 0, bytes: 5, content: "hello" });
+    story.sim.tell("console", chunk());
+    story.lose().launch();
+    expect(story.pickUp()).toMatchObject({ console: { stdout: 0, stderr: 0 } });
+    story.sim.tell("console", chunk());
+    expect(story.events.filter((name) => name === "console_output")).toHaveLength(2);
+  });
+});
+
+describe("time", () => {
+  test("past its timeout", () => {
+    const story = new Story({ header: { timeout_ms: 5000 } }).start().launch();
+    expect(story.sim.fireNext()).toBe(true);
+    expect(story.events.at(-1)).toBe("execution_timed_out");
+    expect(story.event("execution_timed_out")).toMatchObject({ timeout_seconds: 5, total_iterations: 1 });
+    expect(story.record()).toMatchObject({ status: "timed_out", error_code: "execution_timeout" });
+    expect(story.record().iterations[0]?.status).toBe("cancelled");
+    expect(story.sim.abandoned.has(`run:${story.instance}`)).toBe(true);
+  });
+
+  test("a deadline that fires early is set again", () => {
+    const story = new Story({ header: { timeout_ms: 5000, iteration_timeout_ms: 1000 } }).start().launch();
+    story.sim.timers.clear();
+    story.sim.tell("deadline", {});
+    story.sim.tell("iteration_deadline", { instance_id: story.instance });
+    expect(story.state.status).toBe("running");
+    expect([...story.sim.timers.keys()].sort()).toEqual(["deadline", `iteration:${story.instance}`]);
+  });
+
+  test("an iteration past its own time is killed and counts as failed", () => {
+    const story = new Story({ header: { ...iterative(2), iteration_timeout_ms: 1000 } }).start().launch();
+    const first = story.instance;
+    story.sim.fireNext();
+    expect(story.sim.abandoned.has(`run:${first}`)).toBe(true);
+    expect(story.record().iterations[0]).toMatchObject({ status: "failed", error: { code: "iteration_timeout" } });
+    expect(story.sim.underWay("iteration.run")[0]?.input).toMatchObject({ iteration: 2, replaces: first });
+  });
+
+  test("an iteration that may take as long as the execution needs no timer of its own", () => {
+    const story = new Story({ header: { timeout_ms: 5000, iteration_timeout_ms: 5000 } }).start().launch();
+    expect([...story.sim.timers.keys()]).toEqual(["deadline"]);
+  });
+
+  test("no slot in time fails a pending execution, and only a pending one", () => {
+    const story = new Story({ header: iterative(2) }).start();
+    story.sim.fail(`run:${story.instance}`, "queue_timeout");
+    expect(story.events).toEqual(["execution_failed"]);
+    expect(story.record()).toMatchObject({ status: "failed", error_code: "start_timeout", total_iterations: 0 });
+
+    const later = new Story({ header: iterative(2) }).start().launch().exit("", 1);
+    later.sim.fail(`run:${later.instance}`, "queue_timeout");
+    expect(later.state).toMatchObject({ status: "running", iteration: { number: 2, attempt: 1, phase: "waiting" } });
+  });
+});
+
+describe("images", () => {
+  const pull = (story: Story, news: Record<string, Json>, instance = story.instance) =>
+    story.sim.tell("image_pull", { instance_id: instance, news: { image: "docker.io/library/python:3.12", ...news } });
+
+  test("a pull is told from its beginning to its end, between pick-up and spawn", () => {
+    const story = new Story().start();
+    story.pickUp();
+    pull(story, { stage: "image_pull_started" });
+    pull(story, { stage: "image_pull_completed", duration_ms: 1200 });
+    story.launch();
+    expect(story.events).toEqual([
+      "execution_started",
+      "iteration_started",
+      "image_pull_started",
+      "image_pull_completed",
+      "instance_spawned",
+    ]);
+    expect(story.event("image_pull_completed")).toMatchObject({
+      image: "docker.io/library/python:3.12",
+      duration_ms: 1200,
+    });
+  });
+
+  test("a failed pull is an event, then the end, with a bounded part of the error", () => {
+    const story = new Story().start();
+    story.pickUp();
+    pull(story, { stage: "image_pull_failed", error: "x".repeat(100_000) });
+    story.sim.fail(`run:${story.instance}`, "image_pull_failed");
+    expect(String(story.event("image_pull_failed").error).length).toBeLessThan(5_000);
+    expect(story.event("execution_failed")).toMatchObject({ error_code: "image_pull_failed" });
+  });
+
+  test("what another instance says of its image does not count", () => {
+    const story = new Story().start();
+    pull(story, { stage: "image_pull_started" });
+    story.pickUp();
+    pull(story, { stage: "image_pull_started" }, "0190f3c4-0000-7000-8000-00000000dead");
+    expect(story.events).not.toContain("image_pull_started");
+  });
+});
+
+describe("console", () => {
+  const chunk = (story: Story, offset: number, content: string, stream = "stdout") =>
+    story.sim.tell("console", {
+      instance_id: story.instance,
+      stream,
+      offset,
+      bytes: Buffer.byteLength(content),
+      content,
+    });
+  const shown = (story: Story) =>
+    story.sim.log().flatMap((entry) => {
+      const { console_output: output } = entry as { console_output?: { content: string; truncated?: true } };
+      return output === undefined ? [] : [output];
+    });
+
+  test("repeats and overlaps are told by their offset", () => {
+    const story = new Story().start().launch();
+    chunk(story, 0, "one ");
+    chunk(story, 0, "one ");
+    chunk(story, 2, "e two");
+    chunk(story, 0, "err", "stderr");
+    expect(shown(story).map(({ content }) => content)).toEqual(["one ", "two", "err"]);
+  });
+
+  test("1 MiB is stored per iteration, then one truncated", () => {
+    const story = new Story().start().launch();
+    const block = "x".repeat(600_000);
+    for (let number = 0; number < 4; number++) chunk(story, number * block.length, block);
+    const lengths = shown(story).map(({ content, truncated }) => [content.length, truncated]);
+    expect(lengths).toEqual([
+      [600_000, undefined],
+      [448_576, true],
+    ]);
+  });
+});
+
+describe("cancel and erase", () => {
+  const stages: Record<string, (story: Story) => void> = {
+    pending: () => {},
+    running: (story) => void story.launch(),
+    generating: (story) => void story.launch().generate(),
+    "running tools": (story) => {
+      story.launch().generate();
+      story.modelSays({ calls: [{ name: "fs.read" }] });
+    },
+    "awaiting a result": (story) => {
+      story.launch().generate();
+      story.modelSays({ calls: [{ name: "cmd.run", arguments: { command: "make" } }] });
+    },
+    validating: (story) => void story.launch().exit("x"),
+    "between iterations": (story) => void story.launch().exit("x", 1),
+  };
+
+  test.each(Object.keys(stages))("cancel while %s", (stage) => {
+    const story = new Story({ header: iterative(3), plan: { validators: [lanes] } }).start();
+    stages[stage]?.(story);
+    story.sim.now += 10;
+    const reply = story.sim.askNow("cancel", { reason: "enough" });
+    expect(reply).toMatchObject({ outcome: "cancelled", execution_id: story.sim.key, reason: "enough" });
+    expect(story.state.status).toBe("cancelled");
+    expect(story.event("execution_cancelled").reason).toBe("enough");
+    expect(story.events[0]).toBe(stage === "pending" ? "execution_cancelled" : "execution_started");
+    story.checkInvariants();
+    story.sim.now += 10;
+    expect(story.sim.askNow("cancel", { reason: "other" })).toEqual(reply);
+  });
+
+  test.each(Object.keys(stages))("erase while %s leaves nothing", (stage) => {
+    const story = new Story({ header: iterative(3), plan: { validators: [lanes] } }).start();
+    stages[stage]?.(story);
+    expect(story.sim.askNow("erase", {})).toEqual({ outcome: "erased" });
+    expect(story.sim.state).toBeNull();
+    expect([...story.sim.activities.values()].map(({ activity }) => activity)).toEqual(["workspace.remove"]);
+    expect([...story.sim.timers.keys()]).toEqual([]);
+    expect(story.sim.waiting).toEqual([]);
+    story.sim.succeed(`workspace:${story.sim.key}`, null);
+    expect(story.sim.askNow("erase", {})).toEqual({ outcome: "unknown" });
+    expect(story.sim.askNow("cancel", { reason: null })).toEqual({ outcome: "unknown" });
+  });
+
+  test("an ended execution cannot be cancelled", () => {
+    const story = new Story().start().launch().exit("x");
+    expect(story.sim.askNow("cancel", { reason: null })).toEqual({ outcome: "already_terminal", status: "completed" });
+  });
+});
+
+test("cancelled between two iterations, the rejected one stays rejected", () => {
+  const story = new Story({ header: iterative(3), plan: { validators: [lanes] } }).start().launch().exit("{}");
+  story.validated("{}", 0).sim.ask("cancel", { reason: null });
+  expect(story.record().iterations.map(({ status }) => status)).toEqual(["rejected"]);
+});
+
+test("what no iteration will read is not remembered", () => {
+  const story = new Story().start().launch().exit("", 1);
+  expect(story.sim.log("history")).toEqual([]);
+});
+
+test("an ended execution ignores everything and refuses the gateway", () => {
+  const story = new Story().start().launch();
+  const { instance } = story;
+  story.generate();
+  story.exit("x");
+  const before = structuredClone(story.sim.state);
+  const outcome = { ok: false, code: "late", message: "late" };
+  for (const { id, then } of story.sim.performed) story.sim.tell(then, { id, ...outcome });
+  story.sim.tell("deadline", {});
+  story.sim.tell("iteration_deadline", { instance_id: instance });
+  story.sim.tell("dispatch_lost", { dispatch_id: "x" });
+  story.sim.tell("instance_spawned", { instance_id: instance });
+  story.sim.tell("console", { instance_id: instance, stream: "stdout", offset: 0, bytes: 1, content: "x" });
+  expect(story.answer(story.generate("y"))).toMatchObject({ http: 409, code: "execution_not_running" });
+  expect(story.answer(story.result("y"))).toMatchObject({ http: 409, code: "execution_not_running" });
+  expect(story.sim.askNow("picked_up", { instance_id: instance, runtime: story.header.runtime, warnings: [] })).toEqual(
+    { proceed: false },
+  );
+  expect(story.sim.state).toEqual(before);
+});
+
+test("an execution that does not exist answers every question and stays away", () => {
+  const story = new Story();
+  const gateway = { instance_id: null, body_hash: "h", idempotency_key: null };
+  const generate = { ...gateway, agent_id: "", iteration_number: 1, model_alias: "m", prompt: "p", messages: [] };
+  const result = {
+    ...gateway,
+    dispatch_id: "d",
+    exit_code: 0,
+    stdout: "",
+    stderr: "",
+    duration_ms: 0,
+    truncated: false,
+  };
+  expect(story.sim.askNow("generate", generate)).toMatchObject({ http: 404, code: "execution_not_found" });
+  expect(story.sim.askNow("dispatch_result", result)).toMatchObject({ http: 404, code: "execution_not_found" });
+  expect(story.sim.askNow("picked_up", { instance_id: "i", runtime: story.header.runtime, warnings: [] })).toEqual({
+    proceed: false,
+  });
+  for (const then of ["instance_ended", "validated", "model_outcome", "tool_outcome"]) {
+    story.sim.tell(then, { id: "x", ok: false, code: "late", message: "late" });
+  }
+  story.sim.tell("deadline", {});
+  story.sim.tell("workspace_removed", { id: "x", ok: true, value: null });
+  expect(story.sim.state).toBeNull();
+});

@@ -1,0 +1,403 @@
+/** The decision on a start: what settles its plan, what refuses it, and that no override passes a ban of the node. */
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { type AgentSpec, isolations, type VolumeSpec } from "../../../../actors/agent/manifest/spec.ts";
+import type { AgentRuntimeOverrides } from "../../../../actors/execution/child.ts";
+import type { StartFacts } from "../../../../actors/execution/start/facts.ts";
+import type { MountPlan } from "../../../../actors/execution/start/plan.ts";
+import { planStart } from "../../../../actors/execution/start/plan-start.ts";
+import type { StartOrigin, StartRequest } from "../../../../actors/execution/start/request.ts";
+import { needsNoInstance, type StartOffer, settleAgent } from "../../../../actors/execution/start/settle.ts";
+import type { Json } from "../../../../actors/kernel/json.ts";
+import { invalidAt, Problem } from "../../../../actors/kernel/problem.ts";
+import { offer as anyOffer, manifest, manifestWith, specOf } from "../../agent/offer.ts";
+import { sampleHeader } from "../fixture.ts";
+
+const id = "0190f3c4-0000-7000-8000-000000000001";
+const offered: StartOffer = {
+  ...anyOffer,
+  isolations: ["process", "docker"],
+  enforcesNetwork: () => true,
+  servesModel: () => true,
+};
+const api: StartOrigin = { trigger: "api", parent: null, workflow: null, initiatingUserSub: "ann", exempt: false };
+const none: AgentRuntimeOverrides = {
+  isolation: null,
+  temperature: null,
+  mounts: [],
+  security_context: null,
+  attachments: [],
+};
+const volume = (mount_path: string): VolumeSpec => ({
+  name: `own-${mount_path.length}`,
+  mount_path,
+  storage_class: "ephemeral",
+  access_mode: "read-write",
+  size_limit_bytes: 1,
+  ttl_ms: 1,
+  source_volume_id: null,
+});
+const mount = (mount_path: string): MountPlan => {
+  const { source_volume_id: _, ...facts } = volume(mount_path);
+  return { ...facts, name: "run", volume_id: `run${mount_path}` };
+};
+const attachment = { volume_id: "v", path: "/a", name: "a", mime_type: "text/plain", size: 1 };
+const declaring: Json = { type: "object", properties: { attachments: {} } };
+
+interface Change {
+  readonly spec?: Partial<AgentSpec>;
+  readonly request?: Partial<StartRequest>;
+  readonly offer?: Partial<StartOffer>;
+  readonly facts?: Partial<StartFacts>;
+}
+
+function decide({ spec, request, offer, facts }: Change) {
+  const asked: StartRequest = { agentId: id, tenant: "acme", origin: api, starter: null, input: {}, ...request };
+  const offering = { ...offered, ...offer };
+  const found = {
+    agent_id: id,
+    name: "greeter",
+    version: "1.0.0",
+    revision: 2,
+    spec: { ...specOf(manifest()), ...spec },
+  };
+  return planStart(asked, {
+    executionId: id,
+    agent: settleAgent(found, asked, offering),
+    offer: offering,
+    bounds: sampleHeader().bounds,
+    attachments: [],
+    input: { value: asked.input },
+    unusableAgents: [],
+    sources: new Map(),
+    ...facts,
+  });
+}
+
+function planned(change: Change) {
+  const decision = decide(change);
+  if (decision instanceof Problem) throw decision;
+  return decision;
+}
+const codeOf = (change: Change): string | null => {
+  const decision = decide(change);
+  return decision instanceof Problem ? decision.code : null;
+};
+const laid = (overrides: Partial<AgentRuntimeOverrides>, spec: Partial<AgentSpec> = {}): Change => ({
+  spec,
+  request: { overrides: { ...none, ...overrides } },
+});
+
+describe("the origin of a start", () => {
+  const parent = { executionId: "p", depth: 1, path: ["r"], swarmId: null };
+  const under = (origin: Partial<StartOrigin>, request: Partial<StartRequest> = {}, swarm = false) =>
+    planned({ request: { origin: { ...api, ...origin }, ...request }, spec: { swarm } }).header;
+
+  test("is shown by the header", () => {
+    expect(under({ trigger: "schedule", workflow: { name: "w", executionId: "we" } })).toMatchObject({
+      trigger: "schedule",
+      workflow_name: "w",
+      workflow_execution_id: "we",
+      initiating_user_sub: "ann",
+      agent_revision: 2,
+      hierarchy: { parent_execution_id: null, depth: 0, path: [], swarm_id: null },
+    });
+  });
+
+  test("a child stands one below its parent, at most three below the root", () => {
+    const { hierarchy } = under({ trigger: "validator", parent });
+    expect(hierarchy).toEqual({ parent_execution_id: "p", depth: 2, path: ["r", "p"], swarm_id: null });
+    const deep = { request: { origin: { ...api, parent: { ...parent, depth: 3 } } } };
+    expect(codeOf(deep)).toBe("depth_exceeded");
+  });
+
+  test("a swarm is named after its founding execution; children join it", () => {
+    expect(under({}, {}, true).hierarchy.swarm_id).toBe(id);
+    expect(under({ parent: { ...parent, swarmId: "s" } }, {}, true).hierarchy.swarm_id).toBe("s");
+  });
+
+  test("a parent's time bounds a child; callers may not exceed the manifest's grants", () => {
+    expect(under({ parent }, { timeoutSeconds: 10 }).timeout_ms).toBe(10_000);
+    expect(under({ parent }, { timeoutSeconds: 1_000_000 }).timeout_ms).toBe(1_800_000);
+    expect(codeOf({ request: { timeoutSeconds: 1_000_000 } })).toBe("validation_failed");
+    expect(codeOf({ request: { maxIterations: 20 } })).toBe("validation_failed");
+    expect(planned({ request: { maxTokens: 7 } }).header.max_tokens).toBe(7);
+  });
+});
+
+describe("isolation", () => {
+  test("the run's before the agent's; without one the agent's own", () => {
+    expect(planned(laid({ isolation: "docker" })).header.runtime.isolation).toBe("docker");
+    expect(planned(laid({})).header.runtime.isolation).toBe("process");
+  });
+
+  test.each(["firecracker", "moon"])("%s is refused where it is not offered", (isolation) => {
+    expect(codeOf(laid({ isolation }))).toBe("runtime_unavailable");
+  });
+});
+
+test("the temperature, zero too, and the agent's own without one", () => {
+  const runtime = { ...specOf(manifest()).runtime, temperature: 0.9 };
+  expect(planned(laid({ temperature: 0 }, { runtime })).plan.model.temperature).toBe(0);
+  expect(planned(laid({}, { runtime })).plan.model.temperature).toBe(0.9);
+});
+
+describe("volumes", () => {
+  test.each([
+    ["the workspace in place of the agent's own", ["/workspace"], ["/workspace", "/workspace/a"], ["/workspace/a"]],
+    ["beside others", ["/workspace", "/workspace/b"], ["/workspace/a"], ["/workspace/a"]],
+    ["in place of what is at the same path", ["/workspace/a"], ["/workspace", "/workspace/a"], ["/workspace"]],
+    ["in place of what is below", ["/workspace/a"], ["/workspace/a/b", "/workspace/ab"], ["/workspace/ab"]],
+    ["in place of what is above", ["/workspace/a/b"], ["/workspace/a"], []],
+    ["none", [], ["/workspace", "/workspace/a"], ["/workspace", "/workspace/a"]],
+  ])("%s", (_, run, own, left) => {
+    const { volumes } = planned(laid({ mounts: run.map(mount) }, { volumes: own.map(volume) }));
+    if (volumes.kind !== "own") throw new Error(`volumes are ${volumes.kind}`);
+    expect(volumes.declared.map(({ mount_path }) => mount_path)).toEqual(left);
+    expect(volumes.ofRun.map(({ mount_path }) => mount_path)).toEqual(run);
+  });
+
+  test("no instance that was kept ready is used with them", () => {
+    const warm = { warm_pool_size: 3 };
+    expect(planned(laid({ mounts: [mount("/workspace")] }, warm)).plan.warm_pool_size).toBe(0);
+    expect(planned(laid({}, warm)).plan.warm_pool_size).toBe(3);
+  });
+
+  test("a judge sees what it judges, and has a workspace of its own where that has none", () => {
+    const metadata = { ...specOf(manifest()).metadata, agent_type: "judge" };
+    const seen = (path: string) => planned({ spec: { metadata }, request: { judgedMounts: [mount(path)] } }).volumes;
+    expect(seen("/workspace/a")).toMatchObject({
+      kind: "judged",
+      mounts: [
+        { mount_path: "/workspace", volume_id: id, access_mode: "read-write" },
+        { mount_path: "/workspace/a", access_mode: "read-only" },
+      ],
+    });
+    expect(seen("/workspace")).toMatchObject({ mounts: [{ access_mode: "read-only" }] });
+  });
+
+  test("a source must be readable, a limit must fit the plan; all findings are listed", () => {
+    const big = { ...volume("/workspace/big"), size_limit_bytes: 2 ** 50 };
+    const named = { ...volume("/workspace/a"), source_volume_id: "AB" };
+    const problem = decide({ spec: { volumes: [named, big] } });
+    expect(problem).toMatchObject({
+      code: "invalid_volume",
+      extras: {
+        issues: [
+          { path: "volumes.0.source.volume_id", code: "volume_not_found" },
+          { path: "volumes.1.size_limit", code: "quota_exceeded" },
+        ],
+      },
+    });
+    const sources = new Map([["ab", { volume_id: "ab", size_limit_bytes: 1 }]]);
+    expect(codeOf({ spec: { volumes: [named] }, facts: { sources } })).toBeNull();
+  });
+});
+
+describe("security context", () => {
+  test("for an agent that names none; the caller's permission was checked at the start", () => {
+    const pro = { security_context: "svc-consumer-pro" };
+    expect(planned(laid(pro)).header.security_context).toBe("svc-consumer-pro");
+    expect(planned(laid(pro, { security_context: "svc-agent-runtime" })).header.security_context).toBe(
+      "svc-agent-runtime",
+    );
+    expect(planned(laid({})).header.security_context).toBe("svc-agent-runtime");
+    // A context that the request asks for is checked for its caller.
+    expect(codeOf({ request: { securityContext: "svc-consumer-pro" } })).toBe("security_context_forbidden");
+  });
+
+  test("one that does not exist is refused", () => {
+    expect(codeOf(laid({ security_context: "nobody" }))).toBe("unknown_security_context");
+  });
+});
+
+describe("attachments of a run", () => {
+  const reads = specOf(manifestWith("spec.tools", ["svc.attachment.read"])).tools;
+
+  test("go to an agent that declares them", () => {
+    const { plan } = planned(laid({ attachments: [attachment] }, { input_schema: declaring, tools: reads }));
+    expect(plan.attachments).toEqual([attachment]);
+  });
+
+  test.each([
+    ["no property", { type: "object" } as Json, reads],
+    ["no tool to read them", declaring, []],
+    ["no schema", null, reads],
+  ])("not to others: %s", (_, input_schema, tools) => {
+    expect(planned(laid({ attachments: [attachment] }, { input_schema, tools })).plan.attachments).toEqual([]);
+  });
+});
+
+describe("the network policy", () => {
+  test.each([
+    ["none", false, null],
+    ["none", true, null],
+    ["deny", false, "runtime_unavailable"],
+    ["deny", true, null],
+    ["allow", false, "runtime_unavailable"],
+  ])("mode %s where a policy %p can be enforced: %p", (mode, enforced, code) => {
+    const spec = specOf(manifestWith("spec.security", { network: { mode, allowlist: ["api.example"] } }));
+    expect(codeOf({ spec, offer: { enforcesNetwork: () => enforced } })).toBe(code);
+  });
+
+  test("the whole network only where the node opens it", () => {
+    const network = { mode: "allow", allowlist: [], denylist: [] } as const;
+    expect(codeOf({ spec: { network }, offer: { openEgress: false } })).toBe("open_egress_forbidden");
+    expect(codeOf({ spec: { network }, offer: { openEgress: true } })).toBeNull();
+  });
+});
+
+describe("what the node forbids holds for the isolation that is really used", () => {
+  const docker = { ...specOf(manifest()).runtime, isolation: "docker" as const };
+
+  test("a program in place of the bootstrap: not under process, outside development", () => {
+    const spec = { runtime: docker, bootstrap_path: "/opt/agent" };
+    expect(codeOf({ spec })).toBeNull();
+    expect(codeOf(laid({ isolation: "process" }, spec))).toBe("bootstrap_path_forbidden");
+    expect(codeOf(laid({ isolation: "inherit" }, spec))).toBe("bootstrap_path_forbidden");
+    expect(codeOf({ ...laid({ isolation: "process" }, spec), offer: { development: true } })).toBeNull();
+  });
+
+  test("an image of a registry that is not allowed: not in a container", () => {
+    const runtime = { ...docker, isolation: "process" as const, language: null, image: "evil.example/tool:1" };
+    const offer = { imageRegistries: ["docker.io"] };
+    expect(codeOf({ spec: { runtime }, offer })).toBeNull();
+    expect(codeOf({ ...laid({ isolation: "docker" }, { runtime }), offer })).toBe("image_not_allowed");
+  });
+
+  test("no granted start violates the offer, for any manifest and any overrides", () => {
+    const isolation = fc.constantFrom(...isolations, "moon");
+    const network = fc.option(
+      fc.record({
+        mode: fc.constantFrom("none" as const, "deny" as const, "allow" as const),
+        allowlist: fc.constantFrom([], ["api.example"]),
+        denylist: fc.constant([]),
+      }),
+    );
+    const change = fc.record({
+      manifest: fc.constantFrom(...isolations),
+      override: fc.option(
+        fc.record({
+          isolation: fc.option(isolation),
+          mounts: fc.constantFrom<MountPlan[][]>([], [mount("/workspace")]),
+        }),
+      ),
+      language: fc.constantFrom("python", null),
+      bootstrap_path: fc.constantFrom(null, "/opt/agent"),
+      warm_pool_size: fc.constantFrom(0, 2),
+      network,
+      trigger: fc.constantFrom("api" as const, "stimulus" as const, "workflow" as const),
+      offer: fc.record({
+        isolations: fc.subarray(["docker", "process", "firecracker"] as const, { minLength: 1 }),
+        defaultIsolation: fc.constantFrom("docker" as const, "process" as const),
+        imageRegistries: fc.constantFrom(null, ["ghcr.io"]),
+        openEgress: fc.boolean(),
+        development: fc.boolean(),
+      }),
+      enforced: fc.boolean(),
+    });
+    fc.assert(
+      fc.property(change, ({ manifest: own, override, offer, enforced, trigger, language, ...spec }) => {
+        const { runtime } = specOf(manifest());
+        const decision = decide({
+          spec: { ...spec, runtime: { ...runtime, isolation: own, language, image: "evil.example/tool:1" } },
+          request: {
+            origin: { ...api, trigger },
+            ...(override === null ? {} : { overrides: { ...none, ...override } }),
+          },
+          offer: { ...offer, enforcesNetwork: () => enforced },
+        });
+        if (decision instanceof Problem) return;
+        const used = decision.header.runtime;
+        const wished = override?.isolation ?? own;
+        expect(wished === "moon").toBe(false);
+        const settled = wished === "inherit" ? offer.defaultIsolation : wished;
+        expect(offer.isolations.map(String)).toContain(settled);
+        if (decision.header.inline !== true) expect(used.isolation).toBe(settled);
+        if (settled === "process" && !offer.development) expect(decision.plan.bootstrap_path).toBeNull();
+        if (settled !== "process" && language === null) expect(offer.imageRegistries).toBeNull();
+        if (spec.network !== null && spec.network.mode !== "none") {
+          expect(enforced).toBe(true);
+          const isOpen = spec.network.mode === "allow" && spec.network.allowlist.length === 0;
+          if (isOpen) expect(offer.openEgress).toBe(true);
+        }
+        if (override !== null && override.mounts.length > 0) expect(decision.plan.warm_pool_size).toBe(0);
+      }),
+      { numRuns: 1000 },
+    );
+  });
+});
+
+test("the first failed check answers, in the order that callers rely on", () => {
+  const failures: readonly [code: string, change: Change][] = [
+    ["unknown_security_context", { spec: { security_context: "nobody" } }],
+    ["attachments_not_declared", { request: { attachments: [{}] } }],
+    ["input_validation_failed", { facts: { input: invalidAt("input_validation_failed", "input", "is bad") } }],
+    ["reserved_override_key", { request: { contextOverrides: { input: 1 } } }],
+    ["validation_failed", { request: { maxIterations: 20 } }],
+    ["template_error", { spec: { task: { ...specOf(manifest()).task, prompt_template: "{{#if a}}" } } }],
+    ["unknown_tool", { spec: { tools: [{ name: "mail.send", skip_judge: false }] } }],
+    ["unknown_model_alias", { offer: { servesModel: () => false } }],
+    ["judge_not_found", { facts: { unusableAgents: [{ path: "p", message: "m", code: "judge_not_found" }] } }],
+    ["runtime_unavailable", { offer: { isolations: [] } }],
+    ["bootstrap_path_forbidden", { spec: { bootstrap_path: "/opt/agent" } }],
+    [
+      "depth_exceeded",
+      { request: { origin: { ...api, parent: { executionId: "p", depth: 3, path: [], swarmId: null } } } },
+    ],
+    ["invalid_volume", { spec: { volumes: [{ ...volume("/workspace"), size_limit_bytes: 2 ** 50 }] } }],
+  ];
+  for (const [index, [code]] of failures.entries()) {
+    const later = failures.slice(index).map(([, change]) => change);
+    const all = later.reduce<Change>(
+      (before, next) => ({
+        spec: { ...before.spec, ...next.spec },
+        request: { ...before.request, ...next.request },
+        offer: { ...before.offer, ...next.offer },
+        facts: { ...before.facts, ...next.facts },
+      }),
+      {},
+    );
+    expect(codeOf(all)).toBe(code);
+  }
+});
+
+describe("an instance of its own has", () => {
+  const spec = {
+    runtime: { language: "python", isolation: "inherit" },
+    context: [{ type: "text" }, { type: "url" }],
+    volumes: [],
+    startup_script: null,
+    bootstrap_path: null,
+    warm_pool_size: 0,
+  };
+  const plan = { tools: [], attachments: [] };
+  const request = { origin: { trigger: "stimulus", parent: null } };
+  const isInline = (more: { spec?: object; plan?: object; request?: object }): boolean =>
+    // Only what decides is there.
+    needsNoInstance(
+      { ...spec, ...more.spec } as never,
+      { ...plan, ...more.plan } as never,
+      { ...request, ...more.request } as never,
+    );
+
+  test.each<[string, Parameters<typeof isInline>[0]]>([
+    ["an agent that is to be kept in a container", { spec: { runtime: { language: "python", isolation: "docker" } } }],
+    ["one that names an image", { spec: { runtime: { language: null, isolation: "inherit" } } }],
+    ["one that reads files", { spec: { context: [{ type: "file" }] } }],
+    ["one with volumes", { spec: { volumes: [{}] } }],
+    ["one with a startup script", { spec: { startup_script: "true" } }],
+    ["one with a program of its own", { spec: { bootstrap_path: "/opt/agent" } }],
+    ["one that is kept ready", { spec: { warm_pool_size: 1 } }],
+    ["one that is given files", { plan: { attachments: [{}] } }],
+    ["one that a workflow changes", { request: { overrides: {} } }],
+    ["a child", { request: { origin: { trigger: "stimulus", parent: {} } } }],
+  ])("%s", (_, more) => {
+    expect(isInline(more)).toBe(false);
+  });
+
+  test("and no other", () => {
+    expect(isInline({})).toBe(true);
+    expect(isInline({ spec: { runtime: { language: "python", isolation: "process" } } })).toBe(true);
+  });
+});

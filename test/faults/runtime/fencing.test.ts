@@ -1,0 +1,116 @@
+/** Nodes that lose their partitions without knowing it cannot commit (G2), and commits whose end is unknown count once (G3). */
+import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
+import { freshStores, type TestStores } from "../../harness/stores.ts";
+import { until } from "../../harness/until.ts";
+import { Cluster } from "../cluster.ts";
+import { Load } from "../load.ts";
+import { StoreProxy } from "../proxy.ts";
+
+// Processes and stores that start, die and wait for leases, on a busy machine.
+setDefaultTimeout(60_000);
+
+let stores: TestStores;
+let cluster: Cluster;
+const proxies: StoreProxy[] = [];
+
+beforeEach(async () => {
+  stores = await freshStores();
+  cluster = new Cluster(stores);
+});
+
+afterEach(async () => {
+  await cluster.killAll();
+  for (const proxy of proxies.splice(0)) proxy.close();
+  await stores.dispose();
+});
+
+async function proxyTo(url: string): Promise<StoreProxy> {
+  const proxy = await StoreProxy.to(url);
+  proxies.push(proxy);
+  return proxy;
+}
+
+test("a node frozen past its lease loses its partitions and then changes nothing", async () => {
+  const [frozen, other] = await Promise.all([cluster.start(), cluster.start()]);
+  const load = new Load(cluster, stores.sql);
+  await load.more(150);
+  cluster.freeze(frozen);
+  await until(async () => (await other.status()).partitions === 8, { what: "the other node to take over" });
+  await load.more(150);
+  cluster.thaw(frozen);
+  await until(async () => (await frozen.status()).partitions === 4, { what: "the thawed node to get its share again" });
+  await load.more(150);
+  await load.settle();
+});
+
+test("a commit that reaches PostgreSQL after the partition was taken over is refused", async () => {
+  const [database, redis] = [await proxyTo(stores.databaseUrl), await proxyTo(stores.redisUrl)];
+  const slow = await cluster.start({ stores: { ...stores, databaseUrl: database.url, redisUrl: redis.url } });
+  const committed = async () => {
+    const [row] = await stores.sql<{ state: string }[]>`select state from runtime_actors where key = 'a'`;
+    return (JSON.parse(row?.state ?? "null") as { seen: string[] } | null)?.seen;
+  };
+  expect(await slow.ask("a", "add", { label: "first" })).toBe(1);
+  // The slow node's next commit stays on its way, and it hears of nothing that comes after.
+  database.hold();
+  await slow.tell("a", "add", { label: "late" });
+  await until(() => database.holds("late"), { what: "the commit to be on its way" });
+  redis.hold();
+  const other = await cluster.start();
+  await until(async () => (await other.status()).partitions === 8, { what: "the other node to take over" });
+  expect(await other.ask("a", "add", { label: "after" })).toBe(3);
+  database.release();
+  await until(async () => (await slow.status()).partitions < 8, { what: "the slow node to notice" });
+  expect(await committed()).toEqual(["first", "late", "after"]);
+  redis.release();
+  await until(async () => (await slow.status()).partitions === 4, { what: "the slow node to get a share again" });
+  expect(await slow.ask("a", "add", { label: "last" })).toBe(4);
+  expect(await committed()).toEqual(["first", "late", "after", "last"]);
+});
+
+test("a commit that arrives after its own node started over is refused", async () => {
+  const database = await proxyTo(stores.databaseUrl);
+  const node = await cluster.start({ stores: { ...stores, databaseUrl: database.url } });
+  expect(await node.ask("a", "add", { label: "first" })).toBe(1);
+  database.hold();
+  await node.tell("a", "add", { label: "second" });
+  await until(() => database.holds("second"), { what: "the commit to be on its way" });
+  await database.strand();
+  expect(await node.ask("a", "add", { label: "third" })).toBe(3);
+  database.release();
+  expect(await node.ask("b", "add", { label: "other" })).toBe(1);
+  await until(
+    async () =>
+      (
+        await stores.sql`select 1 from pg_stat_activity where query like '%runtime_partitions%' and state = 'active' and pid <> pg_backend_pid()`
+      ).length === 0,
+    { what: "the late commit to be over" },
+  );
+  const [row] = await stores.sql<{ state: string }[]>`select state from runtime_actors where key = 'a'`;
+  expect(JSON.parse(row?.state ?? "null")).toMatchObject({ seen: ["first", "second", "third"] });
+});
+
+test("commits whose answer is lost count once", async () => {
+  const database = await proxyTo(stores.databaseUrl);
+  const node = await cluster.start({ stores: { ...stores, databaseUrl: database.url } });
+  const load = new Load(cluster, stores.sql);
+  for (let round = 0; round < 10; round++) {
+    await load.more(40);
+    await database.cutBeforeAnswer();
+  }
+  await load.more(40);
+  await load.settle();
+  expect((await node.status()).partitions).toBe(8);
+});
+
+test("messages whose acceptance is not heard of are sent again and count once", async () => {
+  const redis = await proxyTo(stores.redisUrl);
+  await cluster.start({ stores: { ...stores, redisUrl: redis.url } });
+  const load = new Load(cluster, stores.sql);
+  for (let round = 0; round < 10; round++) {
+    await load.more(40);
+    await redis.cutBeforeAnswer();
+  }
+  await load.more(40);
+  await load.settle();
+});

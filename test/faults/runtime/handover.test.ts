@@ -1,0 +1,115 @@
+/** Partitions that change hands under load: drain (G8), nodes that join and leave. */
+import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
+import { openRedis } from "../../../src/store/redis.ts";
+import { freshStores, type TestStores } from "../../harness/stores.ts";
+import { until } from "../../harness/until.ts";
+import { Cluster, type NodeProcess } from "../cluster.ts";
+import { Load } from "../load.ts";
+import { gateKey, runsKey } from "../protocol.ts";
+import { StoreProxy } from "../proxy.ts";
+
+// Processes and stores that start, die and wait for leases, on a busy machine.
+setDefaultTimeout(60_000);
+
+let stores: TestStores;
+let cluster: Cluster;
+
+beforeEach(async () => {
+  stores = await freshStores();
+  cluster = new Cluster(stores);
+});
+
+afterEach(async () => {
+  await cluster.killAll();
+  await stores.dispose();
+});
+
+async function holds(node: NodeProcess, partitions: number): Promise<void> {
+  await until(async () => (await node.status()).partitions === partitions, {
+    what: `a node to hold ${partitions} partitions`,
+  });
+}
+
+test("a node drained under load exits 0 and loses nothing", async () => {
+  const [leaving, staying] = await Promise.all([cluster.start(), cluster.start()]);
+  const load = new Load(cluster, stores.sql);
+  await load.more(150);
+  expect(await cluster.drain(leaving)).toBe(0);
+  await holds(staying, 8);
+  expect((await staying.status()).consuming).toBe(true);
+  expect([...(await stores.sql`select id from runtime_nodes`)]).toEqual([{ id: staying.nodeId }]);
+  await load.more(100);
+  await load.settle();
+});
+
+test("the last node drains as well, and the next one goes on where it stopped", async () => {
+  const last = await cluster.start();
+  const load = new Load(cluster, stores.sql);
+  await load.more(100);
+  expect(await cluster.drain(last)).toBe(0);
+  await cluster.start();
+  await load.more(100);
+  await load.settle();
+});
+
+test("work on a draining node is resumed by another without waiting for the lease", async () => {
+  const redis = openRedis(stores.redisUrl);
+  const [leaving, staying] = await Promise.all([cluster.start(), cluster.start()]);
+  const ids = Array.from({ length: 8 }, (_, index) => `work-${index}`);
+  for (const id of ids) await staying.ask(id, "work", { activity: "gated", id, input: id });
+  const runs = async () => (await Promise.all(ids.map((id) => redis.lrange(runsKey(stores.prefix, id), 0, -1)))).flat();
+  await until(async () => (await runs()).length === ids.length, { what: "all work to be under way" });
+  expect(await cluster.drain(leaving)).toBe(0);
+  const handed = (await runs()).filter((line) => line.startsWith(leaving.nodeId)).length;
+  expect(handed).toBeGreaterThan(0);
+  await until(async () => (await runs()).length === ids.length + handed, { what: "the rest to be resumed" });
+  await redis.set(gateKey(stores.prefix), "1");
+  for (const id of ids) {
+    await until(
+      async () => ((await staying.ask(id, "get", {})) as { outcomes: string[] }).outcomes.join() === `${id}:true`,
+      {
+        what: `the outcome of ${id}`,
+      },
+    );
+  }
+  redis.disconnect();
+});
+
+test("three nodes join and leave under load; everything keeps its order and its count", async () => {
+  const first = await cluster.start();
+  const load = new Load(cluster, stores.sql);
+  await load.more(60);
+  const second = await cluster.start();
+  await holds(second, 4);
+  const third = await cluster.start();
+  await until(
+    async () =>
+      (await Promise.all(cluster.responsive.map((node) => node.status())))
+        .map((one) => one.partitions)
+        .sort()
+        .join() === "2,3,3",
+    {
+      what: "three fair shares",
+    },
+  );
+  await load.more(100);
+  expect(await cluster.drain(first)).toBe(0);
+  await load.more(60);
+  await cluster.kill(second);
+  await holds(third, 8);
+  await load.more(60);
+  await load.settle();
+});
+
+test.each(["PostgreSQL", "Redis", "both"])("a node drained while %s is away still exits 0", async (away) => {
+  const [database, redis] = await Promise.all([StoreProxy.to(stores.databaseUrl), StoreProxy.to(stores.redisUrl)]);
+  const leaving = await cluster.start({ stores: { ...stores, databaseUrl: database.url, redisUrl: redis.url } });
+  expect(await leaving.ask("a", "add", { label: "before" })).toBe(1);
+  if (away !== "Redis") database.close();
+  if (away !== "PostgreSQL") redis.close();
+  expect(await cluster.drain(leaving)).toBe(0);
+  database.close();
+  redis.close();
+  const next = await cluster.start();
+  expect(await next.ask("a", "add", { label: "after" })).toBe(2);
+});

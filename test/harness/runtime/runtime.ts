@@ -1,0 +1,102 @@
+/** Starts runtime nodes for tests on given stores. */
+import { Type } from "@sinclair/typebox";
+import type { AnyActorDefinition } from "../../../actors/kernel/actor.ts";
+import type { LogDefinition } from "../../../actors/kernel/effect.ts";
+import type { Json } from "../../../actors/kernel/json.ts";
+import {
+  type Address,
+  type AskOptions,
+  createRuntime,
+  type LogEntry,
+  type NodeRuntime,
+  type RuntimeOptions,
+  type RuntimeWork,
+  type TailListener,
+} from "../../../src/runtime/index.ts";
+import { type Reading, reading } from "../../../src/runtime/reads/reading.ts";
+import { openPostgres, type Sql } from "../../../src/store/postgres.ts";
+import { counter } from "./counter.ts";
+
+export interface StoreAddress {
+  readonly databaseUrl: string;
+  readonly schema: string;
+  readonly redisUrl: string;
+  readonly prefix: string;
+}
+
+/** Actors by address and messages by name, unchecked: tests also send what no definition allows. */
+interface ByAddress extends Pick<Reading, "read" | "readMany" | "readListed" | "logLength"> {
+  ask(to: Address, type: string, body: Json, options?: AskOptions): Promise<Json>;
+  tell(to: Address, type: string, body: Json): Promise<void>;
+  log(at: Address, log: string, after: number, limit: number): Promise<readonly LogEntry[]>;
+  tail(at: Address, after: number, listener: TailListener): () => void;
+}
+
+interface ByName {
+  ask(type: string, body: Json, options?: AskOptions): Promise<Json>;
+  tell(type: string, body: Json): Promise<void>;
+  log(log: LogDefinition, after: number, limit: number): Promise<readonly LogEntry[]>;
+  tail(after: number, listener: TailListener): () => void;
+}
+
+export type TestRuntime = NodeRuntime & ByAddress;
+
+function byAddress(runtime: NodeRuntime, sql: Sql): ByAddress {
+  const actorAt = ({ kind, tenant, key }: Address) => {
+    const definition: AnyActorDefinition = { kind, messages: {}, state: Type.Unknown(), receive: {} };
+    // The definition names no message, so the compiler would admit none.
+    return runtime.of(definition).at(tenant, key) as unknown as ByName;
+  };
+  const { read, readMany, readListed, logLength } = reading(sql);
+  return {
+    read,
+    readMany,
+    readListed,
+    logLength,
+    ask: (to, type, body, options) => actorAt(to).ask(type, body, options),
+    tell: (to, type, body) => actorAt(to).tell(type, body),
+    log: (at, name, after, limit) => actorAt(at).log({ name, entry: Type.Unknown() }, after, limit),
+    tail: (at, after, listener) => actorAt(at).tail(after, listener),
+  };
+}
+
+export interface TestNode {
+  readonly runtime: TestRuntime;
+  readonly sql: Sql;
+  stop(): Promise<void>;
+}
+
+const clock = { now: () => Date.now(), newId: () => Bun.randomUUIDv7() };
+
+/** A node with the counter actor, short leases, and whatever else is asked for. */
+export async function startTestNode(
+  stores: StoreAddress,
+  options: Partial<RuntimeOptions & RuntimeWork> = {},
+): Promise<TestNode> {
+  const sql = openPostgres({ url: stores.databaseUrl, schema: stores.schema, poolSize: 6 });
+  const runtime = createRuntime({
+    sql,
+    redisUrl: stores.redisUrl,
+    prefix: stores.prefix,
+    host: "host-1",
+    partitions: 8,
+    leaseTtlMs: 1500,
+    mailboxLimit: 100_000,
+    cachedActors: 10_000,
+    idleMs: 60_000,
+    orphanAfterMs: 3000,
+    clock,
+    random: Math.random,
+    log: () => {},
+    ...options,
+  });
+  await runtime.start({ actors: [counter], activities: [], projections: [], ...options });
+  return {
+    runtime: { ...runtime, ...byAddress(runtime, sql) },
+    sql,
+    async stop() {
+      await runtime.drain();
+      await sql.end({ timeout: 2 });
+    },
+  };
+}
