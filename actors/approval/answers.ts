@@ -1,4 +1,4 @@
-/** What a person's answer means, and what becomes of a question that nobody answered (docs/reference/approvals.md). */
+/** What a person's answer means, and the answer that a timeout gives (docs/reference/approvals.md). */
 import type { Json } from "../kernel/json.ts";
 import type { ApprovalStatus, Open } from "./messages.ts";
 import type { DecidedBy } from "./state.ts";
@@ -7,20 +7,20 @@ const yes: ReadonlySet<string> = new Set(["yes", "y", "1", "true", "approve", "a
 const no: ReadonlySet<string> = new Set(["no", "n", "0", "false", "reject", "rejected"]);
 
 /** How the manifest's rules see an answer. */
-export type Verdict = "approved" | "rejected" | "responded";
+export type ApprovalVerdict = "approved" | "rejected" | "responded";
 
 /** An answer as it will be recorded. */
 export interface Answer {
   /** Of the approval. */
   readonly status: Exclude<ApprovalStatus, "pending" | "withdrawn">;
-  /** Of the result: nobody's silence is a verdict. */
-  readonly decision: Verdict | "timed_out";
+  /** Of the result: `timed_out` where no default applies. */
+  readonly decision: ApprovalVerdict | "timed_out";
   readonly response: string;
   readonly feedback: string | null;
 }
 
 /** Yes, no, or something else, in any case. */
-export function verdictOf(text: string): Verdict {
+export function verdictOf(text: string): ApprovalVerdict {
   const word = text.toLowerCase();
   if (yes.has(word)) return "approved";
   return no.has(word) ? "rejected" : "responded";
@@ -49,7 +49,7 @@ export function signalAnswer(signalName: string | null, text: string): Answer {
   return { status: verdict, decision: verdict, response: text, feedback: null };
 }
 
-/** The answer that the manifest gives once nobody else did in time. */
+/** The answer of the manifest where there was no decision in time. */
 export function timeoutAnswer({ default_response, reject_on_timeout }: Open): Answer {
   const status = "timed_out";
   if (default_response !== null) {
@@ -60,7 +60,7 @@ export function timeoutAnswer({ default_response, reject_on_timeout }: Open): An
 }
 
 /** Why the run fails, should no rule of the state care. */
-const errors: { readonly [decision: string]: string } = {
+const errorCodes: { readonly [decision: string]: string } = {
   rejected: "approval_rejected",
   timed_out: "human_input_timeout",
 };
@@ -79,7 +79,7 @@ export function resultOf(
   },
 ): { readonly [member: string]: Json } {
   const { status, decision, response, feedback } = answer;
-  const error = errors[decision];
+  const error = errorCodes[decision];
   return {
     status: error === undefined ? "success" : "failed",
     decision,

@@ -5,28 +5,28 @@
  *                    ├─ reject, signal, link ──▶ rejected   (one is enough)
  *                    ├─ signal ────────────────▶ responded  (neither a yes nor a no)
  *                    ├─ expires_at ────────────▶ timed_out
- *                    └─ withdraw ──────────────▶ withdrawn  (nobody waits any more)
+ *                    └─ withdraw ──────────────▶ withdrawn  (the owner no longer waits)
  *
- * The first decision is the only one. From `expires_at` on there is none but the timeout's, even when its timer has
- * not fired yet: whoever comes then sets it off. Whoever may not decide (`deciding.ts`) is refused and noted, and the
- * question stays open. A decision, its record and the owner's next step are one commit.
+ * The first decision is the only one. From `expires_at` on only the timeout decides, even when its timer has not
+ * fired: the next message applies it. A caller without permission (`permissions.ts`) is refused, the refusal is
+ * recorded, the approval stays open. A decision, its record and the owner's next step are one commit.
  */
 
 import { defineActor } from "../kernel/actor.ts";
 import { iso } from "../kernel/time.ts";
 import type { Context } from "../kernel/turn.ts";
 import { type Answer, signalAnswer } from "./answers.ts";
-import { hasConsented, peopleBehind, peopleOf, recipientRefusal, refusalOf } from "./deciding.ts";
 import { approvalProtocol, type DecisionReply, type ForbiddenCode, type Open } from "./messages.ts";
-import { accountOf } from "./notifications.ts";
+import { notificationDetails } from "./notifications.ts";
+import { decisionRefusal, hasConsented, peopleBehind, peopleOf, recipientRefusal } from "./permissions.ts";
 import { ApprovalState } from "./state.ts";
-import { type Actor, ApprovalTurn, noRemarks, type Remarks, type Result, unchanged } from "./turn.ts";
+import { ApprovalTurn, type DecisionDetails, type DecisionSource, noDetails, type Result, unchanged } from "./turn.ts";
 
 type State = ApprovalState | null;
 
-/** Refusals noted of one approval: those that go on trying are known by then. */
+/** Refusals recorded per approval; further ones are not. */
 const maxRefusals = 200;
-/** Links that are good at once; older ones die first. */
+/** Links that are valid at once; the oldest expire first. */
 const maxLinks = 100;
 const maxLinksEver = 2000;
 
@@ -45,19 +45,19 @@ export const approval = defineActor({
 
     approve(state, { feedback, approved_by, ...act }, context) {
       const answer: Answer = { status: "approved", decision: "approved", response: "approved", feedback };
-      const remarks = { ...noRemarks, approved_by };
-      return decide(state, context, { ...act, via: "approve" }, answer, remarks);
+      const details = { ...noDetails, approved_by };
+      return decide(state, context, { ...act, via: "approve" }, answer, details);
     },
 
     reject(state, { reason, rejected_by, ...act }, context) {
       const answer: Answer = { status: "rejected", decision: "rejected", response: "rejected", feedback: reason };
-      const remarks = { ...noRemarks, rejected_by };
-      return decide(state, context, { ...act, via: "reject" }, answer, remarks);
+      const details = { ...noDetails, rejected_by };
+      return decide(state, context, { ...act, via: "reject" }, answer, details);
     },
 
     signal(state, { signal_name, text, payload, ...act }, context) {
       const answer = signalAnswer(signal_name, text);
-      return decide(state, context, { ...act, via: "signal", work_id: null }, answer, { ...noRemarks, payload });
+      return decide(state, context, { ...act, via: "signal", work_id: null }, answer, { ...noDetails, payload });
     },
 
     issue_link(state, { by, source, manages_fleet, recipient, hash }, context) {
@@ -65,8 +65,8 @@ export const approval = defineActor({
       const turn = new ApprovalTurn(state, context);
       if (!isOpen(turn)) return turn.turn(alreadyDecided(turn.state));
       if (state.links_issued >= maxLinksEver) return unchanged(state, { outcome: "too_many" });
-      // A link in one's hands decides: who may not decide may not have one made, whoever is to use it.
-      const own = by === null ? fleetRefusal(state) : refusalOf(state, by, manages_fleet);
+      // A link is enough to decide: an issuer who may not decide may not issue one, for any recipient.
+      const own = by === null ? fleetRefusal(state) : decisionRefusal(state, by, manages_fleet);
       const code = own ?? recipientRefusal(state, recipient);
       if (code !== null) {
         if (by !== null) refuse(turn, { by, via: "link", source }, `${code}: a link for ${recipient}`);
@@ -90,13 +90,13 @@ export const approval = defineActor({
       const isYes = decision === "approve";
       const status = isYes ? "approved" : "rejected";
       const answer: Answer = { status, decision: status, response: status, feedback: isYes ? feedback : reason };
-      return answered(turn, { by, via: "link", source, work_id: null }, answer, noRemarks, peopleBehind(link));
+      return answered(turn, { by, via: "link", source, work_id: null }, answer, noDetails, peopleBehind(link));
     },
 
     expire(state, _, context) {
       if (state?.status !== "pending") return unchanged(state);
       const turn = new ApprovalTurn(state, context);
-      // The clock that woke it was ahead of this one. Whatever is missed here, the sweep finds.
+      // The timer fired early by another node's clock; schedule again. The sweep covers a lost timer.
       if (isOpen(turn)) turn.schedule("expire_again", state.expires_at, "expire", {});
       return turn.turn();
     },
@@ -128,10 +128,10 @@ export const approval = defineActor({
     },
 
     notified(state, outcome, context) {
-      const account = state === null ? null : accountOf(state, outcome);
-      if (state === null || account === null) return unchanged(state);
+      const details = state === null ? null : notificationDetails(state, outcome);
+      if (state === null || details === null) return unchanged(state);
       const turn = new ApprovalTurn(state, context);
-      turn.record("notified", account);
+      turn.record("notified", details);
       return turn.turn();
     },
 
@@ -167,57 +167,60 @@ function setTimers(turn: ApprovalTurn): void {
   if (escalateAt < expires_at) turn.schedule("escalate", escalateAt, "escalate", {});
 }
 
-/** Somebody known answers. */
+/** An authenticated caller decides. */
 function decide(
   state: State,
   context: Context,
-  { manages_fleet, ...actor }: Actor & { readonly by: { readonly sub: string }; readonly manages_fleet: boolean },
+  {
+    manages_fleet,
+    ...origin
+  }: DecisionSource & { readonly by: { readonly sub: string }; readonly manages_fleet: boolean },
   answer: Answer,
-  remarks: Remarks,
+  details: DecisionDetails,
 ): Result<DecisionReply> {
   if (state === null) return unchanged(state, { outcome: "unknown" });
-  const earlier = earlierReply(state, actor.work_id);
+  const earlier = earlierReply(state, origin.work_id);
   if (earlier !== null) return unchanged(state, earlier);
   const turn = new ApprovalTurn(state, context);
   if (!isOpen(turn)) return turn.turn(alreadyDecided(turn.state));
-  const code = refusalOf(state, actor.by, manages_fleet);
+  const code = decisionRefusal(state, origin.by, manages_fleet);
   if (code !== null) {
-    refuse(turn, actor, code);
+    refuse(turn, origin, code);
     return turn.turn({ outcome: "forbidden", code });
   }
-  return answered(turn, actor, answer, remarks, peopleOf(actor.by));
+  return answered(turn, origin, answer, details, peopleOf(origin.by));
 }
 
 /**
- * An answer of somebody who may give it. A rejection decides. Anything else decides once as many different people have
- * given it as the quorum wants; who repeats theirs is counted once.
+ * A permitted answer. A rejection decides. Any other answer decides once as many different people have given it as the
+ * quorum asks for; a person who repeats theirs is counted once.
  */
 function answered(
   turn: ApprovalTurn,
-  actor: Actor,
+  origin: DecisionSource,
   answer: Answer,
-  remarks: Remarks,
+  details: DecisionDetails,
   people: readonly string[],
 ): Result<DecisionReply> {
-  const { by, work_id } = actor;
+  const { by, work_id } = origin;
   const { quorum } = turn.state.request;
   if (answer.decision !== "rejected" && !hasConsented(turn.state, people)) {
     const consent = {
       by: { sub: by.sub, kind: by.kind, email: by.email },
       at: turn.now,
       feedback: answer.feedback,
-      approved_by: remarks.approved_by,
+      approved_by: details.approved_by,
       people: [...people],
       work_id,
     };
     turn.change({ consents: [...turn.state.consents, consent] });
-    if (turn.state.consents.length < quorum) turn.record(answer.status, { ...actor, note: turn.progress(answer) });
+    if (turn.state.consents.length < quorum) turn.record(answer.status, { ...origin, note: turn.progress(answer) });
   }
   const approvals = turn.state.consents.length;
   if (answer.decision !== "rejected" && approvals < quorum) {
     return turn.turn({ outcome: "counted", approvals, quorum });
   }
-  turn.settle(answer, actor, remarks);
+  turn.settle(answer, origin, details);
   return turn.turn(decidedReply(turn.state));
 }
 
@@ -229,14 +232,14 @@ function isOpen(turn: ApprovalTurn): boolean {
   return false;
 }
 
-function refuse(turn: ApprovalTurn, actor: Omit<Actor, "work_id">, note: string): void {
+function refuse(turn: ApprovalTurn, origin: Omit<DecisionSource, "work_id">, note: string): void {
   const { refusals } = turn.state;
   if (refusals >= maxRefusals) return;
   turn.change({ refusals: refusals + 1 });
-  turn.record("refused", { ...actor, note });
+  turn.record("refused", { ...origin, note });
 }
 
-/** Mail proves no scope. */
+/** A decision link carries no scopes, so it cannot decide a fleet run. */
 function fleetRefusal({ request }: ApprovalState): ForbiddenCode | null {
   return request.kind === "fleet_run" ? "insufficient_scope" : null;
 }
@@ -259,8 +262,8 @@ function alreadyDecided(state: ApprovalState) {
   return { outcome: "already_decided" as const, status: state.status, decided_at: decidedAt(state) };
 }
 
-/** A link dies with its time and with whoever waited; of a decision by somebody its reader is told. */
+/** After the approval closed: an expired or withdrawn one answers `link_expired`, a decided one tells the decision. */
 function linkAfter(state: ApprovalState): DecisionReply {
-  const isDead = state.status === "timed_out" || state.status === "withdrawn";
-  return isDead ? { outcome: "link_expired" } : alreadyDecided(state);
+  const isExpired = state.status === "timed_out" || state.status === "withdrawn";
+  return isExpired ? { outcome: "link_expired" } : alreadyDecided(state);
 }

@@ -36,13 +36,13 @@ export const Via = Type.Union([
 ]);
 export type Via = Static<typeof Via>;
 
-/** Whoever acts on an approval, as authenticated. */
+/** The caller who acts on an approval, as authenticated. */
 export const Decider = Type.Object({
   sub: Text,
   /** An identity's kind; `agent` for a tool call, `link` for a decision link. */
   kind: Text,
   email: Nullable(Text),
-  /** Role of the platform, or membership of the tenant; whatever `role:` may name. */
+  /** Role of the platform, or membership of the tenant; everything that `role:` may name. */
   roles: Type.Array(Text),
 });
 export type Decider = Static<typeof Decider>;
@@ -58,7 +58,7 @@ export type Source = Static<typeof Source>;
 const Act = {
   by: Decider,
   source: Source,
-  /** Whether whoever acts may decide about fleet runs, too. */
+  /** Whether the caller may decide about fleet runs, too. */
   manages_fleet: Type.Boolean(),
 };
 /** Of a request that may be repeated: the same again gets the answer it got first. Null: it never is. */
@@ -111,7 +111,7 @@ const Forbidden = Type.Object({
   code: Type.Union([
     Type.Literal("approver_not_allowed"),
     Type.Literal("self_approval_forbidden"),
-    /** Of a fleet run: who decides must be one who manages the fleet. */
+    /** Of a fleet run: the caller must be permitted to manage the fleet. */
     Type.Literal("insufficient_scope"),
   ]),
 });
@@ -143,19 +143,19 @@ const LinkReply = Type.Union([
 ]);
 export type LinkReply = Static<typeof LinkReply>;
 
-/** What may be told about an approval. */
-export const NewsEvent = Type.Union([
+/** The events of an approval that its destinations are notified of. */
+export const NotificationEvent = Type.Union([
   Type.Literal("requested"),
   Type.Literal("reminder"),
   Type.Literal("escalated"),
   Type.Literal("resolved"),
 ]);
-export type NewsEvent = Static<typeof NewsEvent>;
+export type NotificationEvent = Static<typeof NotificationEvent>;
 
-/** Tells one destination of one event; at least once, in five attempts. `place` counts the destinations from 0. */
+/** Notifies one destination of one event; at least once, in five attempts. `place` is the index of the destination. */
 export const notify = defineActivity({
   name: "approval.notify",
-  input: Type.Object({ event: NewsEvent, place: Type.Integer({ minimum: 0 }) }),
+  input: Type.Object({ event: NotificationEvent, place: Type.Integer({ minimum: 0 }) }),
   output: Type.Null(),
 });
 

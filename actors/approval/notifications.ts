@@ -1,7 +1,7 @@
-/** Who is told of an approval, of what, and what became of it. None of it has any effect on the approval. */
+/** The notifications of an approval: destinations, bodies, and their outcomes. None has any effect on the approval. */
 import type { Outcome } from "../kernel/activity.ts";
 import { perform } from "../kernel/effect.ts";
-import { type NewsEvent, type Notify, notify } from "./messages.ts";
+import { type NotificationEvent, type Notify, notify } from "./messages.ts";
 import { type ApprovalSummary, approvalSummary, type PendingApproval, pendingApproval } from "./record.ts";
 import type { ApprovalState } from "./state.ts";
 
@@ -10,7 +10,10 @@ export type Destination =
   | { readonly type: "email"; readonly recipient: string };
 
 /** Where an event goes: every address once, each reader of mail apart. The same for as long as the event is current. */
-export function destinationsOf({ request, escalated_at }: ApprovalState, event: NewsEvent): readonly Destination[] {
+export function destinationsOf(
+  { request, escalated_at }: ApprovalState,
+  event: NotificationEvent,
+): readonly Destination[] {
   const reachesFurther = escalated_at !== null && (event === "escalated" || event === "resolved");
   const further = reachesFurther ? (request.escalate?.notify ?? []) : [];
   const all = [...request.notify, ...further].flatMap(readersOf);
@@ -24,27 +27,30 @@ function readersOf(notify: Notify): Destination[] {
 const nameOf = (one: Destination): string => (one.type === "webhook" ? one.url : one.recipient.toLowerCase());
 
 /** One piece of work per destination; its id is what the destination tells repeats by. */
-export function announcements(approvalId: string, state: ApprovalState, event: NewsEvent) {
+export function announcements(approvalId: string, state: ApprovalState, event: NotificationEvent) {
   return destinationsOf(state, event).map((_, place) =>
     perform(notify, { event, place }, { id: `notify-${approvalId}-${event}-${place}`, then: "notified" }),
   );
 }
 
-/** What a destination is told: the approval as the event left it, however late it is told. */
-export function newsOf(
+/** The body of a notification: the approval as the event left it, however late it is sent. */
+export function notificationBody(
   approvalId: string,
   tenant: string,
   state: ApprovalState,
-  event: NewsEvent,
-): { readonly event: NewsEvent; readonly approval: PendingApproval | ApprovalSummary } {
+  event: NotificationEvent,
+): { readonly event: NotificationEvent; readonly approval: PendingApproval | ApprovalSummary } {
   if (event === "resolved") return { event, approval: approvalSummary(approvalId, tenant, state) };
   return { event, approval: { ...pendingApproval(approvalId, tenant, state), status: "pending" } };
 }
 
 /** The line of the history about an ended notification; null for none of ours. */
-export function accountOf(state: ApprovalState, outcome: Outcome<typeof notify>): { via: string; note: string } | null {
+export function notificationDetails(
+  state: ApprovalState,
+  outcome: Outcome<typeof notify>,
+): { via: string; note: string } | null {
   const [, event, place] = /-(requested|reminder|escalated|resolved)-(\d+)$/.exec(outcome.id) ?? [];
-  const destination = destinationsOf(state, event as NewsEvent)[Number(place)];
+  const destination = destinationsOf(state, event as NotificationEvent)[Number(place)];
   if (destination === undefined) return null;
   const note = `${event} to ${shownName(destination)}${outcome.ok ? "" : ` failed: ${outcome.message.slice(0, 300)}`}`;
   return { via: destination.type, note };

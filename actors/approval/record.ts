@@ -36,7 +36,7 @@ export const PendingApproval = Type.Object({
 export type PendingApproval = Static<typeof PendingApproval>;
 
 /** What the log `events` keeps; its sequence and its time are the log's. */
-const Happening = {
+const eventMembers = {
   type: Type.Union([
     Type.Literal("requested"),
     Type.Literal("notified"),
@@ -57,11 +57,11 @@ const Happening = {
   user_agent: Nullable(Text),
   note: Nullable(Text),
 };
-export const StoredEvent = Type.Object(Happening);
+export const StoredEvent = Type.Object(eventMembers);
 export type StoredEvent = Static<typeof StoredEvent>;
 /** The history. */
 export const approvalEvents = defineLog("events", StoredEvent);
-export const ApprovalEvent = Type.Object({ sequence: Type.Integer(), at: Time, ...Happening });
+export const ApprovalEvent = Type.Object({ sequence: Type.Integer(), at: Time, ...eventMembers });
 export type ApprovalEvent = Static<typeof ApprovalEvent>;
 
 const decided = {
@@ -133,8 +133,8 @@ export function approvalEvent(entry: {
   return { sequence: entry.seq, at: iso(entry.at), ...entry.entry };
 }
 
-/** What there is to know about one thing that happened; what is left out is null. */
-export interface Account {
+/** The members of an event; those left out are null. */
+export interface EventDetails {
   readonly by?: (Omit<Decider, "sub"> & { readonly sub: string | null }) | null;
   readonly via?: string | null;
   readonly source?: Source;
@@ -143,7 +143,7 @@ export interface Account {
 
 export function storedEvent(
   type: StoredEvent["type"],
-  { by = null, via = null, source, note = null }: Account,
+  { by = null, via = null, source, note = null }: EventDetails,
 ): StoredEvent {
   return {
     type,

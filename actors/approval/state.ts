@@ -8,7 +8,7 @@ const Text = Type.String();
 /** Unix milliseconds. */
 const Moment = Type.Integer();
 
-/** Whoever decided, as authenticated. A decision link proves an address, and no subject. */
+/** The caller who decided, as authenticated. A decision link proves an address, and no subject. */
 export const DecidedBy = Type.Object({ sub: Nullable(Text), kind: Text, email: Nullable(Text) });
 export type DecidedBy = Static<typeof DecidedBy>;
 
@@ -36,7 +36,7 @@ export type Link = Static<typeof Link>;
 export const Decision = Type.Object({
   at: Moment,
   via: Via,
-  /** Null: nobody did, its time passed or it was withdrawn. */
+  /** Null: it timed out or was withdrawn. */
   by: Nullable(DecidedBy),
   /** `approved`, `rejected`, `responded`, `timed_out`; null when it was withdrawn. */
   decision: Nullable(Text),
@@ -64,7 +64,7 @@ export const ApprovalState = Type.Object({
 });
 export type ApprovalState = Static<typeof ApprovalState>;
 
-/** Who may decide by now; empty: whoever holds the scope. An escalation adds to a list, and never narrows. */
+/** The approvers by now; empty: every caller with the scope. An escalation adds to the list, and never removes. */
 export function approversOf({ request, escalated_at }: ApprovalState): readonly string[] {
   const { approvers, escalate } = request;
   if (approvers.length === 0 || escalated_at === null || escalate === null) return approvers;

@@ -9,17 +9,17 @@ import {
   type ApprovalDecided,
   approvalProtocol,
   type Decider,
-  type NewsEvent,
+  type NotificationEvent,
   ownerMessages,
   type Source,
   type Via,
 } from "./messages.ts";
 import { announcements } from "./notifications.ts";
-import { type Account, approvalEvents, type StoredEvent, storedEvent } from "./record.ts";
+import { approvalEvents, type EventDetails, type StoredEvent, storedEvent } from "./record.ts";
 import type { ApprovalState, Decision } from "./state.ts";
 
-/** Somebody at work on an approval; a link proves an address and no subject. */
-export interface Actor {
+/** Who decides, and how the decision came in; a link proves an address and no subject. */
+export interface DecisionSource {
   readonly by: Omit<Decider, "sub"> & { readonly sub: string | null };
   readonly via: Via;
   readonly source: Source;
@@ -27,12 +27,12 @@ export interface Actor {
 }
 
 /** What a decision is recorded with beside the answer itself. */
-export interface Remarks {
+export interface DecisionDetails {
   readonly payload: Json;
   readonly approved_by: string | null;
   readonly rejected_by: string | null;
 }
-export const noRemarks: Remarks = { payload: null, approved_by: null, rejected_by: null };
+export const noDetails: DecisionDetails = { payload: null, approved_by: null, rejected_by: null };
 
 /** The answer of an approval; `Reply` is never where no caller waits. */
 export type Result<Reply = never> = Turn<ApprovalState, Reply, ApprovalMessages>;
@@ -57,28 +57,28 @@ export class ApprovalTurn extends TurnEffects<ApprovalMessages> {
   }
 
   /** Adds to the history, which only ever grows. */
-  record(type: StoredEvent["type"], account: Account = {}): void {
-    this.append(approvalEvents, storedEvent(type, account));
+  record(type: StoredEvent["type"], details: EventDetails = {}): void {
+    this.append(approvalEvents, storedEvent(type, details));
   }
 
-  announce(event: NewsEvent): void {
+  announce(event: NotificationEvent): void {
     this.push(...announcements(this.context.key, this.next, event));
   }
 
-  /** Somebody's answer is the decision: it is recorded, and the owner goes on with it in the same commit. */
-  settle(answer: Answer, { by, via, source, work_id }: Actor, remarks: Remarks = noRemarks): void {
+  /** The answer is the decision: it is recorded, and the owner goes on with it in the same commit. */
+  settle(answer: Answer, { by, via, source, work_id }: DecisionSource, details: DecisionDetails = noDetails): void {
     const decidedBy = { sub: by.sub, kind: by.kind, email: by.email };
     this.record(answer.status, { by, via, source, note: this.progress(answer) });
-    this.decide(answer, { via, by: decidedBy, work_id }, remarks);
+    this.decide(answer, { via, by: decidedBy, work_id }, details);
   }
 
-  /** Nobody answered in time. */
+  /** There was no decision in time. */
   timeOut(): void {
     this.record("timed_out", { via: "timeout" });
-    this.decide(timeoutAnswer(this.next.request), { via: "timeout", by: null, work_id: null }, noRemarks);
+    this.decide(timeoutAnswer(this.next.request), { via: "timeout", by: null, work_id: null }, noDetails);
   }
 
-  /** Nobody waits for the answer any more: there is no result, and the owner knows already. */
+  /** The owner no longer waits for the decision: there is no result, and the owner knows already. */
   withdraw(reason: string): void {
     this.record("withdrawn", { via: "cancel", note: reason });
     this.close("withdrawn", {
@@ -100,8 +100,8 @@ export class ApprovalTurn extends TurnEffects<ApprovalMessages> {
     return quorum > 1 && decision !== "rejected" ? `${this.next.consents.length} of ${quorum}` : null;
   }
 
-  private decide(answer: Answer, facts: Pick<Decision, "via" | "by" | "work_id">, remarks: Remarks): void {
-    const { payload, approved_by, rejected_by } = remarks;
+  private decide(answer: Answer, facts: Pick<Decision, "via" | "by" | "work_id">, details: DecisionDetails): void {
+    const { payload, approved_by, rejected_by } = details;
     const { decision, response, feedback } = answer;
     this.close(answer.status, { at: this.now, ...facts, decision, response, feedback, approved_by, rejected_by });
     const { key, now } = this.context;

@@ -1,4 +1,4 @@
-/** Activities: slow or outside work that an actor asks for by `perform`. What does the work lies in the outer ring. */
+/** Activities: slow or outside work that an actor asks for by `perform`. Implementations are in `src/`. */
 import { type Static, type TSchema, type TUnsafe, Type } from "@sinclair/typebox";
 import { AnyJson, type Json } from "./json.ts";
 

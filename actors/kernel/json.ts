@@ -30,7 +30,7 @@ export function isObject(value: unknown): value is { readonly [key: string]: Jso
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** How deep a value in a text of strangers may nest; as deep as a request's body. */
+/** How deep a value in an untrusted text may nest; as deep as a request's body. */
 const maxDepth = 256;
 
 /**

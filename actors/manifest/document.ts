@@ -22,7 +22,7 @@ export function manifestSchema(title: string, shape: AnyShape): JsonSchema {
 }
 
 /**
- * One YAML document from a stranger.
+ * One YAML document from an untrusted client.
  * @throws Problem `malformed_body` for every fault
  */
 export function readYamlText(text: string, textPaths: TextPaths | null): Json {

@@ -1,4 +1,4 @@
-/** JSON Schemas written by strangers: 2020-12, or draft-07 by `$schema`, with references inside the schema only. */
+/** JSON Schemas from untrusted clients: 2020-12, or draft-07 by `$schema`, with references inside the schema only. */
 
 import { Ajv, type ValidateFunction } from "ajv";
 import { Ajv2020 } from "ajv/dist/2020.js";
@@ -27,7 +27,7 @@ export function compileSchema(schema: Json, errors: "all" | "first" = "all"): Va
   const named = isObject(schema) && typeof schema.$schema === "string" ? schema.$schema.replace(/#$/, "") : null;
   const Draft = named === null ? Ajv2020 : drafts.get(named);
   if (Draft === undefined) throw new Error("$schema must be that of 2020-12 or draft-07");
-  // A fresh instance each time: schemas of strangers must not meet by `$id`.
+  // A fresh instance each time: untrusted schemas must not meet by `$id`.
   const ajv = new Draft({ strict: false, allErrors: errors === "all", logger: false });
   addFormats.default(ajv);
   return ajv.compile(schema);

@@ -3,7 +3,7 @@
  *
  * Followed are `properties`, `items`, `prefixItems`, `allOf` and references inside the schema; alternatives
  * (`anyOf`, `oneOf`, `if`) are not: which of them holds is known only afterwards. What was filled in stands as it is
- * written. Work and growth are bounded, since both schema and value come from strangers.
+ * written. Work and growth are bounded, since both schema and value are untrusted.
  */
 
 import { isObject, type Json } from "../kernel/json.ts";

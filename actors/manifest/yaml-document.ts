@@ -1,5 +1,5 @@
 /**
- * Reads one YAML document from a stranger: no custom tags, no duplicate keys, bounded depth, bounded
+ * Reads one YAML document from an untrusted client: no custom tags, no duplicate keys, bounded depth, bounded
  * alias expansion, bounded work. The library does the syntax; the limits are kept here.
  */
 import {
@@ -25,7 +25,7 @@ export const maxDepth = 64;
 const maxAliasExpansions = 100;
 /** Characters that aliases may add to the document. */
 const maxExpandedCharacters = 1024 * 1024;
-/** Keeps hostile text of 1 MiB from holding up the process for seconds; an honest manifest has a few thousand. */
+/** Keeps hostile text of 1 MiB from holding up the process for seconds; a normal manifest has a few thousand. */
 const maxLexemes = 200_000;
 
 const plainTags = new Set(

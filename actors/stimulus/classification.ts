@@ -1,5 +1,5 @@
 /**
- * What a router agent's reply means (docs/reference/stimuli.md). The reply was made from a stranger's message: it can
+ * What a router agent's reply means (docs/reference/stimuli.md). The reply was made from an untrusted message: it can
  * only select among workflows, and anything else in it leads to a defined refusal.
  */
 
@@ -25,7 +25,7 @@ export interface RoutingFault {
 /** How the execution of a router agent ended other than with an output. */
 export interface RouterFailure {
   readonly reason: "failed" | "cancelled" | "timed_out" | "refused";
-  /** Why, in words of the house; may quote an error code. */
+  /** Why, in the service's own words; may quote an error code. */
   readonly message: string;
 }
 
@@ -115,7 +115,7 @@ function parseError(why: string): RoutingFault {
   return { code: "classification_parse_error", message: `The router's reply cannot be used: ${why}`, extras: {} };
 }
 
-/** The start of a text of strangers, as stores can hold it. */
+/** The start of an untrusted text, as stores can hold it. */
 function kept(text: string, characters: number): string {
   return storableText(text.slice(0, characters));
 }

@@ -68,7 +68,7 @@ function scalarOf(json: string): Json {
   }
 }
 
-/** A form of more fields than anybody fills in takes long to read; its text is content all the same. */
+/** A form of more fields than this takes long to read: its text is the content instead. */
 const maxFields = 10_000;
 
 function formOf(text: string): Json {

@@ -181,7 +181,7 @@ export const HumanState = Type.Object({
   prompt: Template,
   default_response: Nullable(Type.String()),
   reject_on_timeout: Type.Boolean(),
-  /** `user:<sub>`, `email:<address>`, `role:<role>`; empty: whoever holds the scope. */
+  /** `user:<sub>`, `email:<address>`, `role:<role>`; empty: every caller with the scope. */
   approvers: Type.Array(Type.String()),
   /** A role that every decider must hold, beside being an approver. */
   required_role: Nullable(Type.String()),

@@ -34,7 +34,7 @@ const context = either("must be an object", { object: anything })
 
 type Body = Pick<Definition, "context" | "initial_state" | "max_total_transitions" | "storage" | "states">;
 
-const noBody: Body = {
+const emptyBody: Body = {
   context: {},
   initial_state: "",
   max_total_transitions: 50,
@@ -51,7 +51,7 @@ const spec = object({
     .check((name, { states }: Reading) => (states.has(name) ? null : "names no state"))
     .required()
     .or(""),
-  max_total_transitions: integer(1, 100).or(noBody.max_total_transitions),
+  max_total_transitions: integer(1, 100).or(emptyBody.max_total_transitions),
 }).build(({ states, context, ...read }, fields, { paths }: Reading): Body => {
   const body = { ...read, context: isObject(context) ? context : {}, states: Object.fromEntries(states ?? []) };
   warnOfPaths(body.initial_state, body.states, paths, fields.findings);
@@ -85,7 +85,7 @@ export function judgeWorkflow(document: Json, offer: WorkflowOffer): JudgedWorkf
   const read = isObject(document) ? manifest.readAll(root, reading) : null;
   const head = read?.metadata ?? noMetadata;
   const { name, version, input_schema, output_schema, output_template } = head;
-  const body = read?.spec ?? noBody;
+  const body = read?.spec ?? emptyBody;
   const definition = { name, version, input_schema, output_schema, output_template, ...body };
   const { issues, warnings } = findings;
   return { definition, metadata: head, references: referencesOf(definition, reading.paths), issues, warnings };

@@ -1,15 +1,15 @@
 /** What the readers of an approval's mail are told. */
-import type { newsOf } from "../../../actors/approval/notifications.ts";
+import type { notificationBody } from "../../../actors/approval/notifications.ts";
 import type { Letter } from "../../adapters/mail/port.ts";
 
-type News = ReturnType<typeof newsOf>;
+type NotificationBody = ReturnType<typeof notificationBody>;
 
 /** Characters of a prompt that a letter repeats. */
 const maxPrompt = 20_000;
 const maxSubject = 200;
 
 /** @param link where its reader may decide; null: nowhere, or no longer */
-export function letterOf({ event, approval }: News, link: string | null): Pick<Letter, "subject" | "text"> {
+export function letterOf({ event, approval }: NotificationBody, link: string | null): Pick<Letter, "subject" | "text"> {
   const what = [approval.workflow_name, approval.state_name].filter((name) => name !== null).join(" / ");
   const name = what === "" ? approval.kind : what;
   if (event === "resolved") {

@@ -3,7 +3,7 @@
 import { Webhook } from "standardwebhooks";
 import { approval } from "../../../actors/approval/approval.ts";
 import { approvalProtocol, notify } from "../../../actors/approval/messages.ts";
-import { type Destination, destinationsOf, newsOf } from "../../../actors/approval/notifications.ts";
+import { type Destination, destinationsOf, notificationBody } from "../../../actors/approval/notifications.ts";
 import { type GuardedOptions, guardedFetch } from "../../adapters/egress/port.ts";
 import type { Mail } from "../../adapters/mail/port.ts";
 import { signatureHeader, signatureOf } from "../../lib/digest.ts";
@@ -31,7 +31,7 @@ export interface NotifyOptions {
   readonly firstDelayMs?: number;
 }
 
-type News = ReturnType<typeof newsOf>;
+type NotificationBody = ReturnType<typeof notificationBody>;
 
 const maxAttempts = 5;
 const timeoutMs = 30_000;
@@ -53,7 +53,7 @@ export function approvalNotifyActivity(options: NotifyOptions): Activity {
       const destination = state === null ? undefined : destinationsOf(state, event)[place];
       if (state === null || destination === undefined) throw new Terminal("approval_not_found", "It was erased");
       try {
-        await send(destination, newsOf(actor.key, actor.tenant, state, event), context, options);
+        await send(destination, notificationBody(actor.key, actor.tenant, state, event), context, options);
         return null;
       } catch (error) {
         if (signal.aborted || error instanceof Terminal) throw error;
@@ -65,7 +65,12 @@ export function approvalNotifyActivity(options: NotifyOptions): Activity {
   );
 }
 
-function send(destination: Destination, news: News, context: ActivityContext, options: NotifyOptions): Promise<void> {
+function send(
+  destination: Destination,
+  news: NotificationBody,
+  context: ActivityContext,
+  options: NotifyOptions,
+): Promise<void> {
   if (destination.type === "webhook") return post(destination, news, context, options);
   if (options.mail === null) throw new Terminal("not_configured", "No mail is sent from this node");
   return write(destination.recipient, news, context, options.mail, options.publicUrl);
@@ -74,7 +79,7 @@ function send(destination: Destination, news: News, context: ActivityContext, op
 /** @throws EgressRefused, EgressFailed, or an Error for an answer that is no success */
 async function post(
   { url, secret }: Extract<Destination, { type: "webhook" }>,
-  news: News,
+  news: NotificationBody,
   { id, signal }: ActivityContext,
   { outside, now }: NotifyOptions,
 ): Promise<void> {
@@ -115,7 +120,7 @@ function signerOf(secret: string): Webhook {
 /** @throws when the mail server did not take it */
 async function write(
   recipient: string,
-  news: News,
+  news: NotificationBody,
   context: ActivityContext,
   mail: Mail,
   publicUrl: string | null,

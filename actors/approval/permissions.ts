@@ -1,17 +1,17 @@
-/** Who may decide about an approval, and when two who do are one and the same person. */
+/** Who may decide about an approval, and when two deciders are one and the same person. */
 import type { Decider, ForbiddenCode } from "./messages.ts";
 import { type ApprovalState, approversOf, type DecidedBy, type Link } from "./state.ts";
 
 /**
  * Addresses are told apart without regard to the case of ASCII letters. There are others whose small letter is an
- * ASCII one (the Kelvin sign, K): an address with them is somebody else's.
+ * ASCII one (the Kelvin sign, K): an address with them is another address.
  */
 const folded = (address: string): string => address.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
-/** For who is the same person, where taking two for one only refuses more. */
+/** For telling whether two are the same person, where taking two for one only refuses more. */
 const alike = (address: string): string => address.normalize("NFKC").toLowerCase();
 
-/** Why somebody may not decide; null: they may. Nobody is exempt, whatever their role. */
-export function refusalOf(state: ApprovalState, by: Decider, managesFleet: boolean): ForbiddenCode | null {
+/** Why the caller may not decide; null: they may. No role is exempt. */
+export function decisionRefusal(state: ApprovalState, by: Decider, managesFleet: boolean): ForbiddenCode | null {
   const { request } = state;
   if (request.kind === "fleet_run" && !managesFleet) return "insufficient_scope";
   if (by.kind === "agent" && !request.allow_agents) return "approver_not_allowed";
@@ -20,7 +20,7 @@ export function refusalOf(state: ApprovalState, by: Decider, managesFleet: boole
   return isApprover(state, by) ? null : "approver_not_allowed";
 }
 
-/** The same for whoever reads mail sent to an address: it proves the address, no subject and no role. */
+/** The same for a recipient of mail: reading it proves the address, no subject and no role. */
 export function recipientRefusal(state: ApprovalState, recipient: string): ForbiddenCode | null {
   const { forbid_initiator, required_role } = state.request;
   if (forbid_initiator && isInitiator(state, null, recipient)) return "self_approval_forbidden";
@@ -54,12 +54,12 @@ function isApprover(state: ApprovalState, { sub, email, roles }: Claims): boolea
   );
 }
 
-/** Names by which a person is known again, under whichever of them they come. */
+/** The keys of a person: two deciders with a key in common are the same person. */
 export function peopleOf({ sub, email }: Pick<DecidedBy, "sub" | "email">): string[] {
   return [...(sub === null ? [] : [`sub:${sub}`]), ...(email === null ? [] : [`email:${alike(email)}`])];
 }
 
-/** A link that was handed to somebody proves no more than that person's own consent. */
+/** A link that an issuer was handed proves no more than that issuer's own consent. */
 export function peopleBehind({ recipient, issuer }: Link): string[] {
   return [...new Set([...peopleOf({ sub: null, email: recipient }), ...issuer])];
 }
