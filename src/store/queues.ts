@@ -1,35 +1,18 @@
-/** The queues of the service on BullMQ, beside the runtime's own: what each is called and what its jobs hold. */
+/** Queues of features on BullMQ, beside the runtime's own. */
 import { type ConnectionOptions, type Job, Queue, Worker } from "bullmq";
 import { waitAtMost } from "../lib/timers.ts";
 import { openRetryingRedis } from "./redis.ts";
 
-/** What the jobs of each queue hold. Names may not contain `:`. */
-export interface Queues {
-  schedules: ScheduleJob;
-  "stimulus-classification": ClassificationJob;
+/** A queue as the feature that has its jobs done declares it. */
+export interface QueueDefinition<T> {
+  readonly name: string;
+  /** Never there at run time: it carries the type of the jobs. */
+  readonly job?: T;
 }
 
-/** An agent's schedule has come round. */
-export interface ScheduleJob {
-  readonly agent_id: string;
-  /** The settled schedule the job came from. */
-  readonly terms: string;
-  /** Unix ms. Absent: when the job itself was due. */
-  readonly due?: number;
-}
-
-/** A router agent is to say which workflow a stimulus goes to. The job's id is that of the agent's execution. */
-export interface ClassificationJob {
-  readonly tenant: string;
-  readonly stimulus_id: string;
-  readonly execution_id: string;
-  /** The tenant's router as it was when the stimulus was to be classified. */
-  readonly agent_id: string;
-  readonly confidence_threshold: number;
-  /** Names or UUIDs; null: all of the tenant's own. */
-  readonly allowed_workflows: readonly string[] | null;
-  /** Unix ms after which the answer is no longer used. */
-  readonly deadline: number;
+/** Declares a queue and what its jobs hold. @param name may not contain `:` */
+export function defineQueue<T>(name: string): QueueDefinition<T> {
+  return { name };
 }
 
 export interface QueueOptions {
@@ -56,22 +39,22 @@ const maxStalledCount = 10;
 /** Failed jobs that are kept for an operator to look at. */
 const keptFailures = 1000;
 
-export function openQueue<N extends keyof Queues>(name: N, { redisUrl, prefix }: QueueOptions): OpenQueue<Queues[N]> {
+export function openQueue<T>({ name }: QueueDefinition<T>, { redisUrl, prefix }: QueueOptions): OpenQueue<T> {
   const commands = openRetryingRedis(redisUrl);
   const blocking = openRetryingRedis(redisUrl);
   const shared = { prefix: `${prefix}:bull` };
-  const queue = new Queue<Queues[N]>(name, {
+  const queue = new Queue<T>(name, {
     ...shared,
     connection: commands as ConnectionOptions,
     defaultJobOptions: { removeOnComplete: true, removeOnFail: keptFailures },
   });
   queue.on("error", () => {});
-  let worker: Worker<Queues[N]> | null = null;
+  let worker: Worker<T> | null = null;
   return {
     // BullMQ derives the type of its jobs by conditional types, which a type parameter leaves open.
-    queue: queue as unknown as Queue<Queues[N]>,
+    queue: queue as unknown as Queue<T>,
     work(concurrency, run, lockMs = usualLockMs) {
-      worker = new Worker<Queues[N]>(name, (job) => run(job.data as Queues[N], dueAt(job)), {
+      worker = new Worker<T>(name, (job) => run(job.data as T, dueAt(job)), {
         ...shared,
         connection: blocking as ConnectionOptions,
         concurrency,

@@ -12,7 +12,7 @@ import { Problem } from "../../../actors/kernel/problem.ts";
 import { derivedUuid } from "../../lib/digest.ts";
 import { waitAtMost } from "../../lib/timers.ts";
 import type { Sql } from "../../store/postgres.ts";
-import { openQueue, type QueueOptions, type ScheduleJob } from "../../store/queues.ts";
+import { defineQueue, openQueue, type QueueOptions } from "../../store/queues.ts";
 import type { AgentChange } from "../agents/port.ts";
 import { type ScheduledAgent, scheduleRecords } from "./records.ts";
 
@@ -46,11 +46,22 @@ const settleTimeoutMs = 2000;
 /** Attempts at a start that failed for no fault of its own: together a little less than it may be late. */
 const retry = { attempts: 8, backoff: { type: "exponential", delay: 2000 } } as const;
 
+/** An agent's schedule has come round. */
+interface ScheduleJob {
+  readonly agent_id: string;
+  /** The settled schedule the job came from. */
+  readonly terms: string;
+  /** Unix ms. Absent: when the job itself was due. */
+  readonly due?: number;
+}
+
+export const scheduleQueue = defineQueue<ScheduleJob>("schedules");
+
 /** Begins to start agents by their schedules. */
 export function openSchedules(options: SchedulesOptions): Schedules {
   const { now, log, compareEveryMs = 60_000 } = options;
   const records = scheduleRecords(options.sql);
-  const { queue, work, close } = openQueue("schedules", options);
+  const { queue, work, close } = openQueue(scheduleQueue, options);
   let comparing: Promise<void> | null = null;
 
   async function settle(agentId: string): Promise<void> {

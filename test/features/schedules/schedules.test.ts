@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import type { StartRequest } from "../../../actors/execution/start/request.ts";
 import { Problem } from "../../../actors/kernel/problem.ts";
-import { openSchedules, type Schedules } from "../../../src/features/schedules/service.ts";
+import { openSchedules, type Schedules, scheduleQueue } from "../../../src/features/schedules/service.ts";
 import { openQueue } from "../../../src/store/queues.ts";
 import { openRedis } from "../../../src/store/redis.ts";
 import { freshStores, type TestStores } from "../../harness/stores.ts";
@@ -68,7 +68,7 @@ async function deploy(schedule: object | null, age = 0): Promise<string> {
 
 const count = (atLeast: number) => until(() => started.length >= atLeast, { what: `${atLeast} starts` });
 async function schedulers(): Promise<string[]> {
-  const { queue, close } = openQueue("schedules", stores);
+  const { queue, close } = openQueue(scheduleQueue, stores);
   const keys = (await queue.getJobSchedulers()).map(({ key }) => key);
   await close();
   return keys;
@@ -212,14 +212,14 @@ test("a moment missed by more than five minutes starts nothing", async () => {
 
 /** Resolves when no job is under way: what rang has been judged. */
 async function judged(): Promise<void> {
-  const { queue, close } = openQueue("schedules", stores);
+  const { queue, close } = openQueue(scheduleQueue, stores);
   await until(async () => Object.values(await queue.getJobCounts("active", "wait")).every((jobs) => jobs === 0));
   await close();
 }
 
 /** Milliseconds until the agent's scheduler rings next. */
 async function dueIn(agentId: string): Promise<number> {
-  const { queue, close } = openQueue("schedules", stores);
+  const { queue, close } = openQueue(scheduleQueue, stores);
   const { next } = (await queue.getJobScheduler(agentId)) ?? {};
   await close();
   return (next ?? Number.NaN) - Date.now();

@@ -12,7 +12,7 @@ import { agentFailed } from "../../../../actors/stimulus/classification.ts";
 import { routerInput } from "../../../../actors/stimulus/router-input.ts";
 import type { Chosen, Settlement, Stimulus } from "../../../../actors/stimulus/stimulus.ts";
 import type { Sql } from "../../../store/postgres.ts";
-import { type ClassificationJob, openQueue, type QueueOptions } from "../../../store/queues.ts";
+import { defineQueue, openQueue, type QueueOptions } from "../../../store/queues.ts";
 import { openRedis, openRetryingRedis } from "../../../store/redis.ts";
 import type { Router } from "../sources/port.ts";
 import { createMatching, failed, type MatchOptions, type RouterTerms } from "./match.ts";
@@ -71,11 +71,27 @@ const usualQueueAgainMs = 3000;
 /** For so long only the node that took up a new job uses its id, ms. */
 const freshMs = 2000;
 
+/** A router agent is to say which workflow a stimulus goes to. The job's id is that of the agent's execution. */
+export interface ClassificationJob {
+  readonly tenant: string;
+  readonly stimulus_id: string;
+  readonly execution_id: string;
+  /** The tenant's router as it was when the stimulus was to be classified. */
+  readonly agent_id: string;
+  readonly confidence_threshold: number;
+  /** Names or UUIDs; null: all of the tenant's own. */
+  readonly allowed_workflows: readonly string[] | null;
+  /** Unix ms after which the answer is no longer used. */
+  readonly deadline: number;
+}
+
+const classificationQueue = defineQueue<ClassificationJob>("stimulus-classification");
+
 export function createClassifier(options: ClassifierOptions): Classifier {
   const { redisUrl, prefix, now, report, queueAgainMs = usualQueueAgainMs } = options;
   const records = classifyRecords(options.sql);
   const matching = createMatching(options);
-  const queue = openQueue("stimulus-classification", options);
+  const queue = openQueue(classificationQueue, options);
   const channel = openChannel(redisUrl, `${prefix}:classified`);
   const turns = createTenantSlots(Math.ceil(options.concurrency * tenantShare));
   const waiting = new Map<string, Waiting>();

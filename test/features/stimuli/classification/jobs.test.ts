@@ -1,7 +1,7 @@
 /** Classification as jobs that any node takes up, and that no node, tenant or lost job holds up. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type ConnectionOptions, Worker } from "bullmq";
-import type { ClassificationJob } from "../../../../src/store/queues.ts";
+import type { ClassificationJob } from "../../../../src/features/stimuli/classification/classify.ts";
 import { openRedis, openRetryingRedis } from "../../../../src/store/redis.ts";
 import { until } from "../../../harness/until.ts";
 import { choice, openRouting, type Routing } from "./routing.ts";
