@@ -1,4 +1,4 @@
-/** The port to model providers: one call, one reply, failures typed by what a caller may do about them. */
+/** Types of a model call: one call, one reply, failures by what a caller may do about them. */
 
 export interface ToolCall {
   readonly id: string;

@@ -9,11 +9,14 @@ import { Nullable } from "../../../actors/kernel/schema.ts";
 import { Secret } from "../../lib/secret.ts";
 import type { ServedModel } from "./attempt.ts";
 import { type Rule, readRules, rulesOfText } from "./scripted/script-rules.ts";
-import { endpointOf, isPrivateEndpoint, type VendorType } from "./vendors/endpoint.ts";
+import { endpointOf, isPrivateEndpoint, type VendorType, vendorTypes } from "./vendors/endpoint.ts";
 
 const strict = { additionalProperties: false };
 const nonNegative = Type.Number({ minimum: 0 });
 const name = Type.String({ minLength: 1, maxLength: 64, pattern: "^[^\\u0000-\\u001f]+$" });
+
+/** `gemini` is another name of `google`. */
+const providerTypes = [...vendorTypes, "gemini", "scripted"] as const;
 
 const ModelSection = Type.Object(
   {
@@ -33,11 +36,7 @@ const ModelSection = Type.Object(
 const ProviderSection = Type.Object(
   {
     name,
-    type: Type.Union(
-      ["openai", "openai-compatible", "anthropic", "google", "gemini", "ollama", "scripted"].map((type) =>
-        Type.Literal(type),
-      ),
-    ),
+    type: Type.Union(providerTypes.map((type) => Type.Literal(type))),
     endpoint: Type.Optional(Type.String({ minLength: 1, maxLength: 2048 })),
     api_key: Type.Optional(Type.String({ minLength: 1, maxLength: 4096 })),
     enabled: Type.Optional(Type.Boolean()),
@@ -203,7 +202,7 @@ function readProvider(section: ProviderFields, options: ReadOptions, report: Rep
   for (const field of ["rules", "rules_file", "allow_in_production"] as const) {
     if (section[field] !== undefined) report(field, "only a scripted provider has it");
   }
-  const type = section.type === "gemini" ? "google" : (section.type as VendorType);
+  const type = section.type === "gemini" ? "google" : section.type;
   const endpoint = endpointOf(type, section.endpoint, report);
   const apiKey = section.enabled === false ? null : keyOf(section.api_key, options, report);
   if (endpoint === null) return null;

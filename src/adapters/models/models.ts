@@ -4,15 +4,15 @@ import type { Attempt, Provider, ServedModel } from "./attempt.ts";
 import { type ModelAlias, ModelError, type Models } from "./call.ts";
 import type { ModelsConfig, ProviderConfig, VendorProviderConfig } from "./config.ts";
 import { customaryAliases } from "./defaults.ts";
-import { callModel, type Pace } from "./retries.ts";
+import { callModel, type Timing } from "./retries.ts";
 import { createScripted } from "./scripted/scripted.ts";
-import { candidates, Latencies, type Room, servedBy } from "./selection.ts";
+import { candidates, Latencies, type ConfiguredProvider, servedBy } from "./selection.ts";
 
 export interface ModelsOptions {
   readonly config: ModelsConfig;
   /** What `describeDefault` says instead of the provider's name, when the defaults were found by looking around. */
   readonly description?: string;
-  readonly pace?: Partial<Pace>;
+  readonly timing?: Partial<Timing>;
 }
 
 /** The model under every alias of a provider that serves them all. */
@@ -28,22 +28,22 @@ const anything: ServedModel = {
 
 /** The port over a configuration. Nothing is connected before the first call. */
 export function createModels(options: ModelsOptions): Models {
-  const pace: Pace = { now: Date.now, random: Math.random, sleep: sleepUnless, ...options.pace };
+  const timing: Timing = { now: Date.now, random: Math.random, sleep: sleepUnless, ...options.timing };
   const { selection } = options.config;
-  const rooms = options.config.providers.map((provider) => toRoom(provider, pace));
+  const providers = options.config.providers.map((provider) => toProvider(provider, timing));
   const latencies = new Latencies();
-  const find = (alias: string, withTools: boolean) => candidates(rooms, selection, latencies, alias, withTools);
+  const find = (alias: string, withTools: boolean) => candidates(providers, selection, latencies, alias, withTools);
 
   return {
     aliases() {
-      const names = new Set(rooms.flatMap((room) => room.models.map((model) => model.alias)));
-      if (rooms.some((room) => room.everyAlias)) for (const alias of customaryAliases) names.add(alias);
+      const names = new Set(providers.flatMap((provider) => provider.models.map((model) => model.alias)));
+      if (providers.some((provider) => provider.everyAlias)) for (const alias of customaryAliases) names.add(alias);
       return [...names].flatMap((alias) => {
         const [first] = find(alias, false);
         return first ? [toAlias(alias, first.served)] : [];
       });
     },
-    serves: (alias) => rooms.some((room) => servedBy(room, alias) !== undefined),
+    serves: (alias) => providers.some((provider) => servedBy(provider, alias) !== undefined),
     describeDefault() {
       const [first] = find("default", false);
       if (!first) return "no provider serves the alias default";
@@ -52,8 +52,8 @@ export function createModels(options: ModelsOptions): Models {
     async generate(call) {
       call.signal.throwIfAborted();
       const found = find(call.alias, call.tools.length > 0);
-      if (found.length > 0) return callModel(call, found, selection, latencies, pace);
-      const known = rooms.some((room) => servedBy(room, call.alias) !== undefined);
+      if (found.length > 0) return callModel(call, found, selection, latencies, timing);
+      const known = providers.some((provider) => servedBy(provider, call.alias) !== undefined);
       const why = known ? "is served by no model that can call tools" : "is served by no provider";
       const facts = { provider: "", model: "", attempts: 0, elapsedMs: 0, fallbackAttempted: false };
       throw new ModelError("model_not_found", `the alias ${JSON.stringify(call.alias.slice(0, 64))} ${why}`, facts);
@@ -61,20 +61,20 @@ export function createModels(options: ModelsOptions): Models {
   };
 }
 
-function toRoom(config: ProviderConfig, pace: Pace): Room {
+function toProvider(config: ProviderConfig, timing: Timing): ConfiguredProvider {
   const { models } = config;
-  if (config.type !== "scripted") return { provider: vendor(config, pace), local: config.local, models };
-  const provider = createScripted({ name: config.name, rules: config.rules, sleep: pace.sleep });
+  if (config.type !== "scripted") return { provider: vendor(config, timing), local: config.local, models };
+  const provider = createScripted({ name: config.name, rules: config.rules, sleep: timing.sleep });
   return { provider, local: true, models, ...(config.everyAlias ? { everyAlias: anything } : {}) };
 }
 
 /** The SDK is large, so a node that asks no vendor never loads it. */
-function vendor(config: VendorProviderConfig, pace: Pace): Provider {
+function vendor(config: VendorProviderConfig, timing: Timing): Provider {
   let loaded: Promise<Provider> | null = null;
   return {
     name: config.name,
     async attempt(attempt: Attempt) {
-      loaded ??= import("./vendors/vendors.ts").then(({ createVendor }) => createVendor(config, pace));
+      loaded ??= import("./vendors/vendors.ts").then(({ createVendor }) => createVendor(config, timing));
       return (await loaded).attempt(attempt);
     },
   };

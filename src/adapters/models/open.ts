@@ -8,7 +8,7 @@ import { createModels, type ModelsOptions } from "./models.ts";
 export interface OpenOptions extends ReadOptions, DefaultsOptions {
   /** The parsed configuration file, or null without one. */
   readonly document: unknown;
-  readonly pace?: ModelsOptions["pace"];
+  readonly timing?: ModelsOptions["timing"];
 }
 
 export type OpenedModels =
@@ -20,11 +20,11 @@ export type OpenedModels =
  * section stops nothing here: the caller reports all issues and decides.
  */
 export async function openModels(options: OpenOptions): Promise<OpenedModels> {
-  const pace = options.pace ? { pace: options.pace } : {};
+  const timing = options.timing ? { timing: options.timing } : {};
   if (hasModelSections(options.document)) {
     const result = readModelsConfig(options.document, options);
-    return result.ok ? { ok: true, models: createModels({ config: result.config, ...pace }) } : result;
+    return result.ok ? { ok: true, models: createModels({ config: result.config, ...timing }) } : result;
   }
   const { config, description, warning } = await findDefaults(options);
-  return { ok: true, models: createModels({ config, description, ...pace }), ...(warning ? { warning } : {}) };
+  return { ok: true, models: createModels({ config, description, ...timing }), ...(warning ? { warning } : {}) };
 }

@@ -11,7 +11,7 @@ import type { Candidate, Latencies } from "./selection.ts";
 import { isTerminal } from "./vendors/failures.ts";
 
 /** Time and chance, so that tests do not wait. */
-export interface Pace {
+export interface Timing {
   /** Unix milliseconds. */
   now(): number;
   /** Resolves after `ms`; rejects with the signal's reason as soon as it aborts. */
@@ -40,17 +40,17 @@ export async function callModel(
   candidates: readonly Candidate[],
   selection: SelectionConfig,
   latencies: Latencies,
-  pace: Pace,
+  timing: Timing,
 ): Promise<ModelReply> {
-  const started = pace.now();
+  const started = timing.now();
   const progress: Progress = { started, deadline: started + call.budgetMs, attempts: 0, providersTried: 0, last: null };
   let asked: Candidate | undefined;
   for (const [index, candidate] of candidates.entries()) {
-    if (index > 0 && pace.now() >= progress.deadline) break;
+    if (index > 0 && timing.now() >= progress.deadline) break;
     asked = candidate;
     progress.providersTried++;
     const isLast = index === candidates.length - 1;
-    const reply = await askOne(call, candidate, selection, latencies, pace, progress, isLast);
+    const reply = await askOne(call, candidate, selection, latencies, timing, progress, isLast);
     if (reply) return reply;
     if (progress.last && isTerminal(progress.last.errorClass)) break;
   }
@@ -60,7 +60,7 @@ export async function callModel(
     provider: asked?.provider.name ?? "",
     model: asked?.served.model ?? "",
     attempts: progress.attempts,
-    elapsedMs: pace.now() - started,
+    elapsedMs: timing.now() - started,
     fallbackAttempted: progress.providersTried > 1,
     ...(retryAfter === undefined ? {} : { retryAfterSeconds: Math.ceil(retryAfter / 1000) }),
   });
@@ -72,39 +72,39 @@ async function askOne(
   candidate: Candidate,
   selection: SelectionConfig,
   latencies: Latencies,
-  pace: Pace,
+  timing: Timing,
   progress: Progress,
   isLast: boolean,
 ): Promise<ModelReply | null> {
   for (let number = 1; number <= selection.maxRetries + 1; number++) {
-    const began = pace.now();
+    const began = timing.now();
     const time = Math.min(selection.callTimeoutMs, progress.deadline - began);
     if (time <= 0) return null;
     progress.attempts++;
     const outcome = await tryOnce(call, candidate, number, time);
     if (!(outcome instanceof AttemptError)) {
-      const ended = pace.now();
+      const ended = timing.now();
       latencies.record(candidate, ended - began);
       return toReply(call, candidate, outcome, progress.attempts, ended - progress.started);
     }
     progress.last = outcome;
     if (isTerminal(outcome.errorClass) || number > selection.maxRetries) return null;
-    const pause = pauseAfter(number, outcome, selection, pace);
-    const left = progress.deadline - pace.now();
+    const pause = pauseAfter(number, outcome, selection, timing);
+    const left = progress.deadline - timing.now();
     if (pause >= left) return null;
     // The next candidate is better than a long wait, or than one more stall that would leave it no time.
-    const stalled = pace.now() - began >= selection.callTimeoutMs;
+    const stalled = timing.now() - began >= selection.callTimeoutMs;
     if (!isLast && (pause > longestPauseMs || (stalled && left < 2 * selection.callTimeoutMs))) return null;
-    await pace.sleep(pause, call.signal);
+    await timing.sleep(pause, call.signal);
   }
   return null;
 }
 
 /** Milliseconds before the next try: what the vendor asked for, else doubling with jitter up to 30 s. */
-function pauseAfter(number: number, error: AttemptError, selection: SelectionConfig, pace: Pace): number {
+function pauseAfter(number: number, error: AttemptError, selection: SelectionConfig, timing: Timing): number {
   if (error.retryAfterMs !== undefined) return error.retryAfterMs;
   const doubled = selection.retryDelayMs * 2 ** (number - 1);
-  return Math.min(longestPauseMs, Math.round(doubled * (1 + jitter * pace.random())));
+  return Math.min(longestPauseMs, Math.round(doubled * (1 + jitter * timing.random())));
 }
 
 /** One try within its time. Throws only when the caller gave up. */

@@ -10,7 +10,7 @@ export interface Candidate {
   readonly served: ServedModel;
 }
 
-export interface Room {
+export interface ConfiguredProvider {
   readonly provider: Provider;
   readonly local: boolean;
   readonly models: readonly ServedModel[];
@@ -44,8 +44,8 @@ function keyOf(candidate: Candidate): string {
 }
 
 /** The model a provider has under an alias. */
-export function servedBy(room: Room, alias: string): ServedModel | undefined {
-  return room.models.find((model) => model.alias === alias) ?? (room.everyAlias && { ...room.everyAlias, alias });
+export function servedBy(configured: ConfiguredProvider, alias: string): ServedModel | undefined {
+  return configured.models.find((model) => model.alias === alias) ?? (configured.everyAlias && { ...configured.everyAlias, alias });
 }
 
 /**
@@ -55,7 +55,7 @@ export function servedBy(room: Room, alias: string): ServedModel | undefined {
  * @param withTools leaves out models that say what they can and do not say `tools`
  */
 export function candidates(
-  rooms: readonly Room[],
+  providers: readonly ConfiguredProvider[],
   selection: SelectionConfig,
   latencies: Latencies,
   alias: string,
@@ -66,13 +66,13 @@ export function candidates(
   const found: Candidate[] = [];
   const last: Candidate[] = [];
   let known = false;
-  for (const room of rooms) {
-    const isFallback = room.provider.name === selection.fallbackProvider;
-    const own = servedBy(room, alias);
+  for (const configured of providers) {
+    const isFallback = configured.provider.name === selection.fallbackProvider;
+    const own = servedBy(configured, alias);
     known ||= own !== undefined;
-    const served = isFallback ? [own, servedBy(room, "default")].find((model) => model && able(model)) : own;
+    const served = isFallback ? [own, servedBy(configured, "default")].find((model) => model && able(model)) : own;
     if (!served || !able(served)) continue;
-    (isFallback ? last : found).push({ provider: room.provider, local: room.local, served });
+    (isFallback ? last : found).push({ provider: configured.provider, local: configured.local, served });
   }
   if (!known) return [];
   const weight = weightOf(selection, latencies);

@@ -8,7 +8,7 @@ import { callModel } from "../../../src/adapters/models/retries.ts";
 import { Latencies } from "../../../src/adapters/models/selection.ts";
 import { retryAfterMs } from "../../../src/adapters/models/vendors/failures.ts";
 import { startVendor } from "../../harness/outside/vendor.ts";
-import { aCall, configOf, failureOf, quickPace } from "./fixture.ts";
+import { aCall, configOf, failureOf, quickTiming } from "./fixture.ts";
 
 const vendor = await startVendor();
 beforeEach(() => vendor.reset());
@@ -20,7 +20,7 @@ const tool: ToolDescription = { name: "cmd.run", description: "", inputSchema: {
 
 /** Two scripted providers; the first fails as told, the second answers "second". */
 function pair(error: Record<string, unknown> | null, selection: Record<string, unknown> = {}) {
-  const pace = quickPace();
+  const timing = quickTiming();
   const script = (name: string, reply: unknown, alias = "default") => ({
     name,
     type: "scripted",
@@ -34,26 +34,26 @@ function pair(error: Record<string, unknown> | null, selection: Record<string, u
     ],
     llm_selection: selection,
   });
-  return { models: createModels({ config, pace }), pace };
+  return { models: createModels({ config, timing }), timing };
 }
 
 describe("retries", () => {
   test.each(retried)(
     "%s is retried three times with doubling pauses, then the next provider answers",
     async (errorClass) => {
-      const { models, pace } = pair({ class: errorClass }, { fallback_provider: "second" });
+      const { models, timing } = pair({ class: errorClass }, { fallback_provider: "second" });
       const reply = await models.generate(aCall());
       expect(reply).toMatchObject({ provider: "second", content: "second", attempts: 5 });
-      expect(pace.pauses).toEqual([1000, 2000, 4000]);
+      expect(timing.pauses).toEqual([1000, 2000, 4000]);
     },
   );
 
   test.each(terminal)("%s is neither retried nor handed on", async (errorClass) => {
-    const { models, pace } = pair({ class: errorClass }, { fallback_provider: "second" });
+    const { models, timing } = pair({ class: errorClass }, { fallback_provider: "second" });
     const failure = await failureOf(models, aCall());
     expect(failure.errorClass).toBe(errorClass);
     expect(failure.facts).toMatchObject({ provider: "first", attempts: 1, fallbackAttempted: false });
-    expect(pace.pauses).toEqual([]);
+    expect(timing.pauses).toEqual([]);
   });
 
   test.each([
@@ -65,18 +65,18 @@ describe("retries", () => {
   });
 
   test("pauses grow to 30 s at most", async () => {
-    const { models, pace } = pair(
+    const { models, timing } = pair(
       { class: "network" },
       { max_retries: 8, retry_delay_ms: 1000, fallback_provider: "second" },
     );
     await models.generate(aCall({ budgetMs: 600_000 }));
-    expect(pace.pauses).toEqual([1000, 2000, 4000, 8000, 16000, 30000, 30000, 30000]);
+    expect(timing.pauses).toEqual([1000, 2000, 4000, 8000, 16000, 30000, 30000, 30000]);
   });
 
   test("jitter adds at most a quarter and never exceeds 30 s", async () => {
     await fc.assert(
       fc.asyncProperty(fc.double({ min: 0, max: 0.999, noNaN: true }), async (chance) => {
-        const pace = { ...quickPace(), random: () => chance };
+        const timing = { ...quickTiming(), random: () => chance };
         const failing: Provider = { name: "p", attempt: async () => Promise.reject(new AttemptError("network", "no")) };
         await expect(
           callModel(
@@ -84,10 +84,10 @@ describe("retries", () => {
             [candidate(failing)],
             { ...defaultSelection, maxRetries: 7 },
             new Latencies(),
-            pace,
+            timing,
           ),
         ).rejects.toThrow(ModelError);
-        pace.pauses.forEach((pause, index) => {
+        timing.pauses.forEach((pause, index) => {
           const least = Math.min(30_000, 1000 * 2 ** index);
           expect(pause).toBeGreaterThanOrEqual(least);
           expect(pause).toBeLessThanOrEqual(Math.min(30_000, Math.ceil(least * 1.25)));
@@ -107,34 +107,34 @@ describe("Retry-After", () => {
   });
 
   test("is waited for instead of our own pause", async () => {
-    const pace = quickPace();
+    const timing = quickTiming();
     vendor.push(
       { status: 429, headers: { "retry-after": "7" } },
       { status: 503, headers: { "retry-after": "0" } },
       { reply: { text: "ok" } },
     );
-    const models = createModels({ config: configOf({ llm_providers: [endpoint()] }), pace });
+    const models = createModels({ config: configOf({ llm_providers: [endpoint()] }), timing });
     expect(await models.generate(aCall())).toMatchObject({ content: "ok", attempts: 3 });
-    expect(pace.pauses).toEqual([7000, 0]);
+    expect(timing.pauses).toEqual([7000, 0]);
   });
 
   test("longer than the time left is told instead of waited for", async () => {
-    const pace = quickPace();
+    const timing = quickTiming();
     vendor.always({ status: 429, headers: { "retry-after": "120" } });
-    const models = createModels({ config: configOf({ llm_providers: [endpoint()] }), pace });
+    const models = createModels({ config: configOf({ llm_providers: [endpoint()] }), timing });
     const failure = await failureOf(models, aCall({ budgetMs: 60_000 }));
     expect(failure).toMatchObject({ errorClass: "rate_limit", facts: { attempts: 1, retryAfterSeconds: 120 } });
-    expect(pace.pauses).toEqual([]);
+    expect(timing.pauses).toEqual([]);
   });
 
   test("longer than our longest pause goes to the fallback at once", async () => {
-    const pace = quickPace();
+    const timing = quickTiming();
     vendor.always({ status: 429, headers: { "retry-after": "31" } });
     const config = configOf({
       llm_providers: [endpoint(), { name: "s", type: "scripted", models: [{ alias: "default", model: "m" }] }],
       llm_selection: { fallback_provider: "s" },
     });
-    expect(await createModels({ config, pace }).generate(aCall())).toMatchObject({ provider: "s", attempts: 2 });
+    expect(await createModels({ config, timing }).generate(aCall())).toMatchObject({ provider: "s", attempts: 2 });
   });
 
   const now = Date.parse("2026-01-01T00:00:00Z");
@@ -169,7 +169,7 @@ describe("time", () => {
   const deaf: Provider = { name: "deaf", attempt: () => new Promise(() => {}) };
 
   test("each try has its own time, even at a provider that does not heed its signal", async () => {
-    const error = await callModel(aCall(), [candidate(deaf)], selection, new Latencies(), quickPace()).catch(
+    const error = await callModel(aCall(), [candidate(deaf)], selection, new Latencies(), quickTiming()).catch(
       (cause) => cause,
     );
     expect(error).toMatchObject({ errorClass: "timeout", facts: { attempts: 4 } });
@@ -181,14 +181,14 @@ describe("time", () => {
       [candidate(deaf), candidate(deaf)],
       selection,
       new Latencies(),
-      quickPace(),
+      quickTiming(),
     ).catch((cause) => cause);
     expect(error).toMatchObject({ errorClass: "timeout", facts: { attempts: 2, fallbackAttempted: true } });
   });
 
   test("a try takes no longer than what is left of the budget", async () => {
     const long = { ...selection, callTimeoutMs: 60_000 };
-    const error = await callModel(aCall({ budgetMs: 50 }), [candidate(deaf)], long, new Latencies(), quickPace()).catch(
+    const error = await callModel(aCall({ budgetMs: 50 }), [candidate(deaf)], long, new Latencies(), quickTiming()).catch(
       (cause) => cause,
     );
     expect(error).toMatchObject({ errorClass: "timeout" });
@@ -204,7 +204,7 @@ describe("time", () => {
       [candidate(deaf), candidate(prompt)],
       { ...selection, retryDelayMs: 1 },
       new Latencies(),
-      quickPace(),
+      quickTiming(),
     );
     expect(reply).toMatchObject({ provider: "p", attempts: 2 });
   });
@@ -270,7 +270,7 @@ describe("selection", () => {
       ],
       llm_selection: { strategy: "latency-optimized" },
     });
-    const models = createModels({ config, pace: quickPace() });
+    const models = createModels({ config, timing: quickTiming() });
     const asked: string[] = [];
     for (let round = 0; round < 4; round++) asked.push((await models.generate(aCall())).provider);
     expect(asked).toEqual(["slow", "quick", "quick", "quick"]);
@@ -289,7 +289,7 @@ describe("selection", () => {
       ],
       llm_selection: { fallback_provider: "b", max_retries: 0 },
     });
-    const models = createModels({ config, pace: quickPace() });
+    const models = createModels({ config, timing: quickTiming() });
     expect(await models.generate(aCall({ alias: "smart" }))).toMatchObject({ provider: "b", attempts: 2 });
     expect((await failureOf(models, aCall({ alias: "other" }))).errorClass).toBe("model_not_found");
   });
@@ -303,7 +303,7 @@ describe("selection", () => {
       ],
       llm_selection: { fallback_provider: "b", max_retries: 1 },
     });
-    const failure = await failureOf(createModels({ config, pace: quickPace() }), aCall());
+    const failure = await failureOf(createModels({ config, timing: quickTiming() }), aCall());
     expect(failure.facts).toMatchObject({ provider: "b", attempts: 4, fallbackAttempted: true });
   });
 

@@ -1,8 +1,8 @@
-/** What the tests of models share: calls, configurations, and a pace that does not wait. */
+/** What the tests of models share: calls, configurations, and a timing that does not wait. */
 
 import { type ModelCall, ModelError, type ModelReply, type Models } from "../../../src/adapters/models/call.ts";
 import { type ModelsConfig, readModelsConfig } from "../../../src/adapters/models/config.ts";
-import type { Pace } from "../../../src/adapters/models/retries.ts";
+import type { Timing } from "../../../src/adapters/models/retries.ts";
 
 export function aCall(changes: Partial<ModelCall> = {}): ModelCall {
   return {
@@ -32,8 +32,8 @@ export function configOf(document: unknown, files: Record<string, string> = {}):
   return result.config;
 }
 
-/** A pace whose pauses pass at once; they are kept, and the clock jumps over them. */
-export function quickPace(): Pace & { readonly pauses: number[] } {
+/** A timing whose pauses pass at once; they are kept, and the clock jumps over them. */
+export function quickTiming(): Timing & { readonly pauses: number[] } {
   const pauses: number[] = [];
   let skipped = 0;
   return {

@@ -4,13 +4,13 @@ import { createModels } from "../../../src/adapters/models/models.ts";
 import type { ModelMessage } from "../../../src/adapters/models/port.ts";
 import { compileTemplate, renderTemplate } from "../../../src/adapters/models/scripted/script-template.ts";
 import { scriptBlock } from "../../../src/adapters/models/scripted/scripted.ts";
-import { aCall, configOf, failureOf, outcome, quickPace } from "./fixture.ts";
+import { aCall, configOf, failureOf, outcome, quickTiming } from "./fixture.ts";
 
 const fenced = (script: unknown) =>
   `Do it.\n\`\`\`svc-script\n${typeof script === "string" ? script : JSON.stringify(script)}\n\`\`\`\nThanks.`;
 
 function models(rules?: readonly unknown[], files?: Record<string, string>) {
-  const pace = quickPace();
+  const timing = quickTiming();
   const source = rules ? { rules } : files ? { rules_file: Object.keys(files)[0] } : {};
   const provider = {
     name: "script",
@@ -19,8 +19,8 @@ function models(rules?: readonly unknown[], files?: Record<string, string>) {
     ...source,
   };
   return Object.assign(
-    createModels({ config: configOf({ llm_providers: [provider], llm_selection: { max_retries: 1 } }, files), pace }),
-    { pace },
+    createModels({ config: configOf({ llm_providers: [provider], llm_selection: { max_retries: 1 } }, files), timing }),
+    { timing },
   );
 }
 
@@ -192,7 +192,7 @@ describe("rules", () => {
   test("an error for the first attempts only, and a delay at every try", async () => {
     const by = models([{ content: "at last", error: { class: "rate_limit", attempts: 1 }, delay_ms: 250 }]);
     expect(await by.generate(aCall())).toMatchObject({ content: "at last", attempts: 2 });
-    expect(by.pace.pauses).toEqual([250, 1000, 250]);
+    expect(by.timing.pauses).toEqual([250, 1000, 250]);
     const always = models([{ error: { class: "rate_limit", attempts: "all" } }]);
     expect((await failureOf(always, aCall())).facts.attempts).toBe(2);
   });

@@ -3,7 +3,7 @@ import type { ModelErrorClass, ModelMessage, Models, ToolDescription } from "../
 import { createModels } from "../../../src/adapters/models/models.ts";
 import { type Behaviour, startVendor, type Wire } from "../../harness/outside/vendor.ts";
 import { until } from "../../harness/until.ts";
-import { aCall, configOf, failureOf, outcome, quickPace } from "./fixture.ts";
+import { aCall, configOf, failureOf, outcome, quickTiming } from "./fixture.ts";
 
 const vendor = await startVendor();
 const kinds = [
@@ -31,7 +31,7 @@ function modelsOf(type: string, wire: Wire, callTimeoutMs = 10_000): Models {
     ],
     llm_selection: { max_retries: 0 },
   });
-  return createModels({ config: { providers, selection: { ...selection, callTimeoutMs } }, pace: quickPace() });
+  return createModels({ config: { providers, selection: { ...selection, callTimeoutMs } }, timing: quickTiming() });
 }
 
 const tools: readonly ToolDescription[] = [

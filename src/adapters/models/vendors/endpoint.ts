@@ -1,14 +1,32 @@
-/** Where a vendor is reached, and whether that is near. */
+/** The vendors: where each is reached, how it is sent the key, and whether an address is private. */
 
-export type VendorType = "openai" | "openai-compatible" | "anthropic" | "google" | "ollama";
+interface VendorEndpoint {
+  /** Null where the configuration has to name it. */
+  readonly address: string | null;
+  readonly version: string;
+  /** Header in which the SDK sends the key; left out of requests without a key. */
+  readonly keyHeader: "authorization" | "x-api-key" | "x-goog-api-key";
+}
 
-const vendorEndpoints: Readonly<Record<VendorType, { readonly address: string | null; readonly version: string }>> = {
-  openai: { address: "https://api.openai.com", version: "/v1" },
-  "openai-compatible": { address: null, version: "/v1" },
-  anthropic: { address: "https://api.anthropic.com", version: "/v1" },
-  google: { address: "https://generativelanguage.googleapis.com", version: "/v1beta" },
-  ollama: { address: "http://127.0.0.1:11434", version: "/v1" },
-};
+/** A vendor's entry here is what the configuration may name as a provider's `type`. */
+const vendorEndpoints = {
+  openai: { address: "https://api.openai.com", version: "/v1", keyHeader: "authorization" },
+  "openai-compatible": { address: null, version: "/v1", keyHeader: "authorization" },
+  anthropic: { address: "https://api.anthropic.com", version: "/v1", keyHeader: "x-api-key" },
+  google: {
+    address: "https://generativelanguage.googleapis.com",
+    version: "/v1beta",
+    keyHeader: "x-goog-api-key",
+  },
+  ollama: { address: "http://127.0.0.1:11434", version: "/v1", keyHeader: "authorization" },
+} as const satisfies Readonly<Record<string, VendorEndpoint>>;
+
+export type VendorType = keyof typeof vendorEndpoints;
+
+export const vendorTypes = Object.keys(vendorEndpoints) as readonly VendorType[];
+
+/** Lower-case name of the header that carries the key. */
+export const keyHeaderOf = (type: VendorType): string => vendorEndpoints[type].keyHeader;
 
 /** The address with its version segment; a path of the operator's own is taken as it is. Null when it was reported. */
 export function endpointOf(

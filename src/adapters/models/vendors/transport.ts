@@ -19,8 +19,8 @@ const largestReplyBytes = 64 * 1024 * 1024;
 type Fetch = (input: RequestInfo | URL, init?: RequestInit) => Promise<Response>;
 
 export interface TransportOptions {
-  /** Without a key, the empty credentials that the SDK would send are left out. */
-  readonly hasKey: boolean;
+  /** Header to leave out: without a key, the one in which the SDK would send empty credentials. */
+  readonly omittedHeader: string | null;
   readonly largestReplyBytes?: number;
 }
 
@@ -29,7 +29,7 @@ export function transport(options: TransportOptions): typeof fetch {
   const limit = options.largestReplyBytes ?? largestReplyBytes;
   const send: Fetch = async (input, init) => {
     const headers = new Headers(init?.headers);
-    if (!options.hasKey) for (const name of ["authorization", "x-api-key", "x-goog-api-key"]) headers.delete(name);
+    if (options.omittedHeader !== null) headers.delete(options.omittedHeader);
     let response: Response;
     try {
       // Bun would give up by itself after five minutes; the caller's signal is the only clock.

@@ -11,6 +11,7 @@ import type { ModelErrorClass, ToolCall } from "../call.ts";
 import type { VendorProviderConfig } from "../config.ts";
 import { distinctIds, toolArguments } from "../model-text.ts";
 import { namesOf, toPrompt, toTools, type VendorCall, type VendorModel } from "./conversation.ts";
+import { keyHeaderOf } from "./endpoint.ts";
 import { classOfStatus, classOfWord, failure, retryAfterMs } from "./failures.ts";
 import { ConnectionFailure, ReplyTooLarge, transport } from "./transport.ts";
 
@@ -46,7 +47,8 @@ export function createVendor(config: VendorProviderConfig, options: VendorOption
 /** Keys and addresses are always given: the SDK would else read the environment by itself. */
 async function load(config: VendorProviderConfig): Promise<(model: string) => VendorModel> {
   const apiKey = config.apiKey?.reveal() ?? "";
-  const settings = { apiKey, baseURL: config.endpoint, fetch: transport({ hasKey: apiKey !== "" }) };
+  const omittedHeader = apiKey === "" ? keyHeaderOf(config.type) : null;
+  const settings = { apiKey, baseURL: config.endpoint, fetch: transport({ omittedHeader }) };
   switch (config.type) {
     case "openai": {
       const { createOpenAI } = await import("@ai-sdk/openai");
