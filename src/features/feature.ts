@@ -5,7 +5,7 @@
 
 import type { Metric } from "prom-client";
 import type { AnyActorDefinition } from "../../actors/kernel/actor.ts";
-import type { Outside } from "../adapters/egress/port.ts";
+import type { EgressEnvironment } from "../adapters/egress/port.ts";
 import type { Mail } from "../adapters/mail/port.ts";
 import type { Models } from "../adapters/models/port.ts";
 import type { Isolation, Sandboxes } from "../adapters/sandbox/port.ts";
@@ -53,7 +53,7 @@ export interface NodeContext<S extends SettingTable = SettingTable> {
   readonly sandboxes: Sandboxes;
   /** What agents and commands get that name no isolation. */
   readonly defaultIsolation: Isolation;
-  readonly outside: Outside;
+  readonly outside: EgressEnvironment;
   /** Whether manifests may open every public host at once. */
   readonly openEgress: boolean;
   /** Registries that images may come from; null: any. */

@@ -1,6 +1,6 @@
 /** What the configuration names, opened as far as that is possible without the stores: its faults are told first. */
 import { readFileSync } from "node:fs";
-import { type Outside, type Resolver, readEgress, systemResolver } from "../adapters/egress/port.ts";
+import { type EgressEnvironment, type Resolver, readEgress, systemResolver } from "../adapters/egress/port.ts";
 import { openModels } from "../adapters/models/port.ts";
 import type { Sandbox } from "../adapters/sandbox/port.ts";
 import { ConfigError } from "../config/load.ts";
@@ -24,7 +24,7 @@ export async function validateConfig(config: Config, parts: NodeParts) {
   const { settings: identity, problems } = readIdentity(config);
   const egress = readEgress(config.egressAllowPrivate, config.file.egress);
   if (identity === null || egress.problems.length > 0) throw new ConfigError([...problems, ...egress.problems]);
-  const outside: Outside = { resolve: parts.resolve ?? systemResolver, ...egress.settings };
+  const outside: EgressEnvironment = { resolve: parts.resolve ?? systemResolver, ...egress.settings };
   const opened = await openModels({
     document: config.file,
     development: config.mode === "development",

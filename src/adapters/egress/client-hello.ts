@@ -1,38 +1,38 @@
 /** The first message of a TLS client, read for the one thing it says in clear: the server it means (RFC 6066, 8446). */
 
-export type Greeting =
+export type ClientHello =
   /** Not all there yet. */
   | { readonly kind: "more" }
   | { readonly kind: "not_tls" }
-  /** TLS, but not a greeting that can be understood. */
+  /** TLS, but not a ClientHello that can be understood. */
   | { readonly kind: "malformed" }
   /** `serverName` in lower case; null when it says none, as for addresses. */
   | { readonly kind: "hello"; readonly serverName: string | null };
 
 const handshakeRecord = 22;
-const clientHello = 1;
+const clientHelloMessage = 1;
 const serverNameExtension = 0;
 const hostName = 0;
 const recordHeader = 5;
 /** A TLS record holds no more; nor does any client's first message. */
 const maxRecord = 16_384;
-export const maxGreeting = 16_384 + 1024;
+export const maxClientHello = 16_384 + 1024;
 
-const more: Greeting = { kind: "more" };
-const malformed: Greeting = { kind: "malformed" };
+const more: ClientHello = { kind: "more" };
+const malformed: ClientHello = { kind: "malformed" };
 
 /** Reads the bytes that a client sent so far; the message may be spread over records, records over pieces. */
-export function readGreeting(bytes: Buffer): Greeting {
+export function readClientHello(bytes: Buffer): ClientHello {
   if (bytes.length === 0) return more;
   if (bytes[0] !== handshakeRecord || (bytes.length > 1 && bytes[1] !== 3)) return { kind: "not_tls" };
   const { message, whole } = unpack(bytes);
   if (message.length >= 4) {
-    if (message[0] !== clientHello) return malformed;
+    if (message[0] !== clientHelloMessage) return malformed;
     const end = 4 + message.readUIntBE(1, 3);
-    if (end > maxGreeting) return malformed;
+    if (end > maxClientHello) return malformed;
     if (message.length >= end) return readHello(message.subarray(4, end));
   }
-  return whole && bytes.length <= maxGreeting + recordHeader ? more : malformed;
+  return whole && bytes.length <= maxClientHello + recordHeader ? more : malformed;
 }
 
 /** What the leading handshake records carry. `whole`: nothing else stands between or after them. */
@@ -49,7 +49,7 @@ function unpack(bytes: Buffer): { readonly message: Buffer; readonly whole: bool
   return { message: Buffer.concat(parts), whole: true };
 }
 
-function readHello(message: Buffer): Greeting {
+function readHello(message: Buffer): ClientHello {
   try {
     const fields = new Cursor(message);
     fields.skip(2 + 32);

@@ -1,6 +1,6 @@
 /** Connections outward, to addresses and never to names. */
 import { connect, type Socket } from "node:net";
-import { EgressFailed } from "./outside.ts";
+import { EgressFailed } from "./destination.ts";
 
 /** For one address, and for all of a name's together, ms. */
 const addressMs = 5_000;

@@ -1,6 +1,7 @@
 /** One plain HTTP request of a client, passed on to a server that was checked, and its answer passed back. */
 import type { Socket } from "node:net";
 import { passBody } from "./body.ts";
+import { EgressFailed } from "./destination.ts";
 import {
   type Fields,
   MalformedHead,
@@ -12,7 +13,6 @@ import {
   upgradeOf,
   writeHead,
 } from "./message-head.ts";
-import { EgressFailed } from "./outside.ts";
 import { type Source, SourceFailure, write } from "./source.ts";
 import { join } from "./tunnel.ts";
 

@@ -6,7 +6,13 @@
  */
 import type { NetworkSpec } from "../../../actors/agent/manifest/spec.ts";
 import { policyOf } from "../../../actors/policy/network/policy.ts";
-import { type Destination, destinationOf, EgressFailed, type FailureCode, type Outside } from "./outside.ts";
+import {
+  type Destination,
+  destinationOf,
+  type EgressEnvironment,
+  EgressFailed,
+  type FailureCode,
+} from "./destination.ts";
 
 export interface GuardedRequest {
   /** http or https, without user info. */
@@ -23,7 +29,7 @@ export interface GuardedRequest {
   readonly signal: AbortSignal;
 }
 
-export interface GuardedOptions extends Outside {
+export interface GuardedOptions extends EgressEnvironment {
   /** PEM certificates trusted instead of the usual ones. */
   readonly trust?: readonly string[];
 }

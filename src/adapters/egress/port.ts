@@ -1,7 +1,7 @@
 /** What the rest of the service may use of egress: guarded calls, the proxy for sandboxes, and their failures. */
 export type { Admission } from "./admission.ts";
+export { type EgressEnvironment, EgressFailed, EgressRefused, type Resolver, systemResolver } from "./destination.ts";
 export { type GuardedOptions, type GuardedResponse, guardedFetch } from "./guarded-fetch.ts";
-export { EgressFailed, EgressRefused, type Outside, type Resolver, systemResolver } from "./outside.ts";
 export {
   createProxy,
   type Outcome,

@@ -6,16 +6,16 @@ import type { Socket } from "node:net";
 import { LRUCache } from "lru-cache";
 import { readHost, splitPort, writeHost } from "../../../actors/policy/network/host.ts";
 import type { Admission, ConnectionSlot, ProxyClient } from "./admission.ts";
+import { type Destination, destinationOf, type EgressEnvironment, EgressFailed, EgressRefused } from "./destination.ts";
 import { dial } from "./dial.ts";
 import { forward, type Upstream } from "./forward.ts";
 import { MalformedHead, maxRequestHead, parseRequestHead, type RequestHead, valuesOf } from "./message-head.ts";
-import { type Destination, destinationOf, EgressFailed, EgressRefused, type Outside } from "./outside.ts";
 import { Source, SourceFailure, write } from "./source.ts";
-import { greetingRefusal, join } from "./tunnel.ts";
+import { clientHelloRefusal, join } from "./tunnel.ts";
 
 export interface ProxyOptions<C extends ProxyClient> {
   readonly admission: Admission<C>;
-  readonly outside: Outside;
+  readonly outside: EgressEnvironment;
   /** Hears of every refusal before the client does. Must not reject. */
   refused(client: C, refusal: EgressRefused): Promise<void>;
   /** Hears of every request's outcome, for counting. */
@@ -35,8 +35,8 @@ const maxUnauthenticated = 512;
 /** How long a refused client may take to read why, ms. */
 const lingerMs = 2_000;
 
-/** An answer of the proxy's own. */
-class Answer extends Error {
+/** An answer of the proxy's own, for a request that it does not pass on. */
+class ProxyRefusal extends Error {
   constructor(
     readonly status: number,
     readonly code: string,
@@ -142,22 +142,27 @@ class Connection<C extends ProxyClient> {
     return head;
   }
 
-  /** @throws Answer 407, 503 */
+  /** @throws ProxyRefusal 407, 503 */
   private async authenticate({ fields }: RequestHead): Promise<C> {
     const [authorization, ...others] = valuesOf(fields, "proxy-authorization");
     const { admission } = this.options;
     const subject =
       authorization === undefined || others.length > 0 ? null : await admission.admit(authorization).catch(unavailable);
     if (subject === null || (this.admitted !== null && this.admitted.instanceId !== subject.instanceId)) {
-      throw new Answer(407, "invalid_token", "Credentials of a running execution are needed", "unauthenticated", {}, [
-        'Proxy-Authenticate: Basic realm="svc egress"',
-      ]);
+      throw new ProxyRefusal(
+        407,
+        "invalid_token",
+        "Credentials of a running execution are needed",
+        "unauthenticated",
+        {},
+        ['Proxy-Authenticate: Basic realm="svc egress"'],
+      );
     }
     this.authenticated();
     this.admitted = subject;
     if (this.slot === null) {
       this.slot = admission.enter(subject, () => this.socket.destroy());
-      if (this.slot === null) throw new Answer(503, "too_many_connections", "Too many connections", "failed");
+      if (this.slot === null) throw new ProxyRefusal(503, "too_many_connections", "Too many connections", "failed");
       // Gone while its credentials were looked at: nothing else would give the slot back.
       if (this.socket.destroyed) {
         this.slot.leave();
@@ -193,10 +198,10 @@ class Connection<C extends ProxyClient> {
       const { anyProtocol } = destination;
       const host = readHost(target.host);
       if (host === null) throw new Error("unreachable: decided before");
-      const asked = { host: writeHost(host), isName: host.kind === "name", anyProtocol };
+      const target = { host: writeHost(host), isName: host.kind === "name", anyProtocol };
       // Where anything may be spoken the server may be the one to begin.
       if (anyProtocol) upstream.pipe(this.socket);
-      const refusal = await greetingRefusal(this.source, asked);
+      const refusal = await clientHelloRefusal(this.source, target);
       upstream.unpipe(this.socket);
       if (refusal !== null) {
         await this.note(new EgressRefused(refusal, target.host, target.port));
@@ -261,13 +266,13 @@ class Connection<C extends ProxyClient> {
   }
 
   /** What the client is told; null when the client is gone. */
-  private async answerTo(error: unknown): Promise<Answer | null> {
+  private async answerTo(error: unknown): Promise<ProxyRefusal | null> {
     if (this.socket.destroyed) return null;
-    if (error instanceof Answer) return error;
+    if (error instanceof ProxyRefusal) return error;
     if (error instanceof EgressRefused) {
       await this.note(error);
       const { host, port, reason } = error;
-      return new Answer(403, "egress_denied", `${host}:${port} is not allowed: ${reason}`, "refused", {
+      return new ProxyRefusal(403, "egress_denied", `${host}:${port} is not allowed: ${reason}`, "refused", {
         host,
         port,
         reason,
@@ -275,16 +280,16 @@ class Connection<C extends ProxyClient> {
     }
     if (error instanceof EgressFailed) {
       const status = error.code === "unreachable" ? 504 : 502;
-      return new Answer(status, `egress_${error.code}`, error.message, "failed");
+      return new ProxyRefusal(status, `egress_${error.code}`, error.message, "failed");
     }
     if (error instanceof MalformedHead) return malformed(error.message);
     if (error instanceof SourceFailure) {
       return error.kind === "too_long"
-        ? new Answer(431, "header_too_large", "The request's head is too large", "malformed")
+        ? new ProxyRefusal(431, "header_too_large", "The request's head is too large", "malformed")
         : null;
     }
     this.options.failed(error);
-    return new Answer(502, "egress_failed", "The request could not be passed on", "failed");
+    return new ProxyRefusal(502, "egress_failed", "The request could not be passed on", "failed");
   }
 
   /** Says no more, and does not wait long for the client to hear it. */
@@ -298,10 +303,12 @@ class Connection<C extends ProxyClient> {
   }
 }
 
-const malformed = (message: string): Answer => new Answer(400, "malformed_request", message, "malformed");
+const malformed = (message: string): ProxyRefusal => new ProxyRefusal(400, "malformed_request", message, "malformed");
 
 function unavailable(): never {
-  throw new Answer(503, "service_unavailable", "The service cannot do this now", "failed", {}, ["Retry-After: 1"]);
+  throw new ProxyRefusal(503, "service_unavailable", "The service cannot do this now", "failed", {}, [
+    "Retry-After: 1",
+  ]);
 }
 
 interface Authority {
@@ -310,7 +317,7 @@ interface Authority {
   readonly port: number;
 }
 
-/** @param usualPort null where the port has to be written @throws Answer 400 */
+/** @param usualPort null where the port has to be written @throws ProxyRefusal 400 */
 function authorityOf(text: string, usualPort: number | null): Authority {
   // User info, and anything else that two readers could take for different hosts.
   if (!/^[\x21-\x7e]{1,300}$/.test(text) || /[@\\/?#%]/.test(text)) throw malformed("The target is no host and port");
@@ -320,7 +327,7 @@ function authorityOf(text: string, usualPort: number | null): Authority {
   return { host: host.toLowerCase(), port: to };
 }
 
-/** A request has one Host, the one its target names. @throws EgressRefused, Answer 400 */
+/** A request has one Host, the one its target names. @throws EgressRefused, ProxyRefusal 400 */
 function checkHost({ fields }: RequestHead, target: Authority, required: boolean): void {
   const hosts = valuesOf(fields, "host");
   const [host] = hosts;
@@ -332,7 +339,7 @@ function checkHost({ fields }: RequestHead, target: Authority, required: boolean
   }
 }
 
-function render({ status, code, message, extras, headers }: Answer, keep: boolean, headOnly: boolean): string {
+function render({ status, code, message, extras, headers }: ProxyRefusal, keep: boolean, headOnly: boolean): string {
   const body = JSON.stringify({ error: message, code, ...extras });
   return [
     `HTTP/1.1 ${status} ${reasons[status] ?? "Error"}`,

@@ -1,7 +1,7 @@
 /** Two connections joined: what one side sends the other receives, until both are silent. */
 import type { Socket } from "node:net";
-import { type Greeting, maxGreeting, readGreeting } from "./client-hello.ts";
-import type { RefusalReason } from "./outside.ts";
+import { type ClientHello, maxClientHello, readClientHello } from "./client-hello.ts";
+import type { RefusalReason } from "./destination.ts";
 import type { Source } from "./source.ts";
 
 /** A tunnel through which nothing moves is closed, ms. */
@@ -9,7 +9,7 @@ const tunnelIdleMs = 300_000;
 /** How long one side may take to read the rest after the other is gone, ms. */
 const lingerMs = 5_000;
 /** How long a client may take to say which server it means, ms. */
-const greetingMs = 10_000;
+const clientHelloMs = 10_000;
 
 /**
  * Joins two sockets that have no other reader.
@@ -48,7 +48,7 @@ export function join(client: Socket, upstream: Socket, toUpstream: Buffer, toCli
 }
 
 /** Which server a tunnel was asked for. */
-export interface Asked {
+export interface TunnelTarget {
   /** In lower case; an address without brackets. */
   readonly host: string;
   readonly isName: boolean;
@@ -61,21 +61,21 @@ export interface Asked {
  * @returns the refusal, or null: then the bytes are back in the source
  * @throws SourceFailure when it takes too long to say it
  */
-export async function greetingRefusal(client: Source, asked: Asked): Promise<RefusalReason | null> {
-  await client.ready(asked.anyProtocol ? tunnelIdleMs : greetingMs);
-  const until = performance.now() + greetingMs;
+export async function clientHelloRefusal(client: Source, target: TunnelTarget): Promise<RefusalReason | null> {
+  await client.ready(target.anyProtocol ? tunnelIdleMs : clientHelloMs);
+  const until = performance.now() + clientHelloMs;
   let seen: Buffer = Buffer.alloc(0);
   for (;;) {
-    const piece = await client.read(maxGreeting, until - performance.now());
+    const piece = await client.read(maxClientHello, until - performance.now());
     if (piece !== null) seen = seen.length === 0 ? piece : Buffer.concat([seen, piece]);
-    const refusal = judge(piece === null ? { kind: "not_tls" } : readGreeting(seen), asked);
+    const refusal = judge(piece === null ? { kind: "not_tls" } : readClientHello(seen), target);
     if (refusal === null) client.unread(seen);
     if (refusal !== "undecided") return refusal;
   }
 }
 
-function judge(greeting: Greeting, { host, isName, anyProtocol }: Asked): RefusalReason | null | "undecided" {
-  switch (greeting.kind) {
+function judge(hello: ClientHello, { host, isName, anyProtocol }: TunnelTarget): RefusalReason | null | "undecided" {
+  switch (hello.kind) {
     case "more":
       return "undecided";
     case "not_tls":
@@ -83,7 +83,7 @@ function judge(greeting: Greeting, { host, isName, anyProtocol }: Asked): Refusa
     case "malformed":
       return "server_name_mismatch";
     case "hello": {
-      const { serverName } = greeting;
+      const { serverName } = hello;
       // An address is named by saying nothing (RFC 6066 §3).
       return serverName === host || (serverName === null && !isName) ? null : "server_name_mismatch";
     }

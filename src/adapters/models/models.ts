@@ -6,7 +6,7 @@ import type { ModelsConfig, ProviderConfig, VendorProviderConfig } from "./confi
 import { customaryAliases } from "./defaults.ts";
 import { callModel, type Timing } from "./retries.ts";
 import { createScripted } from "./scripted/scripted.ts";
-import { candidates, Latencies, type ConfiguredProvider, servedBy } from "./selection.ts";
+import { type ConfiguredProvider, candidates, Latencies, servedBy } from "./selection.ts";
 
 export interface ModelsOptions {
   readonly config: ModelsConfig;

@@ -45,7 +45,10 @@ function keyOf(candidate: Candidate): string {
 
 /** The model a provider has under an alias. */
 export function servedBy(configured: ConfiguredProvider, alias: string): ServedModel | undefined {
-  return configured.models.find((model) => model.alias === alias) ?? (configured.everyAlias && { ...configured.everyAlias, alias });
+  return (
+    configured.models.find((model) => model.alias === alias) ??
+    (configured.everyAlias && { ...configured.everyAlias, alias })
+  );
 }
 
 /**

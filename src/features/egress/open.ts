@@ -3,7 +3,12 @@ import { chmodSync, mkdirSync, rmSync } from "node:fs";
 import { type AddressInfo, createServer, type Server } from "node:net";
 import { basename, dirname } from "node:path";
 import { Counter, Gauge } from "prom-client";
-import { createProxy, type Proxy as EgressProxy, type Outcome, type Outside } from "../../adapters/egress/port.ts";
+import {
+  createProxy,
+  type EgressEnvironment,
+  type Proxy as EgressProxy,
+  type Outcome,
+} from "../../adapters/egress/port.ts";
 import { openPort } from "../../lib/start-failure.ts";
 import { removeDeadSockets, within } from "../../lib/unix-sockets.ts";
 import type { Runtime } from "../../runtime/port.ts";
@@ -19,7 +24,7 @@ export interface EgressOptions {
   readonly port: number;
   /** Path of the unix socket: what sandboxes without a network are given the directory of. */
   readonly socket: string;
-  readonly outside: Outside;
+  readonly outside: EgressEnvironment;
   /** Whether an agent may be open to every public host. */
   readonly openEgress: boolean;
   readonly tokens: Pick<ExecutionTokens, "verify">;

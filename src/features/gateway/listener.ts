@@ -1,6 +1,6 @@
 /**
  * The internal listener: TCP, and a unix socket of this node beside those of its neighbours. A sandbox
- * without a network is given the directory of sockets and reaches whichever node lives.
+ * without a network is given the directory of sockets and reaches the first node that accepts.
  */
 import { chmodSync, mkdirSync, rmSync } from "node:fs";
 import type { Server as NetServer, Socket } from "node:net";

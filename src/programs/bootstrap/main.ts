@@ -6,12 +6,12 @@
  */
 import { writeSync } from "node:fs";
 import { killStartup, runStartup, startupFailedCode } from "../startup.ts";
-import { diagnostic, endingOf, exitCodes } from "./ending.ts";
 import { exchange } from "./exchange.ts";
 import { exec, killRunningCommand } from "./exec.ts";
+import { diagnostic, exitCodes, exitOf } from "./exit.ts";
+import { hideEnvironment } from "./hide-environment.ts";
 import { BadInput, type BootstrapInput, commandEnvironment, readInput } from "./input.ts";
 import { serveRelays } from "./relay.ts";
-import { seclude } from "./seclude.ts";
 import { createTransport } from "./transport.ts";
 
 function say(level: "ERROR" | "WARN" | "DEBUG", message: string): void {
@@ -47,7 +47,7 @@ async function run(): Promise<number> {
       if (input.debug) say("DEBUG", message);
     },
   });
-  const { exitCode, output, error } = endingOf(outcome);
+  const { exitCode, output, error } = exitOf(outcome);
   if (output !== "") await Bun.write(Bun.stdout, output);
   if (error !== null) say("ERROR", error);
   return exitCode;
@@ -60,7 +60,7 @@ async function run(): Promise<number> {
 async function prepareForCommands(input: BootstrapInput): Promise<void> {
   if (!input.relay || input.gatewaySockets === null) return;
   await Bun.sleep(0);
-  if (!(await seclude())) say("WARN", "commands can read the environment of the bootstrap");
+  if (!(await hideEnvironment())) say("WARN", "commands can read the environment of the bootstrap");
   const { orchestratorUrl, gatewaySockets, egressSockets } = input;
   for (const wrong of await serveRelays({ orchestratorUrl, gatewaySockets, egressSockets })) say("WARN", wrong);
 }

@@ -1,6 +1,6 @@
 /**
  * Makes loopback addresses answer inside a network namespace of its own, for programs that know nothing of the
- * unix sockets that are the only way out: bytes go from the loopback port to whichever socket accepts.
+ * unix sockets that are the only way out: bytes go from the loopback port to the first socket that accepts.
  */
 import type { connect, Socket } from "node:net";
 import { listSockets } from "./transport.ts";

@@ -1,6 +1,6 @@
 /**
  * One request to the dispatch gateway. Every node of the host listens on a socket of its own in one
- * directory: whichever answers will do, so a node may die and another take over. Without sockets, TCP.
+ * directory; the first that accepts serves the request, so a node may die and another take over. Without sockets, TCP.
  */
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";

@@ -22,9 +22,9 @@
 import { writeSync } from "node:fs";
 import { constants } from "node:os";
 import { processes } from "../../lib/process-table.ts";
+import { hideEnvironment } from "../bootstrap/hide-environment.ts";
 import { commandEnvironment } from "../bootstrap/input.ts";
 import { serveRelays } from "../bootstrap/relay.ts";
-import { seclude } from "../bootstrap/seclude.ts";
 import { killStartup, runStartup, startupFailedCode } from "../startup.ts";
 import { commandFor } from "./command.ts";
 import { proxiedFlag, runProxied } from "./proxied.ts";
@@ -69,7 +69,7 @@ async function run(path: string, args: readonly string[]): Promise<number> {
 }
 
 async function open(): Promise<void> {
-  if (!(await seclude())) say("WARN", "commands can read the environment of this program");
+  if (!(await hideEnvironment())) say("WARN", "commands can read the environment of this program");
   const { SVC_ORCHESTRATOR_URL: url, SVC_GATEWAY_SOCKETS: gatewaySockets, SVC_EGRESS_SOCKETS: egress } = environment;
   if (!url || !URL.canParse(url) || !gatewaySockets) return;
   const wrong = await serveRelays({ orchestratorUrl: new URL(url), gatewaySockets, egressSockets: egress || null });

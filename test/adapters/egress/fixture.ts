@@ -3,7 +3,7 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 import { parseHostPattern } from "../../../actors/policy/network/pattern.ts";
 import { type NetworkRules, policyOf } from "../../../actors/policy/network/policy.ts";
 import type { Admission, ProxyClient } from "../../../src/adapters/egress/admission.ts";
-import type { EgressRefused } from "../../../src/adapters/egress/outside.ts";
+import type { EgressRefused } from "../../../src/adapters/egress/destination.ts";
 import { createProxy, type Outcome } from "../../../src/adapters/egress/proxy.ts";
 
 export interface Fixture {
@@ -205,7 +205,7 @@ const sized = (lengthBytes: number, ...parts: readonly Uint8Array[]): Buffer => 
 };
 
 /** The first message of a TLS client, in one record, naming those servers; null: none. */
-export function greeting(...names: readonly (string | null)[]): Buffer {
+export function hello(...names: readonly (string | null)[]): Buffer {
   const hosts = names
     .filter((name) => name !== null)
     .map((name) => Buffer.concat([Buffer.from([0]), sized(2, Buffer.from(name))]));

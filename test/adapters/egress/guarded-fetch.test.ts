@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import type { NetworkSpec } from "../../../actors/agent/manifest/spec.ts";
 import { parseHostPattern } from "../../../actors/policy/network/pattern.ts";
+import { EgressFailed, EgressRefused } from "../../../src/adapters/egress/destination.ts";
 import { type GuardedRequest, guardedFetch } from "../../../src/adapters/egress/guarded-fetch.ts";
-import { EgressFailed, EgressRefused } from "../../../src/adapters/egress/outside.ts";
 
 const disposers: (() => void)[] = [];
 afterEach(() => {

@@ -3,20 +3,11 @@ import { readFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import type { NetworkRules } from "../../../actors/policy/network/policy.ts";
-import { readGreeting } from "../../../src/adapters/egress/client-hello.ts";
+import { readClientHello } from "../../../src/adapters/egress/client-hello.ts";
 import { Source } from "../../../src/adapters/egress/source.ts";
-import { greetingRefusal } from "../../../src/adapters/egress/tunnel.ts";
+import { clientHelloRefusal } from "../../../src/adapters/egress/tunnel.ts";
 import { until } from "../../harness/until.ts";
-import {
-  type Fixture,
-  greeting,
-  listenAnywhere,
-  openFixture,
-  openPeer,
-  RawClient,
-  records,
-  request,
-} from "./fixture.ts";
+import { type Fixture, hello, listenAnywhere, openFixture, openPeer, RawClient, records, request } from "./fixture.ts";
 
 const disposers: (() => void)[] = [];
 afterEach(() => {
@@ -92,17 +83,17 @@ test("either side may end its half and still get the rest", async () => {
 });
 
 test.each([
-  ["the host's name", greeting("api.test"), null],
-  ["the host's name in capitals", greeting("API.Test"), null],
-  ["in many records", records(greeting("api.test"), 7), null],
-  ["another name", greeting("evil.test"), "server_name_mismatch"],
-  ["another name in many records", records(greeting("evil.test"), 1), "server_name_mismatch"],
-  ["a name below", greeting("x.api.test"), "server_name_mismatch"],
-  ["a name with a dot behind", greeting("api.test."), "server_name_mismatch"],
-  ["no name", greeting(null), "server_name_mismatch"],
-  ["two names", greeting("api.test", "evil.test"), "server_name_mismatch"],
+  ["the host's name", hello("api.test"), null],
+  ["the host's name in capitals", hello("API.Test"), null],
+  ["in many records", records(hello("api.test"), 7), null],
+  ["another name", hello("evil.test"), "server_name_mismatch"],
+  ["another name in many records", records(hello("evil.test"), 1), "server_name_mismatch"],
+  ["a name below", hello("x.api.test"), "server_name_mismatch"],
+  ["a name with a dot behind", hello("api.test."), "server_name_mismatch"],
+  ["no name", hello(null), "server_name_mismatch"],
+  ["two names", hello("api.test", "evil.test"), "server_name_mismatch"],
   ["a record of another kind between", Buffer.from([22, 3, 1, 0, 1, 1, 23, 3, 3, 0, 1, 0]), "server_name_mismatch"],
-  ["a greeting that claims to be huge", Buffer.from([22, 3, 1, 0, 4, 1, 255, 255, 255]), "server_name_mismatch"],
+  ["a ClientHello that claims to be huge", Buffer.from([22, 3, 1, 0, 4, 1, 255, 255, 255]), "server_name_mismatch"],
 ] as const)("TLS that means %s", async (_, bytes, reason) => {
   const { peer, proxy } = await scene((port) => [`api.test:${port}`, `127.0.0.1:${port}`]);
   const agent = await tunnel(proxy, `api.test:${peer.port}`);
@@ -120,20 +111,20 @@ test.each([
 test("to an address TLS sends no name, or that address", async () => {
   const { peer, proxy } = await scene((port) => [`127.0.0.1:${port}`]);
   const agent = await tunnel(proxy, `127.0.0.1:${peer.port}`);
-  agent.send(greeting(null));
+  agent.send(hello(null));
   await until(() => peer.heard().length > 0);
   const other = await tunnel(proxy, `127.0.0.1:${peer.port}`);
-  other.send(greeting("api.test"));
+  other.send(hello("api.test"));
   await other.all();
   expect(proxy.refusals.map((refusal) => refusal.reason)).toEqual(["server_name_mismatch"]);
 });
 
 test.each([
   ["plain HTTP", Buffer.from("GET / HTTP/1.1\r\n\r\n"), "not_tls"],
-  ["an old greeting", Buffer.from([0x80, 0x2e, 1, 3, 1]), "not_tls"],
+  ["an old hello", Buffer.from([0x80, 0x2e, 1, 3, 1]), "not_tls"],
   ["nothing", Buffer.alloc(0), "not_tls"],
-  ["half a greeting", greeting("api.test").subarray(0, 30), "not_tls"],
-  ["TLS", greeting("api.test"), null],
+  ["half a hello", hello("api.test").subarray(0, 30), "not_tls"],
+  ["TLS", hello("api.test"), null],
 ] as const)("where the port is not written, %s before the end is %p", async (_, bytes, reason) => {
   const sources: Source[] = [];
   const server = createServer({ allowHalfOpen: true }, (socket) => sources.push(new Source(socket)));
@@ -144,22 +135,22 @@ test.each([
   await until(() => sources.length === 1);
   const [source] = sources;
   if (source === undefined) throw new Error("unreachable");
-  expect(await greetingRefusal(source, { host: "api.test", isName: true, anyProtocol: false })).toBe(reason);
+  expect(await clientHelloRefusal(source, { host: "api.test", isName: true, anyProtocol: false })).toBe(reason);
 });
 
-test("no prefix of a greeting is taken for all of it, and no noise breaks the reader", () => {
-  const whole = records(greeting("api.test"), 50);
-  for (let end = 0; end < whole.length; end++) expect(readGreeting(whole.subarray(0, end)).kind).toBe("more");
-  expect(readGreeting(Buffer.concat([whole, Buffer.from("early data")]))).toEqual({
+test("no prefix of a ClientHello is taken for all of it, and no noise breaks the reader", () => {
+  const whole = records(hello("api.test"), 50);
+  for (let end = 0; end < whole.length; end++) expect(readClientHello(whole.subarray(0, end)).kind).toBe("more");
+  expect(readClientHello(Buffer.concat([whole, Buffer.from("early data")]))).toEqual({
     kind: "hello",
     serverName: "api.test",
   });
-  const bytes = greeting("api.test");
+  const bytes = hello("api.test");
   for (let at = 0; at < bytes.length; at++) {
     for (const value of [0, 1, 127, 255]) {
       const broken = Buffer.from(bytes);
       broken[at] = value;
-      expect(["more", "not_tls", "malformed", "hello"]).toContain(readGreeting(broken).kind);
+      expect(["more", "not_tls", "malformed", "hello"]).toContain(readClientHello(broken).kind);
     }
   }
 });

@@ -188,9 +188,13 @@ describe("time", () => {
 
   test("a try takes no longer than what is left of the budget", async () => {
     const long = { ...selection, callTimeoutMs: 60_000 };
-    const error = await callModel(aCall({ budgetMs: 50 }), [candidate(deaf)], long, new Latencies(), quickTiming()).catch(
-      (cause) => cause,
-    );
+    const error = await callModel(
+      aCall({ budgetMs: 50 }),
+      [candidate(deaf)],
+      long,
+      new Latencies(),
+      quickTiming(),
+    ).catch((cause) => cause);
     expect(error).toMatchObject({ errorClass: "timeout" });
   });
 

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import type { Json } from "../../../actors/kernel/json.ts";
 import { policyOf } from "../../../actors/policy/network/policy.ts";
-import { EgressRefused } from "../../../src/adapters/egress/outside.ts";
+import { EgressRefused } from "../../../src/adapters/egress/destination.ts";
 import type { Subject } from "../../../src/features/egress/admission.ts";
 import { createRefusals } from "../../../src/features/egress/refusals.ts";
 import type { Incident } from "../../../src/features/incidents/service.ts";

@@ -13,7 +13,7 @@ import type { ContainerPrograms } from "./programs.ts";
 
 /** Host user and group of what belongs to an agent. */
 export const agentUser = 1_000;
-/** An engine that refuses is asked again: some refusals are its own haste. */
+/** An engine that refuses is asked again: some refusals are transient. */
 const attempts = 3;
 const retryMs = 300;
 

@@ -17,7 +17,7 @@ import type { ImageFacts } from "./engine.ts";
 import type { LaunchRecord } from "./paths.ts";
 
 const idleMs = 30 * 60_000;
-/** The run that asked for one is let begin first. */
+/** The run that asked for one starts first. */
 const fillAfterMs = 200;
 /** A keeper that does not come up within this is given up. */
 const readyMs = 30_000;

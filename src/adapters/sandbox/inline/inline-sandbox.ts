@@ -10,8 +10,8 @@
  */
 import { trimText } from "../../../../actors/execution/trim.ts";
 import { utf8Tail } from "../../../../actors/kernel/text.ts";
-import { diagnostic, endingOf, exitCodes } from "../../../programs/bootstrap/ending.ts";
 import { exchange } from "../../../programs/bootstrap/exchange.ts";
+import { diagnostic, exitCodes, exitOf } from "../../../programs/bootstrap/exit.ts";
 import { BadInput, type BootstrapInput, readInput } from "../../../programs/bootstrap/input.ts";
 import { type Reply, readReply, type Send } from "../../../programs/bootstrap/transport.ts";
 import {
@@ -142,7 +142,7 @@ class InlineSandbox implements Sandbox {
           if (input.debug) say("DEBUG", message);
         },
       });
-      const { exitCode, output, error } = endingOf(outcome);
+      const { exitCode, output, error } = exitOf(outcome);
       if (error !== null) say("ERROR", error);
       return ended("exited", exitCode, output);
     } catch (error) {

@@ -9,7 +9,7 @@
 import { closeSync, openSync, read, readFileSync, writeSync } from "node:fs";
 import { constants as system } from "node:os";
 import { join } from "node:path";
-import { seclude } from "../../../../programs/bootstrap/seclude.ts";
+import { hideEnvironment } from "../../../../programs/bootstrap/hide-environment.ts";
 import { type Found, findProgram } from "../../../../programs/find-program.ts";
 import { childOutput } from "../../../../programs/pipes.ts";
 import { OutputFramer } from "./output-framer.ts";
@@ -44,7 +44,7 @@ function emit(text: string): void {
 const outputs = { stdout: new OutputFramer("stdout", emit), stderr: new OutputFramer("stderr", emit) };
 
 async function keep(): Promise<number> {
-  await seclude();
+  await hideEnvironment();
   openSync(join(controlInside, aliveName), "r+");
   const assignment = await receive();
   const found = programOf(assignment);

@@ -19,7 +19,7 @@ export async function diskUsage(directories: readonly string[], pids: readonly n
   return counted + (await deletedButHeld(devices, pids));
 }
 
-/** Null where there is more than a little, or where things change under the eyes. */
+/** Null where there is more than a little, or where files change while they are counted. */
 function usageOfFew(directories: readonly string[]): number | null {
   const blocks = new Map<string, number>();
   let entries = 0;

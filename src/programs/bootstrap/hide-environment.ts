@@ -10,7 +10,7 @@ const libraries = ["libc.so.6", `libc.musl-${process.arch === "arm64" ? "aarch64
  * user: the execution token is there. Programs it starts are as readable as ever.
  * @returns false where it cannot be done
  */
-export async function seclude(): Promise<boolean> {
+export async function hideEnvironment(): Promise<boolean> {
   if (process.platform !== "linux") return false;
   const { dlopen } = await import("bun:ffi");
   for (const library of libraries) {

@@ -10,7 +10,7 @@ import { withTimeout } from "../../lib/timers.ts";
 export type Resolver = (name: string) => Promise<readonly string[]>;
 
 /** What this node allows and how it finds the outside. */
-export interface Outside {
+export interface EgressEnvironment {
   readonly resolve: Resolver;
   /** `egress.allow_private`: addresses off the open internet that a manifest may list. */
   readonly allowPrivate: readonly HostPattern[];
@@ -74,7 +74,7 @@ export async function destinationOf(
   policy: NetworkPolicy | null,
   host: string,
   port: number,
-  { resolve, allowPrivate }: Outside,
+  { resolve, allowPrivate }: EgressEnvironment,
 ): Promise<Destination> {
   const target = readHost(host);
   if (policy !== null) {

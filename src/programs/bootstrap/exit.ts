@@ -3,7 +3,7 @@ import type { ExchangeOutcome } from "./exchange.ts";
 
 export const exitCodes = { final: 0, fault: 1, badInput: 2, unauthorized: 3, refused: 4, unavailable: 5 } as const;
 
-export interface Ending {
+export interface ProgramExit {
   readonly exitCode: number;
   /** All of standard output. */
   readonly output: string;
@@ -11,7 +11,7 @@ export interface Ending {
   readonly error: string | null;
 }
 
-export function endingOf(outcome: ExchangeOutcome): Ending {
+export function exitOf(outcome: ExchangeOutcome): ProgramExit {
   switch (outcome.kind) {
     case "final":
       return { exitCode: exitCodes.final, output: `${outcome.content}\n`, error: null };
