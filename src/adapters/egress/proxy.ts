@@ -198,10 +198,10 @@ class Connection<C extends ProxyClient> {
       const { anyProtocol } = destination;
       const host = readHost(target.host);
       if (host === null) throw new Error("unreachable: decided before");
-      const target = { host: writeHost(host), isName: host.kind === "name", anyProtocol };
+      const tunnelTarget = { host: writeHost(host), isName: host.kind === "name", anyProtocol };
       // Where anything may be spoken the server may be the one to begin.
       if (anyProtocol) upstream.pipe(this.socket);
-      const refusal = await clientHelloRefusal(this.source, target);
+      const refusal = await clientHelloRefusal(this.source, tunnelTarget);
       upstream.unpipe(this.socket);
       if (refusal !== null) {
         await this.note(new EgressRefused(refusal, target.host, target.port));
