@@ -40,7 +40,7 @@ export function agentEvent(
 }
 
 /**
- * What becomes of a wish for another status. The one an agent has already is granted and changes nothing.
+ * What becomes of a request for another status. The one an agent has already is granted and changes nothing.
  *
  *   active   → paused             agent_paused
  *   active, paused → archived     no event

@@ -33,12 +33,12 @@ export function startChild(
   life: Life,
   role: ChildRole,
   concern: string,
-  wish: Pick<ChildStart, "agent" | "timeout_ms" | "input">,
+  request: Pick<ChildStart, "agent" | "timeout_ms" | "input">,
 ): string {
   const id = life.context.newId();
   life.state.children.push({ id, role, concern, agent_id: null });
   const trigger = role === "output_handler" ? "output_handler" : "validator";
-  const input: ChildStart = { child_execution_id: id, trigger, ...wish };
+  const input: ChildStart = { child_execution_id: id, trigger, ...request };
   life.perform(childStart, input, { id: startId(id), then: "child_started" });
   return id;
 }

@@ -30,7 +30,7 @@ export function failedStatusOf(code: string): FailedStatus {
   return Object.hasOwn(failedStatuses, code) ? (failedStatuses[code] ?? "start_failed") : "start_failed";
 }
 
-/** Attempts of a stimulus that is driven in the background. */
+/** Attempts of a stimulus that is processed in the background. */
 export const maxAttempts = 5;
 const firstPauseMs = 10_000;
 

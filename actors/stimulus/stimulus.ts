@@ -45,7 +45,7 @@ export interface Arrival {
   readonly receivedBy: Receiver;
 }
 
-/** An accepted stimulus, as the node that drives it needs it. */
+/** An accepted stimulus, as the node that processes it needs it. */
 export interface Stimulus extends Arrival {
   readonly id: string;
   readonly executionId: string;
@@ -97,7 +97,7 @@ export interface StimulusRun {
   readonly workflow_name: string;
 }
 
-/** How the driving of a stimulus ended. */
+/** How the processing of a stimulus ended. */
 export type Settlement =
   | { readonly status: "classified"; readonly started: StimulusRun; readonly detail: ClassificationDetail }
   | Failure;

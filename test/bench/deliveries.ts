@@ -120,7 +120,7 @@ export async function allStarted(sql: Sql, accepted: number, timeoutMs = 300_000
       select not exists (select from stimuli where status = 'received') as none`;
     return row?.none === true;
   };
-  await until(waiting, { what: "every stimulus to be driven", timeoutMs, everyMs: 50 });
+  await until(waiting, { what: "every stimulus to be processed", timeoutMs, everyMs: 50 });
   const [row] = await sql<{ stimuli: number; classified: number; runs: number; stimuli_of_runs: number }[]>`
     select (select count(*)::int from stimuli) as stimuli,
       (select count(*)::int from stimuli where status = 'classified') as classified,

@@ -76,7 +76,7 @@ async function expectOnce(sql: Sql, count: number): Promise<void> {
       const [row] = await sql<{ open: number }[]>`select count(*)::int as open from stimuli where status = 'received'`;
       return row?.open === 0;
     },
-    { what: "every stimulus to be driven", timeoutMs: 90_000, everyMs: 100 },
+    { what: "every stimulus to be processed", timeoutMs: 90_000, everyMs: 100 },
   );
   const [counts] = await sql<{ keys: number; classified: number; runs: number; known: number }[]>`
     select (select count(distinct idempotency_key)::int from stimuli where status = 'classified') as keys,

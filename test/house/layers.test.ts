@@ -78,8 +78,8 @@ const importing = (path: string, specifier: string) => [source(path, `import { x
 
 test.each([
   ["src/features/stimuli/intake/ingest.ts", "../../limits/port.ts", true],
-  ["src/features/stimuli/intake/driving/drive.ts", "../../../limits/feature.ts", true],
-  ["src/features/stimuli/intake/driving/drive.ts", "../ingest.ts", true],
+  ["src/features/stimuli/intake/processing/processor.ts", "../../../limits/feature.ts", true],
+  ["src/features/stimuli/intake/processing/processor.ts", "../ingest.ts", true],
   ["src/features/limits/limiter.ts", "../feature.ts", true],
   ["src/features/stimuli/intake/ingest.ts", "../../audit/port.ts", false],
   ["src/features/limits/limiter.ts", "../stimuli/intake/port.ts", false],

@@ -24,9 +24,9 @@ const maxFeedbackBytes = 4096;
 /** Asks every judge. */
 export function convene(life: Life, role: ChildRole, rule: PanelRule, input: ChildInput, attempt = 1): Panel {
   const id = life.context.newId();
-  const wish = { timeout_ms: rule.timeout_ms, input };
+  const request = { timeout_ms: rule.timeout_ms, input };
   const seats = rule.judges.map(({ agent, weight }) => {
-    const execution_id = startChild(life, role, id, { agent, ...wish });
+    const execution_id = startChild(life, role, id, { agent, ...request });
     return { agent, weight, execution_id, open: true, verdict: null, failure: null };
   });
   const overdueAt = life.context.now + rule.timeout_ms + overdueMarginMs;

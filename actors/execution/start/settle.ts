@@ -33,7 +33,7 @@ export interface SettledAgent extends Omit<ResolvedAgent, "spec"> {
   readonly spec: SettledSpec;
   /** The isolation that will be used, `inherit` resolved. */
   readonly isolation: string;
-  /** Of the manifest, else of the overrides, else as the caller wishes, else the default. */
+  /** Of the manifest, else of the overrides, else as the caller says, else the default. */
   readonly securityContext: string;
   /** The caller chose the context, so the caller must be permitted to use it. */
   readonly isContextChosenByCaller: boolean;

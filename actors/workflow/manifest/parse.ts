@@ -26,7 +26,7 @@ export function parseWorkflow(body: string): ParsedWorkflow {
   const wrapped = wrappedIn(outer.document);
   if (wrapped === undefined) return { ...written(outer, body), force: null, scope: null };
   const inner = typeof wrapped === "string" ? written(readText(wrapped), wrapped) : made(wrapped);
-  return { ...inner, ...wishesIn(outer.document) };
+  return { ...inner, ...registrationOptionsIn(outer.document) };
 }
 
 /** JSON that is not quite JSON is read as the YAML it may be. */
@@ -68,7 +68,7 @@ function made(document: Json): Pick<ParsedWorkflow, "document" | "yaml"> {
 }
 
 /** What a wrapper says beside the manifest. */
-function wishesIn(wrapper: Json): Pick<ParsedWorkflow, "force" | "scope"> {
+function registrationOptionsIn(wrapper: Json): Pick<ParsedWorkflow, "force" | "scope"> {
   if (!isObject(wrapper)) return { force: null, scope: null };
   const { force = null, scope = null } = wrapper;
   const issues = [];

@@ -23,7 +23,7 @@ export const judgeTimeoutMs = 300_000;
 /** What may hold a verdict's reasoning (docs/reference/workflows.md). */
 const reasons = ["reasoning", "feedback", "message"];
 
-export interface ChildWish {
+export interface ChildRequest {
   readonly role: AgentChild["role"];
   readonly index: number;
   /** Name or UUID. */
@@ -39,8 +39,8 @@ export interface ChildWish {
 }
 
 /** Asks for a child; its end comes to the state. */
-export function startChild(run: Run, wish: ChildWish): AgentChild {
-  const { role, index, agent, timeout_ms } = wish;
+export function startChild(run: Run, request: ChildRequest): AgentChild {
+  const { role, index, agent, timeout_ms } = request;
   const { header } = run.state;
   const { deadline_at } = run.current;
   const id = run.context.newId();
@@ -49,18 +49,18 @@ export function startChild(run: Run, wish: ChildWish): AgentChild {
     child_execution_id: id,
     agent,
     trigger: role === "agent" ? "workflow" : role === "output_handler" ? "output_handler" : "validator",
-    input: wish.input,
-    intent: wish.intent ?? null,
+    input: request.input,
+    intent: request.intent ?? null,
     timeout_ms: left === null || timeout_ms === null ? (left ?? timeout_ms) : Math.min(left, timeout_ms),
     start_by: deadline_at ?? run.now + startTimeoutMs,
     overrides: {
-      isolation: wish.isolation ?? null,
-      temperature: wish.temperature ?? null,
-      mounts: [...(wish.mounts ?? [])],
+      isolation: request.isolation ?? null,
+      temperature: request.temperature ?? null,
+      mounts: [...(request.mounts ?? [])],
       security_context: header.security_context,
       attachments: role === "agent" ? header.attachments : [],
     },
-    judged: wish.judged ?? null,
+    judged: request.judged ?? null,
   };
   run.perform(agentStart, input, { id: agentStartId(id), then: "agent_started" });
   return { id, role, index, agent, started: false };

@@ -25,7 +25,7 @@ import {
   type VersionKey,
 } from "./versions.ts";
 
-export interface RollbackWish {
+export interface RollbackRequest {
   readonly version: string | null;
   readonly revision: number | null;
 }
@@ -40,11 +40,11 @@ export function changing(parts: AgentParts) {
   }
 
   /** The version a rollback leads to. @throws Problem 404 `agent_version_not_found` */
-  async function rollbackTarget(tx: Transaction, agent: LockedAgent, wish: RollbackWish): Promise<VersionKey> {
+  async function rollbackTarget(tx: Transaction, agent: LockedAgent, request: RollbackRequest): Promise<VersionKey> {
     const { agent_id, previous_version_id: previous } = agent;
     const target =
-      wish.version !== null || wish.revision !== null
-        ? await findVersion(tx, agent_id, wish.version ?? agent.version, wish.revision)
+      request.version !== null || request.revision !== null
+        ? await findVersion(tx, agent_id, request.version ?? agent.version, request.revision)
         : previous === null
           ? null
           : await findVersionById(tx, agent_id, previous);
@@ -70,13 +70,13 @@ export function changing(parts: AgentParts) {
     },
 
     /**
-     * Makes an older version current again; without a wish the one that was current before.
+     * Makes an older version current again; without a version or revision the one that was current before.
      * @throws Problem 403, 404 `agent_version_not_found`, 409 `already_current`
      */
-    async rollback(caller: Caller, agentId: string, wish: RollbackWish): Promise<AgentDetail> {
+    async rollback(caller: Caller, agentId: string, request: RollbackRequest): Promise<AgentDetail> {
       const tenant = await holding(parts, caller, agentId, async (tx, agent, at) => {
         checkMayChange(caller, agent);
-        const { version_id, version, revision } = await rollbackTarget(tx, agent, wish);
+        const { version_id, version, revision } = await rollbackTarget(tx, agent, request);
         if (version_id === agent.current_version_id) {
           throw new Problem("already_current", "This version is the current one");
         }

@@ -23,10 +23,10 @@ import {
   ModelList,
   Patched,
   PatchQuery,
-  RollbackWish,
+  RollbackRequest,
   RuntimeList,
   ScopeChanged,
-  ScopeWish,
+  ScopeRequest,
   VersionList,
 } from "./schema.ts";
 import type { Agents } from "./service.ts";
@@ -117,7 +117,7 @@ export function agentRoutes(agents: Agents): readonly Route[] {
       summary: "Make an older version current again; without a body the one that was current before",
       scope: "agent:deploy",
       params: agentId,
-      body: jsonBody(RollbackWish, { optional: true }),
+      body: jsonBody(RollbackRequest, { optional: true }),
       responses: { 200: AgentDetail },
       handler: (call) => {
         const { version = null, revision = null } = call.body;
@@ -164,7 +164,7 @@ function scopeRoute(agents: Agents, method: Method): Route {
     summary: "Open an agent to every tenant, or give it back to the one it came from",
     scope: "agent:deploy",
     params: agentId,
-    body: jsonBody(ScopeWish),
+    body: jsonBody(ScopeRequest),
     responses: { 200: ScopeChanged },
     handler: (call) => {
       const scope = call.body.scope ?? call.body.target_scope;

@@ -84,8 +84,8 @@ export const Patched = Type.Composite([
 ]);
 export type Patched = Static<typeof Patched>;
 
-/** Published clients name the wish differently. */
-export const ScopeWish = Type.Object({
+/** Published clients use either member. */
+export const ScopeRequest = Type.Object({
   scope: Type.Optional(AgentScope),
   target_scope: Type.Optional(AgentScope),
 });
@@ -102,7 +102,7 @@ export const ScopeChanged = Type.Composite([
 export type ScopeChanged = Static<typeof ScopeChanged>;
 
 /** Nothing: the version that was current before. A revision alone: of the current version. */
-export const RollbackWish = Type.Object({
+export const RollbackRequest = Type.Object({
   version: Type.Optional(Type.String({ minLength: 1, maxLength: 64 })),
   revision: Type.Optional(Type.Integer({ minimum: 1, maximum: 2_147_483_647 })),
 });

@@ -7,11 +7,11 @@ import { PendingApproval, pendingApproval } from "../../../actors/approval/recor
 import { Problem } from "../../../actors/kernel/problem.ts";
 import { bodyChecker } from "../../http/input.ts";
 import { definePublicRoute, media, type RawContent, type Route, rawBody, reply } from "../../http/route.ts";
-import { sourceOf } from "./deciders.ts";
+import { sourceOf } from "./caller.ts";
 import { linkHeaders, messagePage, questionPage } from "./link-page.ts";
-import { checkTexts } from "./refusals.ts";
 import { DecisionBody, LinkDecisionBody } from "./schema.ts";
 import type { Approvals } from "./service.ts";
+import { checkTexts } from "./text-checks.ts";
 import { tokenPattern } from "./token.ts";
 
 const form = "application/x-www-form-urlencoded";

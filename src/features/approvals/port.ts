@@ -1,3 +1,3 @@
 /** What other features may use of approvals. */
-export { deciderOf, sourceOf } from "./deciders.ts";
+export { deciderOf, sourceOf } from "./caller.ts";
 export type { Approvals, Signal } from "./service.ts";

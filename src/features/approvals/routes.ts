@@ -5,8 +5,7 @@ import { idempotent } from "../../http/idempotency.ts";
 import { listSchema, pageOf } from "../../http/paging.ts";
 import { type Call, defineRoute, JsonText, jsonBody, type Route, reply, uuidParam } from "../../http/route.ts";
 import type { Sql } from "../../store/postgres.ts";
-import { deciderOf, sourceOf } from "./deciders.ts";
-import { checkRecipient, checkTexts } from "./refusals.ts";
+import { deciderOf, sourceOf } from "./caller.ts";
 import {
   ApproveBody,
   DecisionBody,
@@ -18,6 +17,7 @@ import {
   RejectBody,
 } from "./schema.ts";
 import type { Act, Approvals } from "./service.ts";
+import { checkRecipient, checkTexts } from "./text-checks.ts";
 
 export interface ApprovalRoutesOptions {
   readonly approvals: Approvals;

@@ -174,7 +174,7 @@ export const executions = defineFeature({
             volumes,
             instances: sandboxes,
             runs,
-            orphans: { agents, cancelOfAgent },
+            deletedAgents: { agents, cancelOfAgent },
             retentionDays: settings.executionRetentionDays,
             now,
             report: info,

@@ -84,7 +84,7 @@ export function executionRoutes({ executions, streams, runtime, sql }: Execution
         const { query, request, identity, tenant } = call;
         const { at, state } = await executions.find(tenant, call.params.id);
         const names = query.events?.split(",").map((name) => name.trim()) ?? null;
-        const wishes = {
+        const options = {
           after: resumePoint(request.headers.get("last-event-id")) ?? query.from ?? 0,
           follow: query.follow && !isOver(state),
           names: names === null ? null : new Set(names),
@@ -92,7 +92,7 @@ export function executionRoutes({ executions, streams, runtime, sql }: Execution
           flat: query.format === "flat",
         };
         return streams.open(call, tenant, (stream) =>
-          streamExecution(runtime.of(execution).at(at.tenant, at.key), wishes, stream),
+          streamExecution(runtime.of(execution).at(at.tenant, at.key), options, stream),
         );
       },
     });
@@ -205,6 +205,6 @@ export function executionRoutes({ executions, streams, runtime, sql }: Execution
 
 /** Prompts and responses are shown to who asks for them and may see them; to others they are null. */
 function includesPrompts({ query, identity }: Call<unknown, typeof RecordQuery.static>): boolean {
-  const wished = query.include?.split(",").some((part) => part.trim() === "llm") ?? false;
-  return wished && identity.scopes.has("execution:logs");
+  const isRequested = query.include?.split(",").some((part) => part.trim() === "llm") ?? false;
+  return isRequested && identity.scopes.has("execution:logs");
 }

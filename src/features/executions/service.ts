@@ -25,7 +25,7 @@ import { type Address, MailboxFull, MessageRejected, type Runtime } from "../../
 import type { Agents } from "../agents/port.ts";
 import type { OpenVolumes } from "../volumes/port.ts";
 import type { Concurrency } from "./concurrency.ts";
-import { StartWatch } from "./orphans.ts";
+import { StartWatch } from "./deleted-agents.ts";
 import type { KeptPlans } from "./plans.ts";
 import type { ExecutionRecords, ListFilter } from "./records.ts";
 import type { ExecutionFilter, Started } from "./schema.ts";

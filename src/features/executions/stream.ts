@@ -6,7 +6,7 @@ import { type Logged, type LogRequest, streamLog } from "../../http/streams/log-
 import type { EventStream } from "../../http/streams/sse.ts";
 import type { LogEntry } from "../../runtime/port.ts";
 
-export interface StreamWishes extends LogRequest {
+export interface StreamOptions extends LogRequest {
   /** Names to send; terminal events always pass. Null = all. */
   readonly names: ReadonlySet<string> | null;
   /** Whether the reader may see prompts and responses. */
@@ -15,21 +15,21 @@ export interface StreamWishes extends LogRequest {
 }
 
 /** Writes an execution's events until the terminal one, the end of the backlog, or the reader's leave. */
-export function streamExecution(actor: Logged, wishes: StreamWishes, stream: EventStream): Promise<void> {
-  const { names } = wishes;
-  const isWished = ({ entry }: LogEntry) => names === null || isTerminal(entry) || names.has(eventName(entry));
+export function streamExecution(actor: Logged, options: StreamOptions, stream: EventStream): Promise<void> {
+  const { names } = options;
+  const isSelected = ({ entry }: LogEntry) => names === null || isTerminal(entry) || names.has(eventName(entry));
   const telling = {
-    text: (entry: LogEntry) => (isWished(entry) ? eventText(entry, wishes) : null),
+    text: (entry: LogEntry) => (isSelected(entry) ? eventText(entry, options) : null),
     isLast: ({ entry }: LogEntry) => isTerminal(entry),
   };
-  return streamLog(actor, wishes, telling, stream);
+  return streamLog(actor, options, telling, stream);
 }
 
 /** The text of an entry in its usual form, shared by all who follow the same execution. */
 const usual = new WeakMap<LogEntry, string>();
 
 /** An event as one line of a stream; `seq` is its id. */
-export function eventText(entry: LogEntry, { prompts, flat }: Pick<StreamWishes, "prompts" | "flat">): string {
+export function eventText(entry: LogEntry, { prompts, flat }: Pick<StreamOptions, "prompts" | "flat">): string {
   if (prompts || flat) return JSON.stringify(flat ? flatEvent(entry, prompts) : wireEvent(entry.entry, prompts));
   let text = usual.get(entry);
   if (text === undefined) {

@@ -13,8 +13,8 @@ import { isUuid } from "../../http/route.ts";
 import { repeatedly } from "../../lib/timers.ts";
 import type { Runtime } from "../../runtime/port.ts";
 import type { Volumes } from "../volumes/port.ts";
+import { cancelOfDeletedAgents, type DeletedAgentsOptions } from "./deleted-agents.ts";
 import { endInstance } from "./iteration/iteration-run.ts";
-import { cancelOrphans, type OrphanOptions } from "./orphans.ts";
 import type { ExecutionRecords, SweepRow } from "./records.ts";
 
 export interface SweepOptions {
@@ -24,7 +24,7 @@ export interface SweepOptions {
   readonly volumes: Pick<Volumes, "heldForRuns" | "removeHeld" | "eraseDeleted" | "measureWritten">;
   /** Runs of workflows hold sandboxes and volumes as well. */
   readonly runs: HeldByRuns;
-  readonly orphans: OrphanOptions;
+  readonly deletedAgents: DeletedAgentsOptions;
   /** SVC_EXECUTION_RETENTION_DAYS */
   readonly retentionDays: number;
   readonly now: () => number;
@@ -63,7 +63,7 @@ export function startSweeping(options: SweepOptions): () => Promise<void> {
 async function sweep(options: SweepOptions): Promise<void> {
   await sweepInstances(options);
   await sweepVolumes(options);
-  await sweepOrphans(options);
+  await sweepExecutionsOfDeletedAgents(options);
   await trimEnded(options);
   await eraseOld(options);
 }
@@ -120,8 +120,8 @@ async function sweepVolumes({ volumes, records, runs, now, report }: SweepOption
 }
 
 /** Deletions of agents that a crash cut short, or that a start overtook. */
-async function sweepOrphans({ records, orphans, report }: SweepOptions): Promise<void> {
-  const count = await cancelOrphans(orphans, await records.agentsAtWork());
+async function sweepExecutionsOfDeletedAgents({ records, deletedAgents, report }: SweepOptions): Promise<void> {
+  const count = await cancelOfDeletedAgents(deletedAgents, await records.agentsAtWork());
   if (count > 0) report("left_behind_cancelled", { agents: count });
 }
 

@@ -473,7 +473,7 @@ create index approval_links_of_approval on approval_links (approval_id);
 ------------------------------------------------------------------------------------------------------------------------
 
 -- Inbound messages, each of which starts at most one workflow run. A row is the stimulus: its acceptance is this row's
--- commit. While `status` is received it is to be driven to its end; `due_at` is when the next node may take it up, so it
+-- commit. While `status` is received it is to be processed to its end; `due_at` is when the next node may take it up, so it
 -- lies ahead while a node is at work on it.
 create table stimuli (
   tenant              text not null,
@@ -500,7 +500,7 @@ create table stimuli (
   source_id           uuid,
   -- Of a replay that names its workflow: `{workflow, version}`.
   override            jsonb,
-  -- Minted with the stimulus, so that every attempt to drive it starts the same workflow run.
+  -- Minted with the stimulus, so that every attempt to process it starts the same workflow run.
   run_id              uuid not null,
   -- The agent's execution that classifies it, once one was begun.
   router_execution_id uuid,

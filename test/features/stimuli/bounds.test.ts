@@ -3,14 +3,14 @@ import { Problem } from "../../../actors/kernel/problem.ts";
 import type { Arrival, Stimulus } from "../../../actors/stimulus/stimulus.ts";
 import { watchBacklog } from "../../../src/features/stimuli/intake/backlog.ts";
 import { createBodyBudget, withinBudget } from "../../../src/features/stimuli/intake/body-budget.ts";
-import { createPump, type PumpOptions } from "../../../src/features/stimuli/intake/driving/pump.ts";
-import { watchSettled } from "../../../src/features/stimuli/intake/driving/settled-watch.ts";
+import { watchSettled } from "../../../src/features/stimuli/intake/processing/settled-watch.ts";
+import { createWorker, type WorkerOptions } from "../../../src/features/stimuli/intake/processing/worker.ts";
 import { until } from "../../harness/until.ts";
 
-function startPump(options: PumpOptions) {
-  const pump = createPump(options);
-  pump.start();
-  return pump;
+function startWorker(options: WorkerOptions) {
+  const worker = createWorker(options);
+  worker.start();
+  return worker;
 }
 
 test("a tenant's backlog is counted together with what this node added since", async () => {
@@ -75,56 +75,56 @@ test("bytes of deliveries being routed are bounded per tenant and always given b
 
 const stimulus = (tenant: string, id: number) => ({ tenant, id: String(id) }) as unknown as Stimulus;
 
-test("the pump passes over a tenant with slow stimuli and finishes what it began", async () => {
+test("the worker passes over a tenant with slow stimuli and finishes what it began", async () => {
   const waiting = [...Array.from({ length: 200 }, (_, id) => stimulus("slow", id)), stimulus("quick", 200)];
-  const driven: string[] = [];
+  const processed: string[] = [];
   const release = Promise.withResolvers<void>();
-  const pump = startPump({
+  const worker = startWorker({
     due: async (limit, except) => {
       const taken = waiting.filter(({ tenant }) => !except.includes(tenant)).slice(0, limit);
       for (const one of taken) waiting.splice(waiting.indexOf(one), 1);
       return taken;
     },
-    drive: async ({ tenant }) => {
+    processStimulus: async ({ tenant }) => {
       if (tenant === "slow") await release.promise;
-      driven.push(tenant);
+      processed.push(tenant);
       return { kind: "retried" } as const;
     },
     accepting: () => 0,
     report: () => {},
     now: () => 0,
   });
-  await until(() => driven.includes("quick"), { what: "the other tenant's to be driven" });
-  expect(driven).toEqual(["quick"]);
+  await until(() => processed.includes("quick"), { what: "the other tenant's to be processed" });
+  expect(processed).toEqual(["quick"]);
   release.resolve();
-  await until(() => driven.length === 201, { what: "all to be driven" });
-  await pump.close();
+  await until(() => processed.length === 201, { what: "all to be processed" });
+  await worker.close();
 });
 
 test("several tenants whose stimuli take long do not keep another one's waiting", async () => {
   const waiting = Array.from({ length: 1_000 }, (_, id) => stimulus(`slow ${id % 5}`, id));
   waiting.push(stimulus("quick", 1_000));
-  const driven: string[] = [];
+  const processed: string[] = [];
   const release = Promise.withResolvers<void>();
-  const pump = startPump({
+  const worker = startWorker({
     due: async (limit, except) => {
       const taken = waiting.filter(({ tenant }) => !except.includes(tenant)).slice(0, limit);
       for (const one of taken) waiting.splice(waiting.indexOf(one), 1);
       return taken;
     },
-    drive: async ({ tenant }) => {
+    processStimulus: async ({ tenant }) => {
       if (tenant !== "quick") await release.promise;
-      driven.push(tenant);
+      processed.push(tenant);
       return { kind: "retried" } as const;
     },
     accepting: () => 0,
     report: () => {},
     now: () => 0,
   });
-  await until(() => driven.includes("quick"), { what: "the other tenant's to be driven" });
+  await until(() => processed.includes("quick"), { what: "the other tenant's to be processed" });
   release.resolve();
-  await until(() => driven.length === 1_001, { what: "all to be driven" });
-  await pump.close();
+  await until(() => processed.length === 1_001, { what: "all to be processed" });
+  await worker.close();
 });
 
 test.each([
@@ -132,20 +132,20 @@ test.each([
   ["shares the node once what was taken in has waited for seconds", 6_000, 64],
 ])("taking deliveries in %s", async (_, waited, limit) => {
   const limits: number[] = [];
-  const pump = startPump({
+  const worker = startWorker({
     due: async (most) => {
       limits.push(most);
       // A query takes its time.
       await Bun.sleep(1);
       return [{ ...stimulus("busy", limits.length), attempts: 1, receivedAt: 0 } as Stimulus];
     },
-    drive: async () => ({ kind: "retried" }) as const,
+    processStimulus: async () => ({ kind: "retried" }) as const,
     accepting: () => 64,
     report: () => {},
     now: () => waited,
   });
   await until(() => limits.length >= 3, { what: "the third round" });
-  await pump.close();
+  await worker.close();
   expect(limits.slice(0, 3)).toEqual([8, limit, limit]);
 });
 

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { createDrain } from "../../../src/features/stimuli/intake/driving/drain.ts";
+import { createDrain } from "../../../src/features/stimuli/intake/processing/drain.ts";
 
 test("after a while a draining node refuses those who wait, and answers all others", async () => {
   const leaving = new AbortController();

@@ -3,21 +3,21 @@ import { expect, test } from "bun:test";
 import { Problem } from "../../../actors/kernel/problem.ts";
 import type { Arrival, Stimulus } from "../../../actors/stimulus/stimulus.ts";
 import type { Holder } from "../../../src/features/stimuli/intake/acceptance.ts";
-import type { Driven } from "../../../src/features/stimuli/intake/driving/drive.ts";
-import { watchSettled } from "../../../src/features/stimuli/intake/driving/settled-watch.ts";
 import { createIntake, type Intake } from "../../../src/features/stimuli/intake/intake.ts";
+import type { Processed } from "../../../src/features/stimuli/intake/processing/processor.ts";
+import { watchSettled } from "../../../src/features/stimuli/intake/processing/settled-watch.ts";
 
-const failed: Driven = {
+const failed: Processed = {
   kind: "ended",
   settlement: { status: "rejected", code: "no_router_configured", message: "none", extras: {}, detail: null },
 };
 const classified = {
   kind: "ended",
   settlement: { status: "classified", started: { workflow_id: "w", workflow_name: "w" }, detail: { confidence: 1 } },
-} as unknown as Driven;
+} as unknown as Processed;
 
-/** Intake by a tenant that may start `most` runs in all; `drive` says how the nth attempt ends. */
-function intakeOf(most: number, drive: (attempt: number) => Promise<Driven>) {
+/** Intake by a tenant that may start `most` runs in all; `process` says how the nth attempt ends. */
+function intakeOf(most: number, processStimulus: (attempt: number) => Promise<Processed>) {
   let left = most;
   let attempts = 0;
   let ids = 0;
@@ -37,16 +37,16 @@ function intakeOf(most: number, drive: (attempt: number) => Promise<Driven>) {
       },
       holder: async ({ key }) => keys.get(key ?? "") ?? null,
     },
-    async drive({ id, key, executionId }) {
-      const driven = await drive(++attempts);
-      const started = driven.kind === "ended" && driven.settlement.status === "classified";
+    async processStimulus({ id, key, executionId }) {
+      const processed = await processStimulus(++attempts);
+      const started = processed.kind === "ended" && processed.settlement.status === "classified";
       if (started) keys.set(key ?? "", { stimulusId: id, status: "classified", acknowledge: "routed", executionId });
       else {
         keys.delete(key ?? "");
         left++;
       }
       watch.settled({ id });
-      return driven;
+      return processed;
     },
     backlog: { require: async () => {}, added: () => {} },
     watch,

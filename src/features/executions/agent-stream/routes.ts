@@ -7,7 +7,7 @@ import { resumePoint } from "../../../http/streams/log-stream.ts";
 import type { EventStream, EventStreams } from "../../../http/streams/sse.ts";
 import type { LogEntry } from "../../../runtime/port.ts";
 import { StreamQuery } from "../schema.ts";
-import { eventText, type StreamWishes } from "../stream.ts";
+import { eventText, type StreamOptions } from "../stream.ts";
 import type { AgentFeeds, Feed } from "./feeds.ts";
 import type { StreamKey } from "./numbering.ts";
 
@@ -47,7 +47,7 @@ export function agentStreamRoutes({ feeds, isVisible, streams }: AgentStreamOpti
         const key = { tenant, agentId: call.params.id.toLowerCase() };
         if (!(await isVisible(tenant, key.agentId))) throw new Problem("agent_not_found", "Agent not found");
         const names = query.events?.split(",").map((name) => name.trim()) ?? null;
-        const wishes = {
+        const options = {
           follow: query.follow,
           names: names === null ? null : new Set(names),
           prompts: query.verbose && identity.scopes.has("execution:logs"),
@@ -57,7 +57,7 @@ export function agentStreamRoutes({ feeds, isVisible, streams }: AgentStreamOpti
         return streams.open(call, tenant, async (stream) => {
           const last = await feeds.settle(key);
           const after = resume ?? Math.max(0, last - query.backlog);
-          await streamAgent(feeds, key, { ...wishes, after }, stream);
+          await streamAgent(feeds, key, { ...options, after }, stream);
         });
       },
     });
@@ -68,11 +68,11 @@ export function agentStreamRoutes({ feeds, isVisible, streams }: AgentStreamOpti
 async function streamAgent(
   feeds: AgentFeeds,
   key: StreamKey,
-  wishes: StreamWishes,
+  options: StreamOptions,
   stream: EventStream,
 ): Promise<void> {
-  if (!wishes.follow) {
-    await sendAll((after) => feeds.read(key, after), wishes.after, wishes, stream);
+  if (!options.follow) {
+    await sendAll((after) => feeds.read(key, after), options.after, options, stream);
     stream.end();
     return;
   }
@@ -84,22 +84,22 @@ async function streamAgent(
   };
   if (stream.closed) return leave();
   stream.comment("open");
-  await followFeed(feeds, feed, wishes, stream, alarm);
+  await followFeed(feeds, feed, options, stream, alarm);
 }
 
 async function followFeed(
   feeds: AgentFeeds,
   feed: Feed,
-  wishes: StreamWishes,
+  options: StreamOptions,
   stream: EventStream,
   alarm: Alarm,
 ): Promise<void> {
-  let { after } = wishes;
+  let { after } = options;
   while (!stream.closed) {
     // Events that are numbered from here on wake it again.
     alarm.quiet();
     const { isOver } = feed;
-    after = await sendAll((at) => feeds.readShared(feed, at), after, wishes, stream);
+    after = await sendAll((at) => feeds.readShared(feed, at), after, options, stream);
     if (isOver) stream.end();
     if (!stream.closed) await alarm.rung();
   }
@@ -109,14 +109,14 @@ async function followFeed(
 async function sendAll(
   read: (after: number) => ReturnType<AgentFeeds["read"]>,
   from: number,
-  wishes: StreamWishes,
+  options: StreamOptions,
   stream: EventStream,
 ): Promise<number> {
   for (let after = from; ; ) {
     const page = await read(after);
     // One by one: what a slow reader has not taken must not pile up here.
     for (const entry of page.entries) {
-      if (isWished(entry, wishes)) stream.send(entry.seq, eventText(entry, wishes));
+      if (isSelected(entry, options)) stream.send(entry.seq, eventText(entry, options));
       await stream.drained();
       if (isRemoval(entry)) stream.end();
       if (stream.closed) return entry.seq;
@@ -127,7 +127,7 @@ async function sendAll(
 }
 
 /** The ends of executions and of the agent always pass. */
-function isWished({ entry }: LogEntry, { names }: StreamWishes): boolean {
+function isSelected({ entry }: LogEntry, { names }: StreamOptions): boolean {
   return names === null || names.has(eventName(entry)) || isTerminal(entry) || eventName(entry) === "agent_removed";
 }
 

@@ -134,7 +134,7 @@ export function historyRecords(sql: Sql) {
   };
 }
 
-/** A condition for each status asked for; what is still to be driven stands in an index of its own. */
+/** A condition for each status asked for; what is still to be processed stands in an index of its own. */
 function statusesOf(sql: Sql, { statuses }: StimulusFilter): Fragment[] {
   if (statuses === null) return [sql``];
   return [...new Set(statuses)].map((status) =>

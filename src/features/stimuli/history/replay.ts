@@ -34,7 +34,7 @@ export interface ReplayOptions {
   readonly now: () => number;
 }
 
-export interface ReplayWish {
+export interface ReplayRequest {
   /** Null: the configuration of now decides. */
   readonly override: Arrival["override"];
   /** Also what was routed or discarded, and under a key that was used. */
@@ -56,7 +56,7 @@ export function createReplays({ sql, records, audit, sources, intake, report, no
    * Judges and reserves the original, with an entry in the audit log: nothing is replayed without a caller on record.
    * @throws Problem 404, 409
    */
-  async function admit(actor: Actor, id: string, { override, force }: ReplayWish): Promise<void> {
+  async function admit(actor: Actor, id: string, { override, force }: ReplayRequest): Promise<void> {
     const { tenant } = actor;
     await sql.begin(async (tx: Transaction) => {
       const row = await records.hold(tx, tenant, id);
@@ -85,7 +85,7 @@ export function createReplays({ sql, records, audit, sources, intake, report, no
       report("stimulus_release_failed", { tenant, stimulus_id: id, error: String(error) });
     });
 
-  async function arrivalOf({ tenant, identity }: Actor, id: string, { override }: ReplayWish): Promise<Arrival> {
+  async function arrivalOf({ tenant, identity }: Actor, id: string, { override }: ReplayRequest): Promise<Arrival> {
     const stored = await records.stored(tenant, id);
     if (stored === null) throw stimulusNotFound();
     const registered = await sources.sourceOf(tenant, stored.source);
@@ -102,15 +102,15 @@ export function createReplays({ sql, records, audit, sources, intake, report, no
   }
 
   /** @throws Problem 404, 409 and what the intake answers with */
-  async function replay(actor: Actor, id: string, wish: ReplayWish): Promise<IntakeAnswer> {
-    await admit(actor, id, wish);
+  async function replay(actor: Actor, id: string, request: ReplayRequest): Promise<IntakeAnswer> {
+    await admit(actor, id, request);
     try {
-      const answer = await intake(await arrivalOf(actor, id, wish), wish.force);
+      const answer = await intake(await arrivalOf(actor, id, request), request.force);
       const { stimulus_id, status } = answer.body;
       if (status === "classified") report("stimulus_replayed", { tenant: actor.tenant, stimulus_id, replay_of: id });
       return answer;
     } finally {
-      if (!wish.force) await release(actor.tenant, id);
+      if (!request.force) await release(actor.tenant, id);
     }
   }
 
@@ -159,7 +159,7 @@ const replayable = (row: HeldRow, now: number) => ({
 });
 
 /** @throws Problem 422 */
-export function readReplay({ workflow, workflow_version, force = false }: ReplayBody): ReplayWish {
+export function readReplay({ workflow, workflow_version, force = false }: ReplayBody): ReplayRequest {
   for (const [path, text] of Object.entries({ workflow, workflow_version })) {
     if (text !== undefined && !isStorable(text)) throw invalidAt("validation_failed", path, unusableText);
   }

@@ -1,6 +1,6 @@
 /**
  * The end of old stimuli and of keys that no longer count. Runs at boot and every minute on every node; nodes take
- * different rows. What is still to be driven stays, however old it is.
+ * different rows. What is still to be processed stays, however old it is.
  */
 import { repeatedly } from "../../../lib/timers.ts";
 import type { Sql } from "../../../store/postgres.ts";

@@ -8,7 +8,7 @@ import type { Arrival, Stimulus } from "../../../../actors/stimulus/stimulus.ts"
 import type { RateUse } from "../../limits/port.ts";
 import type { Acceptance, Holder } from "./acceptance.ts";
 import type { Backlog } from "./backlog.ts";
-import type { SettledWatch } from "./driving/settled-watch.ts";
+import type { SettledWatch } from "./processing/settled-watch.ts";
 
 export interface AdmissionOptions {
   readonly acceptance: Acceptance;

@@ -1,4 +1,4 @@
-/** How much of a tenant's is acknowledged and waits to be driven: bounded, so that a burst ends in 503 and not in memory. */
+/** How much of a tenant's is acknowledged and waits to be processed: bounded, so that a burst ends in 503 and not in memory. */
 import { LRUCache } from "lru-cache";
 import { Problem } from "../../../../actors/kernel/problem.ts";
 import { gather } from "../../../store/gather.ts";

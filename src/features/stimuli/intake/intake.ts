@@ -7,13 +7,13 @@ import type { Arrival, Settlement, Stimulus } from "../../../../actors/stimulus/
 import type { RateUse } from "../../limits/port.ts";
 import type { Sources } from "../sources/port.ts";
 import { type AdmissionOptions, createAdmission } from "./admission.ts";
-import type { Drive } from "./driving/drive.ts";
+import type { Processor } from "./processing/processor.ts";
 import type { Received, Routed } from "./schema.ts";
 
 export interface IntakeOptions extends AdmissionOptions {
-  readonly drive: Drive;
+  readonly processStimulus: Processor;
   readonly sourceOf: Sources["sourceOf"];
-  /** Wakes the pump that drives what was only acknowledged. */
+  /** Wakes the worker that processes what was only acknowledged. */
   readonly wake: () => void;
   readonly report: (event: string, facts: Record<string, unknown>) => void;
 }
@@ -31,14 +31,14 @@ export type IntakeAnswer = (
 export type Intake = (arrival: Arrival, force?: boolean) => Promise<IntakeAnswer>;
 
 export function createIntake(options: IntakeOptions): Intake {
-  const { drive, backlog } = options;
+  const { processStimulus, backlog } = options;
   const admit = createAdmission(options);
 
   async function route(stimulus: Stimulus, headers: Readonly<Record<string, string>>): Promise<IntakeAnswer> {
-    const driven = await drive(stimulus);
-    // What is driven while the caller waits is never put off: a store or an actor did not answer.
-    if (driven.kind !== "ended") throw undecided(stimulus);
-    return answer(stimulus, driven.settlement, headers);
+    const processed = await processStimulus(stimulus);
+    // What is processed while the caller waits is never put off: a store or an actor did not answer.
+    if (processed.kind !== "ended") throw undecided(stimulus);
+    return answer(stimulus, processed.settlement, headers);
   }
 
   /** With the configured source that it came through; a caller who posts a stimulus names none. */
@@ -76,7 +76,7 @@ export async function rateUse(
   return perMinute === null ? use : { ...use, source: { name: source, perMinute } };
 }
 
-/** It is stored, and the node that finds it next drives it on. */
+/** It is stored, and the node that finds it next goes on with it. */
 function undecided({ id }: Stimulus): Problem {
   const message = "The stimulus is stored, but what it starts could not be started now: it will be";
   return new Problem("stimulus_service_unavailable", message, { stimulus_id: id }, { "Retry-After": "5" });

@@ -10,11 +10,11 @@ import type { Sources } from "../sources/port.ts";
 import { createAcceptance } from "./acceptance.ts";
 import { watchBacklog } from "./backlog.ts";
 import { createBodyBudget, withinBudget } from "./body-budget.ts";
-import { createDrain } from "./driving/drain.ts";
-import { createDrive } from "./driving/drive.ts";
-import { createPump } from "./driving/pump.ts";
-import { watchSettled } from "./driving/settled-watch.ts";
 import { createIntake, rateUse } from "./intake.ts";
+import { createDrain } from "./processing/drain.ts";
+import { createProcessor } from "./processing/processor.ts";
+import { watchSettled } from "./processing/settled-watch.ts";
+import { createWorker } from "./processing/worker.ts";
 import { stimulusRecords } from "./records.ts";
 import { createWebhooks } from "./webhooks.ts";
 
@@ -47,7 +47,7 @@ export function openStimuli(options: StimuliOptions) {
     metrics.events.inc({ event });
     options.report(event, facts);
   };
-  const drive = createDrive({
+  const processStimulus = createProcessor({
     sources: options.sources,
     runs: options.runs,
     classify: options.classifier.classify,
@@ -60,16 +60,16 @@ export function openStimuli(options: StimuliOptions) {
     report,
     now,
   });
-  const pump = createPump({ due: records.due, drive, accepting: () => accepting, report, now });
+  const worker = createWorker({ due: records.due, processStimulus, accepting: () => accepting, report, now });
   const taking = createIntake({
     acceptance,
-    drive,
+    processStimulus,
     backlog: watchBacklog(records.backlogOf, now),
     watch,
     limiter,
     sourceOf: options.sources.sourceOf,
     duplicate: records.duplicate,
-    wake: pump.wake,
+    wake: worker.wake,
     report,
     now,
   });
@@ -95,10 +95,10 @@ export function openStimuli(options: StimuliOptions) {
         accepting--;
       }
     },
-    /** Begins to drive what waits. */
-    start: pump.start,
+    /** Begins to process what waits. */
+    start: worker.start,
     async close(): Promise<void> {
-      await pump.close();
+      await worker.close();
       watch.close();
     },
   };

@@ -1,4 +1,4 @@
-/** The SQL of the table `stimuli` for those who drive them, tenant first: who takes which, and how each one ended. */
+/** The SQL of the table `stimuli` for the nodes that process them, tenant first: who takes which, and how each one ended. */
 import { madeStorable } from "../../../../actors/manifest/storable.ts";
 import type {
   Channel,
@@ -12,7 +12,7 @@ import { inBatches } from "../../../store/batches.ts";
 import type { Sql } from "../../../store/postgres.ts";
 import { leaseMs } from "./acceptance.ts";
 import { maxBacklog } from "./backlog.ts";
-import { settleText } from "./driving/settle-sql.ts";
+import { settleText } from "./processing/settle-sql.ts";
 
 /** A stimulus by its name. */
 export type StimulusName = Pick<Stimulus, "tenant" | "id">;
@@ -53,12 +53,12 @@ export function stimulusRecords(sql: Sql, now: () => number) {
 
     /**
      * Leaves a stimulus to the node that looks for it after `at` (Unix milliseconds); what was begun to classify it is over.
-     * @returns whether it was still to be driven
+     * @returns whether it was still to be processed
      */
     retry: (stimulus: Attempt, failure: Failure, at: number): Promise<boolean> =>
       change({ stimulus, status: "received", failure, detail: failure.detail, dueAt: at }),
 
-    /** Keeps a stimulus from others for another while. @returns whether it is still to be driven */
+    /** Keeps a stimulus from others for another while. @returns whether it is still to be processed */
     renew: (stimulus: StimulusName): Promise<boolean> => renew(stimulus),
 
     /** Counts a repeat of the delivery. */

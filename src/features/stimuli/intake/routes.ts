@@ -3,8 +3,8 @@ import { Type } from "@sinclair/typebox";
 import { definePublicRoute, defineRoute, jsonBody, type OpenCall, type Route, reply } from "../../../http/route.ts";
 import { Handshake } from "../sources/feature.ts";
 import { arrivalOf } from "./api-stimulus.ts";
-import type { Drain } from "./driving/drain.ts";
 import type { Intake, IntakeAnswer } from "./intake.ts";
+import type { Drain } from "./processing/drain.ts";
 import { Received, Routed, StimulusBody, StimulusHeaders, WebhookHeaders } from "./schema.ts";
 import type { Deliver } from "./webhooks.ts";
 

@@ -5,14 +5,14 @@ import { gather } from "../../../store/gather.ts";
 import type { Sql } from "../../../store/postgres.ts";
 import type { Encryption } from "../../encryption/port.ts";
 import { noteReceived } from "./last-received.ts";
-import { sourceOfRow } from "./mapper.ts";
 import type { Candidate, Router, Sources, StimulusSource } from "./port.ts";
 import { type SourceRow, sourceRecords } from "./records.ts";
 import { type RouterRow, routerRecords } from "./routers/records.ts";
 import { defaultTolerance } from "./settings.ts";
 import type { SecretsOfEnvironment } from "./verification/environment.ts";
-import { type FreshAnswer, FreshAnswers } from "./verification/fresh-answers.ts";
 import { environmentKeys, type Keys, keysOf } from "./verification/keys.ts";
+import { type RefreshedValue, RefreshingCache } from "./verification/refreshing-cache.ts";
+import { sourceOfRow } from "./wire.ts";
 
 /** Changes are promised to hold on every node within 5 s. */
 const freshMs = 3000;
@@ -95,12 +95,16 @@ export function createSources({ sql, encryption, environment, findAgent, report,
     return { tenant, source, registered: null, preset: "svc", toleranceSeconds: defaultTolerance, secrets };
   }
 
-  function foundOf(all: readonly Opened[], alone: readonly Candidate[], at: number): FreshAnswer<readonly Candidate[]> {
+  function foundOf(
+    all: readonly Opened[],
+    alone: readonly Candidate[],
+    at: number,
+  ): RefreshedValue<readonly Candidate[]> {
     const until = Math.min(at + freshMs, ...all.map((one) => one.until));
     return { value: [...all.map(({ candidate }) => candidate), ...alone], until };
   }
 
-  async function findCandidates(source: string): Promise<FreshAnswer<readonly Candidate[]>> {
+  async function findCandidates(source: string): Promise<RefreshedValue<readonly Candidate[]>> {
     const at = now();
     const rows = (await oldest(source)) ?? [];
     const tenants = environment.ofSource(source).map(({ tenant }) => tenant);
@@ -116,21 +120,21 @@ export function createSources({ sql, encryption, environment, findAgent, report,
     );
   }
 
-  async function findByUrl(question: string): Promise<FreshAnswer<readonly Candidate[]>> {
+  async function findByUrl(question: string): Promise<RefreshedValue<readonly Candidate[]>> {
     const at = now();
     const [source, id] = halves(question);
     const row = await ofUrl({ source, id });
     return foundOf(row === null ? [] : [opened(row, at)], [], at);
   }
 
-  async function findSource(question: string): Promise<FreshAnswer<StimulusSource | null>> {
+  async function findSource(question: string): Promise<RefreshedValue<StimulusSource | null>> {
     const at = now();
     const [tenant, source] = halves(question);
     const row = await ofTenant({ tenant, source });
     return { value: row === null ? null : sourceOfRow(row), until: at + freshMs };
   }
 
-  async function findRouter(tenant: string): Promise<FreshAnswer<Router | null>> {
+  async function findRouter(tenant: string): Promise<RefreshedValue<Router | null>> {
     const at = now();
     const row = await ofRouter(tenant);
     return { value: row === null ? null : await routerOfRow(row), until: at + freshMs };
@@ -150,10 +154,10 @@ export function createSources({ sql, encryption, environment, findAgent, report,
   const isEmpty = (candidates: readonly Candidate[]): boolean => candidates.length === 0;
   const isNull = (value: unknown): boolean => value === null;
   const shared = { now, renewAfterMs, capacity: remembered };
-  const candidatesOf = new FreshAnswers({ ...shared, find: findCandidates, isNothing: isEmpty });
-  const byUrl = new FreshAnswers({ ...shared, find: findByUrl, isNothing: isEmpty });
-  const sourcesOf = new FreshAnswers({ ...shared, find: findSource, isNothing: isNull });
-  const routersOf = new FreshAnswers({ ...shared, find: findRouter, isNothing: isNull });
+  const candidatesOf = new RefreshingCache({ ...shared, find: findCandidates, isNothing: isEmpty });
+  const byUrl = new RefreshingCache({ ...shared, find: findByUrl, isNothing: isEmpty });
+  const sourcesOf = new RefreshingCache({ ...shared, find: findSource, isNothing: isNull });
+  const routersOf = new RefreshingCache({ ...shared, find: findRouter, isNothing: isNull });
 
   return {
     async candidates(written) {

@@ -118,7 +118,7 @@ export type Rotated = Static<typeof Rotated>;
 const Confidence = Type.Number({ minimum: 0, maximum: 1 });
 const Seconds = Type.Integer({ minimum: 1, maximum: 120 });
 
-export const RouterWish = Type.Object(
+export const RouterRequest = Type.Object(
   {
     router_agent: Type.Optional(Reference),
     router_agent_id: Type.Optional(Reference),
@@ -130,7 +130,7 @@ export const RouterWish = Type.Object(
   },
   strict,
 );
-export type RouterWish = Static<typeof RouterWish>;
+export type RouterRequest = Static<typeof RouterRequest>;
 
 export const ConfiguredRouter = Type.Object({
   configured: Type.Literal(true),

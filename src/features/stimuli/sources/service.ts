@@ -6,7 +6,6 @@ import type { Sql } from "../../../store/postgres.ts";
 import type { Audit, AuditedBy } from "../../audit/port.ts";
 import type { Encryption } from "../../encryption/port.ts";
 import type { Definitions } from "../../workflows/definitions/port.ts";
-import { settingsOf, shownSettings, sourceRecord } from "./mapper.ts";
 import { type ShownRow, type SourceRecords, type StoredSecrets, sourceRecords, type Transaction } from "./records.ts";
 import type { ChangedSource, NewSource, Rotated, Rotation, SourceChange, SourceRecord } from "./schema.ts";
 import {
@@ -15,9 +14,9 @@ import {
   differences,
   newSettings,
   replacedSettings,
-  type SecretWish,
+  type SecretChange,
   type SourceSettings,
-  secretWishOf,
+  secretChangeOf,
 } from "./settings.ts";
 import type { SecretsOfEnvironment } from "./verification/environment.ts";
 import { environmentSecretOf } from "./verification/keys.ts";
@@ -29,6 +28,7 @@ import {
   replacedSecrets,
   rotatedSecrets,
 } from "./verification/secrets.ts";
+import { settingsOf, shownSettings, sourceRecord } from "./wire.ts";
 import { checkVisible } from "./workflow-references.ts";
 
 /** Sources of a tenant. */
@@ -122,15 +122,15 @@ export function createSourceService(options: SourceServiceOptions) {
     body: SourceChange,
     merge: (settings: SourceSettings, body: SourceChange) => SourceSettings,
   ): Promise<ChangedSource> {
-    const wish = secretWishOf(body);
+    const secretChange = secretChangeOf(body);
     return changing(changer, id, async (row) => {
       const before = settingsOf(row);
       const settings = merge(before, body);
-      const text = wishedText(wish, settings);
-      const secrets = wishedSecrets(row, wish, text, settings);
+      const text = newSecretText(secretChange, settings);
+      const secrets = changedSecrets(row, secretChange, text, settings);
       await checkWorkflow(changer.tenant, settings, before);
       const changed = [...differences(before, settings), ...(secrets === null ? [] : ["secret"])];
-      const answer = (after: ShownRow) => withMinted(shown(after), wish, text);
+      const answer = (after: ShownRow) => withMinted(shown(after), secretChange, text);
       if (changed.length === 0) return { write: null, answer };
       return {
         write: { settings, secrets, verb: "updated", details: { ...shownSettings(settings), changed } },
@@ -140,12 +140,12 @@ export function createSourceService(options: SourceServiceOptions) {
   }
 
   /**
-   * What a wish makes of a row's secrets; null: they stay.
+   * A row's secrets after a change; null: they stay.
    * @throws Problem 422 `validation_failed` when the secret, new or kept, is none of the source's preset
    */
-  function wishedSecrets(row: ShownRow, wish: SecretWish, text: string | null, { preset }: SourceSettings) {
+  function changedSecrets(row: ShownRow, secretChange: SecretChange, text: string | null, { preset }: SourceSettings) {
     if (text !== null) checkUsable(preset, text, "secret");
-    if (wish === "keep") {
+    if (secretChange === "keep") {
       const kept = preset === row.preset ? null : decryptedSecret(encryption, row);
       if (kept !== null) checkUsable(preset, kept, "signature");
       return null;
@@ -176,8 +176,8 @@ export function createSourceService(options: SourceServiceOptions) {
     async create(changer: Changer, body: NewSource): Promise<ChangedSource> {
       const { tenant, identity } = changer;
       const settings = newSettings(body);
-      const wish = secretWishOf(body);
-      const text = wishedText(wish, settings);
+      const secretChange = secretChangeOf(body);
+      const text = newSecretText(secretChange, settings);
       if (text !== null) checkUsable(settings.preset, text, "secret");
       await checkWorkflow(tenant, settings, null);
       const id = newId();
@@ -193,7 +193,7 @@ export function createSourceService(options: SourceServiceOptions) {
         await append(tx, changer, "created", id, { ...shownSettings(settings), has_secret: text !== null });
       });
       options.changed({ tenant, source: settings.source, id });
-      return withMinted(shown(await find(tenant, id)), wish, text);
+      return withMinted(shown(await find(tenant, id)), secretChange, text);
     },
 
     /** Changes what the body names. @throws as `create`, and 404 `route_not_found`, 422 `immutable_field` */
@@ -255,14 +255,14 @@ interface Planned<T> {
   readonly answer: (row: ShownRow) => T;
 }
 
-/** The secret a wish leads to; null when it names none. */
-function wishedText(wish: SecretWish, { preset }: SourceSettings): string | null {
-  if (wish === "mint") return mintedSecret(preset);
-  return typeof wish === "string" ? null : wish.text;
+/** The secret that a change sets; null when it sets none. */
+function newSecretText(secretChange: SecretChange, { preset }: SourceSettings): string | null {
+  if (secretChange === "mint") return mintedSecret(preset);
+  return typeof secretChange === "string" ? null : secretChange.text;
 }
 
-const withMinted = (record: SourceRecord, wish: SecretWish, text: string | null): ChangedSource =>
-  wish === "mint" && text !== null ? { ...record, secret: text } : record;
+const withMinted = (record: SourceRecord, secretChange: SecretChange, text: string | null): ChangedSource =>
+  secretChange === "mint" && text !== null ? { ...record, secret: text } : record;
 
 function sourceNotFound(): Problem {
   return new Problem("route_not_found", "Source route not found");

@@ -10,7 +10,7 @@ import type { NewSource, SourceChange } from "./schema.ts";
 export type SourceSettings = Omit<StimulusSource, "id" | "tenant"> & { readonly description: string };
 
 /** What is to become of a source's secret. */
-export type SecretWish = "keep" | "remove" | "mint" | { readonly text: string };
+export type SecretChange = "keep" | "remove" | "mint" | { readonly text: string };
 
 /** Seconds, where a source says nothing else. */
 export const defaultTolerance = 300;
@@ -66,7 +66,7 @@ export function changedSettings(settings: SourceSettings, body: SourceChange): S
 }
 
 /** @throws Problem 422 `validation_failed` */
-export function secretWishOf({ secret, generate_secret = false }: SourceChange): SecretWish {
+export function secretChangeOf({ secret, generate_secret = false }: SourceChange): SecretChange {
   if (generate_secret && secret !== undefined && secret !== null) {
     throw invalidField("generate_secret", "cannot be combined with secret");
   }

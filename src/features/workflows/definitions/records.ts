@@ -50,7 +50,7 @@ export interface VersionRow extends WorkflowRow {
   readonly is_latest: boolean;
 }
 
-export interface ListWish {
+export interface WorkflowFilter {
   /** Owners whose workflows are listed. */
   readonly owners: readonly string[];
   readonly labels: Readonly<Record<string, string>>;
@@ -160,12 +160,15 @@ export function workflowRecords(sql: Sql) {
     },
 
     /** By name, of each the latest version unless all are wanted; one row more than `limit` when there are more. */
-    list(wish: ListWish, { limit, offset, after }: { limit: number; offset: number; after: readonly string[] | null }) {
-      const conditions = [sql`w.tenant = any(${texts(wish.owners)}::text[])`];
-      if (Object.keys(wish.labels).length > 0) {
-        conditions.push(sql`w.labels @> ${JSON.stringify(wish.labels)}::text::jsonb`);
+    list(
+      filter: WorkflowFilter,
+      { limit, offset, after }: { limit: number; offset: number; after: readonly string[] | null },
+    ) {
+      const conditions = [sql`w.tenant = any(${texts(filter.owners)}::text[])`];
+      if (Object.keys(filter.labels).length > 0) {
+        conditions.push(sql`w.labels @> ${JSON.stringify(filter.labels)}::text::jsonb`);
       }
-      if (wish.tag !== null) conditions.push(sql`${wish.tag} = any(w.tags)`);
+      if (filter.tag !== null) conditions.push(sql`${filter.tag} = any(w.tags)`);
       if (after !== null) {
         const [name = "", owner = "", version = "", id = ""] = after;
         // A cursor that was tampered with finds nothing.
@@ -176,7 +179,7 @@ export function workflowRecords(sql: Sql) {
           or (w.name = ${name} and w.tenant = ${owner} and w.version_order = ${versionOrder(version)} and w.workflow_id > ${id}))`);
       }
       const where = conditions.reduce((all, one) => sql`${all} and ${one}`);
-      const latest = wish.allVersions
+      const latest = filter.allVersions
         ? sql``
         : sql`and not exists (select from workflows v where v.tenant = w.tenant and v.name = w.name
             and (v.version_order, v.created_at, v.workflow_id) > (w.version_order, w.created_at, w.workflow_id))`;

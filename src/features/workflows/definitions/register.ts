@@ -10,7 +10,7 @@ import type { NewWorkflow } from "./records.ts";
 import { ownerOf, tenantOf } from "./records.ts";
 import type { Finding, Judgement, Registered, Scope } from "./schema.ts";
 
-export interface RegisterWish {
+export interface RegisterOptions {
   readonly force: boolean | null;
   readonly scope: Scope | null;
 }
@@ -52,10 +52,10 @@ export function registering(parts: WorkflowParts) {
      * @throws Problem 400 `malformed_body`, 413 `body_too_large`, 422 `invalid_manifest`, 403 `global_scope_forbidden`,
      *   409 `workflow_version_exists`
      */
-    async register(caller: Caller, text: string, wish: RegisterWish): Promise<Registered> {
+    async register(caller: Caller, text: string, options: RegisterOptions): Promise<Registered> {
       const parsed = parseWorkflow(text);
-      const scope = wish.scope ?? parsed.scope ?? "tenant";
-      const force = wish.force ?? parsed.force ?? false;
+      const scope = options.scope ?? parsed.scope ?? "tenant";
+      const force = options.force ?? parsed.force ?? false;
       const owner = ownerOf(caller.tenant, scope);
       const { definition, metadata, issues, warnings } = await judge(owner, parsed.document);
       if (issues.length > 0) throw refusal(issues);

@@ -18,7 +18,7 @@ import {
   RegisterQuery,
   type Scope,
   ScopeChanged,
-  ScopeWish,
+  ScopeRequest,
   VersionElement,
   VersionQuery,
   WorkflowDetail,
@@ -56,10 +56,10 @@ export function workflowRoutes(workflows: Workflows): readonly Route[] {
       summary: "Move every version of a workflow to all tenants, or to the caller's own",
       scope: "workflow:deploy",
       params: Ref,
-      body: jsonBody(ScopeWish),
+      body: jsonBody(ScopeRequest),
       responses: { 200: ScopeChanged },
       handler: (call) =>
-        workflows.setScope(callerOf(call), { ref: call.params.ref, version: null }, wishedScope(call.body)),
+        workflows.setScope(callerOf(call), { ref: call.params.ref, version: null }, requestedScope(call.body)),
     });
   return [
     schemaRoute("/schemas/workflow.json", "The JSON Schema of workflows' manifests", workflowSchema),
@@ -145,8 +145,8 @@ function manifestText(manifest: string, type: string): Response {
 }
 
 /** @throws Problem 422 when the body names none */
-function wishedScope({ scope, target_scope }: typeof ScopeWish.static): Scope {
-  const wished = scope ?? target_scope;
-  if (wished !== undefined) return wished;
+function requestedScope({ scope, target_scope }: typeof ScopeRequest.static): Scope {
+  const requested = scope ?? target_scope;
+  if (requested !== undefined) return requested;
   throw invalidField("scope", "is required");
 }

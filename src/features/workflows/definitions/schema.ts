@@ -101,7 +101,7 @@ export const Deleted = Type.Object({
 });
 export type Deleted = Static<typeof Deleted>;
 
-export const ScopeWish = Type.Object({ scope: Type.Optional(Scope), target_scope: Type.Optional(Scope) });
+export const ScopeRequest = Type.Object({ scope: Type.Optional(Scope), target_scope: Type.Optional(Scope) });
 export const ScopeChanged = Type.Object({
   ...detail,
   previous_scope: Scope,

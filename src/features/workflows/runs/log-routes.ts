@@ -32,13 +32,13 @@ export function runLogRoutes({ runs, streams, runtime }: RunLogRoutesOptions): r
       handler: async (call) => {
         const { query, request, tenant, params } = call;
         const { at, state } = await runs.find(tenant, params.id);
-        const wishes = {
+        const options = {
           after: resumePoint(request.headers.get("last-event-id")) ?? query.from ?? 0,
           follow: query.follow && !isOver(state),
         };
         const run = { executionId: params.id, header: state.header };
         return streams.open(call, tenant, (opened) =>
-          streamRun(runtime.of(workflowRun).at(at.tenant, at.key), run, wishes, opened),
+          streamRun(runtime.of(workflowRun).at(at.tenant, at.key), run, options, opened),
         );
       },
     });

@@ -83,6 +83,6 @@ function textOf(run: LoggedRun, entry: LogEntry): string {
 }
 
 /** Writes a run's log until the terminal event, the end of the backlog, or the reader's leave. */
-export function streamRun(actor: Logged, run: LoggedRun, wishes: LogRequest, stream: EventStream): Promise<void> {
-  return streamLog(actor, wishes, { text: (entry) => textOf(run, entry), isLast: isTerminal }, stream);
+export function streamRun(actor: Logged, run: LoggedRun, options: LogRequest, stream: EventStream): Promise<void> {
+  return streamLog(actor, options, { text: (entry) => textOf(run, entry), isLast: isTerminal }, stream);
 }

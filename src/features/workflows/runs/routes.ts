@@ -11,7 +11,7 @@ import { type Call, defineRoute, jsonBody, type Route, reply, uuidParam } from "
 import type { Sql } from "../../../store/postgres.ts";
 import type { Approvals } from "../../approvals/port.ts";
 import { deciderOf, sourceOf } from "../../approvals/port.ts";
-import { initiatorOf, namedWorkflow, readFilter, readReason, readSignal, readStart } from "./reading.ts";
+import { initiatorOf, namedWorkflow, readFilter, readReason, readSignal, readStart } from "./request.ts";
 import {
   CancelBody,
   CancelRequested,

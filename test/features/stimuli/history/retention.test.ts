@@ -1,4 +1,4 @@
-/** What is old goes; what is still to be driven, and what is young, stays. */
+/** What is old goes; what is still to be processed, and what is young, stays. */
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import fc from "fast-check";
 import { eraseOldStimuli } from "../../../../src/features/stimuli/history/retention.ts";
@@ -22,7 +22,7 @@ const put = (ageMs: number, status: string, tenant = "north") =>
   putRow(stores.sql, { received_at: new Date(now - ageMs), status, tenant });
 const left = async () => new Set((await stores.sql<{ id: string }[]>`select id from stimuli`).map(({ id }) => id));
 
-test("every tenant's old stimuli go in any state, but for those still to be driven", async () => {
+test("every tenant's old stimuli go in any state, but for those still to be processed", async () => {
   const kept = [
     await put(40 * dayMs, "received"),
     await put(30 * dayMs - 1, "classified"),

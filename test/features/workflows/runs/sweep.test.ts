@@ -66,7 +66,7 @@ test("a live run keeps its volumes and its sandboxes, an ended one keeps nothing
     } as unknown as SweepOptions["instances"],
     volumes: fixture.volumes,
     runs: heldByRuns(runtime, fixture.records),
-    orphans: { agents: { gone: async () => [] }, cancelOfAgent: async () => {} },
+    deletedAgents: { agents: { gone: async () => [] }, cancelOfAgent: async () => {} },
     retentionDays: 90,
     now: Date.now,
     report: () => {},

@@ -3,12 +3,12 @@ import type { TenantStatus } from "../../../../../actors/identity/tenant.ts";
 import type { Sql } from "../../../../store/postgres.ts";
 import type { Audit, AuditedBy } from "../../../audit/port.ts";
 import type { Encryption } from "../../../encryption/port.ts";
-import { shownSettings } from "../mapper.ts";
 import { sourceRecords, type Transaction } from "../records.ts";
 import { routerRecords } from "../routers/records.ts";
 import { routerRow } from "../routers/service.ts";
 import { maxSources } from "../service.ts";
 import { noSecrets, replacedSecrets } from "../verification/secrets.ts";
+import { shownSettings } from "../wire.ts";
 import { type BootSource, type BootTenant, readBootFile } from "./file.ts";
 
 export interface BootOptions {

@@ -18,9 +18,9 @@ import { type Issue, Problem } from "../../../../../actors/kernel/problem.ts";
 import { readYaml } from "../../../../../actors/manifest/yaml-document.ts";
 import { bodyChecker } from "../../../../http/input.ts";
 import { type RouterSettings, routerSettings } from "../routers/service.ts";
-import { NewSource, RouterWish } from "../schema.ts";
+import { NewSource, RouterRequest } from "../schema.ts";
 import { maxSources } from "../service.ts";
-import { newSettings, type SourceSettings, secretWishOf } from "../settings.ts";
+import { newSettings, type SourceSettings, secretChangeOf } from "../settings.ts";
 import { checkUsable } from "../verification/secrets.ts";
 
 export interface BootSource {
@@ -120,16 +120,16 @@ function readSources(list: Json, path: string, problems: string[]): readonly Boo
 }
 
 const checkSource = checker(NewSource);
-const checkRouter = checker(RouterWish);
+const checkRouter = checker(RouterRequest);
 
 function readSource(value: Json, path: string, problems: string[]): BootSource | null {
   return attempt(path, problems, () => {
     const body = checkSource(value);
     const settings = newSettings(body);
-    const wish = secretWishOf(body);
+    const secretChange = secretChangeOf(body);
     // There is no answer it could be told in.
-    if (wish === "mint") problems.push(`${path}.generate_secret: cannot be asked for here`);
-    const secret = typeof wish === "string" ? null : wish.text;
+    if (secretChange === "mint") problems.push(`${path}.generate_secret: cannot be asked for here`);
+    const secret = typeof secretChange === "string" ? null : secretChange.text;
     if (secret !== null) checkUsable(settings.preset, secret, "secret");
     return { settings, secret };
   });

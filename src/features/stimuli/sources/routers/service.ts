@@ -5,7 +5,7 @@ import { isStorable } from "../../../../../actors/manifest/storable.ts";
 import type { Sql } from "../../../../store/postgres.ts";
 import type { Audit } from "../../../audit/port.ts";
 import type { Definitions } from "../../../workflows/definitions/port.ts";
-import type { ConfiguredRouter, RouterWish } from "../schema.ts";
+import type { ConfiguredRouter, RouterRequest } from "../schema.ts";
 import type { Changer } from "../service.ts";
 import { checkVisible } from "../workflow-references.ts";
 import { type RouterRow, routerRecords } from "./records.ts";
@@ -47,7 +47,7 @@ export function createRouters({ sql, audit, definitions, findAgent, changed, now
     },
 
     /** @throws Problem 422 `validation_failed`, `agent_not_found`, `unknown_workflow` */
-    async put({ tenant, identity, by }: Changer, body: RouterWish): Promise<ConfiguredRouter> {
+    async put({ tenant, identity, by }: Changer, body: RouterRequest): Promise<ConfiguredRouter> {
       const settings = routerSettings(body);
       const agentId = await findAgent(tenant, settings.agent);
       if (agentId === null) {
@@ -80,11 +80,16 @@ export function createRouters({ sql, audit, definitions, findAgent, changed, now
 }
 
 /** @throws Problem 422 `validation_failed` */
-export function routerSettings(body: RouterWish): RouterSettings {
+export function routerSettings(body: RouterRequest): RouterSettings {
   const issues: Issue[] = [];
   const issue = (path: string, message: string) => issues.push({ path, message, code: "invalid" });
   /** The value of a member that has two names. */
-  function either<T>(name: keyof RouterWish, value: T | undefined, alias: keyof RouterWish, other: T | undefined) {
+  function either<T>(
+    name: keyof RouterRequest,
+    value: T | undefined,
+    alias: keyof RouterRequest,
+    other: T | undefined,
+  ) {
     if (value !== undefined && other !== undefined && value !== other) issue(alias, `contradicts ${name}`);
     return value ?? other;
   }

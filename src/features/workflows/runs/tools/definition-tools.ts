@@ -61,8 +61,8 @@ function writingTools({ workflows, reviewers }: DefinitionToolOptions): Manageme
         if (judge_agents.length > 0) {
           // What cannot be registered anyway is not worth a review.
           const { valid } = await workflows.validate(caller.tenant, manifest_yaml);
-          const wish = { agents: judge_agents, min_score, min_confidence };
-          if (valid) await requireApproval(reviewers, caller, manifest_yaml, wish);
+          const requirements = { agents: judge_agents, min_score, min_confidence };
+          if (valid) await requireApproval(reviewers, caller, manifest_yaml, requirements);
         }
         return workflows.register(callerOf(caller), manifest_yaml, { force, scope });
       },

@@ -11,7 +11,7 @@ import type { ToolCaller } from "./tool.ts";
 /** Runs an agent on an input until its end; null: it did not complete. */
 export type Reviewers = (caller: ToolCaller, agent: string, input: Json) => Promise<string | null>;
 
-export interface ReviewWish {
+export interface ReviewRequirements {
   /** Names or UUIDs. */
   readonly agents: readonly string[];
   readonly min_score: number;
@@ -27,14 +27,14 @@ const criteria =
 
 /**
  * The judges' verdicts, averaged; a judge without verdict is left out.
- * @throws ToolFailure `judge_rejected` when score or confidence are below what is wished, or no judge has a verdict;
+ * @throws ToolFailure `judge_rejected` when score or confidence are below the required minimum, or no judge has a verdict;
  *   Problem for an agent that cannot be started
  */
 export async function requireApproval(
   review: Reviewers,
   caller: ToolCaller,
   manifest: string,
-  { agents, min_score, min_confidence }: ReviewWish,
+  { agents, min_score, min_confidence }: ReviewRequirements,
 ): Promise<void> {
   const run = { task, output: manifest, criteria, iteration: 1, context: "multi_judge" as const };
   const input = judgeInput({ ...run, calls: [], violations: [], mounts: [] });

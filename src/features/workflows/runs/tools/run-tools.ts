@@ -4,7 +4,7 @@ import { AnyJson } from "../../../../../actors/kernel/json.ts";
 import type { Initiator } from "../../../../../actors/workflow/run/state.ts";
 import { pageOf, pagingQuery } from "../../../../http/paging.ts";
 import type { Approvals } from "../../../approvals/port.ts";
-import { initiatorOf, readFilter, readReason, readSignal, readStart } from "../reading.ts";
+import { initiatorOf, readFilter, readReason, readSignal, readStart } from "../request.ts";
 import type { Runs } from "../service.ts";
 import { defineTool, type ManagementTool, type ToolCaller } from "./tool.ts";
 

@@ -43,7 +43,7 @@ export function shownSettings(settings: SourceSettings) {
 }
 
 /** What of a record no row tells. */
-export interface Surroundings {
+export interface RecordContext {
   /** Where clients reach the service, without a slash at the end. */
   readonly publicUrl: string;
   /** Where the secret of a tenant's source comes from when none is stored. */
@@ -52,14 +52,14 @@ export interface Surroundings {
   readonly now: number;
 }
 
-export function sourceRecord(row: ShownRow, { publicUrl, environmentOrigin, now }: Surroundings): SourceRecord {
+export function sourceRecord(row: ShownRow, { publicUrl, environmentOrigin, now }: RecordContext): SourceRecord {
   const origin = environmentOrigin(row.tenant, row);
   const expires = row.previous_secret === null ? null : row.previous_expires_at;
   return {
     id: row.id,
     tenant_id: row.tenant,
     ...shownSettings(settingsOf(row)),
-    // A wish of one request, carried out by it.
+    // Applies to the one request that carried it.
     generate_secret: false,
     url: `${publicUrl}/v1/webhooks/${encodeURIComponent(row.source)}/${row.id}`,
     bare_url: row.is_among_oldest || (row.secret === null && origin !== null),

@@ -1,7 +1,7 @@
 /** Answers that may be a few seconds old. */
 import { beforeEach, expect, test } from "bun:test";
 import { noteReceived } from "../../../../src/features/stimuli/sources/last-received.ts";
-import { FreshAnswers } from "../../../../src/features/stimuli/sources/verification/fresh-answers.ts";
+import { RefreshingCache } from "../../../../src/features/stimuli/sources/verification/refreshing-cache.ts";
 import { until } from "../../../harness/until.ts";
 
 let now = 0;
@@ -19,7 +19,13 @@ const find = (question: string) => {
   return promise;
 };
 const open = (capacity = 3) =>
-  new FreshAnswers({ find, isNothing: (value) => value === "nothing", renewAfterMs: 2000, now: () => now, capacity });
+  new RefreshingCache({
+    find,
+    isNothing: (value) => value === "nothing",
+    renewAfterMs: 2000,
+    now: () => now,
+    capacity,
+  });
 
 beforeEach(() => {
   now = 0;
@@ -27,7 +33,7 @@ beforeEach(() => {
   pending = [];
 });
 
-async function told(answers: FreshAnswers<string>, question: string, value: string): Promise<string> {
+async function told(answers: RefreshingCache<string>, question: string, value: string): Promise<string> {
   const count = asked.length;
   const answer = answers.get(question);
   if (asked.length > count) pending.at(-1)?.answer(value);

@@ -1,20 +1,20 @@
 /**
- * Drives stimuli that no caller waits for: those acknowledged as received, those that are to be tried again, and those
+ * Processes stimuli that no caller waits for: those acknowledged as received, those that are to be tried again, and those
  * whose node was lost. Every node looks for them; a row is taken by one node at a time, for as long as its lease.
  *
- * Accepting goes before driving: while deliveries come in, only a share of the node's time goes here, so that a burst
+ * Accepting goes before processing: while deliveries come in, only a share of the node's time goes here, so that a burst
  * is taken in first and worked off afterwards; once what waits has waited for some seconds, the two share the node.
  * What waits is bounded per tenant at acceptance. A tenant whose
  * stimuli take long, because an agent classifies them, does not keep those of others waiting.
  */
 
 import type { Stimulus } from "../../../../../actors/stimulus/stimulus.ts";
-import type { Drive } from "./drive.ts";
+import type { Processor } from "./processor.ts";
 
-export interface PumpOptions {
+export interface WorkerOptions {
   /** Takes up rows that are due, the oldest first, at most `limit`, none of the tenants named. */
   readonly due: (limit: number, except: readonly string[]) => Promise<readonly Stimulus[]>;
-  readonly drive: Drive;
+  readonly processStimulus: Processor;
   /** How many deliveries this node is accepting at the moment. */
   readonly accepting: () => number;
   readonly report: (event: string, facts: Record<string, unknown>) => void;
@@ -22,16 +22,16 @@ export interface PumpOptions {
   readonly now: () => number;
 }
 
-export interface Pump {
+export interface StimulusWorker {
   /** Begins to look for stimuli that are due. */
   start(): void;
-  /** Stimuli were accepted that wait to be driven. */
+  /** Stimuli were accepted that wait to be processed. */
   wake(): void;
   /** Ends it; resolves when what it has begun is done, or soon: others take up what was left. */
   close(): Promise<void>;
 }
 
-/** Driven side by side, in all and of one tenant. */
+/** Processed side by side, in all and of one tenant. */
 const most = 256;
 const mostOfTenant = 64;
 /** Taken up with one query. */
@@ -48,9 +48,9 @@ const drainMs = 5_000;
 /** How often a node looks that was not woken, ms. */
 const lookEveryMs = 1_000;
 
-export function createPump({ due, drive, accepting, report, now }: PumpOptions): Pump {
+export function createWorker({ due, processStimulus, accepting, report, now }: WorkerOptions): StimulusWorker {
   const underWay = new Map<string, number>();
-  const driven = new Set<Promise<void>>();
+  const processed = new Set<Promise<void>>();
   /** What is taken up next has waited long enough. */
   let isBehind = false;
   let isStopping = false;
@@ -71,15 +71,15 @@ export function createPump({ due, drive, accepting, report, now }: PumpOptions):
   function begin(stimulus: Stimulus): Promise<void> {
     const { tenant } = stimulus;
     underWay.set(tenant, (underWay.get(tenant) ?? 0) + 1);
-    const done: Promise<void> = drive(stimulus).then(() => {
-      driven.delete(done);
+    const done: Promise<void> = processStimulus(stimulus).then(() => {
+      processed.delete(done);
       const left = (underWay.get(tenant) ?? 1) - 1;
       if (left === 0) underWay.delete(tenant);
       else underWay.set(tenant, left);
       isWoken = true;
       rouse?.();
     });
-    driven.add(done);
+    processed.add(done);
     return done;
   }
 
@@ -87,7 +87,7 @@ export function createPump({ due, drive, accepting, report, now }: PumpOptions):
   async function round(): Promise<boolean> {
     const deliveries = isBehind ? 0 : accepting();
     const pace = deliveries >= burst ? inBurst : deliveries > 0 ? besideDeliveries : null;
-    const free = most - driven.size;
+    const free = most - processed.size;
     const room = Math.min(pace?.atOnce ?? atOnce, Math.max(inBurst.atOnce, free >> 1), free);
     // A query for each that ends would cost more than the wait for a few of them.
     if (room < inBurst.atOnce) return false;
@@ -113,7 +113,7 @@ export function createPump({ due, drive, accepting, report, now }: PumpOptions):
       }
       if (!more && !isWoken && !isStopping) await rest(lookEveryMs);
     }
-    await Promise.race([Promise.all(driven), Bun.sleep(drainMs)]);
+    await Promise.race([Promise.all(processed), Bun.sleep(drainMs)]);
   }
 
   let running: Promise<void> | null = null;

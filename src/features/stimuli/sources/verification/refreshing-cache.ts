@@ -2,14 +2,14 @@
 import { LRUCache } from "lru-cache";
 
 /** What was found, and until when it may be told, Unix milliseconds. */
-export interface FreshAnswer<V> {
+export interface RefreshedValue<V> {
   readonly value: V;
   readonly until: number;
 }
 
-export interface FreshAnswersOptions<V> {
+export interface RefreshingCacheOptions<V> {
   /** Asks anew. */
-  readonly find: (question: string) => Promise<FreshAnswer<V>>;
+  readonly find: (question: string) => Promise<RefreshedValue<V>>;
   /** Whether an answer says that there is nothing: such answers are kept apart, so that a flood of them displaces no other. */
   readonly isNothing: (value: V) => boolean;
   /** An answer this old, in milliseconds, is looked up again while it is still given, so that no caller waits for it. */
@@ -20,16 +20,16 @@ export interface FreshAnswersOptions<V> {
   readonly capacity: number;
 }
 
-interface Kept<V> extends FreshAnswer<V> {
+interface Kept<V> extends RefreshedValue<V> {
   readonly renewFrom: number;
 }
 
-export class FreshAnswers<V> {
+export class RefreshingCache<V> {
   private readonly found: LRUCache<string, Kept<V>>;
   private readonly nothing: LRUCache<string, Kept<V>>;
   private readonly asking = new Map<string, Promise<V>>();
 
-  constructor(private readonly options: FreshAnswersOptions<V>) {
+  constructor(private readonly options: RefreshingCacheOptions<V>) {
     this.found = new LRUCache({ max: options.capacity });
     this.nothing = new LRUCache({ max: options.capacity });
   }

@@ -1,5 +1,5 @@
 /**
- * Waiting for stimuli that are being driven elsewhere: this node's own are known at once, those of other nodes are looked
+ * Waiting for stimuli that are processed elsewhere: this node's own are known at once, those of other nodes are looked
  * up, all together, several times a second.
  */
 export interface SettledWatch {

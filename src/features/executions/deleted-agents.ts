@@ -7,14 +7,14 @@ import type { Agents } from "../agents/port.ts";
 /** Starts of this long are looked at together: one query for any number. */
 const gatherMs = 200;
 
-export interface OrphanOptions {
+export interface DeletedAgentsOptions {
   readonly agents: Pick<Agents, "gone">;
   readonly cancelOfAgent: (agentId: string, reason: string) => Promise<void>;
 }
 
 /** Cancels what deleted ones among the agents left unfinished. Repeatable. */
-export async function cancelOrphans(
-  { agents, cancelOfAgent }: OrphanOptions,
+export async function cancelOfDeletedAgents(
+  { agents, cancelOfAgent }: DeletedAgentsOptions,
   agentIds: readonly string[],
 ): Promise<number> {
   const gone = agentIds.length === 0 ? [] : await agents.gone(agentIds);
@@ -28,7 +28,7 @@ export async function cancelOrphans(
  */
 export class StartWatch {
   #started = new Set<string>();
-  constructor(private readonly options: OrphanOptions) {}
+  constructor(private readonly options: DeletedAgentsOptions) {}
 
   /** Called once the start is stored. */
   note(agentId: string): void {
@@ -39,6 +39,6 @@ export class StartWatch {
   async #look(): Promise<void> {
     const agentIds = [...this.#started];
     this.#started = new Set();
-    await cancelOrphans(this.options, agentIds);
+    await cancelOfDeletedAgents(this.options, agentIds);
   }
 }

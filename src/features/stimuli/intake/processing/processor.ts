@@ -1,6 +1,6 @@
 /**
  * A stimulus from its acceptance to its end: choose the workflow, start its run under the id minted with the
- * stimulus, settle the row. A node that drives it on after a crash starts the same run.
+ * stimulus, settle the row. A node that goes on with it after a crash starts the same run.
  */
 
 import { Problem } from "../../../../../actors/kernel/problem.ts";
@@ -20,7 +20,7 @@ import type { Router, Sources } from "../../sources/port.ts";
 import { leaseMs } from "../acceptance.ts";
 import type { StimulusRecords } from "../records.ts";
 
-export interface DriveOptions {
+export interface ProcessorOptions {
   readonly sources: Pick<Sources, "sourceOf" | "routerOf">;
   readonly runs: {
     startAs(executionId: string, fresh: boolean, request: RunRequest): Promise<StimulusRun>;
@@ -40,19 +40,19 @@ export interface DriveOptions {
 }
 
 /** The outcome of an attempt. */
-export type Driven =
+export type Processed =
   | { readonly kind: "ended"; readonly settlement: Settlement }
   /** It will be tried again. */
   | { readonly kind: "retried" }
-  /** A store or an actor gave no answer: the node that finds the row next drives it on. */
+  /** A store or an actor gave no answer: the node that finds the row next goes on with it. */
   | { readonly kind: "unknown"; readonly error: unknown };
 
-export type Drive = (stimulus: Stimulus) => Promise<Driven>;
+export type Processor = (stimulus: Stimulus) => Promise<Processed>;
 
 /** A stimulus under way is kept from others by renewing its lease, ms. */
 const renewEveryMs = 4_000;
 
-export function createDrive(options: DriveOptions): Drive {
+export function createProcessor(options: ProcessorOptions): Processor {
   const { records, now } = options;
 
   /** @returns the next step; the tenant's router is looked up only where nothing else names a workflow */
@@ -88,7 +88,7 @@ export function createDrive(options: DriveOptions): Drive {
     return started === null ? settlement : startedEarlier(started, settlement);
   }
 
-  async function conclude(stimulus: Stimulus, settlement: Settlement): Promise<Driven> {
+  async function conclude(stimulus: Stimulus, settlement: Settlement): Promise<Processed> {
     const conclusion = concludeAttempt(stimulus, settlement, now());
     if (conclusion.kind === "retry") {
       const isMine = await records.retry(stimulus, conclusion.failure, conclusion.at);
@@ -130,4 +130,4 @@ const stepOutcome = (step: Exclude<Routing<Router>, { kind: "classify" }>): Chos
   step.kind === "start" ? step.chosen : step.failure;
 
 /** Another attempt was faster, or has it now: that one decides how it ends. */
-const takenOver: Driven = { kind: "unknown", error: "another attempt has taken over" };
+const takenOver: Processed = { kind: "unknown", error: "another attempt has taken over" };

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { Problem, type ProblemCode } from "../../../actors/kernel/problem.ts";
 import type { Settlement, Stimulus } from "../../../actors/stimulus/stimulus.ts";
 import type { RunRequest } from "../../../actors/workflow/run/start/request.ts";
-import { createDrive } from "../../../src/features/stimuli/intake/driving/drive.ts";
+import { createProcessor } from "../../../src/features/stimuli/intake/processing/processor.ts";
 import type { StimulusSource } from "../../../src/features/stimuli/sources/port.ts";
 import type { StartedRun } from "../../../src/features/workflows/runs/port.ts";
 
@@ -34,12 +34,15 @@ interface World {
   readonly isMine?: boolean;
 }
 
-/** Drives it in a world like that. @returns what became of it, and everything that was done meanwhile */
-async function drive(changes: Partial<Stimulus>, { route, refused, exists = false, isMine = true }: World = {}) {
+/** Processes it in a world like that. @returns what became of it, and everything that was done meanwhile */
+async function processStimulus(
+  changes: Partial<Stimulus>,
+  { route, refused, exists = false, isMine = true }: World = {},
+) {
   const done: string[] = [];
   const requests: (RunRequest & { readonly fresh: boolean })[] = [];
   let settlement: Settlement | null = null;
-  const run = createDrive({
+  const run = createProcessor({
     sources: {
       sourceOf: async () => (route === undefined ? null : ({ enabled: true, ...route } as StimulusSource)),
       routerOf: async () => null,
@@ -72,16 +75,16 @@ async function drive(changes: Partial<Stimulus>, { route, refused, exists = fals
     report: (event) => void done.push(event),
     now: () => 1_000,
   });
-  const driven = await run({ ...stimulus, ...changes });
-  return { driven, done, requests, settlement: settlement as Settlement | null };
+  const processed = await run({ ...stimulus, ...changes });
+  return { processed, done, requests, settlement: settlement as Settlement | null };
 }
 
 const direct = { workflow: "north", workflowVersion: "1.0.0" };
 const problem = (code: ProblemCode) => new Problem(code, "no");
 
 test("the run starts once, under the row's id, as its poster, exempt from limits", async () => {
-  const { driven, done, requests } = await drive({}, { route: direct });
-  expect(driven).toMatchObject({
+  const { processed, done, requests } = await processStimulus({}, { route: direct });
+  expect(processed).toMatchObject({
     kind: "ended",
     settlement: { status: "classified", detail: { routing_mode: "deterministic", confidence: 1 } },
   });
@@ -96,7 +99,7 @@ test("the run starts once, under the row's id, as its poster, exempt from limits
       initiatedBy: { kind: "consumer", sub: "ada", email: "ada@example.com" },
     },
   ]);
-  expect((await drive({ attempts: 2 }, { route: direct })).requests[0]?.fresh).toBe(false);
+  expect((await processStimulus({ attempts: 2 }, { route: direct })).requests[0]?.fresh).toBe(false);
 });
 
 test.each<[string, Partial<Stimulus>, World["route"], string | null]>([
@@ -106,7 +109,7 @@ test.each<[string, Partial<Stimulus>, World["route"], string | null]>([
   ["nothing by a disabled route, for who posts it himself", { channel: "api" }, { ...direct, enabled: false }, null],
   ["nothing where a route names none", {}, { workflow: null }, null],
 ])("it goes to %s", async (_, changes, route, workflow) => {
-  const { requests, settlement } = await drive(changes, route === undefined ? {} : { route });
+  const { requests, settlement } = await processStimulus(changes, route === undefined ? {} : { route });
   expect(requests[0]?.ref ?? null).toBe(workflow);
   if (workflow === null) expect(settlement).toMatchObject({ status: "rejected", code: "no_router_configured" });
 });
@@ -116,34 +119,34 @@ test.each<[ProblemCode, object]>([
   ["invalid_input", { status: "start_failed", code: "workflow_error", extras: { cause_code: "invalid_input" } }],
   ["workflow_start_failed", { status: "start_failed", code: "workflow_error" }],
 ])("a start refused with %s ends it, and gives back what was debited", async (code, expected) => {
-  const { driven, done } = await drive({}, { route: direct, refused: problem(code) });
-  expect(driven).toMatchObject({ kind: "ended", settlement: expected });
+  const { processed, done } = await processStimulus({}, { route: direct, refused: problem(code) });
+  expect(processed).toMatchObject({ kind: "ended", settlement: expected });
   expect(done).toContain("refund");
 });
 
 test("an attempt whose store does not answer leaves the row to the next attempt", async () => {
   for (const refused of [problem("service_unavailable"), new Error("connection lost")]) {
-    const { driven, done, settlement } = await drive({}, { route: direct, refused });
-    expect(driven.kind).toBe("unknown");
+    const { processed, done, settlement } = await processStimulus({}, { route: direct, refused });
+    expect(processed.kind).toBe("unknown");
     expect(settlement).toBeNull();
     expect(done).not.toContain("refund");
   }
 });
 
 test("what an earlier attempt started counts, after any change of configuration", async () => {
-  const later = await drive({ attempts: 2 }, { exists: true });
-  expect(later.driven).toMatchObject({
+  const later = await processStimulus({ attempts: 2 }, { exists: true });
+  expect(later.processed).toMatchObject({
     kind: "ended",
     settlement: { status: "classified", started: { workflow_name: "north" } },
   });
-  expect((await drive({ attempts: 1 }, { exists: true })).settlement?.status).toBe("rejected");
+  expect((await processStimulus({ attempts: 1 }, { exists: true })).settlement?.status).toBe("rejected");
 });
 
 test("an attempt that was taken over from tells nothing and gives nothing back", async () => {
   for (const acknowledge of ["routed", "received"] as const) {
     const refused = problem("invalid_input");
-    const { driven, done } = await drive({ acknowledge }, { route: direct, refused, isMine: false });
-    expect(driven.kind).toBe("unknown");
+    const { processed, done } = await processStimulus({ acknowledge }, { route: direct, refused, isMine: false });
+    expect(processed.kind).toBe("unknown");
     expect(done).not.toContain("refund");
     expect(done).not.toContain("stimulus_start_failed");
   }
@@ -151,8 +154,8 @@ test("an attempt that was taken over from tells nothing and gives nothing back",
 
 test("a stimulus without a waiting caller is tried five times in all", async () => {
   const refused = problem("invalid_input");
-  const again = await drive({ acknowledge: "received", attempts: 4 }, { route: direct, refused });
-  expect([again.driven, again.done]).toEqual([{ kind: "retried" }, ["retry"]]);
-  const last = await drive({ acknowledge: "received", attempts: 5 }, { route: direct, refused });
-  expect(last.driven).toMatchObject({ kind: "ended", settlement: { status: "start_failed" } });
+  const again = await processStimulus({ acknowledge: "received", attempts: 4 }, { route: direct, refused });
+  expect([again.processed, again.done]).toEqual([{ kind: "retried" }, ["retry"]]);
+  const last = await processStimulus({ acknowledge: "received", attempts: 5 }, { route: direct, refused });
+  expect(last.processed).toMatchObject({ kind: "ended", settlement: { status: "start_failed" } });
 });
