@@ -11,6 +11,7 @@ import { type Call, defineRoute, jsonBody, type Route, reply, uuidParam } from "
 import type { Sql } from "../../../store/postgres.ts";
 import type { Approvals } from "../../approvals/port.ts";
 import { deciderOf, sourceOf } from "../../approvals/port.ts";
+import type { FoundRun } from "./history.ts";
 import { initiatorOf, namedWorkflow, readFilter, readReason, readSignal, readStart } from "./request.ts";
 import {
   CancelBody,
@@ -27,7 +28,8 @@ import {
   StartHeaders,
   StartQuery,
 } from "./schema.ts";
-import type { Begun, FoundRun, Runs } from "./service.ts";
+import type { Runs } from "./service.ts";
+import type { Begun } from "./start/starting.ts";
 
 export interface RunRoutesOptions {
   readonly runs: Runs;

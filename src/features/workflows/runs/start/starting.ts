@@ -1,0 +1,160 @@
+/** How runs start: decided in one place, admitted, stored. Starts under a known id are repeatable. */
+import type { Starter } from "../../../../../actors/execution/start/request.ts";
+import { Problem } from "../../../../../actors/kernel/problem.ts";
+import { iso } from "../../../../../actors/kernel/time.ts";
+import { workflowRun } from "../../../../../actors/workflow/run/run.ts";
+import { planRetry, planRun, type RunPlan } from "../../../../../actors/workflow/run/start/plan-run.ts";
+import type { RetryRequest, RunRequest } from "../../../../../actors/workflow/run/start/request.ts";
+import type { RunHeader } from "../../../../../actors/workflow/run/state.ts";
+import { type ActorHandle, MailboxFull, MessageRejected, type Runtime } from "../../../../runtime/port.ts";
+import type { OpenVolumes } from "../../../volumes/port.ts";
+import type { RunHistory } from "../history.ts";
+import type { StartedRun } from "../port.ts";
+import { gatherRetryFacts, gatherRunFacts, type RunFactsOptions } from "./facts.ts";
+
+export interface RunStartsOptions extends RunFactsOptions {
+  readonly runtime: Runtime;
+  readonly volumes: RunFactsOptions["volumes"] & Pick<OpenVolumes, "settleRun">;
+  /**
+   * Debits the start from the rates of tenant and user; the last check of all. Not called for starts that were
+   * counted elsewhere.
+   * @throws Problem 429 `rate_limited`, 503 `limiter_unavailable`
+   */
+  readonly admit: (request: Pick<RunRequest, "tenant" | "starter">) => Promise<Admission>;
+}
+
+export interface Admission {
+  /** What the caller learns of its rates. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** The start failed before it was accepted: it costs nothing. Never throws. */
+  refund(): Promise<void>;
+}
+
+/** Of a start that was counted elsewhere. */
+const uncounted: Admission = { headers: {}, refund: async () => {} };
+
+/** A start that was accepted. */
+export interface Begun {
+  readonly started: StartedRun & { readonly retry_of: string | null };
+  /** What the caller is told of its rates; nothing for a start that was accepted before. */
+  readonly headers: Admission["headers"];
+}
+
+export function runStarts(options: RunStartsOptions, { listed, load }: Pick<RunHistory, "listed" | "load">) {
+  const runs = options.runtime.of(workflowRun);
+
+  /**
+   * Starts under an id; the same id again is the same run, even if its workflow has changed since.
+   * @param decide gathers the facts and plans the start
+   */
+  async function startAs(
+    { tenant, starter }: Pick<RunRequest, "tenant" | "starter">,
+    executionId: string,
+    fresh: boolean,
+    rateExempt: boolean,
+    decide: () => Promise<RunPlan | Problem>,
+  ): Promise<Begun> {
+    const earlier = fresh ? null : await listed(tenant, executionId);
+    if (earlier !== null) {
+      return { started: startedBody(executionId, earlier.header, iso(earlier.started_at)), headers: {} };
+    }
+    const plan = await decide();
+    if (plan instanceof Problem) throw plan;
+    const admission = rateExempt ? uncounted : await options.admit({ tenant, starter });
+    try {
+      return { started: await commit(runs.at(tenant, executionId), fresh, starter, plan), headers: admission.headers };
+    } catch (error) {
+      if (error instanceof NothingStored) await admission.refund();
+      throw error instanceof NothingStored ? error.cause : error;
+    }
+  }
+
+  /**
+   * Stores the volumes of a run that was decided, and starts its actor.
+   * @throws NothingStored when the run was certainly not stored; other errors when that is unknown
+   */
+  async function commit(
+    run: ActorHandle<typeof workflowRun>,
+    fresh: boolean,
+    starter: Starter | null,
+    { volumes, ...start }: RunPlan,
+  ) {
+    const { tenant, key: executionId } = run.address;
+    const { workflow_name: workflow, attachments } = start.header;
+    const wanted = { tenant, executionId, reader: starter, workflow, volumes, attachments };
+    const mounts = await options.volumes.settleRun(wanted).catch((error: unknown) => {
+      throw new NothingStored(error);
+    });
+    const header = { ...start.header, volumes: mounts };
+    try {
+      const reply = await run.ask("start", { ...start, header }, { fresh });
+      return startedBody(executionId, header, reply.started_at);
+    } catch (error) {
+      if (error instanceof MailboxFull) throw new NothingStored(error);
+      if (!(error instanceof MessageRejected)) throw error;
+      throw new NothingStored(new Problem("workflow_start_failed", "The workflow could not be started"));
+    }
+  }
+
+  /**
+   * Starts a run under an id; the same id again is the same run.
+   * @param fresh whether the id was minted for this very call
+   * @throws Problem 402, 403, 404, 422, 429, 503 when refused: then nothing was stored; 500 `workflow_start_failed`
+   */
+  function beginAs(executionId: string, fresh: boolean, request: RunRequest): Promise<Begun> {
+    return startAs(request, executionId, fresh, request.rateExempt, async () =>
+      planRun(request, await gatherRunFacts(options, executionId, request)),
+    );
+  }
+
+  return {
+    beginAs,
+
+    /** `beginAs`, for callers that show no rates. */
+    async startAs(executionId: string, fresh: boolean, request: RunRequest): Promise<StartedRun> {
+      const { retry_of: _, ...started } = (await beginAs(executionId, fresh, request)).started;
+      return started;
+    },
+
+    /** The answer to the start of a run that there is; null: there is none of that id in the tenant. */
+    async startedAs(tenant: string, executionId: string): Promise<StartedRun | null> {
+      const state = await listed(tenant, executionId);
+      if (state === null) return null;
+      const { header, started_at } = state;
+      const { retry_of: _, ...started } = startedBody(executionId, header, iso(started_at));
+      return started;
+    },
+
+    /** Starts a run where an earlier one of the tenant ended; see `planRetry`. */
+    async retryAs(executionId: string, fresh: boolean, earlierId: string, request: RetryRequest): Promise<Begun> {
+      return startAs(request, executionId, fresh, false, async () => {
+        const earlier = await load(request.tenant, earlierId);
+        return planRetry(request, await gatherRetryFacts(options, executionId, earlierId, earlier, request));
+      });
+    },
+  };
+}
+
+/** A start that failed before anything of the run was stored. */
+class NothingStored extends Error {
+  constructor(override readonly cause: unknown) {
+    super("Nothing of the run was stored");
+  }
+}
+
+/** The answer to a start, even if the run has gone on since. */
+function startedBody(executionId: string, header: RunHeader, startedAt: string) {
+  const { workflow_id, workflow_name, workflow_version, retry_of } = header;
+  return {
+    execution_id: executionId,
+    id: executionId,
+    workflow_id,
+    workflow_name,
+    version: workflow_version,
+    status: "running" as const,
+    started_at: startedAt,
+    temporal_workflow_id: executionId,
+    temporal_run_id: executionId,
+    retry_of,
+  };
+}
