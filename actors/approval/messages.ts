@@ -4,10 +4,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import { defineActivity, outcomeOf } from "../kernel/activity.ts";
 import { AnyJson, JsonObject } from "../kernel/json.ts";
 import { defineProtocol, message, type Protocol } from "../kernel/message.ts";
-import { Nothing, Nullable } from "../kernel/schema.ts";
-
-const Text = Type.String();
-const Milliseconds = Type.Integer({ minimum: 0 });
+import { Milliseconds, Nothing, Nullable, Text } from "../kernel/schema.ts";
 
 /** Who is told of an approval. */
 export const Notify = Type.Union([

@@ -2,13 +2,10 @@
 
 import { type Static, Type } from "@sinclair/typebox";
 import { defineLog } from "../kernel/effect.ts";
-import { Nullable } from "../kernel/schema.ts";
+import { Nullable, Text, Time } from "../kernel/schema.ts";
 import { iso } from "../kernel/time.ts";
 import { ApprovalStatus, type Decider, type Source } from "./messages.ts";
 import { type ApprovalState, approversOf, DecidedBy } from "./state.ts";
-
-const Text = Type.String();
-const Time = Type.String({ format: "date-time" });
 
 export const PendingApproval = Type.Object({
   id: Text,

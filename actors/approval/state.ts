@@ -1,10 +1,9 @@
 /** What an approval is made of between two turns. */
 
 import { type Static, Type } from "@sinclair/typebox";
-import { Nullable } from "../kernel/schema.ts";
+import { Nullable, Text } from "../kernel/schema.ts";
 import { ApprovalStatus, Open, Via } from "./messages.ts";
 
-const Text = Type.String();
 /** Unix milliseconds. */
 const Moment = Type.Integer();
 

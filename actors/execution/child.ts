@@ -4,10 +4,8 @@ import { type Static, Type } from "@sinclair/typebox";
 import { defineActivity, type Outcome } from "../kernel/activity.ts";
 import { AnyJson } from "../kernel/json.ts";
 import { message } from "../kernel/message.ts";
-import { Nullable } from "../kernel/schema.ts";
+import { Nullable, Text } from "../kernel/schema.ts";
 import { Attachment, MountPlan } from "./start/plan.ts";
-
-const Text = Type.String();
 
 export const ChildRole = Type.Union([
   Type.Literal("validator"),

@@ -8,11 +8,10 @@
 import { type Static, type TProperties, Type } from "@sinclair/typebox";
 import { defineLog } from "../kernel/effect.ts";
 import { AnyJson, type Json, JsonObject } from "../kernel/json.ts";
-import { Nullable } from "../kernel/schema.ts";
+import { Nullable, Text } from "../kernel/schema.ts";
 import { ToolCall } from "./activities.ts";
 import { ValidationResult } from "./judging/verdict.ts";
 
-const Text = Type.String();
 const TextOrNull = Nullable(Text);
 const Count = Type.Number();
 const Exit = Nullable(Type.Integer());

@@ -7,7 +7,7 @@
 
 import { type Static, Type } from "@sinclair/typebox";
 import { Delivery } from "../agent/manifest/results.ts";
-import { Nullable } from "../kernel/schema.ts";
+import { Nullable, Text } from "../kernel/schema.ts";
 import { ToolEntry } from "../tool/catalog.ts";
 import { Child } from "./child.ts";
 import { Panel } from "./judging/panel-state.ts";
@@ -34,7 +34,6 @@ export const Handling = Type.Union([
 ]);
 export type Handling = Static<typeof Handling>;
 
-const Text = Type.String();
 const Int = Type.Integer();
 
 const ReplyTo = Type.Object({ node: Text, call: Text, until: Type.Number() });

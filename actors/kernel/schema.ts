@@ -6,3 +6,8 @@ export const Nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Ty
 
 /** A message without content. An empty object by itself would be `{}` to the compiler, which every value fits. */
 export const Nothing = Type.Unsafe<Readonly<Record<string, never>>>(Type.Object({}));
+
+export const Text = Type.String();
+/** ISO 8601, UTC. */
+export const Time = Type.String({ format: "date-time" });
+export const Milliseconds = Type.Integer({ minimum: 0 });

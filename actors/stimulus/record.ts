@@ -2,11 +2,9 @@
 
 import { type Static, Type } from "@sinclair/typebox";
 import { type Json, JsonObject } from "../kernel/json.ts";
-import { Nullable } from "../kernel/schema.ts";
+import { Nullable, Text, Time } from "../kernel/schema.ts";
 import { type FailedStatus, failedStatusOf, StimulusStatus } from "./life.ts";
 
-const Text = Type.String();
-const Time = Type.String({ format: "date-time" });
 const Principal = Type.Object({ kind: Text, sub: Text });
 const RoutingMode = Type.Union([
   Type.Literal("deterministic"),

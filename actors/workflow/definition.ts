@@ -8,11 +8,10 @@ import { type Static, Type } from "@sinclair/typebox";
 import { OutputHandler } from "../agent/manifest/results.ts";
 import { Notify } from "../approval/messages.ts";
 import { AnyJson } from "../kernel/json.ts";
-import { Nullable } from "../kernel/schema.ts";
+import { Milliseconds, Nullable } from "../kernel/schema.ts";
 
 /** Handlebars source; see `template/template.ts`. */
 const Template = Type.String();
-const Milliseconds = Type.Integer({ minimum: 0 });
 
 const oneOf = <T extends string>(...names: readonly T[]) => Type.Union(names.map((name) => Type.Literal(name)));
 

@@ -2,12 +2,10 @@
 
 import { type Static, Type } from "@sinclair/typebox";
 import { AnyJson } from "../../kernel/json.ts";
-import { Nullable } from "../../kernel/schema.ts";
+import { Nullable, Text, Time } from "../../kernel/schema.ts";
 import type { EventFields, StoredEvent } from "../events.ts";
 import { ValidationResult } from "../judging/verdict.ts";
 
-const Text = Type.String();
-const Time = Type.String({ format: "date-time" });
 const oneOf = <const T extends readonly string[]>(...names: T) =>
   Type.Union(names.map((name) => Type.Literal(name as T[number])));
 

@@ -6,16 +6,13 @@
 
 import { type Static, Type } from "@sinclair/typebox";
 import { AnyJson, type Json } from "../../kernel/json.ts";
-import { Nullable } from "../../kernel/schema.ts";
+import { Nullable, Text, Time } from "../../kernel/schema.ts";
 import { iso } from "../../kernel/time.ts";
 import { readEvent } from "../events.ts";
 import { Status } from "../messages.ts";
 import { Hierarchy, Mode, type Plan, RuntimeFacts, Trigger, Volume, Warning } from "../start/plan.ts";
 import type { ExecutionState, ListedExecution } from "../state.ts";
 import { IterationFold, IterationRecord } from "./iteration-record.ts";
-
-const Text = Type.String();
-const Time = Type.String({ format: "date-time" });
 
 export const ExecutionElement = Type.Object({
   execution_id: Text,

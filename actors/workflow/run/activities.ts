@@ -6,10 +6,8 @@ import { Attachment, MountPlan } from "../../execution/start/plan.ts";
 import type { Outcome } from "../../kernel/activity.ts";
 import { defineActivity } from "../../kernel/activity.ts";
 import { AnyJson } from "../../kernel/json.ts";
-import { Nullable } from "../../kernel/schema.ts";
+import { Nullable, Text } from "../../kernel/schema.ts";
 import { Resources } from "../definition.ts";
-
-const Text = Type.String();
 
 /** One command, rendered already. */
 export const CommandRun = Type.Object({

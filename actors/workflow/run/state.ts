@@ -2,10 +2,9 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { Attachment, MountPlan } from "../../execution/start/plan.ts";
 import { AnyJson, JsonObject } from "../../kernel/json.ts";
-import { Nullable } from "../../kernel/schema.ts";
+import { Nullable, Text } from "../../kernel/schema.ts";
 import { Definition, Judge } from "../definition.ts";
 
-const Text = Type.String();
 /** Unix milliseconds. */
 const Moment = Type.Integer();
 

@@ -2,9 +2,8 @@
 
 import { type Static, Type } from "@sinclair/typebox";
 import { AnyJson } from "../../../actors/kernel/json.ts";
-import { Nullable } from "../../../actors/kernel/schema.ts";
+import { Nullable, Time } from "../../../actors/kernel/schema.ts";
 
-const Time = Type.String({ format: "date-time" });
 const Texts = Type.Record(Type.String(), Type.String());
 
 export const AgentScope = Type.Union([Type.Literal("tenant"), Type.Literal("global")]);

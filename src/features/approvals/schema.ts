@@ -2,6 +2,7 @@
 
 import { type Static, Type } from "@sinclair/typebox";
 import { PendingApproval } from "../../../actors/approval/record.ts";
+import { Text, Time } from "../../../actors/kernel/schema.ts";
 import { pagingQuery } from "../../http/paging.ts";
 
 /** Bytes of a feedback or a reason. */
@@ -9,8 +10,6 @@ export const maxFeedbackBytes = 16_384;
 
 const Name = Type.Optional(Type.String({ maxLength: 256 }));
 const Feedback = Type.String({ maxLength: maxFeedbackBytes });
-const Text = Type.String();
-const Time = Type.String({ format: "date-time" });
 
 export const PendingQuery = Type.Object({
   ...pagingQuery,

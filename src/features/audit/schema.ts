@@ -1,10 +1,8 @@
 /** Entries of the audit log on the wire, and the filters of its lists. */
 import { type Static, Type } from "@sinclair/typebox";
 import { JsonObject } from "../../../actors/kernel/json.ts";
-import { Nullable } from "../../../actors/kernel/schema.ts";
+import { Nullable, Text } from "../../../actors/kernel/schema.ts";
 import { pagingQuery } from "../../http/paging.ts";
-
-const Text = Type.String();
 
 const Outcome = Type.Union([Type.Literal("allowed"), Type.Literal("denied"), Type.Literal("failed")]);
 

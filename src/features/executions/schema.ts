@@ -3,10 +3,8 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { Status } from "../../../actors/execution/messages.ts";
 import { AnyJson } from "../../../actors/kernel/json.ts";
-import { Nullable } from "../../../actors/kernel/schema.ts";
+import { Nullable, Time } from "../../../actors/kernel/schema.ts";
 import { pagingQuery } from "../../http/paging.ts";
-
-const Time = Type.String({ format: "date-time" });
 
 export const maxOverridesBytes = 256 * 1024;
 /** The longest a request may wait for an execution's end. */

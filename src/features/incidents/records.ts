@@ -1,14 +1,11 @@
 /** Reading security incidents, tenant first. */
 import { type Static, Type } from "@sinclair/typebox";
 import { AnyJson } from "../../../actors/kernel/json.ts";
-import { Nullable } from "../../../actors/kernel/schema.ts";
+import { Nullable, Text, Time } from "../../../actors/kernel/schema.ts";
 import { readTime } from "../../../actors/kernel/time.ts";
 import { type List, listOf, type Page, pagingQuery } from "../../http/paging.ts";
 import { isUuid } from "../../http/route.ts";
 import type { Sql } from "../../store/postgres.ts";
-
-const Text = Type.String();
-const Time = Type.String({ format: "date-time" });
 
 export const IncidentRecord = Type.Object({
   id: Text,

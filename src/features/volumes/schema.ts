@@ -1,10 +1,9 @@
 /** The wire shapes of volumes. */
 import { type Static, Type } from "@sinclair/typebox";
-import { Nullable } from "../../../actors/kernel/schema.ts";
+import { Nullable, Time } from "../../../actors/kernel/schema.ts";
 import { pagingQuery } from "../../http/paging.ts";
 import { CHAT_ATTACHMENTS } from "./attachments/attachments.ts";
 
-const Time = Type.String({ format: "date-time" });
 const uuid = "[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}";
 
 export const VolumeId = Type.Object({ id: Type.String({ pattern: `^(${uuid}|${CHAT_ATTACHMENTS})$` }) });

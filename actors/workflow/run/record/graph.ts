@@ -2,13 +2,9 @@
 
 import { type Static, Type } from "@sinclair/typebox";
 import type { Json } from "../../../kernel/json.ts";
-import { Nullable } from "../../../kernel/schema.ts";
+import { Milliseconds, Nullable, Text, Time } from "../../../kernel/schema.ts";
 import { iso } from "../../../kernel/time.ts";
 import { isOver, type RunState, RunStatus } from "../state.ts";
-
-const Text = Type.String();
-const Time = Type.String({ format: "date-time" });
-const Milliseconds = Type.Integer({ minimum: 0 });
 
 const times = {
   exited_at: Nullable(Time),

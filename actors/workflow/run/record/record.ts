@@ -2,12 +2,9 @@
 
 import { type Static, Type } from "@sinclair/typebox";
 import { AnyJson, type Json, JsonObject } from "../../../kernel/json.ts";
-import { Nullable } from "../../../kernel/schema.ts";
+import { Nullable, Text, Time } from "../../../kernel/schema.ts";
 import { iso } from "../../../kernel/time.ts";
 import { type Current, Initiator, type RunState, RunStatus } from "../state.ts";
-
-const Text = Type.String();
-const Time = Type.String({ format: "date-time" });
 
 const WaitingFor = Type.Object({
   kind: Type.Literal("approval"),

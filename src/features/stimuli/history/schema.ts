@@ -1,13 +1,12 @@
 /** The wire shapes of the history of stimuli; see docs/reference/stimuli.md. */
 
 import { type Static, Type } from "@sinclair/typebox";
-import { Nullable } from "../../../../actors/kernel/schema.ts";
+import { Nullable, Text } from "../../../../actors/kernel/schema.ts";
 import { StimulusRecord } from "../../../../actors/stimulus/record.ts";
 import { pagingQuery } from "../../../http/paging.ts";
 import { Uuid } from "../../../http/route.ts";
 import { Received, Routed } from "../intake/port.ts";
 
-const Text = Type.String();
 const TextOrNull = Nullable(Text);
 const Word = Type.Optional(Type.String({ maxLength: 128 }));
 const Moment = Type.Optional(Type.String({ maxLength: 64, description: "A timestamp; included" }));

@@ -1,7 +1,7 @@
 /** The wire shapes of the intake. */
 
 import { type Static, Type } from "@sinclair/typebox";
-import { Nullable } from "../../../../actors/kernel/schema.ts";
+import { Nullable, Text } from "../../../../actors/kernel/schema.ts";
 
 /** Other keys are reserved: not used, not refused. */
 export const StimulusBody = Type.Object({
@@ -9,8 +9,6 @@ export const StimulusBody = Type.Object({
   content: Type.Unknown(),
   idempotency_key: Type.Optional(Nullable(Type.String())),
 });
-
-const Text = Type.String();
 
 export const Routed = Type.Object({
   stimulus_id: Text,

@@ -1,11 +1,10 @@
 /** The wire shapes of sources and routers; see docs/reference/stimuli.md. */
 
 import { type Static, Type } from "@sinclair/typebox";
-import { Nullable } from "../../../../actors/kernel/schema.ts";
+import { Nullable, Text } from "../../../../actors/kernel/schema.ts";
 import { pagingQuery } from "../../../http/paging.ts";
 import { presetNames } from "./port.ts";
 
-const Text = Type.String();
 const TextOrNull = Nullable(Text);
 const strict = { additionalProperties: false };
 

@@ -1,9 +1,9 @@
 /** The wire shapes of workflow definitions (docs/reference/workflows.md). */
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import { AnyJson } from "../../../../actors/kernel/json.ts";
+import { Text } from "../../../../actors/kernel/schema.ts";
 import { pagingQuery } from "../../../http/paging.ts";
 
-const Text = Type.String();
 const Names = Type.Record(Text, Text);
 
 export const Scope = Type.Union([Type.Literal("tenant"), Type.Literal("global")]);

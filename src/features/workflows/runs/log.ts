@@ -2,6 +2,7 @@
 
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import { AnyJson } from "../../../../actors/kernel/json.ts";
+import { Text } from "../../../../actors/kernel/schema.ts";
 import { iso } from "../../../../actors/kernel/time.ts";
 import type { EventBody, EventType } from "../../../../actors/workflow/run/record/events.ts";
 import type { RunHeader } from "../../../../actors/workflow/run/state.ts";
@@ -9,7 +10,6 @@ import { type Logged, type LogRequest, streamLog } from "../../../http/streams/l
 import type { EventStream } from "../../../http/streams/sse.ts";
 import type { LogEntry } from "../../../runtime/port.ts";
 
-const Text = Type.String();
 const optional = <S extends TSchema>(schema: S) => Type.Optional(schema);
 
 export const WireEvent = Type.Object({

@@ -1,12 +1,10 @@
 /** The wire shapes of runs. The record itself is defined in `actors/workflow/run/record/record.ts`. */
 import { type Static, Type } from "@sinclair/typebox";
 import { AnyJson } from "../../../../actors/kernel/json.ts";
+import { Text, Time } from "../../../../actors/kernel/schema.ts";
 import { RunStatus } from "../../../../actors/workflow/run/state.ts";
 import { pagingQuery } from "../../../http/paging.ts";
 import { WireEvent } from "./log.ts";
-
-const Text = Type.String();
-const Time = Type.String({ format: "date-time" });
 
 /** Thirty days: of a whole run. */
 const maxSeconds = 2_592_000;
