@@ -7,7 +7,7 @@
  *                                          └─▶ timed_out
  *
  * It is worked at in iterations (`iteration.ts`), each in a sandbox instance of its own, whose
- * bootstrap talks with the model through a loop (`gateway.ts`, `loop.ts`, `tool-calls.ts`). Once it
+ * bootstrap talks with the model through a loop (`loop/gateway.ts`, `loop/loop.ts`, `loop/tool-calls.ts`). Once it
  * has ended (`ending.ts`) it only answers questions.
  */
 

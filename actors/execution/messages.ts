@@ -220,7 +220,7 @@ export const LoopEntry = Type.Union([
 ]);
 export type LoopEntry = Static<typeof LoopEntry>;
 
-/** The exchange of one sandbox instance with the gateway; see `conversation.ts`. */
+/** The exchange of one sandbox instance with the gateway; see `loop/conversation.ts`. */
 export const loopLog = (instanceId: string) => defineLog(`loop:${instanceId}`, LoopEntry);
 
 export const executionProtocol = defineProtocol({

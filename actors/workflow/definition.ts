@@ -10,7 +10,7 @@ import { Notify } from "../approval/messages.ts";
 import { AnyJson } from "../kernel/json.ts";
 import { Milliseconds, Nullable } from "../kernel/schema.ts";
 
-/** Handlebars source; see `template/template.ts`. */
+/** Handlebars source; see `actors/template/template.ts`. */
 const Template = Type.String();
 
 const oneOf = <T extends string>(...names: readonly T[]) => Type.Union(names.map((name) => Type.Literal(name)));

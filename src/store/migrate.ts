@@ -1,4 +1,4 @@
-/** Numbered, forward-only migrations: `migrations/NNNN_name.sql`, each run once, in order, in its own transaction. */
+/** Numbered, forward-only migrations: `migrations/NNNN_name.sql`, each run once, in order. */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Sql } from "./postgres.ts";
@@ -6,8 +6,8 @@ import type { Sql } from "./postgres.ts";
 const folder = join(import.meta.dir, "migrations");
 
 /**
- * Brings the schema of this connection up to date; nodes that start together wait for one another.
- * @throws when a migration fails; the ones before it stay applied
+ * Brings the schema of this connection up to date in one transaction; nodes that start together wait for one another.
+ * @throws when a migration fails; then none is applied
  */
 export async function migrate(sql: Sql, schema: string): Promise<void> {
   const files = readdirSync(folder)

@@ -2,7 +2,7 @@
  * What the engine asks of each kind of state.
  *
  * `enter` begins the work: it sets `run.work(…)` and adds effects. Messages that concern the work reach the kind's own
- * functions through the actor (`workflow.ts`); when the result is there they call `settle` of `settling.ts`, which
+ * functions through the actor (`run.ts`); when the result is there they call `settle` of `settling.ts`, which
  * takes the run on. `leave` gives the work up: the run was cancelled, timed out, or the state took too long.
  *
  * The actor hands on only what belongs to the entry at work: the outcome of an activity that the work names, the end

@@ -181,7 +181,7 @@ function sourceRules({ source }: RateUse): RateRule[] {
   return [{ scope: "source", bucket: "per_minute", limit: source.perMinute, capacity: source.perMinute }];
 }
 
-/** As `debit-rate.lua` takes them. */
+/** As `src/store/lua/debit-rate.lua` takes them. */
 function argumentsOf(prefix: string, groups: readonly Group[], now: number) {
   const startOf = (bucket: RateBucket) => (bucket === "per_minute" ? "0" : String(windowOf(bucket, now).start));
   const starts = Object.fromEntries(buckets.map((bucket) => [bucket, startOf(bucket)]));

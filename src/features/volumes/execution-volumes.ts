@@ -177,7 +177,7 @@ export function createVolumes({ sql, dataDir, executions, newId, now }: VolumesO
       return mountRun(layout, run);
     },
 
-    /** See `watch.ts`. */
+    /** Calls `exceeded` once a volume of the execution is larger than its limit (`size-watch.ts`). */
     watchLimits(
       executionId: string,
       plan: Pick<Plan, "mounts" | "filesystem" | "resources">,

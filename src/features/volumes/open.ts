@@ -16,7 +16,7 @@ export function openVolumes(options: VolumesOptions) {
   return {
     ...volumes,
 
-    /** See `attachments.ts`. */
+    /** Finds the files that a start attaches (`attachments/attachments.ts`). */
     checkFiles: (tenant: string, reader: VolumeReader, references: readonly Json[]): Promise<Attachment[]> =>
       checkFiles(volumes, tenant, reader, references),
 

@@ -9,7 +9,7 @@
  *      with SVC_EGRESS_SOCKETS, 127.0.0.1:8082 answer there, by the unix sockets in the directories
  *      SVC_GATEWAY_SOCKETS and SVC_EGRESS_SOCKETS.
  *   2. With SVC_STARTUP_FILE it runs that file by /bin/sh in SVC_WORKSPACE, at most 60 s, without the execution
- *      token (`startup.ts`). If the script fails, nothing else runs and the exit code is 121.
+ *      token (`src/programs/startup.ts`). If the script fails, nothing else runs and the exit code is 121.
  *   3. It runs `<program>`, an absolute path: directly when it is executable, else by its suffix (.py .js .mjs .sh)
  *      with the interpreter that PATH finds, in SVC_WORKSPACE, with the arguments, the whole environment and
  *      standard input, output and error as they are. SIGTERM, SIGINT and SIGHUP go on to it.

@@ -641,7 +641,7 @@ create table volume_mounts (
   volume_id    uuid not null references volumes on delete cascade,
   execution_id uuid not null,
   tenant       text not null,
-  -- How it shows in the execution's instances, once one was launched; see src/features/volumes/sharing.ts.
+  -- How it shows in the execution's instances, once one was launched; see src/features/volumes/shared-mounts.ts.
   shape        text,
   created_at   timestamptz not null default now(),
   primary key (volume_id, execution_id)

@@ -40,7 +40,7 @@ export const subworkflowKind: KindOfState<"Subworkflow"> = {
   },
 
   leave(run, reason) {
-    // One that is still to start is told once more when it has (`unwanted.ts`).
+    // One that is still to start is told once more when it has (`../unwanted.ts`).
     const { child } = workOf(run);
     run.tell(workflowRunProtocol, child, "cancel", { reason });
   },

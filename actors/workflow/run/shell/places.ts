@@ -1,7 +1,7 @@
 /**
  * Where in a shell script values stand: a scan by POSIX quoting, never an execution.
  *
- * A value's text is not part of the script (`shell-text.ts` puts a variable there), so what matters is which quotes
+ * A value's text is not part of the script (`text.ts` puts a variable there), so what matters is which quotes
  * the place lies in. Whatever shells read differently (dash, bash, BusyBox, zsh, ksh), and whatever this scan does not
  * follow to its end, makes the values behind it unsafe: refused is better than misread.
  */

@@ -3,7 +3,7 @@
  *
  * A router that only has to name a workflow would otherwise have a sandboxed process started for one question and one
  * answer, which takes some ten times as much of the node as all the rest of it. The node carries the prompt to the
- * gateway itself (`src/sandbox/inline`); nothing that an agent or its author wrote is run in it.
+ * gateway itself (`src/adapters/sandbox/inline`); nothing that an agent or its author wrote is run in it.
  */
 import { type InstanceEnd, inlineRun } from "../../../../actors/execution/activities.ts";
 import { iterationTimedOut } from "../../../../actors/execution/instance.ts";

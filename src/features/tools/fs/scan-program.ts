@@ -1,4 +1,4 @@
-/** The process that walks trees for the `fs.*` tools; see `guarded.ts` for why it is one of its own. */
+/** The process that walks trees for the `fs.*` tools; see `src/lib/guarded.ts` for why it is one of its own. */
 import { serveGuarded } from "../../../lib/guarded.ts";
 import { outcomeOf, type ToolOutcome } from "../port.ts";
 import type { FsArguments } from "./schema.ts";

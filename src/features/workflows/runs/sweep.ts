@@ -8,7 +8,7 @@ import type { Volumes } from "../../volumes/port.ts";
 import { instancesOf as instancesOfCommand } from "./commands/attempts.ts";
 import type { RunRecords } from "./records.ts";
 
-/** For the sweep of instances and volumes: see `executions/sweep.ts`. */
+/** For the sweep of instances and volumes: see `src/features/executions/sweep.ts`. */
 export function heldByRuns(runtime: Pick<Runtime, "of">, records: Pick<RunRecords, "known">): HeldByRuns {
   return {
     known: records.known,
