@@ -138,7 +138,7 @@ test.each([
   expect(await clientHelloRefusal(source, { host: "api.test", isName: true, anyProtocol: false })).toBe(reason);
 });
 
-test("no prefix of a ClientHello is taken for all of it, and no noise breaks the reader", () => {
+test("no prefix of a ClientHello is taken for a whole one; noise breaks nothing", () => {
   const whole = records(hello("api.test"), 50);
   for (let end = 0; end < whole.length; end++) expect(readClientHello(whole.subarray(0, end)).kind).toBe("more");
   expect(readClientHello(Buffer.concat([whole, Buffer.from("early data")]))).toEqual({
