@@ -27,12 +27,11 @@ export const HandlerRule = Type.Object({
 export type HandlerRule = Static<typeof HandlerRule>;
 
 /** From the acceptance of the output on. */
-export const Handling = Type.Union([
+const Handling = Type.Union([
   Type.Literal("handling"),
   /** The handler failed and was optional: the accepted output is being fetched. */
   Type.Literal("recalling"),
 ]);
-export type Handling = Static<typeof Handling>;
 
 const Int = Type.Integer();
 
