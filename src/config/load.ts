@@ -29,7 +29,7 @@ export const baseSettings = {
 };
 
 /** Beside the values: where they came from. */
-export interface Surroundings {
+export interface ConfigOrigin {
   /** The sections of the configuration file as written. */
   readonly file: ConfigFile;
   /** The environment, for `env:NAME` references that an operator writes into the configuration file. */
@@ -71,7 +71,7 @@ export function assembleSettings(declarations: readonly SettingsDeclaration[]): 
 export function readConfig(
   env: Readonly<Record<string, string | undefined>>,
   declarations: readonly SettingsDeclaration[],
-): Values<SettingTable> & Surroundings {
+): Values<SettingTable> & ConfigOrigin {
   const problems: string[] = [];
   const read = (name: string) => env[name]?.trim() || undefined;
   const attempt = <T>(name: string, work: () => T): T | undefined => {

@@ -121,7 +121,7 @@ function readCursor(cursor: string, keys: number): readonly string[] {
     const key: unknown = JSON.parse(Buffer.from(cursor, "base64url").toString());
     if (Array.isArray(key) && key.length === keys && key.every(isCursorPart)) return key;
   } catch {
-    // told below
+    // refused below
   }
   throw invalidField("cursor", "is not a cursor of this list");
 }

@@ -1,4 +1,4 @@
-/** What a client would rather have: `Accept` (a manifest as text or as JSON) and `Prefer` (RFC 7240: how long to wait). */
+/** Content negotiation: `Accept` (a manifest as text or as JSON) and `Prefer` (RFC 7240: how long to wait). */
 
 /**
  * The seconds of the first `wait` preference; null when there is none. Other preferences, and what is not

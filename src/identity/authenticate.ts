@@ -1,8 +1,4 @@
-/**
- * Who calls, and in which tenant: steps of every request before its route's scope is looked at.
- *
- * API keys join at `credentialIdentity`; until they exist, a credential that looks like one is unknown.
- */
+/** Who calls, and in which tenant: steps of every request before its route's scope is looked at. */
 import { LRUCache } from "lru-cache";
 import type { Identity } from "../../actors/identity/identity.ts";
 import { chooseTenant, type TenantChoice, tenantKind } from "../../actors/identity/tenant.ts";

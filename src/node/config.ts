@@ -6,16 +6,16 @@ import { sandboxSettings } from "../adapters/sandbox/port.ts";
 import {
   assembleSettings,
   type baseSettings,
+  type ConfigOrigin,
   readConfig,
   type SettingsDeclaration,
-  type Surroundings,
 } from "../config/load.ts";
 import { describeSettings, type SettingTable, type Values } from "../config/setting.ts";
 import { identityContradictions, identitySettings } from "../identity/settings.ts";
 import { features } from "./features.ts";
 import { nodeContradictions, nodeSettings } from "./settings.ts";
 
-const parts = [
+const sources = [
   { settings: nodeSettings, contradictions: nodeContradictions },
   { settings: identitySettings, contradictions: identityContradictions },
   { settings: modelSettings },
@@ -25,17 +25,17 @@ const parts = [
 ] as const;
 
 const declarations: readonly SettingsDeclaration[] = [
-  ...parts,
+  ...sources,
   ...features,
   { settings: {}, contradictions: samePorts },
 ];
 
-type Part = (typeof parts)[number] | (typeof features)[number];
-type Union<T> = T extends Part ? Values<T["settings"]> : never;
+type SettingsSource = (typeof sources)[number] | (typeof features)[number];
+type Union<T> = T extends SettingsSource ? Values<T["settings"]> : never;
 type Intersection<U> = (U extends unknown ? (member: U) => void : never) extends (all: infer I) => void ? I : never;
 
 /** Every setting's value, and where the values came from. */
-export type Config = Values<typeof baseSettings> & Intersection<Union<Part>> & Surroundings;
+export type Config = Values<typeof baseSettings> & Intersection<Union<SettingsSource>> & ConfigOrigin;
 
 /** @throws ConfigError that lists every problem at once */
 export const loadConfig = (environment: Readonly<Record<string, string | undefined>>): Config =>

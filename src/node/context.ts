@@ -10,7 +10,7 @@ import { createRuntime } from "../runtime/index.ts";
 import type { Config } from "./config.ts";
 import type { Disposer } from "./disposer.ts";
 import type { Stores } from "./stores.ts";
-import type { NodeParts, ValidatedConfig } from "./validated-config.ts";
+import type { NodeOverrides, ValidatedConfig } from "./validated-config.ts";
 
 /** A host that stays away this long has its sandboxes given up, ms. */
 const orphanAfterMs = 60_000;
@@ -20,7 +20,7 @@ export async function openContext(
   config: Config,
   stores: Stores,
   validated: ValidatedConfig,
-  parts: NodeParts,
+  overrides: NodeOverrides,
   disposer: Disposer,
 ) {
   const { dataDir, logger, sql, redisUrl, now, newId } = stores;
@@ -28,8 +28,8 @@ export async function openContext(
   const info: NodeContext["info"] = (event, facts) => logger.info(facts, event);
   const warn: NodeContext["warn"] = (event, facts) => logger.warn(facts, event);
 
-  const sandboxes = parts.sandbox
-    ? new Sandboxes([parts.sandbox])
+  const sandboxes = overrides.sandbox
+    ? new Sandboxes([overrides.sandbox])
     : await openSandboxes({
         dataDir,
         development,

@@ -17,7 +17,7 @@ import type { Stores } from "./stores.ts";
 
 const sweepKeysEveryMs = 3600_000;
 
-type Parts = readonly Opened<unknown>[];
+type OpenedFeatures = readonly Opened<unknown>[];
 
 export interface Apps {
   readonly public: App;
@@ -26,17 +26,21 @@ export interface Apps {
 }
 
 export interface AppOptions {
-  readonly parts: Parts;
+  readonly features: OpenedFeatures;
   readonly runtime: Runtime;
   readonly identity: Identification;
   readonly draining: () => boolean;
 }
 
 /** Mounts the routes, metrics and health checks of all features. */
-export function createApps(config: Config, stores: Stores, { parts, runtime, identity, draining }: AppOptions): Apps {
+export function createApps(
+  config: Config,
+  stores: Stores,
+  { features, runtime, identity, draining }: AppOptions,
+): Apps {
   const { sql, dataDir, logger, now } = stores;
   const metrics = createMetrics({ id: runtime.nodeId, version });
-  for (const metric of parts.flatMap((part) => part.metrics ?? [])) metrics.registry.registerMetric(metric);
+  for (const metric of features.flatMap((feature) => feature.metrics ?? [])) metrics.registry.registerMetric(metric);
   const health = healthRoutes({
     database: async () => sql`select 1`,
     redis: async () => {
@@ -45,12 +49,13 @@ export function createApps(config: Config, stores: Stores, { parts, runtime, ide
     runtime: () => runtime.status(),
     storage: () => access(dataDir),
     identityProvider: identity.probe,
+    // The readiness answer names it; no feature takes payments, so it is `disabled`.
     payment: null,
-    others: Object.assign({}, ...parts.map((part) => part.health ?? {})),
+    others: Object.assign({}, ...features.map((feature) => feature.health ?? {})),
     draining,
     now,
   });
-  const routes = [...health, ...parts.flatMap((part) => part.routes ?? [])];
+  const routes = [...health, ...features.flatMap((feature) => feature.routes ?? [])];
   return {
     public: createApp({
       routes: [...routes, ...documentRoutes(routes, { version, publicUrl: config.publicUrl })],
@@ -60,7 +65,7 @@ export function createApps(config: Config, stores: Stores, { parts, runtime, ide
       corsOrigins: config.corsOrigins,
     }),
     internal: createApp({
-      routes: parts.flatMap((part) => part.internalRoutes ?? []),
+      routes: features.flatMap((feature) => feature.internalRoutes ?? []),
       authenticator: null,
       logger,
       metrics: null,
@@ -75,14 +80,14 @@ export function createApps(config: Config, stores: Stores, { parts, runtime, ide
  * @param host of the internal one
  * @throws StartFailure when a port is taken; then none is left open
  */
-export async function listenInside(app: App, parts: Parts, host: string) {
+export async function listenInside(app: App, features: OpenedFeatures, host: string) {
   const ports: Record<FeatureListener["name"], number> = { internal: 0, egress: 0 };
   const stops: Stop[] = [];
   const stop = async () => {
     for (const end of stops.splice(0).reverse()) await end();
   };
   try {
-    for (const { name, open } of parts.flatMap(({ listener }) => listener ?? [])) {
+    for (const { name, open } of features.flatMap(({ listener }) => listener ?? [])) {
       const opened = await open(app);
       ports[name] = opened.port;
       stops.push(opened.stop);

@@ -9,7 +9,7 @@ import { features } from "./features.ts";
 import { createApps, listenInside, listenOutside } from "./listeners.ts";
 import { openFeatures } from "./open-features.ts";
 import { openStores } from "./stores.ts";
-import { type NodeParts, validateConfig } from "./validated-config.ts";
+import { type NodeOverrides, validateConfig } from "./validated-config.ts";
 
 export interface Node extends Pick<NodeContext, "models" | "sandboxes"> {
   readonly id: string;
@@ -27,33 +27,34 @@ export interface Node extends Pick<NodeContext, "models" | "sandboxes"> {
 export async function startNode(
   config: Config,
   progress: (line: string) => void,
-  parts: NodeParts = {},
+  overrides: NodeOverrides = {},
 ): Promise<Node> {
   const disposer = new Disposer();
   try {
-    const validated = await validateConfig(config, parts);
+    const validated = await validateConfig(config, overrides);
     const stores = await openStores(config, disposer, progress);
     const { logger, dataDir } = stores;
     if (validated.warning) logger.warn({ reason: validated.warning }, "models");
-    const { context, runtime, identity } = await openContext(config, stores, validated, parts, disposer);
-    const mounted = await openFeatures([...features, ...(parts.features ?? [])], context, disposer);
+    const { context, runtime, identity } = await openContext(config, stores, validated, overrides, disposer);
+    const mounted = await openFeatures([...features, ...(overrides.features ?? [])], context, disposer);
     let draining = false;
-    const apps = createApps(config, stores, { parts: mounted.parts, runtime, identity, draining: () => draining });
+    const apps = createApps(config, stores, { features: mounted.opened, runtime, identity, draining: () => draining });
 
-    // The inner listeners come first, so that what resumes finds them, and go before the runtime drains.
-    const inside = await listenInside(apps.internal, mounted.parts, config.internalHost);
+    // The inner listeners come first, so that what resumes finds them. Their stop is pushed twice: it runs before the
+    // runtime drains, and when the runtime fails to start; a second call does nothing.
+    const inside = await listenInside(apps.internal, mounted.opened, config.internalHost);
     disposer.push(inside.stop);
     disposer.push(() => runtime.drain());
     await runtime.start(mounted.work(inside.address));
     disposer.push(inside.stop);
-    for (const begin of mounted.parts.flatMap(({ jobs = [] }) => jobs)) disposer.push(begin());
-    for (const begin of mounted.parts.flatMap(({ sweeps = [] }) => sweeps)) disposer.push(begin());
+    for (const begin of mounted.opened.flatMap(({ jobs = [] }) => jobs)) disposer.push(begin());
+    for (const begin of mounted.opened.flatMap(({ sweeps = [] }) => sweeps)) disposer.push(begin());
     const port = listenOutside(config, apps, context, disposer);
 
     const { internal: internalPort, egress: egressPort } = inside.ports;
     const id = runtime.nodeId;
-    const card = await leaveCard(dataDir, { node: id, port, internal_port: internalPort });
-    disposer.push(() => rm(card, { force: true }));
+    const addressFile = await writeAddressFile(dataDir, { node: id, port, internal_port: internalPort });
+    disposer.push(() => rm(addressFile, { force: true }));
     logger.info({ node_id: id, port, internal_port: internalPort }, "ready");
 
     let stopped: Promise<void> | null = null;
@@ -76,8 +77,11 @@ export async function startNode(
   }
 }
 
-/** Says in a file where this process listens, for whoever started it with ports of 0. */
-async function leaveCard(dataDir: string, facts: Record<string, string | number>): Promise<string> {
+/**
+ * Writes where this process listens, for the process that started it with port 0.
+ * @returns the file's path
+ */
+async function writeAddressFile(dataDir: string, facts: Record<string, string | number>): Promise<string> {
   const path = join(dataDir, `node-${process.pid}.json`);
   await writeFile(`${path}.new`, JSON.stringify({ pid: process.pid, ...facts }));
   await rename(`${path}.new`, path);

@@ -5,7 +5,7 @@ import type { Disposer } from "./disposer.ts";
 
 /** What all features together bring. */
 export interface Mounted {
-  readonly parts: readonly Opened<unknown>[];
+  readonly opened: readonly Opened<unknown>[];
   work(internal: InternalAddress): RuntimeWork;
 }
 
@@ -31,7 +31,7 @@ export async function openFeatures(
   disposer: Disposer,
 ): Promise<Mounted> {
   const services = new Map<AnyFeature, unknown>();
-  const parts: Opened<unknown>[] = [];
+  const all: Opened<unknown>[] = [];
   for (const feature of inOrder(features)) {
     const needs = Object.fromEntries(
       Object.entries(feature.needs).map(([name, need]) => [name, services.get(need)] as const),
@@ -39,17 +39,17 @@ export async function openFeatures(
     // `defineFeature` has checked that the feature fits what it declares; the list has folded its types away.
     const opened = await feature.open(node as never, needs as never);
     services.set(feature, opened.service);
-    parts.push(opened);
+    all.push(opened);
     if (opened.close !== undefined) disposer.push(opened.close);
   }
   return {
-    parts,
+    opened: all,
     work: (internal) => ({
-      actors: parts.flatMap(({ actors = [] }) => actors),
-      activities: parts.flatMap(({ activities }) => activities?.(internal) ?? []),
-      projections: parts.flatMap(({ projections = [] }) => projections),
+      actors: all.flatMap(({ actors = [] }) => actors),
+      activities: all.flatMap(({ activities }) => activities?.(internal) ?? []),
+      projections: all.flatMap(({ projections = [] }) => projections),
       announced: (news) => {
-        for (const { announced } of parts) announced?.(news);
+        for (const { announced } of all) announced?.(news);
       },
     }),
   };

@@ -9,7 +9,7 @@ import { readIdentity } from "../identity/open.ts";
 import type { Config } from "./config.ts";
 
 /** Parts a caller may bring instead of what the configuration names. */
-export interface NodeParts {
+export interface NodeOverrides {
   /** Beside those that every node has. */
   readonly features?: readonly AnyFeature[];
   readonly sandbox?: Sandbox;
@@ -20,11 +20,11 @@ export interface NodeParts {
 export type ValidatedConfig = Awaited<ReturnType<typeof validateConfig>>;
 
 /** @throws ConfigError with everything that does not fit */
-export async function validateConfig(config: Config, parts: NodeParts) {
+export async function validateConfig(config: Config, overrides: NodeOverrides) {
   const { settings: identity, problems } = readIdentity(config);
   const egress = readEgress(config.egressAllowPrivate, config.file.egress);
   if (identity === null || egress.problems.length > 0) throw new ConfigError([...problems, ...egress.problems]);
-  const outside: EgressEnvironment = { resolve: parts.resolve ?? systemResolver, ...egress.settings };
+  const outside: EgressEnvironment = { resolve: overrides.resolve ?? systemResolver, ...egress.settings };
   const opened = await openModels({
     document: config.file,
     development: config.mode === "development",

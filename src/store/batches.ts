@@ -16,7 +16,7 @@ interface Waiting<Item, Result> {
 /**
  * Wraps a change of many as a change of one. What is asked for in one turn of the event loop goes together, and so does
  * what gathers while as many statements as allowed are under way.
- * @param write answers for each item, in their order; where it throws, everybody's change failed
+ * @param write answers for each item, in their order; where it throws, every item failed
  */
 export function inBatches<Item, Result>(
   write: (items: readonly Item[]) => Promise<readonly Result[]>,

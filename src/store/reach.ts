@@ -27,8 +27,8 @@ export async function reachStores({ sql, databaseUrl, redisUrl, timeoutMs }: Rea
   });
   try {
     await Promise.all([
-      insist("PostgreSQL", databaseUrl, "DATABASE_URL", timeoutMs, async () => sql`select 1`),
-      insist("Redis", redisUrl, "REDIS_URL", timeoutMs, () =>
+      waitFor("PostgreSQL", databaseUrl, "DATABASE_URL", timeoutMs, async () => sql`select 1`),
+      waitFor("Redis", redisUrl, "REDIS_URL", timeoutMs, () =>
         redis.ping().catch((error: Error) => {
           throw isRefusal(error) ? error : (lastFailure ?? error);
         }),
@@ -40,7 +40,7 @@ export async function reachStores({ sql, databaseUrl, redisUrl, timeoutMs }: Rea
 }
 
 /** Asks until there is an answer, a refusal that will not change by itself, or the time is over. */
-async function insist(
+async function waitFor(
   store: string,
   url: string,
   setting: string,

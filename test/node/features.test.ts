@@ -33,8 +33,8 @@ test("a feature gets the services it needs and is closed before they are", async
   });
   const disposer = new Disposer();
   // Neither of them uses the node.
-  const { parts } = await openFeatures([user], {} as NodeContext, disposer);
-  expect(parts.map(({ service }) => service)).toEqual([expect.anything(), "hello"]);
+  const { opened } = await openFeatures([user], {} as NodeContext, disposer);
+  expect(opened.map(({ service }) => service)).toEqual([expect.anything(), "hello"]);
   await disposer.dispose(() => {});
   expect(closed).toEqual(["user", "base"]);
 });

@@ -3,7 +3,7 @@ import type { Sandbox, SandboxDescription } from "./instance.ts";
 
 export type Isolation = "process" | "docker";
 
-/** What of a sandbox needs no choice: done by whichever one holds the instance. */
+/** The operations that need no choice of a sandbox: the one that holds the instance does them. */
 export interface Instances {
   list: Sandbox["list"];
   inspect: Sandbox["inspect"];

@@ -31,7 +31,7 @@ export function openApiDocument(
           description: "The same token; on event streams only.",
         },
       },
-      schemas: { Error: plain(ErrorBody) },
+      schemas: { Error: publicSchema(ErrorBody) },
     },
   };
 }
@@ -108,7 +108,7 @@ function parameters(path: string, schema: TObject | null): Parameter[] {
     name: name === "*" ? "path" : name,
     in: "path",
     required: true,
-    schema: plain(schema?.properties[name] ?? Type.String()),
+    schema: publicSchema(schema?.properties[name] ?? Type.String()),
   }));
 }
 
@@ -119,18 +119,18 @@ function namedParameters(place: "query" | "header", schema: TObject | null): Par
     in: place,
     required: isRequired(schema, name),
     ...(typeof property.description === "string" ? { description: property.description } : {}),
-    schema: plain(property),
+    schema: publicSchema(property),
   }));
 }
 
 function requestBody({ body }: Route): Operation["requestBody"] | null {
   if (!body) return null;
   if (body.kind === "json") {
-    const schema = asked(body.schema);
+    const schema = requestSchema(body.schema);
     const required = !body.optional || (schema.required ?? []).length > 0;
-    return { required, content: { "application/json": { schema: plain(schema) } } };
+    return { required, content: { "application/json": { schema: publicSchema(schema) } } };
   }
-  const schema = plain(asked(body.schema ?? Type.String()));
+  const schema = publicSchema(requestSchema(body.schema ?? Type.String()));
   return { required: true, content: Object.fromEntries((body.accepts ?? ["*/*"]).map((type) => [type, { schema }])) };
 }
 
@@ -147,7 +147,7 @@ function responses(route: Route): Operation["responses"] {
 function contentOf(schema: TSchema): Record<string, unknown> {
   const json = withoutMedia(schema);
   return {
-    ...(json === null ? {} : { "application/json": { schema: plain(json) } }),
+    ...(json === null ? {} : { "application/json": { schema: publicSchema(json) } }),
     ...Object.fromEntries(mediaTypesOf(schema).map((type) => [type, {}])),
   };
 }
@@ -160,20 +160,20 @@ const isRequired = (schema: TObject, name: string): boolean =>
   (schema.required?.includes(name) ?? false) && schema.properties[name]?.default === undefined;
 
 /** The schema of a body as callers have to fill it in. */
-function asked(schema: TSchema): TSchema {
-  if (KindGuard.IsArray(schema)) return { ...schema, items: asked(schema.items) } as TSchema;
-  if (KindGuard.IsUnion(schema)) return { ...schema, anyOf: schema.anyOf.map(asked) } as TSchema;
+function requestSchema(schema: TSchema): TSchema {
+  if (KindGuard.IsArray(schema)) return { ...schema, items: requestSchema(schema.items) } as TSchema;
+  if (KindGuard.IsUnion(schema)) return { ...schema, anyOf: schema.anyOf.map(requestSchema) } as TSchema;
   if (!KindGuard.IsObject(schema)) return schema;
   const { required: _, ...rest } = schema;
   const required = (schema.required ?? []).filter((name) => isRequired(schema, name));
   const properties = Object.fromEntries(
-    Object.entries(schema.properties).map(([name, property]) => [name, asked(property)]),
+    Object.entries(schema.properties).map(([name, property]) => [name, requestSchema(property)]),
   );
   return { ...rest, properties, ...(required.length > 0 ? { required } : {}) } as TSchema;
 }
 
 /** The schema as JSON: TypeBox's own marks, and ours, stay inside. */
-function plain(schema: TSchema): unknown {
+function publicSchema(schema: TSchema): unknown {
   return JSON.parse(
     JSON.stringify(schema, (name, value: unknown) => (/^x-(code|message)$/.test(name) ? undefined : value)),
   );

@@ -104,7 +104,7 @@ async function makeCluster(
 }
 
 /** A pid that no system hands out. */
-const nobody = 2 ** 30;
+const unusedPid = 2 ** 30;
 
 /**
  * PostgreSQL refuses to start while the pid in its lock file exists, even as a zombie that is not reaped
@@ -116,7 +116,7 @@ function disarmLock(cluster: string): void {
   if (!existsSync(file)) return;
   const [pid, ...rest] = readFileSync(file, "utf8").split("\n");
   if (identify(Number(pid)) !== null && commandLine(Number(pid)).includes(cluster)) return;
-  writeFileSync(file, [nobody, ...rest].join("\n"));
+  writeFileSync(file, [unusedPid, ...rest].join("\n"));
 }
 
 async function answers(url: string): Promise<boolean> {

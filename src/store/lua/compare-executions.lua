@@ -2,7 +2,7 @@
 --
 -- KEYS[1]  sorted set of the tenant, see reserve-execution.lua
 -- ARGV[1]  grace in ms: how long a reservation may be without a record
--- ARGV[2]  ms after which a set nobody uses goes
+-- ARGV[2]  ms after which an unused set expires
 -- ARGV[3]  JSON list of the executions under way
 -- ARGV[4]  JSON list of reserved executions that have ended
 -- ARGV[5]  JSON list of reserved executions without a record

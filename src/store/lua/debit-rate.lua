@@ -2,7 +2,7 @@
 --
 -- KEYS[n]  hash of a scope: `tokens` and `at` of its minute bucket; `<bucket>` and `<bucket>:start` of its counters
 -- ARGV[1]  Unix ms
--- ARGV[2]  ms after which a hash nobody uses goes
+-- ARGV[2]  ms after which an unused hash expires
 -- ARGV[3]  JSON, per group of uses that are alike: [units, uses, buckets]
 --   units    of each use; below 0 gives units back and never refuses
 --   uses     their number: judged as one after the other, so that as many are let through as every bucket holds

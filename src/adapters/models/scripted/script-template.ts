@@ -1,6 +1,6 @@
 /**
  * The templates of scripted replies: Handlebars' syntax over a few named values, with `if` and `unless`.
- * A template may come from anybody's prompt, so nothing is compiled to code, no other helper or partial is
+ * A template may come from any caller's prompt, so nothing is compiled to code, no other helper or partial is
  * known, values have no members but the groups of a match, and the result has a largest size.
  */
 import Handlebars from "handlebars";
