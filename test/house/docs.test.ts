@@ -80,6 +80,15 @@ test("pages that code and tests name exist", () => {
   expect([...new Set(named)].filter((path) => !existsSync(join(root, path)))).toEqual([]);
 });
 
+test("log lines that pages name are reported by the code", () => {
+  const code = [...new Glob("src/**/*.ts").scanSync(root)].map(read).join("\n");
+  const named = pages.flatMap((page) =>
+    [...read(page).matchAll(/log lines? `(\w+)`|logs `(\w+)`/g)].map(([, one, other]) => one ?? other ?? ""),
+  );
+  expect(named.length).toBeGreaterThan(0);
+  expect(named.filter((name) => !code.includes(`"${name}"`))).toEqual([]);
+});
+
 test.each(Object.entries(generatedPages))("%s is what `npm run docs` writes", (path, text) => {
   expect(read(join("docs", path))).toBe(text);
 });
@@ -90,7 +99,7 @@ test("the page of errors names every code with its status", () => {
   expect(named).toEqual({ ...problems });
 });
 
-/** Documents outside the project are cited by nobody; public standards may be. */
+/** No source cites a document outside the project; public standards may be cited. */
 const citations = [
   /\bcontracts?\b(?!-test-secret)/i,
   /§/,

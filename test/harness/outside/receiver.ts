@@ -1,4 +1,4 @@
-/** Somebody else's HTTP server: notes what it is sent and answers as the test says. */
+/** An HTTP server outside of svc: notes what it is sent and answers as the test says. */
 
 export interface Received {
   readonly method: string;

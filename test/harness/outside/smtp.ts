@@ -1,4 +1,4 @@
-/** Somebody else's mail server: takes what it is sent, by the protocol, and shows it. */
+/** A mail server outside of svc: takes what it is sent, by the protocol, and shows it. */
 import { createServer, type Server, type Socket } from "node:net";
 
 export interface ReceivedMail {

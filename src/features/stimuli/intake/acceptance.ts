@@ -166,7 +166,7 @@ const digestOf = (key: string): string => createHash("sha256").update(key).diges
 const nameOf = ({ tenant, source }: Pick<Stimulus, "tenant" | "source">, digest: string): string =>
   `${tenant} ${source} ${digest}`;
 
-/** AcceptOutcome itself. Keys are claimed in their order, so that two nodes with the same keys do not lock each other out. */
+/** The statement of an acceptance. Keys are claimed in one order, so that two nodes with the same keys do not deadlock. */
 const insertText = `
 with arrived as (
   select * from unnest($1::text[], $2::uuid[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[],
