@@ -1,13 +1,12 @@
 /** A run as a graph. */
 import { expect, test } from "bun:test";
-import type { Json } from "../../../actors/kernel/json.ts";
 import { runGraph, StepFold } from "../../../actors/workflow/run/record/graph.ts";
 import { definitionOf, human, noop, runId, ways, writes } from "./sample.ts";
 import { RunStory } from "./story.ts";
 
 function stepsOf(story: RunStory) {
   const fold = new StepFold();
-  fold.add(story.events as unknown as Json[]);
+  fold.add(story.events);
   return fold.steps;
 }
 

@@ -9,6 +9,7 @@ import type { Json } from "../../../actors/kernel/json.ts";
 import type { Definition } from "../../../actors/workflow/definition.ts";
 import { agentStart, cleanup, commandRun, runStart } from "../../../actors/workflow/run/activities.ts";
 import { jsonBytes } from "../../../actors/workflow/run/blackboard/size.ts";
+import type { StoredEvent } from "../../../actors/workflow/run/record/events.ts";
 import { RunGraph, runGraph, StepFold } from "../../../actors/workflow/run/record/graph.ts";
 import {
   listedMembers,
@@ -35,12 +36,7 @@ const toApprovals = new Map(
 );
 
 type Values = { readonly [name: string]: Json };
-export interface Event {
-  readonly type: string;
-  readonly message: string;
-  readonly state_name?: string;
-  readonly details: Values;
-}
+export type Event = StoredEvent;
 interface Told {
   readonly kind: string;
   readonly key: string;
@@ -172,7 +168,7 @@ export class RunStory {
     expect(elementCheck.Errors(runElement(subject, listed)).First() ?? null).toBeNull();
     expect(runElement(subject, listed)).toEqual(runElement(subject, state));
     const fold = new StepFold();
-    fold.add(this.events as unknown as Json[]);
+    fold.add(this.events);
     expect(graphCheck.Errors(runGraph(runId, state, fold.steps, this.sim.now)).First() ?? null).toBeNull();
     // As long as the names are not empty, the two measures differ by the braces alone.
     expect(Math.abs(state.blackboard_bytes - jsonBytes(state.blackboard))).toBeLessThanOrEqual(2);

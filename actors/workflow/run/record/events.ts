@@ -35,12 +35,25 @@ export const eventTypes = [
 ] as const;
 export type EventType = (typeof eventTypes)[number];
 
-export interface EventBody<_T extends EventType = EventType> {
+/** Details that the run's graph is made of; those of the other events are for people. */
+interface ReadDetails {
+  readonly WorkflowStateEntered: { readonly state_name: string; readonly visit: number; readonly entered_at: string };
+  readonly WorkflowStateExited: {
+    readonly state_name: string;
+    readonly visit: number;
+    readonly output: { readonly status: string; readonly [key: string]: Json };
+    readonly transition: { readonly condition: string; readonly target: string } | null;
+    readonly exited_at: string;
+  };
+}
+type DetailsOf<T extends EventType> = T extends keyof ReadDetails ? ReadDetails[T] : Details;
+
+export interface EventBody<T extends EventType = EventType> {
   /** One line for people. */
   readonly message: string;
   readonly state_name?: string;
   readonly iteration_number?: number;
-  readonly details: Details;
+  readonly details: DetailsOf<T>;
 }
 
 /** An event as it is stored. */
@@ -63,4 +76,12 @@ export function eventOf<T extends EventType>(type: T, body: EventBody<T>): Store
     ...(iteration_number === undefined ? {} : { iteration_number }),
     details,
   };
+}
+
+/** Whether a stored event is of this type; its details then have the shape that `eventOf` demanded when it was written. */
+export function isEvent<T extends keyof ReadDetails>(
+  event: StoredEvent,
+  type: T,
+): event is StoredEvent & { readonly details: ReadDetails[T] } {
+  return event.type === type;
 }

@@ -1,10 +1,10 @@
 /** A run as a graph: its states, the ways between them and how often each was taken, its steps with their times. */
 
 import { type Static, Type } from "@sinclair/typebox";
-import type { Json } from "../../../kernel/json.ts";
 import { Milliseconds, Nullable, Text, Time } from "../../../kernel/schema.ts";
 import { iso } from "../../../kernel/time.ts";
 import { isOver, type RunState, RunStatus } from "../state.ts";
+import { isEvent, type StoredEvent } from "./events.ts";
 
 const times = {
   exited_at: Nullable(Time),
@@ -63,33 +63,19 @@ interface Step {
   readonly target: string | null;
 }
 
-interface Event {
-  readonly type: string;
-  readonly state_name: string;
-  readonly details: {
-    readonly visit: number;
-    readonly entered_at: string;
-    readonly exited_at: string;
-    readonly output: { readonly status: string };
-    readonly transition: { readonly condition: string; readonly target: string } | null;
-  };
-}
-
 /** The steps of a run, from the entries of its log: their results may be large, so they are taken in page by page. */
 export class StepFold {
   readonly steps: Step[] = [];
 
-  /** @param entries as `eventOf` made them, in order */
-  add(entries: readonly Json[]): void {
-    for (const entry of entries) {
-      // Written by the run itself.
-      const { type, state_name, details } = entry as unknown as Event;
-      if (type === "WorkflowStateEntered") {
-        const { visit, entered_at } = details;
+  /** @param events of the run's log, in order */
+  add(events: readonly StoredEvent[]): void {
+    for (const event of events) {
+      if (isEvent(event, "WorkflowStateEntered")) {
+        const { state_name, visit, entered_at } = event.details;
         const open = { exited_at: null, status: null, condition: null, target: null };
         this.steps.push({ state: state_name, visit, entered_at, ...open });
-      } else if (type === "WorkflowStateExited") {
-        const { exited_at, output, transition } = details;
+      } else if (isEvent(event, "WorkflowStateExited")) {
+        const { exited_at, output, transition } = event.details;
         const last = this.steps.pop();
         const { condition, target } = transition ?? { condition: null, target: null };
         if (last !== undefined) this.steps.push({ ...last, exited_at, status: output.status, condition, target });
