@@ -52,7 +52,7 @@ export async function openContext(
     leaseTtlMs: config.leaseTtlMs,
     mailboxLimit: config.mailboxLimit,
     cachedActors: config.actorCache,
-    idleMs: config.actorIdleSeconds * 1000,
+    actorIdleMs: config.actorIdleSeconds * 1000,
     orphanAfterMs,
     clock: { now, newId },
     random: Math.random,

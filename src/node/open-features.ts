@@ -9,7 +9,7 @@ export interface Mounted {
   work(internal: InternalAddress): RuntimeWork;
 }
 
-/** @throws Error for a feature that needs itself, by whatever way */
+/** @throws Error for a feature that needs itself, directly or through others */
 export function inOrder(features: readonly AnyFeature[]): readonly AnyFeature[] {
   const ordered = new Set<AnyFeature>();
   const visit = (feature: AnyFeature, way: readonly AnyFeature[]): void => {

@@ -38,7 +38,7 @@ export interface ConsumerOptions {
   readonly partitions: number;
   readonly leaseTtlMs: number;
   readonly cachedActors: number;
-  readonly idleMs: number;
+  readonly actorIdleMs: number;
   readonly orphanAfterMs: number;
   readonly clock: { now(): number; newId(): string };
   readonly random: () => number;
@@ -75,7 +75,7 @@ const bufferLimit = 2048;
 export function createConsumer(options: ConsumerOptions, work: RuntimeWork, links: ConsumerLinks): Consumer {
   const { sql, clock, partitions, host } = options;
   const { node, keys, commands, subscriber, calls, tails, sender } = links;
-  const { tell, conclude } = sender;
+  const { tell, sendOutcome } = sender;
   const crash = options.crash ?? (() => {});
   const blocking = openRetryingRedis(options.redisUrl);
   const jobs = openRetryingRedis(options.redisUrl);
@@ -102,7 +102,7 @@ export function createConsumer(options: ConsumerOptions, work: RuntimeWork, link
     orphanAfterMs: options.orphanAfterMs,
     ask: (to, type, body, askOptions) => sender.ask(to, type, body, { ...askOptions, repeatable: true }),
     tell,
-    conclude,
+    sendOutcome,
     broadcastAbandon: (id) => {
       commands.publish(keys.abandoned, id).catch(() => {});
     },
@@ -123,7 +123,7 @@ export function createConsumer(options: ConsumerOptions, work: RuntimeWork, link
     batchSize,
     bufferLimit,
     cachedActors: options.cachedActors,
-    idleMs: options.idleMs,
+    actorIdleMs: options.actorIdleMs,
     isHostBound: runner.isHostBound,
     follow: (partition, offset) => reader.follow(partition, offset),
     unfollow: (partition) => reader.unfollow(partition),
@@ -140,7 +140,7 @@ export function createConsumer(options: ConsumerOptions, work: RuntimeWork, link
     refreshTails: (owned) => tails.announceTakeover(owned),
     perform: (rows) => runner.perform(rows),
     abandon: (ids) => runner.abandon(ids),
-    lost: () => ownership.nudge(),
+    lost: () => ownership.lookNow(),
     report: options.log,
     crash,
   });
@@ -168,7 +168,7 @@ export function createConsumer(options: ConsumerOptions, work: RuntimeWork, link
   });
 
   subscriber.on("message", (channel: string, text: string) => {
-    if (channel === keys.leases && text !== node) ownership.nudge();
+    if (channel === keys.leases && text !== node) ownership.lookNow();
     else if (channel === keys.abandoned) runner.abandonHere(text);
     else if (channel === keys.replies(node)) {
       const [call, answer] = JSON.parse(text) as [string, Answer];

@@ -36,7 +36,7 @@ export interface RuntimeOptions {
   /** Actors kept in memory. */
   readonly cachedActors: number;
   /** An actor idle this long leaves memory, ms. */
-  readonly idleMs: number;
+  readonly actorIdleMs: number;
   /** Host-bound work of a host that stays away this long is resumed elsewhere, ms. */
   readonly orphanAfterMs: number;
   readonly clock: { now(): number; newId(): string };
@@ -111,7 +111,7 @@ export function createRuntime(options: RuntimeOptions): NodeRuntime {
     await created.start();
   }
 
-  /** Hands everything over. What cannot be handed over, because a store is away, the others take when the lease is over. */
+  /** Hands partitions and work over. While a store is away the other nodes take them once the lease has expired. */
   async function leave(): Promise<void> {
     draining = true;
     await consumer?.stop();

@@ -243,7 +243,7 @@ export interface AskOptions {
 export interface Correspondence<M extends Messages> {
   readonly address: Address;
   /**
-   * Sends a message and waits for the actor's reply, wherever it lives.
+   * Sends a message and waits for the actor's reply; the actor may live on any node.
    * @throws AskTimeout, MailboxFull, RuntimeUnavailable, MessageRejected
    */
   ask<T extends AskedTypeOf<M>>(type: T, body: BodyOf<M[T]>, options?: AskOptions): Promise<ReplyOf<M[T]>>;

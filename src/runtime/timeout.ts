@@ -1,6 +1,6 @@
-/** Waiting for something that may never come, but not for ever; trying what must succeed in the end. */
+/** Waiting with a time limit; repeating what must succeed in the end. */
 
-/** Resolves when the work has ended, either way, or its time is over; says whether it succeeded in time. */
+/** Resolves when the work has ended or failed, or its time is over: whether it succeeded in time. */
 export async function within(ms: number, work: () => PromiseLike<unknown>): Promise<boolean> {
   return await new Promise((resolve) => {
     const timer = setTimeout(resolve, ms, false);
@@ -21,14 +21,17 @@ export async function within(ms: number, work: () => PromiseLike<unknown>): Prom
 const firstPauseMs = 50;
 const longestPauseMs = 1000;
 
-/** Repeats until it works, or until `hopeless` says so; tells which. What is left undone is in the store for the next owner. */
-export async function insist(act: () => Promise<void>, hopeless: () => boolean): Promise<boolean> {
+/**
+ * Repeats until the work succeeds (true) or `isGivenUp` holds after a failure (false). What is left undone is in the
+ * store, where the partition's next owner finds it.
+ */
+export async function retryUntil(act: () => Promise<void>, isGivenUp: () => boolean): Promise<boolean> {
   for (let pause = firstPauseMs; ; pause = Math.min(longestPauseMs, pause * 2)) {
     try {
       await act();
       return true;
     } catch {
-      if (hopeless()) return false;
+      if (isGivenUp()) return false;
       await Bun.sleep(pause);
     }
   }

@@ -101,7 +101,7 @@ export class Simulation {
   }
 
   /** What it told others to be handled in the very commit of its turn, in order. */
-  get toldTogether(): Extract<Effect, { effect: "tell" }>[] {
+  get coCommitted(): Extract<Effect, { effect: "tell" }>[] {
     return this.told.filter((effect) => effect.effect === "tell" && effect.coCommit === true) as Extract<
       Effect,
       { effect: "tell" }

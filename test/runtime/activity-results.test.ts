@@ -18,14 +18,14 @@ const work: Work = {
 };
 const outcome: Outcome = { id: "work-1", ok: true, value: "done" };
 
-function results(conclude: (sent: number) => Promise<void>) {
+function results(sendOutcome: (sent: number) => Promise<void>) {
   const clock = { now: 0 };
   const sent: Outcome[] = [];
   const options = {
     now: () => clock.now,
-    conclude: (_to: unknown, _type: string, it: Outcome) => {
+    sendOutcome: (_to: unknown, _type: string, it: Outcome) => {
       sent.push(it);
-      return conclude(sent.length);
+      return sendOutcome(sent.length);
     },
   };
   return { clock, sent, all: new ActivityResults(options, () => false) };

@@ -1,4 +1,4 @@
-/** Random trees of messages, told together or not, while commits fail and nodes go: nothing is lost, nothing done twice. */
+/** Random trees of messages, co-committed or not, while commits fail and nodes go: nothing is lost, nothing done twice. */
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import type { Json } from "../../actors/kernel/json.ts";
@@ -47,7 +47,7 @@ function planted(root: Branch, run: string) {
 }
 
 test("nothing is lost and nothing done twice", async () => {
-  const options = { actors: [speaker()], idleMs: 50, cachedActors: 4 };
+  const options = { actors: [speaker()], actorIdleMs: 50, cachedActors: 4 };
   const nodes: TestNode[] = [...(await harness.pair(options))];
   const refuseCommits = () => harness.stores.sql`update runtime_partitions set epoch = epoch + 1`;
   const befall = async (what: "refused" | "restart" | "nothing", index: number) => {

@@ -1,4 +1,4 @@
-/** Messages told together: the receiver's turn is part of the sender's commit, or goes its own way. */
+/** Co-commit: the receiver's turn is part of the sender's commit, or its message goes through the outbox. */
 
 import { expect, test } from "bun:test";
 import { MessageRejected, type Projection, type RuntimeOptions, type RuntimeWork } from "../../src/runtime/index.ts";
@@ -66,7 +66,7 @@ test("no reader ever sees the sender's turn without the receiver's", async () =>
 });
 
 test("a whole exchange is one commit, whether or not its actors are in memory", async () => {
-  const { runtime } = await start({ idleMs: 50 });
+  const { runtime } = await start({ actorIdleMs: 50 });
   const exchange = order("1", [
     { key: b, body: order("2", [{ key: a, body: order("4") }]) as never },
     { key: c, body: order("3") as never },
@@ -76,7 +76,7 @@ test("a whole exchange is one commit, whether or not its actors are in memory", 
     expect(await heardBy(runtime, a)).toEqual(Array.from({ length: round }, () => ["1", "4"]).flat());
     expect(await heardBy(runtime, b)).toHaveLength(round);
     expect(await heardBy(runtime, c)).toHaveLength(round);
-    await until(() => runtime.counts().cachedActors === 0, { what: "everybody to leave memory" });
+    await until(() => runtime.counts().cachedActors === 0, { what: "all actors to leave memory" });
   }
   // The sender alone is brought into memory; the others are looked for when they are told.
   await play(runtime, a, order("5"));
@@ -85,7 +85,7 @@ test("a whole exchange is one commit, whether or not its actors are in memory", 
   expect([...(await harness.stores.sql`select 1 from runtime_outbox`)]).toEqual([]);
 });
 
-test("what is told together comes before any later message", async () => {
+test("a co-committed message comes before any later one", async () => {
   const { runtime } = await start();
   const sent = Array.from({ length: 40 }, (_, index) => [
     runtime.tell(speakerAt(a), "play", { label: "s", tells: [{ key: b, body: { label: `${index} told` } }] }),
@@ -117,7 +117,7 @@ test("the search for an id ends, with any id, when none fits", () => {
   const key = keysIn(0, 20).find(
     (one) => partitionOf("speaker", one, 64) !== partitionOf("speaker", "always the same", 64),
   );
-  const resident = {
+  const cached = {
     kind: "speaker",
     key: key ?? "",
     partition: 0,
@@ -128,7 +128,7 @@ test("the search for an id ends, with any id, when none fits", () => {
     usedAt: 0,
   };
   const envelope = {
-    ...resident,
+    ...cached,
     source: "n1",
     sequence: 1,
     type: "play",
@@ -137,7 +137,7 @@ test("the search for an id ends, with any id, when none fits", () => {
     activity: null,
     fresh: true,
   };
-  expect(turns.run(resident, envelope)).toMatchObject({ result: "done", effects: [{ key: "always the same" }] });
+  expect(turns.run(cached, envelope)).toMatchObject({ result: "done", effects: [{ key: "always the same" }] });
 });
 
 test("a receiver that lives apart hears by way of the outbox", async () => {
@@ -177,7 +177,7 @@ test("the owner of a receiver of another partition applies the message in memory
 
 const failing: readonly [what: string, tell: Partial<Tell>, error: RegExp | null][] = [
   ["a handler that throws", { body: { label: "x", act: "throw" } }, /told to throw/],
-  ["a message nobody takes", { type: "sing" }, /takes no message sing/],
+  ["a message that its actor does not take", { type: "sing" }, /takes no message sing/],
   ["a body that does not fit", { body: { label: 1 } }, /label/],
   ["an actor of another tenant", { key: c }, null],
   ["a state that fits no more", { key: d }, /stored state/],
@@ -276,7 +276,7 @@ test("logs, tails, work, timers, deferred answers and projections are as in any 
   expect(seen).not.toContain("worked lost");
 });
 
-test("an actor that ends in a turn told together is gone; told again, it begins anew", async () => {
+test("an actor that ends in a co-committed turn is gone; told again, it begins anew", async () => {
   const { runtime } = await start();
   await play(runtime, b, order("old", [], "emit"));
   await play(runtime, a, order("1", [{ key: b, body: { label: "bye", act: "end" } }]));

@@ -10,7 +10,7 @@ import { at, Harness, stateOf } from "./harness.ts";
 const harness = new Harness();
 
 test("idle actors leave memory and come back with their state", async () => {
-  const { runtime } = await harness.node({ idleMs: 100 });
+  const { runtime } = await harness.node({ actorIdleMs: 100 });
   const keys = Array.from({ length: 50 }, (_, index) => `idle-${index}`);
   await Promise.all(keys.map((key) => runtime.ask(at(key), "add", { label: key })));
   await until(() => runtime.counts().cachedActors === 0, { what: "every actor to leave memory" });

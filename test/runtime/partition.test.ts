@@ -22,5 +22,5 @@ test("an id is found for any partition, and keeps all but its last three digits"
 });
 
 test("what ends in no hexadecimal digits is left alone", () => {
-  expect(idInPartition("x", "somebody", 0, 8)).toBeNull();
+  expect(idInPartition("x", "not-a-uuid", 0, 8)).toBeNull();
 });

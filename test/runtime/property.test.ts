@@ -39,7 +39,7 @@ function bodyOf(type: Step[1], label: string): Json {
 }
 
 test("any sequence of messages folds as it would in memory", async () => {
-  const nodes = await harness.pair({ idleMs: 50, cachedActors: 3 });
+  const nodes = await harness.pair({ actorIdleMs: 50, cachedActors: 3 });
   let run = 0;
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 60 }), fc.nat(1), async (steps, sender) => {

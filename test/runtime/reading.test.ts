@@ -31,7 +31,7 @@ test("listed members are stored apart, read alone, and part of the whole state",
 });
 
 test("an actor that leaves memory comes back whole", async () => {
-  const { runtime } = await harness.node({ actors: [listing], cachedActors: 1, idleMs: 1 });
+  const { runtime } = await harness.node({ actors: [listing], cachedActors: 1, actorIdleMs: 1 });
   for (const label of ["a", "b", "c"]) {
     for (const key of ["one", "other"]) await runtime.ask(at(key), "add", { label });
     await runtime.ask(at("one"), "note", { text: label });

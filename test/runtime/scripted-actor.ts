@@ -16,7 +16,7 @@ export interface Order {
   readonly label: string;
   readonly tells?: readonly Tell[];
   readonly act?: Act;
-  /** Makes ids beside this actor and tells each, together, to hear the label. */
+  /** Makes ids beside this actor and tells each, co-committed, to hear the label. */
   readonly make?: number;
 }
 export interface Tell {

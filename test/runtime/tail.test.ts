@@ -57,7 +57,7 @@ test("backlog first, then live entries, on either node, from any place", async (
 test("nothing is published without a listener", async () => {
   const { runtime } = await harness.node();
   const published: string[] = [];
-  // Whoever subscribes by a pattern hears all of it and counts as nobody's listener.
+  // A subscriber by pattern gets all channels and does not count as a listener of one.
   const observer = openRedis(harness.stores.redisUrl);
   observer.on("pmessage", (_pattern: string, _channel: string, text: string) => published.push(text));
   await observer.psubscribe(`${harness.stores.prefix}:tail:*`);
@@ -132,7 +132,7 @@ test("an end whose notice was lost is noticed at the takeover", async () => {
   await harness.stores.sql`delete from runtime_actors`;
   await harness.stores.sql`delete from runtime_logs`;
   const redis = openRedis(harness.stores.redisUrl);
-  await redis.publish(`${harness.stores.prefix}:tail:0`, JSON.stringify(["somebody"]));
+  await redis.publish(`${harness.stores.prefix}:tail:0`, JSON.stringify(["another-node"]));
   await until(() => followed.ended === 1, { what: "the end" });
   redis.disconnect();
 });
@@ -167,10 +167,10 @@ test("a second follower waits for the subscription of the first", async () => {
   const { writer, reader, key, proxy } = await apart();
   proxy.hold();
   const followers = [follow(reader.runtime, key), follow(reader.runtime, key)];
-  // Whoever reads too early has read after these.
+  // A follower that reads too early has read after these.
   for (let turn = 0; turn < 20; turn++) await reader.runtime.log(at(key), "events", 0, 1);
   await writer.ask(at(key), "note", { text: "1" });
-  // Behind the notice on the writer's way to Redis: by now nobody was there to hear it.
+  // Behind the notice on the writer's way to Redis: by now no subscriber was there to get it.
   await writer.ask(at(key), "get", {});
   proxy.release();
   for (const followed of followers) await complete(followed, 1);

@@ -156,7 +156,7 @@ test("a handler answers with its message's reply, and a told one not at all", ()
       // @ts-expect-error: the reply says whether it was accepted
       put: (state) => ({ state, reply: { taken: true }, effects: [] }),
       weighed: (state) => ({ state, effects: [] }),
-      // @ts-expect-error: nobody waits for a reply
+      // @ts-expect-error: no caller waits for a reply
       overdue: (state) => ({ state, reply: true, effects: [] }),
       reset: (state) => ({ state, effects: [] }),
     },

@@ -8,7 +8,7 @@ import { ConfigError } from "../../config/load.ts";
 import { StartFailure } from "../../lib/start-failure.ts";
 import { type Config, loadConfig } from "../../node/config.ts";
 import type { DeadLetters } from "../../runtime/dead-letters/dead-letter.ts";
-import { openDeadLetters } from "../../runtime/dead-letters/desk.ts";
+import { openDeadLetters } from "../../runtime/dead-letters/dead-letter.ts";
 import type { DeadLetter } from "../../runtime/port.ts";
 import { joinStores } from "../../store/embedded/stores.ts";
 import { openPostgres } from "../../store/postgres.ts";

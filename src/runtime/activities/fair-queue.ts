@@ -16,7 +16,7 @@ export interface Work {
   readonly queuedAt: number;
 }
 
-/** Waiting work of one activity: taken in turn by tenant, so that one tenant's thousand never starve another's one. */
+/** Waiting work of one activity, taken in turn by tenant: a tenant with a thousand waiting delays no other tenant. */
 export class FairQueue {
   private readonly tenants = new Map<string, Work[]>();
   private readonly byId = new Map<string, Work>();
@@ -58,7 +58,7 @@ export class FairQueue {
     return work === undefined ? undefined : this.extract((one) => one === work, [work.actor.tenant])[0];
   }
 
-  /** Takes out whatever matches. */
+  /** Takes out all work that matches. */
   extract(matches: (work: Work) => boolean, tenants: Iterable<string> = [...this.tenants.keys()]): Work[] {
     const out: Work[] = [];
     for (const tenant of tenants) {

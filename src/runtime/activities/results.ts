@@ -1,7 +1,7 @@
 /** Outcomes of activities on their way to their actors; an activity's row goes when its actor takes the outcome in. */
 import type { Outcome } from "../../../actors/kernel/activity.ts";
 import type { Address } from "../port.ts";
-import { insist } from "../timeout.ts";
+import { retryUntil } from "../timeout.ts";
 import type { Work } from "./fair-queue.ts";
 
 interface ActivityResult {
@@ -16,7 +16,7 @@ const sendAgainMs = 10_000;
 export interface ActivityResultsOptions {
   readonly now: () => number;
   /** Delivers an outcome to the actor; resolves when it is accepted. */
-  conclude(to: Address, type: string, outcome: Outcome): Promise<void>;
+  sendOutcome(to: Address, type: string, outcome: Outcome): Promise<void>;
 }
 
 export class ActivityResults {
@@ -24,7 +24,7 @@ export class ActivityResults {
 
   constructor(
     private readonly options: ActivityResultsOptions,
-    private readonly hopeless: () => boolean,
+    private readonly isGivenUp: () => boolean,
   ) {}
 
   has(id: string): boolean {
@@ -42,7 +42,7 @@ export class ActivityResults {
   /** Says whether it was accepted. */
   send(work: Work, outcome: Outcome): Promise<boolean> {
     this.sent.set(work.id, { work, outcome, sentAt: this.options.now() });
-    return insist(() => this.options.conclude(work.actor, work.replyType, outcome), this.hopeless);
+    return retryUntil(() => this.options.sendOutcome(work.actor, work.replyType, outcome), this.isGivenUp);
   }
 
   /**
@@ -50,8 +50,8 @@ export class ActivityResults {
    * may have forgotten it. Sent once more; the second of two finds the row gone and changes nothing.
    */
   sendAgain(id: string): void {
-    const conclusion = this.sent.get(id);
-    if (conclusion === undefined || this.options.now() - conclusion.sentAt < sendAgainMs) return;
-    void this.send(conclusion.work, conclusion.outcome);
+    const result = this.sent.get(id);
+    if (result === undefined || this.options.now() - result.sentAt < sendAgainMs) return;
+    void this.send(result.work, result.outcome);
   }
 }

@@ -13,7 +13,7 @@ import type { Sql } from "../../store/postgres.ts";
 import { correspondence } from "../handle.ts";
 import type { ActivityRow } from "../lane/journal.ts";
 import type { AbortReason, Activity, ActivityContext, Address, AskOptions } from "../port.ts";
-import { insist } from "../timeout.ts";
+import { retryUntil } from "../timeout.ts";
 import { runAttempts } from "./attempts.ts";
 import { FairQueue, type Work } from "./fair-queue.ts";
 import { ActivityResults } from "./results.ts";
@@ -50,7 +50,7 @@ export interface ActivityRunnerOptions {
   ask(to: Address, type: string, body: Json, options: AskOptions): Promise<Json>;
   tell(to: Address, type: string, body: Json): Promise<void>;
   /** Delivers an outcome to the actor; resolves when it is accepted. */
-  conclude(to: Address, type: string, outcome: Outcome): Promise<void>;
+  sendOutcome(to: Address, type: string, outcome: Outcome): Promise<void>;
   /** Tells the other nodes to stop this work. */
   broadcastAbandon(id: string): void;
   report(what: "activity_failed", facts: Record<string, unknown>): void;
@@ -62,15 +62,15 @@ export class ActivityRunner {
   private readonly queues = new Map<string, FairQueue>();
   private readonly running = new Map<string, Running>();
   private readonly runningByName = new Map<string, number>();
-  private readonly concluded: ActivityResults;
-  /** Rows of this node that the last look found and that nobody here knows of. */
+  private readonly results: ActivityResults;
+  /** Rows of this node that the last look found and that this node neither runs nor queues. */
   private unknown = new Set<string>();
   private sweeps = 0;
   private draining = false;
 
   constructor(private readonly options: ActivityRunnerOptions) {
     this.activities = new Map(options.activities.map((activity) => [activity.definition.name, activity]));
-    this.concluded = new ActivityResults(options, () => this.draining);
+    this.results = new ActivityResults(options, () => this.draining);
   }
 
   isHostBound = (name: string): boolean => this.activities.get(name)?.hostBound === true;
@@ -170,13 +170,13 @@ export class ActivityRunner {
 
   /** Whether this node has to do with it: waiting, running, or on its way to the actor. */
   private knows(id: string): boolean {
-    if (this.running.has(id) || this.concluded.has(id)) return true;
+    if (this.running.has(id) || this.results.has(id)) return true;
     for (const queue of this.queues.values()) if (queue.has(id)) return true;
     return false;
   }
 
   private known(): Set<string> {
-    const known = new Set([...this.running.keys(), ...this.concluded.ids()]);
+    const known = new Set([...this.running.keys(), ...this.results.ids()]);
     for (const queue of this.queues.values()) for (const id of queue.ids()) known.add(id);
     return known;
   }
@@ -196,7 +196,7 @@ export class ActivityRunner {
     const unknown = new Set<string>();
     for (const { id, abandoned } of rows) {
       if (!this.knows(id) && !before.has(id)) unknown.add(id);
-      else if (this.concluded.has(id)) this.concluded.sendAgain(id);
+      else if (this.results.has(id)) this.results.sendAgain(id);
       else if (abandoned) this.abandonHere(id);
     }
     // Found twice in a row: not just committed and about to be begun here.
@@ -212,7 +212,7 @@ export class ActivityRunner {
 
   /** Its row is gone, or another node's. */
   private leaveToOthers(id: string): void {
-    this.concluded.delete(id);
+    this.results.delete(id);
     this.running.get(id)?.controller.abort("draining" satisfies AbortReason);
     for (const queue of this.queues.values()) queue.take(id);
   }
@@ -223,7 +223,7 @@ export class ActivityRunner {
     return { running: this.running.size, waiting };
   }
 
-  /** Lets go of everything: running work is told to leave the outside as it is, and every row is free for another node. */
+  /** Hands all work over: running work is aborted with `draining`, and every row is free for another node. */
   async drain(): Promise<void> {
     this.draining = true;
     for (const { controller } of this.running.values()) controller.abort("draining" satisfies AbortReason);
@@ -289,8 +289,8 @@ export class ActivityRunner {
       outcome = null;
     }
     if (outcome !== null && !(signal.aborted && signal.reason === "abandoned")) {
-      if (await this.concluded.send(work, outcome)) return;
-      this.concluded.delete(work.id);
+      if (await this.results.send(work, outcome)) return;
+      this.results.delete(work.id);
     }
     // Draining leaves the row to another node; given-up work is done with.
     if (signal.aborted && signal.reason === "abandoned") await this.forget(work.id);
@@ -322,13 +322,13 @@ export class ActivityRunner {
       if (limit === undefined || queue.size === 0) continue;
       for (const work of queue.extract((one) => !one.abandoned && now - one.queuedAt > limit)) {
         const message = `no free slot within ${Math.round(limit / 1000)} s`;
-        void this.concluded.send(work, { id: work.id, ok: false, code: "queue_timeout", message });
+        void this.results.send(work, { id: work.id, ok: false, code: "queue_timeout", message });
       }
     }
   }
 
   private async forget(id: string): Promise<void> {
-    await insist(
+    await retryUntil(
       async () => {
         await this.options.sql`delete from runtime_activities where id = ${id}`;
       },

@@ -1,8 +1,8 @@
 /**
  * The outbox: effects that were committed with a turn and are carried out afterwards.
  *
- * A row stays until a later commit of its partition says that it was carried out, so whoever owns the
- * partition after a crash carries out the rest. Effects of one partition go out in order; a repeat is
+ * A row stays until a later commit of its partition says that it was carried out, so the partition's owner after a
+ * crash carries out the rest. Effects of one partition go out in order; a repeat is
  * harmless because every effect has a number, a name or a job id that its receiver recognises.
  */
 import type { Redis } from "ioredis";
@@ -102,7 +102,7 @@ export interface OutboxOptions {
 export class Outbox {
   constructor(private readonly options: OutboxOptions) {}
 
-  /** Carries out effects in order; resolves when all are, rejects when some may not be: publish all of them again then. */
+  /** Carries out effects in order. Rejects when some may not be carried out: all of them must be published again then. */
   async publish(rows: readonly OutboxRow[]): Promise<void> {
     const { jobs, redis, keys, partitions } = this.options;
     const tells = new Map<number, string[]>();

@@ -8,7 +8,7 @@ export interface ActorCacheOptions {
   readonly clock: { now(): number };
   /** Actors kept in memory, and how long an idle one stays, ms. */
   readonly cachedActors: number;
-  readonly idleMs: number;
+  readonly actorIdleMs: number;
 }
 
 const sweepEveryMs = 1000;
@@ -64,7 +64,7 @@ export class ActorCache extends Map<string, CachedActor> {
     const now = this.options.clock.now();
     if (now - this.sweptAt < sweepEveryMs) return;
     this.sweptAt = now;
-    for (const [name, actor] of this) if (now - actor.usedAt > this.options.idleMs) this.delete(name);
+    for (const [name, actor] of this) if (now - actor.usedAt > this.options.actorIdleMs) this.delete(name);
   }
 
   /** Puts the longer unused half out of memory when there are too many. */

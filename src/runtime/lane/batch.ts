@@ -28,11 +28,11 @@ export interface Held {
   cleared: number;
 }
 
-/** A message told together, as the sender's turn left it. */
-export interface Told {
+/** A message to be co-committed, as the sender's turn left it. */
+export interface CoCommitMessage {
   readonly kind: string;
   readonly key: string;
-  /** The sender's, which is the receiver's as well or the message reaches nobody. */
+  /** The sender's, which must be the receiver's as well: the actors of another tenant do not exist for it. */
   readonly tenant: string;
   /** The key was made in the very turn that tells it, so there is no such actor yet. */
   readonly fresh: boolean;
@@ -45,7 +45,7 @@ export interface LocalReply {
   readonly answer: Answer;
 }
 
-export const nothingTold: readonly Told[] = [];
+export const noCoCommits: readonly CoCommitMessage[] = [];
 const forgetNodesAfterMs = 60 * 60 * 1000;
 const manySources = 48;
 
@@ -125,17 +125,17 @@ export class Batch {
 
   /**
    * Takes in a turn that went well.
-   * @returns what it tells together: to be run in this batch or handed to `send`
+   * @returns its messages to be co-committed: to be run in this batch or handed to `send`
    */
   done(
     held: Held,
     actor: CachedActor,
     envelope: Envelope,
     turn: Extract<TurnResult, { result: "done" }>,
-  ): readonly Told[] {
+  ): readonly CoCommitMessage[] {
     this.turns++;
     if (envelope.activity !== null) this.settled.push(envelope.activity);
-    let told: Told[] | null = null;
+    let told: CoCommitMessage[] | null = null;
     for (const effect of turn.effects) {
       if (effect.effect !== "tell" || effect.coCommit !== true) this.effect(held, actor, effect);
       else {
@@ -148,11 +148,11 @@ export class Batch {
     }
     if (turn.reply !== undefined) this.answer(held, envelope, { value: turn.reply });
     if (actor.state === null) this.end(actor);
-    return told ?? nothingTold;
+    return told ?? noCoCommits;
   }
 
-  /** What was told together goes its own way, like any other message. */
-  send(held: Held, { wire }: Told): void {
+  /** Sends a message that was to be co-committed through the outbox, like any other. */
+  send(held: Held, { wire }: CoCommitMessage): void {
     this.outbox.push({ partition: held.partition, seq: ++held.outboxSequence, effect: wire });
   }
 

@@ -2,21 +2,21 @@
  * Messages that a sender wants handled in its own commit (`coCommit` in actors/kernel/effect.ts).
  *
  * Where the receiver lives in the sender's partition, one owner holds both and one fence guards both, so the
- * receiver's turn joins the batch right behind the sender's. What cannot be had that way goes through the
- * outbox like any other message: then it has its own tries and, if need be, its own dead letter.
+ * receiver's turn joins the batch right behind the sender's. A message whose turn cannot join goes through the outbox
+ * like any other: then it has its own attempts and, if they fail, its own dead letter.
  */
 import type { Sql } from "../../store/postgres.ts";
 import { type Envelope, messageId } from "../mailbox/envelope.ts";
 import { partitionOf } from "../mailbox/partition.ts";
 import type { ActorCache } from "./actor-cache.ts";
-import type { Batch, Held, Told } from "./batch.ts";
+import type { Batch, CoCommitMessage, Held } from "./batch.ts";
 import type { PoisonMessages } from "./poison.ts";
 import type { CachedActor, Turns } from "./turn.ts";
 import type { YieldBudget } from "./yield-budget.ts";
 
 /** Turns that may follow from one message within its commit; an endless exchange goes on from commit to commit. */
 const chainLimit = 32;
-/** Likewise from all messages of one commit: everybody else on the node waits for it. */
+/** Likewise from all messages of one commit: all other messages of the node wait for it. */
 const joinedLimit = 2048;
 
 export interface CoCommitOptions {
@@ -33,8 +33,8 @@ export class CoCommit {
   ) {}
 
   /**
-   * Runs what the turn of `original` told to be co-committed, and what follows from that, in the order told; sends it out
-   * where the last attempt at one commit came to nothing.
+   * Runs the co-committed messages of the turn of `original`, and those of the turns that follow, in the order told;
+   * sends them through the outbox where the last attempt at one commit failed.
    * @param budget of the batch, taken between two turns as well
    * @throws when the store cannot be read; the batch is then given up as a whole
    */
@@ -42,7 +42,7 @@ export class CoCommit {
     batch: Batch,
     held: Held,
     original: Envelope,
-    first: readonly Told[],
+    first: readonly CoCommitMessage[],
     budget: YieldBudget,
   ): Promise<void> {
     const queue = [...first];
@@ -51,7 +51,7 @@ export class CoCommit {
     const limit = this.poison.of(original) === null ? chainLimit : 0;
     let count = 0;
     for (let index = 0; index < queue.length; index++) {
-      const told = queue[index] as Told;
+      const told = queue[index] as CoCommitMessage;
       const name = `${told.kind}/${told.key}`;
       const isFull = count === limit || batch.joined >= joinedLimit;
       if (isFull || sentOut.has(name) || !this.isBeside(told, held)) {
@@ -71,12 +71,18 @@ export class CoCommit {
     }
   }
 
-  private isBeside({ kind, key }: Told, held: Held): boolean {
+  private isBeside({ kind, key }: CoCommitMessage, held: Held): boolean {
     return partitionOf(kind, key, this.options.partitions) === held.partition;
   }
 
   /** One receiver's turn; null when it did not come about and left everything as it was. */
-  private turn(batch: Batch, held: Held, told: Told, original: Envelope, count: number): readonly Told[] | null {
+  private turn(
+    batch: Batch,
+    held: Held,
+    told: CoCommitMessage,
+    original: Envelope,
+    count: number,
+  ): readonly CoCommitMessage[] | null {
     const actor = this.cache.get(`${told.kind}/${told.key}`) as CachedActor;
     const envelope = envelopeOf(told, original, count);
     const result = batch.run(this.options.turns, actor, envelope);
@@ -84,8 +90,8 @@ export class CoCommit {
   }
 
   /** Loads the receivers that are not in memory; those made this moment need no look into the store. */
-  private async bring(queue: readonly Told[], held: Held): Promise<void> {
-    const missing = new Map<string, Told & { readonly partition: number }>();
+  private async bring(queue: readonly CoCommitMessage[], held: Held): Promise<void> {
+    const missing = new Map<string, CoCommitMessage & { readonly partition: number }>();
     for (const told of queue) {
       const name = `${told.kind}/${told.key}`;
       if (this.cache.has(name) || missing.has(name) || !this.isBeside(told, held)) continue;
@@ -96,8 +102,8 @@ export class CoCommit {
 }
 
 /** Numbered behind the message it follows from, so that it has the same id whenever that one is taken again. */
-function envelopeOf({ kind, key, tenant, wire }: Told, original: Envelope, count: number): Envelope {
-  // As it would arrive by way of the outbox: JSON, and nobody else's object.
+function envelopeOf({ kind, key, tenant, wire }: CoCommitMessage, original: Envelope, count: number): Envelope {
+  // As it would arrive by way of the outbox: JSON that shares no object with the sender's state.
   const [, , , , type, body] = JSON.parse(wire) as ["tell", string, string, string, string, Envelope["body"]];
   return {
     source: messageId(original),

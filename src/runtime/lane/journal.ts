@@ -156,7 +156,7 @@ export class Journal {
 
   /**
    * Commits a batch, over a connection that it takes from the pool for this one transaction: one that is
-   * kept for longer can close unnoticed and be opened again for somebody else's queries.
+   * kept for longer can close unnoticed and be opened again for other queries.
    * @throws PartitionLost when a partition has another owner; anything else may or may not have
    *   committed when `isDatabaseUnavailable` holds for it, and has not committed otherwise
    */
@@ -262,7 +262,7 @@ export class Journal {
 const unknownType = 705;
 
 /**
- * A parameter as text that PostgreSQL reads as whatever the statement needs. The driver's own serializers can throw
+ * A parameter as text that PostgreSQL reads as the type that the statement needs. The driver's own serializers can throw
  * in the middle of a pipeline, and what is under way on the connection then no longer matches the answers.
  * @throws TypeError, RangeError for what has no text; nothing was sent then
  */

@@ -9,9 +9,9 @@ import { isDatabaseUnavailable } from "../../store/postgres.ts";
 import { clearOutbox, loadOutbox } from "../effects/outbox.ts";
 import { compareStreamIds, type Delivery } from "../mailbox/mailbox.ts";
 import type { OwnedPartition } from "../ownership/lease.ts";
-import { insist } from "../timeout.ts";
+import { retryUntil } from "../timeout.ts";
 import { ActorCache } from "./actor-cache.ts";
-import { Batch, type Held, isRepeat, nothingTold, type Told } from "./batch.ts";
+import { Batch, type CoCommitMessage, type Held, isRepeat, noCoCommits } from "./batch.ts";
 import { CoCommit } from "./co-commit.ts";
 import { PartitionLost } from "./journal.ts";
 import type { LaneOptions } from "./options.ts";
@@ -30,11 +30,11 @@ export class Lane {
   private stopping = false;
   private running: Promise<void> | null = null;
   /** Messages to take one by one after a batch that PostgreSQL would not store. */
-  private careful = 0;
+  private leftToIsolate = 0;
   /** The effects on their way out. */
   private publishing: Promise<void> = Promise.resolve();
   private readonly poison = new PoisonMessages();
-  /** Since when the batch under way is worked on; null when idle. */
+  /** Since when the batch under way is worked on, Unix ms; null between batches. */
   busySince: number | null = null;
   readonly counts = { turns: 0, commits: 0, deadLetters: 0 };
 
@@ -76,7 +76,7 @@ export class Lane {
     });
   }
 
-  /** Gives partitions up between two batches; whoever owns them next starts from what is committed. */
+  /** Gives partitions up between two batches; their next owner starts from what is committed. */
   detach(partitions: readonly number[]): Promise<void> {
     return this.control(async () => {
       this.drop(partitions);
@@ -118,8 +118,8 @@ export class Lane {
   }
 
   private next(): Delivery[] {
-    const size = this.careful > 0 ? 1 : this.options.batchSize;
-    if (this.careful > 0) this.careful--;
+    const size = this.leftToIsolate > 0 ? 1 : this.options.batchSize;
+    if (this.leftToIsolate > 0) this.leftToIsolate--;
     const taken = this.inbox.length <= size ? this.inbox : this.inbox.slice(0, size);
     this.inbox = this.inbox.length <= size ? [] : this.inbox.slice(size);
     let roomAgain = false;
@@ -174,12 +174,17 @@ export class Lane {
     return this.cache.bring(this.options.sql, missing, activities);
   }
 
-  /** Takes one message into the batch; answers what its turn tells together. */
-  private turn(batch: Batch, held: Held, delivery: Delivery, live: ReadonlyMap<string, boolean>): readonly Told[] {
-    if (!batch.take(held, delivery)) return nothingTold;
+  /** Takes one message into the batch. @returns the messages of its turn to be co-committed */
+  private turn(
+    batch: Batch,
+    held: Held,
+    delivery: Delivery,
+    live: ReadonlyMap<string, boolean>,
+  ): readonly CoCommitMessage[] {
+    if (!batch.take(held, delivery)) return noCoCommits;
     const { envelope } = delivery;
     if (envelope === null) return this.deadLetter(batch, held, delivery, "unreadable mailbox entry", 1);
-    if (envelope.activity !== null && !batch.awaits(envelope.activity, live)) return nothingTold;
+    if (envelope.activity !== null && !batch.awaits(envelope.activity, live)) return noCoCommits;
     const error = this.poison.of(envelope)?.error ?? null;
     if (error !== null) return this.deadLetter(batch, held, delivery, error, 2);
     const actor = this.cache.get(`${envelope.kind}/${envelope.key}`) as CachedActor;
@@ -187,14 +192,20 @@ export class Lane {
     if (result.result === "done") return batch.done(held, actor, envelope, result);
     if (result.result === "failed") return this.deadLetter(batch, held, delivery, result.error, result.attempts);
     batch.foreign(held, envelope);
-    return nothingTold;
+    return noCoCommits;
   }
 
-  private deadLetter(batch: Batch, held: Held, delivery: Delivery, error: string, attempts: number): readonly Told[] {
+  private deadLetter(
+    batch: Batch,
+    held: Held,
+    delivery: Delivery,
+    error: string,
+    attempts: number,
+  ): readonly CoCommitMessage[] {
     batch.deadLetter(held, delivery, error, attempts);
     const { envelope } = delivery;
     this.options.report("dead_letter", { kind: envelope?.kind, key: envelope?.key, type: envelope?.type, error });
-    return nothingTold;
+    return noCoCommits;
   }
 
   /** What follows a commit. From here on a crash loses nothing: the next owner does the rest. */
@@ -221,7 +232,7 @@ export class Lane {
   private async publish(batch: Batch): Promise<void> {
     const marks = [...batch.touched].map((held) => [held, held.outboxSequence] as const);
     await this.publishing;
-    const carriedOut = insist(
+    const carriedOut = retryUntil(
       () => this.options.outbox.publish(batch.outbox),
       () => this.stopping,
     );
@@ -262,13 +273,13 @@ export class Lane {
   }
 
   /**
-   * Has the messages of a batch that cannot be stored taken one by one, until the one that is to blame stands out.
+   * Has the messages of a batch that cannot be stored taken one by one, until the poison message comes alone.
    * @returns those to hand in again, since they stand in no mailbox
    */
   private isolate(batch: Batch, deliveries: readonly Delivery[], error: unknown): readonly Delivery[] {
-    this.careful = deliveries.length + 1;
+    this.leftToIsolate = deliveries.length + 1;
     const again = [...deliveries, ...this.inbox].filter(
-      // One that cannot even be stored as a dead letter is not worth another round.
+      // A message that cannot be stored even as a dead letter is not taken again.
       ({ id, envelope }) => id === null && envelope !== null && (this.poison.of(envelope)?.error ?? null) === null,
     );
     this.inbox = this.inbox.filter((delivery) => !again.includes(delivery));
@@ -320,7 +331,7 @@ export class Lane {
     this.cache.drop(gone);
   }
 
-  /** Messages that stand in no mailbox will not be read again: whoever waits for their answer is told so. */
+  /** Messages that stand in no mailbox will not be read again: their callers get `RuntimeUnavailable`. */
   private refuse(deliveries: readonly Delivery[]): void {
     for (const { id, envelope } of deliveries) {
       if (id !== null || envelope === null || envelope.replyTo === null) continue;

@@ -34,7 +34,7 @@ export interface LaneOptions {
   readonly bufferLimit: number;
   /** Actors kept in memory, and how long an idle one stays, ms. */
   readonly cachedActors: number;
-  readonly idleMs: number;
+  readonly actorIdleMs: number;
   isHostBound(activity: string): boolean;
   /** Reading begins after `offset`. */
   follow(partition: number, offset: string): void;

@@ -1,13 +1,14 @@
 /**
  * Messages that PostgreSQL would not store though they came alone, and how each is taken when it comes again:
- * first with what it tells together sent out instead, since the trouble may be a receiver's; then as a dead letter.
+ * first with its co-committed messages sent through the outbox, since the fault may lie in a receiver's state; then as
+ * a dead letter.
  */
 import { type Envelope, messageId } from "../mailbox/envelope.ts";
 import type { Delivery } from "../mailbox/mailbox.ts";
 
 export interface PoisonMessage {
   readonly partition: number;
-  /** Why it becomes a dead letter; null while only what it tells together is kept apart. */
+  /** Why it becomes a dead letter; null while only its co-committed messages are sent apart. */
   readonly error: string | null;
 }
 
@@ -31,7 +32,7 @@ export class PoisonMessages {
     for (const { envelope } of deliveries) if (envelope !== null) this.byMessage.delete(messageId(envelope));
   }
 
-  /** Whoever owns these partitions next finds out for itself. */
+  /** For partitions given up: their next owner finds the poison messages itself. */
   forget(partitions: readonly number[]): void {
     for (const [message, { partition }] of this.byMessage) {
       if (partitions.includes(partition)) this.byMessage.delete(message);

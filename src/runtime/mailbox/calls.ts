@@ -34,7 +34,7 @@ export class Calls {
     return { replyTo: { node: this.node, call, until: now + deadlineMs }, answer };
   }
 
-  /** A late or repeated answer finds nobody waiting and is dropped. */
+  /** A late or repeated answer has no open call and is dropped. */
   settle(call: string, answer: Answer): void {
     const waiting = this.waiting.get(call);
     if (waiting === undefined) return;
@@ -44,7 +44,7 @@ export class Calls {
     else waiting.reject(new RuntimeUnavailable(answer.unavailable));
   }
 
-  /** The message never left: nobody will answer. */
+  /** The message was not sent: no answer will come. */
   fail(call: string, error: Error): void {
     const waiting = this.waiting.get(call);
     if (waiting === undefined) return;

@@ -1,6 +1,6 @@
 /**
- * Messages on their way to actors: by way of the mailbox, or, where the actor's partition is held here and nothing has to
- * be kept before it is answered, straight to the lane.
+ * Sends messages to actors: through the mailbox or, where this node holds the actor's partition and nothing has to be
+ * kept before the answer, directly to the lane.
  */
 
 import type { Outcome } from "../../../actors/kernel/activity.ts";
@@ -57,7 +57,7 @@ export function sending({ node, partitions, calls, writer, now, lane, crash }: S
   const tell = (to: Address, type: string, body: Json) =>
     send(to, { type, body, replyTo: null, activity: null, fresh: false });
 
-  const conclude = (to: Address, type: string, outcome: Outcome) =>
+  const sendOutcome = (to: Address, type: string, outcome: Outcome) =>
     send(to, { type, body: outcome, replyTo: null, activity: outcome.id, fresh: false });
 
   function askByMailbox(
@@ -106,7 +106,7 @@ export function sending({ node, partitions, calls, writer, now, lane, crash }: S
     return answer;
   }
 
-  /** For messages that may come twice: what is refused on the short way goes the long one, which waits out what ails. */
+  /** For messages that may come twice: sent directly and, where that is refused, through the mailbox. */
   async function askRepeatable(to: Address, type: string, body: Json, deadlineMs?: number): Promise<Json> {
     try {
       return await askDirect(to, type, body, deadlineMs);
@@ -124,5 +124,5 @@ export function sending({ node, partitions, calls, writer, now, lane, crash }: S
     return askByMailbox(to, type, body, deadlineMs);
   }
 
-  return { tell, conclude, ask };
+  return { tell, sendOutcome, ask };
 }

@@ -49,7 +49,7 @@ export class Ownership {
   }
 
   /** Looks now rather than at the next interval: another node joined, left or gave something up. */
-  nudge(): void {
+  lookNow(): void {
     if (this.stopped) return;
     if (this.looking !== null) this.again = true;
     else void this.look();

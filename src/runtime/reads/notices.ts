@@ -1,6 +1,6 @@
 /**
  * Notices of committed log entries, for followers on other nodes: by pub/sub, one channel per partition, and only where
- * somebody listens. Who begins to listen once that was looked up reads what was committed before.
+ * another node subscribes. A follower that subscribes after the look-up reads what was committed before.
  */
 import type { Redis } from "ioredis";
 import type { Keys } from "../mailbox/partition.ts";
@@ -36,11 +36,11 @@ export interface NoticesOptions {
 }
 
 export class Notices {
-  /** Partitions whose last notice was heard by somebody. */
+  /** Partitions whose last notice reached a subscriber. */
   private readonly heard = new Set<number>();
-  /** Look-ups under way of who listens: later news of these partitions must not overtake earlier ones. */
+  /** Look-ups under way of a channel's subscribers: later news of these partitions must not overtake earlier ones. */
   private readonly lookUps = new Map<number, number>();
-  /** Partitions with news that nobody was told of, since Redis was away. */
+  /** Partitions with news that were not published, since Redis was away. */
   private readonly untold = new Set<number>();
 
   constructor(private readonly options: NoticesOptions) {}

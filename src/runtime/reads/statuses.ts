@@ -8,7 +8,7 @@ const unfinished: readonly string[] = ["pending", "running"];
 /**
  * A query for what has one of these statuses, of a table with `status` and `ended_at`. What has ended and what has not
  * stand in partial indexes of their own.
- * @param statuses null: whatever they are
+ * @param statuses null: of any status
  * @param part     the query of one part, ordered and limited, with this addition to its conditions
  */
 export function ofEachStatus(

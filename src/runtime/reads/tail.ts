@@ -60,7 +60,7 @@ export class Tails {
     });
   }
 
-  /** Whatever was published while the subscriber's connection was away is only in PostgreSQL. */
+  /** Reads from PostgreSQL what was published while the subscriber's connection was away. */
   private async catchUp(): Promise<void> {
     const channels = [...this.channels.keys()];
     if (channels.length === 0) return;

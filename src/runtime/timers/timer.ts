@@ -47,7 +47,7 @@ export class Timers implements JobPort {
     this.worker.on("error", () => {});
   }
 
-  /** Names that nobody uses, as almost all are, go out in one piece; the rest is looked at one by one. */
+  /** Timers whose names are free, as almost all are, are scheduled with one command; the others one by one. */
   async schedule(timers: readonly TimerJob[]): Promise<void> {
     const { connection } = this.options;
     const keys = timers.map(({ kind, key, timer }) => timerIds(kind, key, timer).map((id) => this.queue.toKey(id)));
@@ -77,7 +77,7 @@ export class Timers implements JobPort {
   }
 
   async cancel(kind: string, key: string, timer: string): Promise<void> {
-    // A job that is just firing is locked and stays; the actor will take no notice of it.
+    // A job that is just firing is locked and stays; its actor ignores the message.
     const removals = timerIds(kind, key, timer).map((id) =>
       this.queue.remove(id).catch((error: Error) => {
         if (!/locked/i.test(error.message)) throw error;

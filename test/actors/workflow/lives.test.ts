@@ -188,7 +188,7 @@ describe("results", () => {
 });
 
 describe("a person decides", () => {
-  test("the approval is opened beside the run, together with the entry", () => {
+  test("the approval is opened beside the run, in the commit of the entry", () => {
     const story = told(
       { ...asks, ASK: human(asks.ASK.transitions, { prompt: "Release {{input.what}}?", quorum: 2 }) },
       {
@@ -196,7 +196,7 @@ describe("a person decides", () => {
       },
     );
     const [open] = story.toldOf("open");
-    expect(open).toMatchObject({ kind: "approval", key: story.approval, together: true });
+    expect(open).toMatchObject({ kind: "approval", key: story.approval, coCommit: true });
     expect(story.sim.beside.get(story.approval)).toBe("approval");
     expect(open?.body).toMatchObject({
       owner: { kind: "workflow_run", key: runId },
@@ -275,7 +275,7 @@ describe("cancel", () => {
     const story = told(asks);
     const approval = story.approval;
     expect(story.ask("cancel", { reason: "enough" })).toEqual({ outcome: "cancelled" });
-    expect(story.toldOf("withdraw")).toMatchObject([{ key: approval, together: true, body: { reason: "cancelled" } }]);
+    expect(story.toldOf("withdraw")).toMatchObject([{ key: approval, coCommit: true, body: { reason: "cancelled" } }]);
     expect(story.event("WorkflowExecutionCancelled").details).toMatchObject({ reason: "enough" });
     expect(story.state).toMatchObject({ status: "cancelled", current: null, current_state: "ASK" });
     const length = story.types.length;
@@ -428,7 +428,7 @@ describe("the parent", () => {
         kind: "workflow_run",
         key: parent.execution_id,
         type: "run_ended",
-        together: false,
+        coCommit: false,
         body: {
           child_execution_id: runId,
           workflow_id: story.state.header.workflow_id,

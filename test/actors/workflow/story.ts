@@ -42,7 +42,7 @@ interface Told {
   readonly key: string;
   readonly type: string;
   readonly body: Values;
-  readonly together: boolean;
+  readonly coCommit: boolean;
 }
 
 const terminal = [
@@ -94,7 +94,7 @@ export class RunStory {
     return this.sim.told.flatMap((one) => {
       if (one.effect !== "tell") return [];
       const { kind, key, message, coCommit } = one;
-      return [{ kind, key, type: message.type, body: message.body as Values, together: coCommit === true }];
+      return [{ kind, key, type: message.type, body: message.body as Values, coCommit: coCommit === true }];
     });
   }
   /** What others were told, by type. */
@@ -220,6 +220,6 @@ export class RunStory {
     const work = this.state.current?.work;
     const open = work?.of === "human" ? [work.approval_id] : [];
     expect(opened.filter((id) => !withdrawn.has(id) && !settled.has(id))).toEqual(open);
-    expect(this.told.filter(({ kind, together }) => kind === "approval" && !together)).toEqual([]);
+    expect(this.told.filter(({ kind, coCommit }) => kind === "approval" && !coCommit)).toEqual([]);
   }
 }

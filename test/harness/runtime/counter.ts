@@ -37,7 +37,7 @@ const counterProtocol = defineProtocol({
       body: Type.Object({ to: Type.Array(Type.String()), label: Type.String() }),
       reply: Type.Integer(),
     }),
-    /** Adds, and tells the next of these counters, together, to do the same with the rest. */
+    /** Adds, and tells the next of these counters, co-committed, to do the same with the rest. */
     relay: message({
       body: Type.Object({ to: Type.Array(Type.String()), label: Type.String() }),
       reply: Type.Integer(),

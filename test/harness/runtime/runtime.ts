@@ -68,7 +68,7 @@ export interface TestNode {
 
 const clock = { now: () => Date.now(), newId: () => Bun.randomUUIDv7() };
 
-/** A node with the counter actor, short leases, and whatever else is asked for. */
+/** A node with the counter actor, short leases, and what else is asked for. */
 export async function startTestNode(
   stores: StoreAddress,
   options: Partial<RuntimeOptions & RuntimeWork> = {},
@@ -83,7 +83,7 @@ export async function startTestNode(
     leaseTtlMs: 1500,
     mailboxLimit: 100_000,
     cachedActors: 10_000,
-    idleMs: 60_000,
+    actorIdleMs: 60_000,
     orphanAfterMs: 3000,
     clock,
     random: Math.random,
