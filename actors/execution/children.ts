@@ -10,9 +10,9 @@ import type { TellEffect } from "../kernel/effect.ts";
 import { tell } from "../kernel/effect.ts";
 import type { Child, ChildEnd, ChildRole, ChildStart, ChildStarted } from "./child.ts";
 import { childStart } from "./child.ts";
-import type { Life } from "./life.ts";
 import { executionProtocol } from "./messages.ts";
 import type { ExecutionState } from "./state.ts";
+import type { ExecutionTurn } from "./turn.ts";
 
 /** A child that is over for its parent. */
 export interface Ended {
@@ -30,50 +30,50 @@ const startId = (childId: string): string => `child:${childId}`;
  * @returns the child's execution id
  */
 export function startChild(
-  life: Life,
+  turn: ExecutionTurn,
   role: ChildRole,
   concern: string,
   request: Pick<ChildStart, "agent" | "timeout_ms" | "input">,
 ): string {
-  const id = life.context.newId();
-  life.state.children.push({ id, role, concern, agent_id: null });
+  const id = turn.context.newId();
+  turn.state.children.push({ id, role, concern, agent_id: null });
   const trigger = role === "output_handler" ? "output_handler" : "validator";
   const input: ChildStart = { child_execution_id: id, trigger, ...request };
-  life.perform(childStart, input, { id: startId(id), then: "child_started" });
+  turn.perform(childStart, input, { id: startId(id), then: "child_started" });
   return id;
 }
 
 /** The start of a child went through, or did not: then it is over. Null while it goes on. */
-export function childStarted(life: Life, outcome: ChildStarted): Ended | null {
-  const child = life.state.children.find(({ id }) => startId(id) === outcome.id);
+export function childStarted(turn: ExecutionTurn, outcome: ChildStarted): Ended | null {
+  const child = turn.state.children.find(({ id }) => startId(id) === outcome.id);
   if (child === undefined) {
-    life.push(...unwanted(outcome));
+    turn.push(...unwanted(outcome));
     return null;
   }
   if (child.agent_id !== null) return null;
   if (outcome.ok) {
-    noteSpawned(life, child, outcome.value.agent_id);
+    noteSpawned(turn, child, outcome.value.agent_id);
     return null;
   }
-  forget(life, child);
+  forget(turn, child);
   return { child, status: "refused", output: null, error_code: outcome.code };
 }
 
 /** A child has ended. Null when it is not waited for. */
-export function childEnded(life: Life, end: ChildEnd): Ended | null {
-  const child = life.state.children.find(({ id }) => id === end.child_execution_id);
+export function childEnded(turn: ExecutionTurn, end: ChildEnd): Ended | null {
+  const child = turn.state.children.find(({ id }) => id === end.child_execution_id);
   if (child === undefined) return null;
   // The news of its start may be the later one.
-  if (child.agent_id === null) noteSpawned(life, child, end.agent_id);
-  forget(life, child);
-  noteCompleted(life, child, end.status);
+  if (child.agent_id === null) noteSpawned(turn, child, end.agent_id);
+  forget(turn, child);
+  noteCompleted(turn, child, end.status);
   const { status, output, error_code } = end;
   return { child, status, output, error_code };
 }
 
 /** Cancels children that are no longer waited for. */
-export function dismissChildren(life: Life, concern: string, reason: string): void {
-  for (const child of life.state.children.filter((one) => one.concern === concern)) dismiss(life, child, reason);
+export function dismissChildren(turn: ExecutionTurn, concern: string, reason: string): void {
+  for (const child of turn.state.children.filter((one) => one.concern === concern)) dismiss(turn, child, reason);
 }
 
 /** Members of a swarm go on without their parent, unless that is cancelled. */
@@ -82,11 +82,11 @@ export function childrenOutlive({ header, status }: ExecutionState): boolean {
 }
 
 /** The execution has ended, under the status it has now. */
-export function leaveChildren(life: Life): void {
-  const { children, status } = life.state;
+export function leaveChildren(turn: ExecutionTurn): void {
+  const { children, status } = turn.state;
   const reason = status === "cancelled" ? "parent_cancelled" : "parent_ended";
-  if (!childrenOutlive(life.state)) for (const child of [...children]) dismiss(life, child, reason);
-  life.state.children = [];
+  if (!childrenOutlive(turn.state)) for (const child of [...children]) dismiss(turn, child, reason);
+  turn.state.children = [];
 }
 
 /** The answer to the start of a child that is no longer waited for. */
@@ -96,26 +96,26 @@ export function unwanted(outcome: ChildStarted): TellEffect[] {
   return [tell(executionProtocol, key, "cancel", { reason: "parent_ended" })];
 }
 
-function dismiss(life: Life, child: Child, reason: string): void {
-  forget(life, child);
-  if (child.agent_id !== null) noteCompleted(life, child, "cancelled");
-  life.tell(executionProtocol, child.id, "cancel", { reason });
+function dismiss(turn: ExecutionTurn, child: Child, reason: string): void {
+  forget(turn, child);
+  if (child.agent_id !== null) noteCompleted(turn, child, "cancelled");
+  turn.tell(executionProtocol, child.id, "cancel", { reason });
 }
 
-function forget(life: Life, child: Child): void {
-  life.state.children = life.state.children.filter(({ id }) => id !== child.id);
+function forget(turn: ExecutionTurn, child: Child): void {
+  turn.state.children = turn.state.children.filter(({ id }) => id !== child.id);
 }
 
-function noteSpawned(life: Life, child: Child, agentId: string): void {
+function noteSpawned(turn: ExecutionTurn, child: Child, agentId: string): void {
   child.agent_id = agentId;
-  life.emit("child_execution_spawned", {
-    parent_execution_id: life.executionId,
+  turn.emit("child_execution_spawned", {
+    parent_execution_id: turn.executionId,
     child_execution_id: child.id,
     child_agent_id: agentId,
-    spawned_at: life.at,
+    spawned_at: turn.at,
   });
 }
 
-function noteCompleted(life: Life, child: Child, outcome: string): void {
-  life.emit("child_execution_completed", { child_execution_id: child.id, outcome, completed_at: life.at });
+function noteCompleted(turn: ExecutionTurn, child: Child, outcome: string): void {
+  turn.emit("child_execution_completed", { child_execution_id: child.id, outcome, completed_at: turn.at });
 }

@@ -1,13 +1,13 @@
 /** The agent's output while it runs: told apart from repeats by offset, stored up to a bound. */
 
-import type { Life } from "./life.ts";
 import type { ConsoleChunk } from "./messages.ts";
+import type { ExecutionTurn } from "./turn.ts";
 
 /** Bytes of output stored per iteration. */
 const maxStoredBytes = 1_048_576;
 
-export function noteConsole(life: Life, chunk: ConsoleChunk): void {
-  const { console, number } = life.iteration;
+export function noteConsole(turn: ExecutionTurn, chunk: ConsoleChunk): void {
+  const { console, number } = turn.iteration;
   const { stream, offset, bytes } = chunk;
   const seen = console[stream];
   if (offset + bytes <= seen) return;
@@ -19,11 +19,11 @@ export function noteConsole(life: Life, chunk: ConsoleChunk): void {
   const kept = fresh.subarray(0, maxStoredBytes - console.stored);
   console.stored += kept.length;
   console.full = kept.length < fresh.length;
-  life.emit("console_output", {
+  turn.emit("console_output", {
     iteration_number: number,
     stream,
     content: decode(kept),
-    timestamp: life.at,
+    timestamp: turn.at,
     ...(console.full ? { truncated: true as const } : {}),
   });
 }

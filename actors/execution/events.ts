@@ -10,7 +10,7 @@ import { defineLog } from "../kernel/effect.ts";
 import { AnyJson, type Json, JsonObject } from "../kernel/json.ts";
 import { Nullable, Text } from "../kernel/schema.ts";
 import { ToolCall } from "./activities.ts";
-import { ValidationResult } from "./judging/verdict.ts";
+import { ValidationResult } from "./judging/validator-result.ts";
 
 const TextOrNull = Nullable(Text);
 const Count = Type.Number();

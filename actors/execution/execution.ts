@@ -31,11 +31,9 @@ import {
 } from "./instance.ts";
 import { faultInFlight, instanceEnded, outputJudged, outputJudgesOverdue, validated } from "./iteration.ts";
 import { validateId } from "./judging/validation.ts";
-import { ruleOf } from "./judging/verdict.ts";
-import type { Result } from "./life.ts";
-import { Life, unchanged } from "./life.ts";
+import { ruleOf } from "./judging/validator-result.ts";
 import { dispatchResult, generate } from "./loop/gateway.ts";
-import { heardModel, heardTool, heardToolJudge, toolJudgesLate } from "./loop/loop.ts";
+import { onModelOutcome, onToolJudgeEnded, onToolJudgesOverdue, onToolOutcome } from "./loop/loop.ts";
 import { type CancelReply, executionProtocol, type PickedUpReply, type StartReply } from "./messages.ts";
 import { forgetDeliveries } from "./output/delivery.ts";
 import { handleId, handlerRuleOf, recallId } from "./output/handling.ts";
@@ -43,10 +41,10 @@ import { handlerEnded, handlerOverdue, outputHandled, outputRecalled } from "./o
 import { contextLog, type Header, type Plan, planLog } from "./start/plan.ts";
 import { ExecutionState, isOver, listedMembers } from "./state.ts";
 import { completeState } from "./stored-state.ts";
+import type { Result } from "./turn.ts";
+import { ExecutionTurn, unchanged } from "./turn.ts";
 
 type State = ExecutionState | null;
-
-export const EXECUTION = executionProtocol.kind;
 
 export const execution = defineActor({
   ...executionProtocol,
@@ -56,57 +54,57 @@ export const execution = defineActor({
   receive: {
     start(state, { header, plan }, context) {
       if (state !== null) return unchanged(state, startReply(state, context));
-      const life = new Life(firstState(header, plan, context), context);
-      life.append(planLog, plan);
-      runInstance(life, null);
-      return life.turn(startReply(life.state, context));
+      const turn = new ExecutionTurn(firstState(header, plan, context), context);
+      turn.append(planLog, plan);
+      runInstance(turn, null);
+      return turn.turn(startReply(turn.state, context));
     },
 
     picked_up(state, { instance_id, runtime, warnings }, context) {
       if (state === null || !isCurrent(state, instance_id)) return unchanged(state, { proceed: false });
       if (state.iteration.phase === "running") return unchanged(state, pickedUpReply(state));
-      const life = new Life(state, context);
-      if (life.state.status === "pending") begin(life);
-      life.state.header.runtime = runtime;
-      for (const { code, message } of warnings) life.warnOnce(code, message);
-      instancePickedUp(life);
-      return life.turn(pickedUpReply(life.state));
+      const turn = new ExecutionTurn(state, context);
+      if (turn.state.status === "pending") begin(turn);
+      turn.state.header.runtime = runtime;
+      for (const { code, message } of warnings) turn.warnOnce(code, message);
+      instancePickedUp(turn);
+      return turn.turn(pickedUpReply(turn.state));
     },
 
     context_loaded(state, { text, warnings }, context) {
       if (state === null || isOver(state)) return unchanged(state, { kept: false });
       if (state.context_kept) return unchanged(state, { kept: true });
-      const life = new Life(state, context);
-      life.append(contextLog, { text });
-      for (const { code, message } of warnings) life.warnOnce(code, message);
-      life.state.context_kept = true;
-      return life.turn({ kept: true });
+      const turn = new ExecutionTurn(state, context);
+      turn.append(contextLog, { text });
+      for (const { code, message } of warnings) turn.warnOnce(code, message);
+      turn.state.context_kept = true;
+      return turn.turn({ kept: true });
     },
 
     instance_spawned(state, { instance_id }, context) {
       if (state === null || !isRunning(state, instance_id) || state.iteration.spawned) return unchanged(state);
-      const life = new Life(state, context);
-      instanceSpawned(life);
-      return life.turn();
+      const turn = new ExecutionTurn(state, context);
+      instanceSpawned(turn);
+      return turn.turn();
     },
 
     image_pull(state, { instance_id, news }, context) {
       if (state === null || !isRunning(state, instance_id)) return unchanged(state);
-      const life = new Life(state, context);
-      notePull(life, news);
-      return life.turn();
+      const turn = new ExecutionTurn(state, context);
+      notePull(turn, news);
+      return turn.turn();
     },
 
     egress_blocked(state, blocked, context) {
       if (state === null || state.iteration.instance_id !== blocked.instance_id) return unchanged(state);
-      return within(state, context, (life) => noteEgressBlocked(life, blocked));
+      return within(state, context, (turn) => noteEgressBlocked(turn, blocked));
     },
 
     console(state, chunk, context) {
       if (state === null || !isRunning(state, chunk.instance_id)) return unchanged(state);
-      const life = new Life(state, context);
-      noteConsole(life, chunk);
-      return life.turn();
+      const turn = new ExecutionTurn(state, context);
+      noteConsole(turn, chunk);
+      return turn.turn();
     },
 
     generate,
@@ -115,31 +113,31 @@ export const execution = defineActor({
     instance_ended(state, outcome, context) {
       if (state === null || outcome.id !== runId(state.iteration.instance_id)) return unchanged(state);
       if (!isCurrent(state, state.iteration.instance_id)) return unchanged(state);
-      return within(state, context, (life) => {
-        instanceEnded(life, outcome);
-        endWatch(life);
+      return within(state, context, (turn) => {
+        instanceEnded(turn, outcome);
+        endWatch(turn);
       });
     },
 
     validated(state, outcome, context) {
       const awaited = state?.iteration.phase === "validating" && outcome.id === validateId(state.iteration);
       if (state === null || !awaited) return unchanged(state);
-      return within(state, context, (life) => validated(life, outcome));
+      return within(state, context, (turn) => validated(turn, outcome));
     },
 
     model_outcome(state, outcome, context) {
       if (state?.iteration.loop?.model_call !== outcome.id) return unchanged(state);
-      return within(state, context, (life) => {
-        const { loop } = life.iteration;
-        if (loop !== null) heardModel(life, loop, outcome);
+      return within(state, context, (turn) => {
+        const { loop } = turn.iteration;
+        if (loop !== null) onModelOutcome(turn, loop, outcome);
       });
     },
 
     tool_outcome(state, outcome, context) {
-      return within(state, context, (life) => {
-        const { loop } = life.iteration;
+      return within(state, context, (turn) => {
+        const { loop } = turn.iteration;
         const call = loop?.calls.find(({ activity, started_at }) => activity === outcome.id && started_at !== null);
-        if (loop !== null && call !== undefined && call.command === null) heardTool(life, loop, call, outcome);
+        if (loop !== null && call !== undefined && call.command === null) onToolOutcome(turn, loop, call, outcome);
       });
     },
 
@@ -148,28 +146,28 @@ export const execution = defineActor({
         const goesOn = state !== null && childrenOutlive(state);
         return { state, effects: goesOn ? [] : unwanted(outcome) };
       }
-      return within(state, context, (life) => childOver(life, childStarted(life, outcome)));
+      return within(state, context, (turn) => childOver(turn, childStarted(turn, outcome)));
     },
 
     child_ended(state, end, context) {
-      return within(state, context, (life) => childOver(life, childEnded(life, end)));
+      return within(state, context, (turn) => childOver(turn, childEnded(turn, end)));
     },
 
     panel_overdue(state, { panel_id }, context) {
-      return within(state, context, (life) => {
-        outputJudgesOverdue(life, panel_id);
-        toolJudgesLate(life, panel_id);
+      return within(state, context, (turn) => {
+        outputJudgesOverdue(turn, panel_id);
+        onToolJudgesOverdue(turn, panel_id);
       });
     },
 
     output_handled(state, outcome, context) {
       if (outcome.id !== handleId(context.key)) return unchanged(state);
-      return within(state, context, (life) => outputHandled(life, outcome));
+      return within(state, context, (turn) => outputHandled(turn, outcome));
     },
 
     output_recalled(state, outcome, context) {
       if (outcome.id !== recallId(context.key)) return unchanged(state);
-      return within(state, context, (life) => outputRecalled(life, outcome));
+      return within(state, context, (turn) => outputRecalled(turn, outcome));
     },
 
     handler_overdue: (state, _, context) => within(state, context, handlerOverdue),
@@ -181,9 +179,9 @@ export const execution = defineActor({
     deadline(state, _, context) {
       if (state?.status !== "running" || state.deadline_at === null) return unchanged(state);
       const { deadline_at } = state;
-      return within(state, context, (life) => {
-        if (context.now < deadline_at) keepDeadline(life, deadline_at);
-        else timeOut(life);
+      return within(state, context, (turn) => {
+        if (context.now < deadline_at) keepDeadline(turn, deadline_at);
+        else timeOut(turn);
       });
     },
 
@@ -191,58 +189,58 @@ export const execution = defineActor({
       if (state === null || !isRunning(state, instance_id)) return unchanged(state);
       const { deadline_at } = state.iteration;
       if (deadline_at === null || state.header.inline === true) return unchanged(state);
-      return within(state, context, (life) => {
+      return within(state, context, (turn) => {
         if (context.now < deadline_at) {
-          return life.schedule(iterationTimer(instance_id), deadline_at, "iteration_deadline", { instance_id });
+          return turn.schedule(iterationTimer(instance_id), deadline_at, "iteration_deadline", { instance_id });
         }
         const message = iterationTimedOut(state.header.iteration_timeout_ms);
-        faultInFlight(life, { code: "iteration_timeout", message });
+        faultInFlight(turn, { code: "iteration_timeout", message });
       });
     },
 
     dispatch_lost(state, { dispatch_id }, context) {
       const waiting = state?.iteration.loop?.calls.some((call) => call.dispatch_id === dispatch_id) ?? false;
       if (!waiting) return unchanged(state);
-      return within(state, context, (life) =>
-        faultInFlight(life, { code: "bootstrap_lost", message: "The bootstrap did not report the end of a command" }),
+      return within(state, context, (turn) =>
+        faultInFlight(turn, { code: "bootstrap_lost", message: "The bootstrap did not report the end of a command" }),
       );
     },
 
     cancel(state, { reason }, context) {
       if (state === null) return unchanged(null, { outcome: "unknown" });
       if (isOver(state)) return unchanged(state, cancelReply(state, context));
-      const life = new Life(state, context);
-      cancel(life, reason);
-      return life.turn(cancelReply(life.state, context));
+      const turn = new ExecutionTurn(state, context);
+      cancel(turn, reason);
+      return turn.turn(cancelReply(turn.state, context));
     },
 
     erase(state, _, context) {
       if (state === null) return unchanged(null, { outcome: "unknown" });
-      const life = new Life(state, context);
-      forgetDeliveries(life);
-      if (!isOver(state)) cancel(life, "deleted");
+      const turn = new ExecutionTurn(state, context);
+      forgetDeliveries(turn);
+      if (!isOver(state)) cancel(turn, "deleted");
       if (state.header.inline !== true) {
         const input = { execution_id: context.key, instance_id: state.iteration.instance_id };
-        life.perform(workspaceRemove, input, { id: `workspace:${context.key}`, then: "workspace_removed" });
+        turn.perform(workspaceRemove, input, { id: `workspace:${context.key}`, then: "workspace_removed" });
       }
-      return life.farewell({ outcome: "erased" });
+      return turn.end({ outcome: "erased" });
     },
   },
 });
 
 /** Runs one step of a running execution; what comes after the end is ignored. */
-function within(state: State, context: Context, step: (life: Life) => void): Result<never> {
+function within(state: State, context: Context, step: (turn: ExecutionTurn) => void): Result<never> {
   if (state === null || isOver(state)) return unchanged(state);
-  const life = new Life(state, context);
-  step(life);
-  return life.turn();
+  const turn = new ExecutionTurn(state, context);
+  step(turn);
+  return turn.turn();
 }
 
 /** Passes a child's end to the part that waits for it. */
-function childOver(life: Life, ended: Ended | null): void {
-  if (ended?.child.role === "validator") outputJudged(life, ended);
-  if (ended?.child.role === "tool_judge") heardToolJudge(life, ended);
-  if (ended?.child.role === "output_handler") handlerEnded(life, ended);
+function childOver(turn: ExecutionTurn, ended: Ended | null): void {
+  if (ended?.child.role === "validator") outputJudged(turn, ended);
+  if (ended?.child.role === "tool_judge") onToolJudgeEnded(turn, ended);
+  if (ended?.child.role === "output_handler") handlerEnded(turn, ended);
 }
 
 function firstState(header: Header, plan: Plan, context: Context): ExecutionState {
@@ -269,29 +267,29 @@ function firstState(header: Header, plan: Plan, context: Context): ExecutionStat
 }
 
 /** The first instance has its slot: the time of the whole execution begins. */
-function begin(life: Life): void {
-  const { state } = life;
-  const { now } = life.context;
+function begin(turn: ExecutionTurn): void {
+  const { state } = turn;
+  const { now } = turn.context;
   state.status = "running";
   state.started_at = now;
   state.deadline_at = now + state.header.timeout_ms;
-  life.emit("execution_started", { started_at: life.at });
+  turn.emit("execution_started", { started_at: turn.at });
   // Most of these are over with their first exchange, and two jobs for a timer would cost more than all the rest.
   if (state.header.inline === true) state.watched = true;
-  else keepDeadline(life, state.deadline_at);
+  else keepDeadline(turn, state.deadline_at);
 }
 
 /** From now on the time of the whole execution is kept by a timer. */
-function keepDeadline(life: Life, at: number): void {
-  delete life.state.watched;
-  life.schedule("deadline", at, "deadline", {});
+function keepDeadline(turn: ExecutionTurn, at: number): void {
+  delete turn.state.watched;
+  turn.schedule("deadline", at, "deadline", {});
 }
 
 /** The first exchange is over and the execution is not: no activity watches its time any more. */
-function endWatch(life: Life): void {
-  const { state } = life;
+function endWatch(turn: ExecutionTurn): void {
+  const { state } = turn;
   if (state.watched !== true || state.deadline_at === null || isOver(state)) return;
-  keepDeadline(life, state.deadline_at);
+  keepDeadline(turn, state.deadline_at);
 }
 
 /** Whether the instance is the one the execution waits for or works with. */

@@ -2,12 +2,12 @@
 
 import { type IterationRun, inlineRun, iterationRunAt } from "./activities.ts";
 import { giveUpValidation } from "./judging/validation.ts";
-import type { Life } from "./life.ts";
 import { closeLoop } from "./loop/loop.ts";
 import { refusals } from "./loop/refusal.ts";
 import type { PullNews } from "./messages.ts";
 import type { Iteration } from "./state.ts";
 import { trimText } from "./trim.ts";
+import type { ExecutionTurn } from "./turn.ts";
 
 /** Of what a registry says about an image. */
 const maxErrorBytes = 4096;
@@ -39,43 +39,43 @@ export function freshIteration(number: number, action: string, instanceId: strin
 }
 
 /** Asks for a slot and an instance. `replaces`: an earlier one that must be gone before. */
-export function runInstance(life: Life, replaces: string | null): void {
-  const { number: iteration, attempt, instance_id } = life.iteration;
-  const input: IterationRun = { execution_id: life.executionId, iteration, attempt, instance_id, replaces };
-  const { inline, hierarchy } = life.state.header;
+export function runInstance(turn: ExecutionTurn, replaces: string | null): void {
+  const { number: iteration, attempt, instance_id } = turn.iteration;
+  const input: IterationRun = { execution_id: turn.executionId, iteration, attempt, instance_id, replaces };
+  const { inline, hierarchy } = turn.state.header;
   const activity = inline === true ? inlineRun : iterationRunAt(hierarchy.depth);
-  life.perform(activity, input, { id: runId(instance_id), then: "instance_ended" });
+  turn.perform(activity, input, { id: runId(instance_id), then: "instance_ended" });
 }
 
 /** What the record says of an iteration past its time. */
 export const iterationTimedOut = (timeoutMs: number): string => `The iteration took longer than ${timeoutMs / 1000} s`;
 
 /** A node has a slot for the instance: the iteration's time begins. */
-export function instancePickedUp(life: Life): void {
-  const { iteration, state } = life;
-  const { now } = life.context;
+export function instancePickedUp(turn: ExecutionTurn): void {
+  const { iteration, state } = turn;
+  const { now } = turn.context;
   iteration.phase = "running";
-  noteStarted(life);
+  noteStarted(turn);
   const isInline = state.header.inline === true;
   // Nothing has to be made for it first.
-  if (isInline) instanceSpawned(life);
+  if (isInline) instanceSpawned(turn);
   const endsAt = now + state.header.iteration_timeout_ms;
   if (state.deadline_at !== null && endsAt >= state.deadline_at) return;
   iteration.deadline_at = endsAt;
   // The activity that runs it watches the time: where none does, nothing is under way.
   if (isInline) return;
   const { instance_id } = iteration;
-  life.schedule(iterationTimer(instance_id), endsAt, "iteration_deadline", { instance_id });
+  turn.schedule(iterationTimer(instance_id), endsAt, "iteration_deadline", { instance_id });
 }
 
 /** The instance is there. */
-export function instanceSpawned(life: Life): void {
-  const { iteration } = life;
+export function instanceSpawned(turn: ExecutionTurn): void {
+  const { iteration } = turn;
   iteration.spawned = true;
-  life.emit("instance_spawned", {
+  turn.emit("instance_spawned", {
     iteration_number: iteration.number,
     instance_id: iteration.instance_id,
-    spawned_at: life.at,
+    spawned_at: turn.at,
   });
 }
 
@@ -84,79 +84,79 @@ const maxEgressBlocked = 100;
 
 /** The egress proxy refused the instance a connection. */
 export function noteEgressBlocked(
-  life: Life,
+  turn: ExecutionTurn,
   { host, port, reason }: { readonly host: string; readonly port: number; readonly reason: string },
 ): void {
-  const { iteration } = life;
+  const { iteration } = turn;
   if (iteration.egress_blocked >= maxEgressBlocked) return;
   iteration.egress_blocked += 1;
-  life.emit("egress_blocked", { iteration_number: iteration.number, host, port, reason, blocked_at: life.at });
+  turn.emit("egress_blocked", { iteration_number: iteration.number, host, port, reason, blocked_at: turn.at });
 }
 
 /** The image of the instance is being fetched, is there, or cannot be had. Told again, it is an event again. */
-export function notePull(life: Life, news: PullNews): void {
-  const told = { image: news.image, timestamp: life.at };
+export function notePull(turn: ExecutionTurn, news: PullNews): void {
+  const told = { image: news.image, timestamp: turn.at };
   switch (news.stage) {
     case "image_pull_started":
-      life.emit(news.stage, told);
+      turn.emit(news.stage, told);
       break;
     case "image_pull_completed":
-      life.emit(news.stage, { ...told, duration_ms: news.duration_ms });
+      turn.emit(news.stage, { ...told, duration_ms: news.duration_ms });
       break;
     case "image_pull_failed":
-      life.emit(news.stage, { ...told, error: trimText(news.error, maxErrorBytes) });
+      turn.emit(news.stage, { ...told, error: trimText(news.error, maxErrorBytes) });
   }
 }
 
-export function noteStarted(life: Life): void {
-  const { iteration } = life;
+export function noteStarted(turn: ExecutionTurn): void {
+  const { iteration } = turn;
   if (iteration.started_at !== null) return;
-  iteration.started_at = life.context.now;
-  life.state.iterations_begun = iteration.number;
-  life.emit("iteration_started", {
+  iteration.started_at = turn.context.now;
+  turn.state.iterations_begun = iteration.number;
+  turn.emit("iteration_started", {
     iteration_number: iteration.number,
     action: iteration.action,
-    started_at: life.at,
+    started_at: turn.at,
   });
 }
 
 /** The same iteration under a new instance; what it stored of its output stays counted. */
-export function replaceInstance(life: Life): void {
-  closeInstance(life, null);
-  const { number, action, attempt, started_at, console, instance_id } = life.iteration;
-  life.state.iteration = {
-    ...freshIteration(number, action, life.context.newId()),
+export function replaceInstance(turn: ExecutionTurn): void {
+  closeInstance(turn, null);
+  const { number, action, attempt, started_at, console, instance_id } = turn.iteration;
+  turn.state.iteration = {
+    ...freshIteration(number, action, turn.context.newId()),
     attempt,
     started_at,
     console: { ...console, stdout: 0, stderr: 0 },
   };
-  runInstance(life, instance_id);
+  runInstance(turn, instance_id);
 }
 
 /** Stops what the current iteration still has under way. */
-export function giveUpIteration(life: Life): void {
-  const { iteration } = life;
+export function giveUpIteration(turn: ExecutionTurn): void {
+  const { iteration } = turn;
   if (iteration.phase === "waiting" || iteration.phase === "running") {
-    life.abandon(runId(iteration.instance_id));
-    closeInstance(life, null);
+    turn.abandon(runId(iteration.instance_id));
+    closeInstance(turn, null);
   }
-  giveUpValidation(life);
+  giveUpValidation(turn);
   iteration.phase = "over";
 }
 
 /** The instance is gone, or as good as gone: its loop and its timer go with it. */
-export function closeInstance(life: Life, exitCode: number | null): void {
-  const { iteration, state } = life;
+export function closeInstance(turn: ExecutionTurn, exitCode: number | null): void {
+  const { iteration, state } = turn;
   const hasTimer = iteration.deadline_at !== null && state.header.inline !== true;
-  if (hasTimer) life.cancelTimer(iterationTimer(iteration.instance_id));
+  if (hasTimer) turn.cancelTimer(iterationTimer(iteration.instance_id));
   iteration.deadline_at = null;
-  closeLoop(life, "expired", refusals.executionNotRunning);
+  closeLoop(turn, "expired", refusals.executionNotRunning);
   if (!iteration.spawned) return;
   iteration.spawned = false;
-  life.emit("instance_terminated", {
+  turn.emit("instance_terminated", {
     iteration_number: iteration.number,
     instance_id: iteration.instance_id,
-    terminated_at: life.at,
+    terminated_at: turn.at,
     exit_code: exitCode,
   });
 }

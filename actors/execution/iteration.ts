@@ -18,14 +18,14 @@ import {
   replaceInstance,
   runInstance,
 } from "./instance.ts";
-import { type Decision, judged, judgesOverdue, measured, validate } from "./judging/validation.ts";
-import { agentStderr, type Rule, type ValidationResult } from "./judging/verdict.ts";
-import type { Life } from "./life.ts";
+import { judged, judgesOverdue, measured, type ValidationProgress, validate } from "./judging/validation.ts";
+import { agentStderr, type Rule, type ValidationResult } from "./judging/validator-result.ts";
 import { isFatalModelError } from "./loop/refusal.ts";
 import { accept } from "./output/output-handler.ts";
-import { attemptOf, historyLog } from "./record/history.ts";
+import { historyLog, iterationSummary } from "./record/history.ts";
 import type { Iteration } from "./state.ts";
 import { trimText } from "./trim.ts";
+import type { ExecutionTurn } from "./turn.ts";
 
 const maxRestarts = 2;
 const maxOutputBytes = 1_048_576;
@@ -56,69 +56,69 @@ interface FaultReport {
 }
 
 /** The work on the instance is over, one way or another. */
-export function instanceEnded(life: Life, outcome: InstanceEnded): void {
-  const { iteration, state } = life;
+export function instanceEnded(turn: ExecutionTurn, outcome: InstanceEnded): void {
+  const { iteration, state } = turn;
   if (!outcome.ok && outcome.code === "queue_timeout") {
-    slotWaitOver(life);
+    slotWaitOver(turn);
     return;
   }
   if (outcome.ok ? outcome.value.reason === "lost" : outcome.code === "instance_lost") {
-    instanceLost(life);
+    instanceLost(turn);
     return;
   }
   // Reported by the activity that watches the time of an exchange.
   if (!outcome.ok && outcome.code === "execution_timeout") {
-    timeOut(life);
+    timeOut(turn);
     return;
   }
   if (!outcome.ok) {
     const named = namedFaults.has(outcome.code);
     const code = named ? outcome.code : "runtime_error";
     const details = named ? {} : { details: { code: outcome.code } };
-    fault(life, { code, message: outcome.message, ...details, fatal: fatalFaults.has(code) });
+    fault(turn, { code, message: outcome.message, ...details, fatal: fatalFaults.has(code) });
     return;
   }
   if (iteration.phase === "waiting") {
-    fault(life, { code: "runtime_error", message: "The instance ended before it was picked up" });
+    fault(turn, { code: "runtime_error", message: "The instance ended before it was picked up" });
     return;
   }
   const { value: ended } = outcome;
   iteration.exit_code = ended.exit_code;
   const found = exitFault(ended, iteration, state.rules);
   if (found !== null) {
-    fault(life, found);
+    fault(turn, found);
     return;
   }
-  produced(life, ended, ended.exit_code ?? 0);
+  produced(turn, ended, ended.exit_code ?? 0);
 }
 
-function slotWaitOver(life: Life): void {
-  if (life.state.status === "pending") {
-    life.iteration.phase = "over";
-    fail(life, "start_timeout", "No node had a free slot in time");
+function slotWaitOver(turn: ExecutionTurn): void {
+  if (turn.state.status === "pending") {
+    turn.iteration.phase = "over";
+    fail(turn, "start_timeout", "No node had a free slot in time");
     return;
   }
-  replaceInstance(life);
+  replaceInstance(turn);
 }
 
 /** The instance is gone and nothing is known of how it ended: the iteration begins again under its number. */
-function instanceLost(life: Life): void {
-  const { iteration } = life;
+function instanceLost(turn: ExecutionTurn): void {
+  const { iteration } = turn;
   if (iteration.attempt > maxRestarts) {
-    fault(life, { code: "instance_lost", message: `The instance was lost ${iteration.attempt} times` });
+    fault(turn, { code: "instance_lost", message: `The instance was lost ${iteration.attempt} times` });
     return;
   }
-  closeInstance(life, null);
+  closeInstance(turn, null);
   iteration.attempt += 1;
   if (iteration.started_at !== null) {
-    life.emit("iteration_restarted", {
+    turn.emit("iteration_restarted", {
       iteration_number: iteration.number,
       attempt: iteration.attempt,
       reason: "instance_lost",
-      restarted_at: life.at,
+      restarted_at: turn.at,
     });
   }
-  replaceInstance(life);
+  replaceInstance(turn);
 }
 
 /** What is wrong with the way the instance ended, or null if it produced an output to be judged. */
@@ -144,113 +144,113 @@ function exitFault(ended: InstanceEnd, iteration: Iteration, rules: readonly Rul
   };
 }
 
-function produced(life: Life, ended: InstanceEnd, exitCode: number): void {
-  const { iteration } = life;
+function produced(turn: ExecutionTurn, ended: InstanceEnd, exitCode: number): void {
+  const { iteration } = turn;
   const output = trimText(ended.stdout.replace(/\r?\n$/, ""), maxOutputBytes);
-  if (ended.stdout_truncated) life.warnOnce("output_truncated", "The output was longer than 1 MiB and was cut");
-  closeInstance(life, exitCode);
-  life.emit("iteration_completed", {
+  if (ended.stdout_truncated) turn.warnOnce("output_truncated", "The output was longer than 1 MiB and was cut");
+  closeInstance(turn, exitCode);
+  turn.emit("iteration_completed", {
     iteration_number: iteration.number,
     output,
-    completed_at: life.at,
+    completed_at: turn.at,
     _stderr: trimText(ended.stderr, maxStderrBytes),
     _exit_code: exitCode,
   });
-  decide(life, validate(life, { output, stderr: agentStderr(ended.stderr), exit_code: exitCode }));
+  decide(turn, validate(turn, { output, stderr: agentStderr(ended.stderr), exit_code: exitCode }));
 }
 
 /** Validators were measured, or could not be. */
-export function validated(life: Life, outcome: Validated): void {
-  decide(life, measured(life, outcome));
+export function validated(turn: ExecutionTurn, outcome: Validated): void {
+  decide(turn, measured(turn, outcome));
 }
 
 /** A judge of the output is over. */
-export function outputJudged(life: Life, ended: Ended): void {
-  decide(life, judged(life, ended));
+export function outputJudged(turn: ExecutionTurn, ended: Ended): void {
+  decide(turn, judged(turn, ended));
 }
 
 /** The judges of the output took too long. */
-export function outputJudgesOverdue(life: Life, panelId: string): void {
-  decide(life, judgesOverdue(life, panelId));
+export function outputJudgesOverdue(turn: ExecutionTurn, panelId: string): void {
+  decide(turn, judgesOverdue(turn, panelId));
 }
 
-function decide(life: Life, decision: Decision): void {
-  if (decision.is === "rejected") reject(life, decision.excerpt, decision.result);
-  if (decision.is === "accepted") accept(life, decision.output);
+function decide(turn: ExecutionTurn, decision: ValidationProgress): void {
+  if (decision.is === "rejected") reject(turn, decision.excerpt, decision.result);
+  if (decision.is === "accepted") accept(turn, decision.output);
 }
 
-function reject(life: Life, output: string, result: ValidationResult): void {
-  const { iteration } = life;
+function reject(turn: ExecutionTurn, output: string, result: ValidationResult): void {
+  const { iteration } = turn;
   const { validator, score, confidence, feedback } = result;
-  life.emit("iteration_rejected", {
+  turn.emit("iteration_rejected", {
     iteration_number: iteration.number,
     validator,
     score,
     confidence,
     feedback,
-    rejected_at: life.at,
+    rejected_at: turn.at,
   });
   const reason = trimText(`${validator} rejected the output: ${feedback ?? `score ${score}`}`, maxMessageBytes);
-  remember(life, { output, validation_failed: validator, validation_reason: reason, feedback: feedback ?? reason });
-  goOn(life, "validation_rejected", reason, feedback ?? reason);
+  remember(turn, { output, validation_failed: validator, validation_reason: reason, feedback: feedback ?? reason });
+  goOn(turn, "validation_rejected", reason, feedback ?? reason);
 }
 
 /** Something went wrong before there was an output worth judging. */
-function fault(life: Life, report: FaultReport): void {
-  const { iteration, state } = life;
+function fault(turn: ExecutionTurn, report: FaultReport): void {
+  const { iteration, state } = turn;
   const { code, details = null, exitCode = null, stderr = "", fatal = false } = report;
   const message = trimText(report.message, maxMessageBytes);
   if (state.status === "pending") {
     iteration.phase = "over";
-    fail(life, code, message);
+    fail(turn, code, message);
     return;
   }
-  noteStarted(life);
-  closeInstance(life, exitCode);
-  life.emit("iteration_failed", {
+  noteStarted(turn);
+  closeInstance(turn, exitCode);
+  turn.emit("iteration_failed", {
     iteration_number: iteration.number,
     error: { code, message, details },
-    failed_at: life.at,
+    failed_at: turn.at,
     _stderr: trimText(stderr, maxStderrBytes),
     _exit_code: exitCode,
   });
   iteration.phase = "over";
   if (fatal) {
-    fail(life, code, message);
+    fail(turn, code, message);
     return;
   }
-  remember(life, { error: `${code}: ${message}` });
-  goOn(life, code, message, `The previous attempt failed (${code}): ${message}`);
+  remember(turn, { error: `${code}: ${message}` });
+  goOn(turn, code, message, `The previous attempt failed (${code}): ${message}`);
 }
 
 /** The iteration must be ended by force: its instance is still there. */
-export function faultInFlight(life: Life, report: FaultReport): void {
-  giveUpIteration(life);
-  fault(life, report);
+export function faultInFlight(turn: ExecutionTurn, report: FaultReport): void {
+  giveUpIteration(turn);
+  fault(turn, report);
 }
 
 /** Adds to what the next iteration is told, if there can be one. */
-function remember(life: Life, attempt: Omit<Parameters<typeof attemptOf>[0], "iteration">): void {
-  const { iteration, state } = life;
+function remember(turn: ExecutionTurn, attempt: Omit<Parameters<typeof iterationSummary>[0], "iteration">): void {
+  const { iteration, state } = turn;
   if (iteration.number >= state.header.max_iterations) return;
   const exit = iteration.exit_code === null ? {} : { exit_code: iteration.exit_code };
-  life.append(historyLog, attemptOf({ iteration: iteration.number, ...exit, ...attempt }));
+  turn.append(historyLog, iterationSummary({ iteration: iteration.number, ...exit, ...attempt }));
 }
 
 /** After a rejection or a fault: the next iteration, if the mode and the count allow one. */
-function goOn(life: Life, code: string, reason: string, feedback: string): void {
-  const { header, iteration } = life.state;
+function goOn(turn: ExecutionTurn, code: string, reason: string, feedback: string): void {
+  const { header, iteration } = turn.state;
   iteration.phase = "over";
   if (header.mode === "one-shot") {
-    fail(life, code, reason);
+    fail(turn, code, reason);
     return;
   }
   if (iteration.number >= header.max_iterations) {
-    fail(life, "max_iterations_exceeded", reason);
+    fail(turn, "max_iterations_exceeded", reason);
     return;
   }
   const next = iteration.number + 1;
-  life.emit("refinement_applied", { iteration_number: next, feedback, code_diff: {}, applied_at: life.at });
-  life.state.iteration = freshIteration(next, shortened(`Refine: ${feedback}`), life.context.newId());
-  runInstance(life, iteration.instance_id);
+  turn.emit("refinement_applied", { iteration_number: next, feedback, code_diff: {}, applied_at: turn.at });
+  turn.state.iteration = freshIteration(next, shortened(`Refine: ${feedback}`), turn.context.newId());
+  runInstance(turn, iteration.instance_id);
 }

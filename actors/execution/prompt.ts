@@ -3,7 +3,7 @@
 import { Value } from "@sinclair/typebox/value";
 import { isObject, type Json } from "../kernel/json.ts";
 import { compile, TemplateError } from "../template/template.ts";
-import { Attempt } from "./record/history.ts";
+import { IterationSummary } from "./record/history.ts";
 import type { Plan } from "./start/plan.ts";
 
 const maxPromptBytes = 4 * 1024 * 1024;
@@ -54,7 +54,7 @@ export function renderPrompt(plan: PromptPlan, facts: PromptFacts): string {
 
 function promptVariables(plan: PromptPlan, facts: PromptFacts): { [name: string]: Json } {
   const { context_overrides: overrides } = plan;
-  const attempts = facts.history.filter((entry) => Value.Check(Attempt, entry));
+  const attempts = facts.history.filter((entry) => Value.Check(IterationSummary, entry));
   return {
     ...(isObject(overrides) ? overrides : {}),
     instruction: plan.instruction,
@@ -73,7 +73,7 @@ function promptVariables(plan: PromptPlan, facts: PromptFacts): { [name: string]
   };
 }
 
-function previousError(last: Attempt | undefined): string {
+function previousError(last: IterationSummary | undefined): string {
   return last?.error ?? last?.validation_reason ?? "";
 }
 

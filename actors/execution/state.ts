@@ -11,8 +11,8 @@ import { Nullable, Text } from "../kernel/schema.ts";
 import { ToolEntry } from "../tool/catalog.ts";
 import { Child } from "./child.ts";
 import { Panel } from "./judging/panel-state.ts";
-import { Rule } from "./judging/verdict.ts";
-import { Command } from "./loop/command.ts";
+import { Rule } from "./judging/validator-result.ts";
+import { DispatchCommand } from "./loop/command.ts";
 import { Status } from "./messages.ts";
 import { Header } from "./start/plan.ts";
 
@@ -49,7 +49,7 @@ export const PendingCall = Type.Object({
   /** Entry of the loop log that holds its arguments. */
   seq: Int,
   /** Of cmd.run: what the bootstrap is to do. */
-  command: Nullable(Command),
+  command: Nullable(DispatchCommand),
   /** Of cmd.run once dispatched. */
   dispatch_id: Nullable(Text),
   /** Whether a timer watches over the dispatch. */

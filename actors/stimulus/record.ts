@@ -3,7 +3,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { type Json, JsonObject } from "../kernel/json.ts";
 import { Nullable, Text, Time } from "../kernel/schema.ts";
-import { type FailedStatus, failedStatusOf, StimulusStatus } from "./life.ts";
+import { type FailedStatus, failedStatusOf, StimulusStatus } from "./statuses.ts";
 
 const Principal = Type.Object({ kind: Text, sub: Text });
 const RoutingMode = Type.Union([

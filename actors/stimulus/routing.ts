@@ -7,7 +7,7 @@ import type { Problem } from "../kernel/problem.ts";
 import { iso } from "../kernel/time.ts";
 import type { RunRequest } from "../workflow/run/start/request.ts";
 import { payloadOf } from "./content.ts";
-import { failedStatusOf, retryAt } from "./life.ts";
+import { failedStatusOf, retryAt } from "./statuses.ts";
 import type { Chosen, ClassificationDetail, Failure, Settlement, Stimulus, StimulusRun } from "./stimulus.ts";
 
 /** The configured source of a stimulus, as far as routing depends on it. */

@@ -1,6 +1,6 @@
 /** A stimulus on its way from its delivery to the run it starts: its shapes, and how that way ends. */
 import type { Identity } from "../identity/identity.ts";
-import type { FailedStatus } from "./life.ts";
+import type { FailedStatus } from "./statuses.ts";
 
 export type Channel = "api" | "webhook" | "replay";
 

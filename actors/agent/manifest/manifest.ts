@@ -120,7 +120,7 @@ const manifest = object({ ...head("Agent"), metadata: metadata.required(), spec:
 export const agentSchema = manifestSchema("Manifest of an agent", manifest);
 export const agentTextPaths: TextPaths | null = manifest.declared.texts;
 
-export type Verdict =
+export type ManifestCheck =
   | {
       readonly ok: true;
       readonly spec: AgentSpec;
@@ -132,7 +132,7 @@ export type Verdict =
   | { readonly ok: false; readonly problem: Problem };
 
 /** Never throws for what the document holds. */
-export function validateManifest(document: Json, offer: NodeOffer): Verdict {
+export function validateManifest(document: Json, offer: NodeOffer): ManifestCheck {
   const findings = new Findings();
   checkStorable(document, findings);
   const root = Fields.of(document, "", findings);

@@ -4,7 +4,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import type { JudgeValidator } from "../../agent/manifest/results.ts";
 import { Nullable } from "../../kernel/schema.ts";
 import { ChildInput } from "../child.ts";
-import { Verdict } from "./judgement.ts";
+import { JudgeVerdict } from "./judge-verdict.ts";
 
 /** The part of a judge validator that stays in the state. */
 export const PanelRule = Type.Object({
@@ -32,7 +32,7 @@ const Seat = Type.Object({
   weight: Type.Number(),
   execution_id: Type.String(),
   open: Type.Boolean(),
-  verdict: Nullable(Verdict),
+  verdict: Nullable(JudgeVerdict),
   /** Why there is no verdict. */
   failure: Nullable(Type.String()),
 });

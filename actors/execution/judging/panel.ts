@@ -9,12 +9,12 @@ import type { Json } from "../../kernel/json.ts";
 import type { Measurement } from "../activities.ts";
 import type { ChildInput, ChildRole } from "../child.ts";
 import { dismissChildren, type Ended, startChild } from "../children.ts";
-import type { Life } from "../life.ts";
 import { trimText } from "../trim.ts";
+import type { ExecutionTurn } from "../turn.ts";
 import { consensusOf } from "./consensus.ts";
-import { readVerdict } from "./judgement.ts";
+import { readVerdict } from "./judge-verdict.ts";
 import type { Panel, PanelRule } from "./panel-state.ts";
-import type { Found } from "./verdict.ts";
+import type { Found } from "./validator-result.ts";
 
 const maxAttempts = 2;
 /** A judge's own timeout ends it; the panel's timer is for news that never comes. */
@@ -22,46 +22,52 @@ const overdueMarginMs = 30_000;
 const maxFeedbackBytes = 4096;
 
 /** Asks every judge. */
-export function convene(life: Life, role: ChildRole, rule: PanelRule, input: ChildInput, attempt = 1): Panel {
-  const id = life.context.newId();
+export function startPanel(
+  turn: ExecutionTurn,
+  role: ChildRole,
+  rule: PanelRule,
+  input: ChildInput,
+  attempt = 1,
+): Panel {
+  const id = turn.context.newId();
   const request = { timeout_ms: rule.timeout_ms, input };
   const seats = rule.judges.map(({ agent, weight }) => {
-    const execution_id = startChild(life, role, id, { agent, ...request });
+    const execution_id = startChild(turn, role, id, { agent, ...request });
     return { agent, weight, execution_id, open: true, verdict: null, failure: null };
   });
-  const overdueAt = life.context.now + rule.timeout_ms + overdueMarginMs;
-  life.schedule(panelTimer(id), overdueAt, "panel_overdue", { panel_id: id });
+  const overdueAt = turn.context.now + rule.timeout_ms + overdueMarginMs;
+  turn.schedule(panelTimer(id), overdueAt, "panel_overdue", { panel_id: id });
   return { id, attempt, input, seats };
 }
 
 /** What has become of a panel: it goes on, is asked anew, or has found something. */
-export type Progress = { readonly panel: Panel } | { readonly found: Found };
+export type PanelProgress = { readonly panel: Panel } | { readonly found: Found };
 
 /** A judge is over. */
-export function judgeEnded(life: Life, rule: PanelRule, panel: Panel, ended: Ended): Progress {
+export function judgeEnded(turn: ExecutionTurn, rule: PanelRule, panel: Panel, ended: Ended): PanelProgress {
   const seat = panel.seats.find(({ execution_id }) => execution_id === ended.child.id);
   if (seat === undefined) return { panel };
   const verdict = ended.status === "completed" ? readVerdict(ended.output ?? "") : null;
   seat.open = false;
   seat.verdict = verdict === null || rule.consensus === null ? verdict : { ...verdict, signals: [], metadata: {} };
   seat.failure = verdict === null ? failureOf(ended) : null;
-  return proceed(life, rule, panel, ended.child.role, ended.status === "refused");
+  return proceed(turn, rule, panel, ended.child.role, ended.status === "refused");
 }
 
 /** The time of the panel is up: a judge that has not answered has failed. */
-export function panelOverdue(life: Life, role: ChildRole, rule: PanelRule, panel: Panel): Progress {
-  dismissChildren(life, panel.id, "judge_timeout");
+export function panelOverdue(turn: ExecutionTurn, role: ChildRole, rule: PanelRule, panel: Panel): PanelProgress {
+  dismissChildren(turn, panel.id, "judge_timeout");
   for (const seat of panel.seats.filter(({ open }) => open)) {
     seat.open = false;
     seat.failure = "timed_out";
   }
-  return proceed(life, rule, panel, role, false);
+  return proceed(turn, rule, panel, role, false);
 }
 
 /** The question no longer matters. */
-export function dismissPanel(life: Life, panel: Panel): void {
-  life.cancelTimer(panelTimer(panel.id));
-  dismissChildren(life, panel.id, "no_longer_needed");
+export function dismissPanel(turn: ExecutionTurn, panel: Panel): void {
+  turn.cancelTimer(panelTimer(panel.id));
+  dismissChildren(turn, panel.id, "no_longer_needed");
 }
 
 const panelTimer = (panelId: string): string => `panel:${panelId}`;
@@ -72,17 +78,17 @@ function failureOf({ status, error_code }: Ended): string {
 }
 
 /** @param final whether asking once more could not help */
-function proceed(life: Life, rule: PanelRule, panel: Panel, role: ChildRole, final: boolean): Progress {
+function proceed(turn: ExecutionTurn, rule: PanelRule, panel: Panel, role: ChildRole, final: boolean): PanelProgress {
   if (panel.seats.some(({ open }) => open)) return { panel };
-  life.cancelTimer(panelTimer(panel.id));
+  turn.cancelTimer(panelTimer(panel.id));
   const judged = panel.seats.filter(({ verdict }) => verdict !== null);
   if (rule.consensus === null && judged.length === 0 && panel.attempt < maxAttempts && !final) {
-    return { panel: convene(life, role, rule, panel.input, panel.attempt + 1) };
+    return { panel: startPanel(turn, role, rule, panel.input, panel.attempt + 1) };
   }
-  return { found: rule.consensus === null ? soleFinding(panel) : jointFinding(life, rule.consensus, panel) };
+  return { found: rule.consensus === null ? singleVerdict(panel) : consensusVerdict(turn, rule.consensus, panel) };
 }
 
-function soleFinding({ seats }: Panel): Found {
+function singleVerdict({ seats }: Panel): Found {
   const [seat] = seats;
   const { agent: judge = "", execution_id = "", verdict = null, failure = null } = seat ?? {};
   if (verdict === null) {
@@ -94,7 +100,7 @@ function soleFinding({ seats }: Panel): Found {
   return { score, confidence, feedback: reasoning === "" ? null : reasoning, details };
 }
 
-function jointFinding(life: Life, rule: NonNullable<PanelRule["consensus"]>, panel: Panel): Found {
+function consensusVerdict(turn: ExecutionTurn, rule: NonNullable<PanelRule["consensus"]>, panel: Panel): Found {
   const results = panel.seats.flatMap(({ agent: judge, execution_id, weight, verdict }) =>
     verdict === null
       ? []
@@ -119,12 +125,12 @@ function jointFinding(life: Life, rule: NonNullable<PanelRule["consensus"]>, pan
     return { ...without("insufficient_verdicts", said), details };
   }
   const { score, confidence } = consensusOf(rule, results);
-  life.emit("multi_judge_consensus", {
-    iteration_number: life.iteration.number,
+  turn.emit("multi_judge_consensus", {
+    iteration_number: turn.iteration.number,
     judge_scores: results.map(({ execution_id, score: one }): [string, number] => [execution_id, one]),
     final_score: score,
     confidence,
-    reached_at: life.at,
+    reached_at: turn.at,
   });
   const reasons = results.filter(({ reasoning }) => reasoning !== "").map((one) => `${one.judge}: ${one.reasoning}`);
   return {

@@ -8,12 +8,12 @@
 import type { Measurement, Validated } from "../activities.ts";
 import { iterationValidate } from "../activities.ts";
 import type { Ended } from "../children.ts";
-import type { Life } from "../life.ts";
 import { type IterationResult, resultLog } from "../start/plan.ts";
 import type { Iteration } from "../state.ts";
 import { trimText } from "../trim.ts";
-import { convene, dismissPanel, judgeEnded, type Progress, panelOverdue } from "./panel.ts";
-import { type Found, measureExitCode, resultOf, type ValidationResult } from "./verdict.ts";
+import type { ExecutionTurn } from "../turn.ts";
+import { dismissPanel, judgeEnded, type PanelProgress, panelOverdue, startPanel } from "./panel.ts";
+import { type Found, measureExitCode, resultOf, type ValidationResult } from "./validator-result.ts";
 
 /** As much of a rejected output as the next iteration is told. */
 const excerptBytes = 4096;
@@ -22,42 +22,42 @@ const excerptBytes = 4096;
 export const validateId = ({ instance_id, validation }: Iteration): string =>
   `validate:${instance_id}:${validation?.next ?? 0}`;
 
-/** What the validators say so far. */
-export type Decision =
+/** Where the validation of an output stands. */
+export type ValidationProgress =
   | { readonly is: "open" }
   | { readonly is: "accepted"; readonly output: string }
   /** `excerpt`: the output, or its ends. */
   | { readonly is: "rejected"; readonly excerpt: string; readonly result: ValidationResult };
 
-const open: Decision = { is: "open" };
+const open: ValidationProgress = { is: "open" };
 
 /** An iteration has produced a result. */
-export function validate(life: Life, result: IterationResult): Decision {
-  const { iteration, state } = life;
+export function validate(turn: ExecutionTurn, result: IterationResult): ValidationProgress {
+  const { iteration, state } = turn;
   const { output, stderr, exit_code } = result;
   iteration.validation = { next: 0, excerpt: trimText(output, excerptBytes), panel: null };
   if (state.rules.every(({ expected }) => expected !== undefined)) {
     const found = state.rules.map(({ expected = 0 }) => measureExitCode(expected, exit_code, stderr));
-    return weigh(life, found) ?? { is: "accepted", output };
+    return weigh(turn, found) ?? { is: "accepted", output };
   }
   iteration.phase = "validating";
-  life.append(resultLog(iteration.instance_id), result);
-  return advance(life);
+  turn.append(resultLog(iteration.instance_id), result);
+  return advance(turn);
 }
 
 /** A stretch of validators was measured, or could not be. */
-export function measured(life: Life, outcome: Validated): Decision {
+export function measured(turn: ExecutionTurn, outcome: Validated): ValidationProgress {
   if (!outcome.ok) {
     const feedback = `The output could not be validated: ${outcome.message}`;
-    return weigh(life, [{ score: 0, confidence: 0, feedback, details: { code: outcome.code }, void: true }]) ?? open;
+    return weigh(turn, [{ score: 0, confidence: 0, feedback, details: { code: outcome.code }, void: true }]) ?? open;
   }
   const { output, measurements } = outcome.value;
-  const rejected = weigh(life, measurements);
+  const rejected = weigh(turn, measurements);
   if (rejected !== null) return rejected;
-  const { rules } = life.state;
-  const next = rules[life.iteration.validation?.next ?? 0];
+  const { rules } = turn.state;
+  const next = rules[turn.iteration.validation?.next ?? 0];
   if (next === undefined) return { is: "accepted", output };
-  if (next.panel !== undefined) return advance(life);
+  if (next.panel !== undefined) return advance(turn);
   const missing = {
     score: 0,
     confidence: 0,
@@ -65,84 +65,84 @@ export function measured(life: Life, outcome: Validated): Decision {
     details: null,
     void: true as const,
   };
-  return weigh(life, [missing]) ?? open;
+  return weigh(turn, [missing]) ?? open;
 }
 
 /** A judge of the validator at hand is over. */
-export function judged(life: Life, ended: Ended): Decision {
-  const { validation } = life.iteration;
-  const rule = life.state.rules[validation?.next ?? 0]?.panel;
+export function judged(turn: ExecutionTurn, ended: Ended): ValidationProgress {
+  const { validation } = turn.iteration;
+  const rule = turn.state.rules[validation?.next ?? 0]?.panel;
   if (!validation?.panel || validation.panel.id !== ended.child.concern || rule === undefined) return open;
-  return proceed(life, judgeEnded(life, rule, validation.panel, ended));
+  return proceed(turn, judgeEnded(turn, rule, validation.panel, ended));
 }
 
 /** The judges of the validator at hand took too long. */
-export function judgesOverdue(life: Life, panelId: string): Decision {
-  const { validation } = life.iteration;
-  const rule = life.state.rules[validation?.next ?? 0]?.panel;
+export function judgesOverdue(turn: ExecutionTurn, panelId: string): ValidationProgress {
+  const { validation } = turn.iteration;
+  const rule = turn.state.rules[validation?.next ?? 0]?.panel;
   if (!validation?.panel || validation.panel.id !== panelId || rule === undefined) return open;
-  return proceed(life, panelOverdue(life, "validator", rule, validation.panel));
+  return proceed(turn, panelOverdue(turn, "validator", rule, validation.panel));
 }
 
 /** The outcome is no longer wanted. */
-export function giveUpValidation(life: Life): void {
-  const { iteration } = life;
+export function giveUpValidation(turn: ExecutionTurn): void {
+  const { iteration } = turn;
   if (iteration.phase !== "validating" || iteration.validation === null) return;
-  if (iteration.validation.panel === null) life.abandon(validateId(iteration));
-  else dismissPanel(life, iteration.validation.panel);
+  if (iteration.validation.panel === null) turn.abandon(validateId(iteration));
+  else dismissPanel(turn, iteration.validation.panel);
   iteration.validation.panel = null;
 }
 
-function proceed(life: Life, progress: Progress): Decision {
-  const { validation } = life.iteration;
+function proceed(turn: ExecutionTurn, progress: PanelProgress): ValidationProgress {
+  const { validation } = turn.iteration;
   if (validation === null) return open;
   if ("panel" in progress) {
     validation.panel = progress.panel;
     return open;
   }
   validation.panel = null;
-  return weigh(life, [progress.found]) ?? advance(life);
+  return weigh(turn, [progress.found]) ?? advance(turn);
 }
 
 /** Goes on with the validator that is next; after the last one, only the output is fetched. */
-function advance(life: Life): Decision {
-  const { iteration, state } = life;
+function advance(turn: ExecutionTurn): ValidationProgress {
+  const { iteration, state } = turn;
   const { validation } = iteration;
   if (validation === null) return open;
   const rule = state.rules[validation.next]?.panel;
   const { instance_id, number } = iteration;
   if (rule === undefined) {
     const input = { instance_id, from: validation.next };
-    life.perform(iterationValidate, input, { id: validateId(iteration), then: "validated" });
+    turn.perform(iterationValidate, input, { id: validateId(iteration), then: "validated" });
   } else {
     const input = { of: "result", instance_id, iteration: number, validator: validation.next } as const;
-    validation.panel = convene(life, "validator", rule, input);
+    validation.panel = startPanel(turn, "validator", rule, input);
   }
   return open;
 }
 
 /** Takes findings in, one per validator from the next on. Null when all of them pass. */
-function weigh(life: Life, found: readonly (Measurement | Found)[]): Decision | null {
-  const { validation } = life.iteration;
+function weigh(turn: ExecutionTurn, found: readonly (Measurement | Found)[]): ValidationProgress | null {
+  const { validation } = turn.iteration;
   if (validation === null) return null;
   for (const finding of found) {
-    const rule = life.state.rules[validation.next];
+    const rule = turn.state.rules[validation.next];
     if (rule === undefined) return null;
     const result = resultOf(rule, finding);
-    noteResult(life, result);
+    noteResult(turn, result);
     if (!result.passed) return { is: "rejected", excerpt: validation.excerpt, result };
     validation.next += 1;
   }
   return null;
 }
 
-function noteResult(life: Life, result: ValidationResult): void {
-  life.emit("gradient_validation_performed", {
-    iteration_number: life.iteration.number,
+function noteResult(turn: ExecutionTurn, result: ValidationResult): void {
+  turn.emit("gradient_validation_performed", {
+    iteration_number: turn.iteration.number,
     validator: result.validator,
     score: result.score,
     confidence: result.confidence,
-    validated_at: life.at,
+    validated_at: turn.at,
     _result: result,
   });
 }

@@ -5,7 +5,7 @@ import { Value } from "@sinclair/typebox/value";
 import { Nullable } from "../../kernel/schema.ts";
 import { CmdRunArguments } from "../../tool/catalog.ts";
 
-export const Command = Type.Object({
+export const DispatchCommand = Type.Object({
   command: Type.String(),
   args: Type.Array(Type.String()),
   cwd: Type.String(),
@@ -14,12 +14,12 @@ export const Command = Type.Object({
   max_output_bytes: Type.Integer(),
   /** Names of the additions that were not let through. */
   dropped_env: Type.Array(Type.String()),
-  /** For the model, when something was not done as asked. */
   /** False when the timeout is only the default. */
   timeout_asked: Type.Boolean(),
+  /** For the model, when something was not done as asked. */
   notice: Nullable(Type.String()),
 });
-export type Command = Static<typeof Command>;
+export type DispatchCommand = Static<typeof DispatchCommand>;
 
 export interface ArgumentIssue {
   readonly path: string;
@@ -28,7 +28,9 @@ export interface ArgumentIssue {
 }
 
 /** Reads the arguments as the model wrote them; nulls count as absent. */
-export function readCommand(given: Readonly<Record<string, unknown>>): Command | { readonly issues: ArgumentIssue[] } {
+export function readCommand(
+  given: Readonly<Record<string, unknown>>,
+): DispatchCommand | { readonly issues: ArgumentIssue[] } {
   const present = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null));
   // `Default` writes into what it is given.
   const value = Value.Default(CmdRunArguments, structuredClone(present));
@@ -114,7 +116,7 @@ function filterEnvironment(given: Readonly<Record<string, string>>): {
 }
 
 /** Lowers the timeout to the time that is left, and says so to a model that asked for more. */
-export function within(command: Command, leftMs: number): Command {
+export function within(command: DispatchCommand, leftMs: number): DispatchCommand {
   const left = Math.max(1, Math.floor(leftMs / 1000));
   if (command.timeout_secs <= left) return command;
   const notice = command.timeout_asked ? `timeout_secs was lowered to ${left}: no more time is left` : null;

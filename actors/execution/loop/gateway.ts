@@ -4,12 +4,12 @@
  */
 
 import type { Context } from "../../kernel/turn.ts";
-import type { Result } from "../life.ts";
-import { Life, unchanged } from "../life.ts";
 import type { DispatchResult, GatewayAnswer, Generate } from "../messages.ts";
 import { loopLog } from "../messages.ts";
 import type { ExecutionState, Iteration, Loop } from "../state.ts";
-import { callModel, heardResult, isActive, openLoop } from "./loop.ts";
+import type { Result } from "../turn.ts";
+import { ExecutionTurn, unchanged } from "../turn.ts";
+import { callModel, isActive, onDispatchResult, openLoop } from "./loop.ts";
 import { awaitAnswer } from "./loop-answer.ts";
 import { refusals } from "./refusal.ts";
 
@@ -38,15 +38,15 @@ export function generate(state: State, message: Generate, context: Context): Res
   if (message.iteration_number !== iteration.number || iteration.phase !== "running") {
     return unchanged(state, refusals.iterationNotCurrent);
   }
-  const life = new Life(state, context);
+  const turn = new ExecutionTurn(state, context);
   if (repeated && isActive(loop)) {
-    joinLoop(life);
-    return life.turn();
+    joinLoop(turn);
+    return turn.turn();
   }
-  life.iteration.heard += lengthOf(message);
-  if (life.iteration.heard > heardPerIteration) return unchanged(state, refusals.conversationTooLarge);
-  openLoop(life, message);
-  return life.turn();
+  turn.iteration.heard += lengthOf(message);
+  if (turn.iteration.heard > heardPerIteration) return unchanged(state, refusals.conversationTooLarge);
+  openLoop(turn, message);
+  return turn.turn();
 }
 
 export function dispatchResult(state: State, message: DispatchResult, context: Context): Result<GatewayAnswer> {
@@ -65,32 +65,32 @@ export function dispatchResult(state: State, message: DispatchResult, context: C
   if (current?.phase === "expired") return unchanged(state, refusals.dispatchExpired);
   if (current === null || !isActive(current)) return unchanged(state, refusals.loopNotActive);
 
-  const life = new Life(state, context);
-  if (repeated) joinLoop(life);
-  else takeResult(life, message);
-  return life.turn();
+  const turn = new ExecutionTurn(state, context);
+  if (repeated) joinLoop(turn);
+  else takeResult(turn, message);
+  return turn.turn();
 }
 
 function lengthOf({ prompt, messages }: Generate): number {
   return messages.reduce((sum, message) => sum + JSON.stringify(message).length, prompt.length);
 }
 
-function takeResult(life: Life, message: DispatchResult): void {
-  const { loop, dispatches } = life.iteration;
+function takeResult(turn: ExecutionTurn, message: DispatchResult): void {
+  const { loop, dispatches } = turn.iteration;
   const call = loop?.calls.find(({ dispatch_id }) => dispatch_id === message.dispatch_id);
   const sent = dispatches.find(({ id }) => id === message.dispatch_id);
   if (loop === null || call === undefined || sent === undefined) return;
   sent.result = message.body_hash;
   sent.key = message.idempotency_key;
-  heardResult(life, loop, call, message);
+  onDispatchResult(turn, loop, call, message);
 }
 
 /** Waits for the answer to come, and sets the loop going again if a model error had stopped it. */
-function joinLoop(life: Life): void {
-  const { loop } = life.iteration;
+function joinLoop(turn: ExecutionTurn): void {
+  const { loop } = turn.iteration;
   if (loop === null) return;
-  awaitAnswer(life, loop);
-  if (loop.phase === "generating") callModel(life, loop);
+  awaitAnswer(turn, loop);
+  if (loop.phase === "generating") callModel(turn, loop);
 }
 
 function speaksFor(iteration: Iteration, instanceId: string | null): boolean {

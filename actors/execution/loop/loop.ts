@@ -15,11 +15,11 @@
 import { Value } from "@sinclair/typebox/value";
 import { type ModelAnswer, ModelFailure, type ModelOutcome, modelCall, type ToolOutcome } from "../activities.ts";
 import type { Ended } from "../children.ts";
-import type { Life } from "../life.ts";
 import type { DispatchResult, Final, Generate } from "../messages.ts";
 import { loopLog } from "../messages.ts";
 import type { Loop, LoopPhase, PendingCall } from "../state.ts";
 import { trimText } from "../trim.ts";
+import type { ExecutionTurn } from "../turn.ts";
 import { openingMessages, preamble } from "./conversation.ts";
 import { answer, awaitAnswer, storedAnswer } from "./loop-answer.ts";
 import { budgetRefusal, type Refusal, refusals, TOKEN_BUDGET, upstreamRefusal } from "./refusal.ts";
@@ -43,11 +43,11 @@ export function isActive(loop: Loop): boolean {
 }
 
 /** Begins the exchange of a `generate`; another one under way is superseded. */
-export function openLoop(life: Life, message: Generate): void {
-  const { iteration } = life;
-  closeLoop(life, "superseded", refusals.loopNotActive);
+export function openLoop(turn: ExecutionTurn, message: Generate): void {
+  const { iteration } = turn;
+  closeLoop(turn, "superseded", refusals.loopNotActive);
   const loop: Loop = {
-    id: life.context.newId(),
+    id: turn.context.newId(),
     phase: "generating",
     body_hash: message.body_hash,
     idempotency_key: message.idempotency_key,
@@ -66,26 +66,26 @@ export function openLoop(life: Life, message: Generate): void {
     waiters: [],
   };
   iteration.loop = loop;
-  for (const opening of openingMessages(message)) life.record({ entry: "message", message: opening });
-  awaitAnswer(life, loop);
-  callModel(life, loop);
+  for (const opening of openingMessages(message)) turn.record({ entry: "message", message: opening });
+  awaitAnswer(turn, loop);
+  callModel(turn, loop);
 }
 
 /** Asks the model for its next reply, unless it is being asked already. */
-export function callModel(life: Life, loop: Loop): void {
-  const { header, tools, temperature } = life.state;
-  const { iteration } = life;
+export function callModel(turn: ExecutionTurn, loop: Loop): void {
+  const { header, tools, temperature } = turn.state;
+  const { iteration } = turn;
   if (loop.model_call !== null) return;
   loop.phase = "generating";
-  if (header.max_tokens !== null && tokensUsed(life.state) >= header.max_tokens) {
-    budgetSpent(life, loop, header.max_tokens);
+  if (header.max_tokens !== null && tokensUsed(turn.state) >= header.max_tokens) {
+    budgetSpent(turn, loop, header.max_tokens);
     return;
   }
   loop.model_calls += 1;
   loop.model_call = `model:${loop.id}:${loop.model_calls}`;
   const offered = loop.last_call ? [] : tools.map(({ name }) => name);
   const input = {
-    execution_id: life.executionId,
+    execution_id: turn.executionId,
     agent_name: header.agent_name,
     iteration: iteration.number,
     log: loopLog(iteration.instance_id).name,
@@ -97,98 +97,98 @@ export function callModel(life: Life, loop: Loop): void {
     tools: offered,
     budget_ms: header.llm_timeout_ms,
   };
-  life.perform(modelCall, input, { id: loop.model_call, then: "model_outcome" });
+  turn.perform(modelCall, input, { id: loop.model_call, then: "model_outcome" });
 }
 
-function tokensUsed({ usage }: Life["state"]): number {
+function tokensUsed({ usage }: ExecutionTurn["state"]): number {
   return usage.input_tokens + usage.output_tokens;
 }
 
 /** No call is made any more. What the agent has so far may still be its output; if it gives up, nothing helps. */
-function budgetSpent(life: Life, loop: Loop, maxTokens: number): void {
+function budgetSpent(turn: ExecutionTurn, loop: Loop, maxTokens: number): void {
   const message = `The execution's budget of ${maxTokens} tokens is spent`;
-  life.iteration.model_fault = { error_class: TOKEN_BUDGET, message };
-  failLoop(life, loop, budgetRefusal(message));
+  turn.iteration.model_fault = { error_class: TOKEN_BUDGET, message };
+  failLoop(turn, loop, budgetRefusal(message));
 }
 
 /** The model has spoken, or could not. */
-export function heardModel(life: Life, loop: Loop, outcome: ModelOutcome): void {
+export function onModelOutcome(turn: ExecutionTurn, loop: Loop, outcome: ModelOutcome): void {
   loop.model_call = null;
   if (!outcome.ok) {
-    modelFailed(life, loop, outcome.message, failureOf(outcome));
+    modelFailed(turn, loop, outcome.message, failureOf(outcome));
     return;
   }
   const said = outcome.value;
-  life.iteration.model_fault = null;
-  countUsage(life, loop, said);
-  const { tools, header } = life.state;
+  turn.iteration.model_fault = null;
+  countUsage(turn, loop, said);
+  const { tools, header } = turn.state;
   const mayCall = !loop.last_call && loop.rounds < header.bounds.max_rounds;
   // Calls beyond the rounds are dropped: they enter no conversation and need no tool messages.
   const calls = mayCall ? readCalls(tools, said.tool_calls) : [];
-  noteInteraction(life, { ...said, tool_calls: calls });
+  noteInteraction(turn, { ...said, tool_calls: calls });
   if (calls.length > 0) {
     loop.rounds += 1;
-    takeCalls(life, loop, said.content, calls);
-    advance(life, loop);
+    takeCalls(turn, loop, said.content, calls);
+    advance(turn, loop);
     return;
   }
   if (loop.last_call) {
     if (said.content.trim() === "") {
-      failLoop(life, loop, refusals.toolRoundLimit);
+      failLoop(turn, loop, refusals.toolRoundLimit);
       return;
     }
-    endLoop(life, loop, said, "round_limit");
+    endLoop(turn, loop, said, "round_limit");
     return;
   }
   if (said.tool_calls.length > 0) {
     loop.last_call = true;
-    callModel(life, loop);
+    callModel(turn, loop);
     return;
   }
-  endLoop(life, loop, said, said.finish_reason === "tool_calls" ? "stop" : said.finish_reason);
+  endLoop(turn, loop, said, said.finish_reason === "tool_calls" ? "stop" : said.finish_reason);
 }
 
 /** A tool of ours has ended. */
-export function heardTool(life: Life, loop: Loop, call: PendingCall, outcome: ToolOutcome): void {
-  toolEnded(life, loop, call, outcome);
-  advance(life, loop);
+export function onToolOutcome(turn: ExecutionTurn, loop: Loop, call: PendingCall, outcome: ToolOutcome): void {
+  toolEnded(turn, loop, call, outcome);
+  advance(turn, loop);
 }
 
 /** A judge of a tool call is over. */
-export function heardToolJudge(life: Life, ended: Ended): void {
-  const { loop } = life.iteration;
+export function onToolJudgeEnded(turn: ExecutionTurn, ended: Ended): void {
+  const { loop } = turn.iteration;
   const call = callBefore(loop, ended.child.concern);
   if (loop === null || call === undefined) return;
-  judgesSaid(life, loop, call, toolJudgeEnded(life, call, ended));
-  advance(life, loop);
+  judgesSaid(turn, loop, call, toolJudgeEnded(turn, call, ended));
+  advance(turn, loop);
 }
 
 /** The judges of a tool call took too long. */
-export function toolJudgesLate(life: Life, panelId: string): void {
-  const { loop } = life.iteration;
+export function onToolJudgesOverdue(turn: ExecutionTurn, panelId: string): void {
+  const { loop } = turn.iteration;
   const call = callBefore(loop, panelId);
   if (loop === null || call === undefined) return;
-  judgesSaid(life, loop, call, toolJudgesOverdue(life, call));
-  advance(life, loop);
+  judgesSaid(turn, loop, call, toolJudgesOverdue(turn, call));
+  advance(turn, loop);
 }
 
 /** The bootstrap has run the command of a dispatch; its sender waits for what comes next. */
-export function heardResult(life: Life, loop: Loop, call: PendingCall, result: DispatchResult): void {
+export function onDispatchResult(turn: ExecutionTurn, loop: Loop, call: PendingCall, result: DispatchResult): void {
   loop.answering = result.dispatch_id;
   loop.phase = "running_tools";
-  awaitAnswer(life, loop);
-  commandEnded(life, loop, call, result);
-  advance(life, loop);
+  awaitAnswer(turn, loop);
+  commandEnded(turn, loop, call, result);
+  advance(turn, loop);
 }
 
-function advance(life: Life, loop: Loop): void {
-  if (advanceCalls(life, loop) === "all answered") callModel(life, loop);
+function advance(turn: ExecutionTurn, loop: Loop): void {
+  if (advanceCalls(turn, loop) === "all answered") callModel(turn, loop);
 }
 
-function modelFailed(life: Life, loop: Loop, message: string, failure: ModelFailure): void {
+function modelFailed(turn: ExecutionTurn, loop: Loop, message: string, failure: ModelFailure): void {
   const { error_class, provider, model, attempts, elapsed_ms, fallback_attempted } = failure;
-  life.emit("llm_call_failed", {
-    iteration_number: life.iteration.number,
+  turn.emit("llm_call_failed", {
+    iteration_number: turn.iteration.number,
     provider,
     model,
     error_class,
@@ -196,12 +196,12 @@ function modelFailed(life: Life, loop: Loop, message: string, failure: ModelFail
     attempts,
     elapsed_ms,
     fallback_attempted,
-    timestamp: life.at,
+    timestamp: turn.at,
   });
   const { refusal, retriable } = upstreamRefusal(failure, message);
-  life.iteration.model_fault = { error_class, message: trimText(message, keptMessageBytes) };
-  if (retriable) answer(life, loop, refusal);
-  else failLoop(life, loop, refusal);
+  turn.iteration.model_fault = { error_class, message: trimText(message, keptMessageBytes) };
+  if (retriable) answer(turn, loop, refusal);
+  else failLoop(turn, loop, refusal);
 }
 
 /** Failures that did not come from a provider (the activity itself broke) are told as the provider's. */
@@ -217,8 +217,8 @@ function failureOf(outcome: Extract<ModelOutcome, { ok: false }>): ModelFailure 
   };
 }
 
-function countUsage(life: Life, loop: Loop, { usage, cost_usd }: ModelAnswer): void {
-  const total = life.state.usage;
+function countUsage(turn: ExecutionTurn, loop: Loop, { usage, cost_usd }: ModelAnswer): void {
+  const total = turn.state.usage;
   total.llm_calls += 1;
   total.input_tokens += usage.input_tokens;
   total.output_tokens += usage.output_tokens;
@@ -227,21 +227,21 @@ function countUsage(life: Life, loop: Loop, { usage, cost_usd }: ModelAnswer): v
   loop.usage.output_tokens += usage.output_tokens;
 }
 
-function noteInteraction(life: Life, said: ModelAnswer): void {
-  life.emit("llm_interaction", {
-    iteration_number: life.iteration.number,
+function noteInteraction(turn: ExecutionTurn, said: ModelAnswer): void {
+  turn.emit("llm_interaction", {
+    iteration_number: turn.iteration.number,
     provider: said.provider,
     model: said.model,
     input_tokens: said.usage.input_tokens,
     output_tokens: said.usage.output_tokens,
     prompt: trimText(said.prompt, keptTextBytes),
     response: trimText(said.content, keptTextBytes),
-    timestamp: life.at,
+    timestamp: turn.at,
     _tool_calls: said.tool_calls,
   });
 }
 
-function endLoop(life: Life, loop: Loop, said: ModelAnswer, reason: Final["finish_reason"]): void {
+function endLoop(turn: ExecutionTurn, loop: Loop, said: ModelAnswer, reason: Final["finish_reason"]): void {
   const { input_tokens, output_tokens } = loop.usage;
   const final: Final = {
     type: "final",
@@ -251,33 +251,37 @@ function endLoop(life: Life, loop: Loop, said: ModelAnswer, reason: Final["finis
     model: loop.alias,
     usage: { input_tokens, output_tokens, total_tokens: input_tokens + output_tokens },
   };
-  life.record({ entry: "message", message: { role: "assistant", content: said.content } });
-  const seq = life.record({ entry: "final", final });
+  turn.record({ entry: "message", message: { role: "assistant", content: said.content } });
+  const seq = turn.record({ entry: "final", final });
   loop.phase = "ended";
-  loop.ended_at = life.context.now;
-  storedAnswer(life, loop, seq, {
+  loop.ended_at = turn.context.now;
+  storedAnswer(turn, loop, seq, {
     status: "final",
     final,
-    log: loopLog(life.iteration.instance_id).name,
+    log: loopLog(turn.iteration.instance_id).name,
     from: loop.from,
     seq,
   });
 }
 
-function failLoop(life: Life, loop: Loop, refusal: Refusal): void {
+function failLoop(turn: ExecutionTurn, loop: Loop, refusal: Refusal): void {
   loop.phase = "failed";
-  loop.ended_at = life.context.now;
-  answer(life, loop, refusal);
+  loop.ended_at = turn.context.now;
+  answer(turn, loop, refusal);
 }
 
 /** Ends what is under way in the current loop; a loop that already ended stays as it is. */
-export function closeLoop(life: Life, phase: Extract<LoopPhase, "superseded" | "expired">, refusal: Refusal): void {
-  const { loop } = life.iteration;
+export function closeLoop(
+  turn: ExecutionTurn,
+  phase: Extract<LoopPhase, "superseded" | "expired">,
+  refusal: Refusal,
+): void {
+  const { loop } = turn.iteration;
   if (loop === null || !isActive(loop)) return;
-  if (loop.model_call !== null) life.abandon(loop.model_call);
+  if (loop.model_call !== null) turn.abandon(loop.model_call);
   loop.model_call = null;
-  interruptCalls(life, loop);
+  interruptCalls(turn, loop);
   loop.phase = phase;
-  loop.ended_at = life.context.now;
-  answer(life, loop, refusal);
+  loop.ended_at = turn.context.now;
+  answer(turn, loop, refusal);
 }

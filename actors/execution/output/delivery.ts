@@ -4,9 +4,9 @@ import type { Delivery } from "../../agent/manifest/results.ts";
 import type { Json } from "../../kernel/json.ts";
 import { iso } from "../../kernel/time.ts";
 import { deliverySend } from "../activities.ts";
-import type { Life } from "../life.ts";
 import { outputLog } from "../start/plan.ts";
 import { type ExecutionState, isOver } from "../state.ts";
+import type { ExecutionTurn } from "../turn.ts";
 
 const deliveryId = (executionId: string, index: number): string => `deliver:${executionId}:${index}`;
 
@@ -18,20 +18,20 @@ function wanted({ deliveries, status }: ExecutionState): number[] {
 }
 
 /** The execution has ended. @param output of a completed one */
-export function sendDeliveries(life: Life, output: string | null): void {
-  const indexes = wanted(life.state);
+export function sendDeliveries(turn: ExecutionTurn, output: string | null): void {
+  const indexes = wanted(turn.state);
   if (indexes.length === 0) return;
-  if (output !== null) life.append(outputLog, { output });
+  if (output !== null) turn.append(outputLog, { output });
   for (const delivery of indexes) {
-    const id = deliveryId(life.executionId, delivery);
-    life.perform(deliverySend, { delivery }, { id, then: "delivery_ended" });
+    const id = deliveryId(turn.executionId, delivery);
+    turn.perform(deliverySend, { delivery }, { id, then: "delivery_ended" });
   }
 }
 
 /** The execution is being erased: what was not delivered yet never is. To be called before it is cancelled. */
-export function forgetDeliveries(life: Life): void {
-  if (isOver(life.state)) for (const index of wanted(life.state)) life.abandon(deliveryId(life.executionId, index));
-  life.state.deliveries = [];
+export function forgetDeliveries(turn: ExecutionTurn): void {
+  if (isOver(turn.state)) for (const index of wanted(turn.state)) turn.abandon(deliveryId(turn.executionId, index));
+  turn.state.deliveries = [];
 }
 
 /**

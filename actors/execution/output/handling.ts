@@ -1,8 +1,8 @@
 /** The work of an output handler: its names, and how it is given up. */
 
 import type { OutputHandler } from "../../agent/manifest/results.ts";
-import type { Life } from "../life.ts";
 import type { HandlerRule } from "../state.ts";
+import type { ExecutionTurn } from "../turn.ts";
 
 export const handlerTimer = "output-handler";
 export const handleId = (executionId: string): string => `handle:${executionId}`;
@@ -15,11 +15,11 @@ export function handlerRuleOf(handler: OutputHandler | null): HandlerRule | null
 }
 
 /** The execution ends meanwhile. A handler that is an agent is cancelled with the other children. */
-export function giveUpHandling(life: Life): void {
-  const { handler, handling } = life.state;
-  life.state.handling = null;
+export function giveUpHandling(turn: ExecutionTurn): void {
+  const { handler, handling } = turn.state;
+  turn.state.handling = null;
   if (handling === null || handler === null) return;
-  if (handling === "recalling") life.abandon(recallId(life.executionId));
-  else if (handler.type === "webhook") life.abandon(handleId(life.executionId));
-  else life.cancelTimer(handlerTimer);
+  if (handling === "recalling") turn.abandon(recallId(turn.executionId));
+  else if (handler.type === "webhook") turn.abandon(handleId(turn.executionId));
+  else turn.cancelTimer(handlerTimer);
 }

@@ -13,10 +13,10 @@ import type { OutputHandled, OutputRecalled } from "../activities.ts";
 import { outputHandle, outputRecall } from "../activities.ts";
 import { dismissChildren, type Ended, startChild } from "../children.ts";
 import { complete, fail } from "../ending.ts";
-import type { Life } from "../life.ts";
 import { outputLog } from "../start/plan.ts";
 import type { HandlerRule } from "../state.ts";
 import { trimText } from "../trim.ts";
+import type { ExecutionTurn } from "../turn.ts";
 import { handleId, handlerTimer, recallId } from "./handling.ts";
 
 /** Whom the end of the handler's child concerns. */
@@ -28,89 +28,89 @@ const maxErrorBytes = 4096;
 const maxResultBytes = 65_536;
 
 /** An output was accepted: it is handled, if there is a handler, and then the execution's. */
-export function accept(life: Life, output: string): void {
-  const { handler } = life.state;
+export function accept(turn: ExecutionTurn, output: string): void {
+  const { handler } = turn.state;
   if (handler === null) {
-    complete(life, output);
+    complete(turn, output);
     return;
   }
-  life.iteration.phase = "over";
-  life.state.handling = "handling";
-  life.append(outputLog, { output });
-  life.emit("output_handler_started", { handler_type: handler.type, timestamp: life.at });
+  turn.iteration.phase = "over";
+  turn.state.handling = "handling";
+  turn.append(outputLog, { output });
+  turn.emit("output_handler_started", { handler_type: handler.type, timestamp: turn.at });
   const { agent, timeout_ms } = handler;
   if (agent === null) {
-    life.perform(outputHandle, {}, { id: handleId(life.executionId), then: "output_handled" });
+    turn.perform(outputHandle, {}, { id: handleId(turn.executionId), then: "output_handled" });
     return;
   }
-  startChild(life, "output_handler", concern, { agent, timeout_ms, input: { of: "output" } });
-  life.schedule(handlerTimer, life.context.now + timeout_ms + overdueMarginMs, "handler_overdue", {});
+  startChild(turn, "output_handler", concern, { agent, timeout_ms, input: { of: "output" } });
+  turn.schedule(handlerTimer, turn.context.now + timeout_ms + overdueMarginMs, "handler_overdue", {});
 }
 
 /** A webhook has answered, or has not. */
-export function outputHandled(life: Life, outcome: OutputHandled): void {
-  const { handler } = life.state;
-  if (handler === null || !isHandling(life)) return;
+export function outputHandled(turn: ExecutionTurn, outcome: OutputHandled): void {
+  const { handler } = turn.state;
+  if (handler === null || !isHandling(turn)) return;
   if (!outcome.ok) {
-    failed(life, handler, outcome.message);
+    failed(turn, handler, outcome.message);
     return;
   }
   const { output, truncated } = outcome.value;
-  if (truncated) life.warnOnce("output_truncated", "The output handler's answer was longer than 1 MiB and was cut");
-  handled(life, handler, output);
+  if (truncated) turn.warnOnce("output_truncated", "The output handler's answer was longer than 1 MiB and was cut");
+  handled(turn, handler, output);
 }
 
 /** The agent that handles the output is over. */
-export function handlerEnded(life: Life, ended: Ended): void {
-  const { handler } = life.state;
-  if (handler === null || !isHandling(life) || ended.child.concern !== concern) return;
-  life.cancelTimer(handlerTimer);
+export function handlerEnded(turn: ExecutionTurn, ended: Ended): void {
+  const { handler } = turn.state;
+  if (handler === null || !isHandling(turn) || ended.child.concern !== concern) return;
+  turn.cancelTimer(handlerTimer);
   if (ended.status === "completed") {
-    handled(life, handler, ended.output ?? "");
+    handled(turn, handler, ended.output ?? "");
     return;
   }
   const why = ended.error_code === null ? "" : ` (${ended.error_code})`;
   const how = ended.status === "refused" ? "could not be started" : `ended as ${ended.status}`;
-  failed(life, handler, `The agent ${handler.agent} ${how}${why}`);
+  failed(turn, handler, `The agent ${handler.agent} ${how}${why}`);
 }
 
 /** Nothing was heard of the agent that handles the output. */
-export function handlerOverdue(life: Life): void {
-  const { handler } = life.state;
-  if (handler === null || !isHandling(life)) return;
-  dismissChildren(life, concern, "handler_timeout");
-  failed(life, handler, `The agent ${handler.agent} took longer than ${handler.timeout_ms / 1000} s`);
+export function handlerOverdue(turn: ExecutionTurn): void {
+  const { handler } = turn.state;
+  if (handler === null || !isHandling(turn)) return;
+  dismissChildren(turn, concern, "handler_timeout");
+  failed(turn, handler, `The agent ${handler.agent} took longer than ${handler.timeout_ms / 1000} s`);
 }
 
 /** After an optional handler failed: the output as it was accepted. */
-export function outputRecalled(life: Life, outcome: OutputRecalled): void {
-  if (life.state.handling !== "recalling") return;
-  life.state.handling = null;
-  if (outcome.ok) complete(life, outcome.value.output);
-  else fail(life, "runtime_error", "The accepted output could not be read back");
+export function outputRecalled(turn: ExecutionTurn, outcome: OutputRecalled): void {
+  if (turn.state.handling !== "recalling") return;
+  turn.state.handling = null;
+  if (outcome.ok) complete(turn, outcome.value.output);
+  else fail(turn, "runtime_error", "The accepted output could not be read back");
 }
 
-const isHandling = ({ state }: Life): boolean => state.handling === "handling";
+const isHandling = ({ state }: ExecutionTurn): boolean => state.handling === "handling";
 
-function handled(life: Life, { type }: HandlerRule, output: string): void {
-  life.state.handling = null;
-  life.emit("output_handler_completed", {
+function handled(turn: ExecutionTurn, { type }: HandlerRule, output: string): void {
+  turn.state.handling = null;
+  turn.emit("output_handler_completed", {
     handler_type: type,
-    timestamp: life.at,
+    timestamp: turn.at,
     result: trimText(output, maxResultBytes),
   });
-  complete(life, output);
+  complete(turn, output);
 }
 
-function failed(life: Life, { type, required }: HandlerRule, reason: string): void {
+function failed(turn: ExecutionTurn, { type, required }: HandlerRule, reason: string): void {
   const error = trimText(reason, maxErrorBytes);
-  life.emit("output_handler_failed", { handler_type: type, timestamp: life.at, error });
+  turn.emit("output_handler_failed", { handler_type: type, timestamp: turn.at, error });
   if (required) {
-    life.state.handling = null;
-    fail(life, "output_handler_failed", error);
+    turn.state.handling = null;
+    fail(turn, "output_handler_failed", error);
     return;
   }
-  life.warnOnce("output_handler_failed", error);
-  life.state.handling = "recalling";
-  life.perform(outputRecall, {}, { id: recallId(life.executionId), then: "output_recalled" });
+  turn.warnOnce("output_handler_failed", error);
+  turn.state.handling = "recalling";
+  turn.perform(outputRecall, {}, { id: recallId(turn.executionId), then: "output_recalled" });
 }

@@ -4,7 +4,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import { AnyJson } from "../../kernel/json.ts";
 import { Nullable, Text, Time } from "../../kernel/schema.ts";
 import type { EventFields, StoredEvent } from "../events.ts";
-import { ValidationResult } from "../judging/verdict.ts";
+import { ValidationResult } from "../judging/validator-result.ts";
 
 const oneOf = <const T extends readonly string[]>(...names: T) =>
   Type.Union(names.map((name) => Type.Literal(name as T[number])));

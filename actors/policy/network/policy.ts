@@ -38,7 +38,7 @@ export type Refusal =
   | "address_not_listed"
   | `${Exclude<AddressClass, "public">}_address`;
 
-export type Decision =
+export type EgressDecision =
   /** `anyProtocol`: the port is written in the list, so that more than HTTP and TLS may be spoken. */
   | { readonly allowed: true; readonly host: Host; readonly anyProtocol: boolean }
   | { readonly allowed: false; readonly reason: Refusal };
@@ -60,7 +60,7 @@ export function policyOf(rules: NetworkRules | null): NetworkPolicy {
  * Whether a connection may be tried. Where the host is a name, `addressRefusal` decides about each of its addresses.
  * @param host as the request names it: ASCII, IPv6 in brackets
  */
-export function decide(policy: NetworkPolicy, host: string, port: number): Decision {
+export function decide(policy: NetworkPolicy, host: string, port: number): EgressDecision {
   if (policy.reach === "nothing") return { allowed: false, reason: "no_network" };
   const target = readHost(host);
   if (target === null) return { allowed: false, reason: "invalid_host" };

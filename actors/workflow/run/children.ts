@@ -7,14 +7,14 @@
  */
 
 import type { ChildEnd } from "../../execution/child.ts";
-import { readVerdict, type Verdict } from "../../execution/judging/judgement.ts";
+import { type JudgeVerdict, readVerdict } from "../../execution/judging/judge-verdict.ts";
 import { executionProtocol } from "../../execution/messages.ts";
 import type { MountPlan } from "../../execution/start/plan.ts";
 import type { Json } from "../../kernel/json.ts";
 import { type AgentStart, type AgentStarted, agentStart } from "./activities.ts";
-import { agentStartId } from "./news.ts";
+import { agentStartId } from "./relevance.ts";
 import type { AgentChild, AgentEnd } from "./state.ts";
-import type { Run } from "./turn.ts";
+import type { RunTurn } from "./turn.ts";
 
 /** How long a start may be refused for want of room, where the state has no timeout of its own. */
 const startTimeoutMs = 30 * 60_000;
@@ -39,7 +39,7 @@ export interface ChildRequest {
 }
 
 /** Asks for a child; its end comes to the state. */
-export function startChild(run: Run, request: ChildRequest): AgentChild {
+export function startChild(run: RunTurn, request: ChildRequest): AgentChild {
   const { role, index, agent, timeout_ms } = request;
   const { header } = run.state;
   const { deadline_at } = run.current;
@@ -72,14 +72,14 @@ export interface Ended {
   readonly end: AgentEnd;
 }
 
-/** What is heard of a child: who is still at work afterwards, and who is over, if anybody is. */
-export interface Heard {
+/** What a message about a child changes: the children still at work, and the one that has ended, if any. */
+export interface ChildUpdate {
   readonly children: AgentChild[];
   readonly ended: Ended | null;
 }
 
 /** The start of a child went through, or did not: then it is over. */
-export function startHeard(run: Run, children: readonly AgentChild[], outcome: AgentStarted): Heard {
+export function onChildStarted(run: RunTurn, children: readonly AgentChild[], outcome: AgentStarted): ChildUpdate {
   const child = children.find(({ id }) => agentStartId(id) === outcome.id);
   if (child === undefined) return { children: [...children], ended: null };
   if (outcome.ok) {
@@ -99,7 +99,7 @@ export function startHeard(run: Run, children: readonly AgentChild[], outcome: A
 }
 
 /** A child has ended. The news of its start may be the later one. */
-export function endHeard(children: readonly AgentChild[], news: ChildEnd): Heard {
+export function onChildEnded(children: readonly AgentChild[], news: ChildEnd): ChildUpdate {
   const child = children.find(({ id }) => id === news.child_execution_id);
   if (child === undefined) return { children: [...children], ended: null };
   const { agent_id, status, output, error_code } = news;
@@ -109,18 +109,18 @@ export function endHeard(children: readonly AgentChild[], news: ChildEnd): Heard
 }
 
 /** Gives up children that are no longer waited for. A start under way is given up; its activity cancels what it started. */
-export function leaveChildren(run: Run, children: readonly AgentChild[], reason: string): void {
+export function leaveChildren(run: RunTurn, children: readonly AgentChild[], reason: string): void {
   for (const child of children) {
     if (!child.started) run.abandon(agentStartId(child.id));
     cancelChild(run, child, reason);
   }
 }
 
-function cancelChild(run: Run, { id }: AgentChild, reason: string): void {
+function cancelChild(run: RunTurn, { id }: AgentChild, reason: string): void {
   run.tell(executionProtocol, id, "cancel", { reason });
 }
 
 /** What a judge found; null: it failed, or gave no verdict. */
-export function verdictOf({ status, output }: AgentEnd): Verdict | null {
+export function verdictOf({ status, output }: AgentEnd): JudgeVerdict | null {
   return status === "completed" ? readVerdict(output ?? "", reasons) : null;
 }

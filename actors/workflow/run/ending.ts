@@ -11,10 +11,10 @@ import { finalOutput } from "./blackboard/output.ts";
 import type { StateResult } from "./kind.ts";
 import { type RunEnd, workflowRunProtocol } from "./messages.ts";
 import { DEADLINE, type RunEnding, type RunStatus } from "./state.ts";
-import type { Run } from "./turn.ts";
+import type { RunTurn } from "./turn.ts";
 
 /** @param result of the last state */
-export function complete(run: Run, result: StateResult): void {
+export function complete(run: RunTurn, result: StateResult): void {
   const output = finalOutputOf(run);
   if (output === undefined) return;
   end(run, "completed", { final_output: output, summary: summaryOf(result) });
@@ -29,7 +29,7 @@ export function complete(run: Run, result: StateResult): void {
   });
 }
 
-export function fail(run: Run, code: string, reason: string): void {
+export function fail(run: RunTurn, code: string, reason: string): void {
   end(run, "failed", { error: reason, error_code: code, summary: shortened(reason) });
   run.emit("WorkflowExecutionFailed", {
     message: shortened(reason),
@@ -37,7 +37,7 @@ export function fail(run: Run, code: string, reason: string): void {
   });
 }
 
-export function cancel(run: Run, reason: string | null): void {
+export function cancel(run: RunTurn, reason: string | null): void {
   end(run, "cancelled", { reason, summary: reason === null ? null : shortened(reason) });
   run.emit("WorkflowExecutionCancelled", {
     message: "The run was cancelled",
@@ -45,7 +45,7 @@ export function cancel(run: Run, reason: string | null): void {
   });
 }
 
-export function timeOut(run: Run): void {
+export function timeOut(run: RunTurn): void {
   const seconds = (run.state.header.timeout_ms ?? 0) / 1000;
   const error = `The run took longer than ${seconds} s`;
   end(run, "timed_out", { error, error_code: "execution_timeout", summary: error });
@@ -55,7 +55,7 @@ export function timeOut(run: Run): void {
   });
 }
 
-function end(run: Run, status: RunStatus, ending: Partial<RunEnding>): void {
+function end(run: RunTurn, status: RunStatus, ending: Partial<RunEnding>): void {
   if (run.state.deadline_at !== null) run.cancelTimer(DEADLINE);
   run.change({
     status,
@@ -77,7 +77,7 @@ function end(run: Run, status: RunStatus, ending: Partial<RunEnding>): void {
 }
 
 /** Undefined when it cannot be rendered: then the run has failed. */
-function finalOutputOf(run: Run): Json | undefined {
+function finalOutputOf(run: RunTurn): Json | undefined {
   const { definition, blackboard } = run.state;
   try {
     const { output, kept } = finalOutput(definition, blackboard, run.effort);
@@ -96,7 +96,7 @@ function finalOutputOf(run: Run): Json | undefined {
 }
 
 /** What the run leaves behind: its persistent volumes. */
-function artifactsOf(run: Run): Json {
+function artifactsOf(run: RunTurn): Json {
   return run.state.header.volumes
     .filter(({ storage_class }) => storage_class === "persistent")
     .map(({ name, volume_id }) => ({ type: "volume", name, volume_id }));
@@ -108,7 +108,7 @@ function summaryOf(result: StateResult): string | null {
 }
 
 /** What was mounted is let go; what was made for this run alone is removed. */
-function releaseVolumes(run: Run): void {
+function releaseVolumes(run: RunTurn): void {
   const { volumes, attachments } = run.state.header;
   if (volumes.length === 0 && attachments.length === 0) return;
   const ephemeral = volumes.filter(({ storage_class }) => storage_class === "ephemeral");
@@ -116,7 +116,7 @@ function releaseVolumes(run: Run): void {
   run.perform(cleanup, input, { id: `cleanup:${run.id}`, then: "cleaned_up" });
 }
 
-function tellParent(run: Run): void {
+function tellParent(run: RunTurn): void {
   const { header, status, transition_count, current_state, blackboard, ending } = run.state;
   if (header.parent === null || !header.parent.waits) return;
   const end: RunEnd = {

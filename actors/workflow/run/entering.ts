@@ -6,14 +6,14 @@ import { faultOf, immediately } from "./kind.ts";
 import { kindOf } from "./kinds/registry.ts";
 import { tooLarge } from "./settling.ts";
 import { stateTimer } from "./state.ts";
-import type { Run } from "./turn.ts";
+import type { RunTurn } from "./turn.ts";
 
 /**
  * Enters a state, or ends the run when a limit forbids it (docs/reference/workflows.md).
  *
  * @param feedback for `state.feedback`; null clears it
  */
-export function enter(run: Run, target: string, feedback: string | null): void {
+export function enter(run: RunTurn, target: string, feedback: string | null): void {
   const { definition, visits, transition_count } = run.state;
   run.change({ next: null });
   const state = Object.hasOwn(definition.states, target) ? definition.states[target] : undefined;
@@ -29,7 +29,7 @@ export function enter(run: Run, target: string, feedback: string | null): void {
   }
 }
 
-function failByVisits(run: Run, name: string, max: number, actual: number): void {
+function failByVisits(run: RunTurn, name: string, max: number, actual: number): void {
   const message = `${name} would be entered ${actual} times; ${max} are allowed`;
   run.emit("WorkflowStateVisitLimitExceeded", {
     message,
@@ -39,7 +39,7 @@ function failByVisits(run: Run, name: string, max: number, actual: number): void
   fail(run, "state_visit_limit", message);
 }
 
-function arrive(run: Run, name: string, visit: number, state: State): void {
+function arrive(run: RunTurn, name: string, visit: number, state: State): void {
   const { now } = run;
   const { visits, transition_count } = run.state;
   const keepsTime = kindOf(state.kind).keepsTime === true;
@@ -60,7 +60,7 @@ function arrive(run: Run, name: string, visit: number, state: State): void {
   });
 }
 
-function begin(run: Run, state: State): void {
+function begin(run: RunTurn, state: State): void {
   try {
     run.attempt(() => {
       kindOf(state.kind).enter(run, state);
@@ -84,7 +84,7 @@ function begin(run: Run, state: State): void {
 class BlackboardFull extends Error {}
 
 /** Gives up what the state at work has under way. It is still at work, but nothing will come of that any more. */
-export function leaveWork(run: Run, reason: string): void {
+export function leaveWork(run: RunTurn, reason: string): void {
   const { work, deadline_at, entry } = run.current;
   if (work.of === "immediate") return;
   kindOf(run.definition.kind).leave(run, reason);
@@ -92,7 +92,7 @@ export function leaveWork(run: Run, reason: string): void {
 }
 
 /** Leaves the state at work for good, without a result. */
-export function leaveState(run: Run, reason: string): void {
+export function leaveState(run: RunTurn, reason: string): void {
   if (run.state.current === null) return;
   leaveWork(run, reason);
   run.change({ current: null });

@@ -16,7 +16,7 @@ import { TemplateError } from "../../template/template.ts";
 import type { State, StateKind } from "../definition.ts";
 import type { AgentStarted, CommandEnded, RunStarted, WebhookAnswered } from "./activities.ts";
 import { type RunEnd, workflowRunProtocol } from "./messages.ts";
-import type { Run } from "./turn.ts";
+import type { RunTurn } from "./turn.ts";
 
 export type StateOf<K extends StateKind> = Extract<State, { kind: K }>;
 
@@ -37,11 +37,11 @@ export class StateFault extends Error {
 
 export interface KindOfState<K extends StateKind> {
   /** @throws StateFault, TemplateError */
-  enter(run: Run, state: StateOf<K>): void;
+  enter(run: RunTurn, state: StateOf<K>): void;
   /** @param reason such as `cancelled`, `timed_out`, `state_timeout`, `deleted` */
-  leave(run: Run, reason: string): void;
+  leave(run: RunTurn, reason: string): void;
   /** The result when the state's own timeout passed; the work was left already. */
-  overdue(run: Run, state: StateOf<K>): StateResult;
+  overdue(run: RunTurn, state: StateOf<K>): StateResult;
   /**
    * The work ends in time by itself, by what it was told to do (a command is killed, an approval expires): the run
    * sets no timer of its own, and `overdue` is never called.
@@ -49,19 +49,19 @@ export interface KindOfState<K extends StateKind> {
   readonly keepsTime?: true;
 
   /** Of activity `workflow.command`; its id is the work's `activity`, or that of one of its steps still at work. */
-  commandEnded?(run: Run, outcome: CommandEnded): void;
+  commandEnded?(run: RunTurn, outcome: CommandEnded): void;
   /** Of activity `workflow.agent`, for one of the work's `children`. */
-  agentStarted?(run: Run, outcome: AgentStarted): void;
+  agentStarted?(run: RunTurn, outcome: AgentStarted): void;
   /** Of one of the work's `children`. */
-  childEnded?(run: Run, end: ChildEnd): void;
+  childEnded?(run: RunTurn, end: ChildEnd): void;
   /** Of activity `workflow.webhook` of this entry. */
-  webhookAnswered?(run: Run, outcome: WebhookAnswered): void;
+  webhookAnswered?(run: RunTurn, outcome: WebhookAnswered): void;
   /** Of activity `workflow.start`, for the work's `child`. */
-  runStarted?(run: Run, outcome: RunStarted): void;
+  runStarted?(run: RunTurn, outcome: RunStarted): void;
   /** Of the work's `child`. */
-  runEnded?(run: Run, end: RunEnd): void;
+  runEnded?(run: RunTurn, end: RunEnd): void;
   /** By the work's approval. */
-  decided?(run: Run, decision: ApprovalDecided): void;
+  decided?(run: RunTurn, decision: ApprovalDecided): void;
 }
 
 /** A kind as it is called with any state; the definition's `kind` has chosen it. */
@@ -86,7 +86,7 @@ export function faultOf(error: unknown): StateResult | null {
  * Lets the state at work come to this result in a turn of its own, so that its event stands in the log behind its
  * entry: for results without outside work. Usually both turns are one commit.
  */
-export function immediately(run: Run, result: StateResult): void {
+export function immediately(run: RunTurn, result: StateResult): void {
   run.work({ of: "immediate", result });
   run.tell(workflowRunProtocol, run.id, "advance", { entry: run.current.entry }, { coCommit: true });
 }

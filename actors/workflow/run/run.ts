@@ -17,18 +17,18 @@ import { iso } from "../../kernel/time.ts";
 import type { Context } from "../../kernel/turn.ts";
 import { firstState } from "./blackboard/seed.ts";
 import { maxBlackboardBytes } from "./blackboard/size.ts";
+import { unwantedAgent, unwantedRun } from "./cancel-unwanted.ts";
 import { cancel, fail, timeOut } from "./ending.ts";
 import { enter, leaveState, leaveWork } from "./entering.ts";
 import type { AnyKind, StateResult } from "./kind.ts";
 import { faultOf } from "./kind.ts";
 import { kindOf } from "./kinds/registry.ts";
 import { type CancelReply, type PauseReply, type StartReply, workflowRunProtocol } from "./messages.ts";
-import { childIsOurs, commandIsOurs, runIsOurs, webhookIsOurs } from "./news.ts";
 import { listedMembers } from "./record/record.ts";
+import { concernsChild, concernsCommand, concernsRun, concernsWebhook } from "./relevance.ts";
 import { settle, tooLarge } from "./settling.ts";
 import { type Current, DEADLINE, isOver, RunState, stateTimer } from "./state.ts";
-import { type Result, Run, unchanged } from "./turn.ts";
-import { unwantedAgent, unwantedRun } from "./unwanted.ts";
+import { type Result, RunTurn, unchanged } from "./turn.ts";
 
 type State = RunState | null;
 
@@ -39,7 +39,7 @@ export const workflowRun = defineActor({
   receive: {
     start(state, body, context) {
       if (state !== null) return unchanged(state, startReply(state, context));
-      const run = new Run(firstState(body, context), context);
+      const run = new RunTurn(firstState(body, context), context);
       begin(run);
       return run.turn(startReply(run.state, context));
     },
@@ -52,13 +52,15 @@ export const workflowRun = defineActor({
       }),
 
     command_ended: (state, outcome, context) =>
-      atWork(state, context, commandIsOurs(outcome), (kind, run) => kind.commandEnded?.(run, outcome)),
+      atWork(state, context, concernsCommand(outcome), (kind, run) => kind.commandEnded?.(run, outcome)),
     webhook_answered: (state, outcome, context) =>
-      atWork(state, context, webhookIsOurs(context.key, outcome), (kind, run) => kind.webhookAnswered?.(run, outcome)),
+      atWork(state, context, concernsWebhook(context.key, outcome), (kind, run) =>
+        kind.webhookAnswered?.(run, outcome),
+      ),
     child_ended: (state, end, context) =>
-      atWork(state, context, childIsOurs(end.child_execution_id), (kind, run) => kind.childEnded?.(run, end)),
+      atWork(state, context, concernsChild(end.child_execution_id), (kind, run) => kind.childEnded?.(run, end)),
     run_ended: (state, end, context) =>
-      atWork(state, context, runIsOurs(end.child_execution_id), (kind, run) => kind.runEnded?.(run, end)),
+      atWork(state, context, concernsRun(end.child_execution_id), (kind, run) => kind.runEnded?.(run, end)),
     approval_decided: (state, decision, context) =>
       atWork(
         state,
@@ -116,27 +118,27 @@ export const workflowRun = defineActor({
     cancel(state, { reason }, context) {
       if (state === null) return unchanged(null, { outcome: "unknown" });
       if (isOver(state)) return unchanged(state, cancelReply(state));
-      const run = new Run(state, context);
+      const run = new RunTurn(state, context);
       leaveState(run, "cancelled");
       cancel(run, reason);
       return run.turn(cancelReply(run.state));
     },
 
     pause(state, _, context) {
-      const refusal = refusalOf(state);
+      const refusal = pauseRefusal(state);
       if (state === null || refusal !== null) return unchanged(state, refusal ?? { outcome: "unknown" });
       if (state.paused_at !== null) return unchanged(state, done);
-      const run = new Run(state, context);
+      const run = new RunTurn(state, context);
       run.change({ paused_at: run.now });
       run.emit("WorkflowExecutionPaused", { message: "The run was paused", details: { paused_at: run.at } });
       return run.turn(done);
     },
 
     resume(state, _, context) {
-      const refusal = refusalOf(state);
+      const refusal = pauseRefusal(state);
       if (state === null || refusal !== null) return unchanged(state, refusal ?? { outcome: "unknown" });
       if (state.paused_at === null) return unchanged(state, done);
-      const run = new Run(state, context);
+      const run = new RunTurn(state, context);
       run.change({ paused_at: null });
       run.emit("WorkflowExecutionResumed", { message: "The run goes on", details: { resumed_at: run.at } });
       goOn(run);
@@ -145,17 +147,17 @@ export const workflowRun = defineActor({
 
     erase(state, _, context) {
       if (state === null) return unchanged(null, { outcome: "unknown" });
-      const run = new Run(state, context);
+      const run = new RunTurn(state, context);
       if (!isOver(state)) {
         leaveState(run, "deleted");
         cancel(run, "deleted");
       }
-      return run.farewell({ outcome: "erased" });
+      return run.end({ outcome: "erased" });
     },
   },
 });
 
-function begin(run: Run): void {
+function begin(run: RunTurn): void {
   const { header, deadline_at, blackboard_bytes } = run.state;
   run.emit("WorkflowExecutionStarted", {
     message: `${header.workflow_name} ${header.workflow_version} began`,
@@ -167,15 +169,15 @@ function begin(run: Run): void {
 }
 
 /** Enters the state that comes next, if there is one and nothing holds the run. */
-function goOn(run: Run): void {
+function goOn(run: RunTurn): void {
   const { next, paused_at } = run.state;
   if (next !== null && paused_at === null) enter(run, next.target, next.feedback);
 }
 
 /** One step of a run that is not over, and what comes next; after the end nothing changes any more. */
-function within(state: State, context: Context, step: (run: Run) => void): Result<never> {
+function within(state: State, context: Context, step: (run: RunTurn) => void): Result<never> {
   if (state === null || isOver(state)) return unchanged(state);
-  const run = new Run(state, context);
+  const run = new RunTurn(state, context);
   step(run);
   goOn(run);
   return run.turn();
@@ -185,15 +187,15 @@ function within(state: State, context: Context, step: (run: Run) => void): Resul
 function atWork(
   state: State,
   context: Context,
-  isOurs: (current: Current) => boolean,
-  hear: (kind: AnyKind, run: Run) => void,
+  concerns: (current: Current) => boolean,
+  hear: (kind: AnyKind, run: RunTurn) => void,
 ): Result<never> {
-  if (state?.current == null || state.current.work.of === "immediate" || !isOurs(state.current))
+  if (state?.current == null || state.current.work.of === "immediate" || !concerns(state.current))
     return unchanged(state);
   return within(state, context, (run) => guarded(run, () => hear(kindOf(run.definition.kind), run)));
 }
 
-function guarded(run: Run, step: () => void): void {
+function guarded(run: RunTurn, step: () => void): void {
   try {
     run.attempt(step);
   } catch (error) {
@@ -206,7 +208,7 @@ function guarded(run: Run, step: () => void): void {
 
 const done: PauseReply = { outcome: "done" };
 
-function refusalOf(state: State): PauseReply | null {
+function pauseRefusal(state: State): PauseReply | null {
   if (state === null) return { outcome: "unknown" };
   return isOver(state) ? { outcome: "already_terminal", status: state.status } : null;
 }

@@ -8,15 +8,15 @@ import { jsonBytes, maxBlackboardBytes, maxResultBytes } from "./blackboard/size
 import { complete, fail } from "./ending.ts";
 import type { StateResult } from "./kind.ts";
 import { faultResult } from "./kind.ts";
-import { type Decision, decisionOf } from "./rules/deciding.ts";
+import { decisionOf, type NextStep } from "./rules/deciding.ts";
 import { stateTimer } from "./state.ts";
-import type { Run } from "./turn.ts";
+import type { RunTurn } from "./turn.ts";
 
 /**
  * Ends the state at work with its result. Nothing of its work may be under way any more. The result is committed and
  * `WorkflowStateExited` emitted even when it ends the run.
  */
-export function settle(run: Run, result: StateResult): void {
+export function settle(run: RunTurn, result: StateResult): void {
   const { name, entry, deadline_at } = run.current;
   const kept = fitting(result);
   if (deadline_at !== null) run.cancelTimer(stateTimer(entry));
@@ -25,7 +25,7 @@ export function settle(run: Run, result: StateResult): void {
   else takeOn(run, kept);
 }
 
-function takeOn(run: Run, result: StateResult): void {
+function takeOn(run: RunTurn, result: StateResult): void {
   const decision = decisionOf(run, result);
   exit(run, result, decision);
   if (decision.next === "state") noteNext(run, decision.transition);
@@ -41,7 +41,7 @@ function fitting(result: StateResult): StateResult {
 export const tooLarge = `The blackboard is larger than ${maxBlackboardBytes} bytes`;
 
 /** What does not fit is not kept: the run ends with the blackboard it had. */
-function overflow(run: Run): void {
+function overflow(run: RunTurn): void {
   const { blackboard, blackboard_bytes } = run.before;
   const code = "blackboard_too_large";
   run.change({ blackboard, blackboard_bytes });
@@ -49,7 +49,7 @@ function overflow(run: Run): void {
   fail(run, code, tooLarge);
 }
 
-function exit(run: Run, result: StateResult, decision: Decision): void {
+function exit(run: RunTurn, result: StateResult, decision: NextStep): void {
   const { name, visit } = run.current;
   const { outputs, blackboard } = run.state;
   const taken = decision.next === "state" ? decision.transition : null;
@@ -65,7 +65,7 @@ function exit(run: Run, result: StateResult, decision: Decision): void {
   });
 }
 
-function noteNext(run: Run, { target, feedback }: Transition): void {
+function noteNext(run: RunTurn, { target, feedback }: Transition): void {
   try {
     run.change({ next: { target, feedback: feedback === null ? null : run.render(feedback) } });
   } catch (error) {

@@ -28,7 +28,7 @@ const mostSteps = 250_000;
 /** The answer of a run; `Reply` is never where no caller waits. */
 export type Result<Reply> = Turn<RunState, Reply, WorkflowRunMessages>;
 
-export class Run extends TurnEffects<WorkflowRunMessages> {
+export class RunTurn extends TurnEffects<WorkflowRunMessages> {
   private next: RunState;
   /** What is left of it for templates and expressions. */
   readonly effort = new Effort(mostSteps);
@@ -148,7 +148,7 @@ export class Run extends TurnEffects<WorkflowRunMessages> {
     return { state: this.next, effects: this.effects, ...(reply === undefined ? {} : { reply }) };
   }
   /** Closes the last turn: the run and its logs go. */
-  farewell<Reply>(reply: Reply): Result<Reply> {
+  end<Reply>(reply: Reply): Result<Reply> {
     return { state: null, effects: this.effects, reply };
   }
 }

@@ -5,7 +5,7 @@
  */
 
 import { LRUCache } from "lru-cache";
-import { EXECUTION, execution } from "../../../actors/execution/execution.ts";
+import { execution } from "../../../actors/execution/execution.ts";
 import type { ExecutionState } from "../../../actors/execution/state.ts";
 import { type NetworkPolicy, type NetworkRules, policyOf } from "../../../actors/policy/network/policy.ts";
 import type { Admission } from "../../adapters/egress/port.ts";
@@ -102,7 +102,7 @@ export function createAdmission({ tokens, runtime, plans, openEgress, report }: 
   }
 
   async function look(identity: ExecutionIdentity): Promise<Subject | null> {
-    const at = { kind: EXECUTION, key: identity.executionId, tenant: identity.tenant };
+    const at = { kind: execution.kind, key: identity.executionId, tenant: identity.tenant };
     const state = await runtime.of(execution).at(at.tenant, at.key).read();
     if (state === null) return lookAtCommand(identity);
     if (!isAtWork(state, identity)) return null;

@@ -3,7 +3,7 @@
 import type { JudgeValidator } from "../../../actors/agent/manifest/results.ts";
 import { type ChildInput, type ChildStart, childStart } from "../../../actors/execution/child.ts";
 import { execution } from "../../../actors/execution/execution.ts";
-import { judgeInput } from "../../../actors/execution/judging/judgement.ts";
+import { judgeInput } from "../../../actors/execution/judging/judge-verdict.ts";
 import { LoopEntry } from "../../../actors/execution/messages.ts";
 import type { Plan } from "../../../actors/execution/start/plan.ts";
 import type { StartRequest } from "../../../actors/execution/start/request.ts";

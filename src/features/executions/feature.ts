@@ -1,5 +1,5 @@
 /** Executions: agents at work, from a start to its output. */
-import { EXECUTION, execution } from "../../../actors/execution/execution.ts";
+import { execution } from "../../../actors/execution/execution.ts";
 import { executionQuota } from "../../../actors/policy/quota.ts";
 import { createInlineSandbox } from "../../adapters/sandbox/port.ts";
 import { integer } from "../../config/setting.ts";
@@ -84,7 +84,7 @@ export const executions = defineFeature({
     const { sql, redisUrl, prefix, runtime, sandboxes, models, outside, streams, now, info, warn } = node;
     const records = executionRecords(sql);
     const plans = createPlans(runtime);
-    const planOf = (tenant: string, key: string) => plans.of({ kind: EXECUTION, key, tenant });
+    const planOf = (tenant: string, key: string) => plans.of({ kind: execution.kind, key, tenant });
     const toolbox = tools.createToolbox(volumes.toolProviders(planOf));
     const { isVisible } = agents;
     const feeds = openAgentFeeds({ sql, redisUrl, prefix, runtime, isVisible, report: warn });

@@ -1,7 +1,7 @@
 /** What judges are told of an execution whose output they judge. */
 import { executionEvents } from "../../../actors/execution/events.ts";
 import { execution } from "../../../actors/execution/execution.ts";
-import type { JudgedRun } from "../../../actors/execution/judging/judgement.ts";
+import type { JudgedRun } from "../../../actors/execution/judging/judge-verdict.ts";
 import { renderPrompt } from "../../../actors/execution/prompt.ts";
 import { iterationRecords } from "../../../actors/execution/record/record.ts";
 import type { Plan } from "../../../actors/execution/start/plan.ts";

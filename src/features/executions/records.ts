@@ -1,6 +1,6 @@
 /** The SQL of the table `executions`, tenant first. */
 import type { Fragment } from "postgres";
-import { EXECUTION } from "../../../actors/execution/execution.ts";
+import { executionProtocol } from "../../../actors/execution/messages.ts";
 import type { Page } from "../../http/paging.ts";
 import { isUuid } from "../../http/route.ts";
 import { countsOf } from "../../runtime/reads/counters.ts";
@@ -75,7 +75,8 @@ export function executionRecords(sql: Sql) {
     },
 
     /** How many executions the tenant has of each agent; those it never ran are left out. */
-    countByAgent: (tenant: string, agentIds: readonly string[]) => countsOf(sql, EXECUTION, tenant, agentIds),
+    countByAgent: (tenant: string, agentIds: readonly string[]) =>
+      countsOf(sql, executionProtocol.kind, tenant, agentIds),
 
     /** Executions of an agent that have not ended, started in any tenant: a global agent runs in many tenants. */
     unfinishedOf(agentId: string): Promise<{ execution_id: string; tenant: string }[]> {

@@ -2,7 +2,7 @@
 
 import { createHash } from "node:crypto";
 import { Type } from "@sinclair/typebox";
-import { EXECUTION, execution } from "../../../actors/execution/execution.ts";
+import { execution } from "../../../actors/execution/execution.ts";
 import { conversationOf } from "../../../actors/execution/loop/conversation.ts";
 import { type Final, type GatewayAnswer, LoopEntry } from "../../../actors/execution/messages.ts";
 import { defineLog } from "../../../actors/kernel/effect.ts";
@@ -110,7 +110,7 @@ async function subjectOf(
   const key = executionId.toLowerCase();
   const tenant = proof?.tenant ?? (isUuid(key) ? await options.tenantOf(key) : null);
   if (tenant === null) throw executionNotFound();
-  return { kind: EXECUTION, key, tenant };
+  return { kind: execution.kind, key, tenant };
 }
 
 /** The actor's answer as the bootstrap reads it. */

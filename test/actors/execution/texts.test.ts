@@ -1,10 +1,10 @@
 /** The texts and the judgements of an execution: prompt, history, verdicts, events on the wire. */
 import { describe, expect, test } from "bun:test";
 import { eventOf, isTerminal, readEvent, wireEvent } from "../../../actors/execution/events.ts";
-import { agentStderr, measureExitCode, passes, resultOf } from "../../../actors/execution/judging/verdict.ts";
+import { agentStderr, measureExitCode, passes, resultOf } from "../../../actors/execution/judging/validator-result.ts";
 import { conversationOf, newsOf, preamble } from "../../../actors/execution/loop/conversation.ts";
 import { type PromptFacts, renderPrompt } from "../../../actors/execution/prompt.ts";
-import { attemptOf, historyVariable } from "../../../actors/execution/record/history.ts";
+import { historyVariable, iterationSummary } from "../../../actors/execution/record/history.ts";
 import { samplePlan } from "./fixture.ts";
 
 const facts: PromptFacts = { intent: null, iteration: 1, maxIterations: 3, context: "", history: [] };
@@ -26,7 +26,7 @@ describe("prompt", () => {
         "{{hub}} {{context_overrides.hub}} {{iteration_number}}/{{max_iterations}} {{previous_error}} {{#each previous_attempts}}{{iteration}}{{/each}}",
       context_overrides: { hub: "north", instruction: "mine" },
     });
-    const history = [attemptOf({ iteration: 1, error: "broke" })];
+    const history = [iterationSummary({ iteration: 1, error: "broke" })];
     expect(renderPrompt(plan, { ...facts, iteration: 2, history })).toBe("north north 2/3 broke 1");
     expect(renderPrompt({ ...plan, prompt_template: "{{instruction}}" }, facts)).toBe(plan.instruction);
     expect(renderPrompt({ ...plan, prompt_template: "{{context_overrides}}", context_overrides: [1] }, facts)).toBe(
@@ -44,7 +44,7 @@ describe("prompt", () => {
 describe("history", () => {
   test("the latest five, values at most 4 KiB", () => {
     const entries = Array.from({ length: 7 }, (_, index) =>
-      attemptOf({ iteration: index + 1, output: "é".repeat(5000) }),
+      iterationSummary({ iteration: index + 1, output: "é".repeat(5000) }),
     );
     const shown = JSON.parse(historyVariable(entries, null));
     expect(shown.map(({ iteration }: { iteration: number }) => iteration)).toEqual([3, 4, 5, 6, 7]);
@@ -52,7 +52,7 @@ describe("history", () => {
   });
 
   test("a template that names the attempts itself gets none", () => {
-    const entries = [attemptOf({ iteration: 1 })];
+    const entries = [iterationSummary({ iteration: 1 })];
     expect(historyVariable(entries, "{{#each previous_attempts}}{{this}}{{/each}}")).toBe("[]");
     expect(historyVariable(entries, "{{#if previous_error}}x{{/if}}")).toBe("[]");
     expect(historyVariable(entries, "{{instruction}} about previous_error")).toBe('[{"iteration":1}]');

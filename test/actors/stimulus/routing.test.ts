@@ -2,7 +2,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { Problem, type ProblemCode } from "../../../actors/kernel/problem.ts";
-import { maxAttempts } from "../../../actors/stimulus/life.ts";
 import {
   classified,
   concludeAttempt,
@@ -11,6 +10,7 @@ import {
   startedEarlier,
   startFailure,
 } from "../../../actors/stimulus/routing.ts";
+import { maxAttempts } from "../../../actors/stimulus/statuses.ts";
 import type { Chosen } from "../../../actors/stimulus/stimulus.ts";
 
 const source = { enabled: true, workflow: "north", workflowVersion: "1.0.0" };

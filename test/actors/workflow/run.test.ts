@@ -7,7 +7,7 @@ import { TemplateError } from "../../../actors/template/template.ts";
 import { finalOutput } from "../../../actors/workflow/run/blackboard/output.ts";
 import { firstState } from "../../../actors/workflow/run/blackboard/seed.ts";
 import { evaluateExpression, parseExpression } from "../../../actors/workflow/run/rules/expression.ts";
-import { Run } from "../../../actors/workflow/run/turn.ts";
+import { RunTurn } from "../../../actors/workflow/run/turn.ts";
 import { definitionOf, headerOf, noop, runId } from "./sample.ts";
 
 const context: Context = {
@@ -23,7 +23,7 @@ const context: Context = {
 const start = { header: headerOf(), definition: definitionOf({ A: noop() }), input: {}, overrides: {}, resume: null };
 
 test("of a step that throws nothing stays", () => {
-  const run = new Run(firstState(start, context), context);
+  const run = new RunTurn(firstState(start, context), context);
   run.note({ before: 1 });
   run.tell(executionProtocol, "x", "cancel", { reason: null });
   const { state } = run;
@@ -42,7 +42,7 @@ test("of a step that throws nothing stays", () => {
 test("what a turn does not touch is shared with the state before", () => {
   const bulky = { list: [1, 2, 3] };
   const state = firstState({ ...start, overrides: { bulky } }, context);
-  const run = new Run(state, context);
+  const run = new RunTurn(state, context);
   run.note({ other: 1 });
   expect(run.state.blackboard.bulky).toBe(bulky);
   expect(run.state.definition).toBe(state.definition);
@@ -52,7 +52,7 @@ test("what a turn does not touch is shared with the state before", () => {
 describe("what templates take", () => {
   const board = { list: Array(250).fill(0) };
   const heavy = "{{#each list}}{{#each @root.list}}{{/each}}{{/each}}";
-  const turn = () => new Run(firstState({ ...start, overrides: board }, context), context);
+  const turn = () => new RunTurn(firstState({ ...start, overrides: board }, context), context);
 
   test("counts for all templates of a turn together", () => {
     const run = turn();
@@ -65,7 +65,7 @@ describe("what templates take", () => {
   });
 
   test("counts what they yield", () => {
-    const run = new Run(firstState({ ...start, overrides: { text: "x".repeat(1_000_000) } }, context), context);
+    const run = new RunTurn(firstState({ ...start, overrides: { text: "x".repeat(1_000_000) } }, context), context);
     const render = () => Array.from({ length: 1_000 }, () => run.render("{{text}}").length);
     expect(render).toThrow(TemplateError);
   });

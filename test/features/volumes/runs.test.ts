@@ -14,7 +14,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { VolumeSpec } from "../../../actors/agent/manifest/spec.ts";
-import { EXECUTION } from "../../../actors/execution/execution.ts";
+import { executionProtocol } from "../../../actors/execution/messages.ts";
 import { judgeMounts, sourceIds } from "../../../actors/execution/start/mounts.ts";
 import type { MountPlan } from "../../../actors/execution/start/plan.ts";
 import type { ExecutionState } from "../../../actors/execution/state.ts";
@@ -286,7 +286,7 @@ describe("files of a run whose directory is not here", () => {
   ];
   const list = (state: { ending: { at: number } | null; spawned: boolean }, now: number) => {
     const found = {
-      at: { kind: EXECUTION, key: run, tenant: "t" },
+      at: { kind: executionProtocol.kind, key: run, tenant: "t" },
       state: { ...state, iteration: { spawned: state.spawned, number: 1 } } as unknown as ExecutionState,
     } satisfies Found;
     const [route] = executionFileRoutes({

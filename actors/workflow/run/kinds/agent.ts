@@ -13,11 +13,11 @@ import { trimText } from "../../../execution/trim.ts";
 import type { Json } from "../../../kernel/json.ts";
 import { storableText } from "../../../kernel/text.ts";
 import { mountsOf } from "../blackboard/mounts.ts";
-import { endHeard, type Heard, leaveChildren, startChild, startHeard } from "../children.ts";
+import { type ChildUpdate, leaveChildren, onChildEnded, onChildStarted, startChild } from "../children.ts";
 import { type KindOfState, StateFault, type StateOf, type StateResult } from "../kind.ts";
 import { settle } from "../settling.ts";
 import type { AgentEnd, WorkOf } from "../state.ts";
-import type { Run } from "../turn.ts";
+import type { RunTurn } from "../turn.ts";
 import { outputValue, ownScore, refinedInput } from "./agent-result.ts";
 import {
   beginHandling,
@@ -94,28 +94,28 @@ export const agentKind: KindOfState<"Agent"> = {
     };
   },
 
-  agentStarted: (run, outcome) => heard(run, startHeard(run, workOf(run).children, outcome)),
-  childEnded: (run, end) => heard(run, endHeard(workOf(run).children, end)),
+  agentStarted: (run, outcome) => update(run, onChildStarted(run, workOf(run).children, outcome)),
+  childEnded: (run, end) => update(run, onChildEnded(workOf(run).children, end)),
 
   webhookAnswered(run, outcome) {
     if (workOf(run).phase === "handling") handled(run, handledByWebhook(outcome));
   },
 };
 
-const workOf = (run: Run): Work => run.workOf("agent");
-const stateOf = (run: Run): AgentState => run.stateOf("Agent");
+const workOf = (run: RunTurn): Work => run.workOf("agent");
+const stateOf = (run: RunTurn): AgentState => run.stateOf("Agent");
 
-function change(run: Run, members: Partial<Work>): void {
+function change(run: RunTurn, members: Partial<Work>): void {
   run.work({ ...workOf(run), ...members });
 }
 
 /** What judges are shown beside the output. */
-function asked(run: Run, state: AgentState): Omit<Question, "output" | "execution_id"> {
+function asked(run: RunTurn, state: AgentState): Omit<Question, "output" | "execution_id"> {
   const { input, intent, iteration } = workOf(run);
   return { input, intent, iteration, mounts: mountsOf(run.state.header.volumes, state.volumes) };
 }
 
-function heard(run: Run, { children, ended }: Heard): void {
+function update(run: RunTurn, { children, ended }: ChildUpdate): void {
   change(run, { children });
   if (ended === null) return;
   const { child, end } = ended;
@@ -126,7 +126,7 @@ function heard(run: Run, { children, ended }: Heard): void {
 }
 
 /** Nothing is started for an input that is no good; without a verdict it is none. */
-function preValidated(run: Run, end: AgentEnd): void {
+function preValidated(run: RunTurn, end: AgentEnd): void {
   const state = stateOf(run);
   const score = judgeResult(end, 1)?.score ?? 0;
   change(run, { pre_validation_score: score });
@@ -135,7 +135,7 @@ function preValidated(run: Run, end: AgentEnd): void {
 }
 
 /** The next run of the agent. */
-function iterate(run: Run, state: AgentState): void {
+function iterate(run: RunTurn, state: AgentState): void {
   const { iteration, agent, input, intent, refinements } = workOf(run);
   const number = iteration + 1;
   run.emit("WorkflowIterationStarted", {
@@ -159,7 +159,7 @@ function iterate(run: Run, state: AgentState): void {
 }
 
 /** The agent is over: what it made is judged, or the state has failed. */
-function iterated(run: Run, end: AgentEnd): void {
+function iterated(run: RunTurn, end: AgentEnd): void {
   const state = stateOf(run);
   change(run, { ended: end });
   noteIteration(run, end);
@@ -181,7 +181,7 @@ function iterated(run: Run, end: AgentEnd): void {
   });
 }
 
-function noteIteration(run: Run, { status, output, error }: Pick<AgentEnd, "status" | "output" | "error">): void {
+function noteIteration(run: RunTurn, { status, output, error }: Pick<AgentEnd, "status" | "output" | "error">): void {
   const { iteration } = workOf(run);
   const common = { state_name: run.current.name, iteration_number: iteration };
   if (status === "completed") {
@@ -204,7 +204,7 @@ function noteIteration(run: Run, { status, output, error }: Pick<AgentEnd, "stat
 }
 
 /** A judge is over; once all are, the weighted mean of their scores decides. */
-function judged(run: Run, index: number, end: AgentEnd): void {
+function judged(run: RunTurn, index: number, end: AgentEnd): void {
   const state = stateOf(run);
   const found = judgeResult(end, state.judges[index]?.weight ?? 1);
   const verdicts = workOf(run).verdicts.map((one, at) => (at === index ? found : one));
@@ -221,7 +221,7 @@ function judged(run: Run, index: number, end: AgentEnd): void {
 }
 
 /** Not good enough: the agent is run again, with what its judges said. */
-function refine(run: Run, state: AgentState, score: number, results: readonly JudgeResult[]): void {
+function refine(run: RunTurn, state: AgentState, score: number, results: readonly JudgeResult[]): void {
   const { ended, iteration, refinements } = workOf(run);
   const feedback = results.length === 0 ? "No judge gave a verdict" : reasoningOf(results);
   const refinement = { score, feedback: trimText(feedback, maxFeedbackBytes) };
@@ -236,7 +236,7 @@ function refine(run: Run, state: AgentState, score: number, results: readonly Ju
 }
 
 /** The output is good enough: its handler, then the result. */
-function conclude(run: Run, { output_handler: handler }: AgentState, output: Json, score: number | null): void {
+function conclude(run: RunTurn, { output_handler: handler }: AgentState, output: Json, score: number | null): void {
   const result = resultOf(run, { status: "completed", output, ...(score === null ? {} : { score }) });
   if (handler === null) {
     settle(run, result);
@@ -247,10 +247,10 @@ function conclude(run: Run, { output_handler: handler }: AgentState, output: Jso
   if (failed !== null) handled(run, failed);
 }
 
-const handled = (run: Run, how: Handled): void =>
+const handled = (run: RunTurn, how: Handled): void =>
   settleHandled(run, stateOf(run).output_handler, workOf(run).result, how);
 
-function resultOf(run: Run, members: StateResult): StateResult {
+function resultOf(run: RunTurn, members: StateResult): StateResult {
   const { iteration, ended, pre_validation_score } = workOf(run);
   return {
     output: null,

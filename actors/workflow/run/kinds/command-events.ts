@@ -1,18 +1,18 @@
 /** What the log says of containers. */
 import { shortened } from "../../../execution/ending.ts";
 import type { CommandEnd } from "../activities.ts";
-import type { Run } from "../turn.ts";
+import type { RunTurn } from "../turn.ts";
 
 /**
  * A container's name as the log tells it; one that is blank once rendered is told by `otherwise`.
  * @throws TemplateError
  */
-export function shownName(run: Run, template: string, otherwise: string): string {
+export function shownName(run: RunTurn, template: string, otherwise: string): string {
   const name = run.render(template).trim();
   return name === "" ? otherwise : shortened(name);
 }
 
-export function noteStarted(run: Run, step: string, image: string): void {
+export function noteStarted(run: RunTurn, step: string, image: string): void {
   run.emit("ContainerRunStarted", {
     message: `The container ${step} was asked for`,
     state_name: run.current.name,
@@ -21,7 +21,7 @@ export function noteStarted(run: Run, step: string, image: string): void {
 }
 
 /** A command that came to an exit code of its own has completed, with any code; anything else has failed. */
-export function noteEnded(run: Run, step: string, end: CommandEnd): void {
+export function noteEnded(run: RunTurn, step: string, end: CommandEnd): void {
   const state_name = run.current.name;
   const { exit_code, duration_ms } = end;
   if (exit_code !== null && end.error === null) {
@@ -35,7 +35,7 @@ export function noteEnded(run: Run, step: string, end: CommandEnd): void {
   noteFailed(run, step, end.error ?? "failed");
 }
 
-export function noteFailed(run: Run, step: string, error: string): void {
+export function noteFailed(run: RunTurn, step: string, error: string): void {
   const state_name = run.current.name;
   run.emit("ContainerRunFailed", {
     message: `The container ${step} failed: ${error}`,

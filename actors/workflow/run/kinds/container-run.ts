@@ -4,12 +4,12 @@
  */
 
 import { commandRun } from "../activities.ts";
-import { endHeard, type Heard, leaveChildren, startHeard } from "../children.ts";
+import { type ChildUpdate, leaveChildren, onChildEnded, onChildStarted } from "../children.ts";
 import type { KindOfState, StateOf, StateResult } from "../kind.ts";
 import { settle } from "../settling.ts";
 import { containerCommand } from "../shell/command-text.ts";
 import type { WorkOf } from "../state.ts";
-import type { Run } from "../turn.ts";
+import type { RunTurn } from "../turn.ts";
 import { noteEnded, noteFailed, noteStarted, shownName } from "./command-events.ts";
 import { containerResult, endOf, withStdout } from "./command-result.ts";
 import {
@@ -62,11 +62,11 @@ export const containerRunKind: KindOfState<"ContainerRun"> = {
   },
 
   agentStarted(run, outcome) {
-    hear(run, startHeard(run, workOf(run).children, outcome));
+    hear(run, onChildStarted(run, workOf(run).children, outcome));
   },
 
   childEnded(run, end) {
-    hear(run, endHeard(workOf(run).children, end));
+    hear(run, onChildEnded(workOf(run).children, end));
   },
 
   webhookAnswered(run, outcome) {
@@ -75,13 +75,13 @@ export const containerRunKind: KindOfState<"ContainerRun"> = {
   },
 };
 
-function hear(run: Run, { children, ended }: Heard): void {
+function hear(run: RunTurn, { children, ended }: ChildUpdate): void {
   const work = workOf(run);
   run.work({ ...work, children });
   if (ended !== null && work.result !== null) conclude(run, work.result as StateResult, handledByAgent(ended.end));
 }
 
-function conclude(run: Run, result: StateResult, handled: Handled): void {
+function conclude(run: RunTurn, result: StateResult, handled: Handled): void {
   const { output_handler } = stateOf(run);
   const required = output_handler?.required ?? false;
   settle(
@@ -91,9 +91,9 @@ function conclude(run: Run, result: StateResult, handled: Handled): void {
 }
 
 /** The container's name as events tell it; it may be worth nothing once rendered. */
-function stepOf(run: Run, { name }: StateOf<"ContainerRun">): string {
+function stepOf(run: RunTurn, { name }: StateOf<"ContainerRun">): string {
   return shownName(run, name, run.current.name);
 }
 
-const workOf = (run: Run): Work => run.workOf("command");
-const stateOf = (run: Run): StateOf<"ContainerRun"> => run.stateOf("ContainerRun");
+const workOf = (run: RunTurn): Work => run.workOf("command");
+const stateOf = (run: RunTurn): StateOf<"ContainerRun"> => run.stateOf("ContainerRun");

@@ -13,10 +13,10 @@ import { TemplateError } from "../../../template/template.ts";
 import { type WebhookAnswered, type WebhookCall, webhookCall } from "../activities.ts";
 import { startChild } from "../children.ts";
 import type { StateResult } from "../kind.ts";
-import { webhookId } from "../news.ts";
+import { webhookId } from "../relevance.ts";
 import { settle } from "../settling.ts";
 import type { AgentChild, AgentEnd } from "../state.ts";
-import type { Run } from "../turn.ts";
+import type { RunTurn } from "../turn.ts";
 import { outputValue } from "./agent-result.ts";
 
 const maxErrorBytes = 4096;
@@ -35,7 +35,7 @@ export type Begun =
  * Begins to handle an output.
  * @param output the templates' variable `output`
  */
-export function beginHandling(run: Run, handler: OutputHandler, output: Json): Begun {
+export function beginHandling(run: RunTurn, handler: OutputHandler, output: Json): Begun {
   try {
     return {
       children: handler.type === "agent" ? [startHandler(run, handler, output)] : call(run, handler, output),
@@ -47,14 +47,14 @@ export function beginHandling(run: Run, handler: OutputHandler, output: Json): B
   }
 }
 
-function startHandler(run: Run, handler: OutputHandler & { type: "agent" }, output: Json): AgentChild {
+function startHandler(run: RunTurn, handler: OutputHandler & { type: "agent" }, output: Json): AgentChild {
   const agent = run.render(handler.agent, { output }).trim();
   if (agent === "") throw new TemplateError("The name of the handler's agent is empty");
   const input = run.render(handler.input_template, { output });
   return startChild(run, { role: "output_handler", index: 0, agent, input, timeout_ms: handler.timeout_ms });
 }
 
-function call(run: Run, handler: OutputHandler & { type: "webhook" }, output: Json): [] {
+function call(run: RunTurn, handler: OutputHandler & { type: "webhook" }, output: Json): [] {
   const { url, method, headers, body_template, timeout_ms, max_attempts } = handler;
   const render = (template: string): string => run.render(template, { output });
   const input: WebhookCall = {
@@ -110,7 +110,7 @@ export function resultHandled(
 }
 
 /** The state ends before its handler has. Its agent is among the state's children. */
-export function leaveWebhook(run: Run, handler: OutputHandler | null): void {
+export function leaveWebhook(run: RunTurn, handler: OutputHandler | null): void {
   if (handler?.type === "webhook") run.abandon(webhookId(run.id, run.current.entry));
 }
 
@@ -118,7 +118,7 @@ export function leaveWebhook(run: Run, handler: OutputHandler | null): void {
  * Ends a state whose output was handled; nothing when no handler was at work.
  * @param result as the work kept it when the handler began
  */
-export function settleHandled(run: Run, handler: OutputHandler | null, result: Json, handled: Handled): void {
+export function settleHandled(run: RunTurn, handler: OutputHandler | null, result: Json, handled: Handled): void {
   if (handler === null || result === null) return;
   // Written when the handler began.
   const before = result as StateResult;

@@ -9,7 +9,7 @@ import { iso } from "../../../kernel/time.ts";
 import { type KindOfState, StateFault, type StateOf, type StateResult } from "../kind.ts";
 import { workflowRunProtocol } from "../messages.ts";
 import { settle } from "../settling.ts";
-import type { Run } from "../turn.ts";
+import type { RunTurn } from "../turn.ts";
 
 export const humanKind: KindOfState<"Human"> = {
   keepsTime: true,
@@ -59,7 +59,7 @@ export const humanKind: KindOfState<"Human"> = {
   }),
 };
 
-function openOf(run: Run, state: StateOf<"Human">, prompt: string): Open {
+function openOf(run: RunTurn, state: StateOf<"Human">, prompt: string): Open {
   const { header } = run.state;
   const { name, visit } = run.current;
   return {

@@ -1,13 +1,13 @@
 /** How the judges of a state are asked, and how what they found is kept. */
 
-import { judgeInput } from "../../../execution/judging/judgement.ts";
+import { judgeInput } from "../../../execution/judging/judge-verdict.ts";
 import type { MountPlan } from "../../../execution/start/plan.ts";
 import type { Json } from "../../../kernel/json.ts";
 import { print } from "../../../template/helpers.ts";
 import type { Judge } from "../../definition.ts";
 import { judgeTimeoutMs, startChild, verdictOf } from "../children.ts";
 import type { AgentChild, AgentEnd } from "../state.ts";
-import type { Run } from "../turn.ts";
+import type { RunTurn } from "../turn.ts";
 
 /** What judges are shown. */
 export interface Question {
@@ -25,7 +25,7 @@ export interface Question {
 
 /** Asks one agent for its verdict. @throws TemplateError */
 export function askJudge(
-  run: Run,
+  run: RunTurn,
   role: "judge" | "pre_validator",
   { agent, input_template }: Pick<Judge, "agent" | "input_template">,
   index: number,
@@ -47,7 +47,7 @@ export function askJudge(
 }
 
 /** Asks all judges of a state at once. @throws TemplateError */
-export function askJudges(run: Run, judges: readonly Judge[], question: Question): AgentChild[] {
+export function askJudges(run: RunTurn, judges: readonly Judge[], question: Question): AgentChild[] {
   return judges.map((judge, index) => askJudge(run, "judge", judge, index, judges.length, question));
 }
 

@@ -8,11 +8,11 @@
  */
 import { mountsOf } from "../blackboard/mounts.ts";
 import { maxResultBytes } from "../blackboard/size.ts";
-import { endHeard, type Heard, leaveChildren, startChild, startHeard } from "../children.ts";
+import { type ChildUpdate, leaveChildren, onChildEnded, onChildStarted, startChild } from "../children.ts";
 import { type KindOfState, StateFault, type StateOf } from "../kind.ts";
 import { settle } from "../settling.ts";
 import type { AgentEnd, WorkOf } from "../state.ts";
-import type { Run } from "../turn.ts";
+import type { RunTurn } from "../turn.ts";
 import {
   beginHandling,
   type Handled,
@@ -66,23 +66,23 @@ export const parallelAgentsKind: KindOfState<"ParallelAgents"> = {
     };
   },
 
-  agentStarted: (run, outcome) => heard(run, startHeard(run, workOf(run).children, outcome)),
-  childEnded: (run, end) => heard(run, endHeard(workOf(run).children, end)),
+  agentStarted: (run, outcome) => update(run, onChildStarted(run, workOf(run).children, outcome)),
+  childEnded: (run, end) => update(run, onChildEnded(workOf(run).children, end)),
 
   webhookAnswered(run, outcome) {
     if (workOf(run).phase === "handling") handled(run, handledByWebhook(outcome));
   },
 };
 
-const workOf = (run: Run): Work => run.workOf("parallel");
-const stateOf = (run: Run): ParallelState => run.stateOf("ParallelAgents");
+const workOf = (run: RunTurn): Work => run.workOf("parallel");
+const stateOf = (run: RunTurn): ParallelState => run.stateOf("ParallelAgents");
 
-function change(run: Run, members: Partial<Work>): void {
+function change(run: RunTurn, members: Partial<Work>): void {
   run.work({ ...workOf(run), ...members });
 }
 
 /** An agent that was cancelled with its state. */
-function lost(run: Run, { agents }: ParallelState, index: number, children: Work["children"]): AgentEnd {
+function lost(run: RunTurn, { agents }: ParallelState, index: number, children: Work["children"]): AgentEnd {
   const child = children.find((one) => one.role === "agent" && one.index === index);
   return {
     agent: child?.agent ?? run.render(agents[index]?.agent ?? ""),
@@ -94,7 +94,7 @@ function lost(run: Run, { agents }: ParallelState, index: number, children: Work
   };
 }
 
-function heard(run: Run, { children, ended }: Heard): void {
+function update(run: RunTurn, { children, ended }: ChildUpdate): void {
   change(run, { children });
   if (ended === null) return;
   const { child, end } = ended;
@@ -103,7 +103,7 @@ function heard(run: Run, { children, ended }: Heard): void {
   else judgeEnded(run, child.index, end);
 }
 
-function agentEnded(run: Run, index: number, end: AgentEnd): void {
+function agentEnded(run: RunTurn, index: number, end: AgentEnd): void {
   const ends = workOf(run).ends.map((one, at) => (at === index ? end : one));
   requireRoom(ends);
   change(run, { ends });
@@ -127,7 +127,7 @@ function requireRoom(ends: readonly (AgentEnd | null)[]): void {
   if (2 * room > maxResultBytes) throw new StateFault("blackboard_too_large", "The agents' outputs are too large");
 }
 
-function judge(run: Run, state: ParallelState, ends: readonly AgentEnd[]): void {
+function judge(run: RunTurn, state: ParallelState, ends: readonly AgentEnd[]): void {
   const { judges } = workOf(run);
   const children = askJudges(run, judges, {
     input: state.agents.map(({ input }) => run.renderValue(input)),
@@ -140,7 +140,7 @@ function judge(run: Run, state: ParallelState, ends: readonly AgentEnd[]): void 
   change(run, { phase: "judging", children, verdicts: judges.map(() => null) });
 }
 
-function judgeEnded(run: Run, index: number, end: AgentEnd): void {
+function judgeEnded(run: RunTurn, index: number, end: AgentEnd): void {
   const { judges, verdicts: earlier, children, ends } = workOf(run);
   const found = judgeResult(end, judges[index]?.weight ?? 1);
   change(run, { verdicts: earlier.map((one, at) => (at === index ? found : one)) });
@@ -152,7 +152,7 @@ function judgeEnded(run: Run, index: number, end: AgentEnd): void {
     );
 }
 
-function conclude(run: Run, state: ParallelState, ends: readonly AgentEnd[]): void {
+function conclude(run: RunTurn, state: ParallelState, ends: readonly AgentEnd[]): void {
   const { verdicts, judges } = workOf(run);
   const judged = judges.length > 0;
   const names = judged ? judges.map(({ agent }) => agent) : ends.map(({ agent }) => agent);
@@ -168,5 +168,5 @@ function conclude(run: Run, state: ParallelState, ends: readonly AgentEnd[]): vo
   if (failed !== null) handled(run, failed);
 }
 
-const handled = (run: Run, how: Handled): void =>
+const handled = (run: RunTurn, how: Handled): void =>
   settleHandled(run, stateOf(run).output_handler, workOf(run).result, how);

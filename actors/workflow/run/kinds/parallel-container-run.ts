@@ -9,7 +9,7 @@ import { type KindOfState, StateFault, type StateOf, type StateResult } from "..
 import { settle } from "../settling.ts";
 import { stepCommand } from "../shell/command-text.ts";
 import type { WorkOf } from "../state.ts";
-import type { Run } from "../turn.ts";
+import type { RunTurn } from "../turn.ts";
 import { noteEnded, noteFailed, noteStarted, shownName } from "./command-events.ts";
 import { endOf, stepResult } from "./command-result.ts";
 import { commandId } from "./system.ts";
@@ -104,10 +104,10 @@ function isEnough(completion: ParallelContainerRunState["completion"], succeeded
   }
 }
 
-function stepsOf(run: Run): Steps {
+function stepsOf(run: RunTurn): Steps {
   const { work } = run.current;
   if (work.of !== "commands") throw new Error(`a ParallelContainerRun state at ${work.of}`);
   return work.steps;
 }
 
-const stateOf = (run: Run): StateOf<"ParallelContainerRun"> => run.stateOf("ParallelContainerRun");
+const stateOf = (run: RunTurn): StateOf<"ParallelContainerRun"> => run.stateOf("ParallelContainerRun");

@@ -10,10 +10,10 @@ import { jsonBytes, maxResultBytes } from "../blackboard/size.ts";
 import { type KindOfState, StateFault, type StateOf, type StateResult } from "../kind.ts";
 import type { RunEnd } from "../messages.ts";
 import { workflowRunProtocol } from "../messages.ts";
-import { runStartId } from "../news.ts";
+import { runStartId } from "../relevance.ts";
 import { settle } from "../settling.ts";
 import type { WorkOf } from "../state.ts";
-import type { Run } from "../turn.ts";
+import type { RunTurn } from "../turn.ts";
 
 type SubworkflowState = StateOf<"Subworkflow">;
 type Work = WorkOf<"subworkflow">;
@@ -40,7 +40,7 @@ export const subworkflowKind: KindOfState<"Subworkflow"> = {
   },
 
   leave(run, reason) {
-    // One that is still to start is told once more when it has (`../unwanted.ts`).
+    // One that is still to start is told once more when it has (`../cancel-unwanted.ts`).
     const { child } = workOf(run);
     run.tell(workflowRunProtocol, child, "cancel", { reason });
   },
@@ -77,11 +77,11 @@ export const subworkflowKind: KindOfState<"Subworkflow"> = {
   },
 };
 
-const workOf = (run: Run): Work => run.workOf("subworkflow");
-const stateOf = (run: Run): SubworkflowState => run.stateOf("Subworkflow");
+const workOf = (run: RunTurn): Work => run.workOf("subworkflow");
+const stateOf = (run: RunTurn): SubworkflowState => run.stateOf("Subworkflow");
 
 /** It never started: no such workflow, an input it does not take, too deep, … */
-function refused(run: Run, state: SubworkflowState, outcome: RunStarted & { ok: false }): void {
+function refused(run: RunTurn, state: SubworkflowState, outcome: RunStarted & { ok: false }): void {
   const { child } = workOf(run);
   // A refusal stores nothing; the outcome of a start that got no answer is unknown.
   if (outcome.code === "attempts_exhausted") run.tell(workflowRunProtocol, child, "cancel", { reason: "parent_ended" });
@@ -109,7 +109,7 @@ function resultOf(end: RunEnd): StateResult {
 }
 
 /** What a blocking state came to stands at its `result_key` too. @throws StateFault */
-function conclusion(run: Run, { result_key }: SubworkflowState, result: StateResult): StateResult {
+function conclusion(run: RunTurn, { result_key }: SubworkflowState, result: StateResult): StateResult {
   if (result_key === null) return result;
   if (jsonBytes(result) > maxResultBytes) {
     throw new StateFault("blackboard_too_large", `The result is larger than ${maxResultBytes} bytes`);
@@ -118,7 +118,7 @@ function conclusion(run: Run, { result_key }: SubworkflowState, result: StateRes
   return result;
 }
 
-function noteTriggered(run: Run, { mode }: SubworkflowState, workflowId: string): void {
+function noteTriggered(run: RunTurn, { mode }: SubworkflowState, workflowId: string): void {
   const work = workOf(run);
   if (work.started) return;
   run.work({ ...work, started: true });
@@ -133,19 +133,19 @@ function noteTriggered(run: Run, { mode }: SubworkflowState, workflowId: string)
   });
 }
 
-function noteCompleted(run: Run, { result_key }: SubworkflowState): void {
+function noteCompleted(run: RunTurn, { result_key }: SubworkflowState): void {
   const { workflow } = workOf(run);
   const details = { result_key, completed_at: run.at };
   run.emit("SubworkflowCompleted", { message: `${workflow} completed`, ...about(run, details) });
 }
 
-function noteFailed(run: Run, reason: string): void {
+function noteFailed(run: RunTurn, reason: string): void {
   const { workflow } = workOf(run);
   const details = { reason, failed_at: run.at };
   run.emit("SubworkflowFailed", { message: `${workflow} failed: ${reason}`, ...about(run, details) });
 }
 
-function about(run: Run, details: { readonly [member: string]: Json }) {
+function about(run: RunTurn, details: { readonly [member: string]: Json }) {
   const { child } = workOf(run);
   return {
     state_name: run.current.name,

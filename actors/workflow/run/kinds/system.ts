@@ -8,7 +8,7 @@ import { reservedKeys } from "../blackboard/variables.ts";
 import { immediately, type KindOfState, type StateOf, type StateResult } from "../kind.ts";
 import { settle } from "../settling.ts";
 import { systemCommand } from "../shell/command-text.ts";
-import type { Run } from "../turn.ts";
+import type { RunTurn } from "../turn.ts";
 import { endOf, systemResult } from "./command-result.ts";
 
 /** Of activity `workflow.command`. */
@@ -72,7 +72,7 @@ function withoutProcess(): StateResult {
 }
 
 /** Writes all of its keys, or none when one of them is not the author's to write. */
-function updateBlackboard(run: Run, { env }: StateOf<"System">): StateResult {
+function updateBlackboard(run: RunTurn, { env }: StateOf<"System">): StateResult {
   const { states } = run.state.definition;
   const keys = Object.keys(env);
   const refused = keys.find((key) => reservedKeys.has(key) || Object.hasOwn(states, key));

@@ -3,10 +3,10 @@ import { shortened } from "../../../execution/ending.ts";
 import type { Transition } from "../../definition.ts";
 import { variablesOf } from "../blackboard/variables.ts";
 import type { StateResult } from "../kind.ts";
-import type { Run } from "../turn.ts";
+import type { RunTurn } from "../turn.ts";
 import { firstMatch, outcomeWithoutMatch } from "./conditions.ts";
 
-export type Decision = (
+export type NextStep = (
   | { readonly next: "state"; readonly transition: Transition }
   | { readonly next: "end" }
   | { readonly next: "failure"; readonly code: string; readonly reason: string }
@@ -15,7 +15,7 @@ export type Decision = (
   readonly faults: readonly string[];
 };
 
-export function decisionOf(run: Run, result: StateResult): Decision {
+export function decisionOf(run: RunTurn, result: StateResult): NextStep {
   const state = run.definition;
   const faults: string[] = [];
   const transition = firstMatch(state.transitions, {

@@ -8,7 +8,7 @@ import type { Command, ContainerRunState, Step, SystemState } from "../../defini
 import type { CommandRun } from "../activities.ts";
 import { mountsOf } from "../blackboard/mounts.ts";
 import { StateFault } from "../kind.ts";
-import { maxRenderedBytes, type Run } from "../turn.ts";
+import { maxRenderedBytes, type RunTurn } from "../turn.ts";
 import { scriptPlace } from "./argv.ts";
 import { maxArgumentBytes, renderShell, requireArgument, requireVariable } from "./text.ts";
 
@@ -28,7 +28,7 @@ interface Program {
  *
  * @throws StateFault `template_resolved_empty`, `template_value_invalid`, `unsafe_template_position`; TemplateError
  */
-export function systemCommand(run: Run, state: SystemState, instance_id: string): CommandRun {
+export function systemCommand(run: RunTurn, state: SystemState, instance_id: string): CommandRun {
   const program = programOf(run, state.command, false);
   const image = state.image === null ? null : imageOf(run, state.image);
   return {
@@ -50,7 +50,7 @@ export function systemCommand(run: Run, state: SystemState, instance_id: string)
 }
 
 /** The command of a ContainerRun state; throws as `systemCommand`. */
-export function containerCommand(run: Run, state: ContainerRunState, instance_id: string): CommandRun {
+export function containerCommand(run: RunTurn, state: ContainerRunState, instance_id: string): CommandRun {
   return {
     ...containerOf(run, state, instance_id),
     image_pull_policy: state.image_pull_policy,
@@ -66,7 +66,7 @@ export function containerCommand(run: Run, state: ContainerRunState, instance_id
  *
  * @param stateTimeoutMs of the whole state: no step is given longer
  */
-export function stepCommand(run: Run, step: Step, stateTimeoutMs: number | null, instance_id: string): CommandRun {
+export function stepCommand(run: RunTurn, step: Step, stateTimeoutMs: number | null, instance_id: string): CommandRun {
   const limit = stateTimeoutMs ?? defaultTimeoutMs;
   return {
     ...containerOf(run, step, instance_id),
@@ -78,7 +78,7 @@ export function stepCommand(run: Run, step: Step, stateTimeoutMs: number | null,
   };
 }
 
-function containerOf(run: Run, container: ContainerRunState | Step, instance_id: string) {
+function containerOf(run: RunTurn, container: ContainerRunState | Step, instance_id: string) {
   const command: Command = container.shell
     ? { form: "text", text: container.command.join(" ") }
     : { form: "list", list: container.command };
@@ -96,12 +96,12 @@ function containerOf(run: Run, container: ContainerRunState | Step, instance_id:
   };
 }
 
-function base(run: Run, instance_id: string) {
+function base(run: RunTurn, instance_id: string) {
   return { instance_id, workflow_name: run.state.header.workflow_name, state_name: run.current.name };
 }
 
 /** @param dropsBlanks whether blank elements of a list are left out */
-function programOf(run: Run, command: Command, dropsBlanks: boolean): Program {
+function programOf(run: RunTurn, command: Command, dropsBlanks: boolean): Program {
   const program =
     command.form === "text" ? textProgram(run, command.text) : listProgram(run, command.list, dropsBlanks);
   for (const argument of program.argv) requireArgument("An argument of the command", argument);
@@ -110,14 +110,14 @@ function programOf(run: Run, command: Command, dropsBlanks: boolean): Program {
   return program;
 }
 
-function textProgram(run: Run, text: string): Program {
+function textProgram(run: RunTurn, text: string): Program {
   const parts = run.renderParts(text);
   if (parts.every((part) => part.text.trim() === "")) throw empty("command");
   const { script, env } = renderShell(parts);
   return { argv: ["/bin/sh", "-c", script], env };
 }
 
-function listProgram(run: Run, list: readonly string[], dropsBlanks: boolean): Program {
+function listProgram(run: RunTurn, list: readonly string[], dropsBlanks: boolean): Program {
   const elements = list.map((element) => {
     const parts = run.renderParts(element);
     return {
@@ -137,7 +137,7 @@ function listProgram(run: Run, list: readonly string[], dropsBlanks: boolean): P
   return { argv: argv.with(place.index, script), env };
 }
 
-function environmentOf(run: Run, templates: Readonly<Record<string, string>>, values: Program["env"]) {
+function environmentOf(run: RunTurn, templates: Readonly<Record<string, string>>, values: Program["env"]) {
   const rendered = Object.entries(templates).map(([name, template]) => [name, run.render(template)] as const);
   const env: Record<string, string> = { ...inputsOf(run), ...Object.fromEntries(rendered), ...values };
   env.SVC_WORKFLOW_EXECUTION_ID = run.id;
@@ -153,7 +153,7 @@ function environmentOf(run: Run, templates: Readonly<Record<string, string>>, va
 }
 
 /** The run's input for programs that want all of it. One that no variable can hold is left out: commands run without. */
-function inputsOf(run: Run): { INTENT_INPUTS?: string } {
+function inputsOf(run: RunTurn): { INTENT_INPUTS?: string } {
   const { input = null, attachments = [] } = run.state.blackboard;
   const list: Json = Array.isArray(attachments) && attachments.length > 0 ? { attachments } : {};
   const text = JSON.stringify(isObject(input) ? { ...input, ...list } : { input, ...list });
@@ -161,7 +161,7 @@ function inputsOf(run: Run): { INTENT_INPUTS?: string } {
 }
 
 /** @param system whether it must lie where a System command may write */
-function workdirOf(run: Run, template: string, system: boolean): string {
+function workdirOf(run: RunTurn, template: string, system: boolean): string {
   const workdir = run.render(template);
   requireArgument("workdir", workdir);
   if (!workdir.startsWith("/")) throw invalid("workdir must be an absolute path");
@@ -174,7 +174,7 @@ function workdirOf(run: Run, template: string, system: boolean): string {
 
 const maxImageCharacters = 512;
 
-function imageOf(run: Run, template: string): string {
+function imageOf(run: RunTurn, template: string): string {
   const image = run.render(template).trim();
   if (image === "") throw empty("image");
   if (image.length > maxImageCharacters || !/^[A-Za-z0-9][A-Za-z0-9._:@/-]*$/.test(image)) {

@@ -6,7 +6,7 @@
  */
 
 import { executionEvents } from "../../../../actors/execution/events.ts";
-import { EXECUTION, execution } from "../../../../actors/execution/execution.ts";
+import { execution } from "../../../../actors/execution/execution.ts";
 import type { Json } from "../../../../actors/kernel/json.ts";
 import type { LogEntry, News, Runtime } from "../../../runtime/port.ts";
 import type { Sql } from "../../../store/postgres.ts";
@@ -150,7 +150,7 @@ export function openAgentFeeds(options: AgentFeedsOptions) {
     announced(news: readonly News[]): void {
       for (const { kind, entries } of news) {
         const [first] = entries;
-        if (kind !== EXECUTION || first === undefined) continue;
+        if (kind !== execution.kind || first === undefined) continue;
         // Every event is an object of one key, whose body names the agent.
         const [body] = Object.values(first.entry as Record<string, { readonly agent_id?: unknown }>);
         if (typeof body?.agent_id === "string") tell(body.agent_id);

@@ -1,6 +1,6 @@
 /** What an instance finds in its environment. */
 
-import type { Attempt } from "../../../../actors/execution/record/history.ts";
+import type { IterationSummary } from "../../../../actors/execution/record/history.ts";
 import { historyVariable } from "../../../../actors/execution/record/history.ts";
 import type { Header, Plan } from "../../../../actors/execution/start/plan.ts";
 
@@ -9,7 +9,7 @@ export interface InstanceFacts {
   readonly tenant: string;
   readonly iteration: number;
   /** Entries of the log `history`, oldest first. */
-  readonly history: readonly Attempt[];
+  readonly history: readonly IterationSummary[];
   readonly token: string;
   /** Address of the internal listener, without a path. */
   readonly gatewayUrl: string;

@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import type { JudgeValidator, Validator } from "../../../../actors/agent/manifest/results.ts";
 import { iterationValidate, type Measurement } from "../../../../actors/execution/activities.ts";
 import { execution } from "../../../../actors/execution/execution.ts";
-import { measureExitCode, passes } from "../../../../actors/execution/judging/verdict.ts";
+import { measureExitCode, passes } from "../../../../actors/execution/judging/validator-result.ts";
 import { type IterationResult, resultLog } from "../../../../actors/execution/start/plan.ts";
 import { BudgetExceeded, runGuarded } from "../../../lib/guarded.ts";
 import { type Activity, type Address, implement, type Runtime, Terminal } from "../../../runtime/port.ts";

@@ -4,7 +4,7 @@
  */
 
 import { readEvent } from "../../../../actors/execution/events.ts";
-import { EXECUTION, execution } from "../../../../actors/execution/execution.ts";
+import { execution } from "../../../../actors/execution/execution.ts";
 import type { StartRequest } from "../../../../actors/execution/start/request.ts";
 import type { Json } from "../../../../actors/kernel/json.ts";
 import { Problem } from "../../../../actors/kernel/problem.ts";
@@ -163,7 +163,7 @@ export async function cancelRouter({ runtime }: Pick<RouterRunOptions, "runtime"
 }
 
 export function addressOf({ tenant, executionId }: Pick<RouterRun, "tenant" | "executionId">): Address {
-  return { kind: EXECUTION, key: executionId, tenant };
+  return { kind: execution.kind, key: executionId, tenant };
 }
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms).unref());

@@ -3,8 +3,8 @@
 import { invalidAt, Problem } from "../../../../actors/kernel/problem.ts";
 import { readTime } from "../../../../actors/kernel/time.ts";
 import { isStorable, unusableText } from "../../../../actors/manifest/storable.ts";
-import { discardOf, StimulusStatus } from "../../../../actors/stimulus/life.ts";
 import { type StimulusRecord, stimulusElement, stimulusRecord } from "../../../../actors/stimulus/record.ts";
+import { discardOf, StimulusStatus } from "../../../../actors/stimulus/statuses.ts";
 import { listOf, type Page } from "../../../http/paging.ts";
 import type { Sql } from "../../../store/postgres.ts";
 import type { Audit } from "../../audit/port.ts";

@@ -6,7 +6,7 @@
 import type { Identity } from "../../../../actors/identity/identity.ts";
 import { invalidAt, Problem } from "../../../../actors/kernel/problem.ts";
 import { isStorable, unusableText } from "../../../../actors/manifest/storable.ts";
-import { type ReplayRefusal, replayRefusal } from "../../../../actors/stimulus/life.ts";
+import { type ReplayRefusal, replayRefusal } from "../../../../actors/stimulus/statuses.ts";
 import { type Arrival, receiverOf } from "../../../../actors/stimulus/stimulus.ts";
 import { asProblem, internalError } from "../../../http/problem.ts";
 import type { Sql } from "../../../store/postgres.ts";

@@ -1,7 +1,7 @@
 /** Reading verdicts out of whatever a judge says, and telling a judge what it needs within bounds. */
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { type JudgedRun, judgeInput, readVerdict } from "../../../../actors/execution/judging/judgement.ts";
+import { type JudgedRun, judgeInput, readVerdict } from "../../../../actors/execution/judging/judge-verdict.ts";
 import { cpuTimeOf } from "../../../harness/cpu-time.ts";
 
 describe("readVerdict", () => {

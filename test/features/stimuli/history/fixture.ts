@@ -1,6 +1,6 @@
 /** The routes of past stimuli over real stores; how a replay is routed is what a test says. */
 import { Problem, type ProblemCode } from "../../../../actors/kernel/problem.ts";
-import { failedStatusOf } from "../../../../actors/stimulus/life.ts";
+import { failedStatusOf } from "../../../../actors/stimulus/statuses.ts";
 import type { Arrival, ClassificationDetail, Settlement } from "../../../../actors/stimulus/stimulus.ts";
 import type { Audit } from "../../../../src/features/audit/port.ts";
 import { createAudit } from "../../../../src/features/audit/service.ts";

@@ -1,7 +1,7 @@
 /** The activity `workflow.agent`: what it starts, what it repeats, what it gives up and takes back. */
 
 import { beforeEach, describe, expect, test } from "bun:test";
-import { judgeInput } from "../../../../actors/execution/judging/judgement.ts";
+import { judgeInput } from "../../../../actors/execution/judging/judge-verdict.ts";
 import type { StartRequest } from "../../../../actors/execution/start/request.ts";
 import type { Json } from "../../../../actors/kernel/json.ts";
 import { Problem } from "../../../../actors/kernel/problem.ts";

@@ -1,7 +1,7 @@
 /** The activity `workflow.agent`: a run starts an agent, a judge or an output handler as an execution below itself. */
 
-import { EXECUTION, execution } from "../../../../../actors/execution/execution.ts";
-import { type JudgedRun, judgeInput } from "../../../../../actors/execution/judging/judgement.ts";
+import { execution } from "../../../../../actors/execution/execution.ts";
+import { type JudgedRun, judgeInput } from "../../../../../actors/execution/judging/judge-verdict.ts";
 import type { StartRequest } from "../../../../../actors/execution/start/request.ts";
 import type { Json } from "../../../../../actors/kernel/json.ts";
 import { Problem } from "../../../../../actors/kernel/problem.ts";
@@ -124,7 +124,7 @@ async function headerOf(runtime: AgentStartOptions["runtime"], { tenant, key }: 
 }
 
 async function factsOf({ judged }: AgentStartOptions, tenant: string, key: string | null): Promise<JudgedFacts | null> {
-  return key === null ? null : judged({ kind: EXECUTION, key, tenant });
+  return key === null ? null : judged({ kind: execution.kind, key, tenant });
 }
 
 /** A judge's usual input with what only the judged execution knows: its prompt, its tool calls, its volumes. */

@@ -1,7 +1,7 @@
 /** A manifest before the judges: deployed agents that say whether it should be registered. */
 
 import { consensusOf } from "../../../../../actors/execution/judging/consensus.ts";
-import { judgeInput, readVerdict, type Verdict } from "../../../../../actors/execution/judging/judgement.ts";
+import { type JudgeVerdict, judgeInput, readVerdict } from "../../../../../actors/execution/judging/judge-verdict.ts";
 import type { Json } from "../../../../../actors/kernel/json.ts";
 import { isUuid } from "../../../../http/route.ts";
 import type { Executions } from "../../../executions/port.ts";
@@ -51,7 +51,7 @@ export async function requireApproval(
     confidence,
     min_score,
     min_confidence,
-    reasoning: verdicts.map(({ reasoning }: Verdict) => reasoning),
+    reasoning: verdicts.map(({ reasoning }: JudgeVerdict) => reasoning),
   });
 }
 

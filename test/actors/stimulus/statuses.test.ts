@@ -9,7 +9,7 @@ import {
   retryAt,
   StimulusStatus as Statuses,
   type StimulusStatus,
-} from "../../../actors/stimulus/life.ts";
+} from "../../../actors/stimulus/statuses.ts";
 
 const statuses = Statuses.anyOf.map((one) => one.const);
 

@@ -2,10 +2,10 @@
 import type { Outcome } from "../../kernel/activity.ts";
 import type { AgentChild, Current, Work } from "./state.ts";
 
-type Ours = (current: Current) => boolean;
+type Concerns = (current: Current) => boolean;
 
 /** Of activity `workflow.command`. */
-export function commandIsOurs({ id }: Pick<Outcome, "id">): Ours {
+export function concernsCommand({ id }: Pick<Outcome, "id">): Concerns {
   return ({ work }) => {
     if (work.of === "command") return work.activity === id && work.result === null;
     return work.of === "commands" && work.steps.some(({ activity, result }) => activity === id && result === null);
@@ -13,17 +13,17 @@ export function commandIsOurs({ id }: Pick<Outcome, "id">): Ours {
 }
 
 /** Of activity `workflow.webhook`. */
-export function webhookIsOurs(runId: string, { id }: Pick<Outcome, "id">): Ours {
+export function concernsWebhook(runId: string, { id }: Pick<Outcome, "id">): Concerns {
   return ({ entry }) => id === webhookId(runId, entry);
 }
 
 /** @param id of an agent execution */
-export function childIsOurs(id: string): Ours {
+export function concernsChild(id: string): Concerns {
   return ({ work }) => childrenOf(work).some((child) => child.id === id);
 }
 
 /** @param id of a sub-workflow's run */
-export function runIsOurs(id: string): Ours {
+export function concernsRun(id: string): Concerns {
   return ({ work }) => work.of === "subworkflow" && work.child === id;
 }
 

@@ -12,7 +12,7 @@ import type { ExecutionState, Iteration } from "./state.ts";
 /** The answer of an execution; `Reply` is never where no caller waits. */
 export type Result<Reply> = Turn<ExecutionState, Reply, ExecutionMessages>;
 
-export class Life extends TurnEffects<ExecutionMessages> {
+export class ExecutionTurn extends TurnEffects<ExecutionMessages> {
   /** A copy; a handler that throws leaves the actor as it was. */
   readonly state: ExecutionState;
 
@@ -55,7 +55,7 @@ export class Life extends TurnEffects<ExecutionMessages> {
     return { state: this.state, effects: this.effects, ...(reply === undefined ? {} : { reply }) };
   }
   /** Closes the last turn: the actor and its logs go. */
-  farewell<Reply>(reply: Reply): Result<Reply> {
+  end<Reply>(reply: Reply): Result<Reply> {
     return { state: null, effects: this.effects, reply };
   }
 }

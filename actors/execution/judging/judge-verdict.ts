@@ -7,14 +7,14 @@ import type { MountPlan } from "../start/plan.ts";
 import { trimText } from "../trim.ts";
 
 /** A judge's finding, cut to what is kept of it. */
-export const Verdict = Type.Object({
+export const JudgeVerdict = Type.Object({
   score: Type.Number(),
   confidence: Type.Number(),
   reasoning: Type.String(),
   signals: Type.Array(Type.Object({ category: Type.String(), score: Type.Number(), message: Type.String() })),
   metadata: JsonObject,
 });
-export type Verdict = Static<typeof Verdict>;
+export type JudgeVerdict = Static<typeof JudgeVerdict>;
 
 const defaultConfidence = 0.8;
 /** How far into an output a verdict is looked for, and how long it may be; in characters. */
@@ -32,7 +32,7 @@ const keptMetadataCharacters = 4096;
  * Reads the first JSON object of an output. Null: no verdict.
  * @param reasons members that may hold the reasoning; the first that does counts
  */
-export function readVerdict(output: string, reasons: readonly string[] = ["reasoning"]): Verdict | null {
+export function readVerdict(output: string, reasons: readonly string[] = ["reasoning"]): JudgeVerdict | null {
   const found = firstObject(output);
   if (found === null) return null;
   const { score, confidence = defaultConfidence, signals, metadata } = found;
@@ -49,7 +49,7 @@ export function readVerdict(output: string, reasons: readonly string[] = ["reaso
 
 const isShare = (value: unknown): value is number => typeof value === "number" && value >= 0 && value <= 1;
 
-function readSignals(value: unknown): Verdict["signals"] {
+function readSignals(value: unknown): JudgeVerdict["signals"] {
   if (!Array.isArray(value)) return [];
   return value.slice(0, keptSignals).flatMap((signal: unknown) => {
     if (!isObject(signal)) return [];
@@ -62,9 +62,9 @@ function readSignals(value: unknown): Verdict["signals"] {
 }
 
 /** Metadata beyond its room is dropped as a whole: half a JSON value says nothing. */
-function readMetadata(value: unknown): Verdict["metadata"] {
+function readMetadata(value: unknown): JudgeVerdict["metadata"] {
   if (!isObject(value) || JSON.stringify(value).length > keptMetadataCharacters) return {};
-  return storable(value) as Verdict["metadata"];
+  return storable(value) as JudgeVerdict["metadata"];
 }
 
 /** The first JSON object in a text; other text may stand around it. */
