@@ -1,4 +1,4 @@
-/** What the rest of the house may ask of the actor runtime. */
+/** What the rest of the service may ask of the actor runtime. */
 import type { Static } from "@sinclair/typebox";
 import type { ActivityDefinition, InputOf, OutputOf } from "../../actors/kernel/activity.ts";
 import type { AnyActorDefinition } from "../../actors/kernel/actor.ts";

@@ -22,8 +22,8 @@ function hostOf(url: string | undefined): string {
   return url !== undefined && URL.canParse(url) ? new URL(url).hostname : "localhost";
 }
 
-export interface Letter {
-  /** The same whenever the same letter is sent again: readers' programs show it once. */
+export interface MailMessage {
+  /** The same whenever the same message is sent again: readers' programs show it once. */
   readonly id: string;
   /** One address. */
   readonly to: string;
@@ -33,7 +33,7 @@ export interface Letter {
 
 export interface Mail {
   /** @throws when the server did not take it */
-  send(letter: Letter): Promise<void>;
+  send(message: MailMessage): Promise<void>;
   close(): void;
 }
 

@@ -77,7 +77,7 @@ export function mayPublish({ identity, tenant }: Caller): boolean {
 }
 
 /**
- * Lets everybody change what is their tenant's, and global publishers what is everybody's.
+ * A tenant's callers may change its own agents; only global publishers may change the global ones.
  * @throws Problem 403 `global_scope_forbidden`
  */
 export function checkMayChange(caller: Caller, { scope }: Pick<LockedAgent, "scope">): void {

@@ -1,4 +1,4 @@
-/** What can be done with agents. Routes, executions and later the management tools all come through here. */
+/** What can be done with agents. Routes and executions come through here. */
 
 import { LRUCache } from "lru-cache";
 import type { AgentSpec } from "../../../actors/agent/manifest/spec.ts";

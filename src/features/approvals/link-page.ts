@@ -32,7 +32,7 @@ export function questionPage(approval: PendingApproval): Response {
   const subject = [workflow_name, state_name].filter((name) => name !== null).join(" / ");
   return page(
     200,
-    "A decision is asked of you",
+    "Your decision is needed",
     `<p>${escaped(subject)}</p>
 <pre>${escaped(prompt)}</pre>
 <form method="post">

@@ -15,7 +15,7 @@ import {
   type Runtime,
   Terminal,
 } from "../../runtime/port.ts";
-import { letterOf } from "./letter.ts";
+import { mailMessageOf } from "./mail-message.ts";
 import { hashOf, linkTo, newToken } from "./token.ts";
 
 export interface NotifyOptions {
@@ -127,7 +127,7 @@ async function write(
 ): Promise<void> {
   const isOver = news.event === "resolved" || publicUrl === null;
   const link = isOver ? null : await linkFor(recipient, context, publicUrl);
-  await mail.send({ id: context.id, to: recipient, ...letterOf(news, link) });
+  await mail.send({ id: context.id, to: recipient, ...mailMessageOf(news, link) });
 }
 
 /** A link of the recipient's own; null for one who may not decide, and once it is decided. */

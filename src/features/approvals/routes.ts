@@ -68,7 +68,7 @@ export function approvalRoutes({ approvals, sql }: ApprovalRoutesOptions): reado
     defineRoute({
       method: "GET",
       path: "/v1/human-approvals/:id/history",
-      summary: "Everything about an approval, whatever its status",
+      summary: "Everything about an approval, in any status",
       scope: "approval:read",
       params: RequestId,
       responses: { 200: ApprovalRecord },
@@ -110,7 +110,7 @@ export function approvalRoutes({ approvals, sql }: ApprovalRoutesOptions): reado
     defineRoute({
       method: "POST",
       path: "/v1/human-approvals/:id/links",
-      summary: "Make a decision link for somebody; it is shown this once",
+      summary: "Make a decision link for a recipient; it is shown this once",
       scope: "approval:approve",
       params: RequestId,
       body: jsonBody(LinkBody),

@@ -1,4 +1,4 @@
-/** What can be done with approvals. Routes, workflow signals and later the tools all come through here. */
+/** What can be done with approvals. Routes and workflow signals both come through here. */
 
 import { approval } from "../../../actors/approval/approval.ts";
 import type {
@@ -263,7 +263,7 @@ function alreadyDecided({
 
 const refusals: Readonly<Record<ForbiddenCode, string>> = {
   approver_not_allowed: "You are not among those who may decide this",
-  self_approval_forbidden: "Whoever started the execution may not decide this",
+  self_approval_forbidden: "The person who started the execution may not decide this",
   insufficient_scope: "Deciding about a fleet run needs the scope aegis.edge.fleet.manage",
 };
 

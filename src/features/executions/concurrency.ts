@@ -48,7 +48,7 @@ type Reply = readonly [outcome: number, used: number, age: number];
 
 export function openConcurrency(options: ConcurrencyOptions): Concurrency {
   const redis = openRedis(options.redisUrl);
-  const comparing = new Comparing(redis, options);
+  const reconciliation = new Reconciliation(redis, options);
   const { compareEveryMs = 20_000 } = options;
 
   async function reserve(tenant: string, executionId: string, limit: number, exempt: boolean): Promise<Reply> {
@@ -56,10 +56,10 @@ export function openConcurrency(options: ConcurrencyOptions): Concurrency {
     const ask = () => inTime(redis.eval(reserveScript, 1, key, executionId, exempt ? -1 : limit) as Promise<Reply>);
     let reply = await ask();
     if (reply[0] === 1) {
-      if (reply[2] > compareEveryMs) void comparing.run(tenant).catch(() => {});
+      if (reply[2] > compareEveryMs) void reconciliation.run(tenant).catch(() => {});
       return reply;
     }
-    await comparing.run(tenant);
+    await reconciliation.run(tenant);
     reply = await ask();
     return reply;
   }
@@ -89,7 +89,7 @@ export function openConcurrency(options: ConcurrencyOptions): Concurrency {
 }
 
 /** Comparisons of a tenant's reservations with the records; each caller gets one that began after it asked. */
-class Comparing {
+class Reconciliation {
   readonly #running = new Map<string, Promise<void>>();
   readonly #next = new Map<string, Promise<void>>();
   constructor(

@@ -1,4 +1,4 @@
-/** What can be done with executions. Routes, agents and later the management tools all come through here. */
+/** What can be done with executions. Routes and agents come through here. */
 
 import { Value } from "@sinclair/typebox/value";
 import { executionEvents, isTerminal } from "../../../actors/execution/events.ts";

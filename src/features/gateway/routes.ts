@@ -135,24 +135,33 @@ async function wire(
   }
 }
 
-interface Place {
+interface LogPosition {
   readonly log: string;
   readonly from: number;
   readonly seq: number;
 }
 
-async function withConversation(runtime: Pick<Runtime, "of">, at: Address, final: Final, { log, from, seq }: Place) {
+async function withConversation(
+  runtime: Pick<Runtime, "of">,
+  at: Address,
+  final: Final,
+  { log, from, seq }: LogPosition,
+) {
   const entries = await readLog(runtime, at, defineLog(log, LoopEntry), from, seq);
   return { ...final, conversation: conversationOf(entries.map(({ entry }) => entry)) };
 }
 
-async function replay(runtime: Pick<Runtime, "of">, at: Address, place: Place): Promise<Reply<200, GatewayMessage>> {
-  const [stored] = await readLog(runtime, at, defineLog(place.log, LoopEntry), place.seq, place.seq);
+async function replay(
+  runtime: Pick<Runtime, "of">,
+  at: Address,
+  position: LogPosition,
+): Promise<Reply<200, GatewayMessage>> {
+  const [stored] = await readLog(runtime, at, defineLog(position.log, LoopEntry), position.seq, position.seq);
   const entry = stored?.entry;
   const headers = { "Idempotent-Replay": "true" };
   if (entry?.entry === "dispatch") return reply(200, entry.dispatch, headers);
-  if (entry?.entry === "final") return reply(200, await withConversation(runtime, at, entry.final, place), headers);
-  throw new Error(`entry ${place.seq} of ${place.log} is no stored reply`);
+  if (entry?.entry === "final") return reply(200, await withConversation(runtime, at, entry.final, position), headers);
+  throw new Error(`entry ${position.seq} of ${position.log} is no stored reply`);
 }
 
 const executionNotFound = (): Problem => new Problem("execution_not_found", "Execution not found");

@@ -1,4 +1,4 @@
-/** The SQL of schedules. Agents of every tenant: a schedule runs for nobody who asks. */
+/** The SQL of schedules. Agents of every tenant: schedules run without a caller. */
 import type { ScheduleSpec } from "../../../actors/agent/manifest/spec.ts";
 import { texts } from "../../store/array-literal.ts";
 import type { Sql } from "../../store/postgres.ts";
@@ -49,7 +49,7 @@ export function scheduleRecords(sql: Sql) {
 
     /**
      * Takes a moment for the agent, unless it or a later one was taken already.
-     * @returns false when somebody else was faster, or the agent is gone
+     * @returns false when another node was first, or the agent is gone
      */
     async claim(agentId: string, fireAt: Date, executionId: string): Promise<boolean> {
       const rows = await sql`

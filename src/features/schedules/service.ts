@@ -1,7 +1,7 @@
 /**
  * Agents that start by themselves.
  *
- * The records of the agents say who is to start when; BullMQ's job schedulers only ring the bell. Each has the id of
+ * The records of the agents say who is to start when; BullMQ's job schedulers only trigger. Each has the id of
  * its agent. They are settled after every change of an agent, and compared with the records at boot and every minute:
  * what a crash left unsettled is settled then, and what Redis lost comes back.
  */
@@ -73,7 +73,7 @@ export function openSchedules(options: SchedulesOptions): Schedules {
     const known = await queue.getJobScheduler(agentId);
     if (known?.template?.data?.terms === termsOf(agent)) return;
     // No job fired while there was no scheduler; a moment that has just passed is made up for.
-    if (known === undefined) await ringLate(agent);
+    if (known === undefined) await fireLate(agent);
     const anchor = agent.deployed_at.getTime();
     const { schedule } = agent;
     const next = nextFire(schedule, anchor, now());
@@ -87,7 +87,7 @@ export function openSchedules(options: SchedulesOptions): Schedules {
     await queue.upsertJobScheduler(agentId, repeat, { name: "start", data, opts: retry });
   }
 
-  async function ringLate(agent: ScheduledAgent): Promise<void> {
+  async function fireLate(agent: ScheduledAgent): Promise<void> {
     const due = latestFire(agent.schedule, agent.deployed_at.getTime(), now());
     if (due === null || momentOf(agent, due) === null) return;
     const data: ScheduleJob = { agent_id: agent.agent_id, terms: termsOf(agent), due };
@@ -99,10 +99,10 @@ export function openSchedules(options: SchedulesOptions): Schedules {
     return fireFor(schedule, { anchor, due, since, now: Math.max(now(), due) });
   }
 
-  /** The bell rang. @throws when the start may succeed later */
-  async function ring({ agent_id, terms, due: named }: ScheduleJob, scheduled: number): Promise<void> {
+  /** A scheduler fired. @throws when the start may succeed later */
+  async function fire({ agent_id, terms, due: named }: ScheduleJob, scheduled: number): Promise<void> {
     const [agent] = await records.scheduled([agent_id]);
-    // Changed or gone since the bell was hung up.
+    // Changed or gone since the scheduler was set.
     if (agent === undefined || termsOf(agent) !== terms) return settle(agent_id);
     const fire = momentOf(agent, named ?? scheduled);
     if (fire === null) return;
@@ -146,15 +146,15 @@ export function openSchedules(options: SchedulesOptions): Schedules {
 
   async function compare(): Promise<void> {
     // Redis first: an agent that is settled meanwhile is in the records read after it.
-    const hung = new Map((await queue.getJobSchedulers()).map(({ key, template }) => [key, template?.data?.terms]));
+    const existing = new Map((await queue.getJobSchedulers()).map(({ key, template }) => [key, template?.data?.terms]));
     const unsettled: string[] = [];
     for await (const page of records.everyScheduled()) {
       for (const agent of page) {
-        if (hung.get(agent.agent_id) !== termsOf(agent)) unsettled.push(agent.agent_id);
-        hung.delete(agent.agent_id);
+        if (existing.get(agent.agent_id) !== termsOf(agent)) unsettled.push(agent.agent_id);
+        existing.delete(agent.agent_id);
       }
     }
-    for (const agentId of [...unsettled, ...hung.keys()]) await settle(agentId);
+    for (const agentId of [...unsettled, ...existing.keys()]) await settle(agentId);
   }
 
   function compareNow(): Promise<void> {
@@ -166,7 +166,7 @@ export function openSchedules(options: SchedulesOptions): Schedules {
 
   const unsettled = (error: unknown) => log("schedules_unsettled", { error: String(error) });
   // A job whose moment passed while no node ran fires at once; the comparison leaves it alone.
-  work(concurrency, ring);
+  work(concurrency, fire);
   void compareNow().catch(unsettled);
   const timer = setInterval(() => void compareNow().catch(unsettled), compareEveryMs);
 

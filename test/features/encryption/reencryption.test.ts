@@ -1,4 +1,4 @@
-/** Reencryption after a rotation of the master key, over the table of source routes. */
+/** Reencryption after a rotation of the master key, over the table of sources. */
 import { afterAll, beforeEach, expect, test } from "bun:test";
 import { createEncryption } from "../../../src/features/encryption/encryption.ts";
 import { masterKeyOf } from "../../../src/features/encryption/envelope.ts";

@@ -76,15 +76,15 @@ async function streamAgent(
     stream.end();
     return;
   }
-  const alarm = new Alarm();
-  const { feed, leave } = feeds.follow(key, () => alarm.ring());
+  const signal = new Signal();
+  const { feed, leave } = feeds.follow(key, () => signal.set());
   stream.onClose = () => {
     leave();
-    alarm.ring();
+    signal.set();
   };
   if (stream.closed) return leave();
   stream.comment("open");
-  await followFeed(feeds, feed, options, stream, alarm);
+  await followFeed(feeds, feed, options, stream, signal);
 }
 
 async function followFeed(
@@ -92,16 +92,16 @@ async function followFeed(
   feed: Feed,
   options: StreamOptions,
   stream: EventStream,
-  alarm: Alarm,
+  signal: Signal,
 ): Promise<void> {
   let { after } = options;
   while (!stream.closed) {
     // Events that are numbered from here on wake it again.
-    alarm.quiet();
+    signal.reset();
     const { isOver } = feed;
     after = await sendAll((at) => feeds.readShared(feed, at), after, options, stream);
     if (isOver) stream.end();
-    if (!stream.closed) await alarm.rung();
+    if (!stream.closed) await signal.wait();
   }
 }
 
@@ -135,17 +135,17 @@ function isRemoval({ entry }: LogEntry): boolean {
   return eventName(entry) === "agent_removed";
 }
 
-/** Remembers that it rang until it is told to be quiet. */
-class Alarm {
-  #ringing = Promise.withResolvers<void>();
+/** Remembers that it was set until it is reset. */
+class Signal {
+  #whenSet = Promise.withResolvers<void>();
 
-  ring(): void {
-    this.#ringing.resolve();
+  set(): void {
+    this.#whenSet.resolve();
   }
-  quiet(): void {
-    this.#ringing = Promise.withResolvers<void>();
+  reset(): void {
+    this.#whenSet = Promise.withResolvers<void>();
   }
-  rung(): Promise<void> {
-    return this.#ringing.promise;
+  wait(): Promise<void> {
+    return this.#whenSet.promise;
   }
 }

@@ -46,7 +46,7 @@ export function deliverySendActivity(options: DeliveryOptions): Activity {
     async ({ delivery }, context) => {
       const { actor, attempt, signal } = context;
       try {
-        const { destination, body } = await letter(options, actor, delivery);
+        const { destination, body } = await addressedDelivery(options, actor, delivery);
         return { status: await post(destination, body, context, outside) };
       } catch (error) {
         if (signal.aborted || error instanceof Terminal) throw error;
@@ -60,7 +60,7 @@ export function deliverySendActivity(options: DeliveryOptions): Activity {
 }
 
 /** @throws Terminal when the execution was erased */
-async function letter(
+async function addressedDelivery(
   { runtime, plans }: DeliveryOptions,
   actor: Address,
   index: number,

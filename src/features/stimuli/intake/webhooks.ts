@@ -22,7 +22,7 @@ export interface WebhookOptions {
   readonly failed: FailedVerifications;
   readonly budget: BodyBudget;
   readonly intake: Intake;
-  /** Counts what was turned away before it was anybody's. */
+  /** Counts deliveries refused before their tenant was known. */
   readonly refused: (code: string) => void;
   /** Unix milliseconds. */
   readonly now: () => number;

@@ -24,13 +24,13 @@ export const sources = defineFeature({
   needs: { agents, audit, encryption, definitions },
   settings: {
     stimulusRoutesFile: text("SVC_STIMULUS_ROUTES_FILE", {
-      meaning: "YAML file of source routes and routers that are made at the start where there are none yet",
+      meaning: "YAML file of sources and routers that are made at the start where there are none yet",
       pattern: anyText.pattern,
       bounds: "a path",
       default: "",
     }),
   },
-  help: `Secrets of webhooks, beside those of source routes; names in capitals, other characters as _:
+  help: `Secrets of webhooks, beside those of stored sources; names in capitals, other characters as _:
   SVC_WEBHOOK_SECRET_<SOURCE>            of a source, for one tenant:
   SVC_WEBHOOK_TENANT_<SOURCE>              this one, else
   SVC_WEBHOOK_DEFAULT_TENANT               this one, else svc-system
@@ -50,7 +50,7 @@ export const sources = defineFeature({
     const findAgent = agents.identify;
     const sources = createSources({ sql, encryption, environment, findAgent, report: info, now });
     const failed = openFailedVerifications({ redisUrl, prefix, now });
-    const routes = createSourceService({
+    const service = createSourceService({
       sql,
       encryption,
       audit,
@@ -64,7 +64,7 @@ export const sources = defineFeature({
     const routers = createRouters({ sql, audit, definitions, findAgent, changed: sources.forgetRouter, now });
     return {
       service: { ...sources, failed },
-      routes: sourceRoutes({ routes, routers }),
+      routes: sourceRoutes({ sources: service, routers }),
       sweeps: [() => encryption.startReencryption(encryptedColumns)],
       async close() {
         await sources.close();

@@ -26,7 +26,7 @@ export interface SourceRow {
   readonly rate_per_minute: number | null;
   readonly description: string;
   readonly secret_version: number;
-  /** Sealed. */
+  /** Encrypted. */
   readonly secret: string | null;
   readonly previous_secret: string | null;
   readonly previous_expires_at: Date | null;
@@ -37,7 +37,7 @@ export interface SourceRow {
   readonly created_by: { readonly kind: string; readonly sub: string };
 }
 
-/** With its rank among the routes of its source. */
+/** With its rank among the sources of its name. */
 export interface ShownRow extends SourceRow {
   /** Whether it is one of the oldest of its name, in any tenant. */
   readonly is_among_oldest: boolean;

@@ -24,7 +24,7 @@ const SourceId = Type.Object({ id: uuidParam() });
 
 const changerOf = (call: Call): Changer => ({ tenant: call.tenant, identity: call.identity, by: auditedBy(call) });
 
-export function sourceRoutes({ routes, routers }: { routes: SourceService; routers: Routers }): readonly Route[] {
+export function sourceRoutes({ sources, routers }: { sources: SourceService; routers: Routers }): readonly Route[] {
   const change = (method: "PATCH" | "PUT") =>
     defineRoute({
       method,
@@ -37,7 +37,7 @@ export function sourceRoutes({ routes, routers }: { routes: SourceService; route
       params: SourceId,
       body: jsonBody(SourceChange),
       responses: { 200: ChangedSource },
-      handler: (call) => routes[method === "PATCH" ? "patch" : "replace"](changerOf(call), call.params.id, call.body),
+      handler: (call) => sources[method === "PATCH" ? "patch" : "replace"](changerOf(call), call.params.id, call.body),
     });
   return [
     ...routerRoutes(routers),
@@ -48,7 +48,7 @@ export function sourceRoutes({ routes, routers }: { routes: SourceService; route
       scope: "stimulus:list",
       query: SourceFilter,
       responses: { 200: listSchema("routes", SourceRecord) },
-      handler: (call) => routes.list(call.tenant, call.query.source ?? null, pageOf(call.query, 1)),
+      handler: (call) => sources.list(call.tenant, call.query.source ?? null, pageOf(call.query, 1)),
     }),
     defineRoute({
       method: "POST",
@@ -58,7 +58,7 @@ export function sourceRoutes({ routes, routers }: { routes: SourceService; route
       body: jsonBody(NewSource),
       responses: { 201: ChangedSource },
       handler: async (call) => {
-        const record = await routes.create(changerOf(call), call.body);
+        const record = await sources.create(changerOf(call), call.body);
         return reply(201, record, { Location: `${base}/${record.id}` });
       },
     }),
@@ -69,7 +69,7 @@ export function sourceRoutes({ routes, routers }: { routes: SourceService; route
       scope: "stimulus:read",
       params: SourceId,
       responses: { 200: SourceRecord },
-      handler: (call) => routes.detail(call.tenant, call.params.id),
+      handler: (call) => sources.detail(call.tenant, call.params.id),
     }),
     change("PATCH"),
     change("PUT"),
@@ -80,7 +80,7 @@ export function sourceRoutes({ routes, routers }: { routes: SourceService; route
       scope: "stimulus:manage",
       params: SourceId,
       responses: { 200: SourceDeleted },
-      handler: (call) => routes.remove(changerOf(call), call.params.id),
+      handler: (call) => sources.remove(changerOf(call), call.params.id),
     }),
     defineRoute({
       method: "POST",
@@ -90,7 +90,7 @@ export function sourceRoutes({ routes, routers }: { routes: SourceService; route
       params: SourceId,
       body: jsonBody(Rotation, { optional: true }),
       responses: { 200: Rotated },
-      handler: (call) => routes.rotate(changerOf(call), call.params.id, call.body),
+      handler: (call) => sources.rotate(changerOf(call), call.params.id, call.body),
     }),
   ];
 }

@@ -46,11 +46,11 @@ const changeable = {
   description: Type.Optional(Type.String({ maxLength: 1024 })),
 };
 
-/** What a new route is made of; what it leaves out gets its default. */
+/** What a new source is made of; what it leaves out gets its default. */
 export const NewSource = Type.Object({ source: Text, ...changeable }, strict);
 export type NewSource = Static<typeof NewSource>;
 
-/** Members of a route to change, or all of them. */
+/** Members of a source to change, or all of them. */
 export const SourceChange = Type.Object({ source: Type.Optional(Text), ...changeable }, strict);
 export type SourceChange = Static<typeof SourceChange>;
 

@@ -26,7 +26,7 @@ export function settingsOf(row: SourceRow): SourceSettings {
   return { ...settings, description: row.description };
 }
 
-/** What the wire says of a route's settings; nothing secret is among them. */
+/** What the wire says of a source's settings; nothing secret is among them. */
 export function shownSettings(settings: SourceSettings) {
   return {
     source: settings.source,

@@ -2,7 +2,7 @@
 import { isUuid } from "../../../http/route.ts";
 import { texts } from "../../../store/array-literal.ts";
 import type { Sql } from "../../../store/postgres.ts";
-import { everybody, type Reference, workflowRecords } from "./records.ts";
+import { globalOwner, type Reference, workflowRecords } from "./records.ts";
 
 export interface WorkflowChoice {
   readonly workflow_id: string;
@@ -34,11 +34,11 @@ export function workflowChoices(sql: Sql) {
         order by w.name collate "C" limit ${limit}`;
     },
 
-    /** Those of the named ones that the tenant sees, by name; under a name its own before everybody's. */
+    /** Those of the named ones that the tenant sees, by name; under a name its own before a global one. */
     async listed(tenant: string, refs: readonly string[]): Promise<readonly ListedChoice[]> {
       const storable = refs.filter((ref) => !ref.includes("\0"));
       const ids = storable.filter(isUuid).map((id) => id.toLowerCase());
-      const owners = texts([tenant, everybody]);
+      const owners = texts([tenant, globalOwner]);
       return sql<ListedChoice[]>`
         select * from (
           select ${columns}, true as pinned from workflows w

@@ -22,7 +22,7 @@ export interface WorkflowsOptions {
   readonly newId: () => string;
 }
 
-/** Somebody who changes definitions. */
+/** A caller who changes definitions. */
 export interface Caller {
   readonly identity: Identity;
   /** The effective tenant. */

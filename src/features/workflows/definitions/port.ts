@@ -1,4 +1,4 @@
-/** What the rest of the house may ask of workflow definitions. */
+/** What the rest of the service may ask of workflow definitions. */
 import type { ResolvedWorkflow } from "../../../../actors/workflow/run/start/request.ts";
 
 export interface WorkflowLookup {

@@ -13,18 +13,18 @@ import type { Scope } from "./schema.ts";
  * Owner of what every tenant sees; no tenant can be called so. Global definitions show as the system tenant's; what
  * that tenant registers for itself is as much its own as any tenant's.
  */
-export const everybody = "*";
+export const globalOwner = "*";
 
-export const ownerOf = (tenant: string, scope: Scope): string => (scope === "global" ? everybody : tenant);
-export const scopeOf = (owner: string): Scope => (owner === everybody ? "global" : "tenant");
+export const ownerOf = (tenant: string, scope: Scope): string => (scope === "global" ? globalOwner : tenant);
+export const scopeOf = (owner: string): Scope => (owner === globalOwner ? "global" : "tenant");
 /** The tenant that answers for it. */
-export const tenantOf = (owner: string): string => (owner === everybody ? systemTenant : owner);
+export const tenantOf = (owner: string): string => (owner === globalOwner ? systemTenant : owner);
 
 export type Transaction = TransactionSql<Record<string, never>>;
 
 export interface WorkflowRow {
   readonly workflow_id: string;
-  /** Its owner: a tenant, or everybody. */
+  /** Its owner: a tenant, or `globalOwner`. */
   readonly tenant: string;
   readonly name: string;
   readonly version: string;
@@ -108,7 +108,7 @@ export interface Located {
   readonly revision: string;
 }
 
-const ownersOf = (tenant: string): string => texts([tenant, everybody]);
+const ownersOf = (tenant: string): string => texts([tenant, globalOwner]);
 
 export type WorkflowRecords = ReturnType<typeof workflowRecords>;
 
@@ -131,7 +131,7 @@ export function workflowRecords(sql: Sql) {
         select asked.place::int, found.* from unnest(${texts(keys.map(({ tenant }) => tenant))}::text[],
           ${texts(keys.map(({ name }) => name))}::text[]) with ordinality as asked (tenant, name, place),
           lateral (select w.workflow_id, w.tenant, w.name, w.version, w.revision from workflows w
-            where w.name = asked.name and w.tenant in (asked.tenant, ${everybody})
+            where w.name = asked.name and w.tenant in (asked.tenant, ${globalOwner})
             order by (w.tenant = asked.tenant) desc, w.version_order desc, w.created_at desc limit 1) as found`;
     return new Map(rows.map(({ place, ...row }) => [nameOf(keys[place - 1] as Named), row]));
   }, nameOf);

@@ -15,7 +15,15 @@ import {
   workflowNotFound,
 } from "./parts.ts";
 import type { Definitions, WorkflowLookup } from "./port.ts";
-import { everybody, ownerOf, type Reference, scopeOf, tenantOf, type WorkflowRow, workflowRecords } from "./records.ts";
+import {
+  globalOwner,
+  ownerOf,
+  type Reference,
+  scopeOf,
+  tenantOf,
+  type WorkflowRow,
+  workflowRecords,
+} from "./records.ts";
 import { registering } from "./register.ts";
 import type { Deleted, Scope, ScopeChanged, WorkflowDetail, WorkflowElement, WorkflowFilter } from "./schema.ts";
 import { versionElement, workflowDetail, workflowElement } from "./wire.ts";
@@ -158,7 +166,7 @@ export function createWorkflows(options: WorkflowsOptions) {
     },
 
     /**
-     * Moves every version of a name to everybody, or to the caller's tenant; ids stay.
+     * Makes every version of a name global, or moves it to the caller's tenant; ids stay.
      * @throws Problem 404 `workflow_not_found`, 403 `global_scope_forbidden`, 409 `workflow_name_taken`
      */
     async setScope(caller: Caller, reference: Reference, scope: Scope): Promise<ScopeChanged> {
@@ -221,8 +229,8 @@ export function createWorkflows(options: WorkflowsOptions) {
 }
 
 function ownersOf(tenant: string, { scope, visible = false }: WorkflowFilter): readonly string[] {
-  if (scope === "global") return [everybody];
-  return scope === undefined && visible ? [tenant, everybody] : [tenant];
+  if (scope === "global") return [globalOwner];
+  return scope === undefined && visible ? [tenant, globalOwner] : [tenant];
 }
 
 function inUse(executionIds: readonly string[]): Problem {

@@ -30,7 +30,7 @@ export function workflowElement(row: WorkflowRow, executionCount: number): Workf
   };
 }
 
-/** @param reader the tenant that is shown it: what is everybody's keeps its publishers' secrets from the others */
+/** @param reader the tenant that is shown it: a global workflow keeps its publishers' secrets from the others */
 export function workflowDetail(row: WorkflowDocumentRow, executionCount: number, reader: string): WorkflowDetail {
   const manifest_yaml = tenantOf(row.tenant) === reader ? row.manifest_yaml : withoutSecrets(row.manifest_yaml);
   return { ...workflowElement(row, executionCount), manifest_yaml, metadata: row.metadata };

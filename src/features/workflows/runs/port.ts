@@ -1,4 +1,3 @@
-/** What other features are answered when they start a run. */
 /** The answer to a start. */
 export interface StartedRun {
   readonly execution_id: string;

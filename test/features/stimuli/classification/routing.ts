@@ -10,7 +10,7 @@ import {
 import { createAcceptance } from "../../../../src/features/stimuli/intake/acceptance.ts";
 import type { Router, StimulusSource } from "../../../../src/features/stimuli/sources/port.ts";
 import { workflowChoices } from "../../../../src/features/workflows/definitions/choices.ts";
-import { everybody, workflowRecords } from "../../../../src/features/workflows/definitions/records.ts";
+import { globalOwner, workflowRecords } from "../../../../src/features/workflows/definitions/records.ts";
 import type { TailListener } from "../../../../src/runtime/port.ts";
 import { fakeRuntime } from "../../../harness/runtime/fake-runtime.ts";
 import { freshStores, type TestStores } from "../../../harness/stores.ts";
@@ -116,13 +116,13 @@ export async function openRouting(shared?: TestStores) {
       return classifier;
     },
 
-    /** @param tenant null: everybody's. @returns the workflow's id */
+    /** @param tenant null: globalOwner's. @returns the workflow's id */
     async workflow(tenant: string | null, name: string, version = "1.0.0"): Promise<string> {
       const id = newId();
       await stores.sql.begin((tx) =>
         records.insert(
           tx,
-          tenant ?? everybody,
+          tenant ?? globalOwner,
           id,
           {
             name,

@@ -59,7 +59,7 @@ export async function openFixture(environment: Readonly<Record<string, string>> 
       now,
     });
     const parts = { sql: stores.sql, encryption, audit, definitions: definitions as Definitions, now, newId };
-    const routes = createSourceService({
+    const service = createSourceService({
       ...parts,
       environment: secrets,
       publicUrl: "https://svc.test",
@@ -67,7 +67,7 @@ export async function openFixture(environment: Readonly<Record<string, string>> 
     });
     const routers = createRouters({ ...parts, findAgent, changed: sources.forgetRouter });
     const app = createApp({
-      routes: sourceRoutes({ routes, routers }),
+      routes: sourceRoutes({ sources: service, routers }),
       authenticator: believing,
       logger: createLogger("info", { write: (line) => void log.push(line) }),
       metrics: null,

@@ -1,4 +1,4 @@
-/** The API of source routes (docs/reference/stimuli.md). */
+/** The API of sources (docs/reference/stimuli.md). */
 import { afterAll, describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { caller } from "../../../harness/callers.ts";

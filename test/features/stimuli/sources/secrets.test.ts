@@ -1,4 +1,4 @@
-/** Secrets of source routes outlive a rotation of the master key. */
+/** Secrets of sources outlive a rotation of the master key. */
 import { afterAll, expect, test } from "bun:test";
 import { createEncryption } from "../../../../src/features/encryption/encryption.ts";
 import { masterKeyOf } from "../../../../src/features/encryption/envelope.ts";

@@ -1,5 +1,5 @@
 /**
- * `SVC_STIMULUS_ROUTES_FILE`: source routes and routers that are there from the first start on (docs/reference/stimuli.md).
+ * `SVC_STIMULUS_ROUTES_FILE`: sources and routers that are there from the first start on (docs/reference/stimuli.md).
  *
  *     tenants:
  *       <slug>:
@@ -7,7 +7,7 @@
  *         routes:
  *           - {source: ci, workflow: build-report}
  *
- * Fields are those of source routes in the API. Workflows and agents need not exist yet.
+ * Fields are those of sources in the API. Workflows and agents need not exist yet.
  */
 
 import { readFile, stat } from "node:fs/promises";

@@ -41,8 +41,8 @@ export function readSignatures(candidates: readonly Candidate[], headers: Header
     return [{ candidate, preset: presets[candidate.preset], signed }];
   });
   if (readable.length === 0) {
-    const sealed = candidates.find(({ preset, fault }) => fault !== undefined && wellFormed.has(preset));
-    throw sealed?.fault ?? new Problem("secret_not_found", "No secret is set for this source");
+    const undecryptable = candidates.find(({ preset, fault }) => fault !== undefined && wellFormed.has(preset));
+    throw undecryptable?.fault ?? new Problem("secret_not_found", "No secret is set for this source");
   }
   return readable;
 }

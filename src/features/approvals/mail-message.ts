@@ -1,15 +1,18 @@
 /** What the readers of an approval's mail are told. */
 import type { notificationBody } from "../../../actors/approval/notifications.ts";
-import type { Letter } from "../../adapters/mail/port.ts";
+import type { MailMessage } from "../../adapters/mail/port.ts";
 
 type NotificationBody = ReturnType<typeof notificationBody>;
 
-/** Characters of a prompt that a letter repeats. */
+/** Characters of a prompt that a message repeats. */
 const maxPrompt = 20_000;
 const maxSubject = 200;
 
 /** @param link where its reader may decide; null: nowhere, or no longer */
-export function letterOf({ event, approval }: NotificationBody, link: string | null): Pick<Letter, "subject" | "text"> {
+export function mailMessageOf(
+  { event, approval }: NotificationBody,
+  link: string | null,
+): Pick<MailMessage, "subject" | "text"> {
   const what = [approval.workflow_name, approval.state_name].filter((name) => name !== null).join(" / ");
   const name = what === "" ? approval.kind : what;
   if (event === "resolved") {
@@ -23,9 +26,9 @@ export function letterOf({ event, approval }: NotificationBody, link: string | n
 
 const subjects = { requested: "Decision needed", reminder: "Reminder", escalated: "Still undecided" } as const;
 const openings = {
-  requested: "A decision is asked of you.",
-  reminder: "A decision is still asked of you.",
-  escalated: "Nobody has decided about this yet.",
+  requested: "Your decision is needed.",
+  reminder: "Your decision is still needed.",
+  escalated: "No decision has been made yet.",
 } as const;
 
 const quoted = (prompt: string): string =>
