@@ -141,9 +141,10 @@ export function variants<const C extends object, const V extends object, T = Val
   tag: keyof C & string,
   common: C,
   table: V,
+  // Without `combine` T is its default, `ValueOf<V>`, which the compiler does not conclude.
   combine: (value: ValueOf<V>, common: ReadOf<C>) => T = (value) => value as unknown as T,
 ): Shape<T | null, ScopeOf<C> & VariantScope<V>> {
-  // A table of shapes, by the types that `ScopeOf` and `ReadOf` find in it.
+  // `ScopeOf` and `ReadOf` find the members' types in `C`; here they are a table of shapes of any type.
   const shared = common as unknown as Members;
   const branches = Object.entries(table as Readonly<Record<string, Variant<unknown, never>>>);
   return new Shape<T | null, ScopeOf<C> & VariantScope<V>>({

@@ -81,6 +81,18 @@ export const AgentEnd = Type.Object({
 });
 export type AgentEnd = Static<typeof AgentEnd>;
 
+/** A judge's verdict as results show it. */
+export const JudgeResult = Type.Object({
+  /** The agent whose verdict it is. */
+  judge: Text,
+  execution_id: Nullable(Text),
+  score: Type.Number(),
+  confidence: Type.Number(),
+  reasoning: Text,
+  weight: Type.Number(),
+});
+export type JudgeResult = Static<typeof JudgeResult>;
+
 /** Progress of the current state, by its kind. */
 export const Work = Type.Union([
   /** `noop`, `update_blackboard`, and results settled at once: the next turn finishes it. */
@@ -117,7 +129,7 @@ export const Work = Type.Union([
     children: Type.Array(AgentChild),
     /** Of this iteration. */
     ended: Nullable(AgentEnd),
-    verdicts: Type.Array(Nullable(JsonObject)),
+    verdicts: Type.Array(Nullable(JudgeResult)),
     result: Nullable(JsonObject),
   }),
   Type.Object({
@@ -126,7 +138,7 @@ export const Work = Type.Union([
     children: Type.Array(AgentChild),
     ends: Type.Array(Nullable(AgentEnd)),
     judges: Type.Array(Judge),
-    verdicts: Type.Array(Nullable(JsonObject)),
+    verdicts: Type.Array(Nullable(JudgeResult)),
     result: Nullable(JsonObject),
   }),
   Type.Object({ of: Type.Literal("subworkflow"), child: Text, workflow: Text, started: Type.Boolean() }),

@@ -16,7 +16,7 @@ import { mountsOf } from "../blackboard/mounts.ts";
 import { type ChildUpdate, leaveChildren, onChildEnded, onChildStarted, startChild } from "../children.ts";
 import { type KindOfState, StateFault, type StateOf, type StateResult } from "../kind.ts";
 import { settle } from "../settling.ts";
-import type { AgentEnd, WorkOf } from "../state.ts";
+import type { AgentEnd, JudgeResult, WorkOf } from "../state.ts";
 import type { RunTurn } from "../turn.ts";
 import { outputValue, ownScore, refinedInput } from "./agent-result.ts";
 import {
@@ -27,15 +27,7 @@ import {
   leaveWebhook,
   settleHandled,
 } from "./handling.ts";
-import {
-  askJudge,
-  askJudges,
-  type JudgeResult,
-  judgeResult,
-  type Question,
-  reasoningOf,
-  resultsOf,
-} from "./judging.ts";
+import { askJudge, askJudges, judgeResult, type Question, reasoningOf, resultsOf } from "./judging.ts";
 
 type AgentState = StateOf<"Agent">;
 type Work = WorkOf<"agent">;

@@ -6,7 +6,7 @@ import type { Json } from "../../../kernel/json.ts";
 import { print } from "../../../template/helpers.ts";
 import type { Judge } from "../../definition.ts";
 import { judgeTimeoutMs, startChild, verdictOf } from "../children.ts";
-import type { AgentChild, AgentEnd } from "../state.ts";
+import type { AgentChild, AgentEnd, JudgeResult } from "../state.ts";
 import type { RunTurn } from "../turn.ts";
 
 /** What judges are shown. */
@@ -66,18 +66,6 @@ function usualInput({ input, intent, output, iteration, mounts }: Question, judg
   });
 }
 
-/** A verdict as results show it. */
-export interface JudgeResult {
-  /** The agent whose verdict it is. */
-  readonly judge: string;
-  readonly execution_id: string | null;
-  readonly score: number;
-  readonly confidence: number;
-  readonly reasoning: string;
-  readonly weight: number;
-  readonly [member: string]: Json;
-}
-
 /** Null: no verdict. */
 export function judgeResult(end: AgentEnd, weight: number): JudgeResult | null {
   const verdict = verdictOf(end);
@@ -86,10 +74,9 @@ export function judgeResult(end: AgentEnd, weight: number): JudgeResult | null {
   return { judge: end.agent, execution_id: end.execution_id, score, confidence, reasoning, weight };
 }
 
-/** The verdicts that there are, as they were kept. */
-export function resultsOf(kept: readonly (Json | null)[]): JudgeResult[] {
-  // Written by `judgeResult`.
-  return kept.filter((one) => one !== null) as unknown as JudgeResult[];
+/** The verdicts that there are, of those of all judges. */
+export function resultsOf(verdicts: readonly (JudgeResult | null)[]): JudgeResult[] {
+  return verdicts.filter((one) => one !== null);
 }
 
 /** The judges' words, each after its name; one judge's own alone. */

@@ -2,12 +2,11 @@
 
 import { consensusOf } from "../../../execution/judging/consensus.ts";
 import { trimText } from "../../../execution/trim.ts";
-import type { Json } from "../../../kernel/json.ts";
 import type { Consensus } from "../../definition.ts";
 import type { StateResult } from "../kind.ts";
-import type { AgentEnd } from "../state.ts";
+import type { AgentEnd, JudgeResult } from "../state.ts";
 import { outputValue } from "./agent-result.ts";
-import { type JudgeResult, reasoningOf, resultsOf } from "./judging.ts";
+import { reasoningOf, resultsOf } from "./judging.ts";
 
 const maxReasoningBytes = 16_384;
 
@@ -22,12 +21,12 @@ export function joinedOutputs(ends: readonly AgentEnd[]): string {
 /**
  * @param verdicts as `judgeResult` gave them, by position
  * @param judged   whether judges gave them; otherwise they are the agents' own
- * @param without  who should have given a verdict, and gave none
+ * @param without  the agents that should have given a verdict, and gave none
  */
 export function parallelResult(
   rule: Consensus,
   ends: readonly AgentEnd[],
-  verdicts: readonly (Json | null)[],
+  verdicts: readonly (JudgeResult | null)[],
   judged: boolean,
   without: readonly string[] = [],
 ): StateResult {
