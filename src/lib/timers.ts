@@ -62,3 +62,13 @@ export async function withTimeout<T>(work: Promise<T>, ms: number, late: () => E
 export async function waitAtMost(ms: number, work: Promise<unknown>): Promise<void> {
   await Promise.race([work.catch(() => {}), sleep(ms, undefined, { ref: false })]);
 }
+
+/** The result of the work, or the signal's reason once it aborts; the work itself goes on. */
+export function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const abort = () => reject(signal.reason);
+    if (signal.aborted) abort();
+    signal.addEventListener("abort", abort, { once: true });
+    work.then(resolve, reject).finally(() => signal.removeEventListener("abort", abort));
+  });
+}

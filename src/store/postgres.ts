@@ -3,6 +3,8 @@ import type postgresTypes from "postgres";
 import { postgres } from "./driver.ts";
 
 export type Sql = postgresTypes.Sql<Record<string, never>>;
+/** The connection of an open transaction. */
+export type Transaction = postgresTypes.TransactionSql<Record<string, never>>;
 
 export interface PostgresOptions {
   readonly url: string;

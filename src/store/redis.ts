@@ -1,5 +1,7 @@
 /** Redis connections. One per purpose: a blocking read or a subscription must not hold up commands. */
+
 import { Redis, type RedisOptions } from "ioredis";
+import { withTimeout } from "../lib/timers.ts";
 
 const base = {
   // A restarted server is found again within half a second; commands wait meanwhile.
@@ -32,4 +34,14 @@ export function isRedisUnavailable(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   if (error.name === "MaxRetriesPerRequestError" || error.name === "ClusterAllFailedError") return true;
   return /^(Connection is closed|LOADING|CLUSTERDOWN|MASTERDOWN|READONLY)|enableOfflineQueue/.test(error.message);
+}
+
+/** How long a request waits for a reply of Redis, ms. */
+const replyMs = 5_000;
+
+/** The reply of a command. @throws unavailable() when Redis fails or does not answer within 5 s */
+export async function replyInTime<T>(command: Promise<T>, unavailable: () => Error): Promise<T> {
+  return withTimeout(command, replyMs, unavailable).catch(() => {
+    throw unavailable();
+  });
 }

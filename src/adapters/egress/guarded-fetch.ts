@@ -4,8 +4,10 @@
  * Each hop is resolved and checked here and then sent to the very address that was checked, so that a name
  * which changes its mind in between gains nothing.
  */
+
 import type { NetworkSpec } from "../../../actors/agent/manifest/spec.ts";
 import { policyOf } from "../../../actors/policy/network/policy.ts";
+import { orAborted } from "../../lib/timers.ts";
 import {
   type Destination,
   destinationOf,
@@ -211,12 +213,4 @@ async function bounded(response: Response, maxBytes: number): Promise<{ body: Ui
     void reader?.cancel().catch(() => {});
   }
   return { body: new Uint8Array(Buffer.concat(pieces)), truncated };
-}
-
-function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const leave = () => reject(signal.reason);
-    signal.addEventListener("abort", leave, { once: true });
-    work.then(resolve, reject).finally(() => signal.removeEventListener("abort", leave));
-  });
 }

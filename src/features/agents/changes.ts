@@ -1,7 +1,9 @@
 /** What happens to an agent beside its manifest: its status, its current version, its owner, its end. */
+
 import { agentEvent, changeScope, changeStatus } from "../../../actors/agent/lifecycle.ts";
 import { Problem } from "../../../actors/kernel/problem.ts";
-import type { Transaction } from "./events.ts";
+import type { Transaction } from "../../store/postgres.ts";
+
 import {
   type AgentChange,
   type AgentParts,

@@ -1,12 +1,9 @@
 /** The history of each agent. */
-import type { TransactionSql } from "postgres";
 import type { AgentEvent } from "../../../actors/agent/lifecycle.ts";
 import { systemTenant } from "../../../actors/identity/identity.ts";
 import type { Json } from "../../../actors/kernel/json.ts";
 import { texts } from "../../store/array-literal.ts";
-import type { Sql } from "../../store/postgres.ts";
-
-export type Transaction = TransactionSql<Record<string, never>>;
+import type { Sql, Transaction } from "../../store/postgres.ts";
 
 export interface AgentEvents {
   /**

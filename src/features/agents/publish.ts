@@ -11,8 +11,9 @@ import { Problem } from "../../../actors/kernel/problem.ts";
 import { renderYaml } from "../../../actors/manifest/document.ts";
 import type { JudgeReference, Warning } from "../../../actors/manifest/findings.ts";
 import { mayUseContext } from "../../../actors/policy/security-context.ts";
+import type { Transaction } from "../../store/postgres.ts";
 import { inRounds, type StoredVersion, storeVersion } from "./deploy.ts";
-import type { Transaction } from "./events.ts";
+
 import {
   type AgentChange,
   type AgentParts,

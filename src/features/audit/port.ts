@@ -1,8 +1,9 @@
 /** The audit log (docs/reference/identity.md), as features that change something use it. */
-import type { TransactionSql } from "postgres";
+
 import type { Json } from "../../../actors/kernel/json.ts";
 import { madeStorable } from "../../../actors/manifest/storable.ts";
 import type { Call } from "../../http/route.ts";
+import type { Transaction } from "../../store/postgres.ts";
 
 /** One change, told to the log in the transaction that makes it. `details` never hold secrets, and no names from outside. */
 export interface AuditedChange {
@@ -32,7 +33,7 @@ export interface AuditedBy {
 
 export interface Audit {
   /** Writes the entry within `tx`: where it cannot be written the change fails as well. */
-  append(tx: TransactionSql<Record<string, never>>, by: AuditedBy, change: AuditedChange): Promise<void>;
+  append(tx: Transaction, by: AuditedBy, change: AuditedChange): Promise<void>;
 }
 
 /** Who acts in a call. */

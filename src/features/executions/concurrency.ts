@@ -9,8 +9,7 @@
 import type { Redis } from "ioredis";
 import { Problem } from "../../../actors/kernel/problem.ts";
 import type { Quota } from "../../../actors/policy/quota.ts";
-import { withTimeout } from "../../lib/timers.ts";
-import { openRedis } from "../../store/redis.ts";
+import { openRedis, replyInTime } from "../../store/redis.ts";
 import { luaScript } from "../../store/script.ts";
 import type { ExecutionRecords } from "./records.ts";
 
@@ -41,8 +40,6 @@ const reserveScript = luaScript("reserve-execution");
 const compareScript = luaScript("compare-executions");
 /** A set without reservations for this long is built again from the records. */
 const keptMs = 24 * 3600 * 1000;
-/** How long Redis may take for one command. */
-const timeoutMs = 5_000;
 
 type Reply = readonly [outcome: number, used: number, age: number];
 
@@ -53,7 +50,8 @@ export function openConcurrency(options: ConcurrencyOptions): Concurrency {
 
   async function reserve(tenant: string, executionId: string, limit: number, exempt: boolean): Promise<Reply> {
     const key = keyOf(options.prefix, tenant);
-    const ask = () => inTime(redis.eval(reserveScript, 1, key, executionId, exempt ? -1 : limit) as Promise<Reply>);
+    const ask = () =>
+      replyInTime(redis.eval(reserveScript, 1, key, executionId, exempt ? -1 : limit) as Promise<Reply>, unavailable);
     let reply = await ask();
     if (reply[0] === 1) {
       if (reply[2] > compareEveryMs) void reconciliation.run(tenant).catch(() => {});
@@ -80,7 +78,7 @@ export function openConcurrency(options: ConcurrencyOptions): Concurrency {
       );
     },
     async release(tenant, executionId) {
-      await inTime(redis.zrem(keyOf(options.prefix, tenant), executionId)).catch(() => {});
+      await replyInTime(redis.zrem(keyOf(options.prefix, tenant), executionId), unavailable).catch(() => {});
     },
     async close() {
       redis.disconnect();
@@ -118,14 +116,17 @@ class Reconciliation {
   async #compare(tenant: string): Promise<void> {
     const { records, prefix, graceMs = 60_000 } = this.options;
     const key = keyOf(prefix, tenant);
-    const reserved = (await inTime(this.redis.zrange(key, "0", "-1"))).filter((member) => member !== "");
+    const reserved = (await replyInTime(this.redis.zrange(key, "0", "-1"), unavailable)).filter(
+      (member) => member !== "",
+    );
     const rows = await records.underWay(tenant, reserved);
     const known = new Set(rows.map(({ execution_id }) => execution_id));
     const ids = (live: boolean) =>
       JSON.stringify(rows.filter((row) => row.live === live).map((row) => row.execution_id));
     const unknown = JSON.stringify(reserved.filter((id) => !known.has(id)));
-    await inTime(
+    await replyInTime(
       this.redis.eval(compareScript, 1, key, String(graceMs), String(keptMs), ids(true), ids(false), unknown),
+      unavailable,
     );
   }
 }
@@ -134,10 +135,3 @@ const keyOf = (prefix: string, tenant: string): string => `${prefix}:under-way:{
 
 const unavailable = () =>
   new Problem("limiter_unavailable", "The tenant's quota cannot be checked now", {}, { "Retry-After": "1" });
-
-/** @throws Problem 503 when Redis does not answer */
-async function inTime<T>(command: Promise<T>): Promise<T> {
-  return withTimeout(command, timeoutMs, unavailable).catch(() => {
-    throw unavailable();
-  });
-}

@@ -14,9 +14,8 @@ import {
   windowOf,
 } from "../../../actors/policy/rates/limits.ts";
 import { headersOf, type RateFinding, type RateHeaders, refusal } from "../../../actors/policy/rates/standing.ts";
-import { withTimeout } from "../../lib/timers.ts";
 import type { Sql } from "../../store/postgres.ts";
-import { openRedis } from "../../store/redis.ts";
+import { openRedis, replyInTime } from "../../store/redis.ts";
 import { scriptCommand } from "../../store/script.ts";
 import { overridesFor } from "./overrides.ts";
 
@@ -57,7 +56,6 @@ export interface LimiterOptions {
 
 /** A month and a day: a bucket unused for so long has no effect any more. */
 const keptMs = 32 * 86_400_000;
-const timeoutMs = 5_000;
 const warningShare = 0.8;
 /** Of uses that are not alike, in one command. */
 const mostGroups = 64;
@@ -92,7 +90,7 @@ export function openLimiter(options: LimiterOptions): Limiter {
   function roundFor(name: string): Round {
     if (gathering !== null && (gathering.groups.size < mostGroups || gathering.groups.has(name))) return gathering;
     const groups = new Map<string, Group>();
-    const round: Round = { groups, outcomes: inTime(send(groups, last)) };
+    const round: Round = { groups, outcomes: replyInTime(send(groups, last), unavailable) };
     last = round.outcomes.catch(() => {});
     gathering = round;
     return round;
@@ -201,13 +199,6 @@ function argumentsOf(prefix: string, groups: readonly Group[], now: number) {
     return [units, size, tested];
   });
   return { keys, uses };
-}
-
-/** @throws Problem 503 when Redis does not answer */
-async function inTime<T>(command: Promise<T>): Promise<T> {
-  return withTimeout(command, timeoutMs, unavailable).catch(() => {
-    throw unavailable();
-  });
 }
 
 const unavailable = () =>

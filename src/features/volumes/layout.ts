@@ -6,15 +6,15 @@
  *   volumes/.uploads/    files on their way into a volume
  *   hidden/<execution>/  empty directories that stand in place of what a run may not see
  */
+
 import { lstatSync } from "node:fs";
 import { chown, lstat, mkdir, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { MountPlan } from "../../../actors/execution/start/plan.ts";
 import { isUuid } from "../../http/route.ts";
+import { agentUser, safeId } from "../../lib/agent-files.ts";
 import { trustedPath } from "../../lib/remove-directory.ts";
 
-/** Agents run as this user and group wherever the service may give files away. */
-const agentUser = 1000;
 /** No upload takes this long between two of its bytes. */
 const staleUploadMs = 3600_000;
 
@@ -59,12 +59,6 @@ export class VolumeLayout {
   hiddenOf(executionId: string): string {
     return join(this.hidden, safeId(executionId));
   }
-}
-
-/** An id that is safe to be part of a path. @throws TypeError for anything but a lower-case UUID */
-function safeId(id: string): string {
-  if (!isUuid(id) || id !== id.toLowerCase()) throw new TypeError("not a UUID in canonical form");
-  return id;
 }
 
 /** Makes a volume's directory, owned by the agents' user where this process may give it away. */

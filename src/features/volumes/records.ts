@@ -1,7 +1,6 @@
 /** The SQL of volumes, tenant first. */
-import type { TransactionSql } from "postgres";
 import type { Identity } from "../../../actors/identity/identity.ts";
-import type { Sql } from "../../store/postgres.ts";
+import type { Sql, Transaction } from "../../store/postgres.ts";
 
 export interface VolumeRow {
   readonly volume_id: string;
@@ -24,7 +23,7 @@ export interface Visibility {
   readonly userId: string | null;
 }
 
-type Query = Sql | TransactionSql<Record<string, never>>;
+type Query = Sql | Transaction;
 
 export function volumeRecords(sql: Sql) {
   const columns = sql`volume_id, tenant, kind, label, owner_user_id, visibility,

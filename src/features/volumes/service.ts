@@ -4,14 +4,14 @@ import { invalidField, Problem } from "../../../actors/kernel/problem.ts";
 import { isStorable } from "../../../actors/manifest/storable.ts";
 import { type StorageQuota, storageQuota, volumeAllowance } from "../../../actors/policy/storage-quota.ts";
 import type { Page } from "../../http/paging.ts";
-import type { Sql } from "../../store/postgres.ts";
+import type { Sql, Transaction } from "../../store/postgres.ts";
 import { CHAT_ATTACHMENTS } from "./attachments/attachments.ts";
 import type { Volumes } from "./execution-volumes.ts";
 import { makeVolumeDirectory, measure } from "./layout.ts";
 import type { VolumeRow } from "./records.ts";
 import { visibilityOf } from "./records.ts";
 import type { ChangeBody, VolumeBody } from "./schema.ts";
-import { type Transaction, userVolumeRecords } from "./user-records.ts";
+import { userVolumeRecords } from "./user-records.ts";
 
 export interface Caller {
   readonly identity: Identity;

@@ -1,12 +1,9 @@
 /** The SQL of volumes as their users see them, tenant first. */
-import type { TransactionSql } from "postgres";
 import type { Page } from "../../http/paging.ts";
 import { isUuid } from "../../http/route.ts";
-import type { Sql } from "../../store/postgres.ts";
+import type { Sql, Transaction } from "../../store/postgres.ts";
 import type { Visibility, VolumeRow } from "./records.ts";
 import type { ChangeBody } from "./schema.ts";
-
-export type Transaction = TransactionSql<Record<string, never>>;
 
 /** What is held at a moment, for quotas. */
 export interface Held {

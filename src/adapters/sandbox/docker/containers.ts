@@ -1,7 +1,9 @@
 /** Making containers, whether for an instance or to be kept ready: from nothing to a keeper that waits. */
+
 import { chmodSync, chownSync, existsSync, mkdirSync, rmSync } from "node:fs";
 import { mkdir, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { agentUser } from "../../../lib/agent-files.ts";
 import { writeAtomically } from "../../../lib/json-file.ts";
 import { EngineError, LaunchFailure } from "../instance.ts";
 import { trustedPath } from "../process/bubblewrap.ts";
@@ -11,8 +13,6 @@ import { aliveName, assignName } from "./keeper/protocol.ts";
 import type { ContainerPaths, LaunchRecord } from "./paths.ts";
 import type { ContainerPrograms } from "./programs.ts";
 
-/** Host user and group of what belongs to an agent. */
-export const agentUser = 1_000;
 /** An engine that refuses is asked again: some refusals are transient. */
 const attempts = 3;
 const retryMs = 300;

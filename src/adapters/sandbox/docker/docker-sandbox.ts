@@ -6,9 +6,11 @@
  * The data directory must have the same path for the engine as for the service: a service that itself runs in a
  * container mounts it at the host's path.
  */
+
 import { chmodSync, existsSync, lstatSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join, resolve } from "node:path";
+import { agentUser, safeId } from "../../../lib/agent-files.ts";
 import { readJson, writeAtomically } from "../../../lib/json-file.ts";
 import { checkCommand, commandEnvironment, measuredDirectory } from "../command.ts";
 import {
@@ -25,11 +27,11 @@ import { prepareMountPoints } from "../mount-points.ts";
 import { deliverAssignment, isAwaiting, settleDelivery, untilUnclaimed, withClaim } from "./assignment-delivery.ts";
 import { planAssignment } from "./assignment-plan.ts";
 import { labels } from "./container-options.ts";
-import { agentUser, Containers, makeDirectory } from "./containers.ts";
+import { Containers, makeDirectory } from "./containers.ts";
 import { Engine, type ImageFacts } from "./engine.ts";
 import { followContainer, KeeperWatch } from "./follow.ts";
 import { Images } from "./images.ts";
-import { ContainerPaths, isAssigned, type LaunchRecord, readVerdict, safeId, writeVerdict } from "./paths.ts";
+import { ContainerPaths, isAssigned, type LaunchRecord, readVerdict, writeVerdict } from "./paths.ts";
 import { type ContainerPrograms, gatherPrograms } from "./programs.ts";
 import { settleWorkspace, WarmPool } from "./warm-pool.ts";
 

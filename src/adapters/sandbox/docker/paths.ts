@@ -12,17 +12,11 @@
  *   warm/<id>/                          the same, for a container that waits: `workspace/` is its workspace,
  *                                       `owner` the process that keeps it ready
  */
+
 import { chmodSync, existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { safeId } from "../../../lib/agent-files.ts";
 import type { ExitReason } from "../instance.ts";
-
-const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
-
-/** @throws TypeError for anything but a lower-case UUID */
-export function safeId(id: string): string {
-  if (!uuid.test(id)) throw new TypeError("not a UUID in canonical form");
-  return id;
-}
 
 export class ContainerPaths {
   readonly instances: string;

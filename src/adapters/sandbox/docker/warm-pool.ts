@@ -3,16 +3,18 @@
  * directory and its workspace, and is destroyed with it. They are this process's own: what another process of the
  * host left behind when it died is removed.
  */
+
 import { existsSync, readdirSync, rmSync } from "node:fs";
 import { readdir, rename } from "node:fs/promises";
 import { join } from "node:path";
+import { agentUser } from "../../../lib/agent-files.ts";
 import { readJson, writeAtomically } from "../../../lib/json-file.ts";
 import { identify, isAlive, type ProcessIdentity } from "../../../lib/process-table.ts";
 import type { InstanceSpec } from "../instance.ts";
 import { instancePaths } from "../instance-environment.ts";
 import { isAwaiting } from "./assignment-delivery.ts";
 import { labels } from "./container-options.ts";
-import { agentUser, type Containers, makeDirectory, makeWorkspace, type Needs } from "./containers.ts";
+import { type Containers, makeDirectory, makeWorkspace, type Needs } from "./containers.ts";
 import type { ImageFacts } from "./engine.ts";
 import type { LaunchRecord } from "./paths.ts";
 

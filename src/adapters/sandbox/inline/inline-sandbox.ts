@@ -8,8 +8,11 @@
  * in this node's memory and ends with it, and that loses nothing: every message of an exchange may be sent again, so
  * the same instance may be launched anew, here or on another node, and goes on where it stood.
  */
+
 import { trimText } from "../../../../actors/execution/trim.ts";
 import { utf8Tail } from "../../../../actors/kernel/text.ts";
+import { safeId } from "../../../lib/agent-files.ts";
+import { orAborted } from "../../../lib/timers.ts";
 import { exchange } from "../../../programs/bootstrap/exchange.ts";
 import { diagnostic, exitCodes, exitOf } from "../../../programs/bootstrap/exit.ts";
 import { BadInput, type BootstrapInput, readInput } from "../../../programs/bootstrap/input.ts";
@@ -33,7 +36,6 @@ const stdoutCap = 1_048_576;
 const stderrCap = 65_536;
 /** Of a bootstrap that is asked to end. */
 const terminatedCode = 143;
-const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
 interface Instance {
   readonly executionId: string;
@@ -191,20 +193,4 @@ function requireNothingToRun({
   if (brings || mounts.length > 0) {
     throw new LaunchFailure("runtime_error", "An agent that brings something to run needs an instance of its own");
   }
-}
-
-/** The promise's outcome, or the signal's reason if that comes first. */
-function orAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const abort = () => reject(signal.reason);
-    if (signal.aborted) abort();
-    signal.addEventListener("abort", abort, { once: true });
-    promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", abort));
-  });
-}
-
-/** @throws TypeError for anything but a lower-case UUID, as ids are in every sandbox */
-function safeId(id: string): string {
-  if (!uuid.test(id)) throw new TypeError("not a UUID in canonical form");
-  return id;
 }

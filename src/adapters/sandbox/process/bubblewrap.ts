@@ -7,15 +7,15 @@
  * Nothing that an agent controls is in the environment while privileges are still held: the command given
  * here sets its variables itself, as the last step of all.
  */
+
 import { lstatSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
+import { agentUser } from "../../../lib/agent-files.ts";
 import { writeAtomically } from "../../../lib/json-file.ts";
 import type { InstanceLimits, InstanceMount } from "../instance.ts";
 import { instancePaths, readOnlyTemporaryBytes } from "../instance-environment.ts";
 import type { Layout } from "./layout.ts";
 import { firstSourceFd } from "./mount-sources.ts";
-
-export const agentUser = 1_000;
 
 export type UserMode = "dropped" | "mapped";
 

@@ -1,10 +1,12 @@
 /** A command's launch: bubblewrap or nothing. */
+
 import { join } from "node:path";
+import { agentUser } from "../../../lib/agent-files.ts";
 import { proxiedFlag } from "../../../programs/init/proxied.ts";
 import { checkCommand, commandEnvironment, measuredDirectory } from "../command.ts";
 import { type Command, type InstanceSpec, LaunchFailure } from "../instance.ts";
 import { instancePaths } from "../instance-environment.ts";
-import { agentOwner, agentUser, type Bubblewrap, bubblewrapArguments } from "./bubblewrap.ts";
+import { agentOwner, type Bubblewrap, bubblewrapArguments } from "./bubblewrap.ts";
 import type { CgroupParents } from "./cgroup.ts";
 import type { Layout, PlannedLaunch, ProgramFiles } from "./layout.ts";
 import { resolvedSource } from "./mount-sources.ts";

@@ -14,19 +14,13 @@
  *   gateway/<node>.sock                   the nodes' gateway sockets, mode 0666 (tokens guard them)
  *   egress/<node>.sock                    the nodes' egress proxies' sockets, likewise
  */
+
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { safeId } from "../../../lib/agent-files.ts";
 import type { ProcessIdentity } from "../../../lib/process-table.ts";
 import type { ExitReason, InstanceLimits } from "../instance.ts";
 import type { CgroupParents } from "./cgroup.ts";
-
-const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
-
-/** An id that is safe to be part of a path. @throws TypeError for anything but a lower-case UUID */
-function safeId(id: string): string {
-  if (!uuid.test(id)) throw new TypeError("not a UUID in canonical form");
-  return id;
-}
 
 export class Layout {
   readonly instances: string;

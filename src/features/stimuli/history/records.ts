@@ -1,13 +1,11 @@
 /** The SQL of the table `stimuli` for those who look back at them, tenant first. */
-import type { Fragment, TransactionSql } from "postgres";
+import type { Fragment } from "postgres";
 import { type FullStimulusRow, type StimulusRow, shownBytes } from "../../../../actors/stimulus/record.ts";
 import type { Arrival, Channel } from "../../../../actors/stimulus/stimulus.ts";
 import type { Page } from "../../../http/paging.ts";
 import { isUuid } from "../../../http/route.ts";
-import type { Sql } from "../../../store/postgres.ts";
+import type { Sql, Transaction } from "../../../store/postgres.ts";
 import { firstIdOf } from "../intake/port.ts";
-
-export type Transaction = TransactionSql<Record<string, never>>;
 
 /** Null: any. */
 export interface StimulusFilter {

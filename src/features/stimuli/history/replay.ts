@@ -9,11 +9,11 @@ import { isStorable, unusableText } from "../../../../actors/manifest/storable.t
 import { type ReplayRefusal, replayRefusal } from "../../../../actors/stimulus/statuses.ts";
 import { type Arrival, receiverOf } from "../../../../actors/stimulus/stimulus.ts";
 import { asProblem, internalError } from "../../../http/problem.ts";
-import type { Sql } from "../../../store/postgres.ts";
+import type { Sql, Transaction } from "../../../store/postgres.ts";
 import type { Audit, AuditedBy } from "../../audit/port.ts";
 import type { Intake, IntakeAnswer } from "../intake/port.ts";
 import type { Sources } from "../sources/port.ts";
-import type { HeldRow, HistoryRecords, Transaction } from "./records.ts";
+import type { HeldRow, HistoryRecords } from "./records.ts";
 import type { BulkReplayed, ReplayBody } from "./schema.ts";
 
 /** Who does something to a stimulus. */

@@ -1,12 +1,9 @@
 /** The SQL of the table `stimulus_sources`, tenant first. */
-import type { TransactionSql } from "postgres";
 import type { Acknowledge } from "../../../../actors/stimulus/stimulus.ts";
 import { texts } from "../../../store/array-literal.ts";
-import type { Sql } from "../../../store/postgres.ts";
+import type { Sql, Transaction } from "../../../store/postgres.ts";
 import type { PresetName } from "./port.ts";
 import type { SourceSettings } from "./settings.ts";
-
-export type Transaction = TransactionSql<Record<string, never>>;
 
 /** Candidates of a bare URL per source: the oldest sources of its name. */
 const bareUrlSources = 20;

@@ -2,11 +2,11 @@
 import type { Json } from "../../../../actors/kernel/json.ts";
 import { invalidField, Problem } from "../../../../actors/kernel/problem.ts";
 import { type List, listOf, type Page } from "../../../http/paging.ts";
-import type { Sql } from "../../../store/postgres.ts";
+import type { Sql, Transaction } from "../../../store/postgres.ts";
 import type { Audit, AuditedBy } from "../../audit/port.ts";
 import type { Encryption } from "../../encryption/port.ts";
 import type { Definitions } from "../../workflows/definitions/port.ts";
-import { type ShownRow, type SourceRecords, type StoredSecrets, sourceRecords, type Transaction } from "./records.ts";
+import { type ShownRow, type SourceRecords, type StoredSecrets, sourceRecords } from "./records.ts";
 import type { ChangedSource, NewSource, Rotated, Rotation, SourceChange, SourceRecord } from "./schema.ts";
 import {
   changedSettings,

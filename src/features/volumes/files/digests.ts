@@ -1,8 +1,7 @@
 /** What is known of the content of files in volumes: digests are computed once and hold while a file is unchanged. */
 import { createHash } from "node:crypto";
 import { read, type Stats } from "node:fs";
-import type { TransactionSql } from "postgres";
-import type { Sql } from "../../../store/postgres.ts";
+import type { Sql, Transaction } from "../../../store/postgres.ts";
 
 export interface Content {
   readonly sha256: string;
@@ -19,7 +18,7 @@ export function createDigests(sql: Sql) {
     async known(
       volumeId: string,
       files: readonly { readonly path: string; readonly size: number; readonly modifiedMs: number }[],
-      query: Sql | TransactionSql<Record<string, never>> = sql,
+      query: Sql | Transaction = sql,
     ): Promise<ReadonlyMap<string, Content>> {
       if (files.length === 0) return new Map();
       const rows = await query<(Content & { path: string; size: number; modified_us: number })[]>`
@@ -40,7 +39,7 @@ export function createDigests(sql: Sql) {
       path: string,
       { size, mtimeMs }: Stats,
       content: Content,
-      query: Sql | TransactionSql<Record<string, never>> = sql,
+      query: Sql | Transaction = sql,
     ): Promise<void> {
       await query`
         insert into volume_files (volume_id, path, size, modified_us, sha256, mime_type)

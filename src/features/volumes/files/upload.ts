@@ -1,4 +1,5 @@
 /** Uploads: streamed beside the volume, checked, and moved into place whole or not at all. */
+
 import { createHash } from "node:crypto";
 import { chownSync, lstatSync, renameSync, type Stats } from "node:fs";
 import { mkdir, open, rm } from "node:fs/promises";
@@ -6,12 +7,13 @@ import { join, posix } from "node:path";
 import { Problem } from "../../../../actors/kernel/problem.ts";
 import { iso } from "../../../../actors/kernel/time.ts";
 import { storageQuota } from "../../../../actors/policy/storage-quota.ts";
+import type { Transaction } from "../../../store/postgres.ts";
 import { address, look, View, viewOf } from "../../tools/fs/port.ts";
 import { ToolFailure } from "../../tools/port.ts";
 import type { VolumeRow } from "../records.ts";
 import type { Uploaded } from "../schema.ts";
 import type { Caller, VolumeService } from "../service.ts";
-import type { Held, Transaction } from "../user-records.ts";
+import type { Held } from "../user-records.ts";
 import type { Digests } from "./digests.ts";
 import { typeOfName } from "./files.ts";
 import { boundaryOf, decoded, partsOf } from "./multipart.ts";

@@ -1,12 +1,12 @@
 /** The SQL of the tables `workflows` and `workflow_changes`, tenant first. */
-import type { Fragment, TransactionSql } from "postgres";
+import type { Fragment } from "postgres";
 import { systemTenant } from "../../../../actors/identity/identity.ts";
 import type { Json } from "../../../../actors/kernel/json.ts";
 import { isSemanticVersion, versionOrder } from "../../../../actors/workflow/version-order.ts";
 import { isUuid } from "../../../http/route.ts";
 import { texts } from "../../../store/array-literal.ts";
 import { gather } from "../../../store/gather.ts";
-import type { Sql } from "../../../store/postgres.ts";
+import type { Sql, Transaction } from "../../../store/postgres.ts";
 import type { Scope } from "./schema.ts";
 
 /**
@@ -19,8 +19,6 @@ export const ownerOf = (tenant: string, scope: Scope): string => (scope === "glo
 export const scopeOf = (owner: string): Scope => (owner === globalOwner ? "global" : "tenant");
 /** The tenant that answers for it. */
 export const tenantOf = (owner: string): string => (owner === globalOwner ? systemTenant : owner);
-
-export type Transaction = TransactionSql<Record<string, never>>;
 
 export interface WorkflowRow {
   readonly workflow_id: string;

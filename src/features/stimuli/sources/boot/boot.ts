@@ -1,9 +1,9 @@
 /** Puts what the first-boot file names into the tables, where it is not there yet. */
 import type { TenantStatus } from "../../../../../actors/identity/tenant.ts";
-import type { Sql } from "../../../../store/postgres.ts";
+import type { Sql, Transaction } from "../../../../store/postgres.ts";
 import type { Audit, AuditedBy } from "../../../audit/port.ts";
 import type { Encryption } from "../../../encryption/port.ts";
-import { sourceRecords, type Transaction } from "../records.ts";
+import { sourceRecords } from "../records.ts";
 import { routerRecords } from "../routers/records.ts";
 import { routerRow } from "../routers/service.ts";
 import { maxSources } from "../service.ts";

@@ -1,7 +1,6 @@
 /** The SQL of the table `stimulus_routers`. */
 import { texts } from "../../../../store/array-literal.ts";
-import type { Sql } from "../../../../store/postgres.ts";
-import type { Transaction } from "../records.ts";
+import type { Sql, Transaction } from "../../../../store/postgres.ts";
 
 export interface RouterRow {
   readonly tenant: string;

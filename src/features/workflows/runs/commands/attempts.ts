@@ -5,18 +5,18 @@
  *   commands/<command>/attempt.json        how far the latest attempt came; kept until it is no longer asked for
  *   commands/<command>/workspace-<n>/      the `/workspace` of an attempt that has no other
  */
+
 import { chownSync, existsSync, mkdirSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { commandsFolder } from "../../../../adapters/sandbox/port.ts";
 import { isUuid } from "../../../../http/route.ts";
+import { agentUser } from "../../../../lib/agent-files.ts";
 import { derivedUuid } from "../../../../lib/digest.ts";
 import { readJson, writeAtomically } from "../../../../lib/json-file.ts";
 import { removeDirectory } from "../../../../lib/remove-directory.ts";
 
-/** User and group of a workspace whose command names no user. */
-const agentUser = 1_000;
 /** The bound on the attempts of a command. */
 const mostAttempts = 10;
 
