@@ -3,7 +3,7 @@
  * of them only look.
  *
  * The execution actor decides by `ToolEntry` alone, and gets its entries with the plan. So tools that
- * are known only to the outer ring (tool servers, management tools) join by being put into the plan.
+ * are known only in `src/` (tool servers, management tools) join by being put into the plan.
  */
 import { type Static, Type } from "@sinclair/typebox";
 

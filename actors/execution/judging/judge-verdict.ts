@@ -61,7 +61,7 @@ function readSignals(value: unknown): JudgeVerdict["signals"] {
   });
 }
 
-/** Metadata beyond its room is dropped as a whole: half a JSON value says nothing. */
+/** Metadata over its limit is dropped as a whole: half a JSON value says nothing. */
 function readMetadata(value: unknown): JudgeVerdict["metadata"] {
   if (!isObject(value) || JSON.stringify(value).length > keptMetadataCharacters) return {};
   return storable(value) as JudgeVerdict["metadata"];

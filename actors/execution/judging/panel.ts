@@ -3,7 +3,7 @@
  *
  * A judge has a verdict, or has failed: it could not be started, did not complete, gave no verdict, or took
  * too long. A single judge (`semantic`) without verdict is asked once more. A panel never waits for ever:
- * a timer ends it even if nothing is ever heard of its children.
+ * a timer ends it even if its children never answer.
  */
 import type { Json } from "../../kernel/json.ts";
 import type { Measurement } from "../activities.ts";
@@ -17,7 +17,7 @@ import type { Panel, PanelRule } from "./panel-state.ts";
 import type { Found } from "./validator-result.ts";
 
 const maxAttempts = 2;
-/** A judge's own timeout ends it; the panel's timer is for news that never comes. */
+/** A judge's own timeout ends it; the panel's timer is for an end that is never told. */
 const overdueMarginMs = 30_000;
 const maxFeedbackBytes = 4096;
 
@@ -40,7 +40,7 @@ export function startPanel(
   return { id, attempt, input, seats };
 }
 
-/** What has become of a panel: it goes on, is asked anew, or has found something. */
+/** Where a panel stands: it goes on, is asked again, or has a finding. */
 export type PanelProgress = { readonly panel: Panel } | { readonly found: Found };
 
 /** A judge is over. */

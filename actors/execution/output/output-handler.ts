@@ -74,7 +74,7 @@ export function handlerEnded(turn: ExecutionTurn, ended: Ended): void {
   failed(turn, handler, `The agent ${handler.agent} ${how}${why}`);
 }
 
-/** Nothing was heard of the agent that handles the output. */
+/** The agent that handles the output did not end in time. */
 export function handlerOverdue(turn: ExecutionTurn): void {
   const { handler } = turn.state;
   if (handler === null || !isHandling(turn)) return;

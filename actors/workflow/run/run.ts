@@ -188,11 +188,11 @@ function atWork(
   state: State,
   context: Context,
   concerns: (current: Current) => boolean,
-  hear: (kind: AnyKind, run: RunTurn) => void,
+  handle: (kind: AnyKind, run: RunTurn) => void,
 ): Result<never> {
   if (state?.current == null || state.current.work.of === "immediate" || !concerns(state.current))
     return unchanged(state);
-  return within(state, context, (run) => guarded(run, () => hear(kindOf(run.definition.kind), run)));
+  return within(state, context, (run) => guarded(run, () => handle(kindOf(run.definition.kind), run)));
 }
 
 function guarded(run: RunTurn, step: () => void): void {

@@ -75,7 +75,7 @@ function volumeKeys({ volumes }: RunHeader, workspaceKey: string | null): Values
   );
 }
 
-/** Entered again, a state hears what it heard before. */
+/** A state that is entered again gets what it got before. */
 function feedbackOf({ blackboard, state }: NonNullable<Start["resume"]>): string | null {
   const last = blackboard.state;
   if (!isObject(last ?? null)) return null;
