@@ -138,7 +138,7 @@ export interface BareIntake {
 
 /** The floor, a process of its own. */
 export async function startBareIntake({ redisUrl }: BenchStores): Promise<BareIntake> {
-  const program = join(import.meta.dir, "bare-intake.ts");
+  const program = join(import.meta.dir, "floors/bare-intake.ts");
   const child = Bun.spawn([process.execPath, program, redisUrl, secret], { stdout: "pipe", stderr: "inherit" });
   const line = await child.stdout.getReader().read();
   const port = Number(new TextDecoder().decode(line.value));

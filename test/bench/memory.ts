@@ -6,7 +6,7 @@ import type { Row } from "./table.ts";
 
 export async function benchMemory(stores: BenchStores): Promise<Row[]> {
   const service = await startBenchService(stores, "memory", ["--real-sandbox"]);
-  const bare = Bun.spawn([process.execPath, join(import.meta.dir, "bare-streams.ts")], { stdout: "pipe" });
+  const bare = Bun.spawn([process.execPath, join(import.meta.dir, "floors/bare-streams.ts")], { stdout: "pipe" });
   try {
     await Bun.sleep(10_000);
     return [

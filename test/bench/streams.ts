@@ -144,7 +144,7 @@ async function deliver(service: BenchService, tenants: readonly string[]): Promi
 
 /** The same with nothing behind it. */
 async function floor(): Promise<{ kib: number; deliveryP99: number }> {
-  const child = Bun.spawn([process.execPath, join(import.meta.dir, "bare-streams.ts")], { stdout: "pipe" });
+  const child = Bun.spawn([process.execPath, join(import.meta.dir, "floors/bare-streams.ts")], { stdout: "pipe" });
   const line = await child.stdout.getReader().read();
   const port = Number(new TextDecoder().decode(line.value));
   const open = async (count: number) => {

@@ -8,7 +8,7 @@ import { setOverride } from "../../src/features/limits/overrides.ts";
 import { openPostgres, type Sql } from "../../src/store/postgres.ts";
 import { openRedis } from "../../src/store/redis.ts";
 import { until } from "../harness/until.ts";
-import { bareApproval, bareList, bareTransitions } from "./bare-workflows.ts";
+import { bareApproval, bareList, bareTransitions } from "./floors/bare-workflows.ts";
 import { type BenchService, residentMiB, startBenchService } from "./service.ts";
 import { startFloor } from "./starts.ts";
 import { type BenchStores, durability } from "./stores.ts";

@@ -6,7 +6,7 @@ import type { RunState } from "../../actors/workflow/run/state.ts";
 import { splitState } from "../../src/runtime/reads/listed.ts";
 import type { Sql } from "../../src/store/postgres.ts";
 import { sampleHeader, samplePlan } from "../actors/execution/fixture.ts";
-import { definitionOf, headerOf, human } from "../actors/workflow/sample.ts";
+import { definitionOf, headerOf, human } from "../actors/workflow/fixture.ts";
 
 /** Agents, workflows and sources of each tenant. */
 export const subjects = 20;

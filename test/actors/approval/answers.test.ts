@@ -1,7 +1,7 @@
 /** What answers mean: the tables of docs/reference/approvals.md. */
 import { describe, expect, test } from "bun:test";
 import { resultOf, signalAnswer, signalText, timeoutAnswer, verdictOf } from "../../../actors/approval/answers.ts";
-import { openBody } from "./sample.ts";
+import { openBody } from "./fixture.ts";
 
 describe("a text", () => {
   test.each(["yes", "y", "1", "true", "approve", "approved", "YES", "Approved"])("%s is a yes", (text) => {

@@ -17,7 +17,7 @@ import {
   runId,
   signalBody,
   unopened,
-} from "./sample.ts";
+} from "./fixture.ts";
 
 const id = "0190f3c4-0000-7000-8000-000000000001";
 const ada = person("ada");

@@ -4,7 +4,17 @@ import fc from "fast-check";
 import type { Decider, Open } from "../../../actors/approval/messages.ts";
 import type { ApprovalState } from "../../../actors/approval/state.ts";
 import type { Json } from "../../../actors/kernel/json.ts";
-import { approveBody, byLink, linkBody, minute, openBody, person, rejectBody, signalBody, unopened } from "./sample.ts";
+import {
+  approveBody,
+  byLink,
+  linkBody,
+  minute,
+  openBody,
+  person,
+  rejectBody,
+  signalBody,
+  unopened,
+} from "./fixture.ts";
 
 const somebody: fc.Arbitrary<Decider> = fc.constantFrom(
   person("ada"),

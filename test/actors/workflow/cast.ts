@@ -3,8 +3,8 @@ import { expect } from "bun:test";
 import type { Json } from "../../../actors/kernel/json.ts";
 import type { State } from "../../../actors/workflow/definition.ts";
 import type { AgentStart } from "../../../actors/workflow/run/activities.ts";
-import { definitionOf, noop } from "./sample.ts";
-import { type Beginning, RunStory } from "./story.ts";
+import { definitionOf, noop } from "./fixture.ts";
+import { type Beginning, RunStory } from "./scenario.ts";
 
 type Values = { readonly [name: string]: Json };
 

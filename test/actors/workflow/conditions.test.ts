@@ -3,7 +3,7 @@ import type { Json } from "../../../actors/kernel/json.ts";
 import type { Condition, StateKind } from "../../../actors/workflow/definition.ts";
 import type { StateResult } from "../../../actors/workflow/run/kind.ts";
 import { firstMatch, matches, outcomeWithoutMatch } from "../../../actors/workflow/run/rules/conditions.ts";
-import { decided, ways } from "./sample.ts";
+import { decided, ways } from "./fixture.ts";
 
 type Values = Record<string, Json>;
 type Way = readonly [string | Condition, string];

@@ -1,8 +1,8 @@
 /** A run as a graph. */
 import { expect, test } from "bun:test";
 import { runGraph, StepFold } from "../../../actors/workflow/run/record/graph.ts";
-import { definitionOf, human, noop, runId, ways, writes } from "./sample.ts";
-import { RunStory } from "./story.ts";
+import { definitionOf, human, noop, runId, ways, writes } from "./fixture.ts";
+import { RunStory } from "./scenario.ts";
 
 function stepsOf(story: RunStory) {
   const fold = new StepFold();

@@ -16,8 +16,8 @@ import {
   system,
   ways,
   writes,
-} from "./sample.ts";
-import { RunStory } from "./story.ts";
+} from "./fixture.ts";
+import { RunStory } from "./scenario.ts";
 
 const names = ["A", "B", "C", "D", "constructor"] as const;
 const conditions = [

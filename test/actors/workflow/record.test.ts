@@ -1,8 +1,8 @@
 /** The record of a run and its row in lists. */
 import { expect, test } from "bun:test";
 import { runElement, runRecord } from "../../../actors/workflow/run/record/record.ts";
-import { definitionOf, human, noop, runId, ways } from "./sample.ts";
-import { RunStory } from "./story.ts";
+import { definitionOf, human, noop, runId, ways } from "./fixture.ts";
+import { RunStory } from "./scenario.ts";
 
 const keys = [
   "id",

@@ -8,7 +8,7 @@ import { finalOutput } from "../../../actors/workflow/run/blackboard/output.ts";
 import { firstState } from "../../../actors/workflow/run/blackboard/seed.ts";
 import { evaluateExpression, parseExpression } from "../../../actors/workflow/run/rules/expression.ts";
 import { RunTurn } from "../../../actors/workflow/run/turn.ts";
-import { definitionOf, headerOf, noop, runId } from "./sample.ts";
+import { definitionOf, headerOf, noop, runId } from "./fixture.ts";
 
 const context: Context = {
   now: 0,

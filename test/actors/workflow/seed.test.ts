@@ -7,8 +7,8 @@ import {
   maxResultBytes,
   memberBytes,
 } from "../../../actors/workflow/run/blackboard/size.ts";
-import { agent, definitionOf, human, noop, runId, ways, writes } from "./sample.ts";
-import { type Beginning, RunStory } from "./story.ts";
+import { agent, definitionOf, human, noop, runId, ways, writes } from "./fixture.ts";
+import { type Beginning, RunStory } from "./scenario.ts";
 
 const once = { A: human([]) };
 const boardOf = (beginning: Beginning, change = {}) =>

@@ -1,7 +1,7 @@
 /** Deciding over HTTP (docs/reference/approvals.md). */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Problem } from "../../../actors/kernel/problem.ts";
-import { source } from "../../actors/approval/sample.ts";
+import { source } from "../../actors/approval/fixture.ts";
 import { until } from "../../harness/until.ts";
 import { caller, openFixture } from "./fixture.ts";
 

@@ -20,7 +20,7 @@ import { approvalsProjection } from "../../../src/features/approvals/projection.
 import { approvalRecords } from "../../../src/features/approvals/records.ts";
 import { approvalRoutes } from "../../../src/features/approvals/routes.ts";
 import { createApprovals } from "../../../src/features/approvals/service.ts";
-import { openBody } from "../../actors/approval/sample.ts";
+import { openBody } from "../../actors/approval/fixture.ts";
 import { caller as believedCaller, believing } from "../../harness/callers.ts";
 import { startTestNode } from "../../harness/runtime/runtime.ts";
 import { freshStores } from "../../harness/stores.ts";

@@ -5,7 +5,7 @@ import type { MountPlan } from "../../../../actors/execution/start/plan.ts";
 import type { Judge } from "../../../../actors/workflow/definition.ts";
 import { sampleAttachment } from "../../execution/fixture.ts";
 import { Cast } from "../cast.ts";
-import { agent, ways } from "../sample.ts";
+import { agent, ways } from "../fixture.ts";
 
 const followed = ways(["on_success", "DONE"], ["on_failure", "SORRY"]);
 const judge = (name: string, weight = 1, input_template: string | null = null): Judge => ({

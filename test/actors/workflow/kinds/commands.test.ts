@@ -7,7 +7,7 @@ import { CommandRun } from "../../../../actors/workflow/run/activities.ts";
 import { resultOf } from "../../../../actors/workflow/run/kinds/parallel-container-run.ts";
 import { sampleAttachment } from "../../execution/fixture.ts";
 import { Cast } from "../cast.ts";
-import { system, ways, writes } from "../sample.ts";
+import { system, ways, writes } from "../fixture.ts";
 
 type Values = Record<string, Json>;
 const followed = ways(["on_success", "DONE"], ["on_failure", "SORRY"]);

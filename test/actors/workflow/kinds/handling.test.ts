@@ -2,7 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import type { OutputHandler } from "../../../../actors/agent/manifest/results.ts";
 import { Cast } from "../cast.ts";
-import { agent, ways } from "../sample.ts";
+import { agent, ways } from "../fixture.ts";
 
 const followed = ways(["on_success", "DONE"], ["on_failure", "SORRY"]);
 const byAgent = (change: object = {}): OutputHandler => ({

@@ -3,7 +3,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { Consensus, ParallelAgentsState } from "../../../../actors/workflow/definition.ts";
 import { Cast } from "../cast.ts";
-import { ways } from "../sample.ts";
+import { ways } from "../fixture.ts";
 
 const followed = ways(["on_success", "DONE"], ["on_failure", "SORRY"]);
 const rule: Consensus = {

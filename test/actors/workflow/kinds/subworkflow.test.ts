@@ -4,7 +4,7 @@ import type { Json } from "../../../../actors/kernel/json.ts";
 import type { RunStart } from "../../../../actors/workflow/run/activities.ts";
 import { sampleAttachment } from "../../execution/fixture.ts";
 import { Cast } from "../cast.ts";
-import { subworkflow, ways } from "../sample.ts";
+import { subworkflow, ways } from "../fixture.ts";
 
 const followed = ways(["on_success", "DONE"], ["on_failure", "SORRY"]);
 const inner = (change: object = {}) => subworkflow(followed, change);

@@ -3,7 +3,7 @@ import { describe, expect, test } from "bun:test";
 import type { Json } from "../../../../actors/kernel/json.ts";
 import type { WorkflowOffer } from "../../../../actors/workflow/manifest/judged.ts";
 import { refusal } from "../../../../actors/workflow/manifest/judged.ts";
-import { around, type Kind, reading, states, withMember } from "./sample.ts";
+import { around, type Kind, reading, states, withMember } from "./fixture.ts";
 
 type Over = Partial<WorkflowOffer>;
 /** Without `at`, the issue is where the fault is; without `code` it is `invalid`. */

@@ -5,8 +5,8 @@ import type { Json } from "../../../../actors/kernel/json.ts";
 import { Definition } from "../../../../actors/workflow/definition.ts";
 import { parseWorkflow } from "../../../../actors/workflow/manifest/parse.ts";
 import { referencesOf } from "../../../../actors/workflow/manifest/references.ts";
+import { around, definitionOf, type Kind, reading, stateOf, states, withMember } from "./fixture.ts";
 import { resolved } from "./resolved.ts";
-import { around, definitionOf, type Kind, reading, stateOf, states, withMember } from "./sample.ts";
 
 const example = `apiVersion: svc.dev/v1
 kind: Workflow

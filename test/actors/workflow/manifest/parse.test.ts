@@ -4,7 +4,7 @@ import { parse as parseYaml } from "yaml";
 import type { Json } from "../../../../actors/kernel/json.ts";
 import { Problem } from "../../../../actors/kernel/problem.ts";
 import { parseWorkflow } from "../../../../actors/workflow/manifest/parse.ts";
-import { around, states } from "./sample.ts";
+import { around, states } from "./fixture.ts";
 
 const manifest = around(states.System) as Json;
 const documentOf = (text: string): Json => parseWorkflow(text).document;

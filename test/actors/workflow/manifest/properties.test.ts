@@ -7,7 +7,7 @@ import { Problem } from "../../../../actors/kernel/problem.ts";
 import { Definition } from "../../../../actors/workflow/definition.ts";
 import { judgeWorkflow } from "../../../../actors/workflow/manifest/manifest.ts";
 import { parseWorkflow } from "../../../../actors/workflow/manifest/parse.ts";
-import { around, offer, reading, states, withMember } from "./sample.ts";
+import { around, offer, reading, states, withMember } from "./fixture.ts";
 
 const oddNames = ["__proto__", "constructor", "toString", "length", "", "\0", "\ud800", "a.b", "input"];
 const json = fc

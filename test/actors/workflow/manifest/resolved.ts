@@ -1,5 +1,5 @@
 /** What the states of `sample.ts` resolve to. */
-import type { Kind } from "./sample.ts";
+import type { Kind } from "./fixture.ts";
 
 export const resolved: Readonly<Record<Kind, object>> = {
   Agent: {

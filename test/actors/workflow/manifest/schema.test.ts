@@ -7,7 +7,7 @@ import { isObject, type Json } from "../../../../actors/kernel/json.ts";
 import { judgeWorkflow, workflowSchema } from "../../../../actors/workflow/manifest/manifest.ts";
 import { parseWorkflow } from "../../../../actors/workflow/manifest/parse.ts";
 import { conforms, schemaOf, someFault, someMembers } from "../../manifest/schema-properties.ts";
-import { around, offer, states } from "./sample.ts";
+import { around, offer, states } from "./fixture.ts";
 
 const schema = schemaOf(workflowSchema);
 const isAccepted = (document: Json) => judgeWorkflow(document, offer).issues.length === 0;

@@ -9,7 +9,7 @@ import type { AgentStart } from "../../../../actors/workflow/run/activities.ts";
 import type { JudgedFacts } from "../../../../src/features/executions/judged.ts";
 import { agentStartActivity } from "../../../../src/features/workflows/runs/start/agents.ts";
 import { type ActivityContext, type Address, Terminal } from "../../../../src/runtime/port.ts";
-import { headerOf } from "../../../actors/workflow/sample.ts";
+import { headerOf } from "../../../actors/workflow/fixture.ts";
 import { fakeRuntime } from "../../../harness/runtime/fake-runtime.ts";
 
 const run: Address = { kind: "workflow_run", key: "0190f3c4-0000-7000-8000-000000000001", tenant: "north" };

@@ -1,7 +1,7 @@
 /** What can be done with runs: read, listed, signalled, paused, cancelled, retried, removed; by their tenant only. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Json } from "../../../../actors/kernel/json.ts";
-import { definitionOf, human, subworkflow, ways } from "../../../actors/workflow/sample.ts";
+import { definitionOf, human, subworkflow, ways } from "../../../actors/workflow/fixture.ts";
 import { until } from "../../../harness/until.ts";
 import { type Fixture, openFixture } from "./fixture.ts";
 

@@ -1,6 +1,6 @@
 /** The stream of a run's log: late readers, resuming, the end, and that it says what `/logs` says. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { definitionOf, human, ways } from "../../../actors/workflow/sample.ts";
+import { definitionOf, human, ways } from "../../../actors/workflow/fixture.ts";
 import { Followed } from "../../../harness/events.ts";
 import { until } from "../../../harness/until.ts";
 import { type Fixture, openFixture } from "./fixture.ts";

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { type SweepOptions, startSweeping } from "../../../../src/features/executions/sweep.ts";
 import { instancesOf } from "../../../../src/features/workflows/runs/commands/attempts.ts";
 import { heldByRuns } from "../../../../src/features/workflows/runs/sweep.ts";
-import { definitionOf, human } from "../../../actors/workflow/sample.ts";
+import { definitionOf, human } from "../../../actors/workflow/fixture.ts";
 import { fakeRuntime } from "../../../harness/runtime/fake-runtime.ts";
 import { until } from "../../../harness/until.ts";
 import { type Fixture, openFixture } from "./fixture.ts";

@@ -10,8 +10,8 @@ import { createWorkflows } from "../../../../src/features/workflows/definitions/
 import { reviewByExecutions } from "../../../../src/features/workflows/runs/tools/review.ts";
 import type { ToolCaller } from "../../../../src/features/workflows/runs/tools/tool.ts";
 import { type WorkflowTools, workflowTools } from "../../../../src/features/workflows/runs/tools/tools.ts";
-import { offer } from "../../../actors/workflow/manifest/sample.ts";
-import { definitionOf, human, noop } from "../../../actors/workflow/sample.ts";
+import { definitionOf, human, noop } from "../../../actors/workflow/fixture.ts";
+import { offer } from "../../../actors/workflow/manifest/fixture.ts";
 import { identityOf } from "../../../harness/callers.ts";
 import { fakeRuntime } from "../../../harness/runtime/fake-runtime.ts";
 import { type Fixture, openFixture } from "./fixture.ts";

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { storageQuota } from "../../../../actors/policy/storage-quota.ts";
 import type { Definition } from "../../../../actors/workflow/definition.ts";
 import { startErasing } from "../../../../src/features/workflows/runs/sweep.ts";
-import { definitionOf, human } from "../../../actors/workflow/sample.ts";
+import { definitionOf, human } from "../../../actors/workflow/fixture.ts";
 import { until } from "../../../harness/until.ts";
 import { type Fixture, openFixture } from "./fixture.ts";
 

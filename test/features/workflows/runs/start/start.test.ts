@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:tes
 import type { Json } from "../../../../../actors/kernel/json.ts";
 import { Problem } from "../../../../../actors/kernel/problem.ts";
 import type { RunRequest } from "../../../../../actors/workflow/run/start/request.ts";
-import { definitionOf, human, noop, ways } from "../../../../actors/workflow/sample.ts";
+import { definitionOf, human, noop, ways } from "../../../../actors/workflow/fixture.ts";
 import { until } from "../../../../harness/until.ts";
 import { type Fixture, openFixture } from "../fixture.ts";
 

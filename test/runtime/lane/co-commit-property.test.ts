@@ -1,11 +1,11 @@
 /** Random trees of messages, co-committed or not, while commits fail and nodes go: nothing is lost, nothing done twice. */
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import type { Json } from "../../actors/kernel/json.ts";
-import type { TestNode } from "../harness/runtime/runtime.ts";
-import { until } from "../harness/until.ts";
-import { Harness } from "./harness.ts";
-import { type SpeakerState, speaker, speakerAt } from "./scripted-actor.ts";
+import type { Json } from "../../../actors/kernel/json.ts";
+import type { TestNode } from "../../harness/runtime/runtime.ts";
+import { until } from "../../harness/until.ts";
+import { Harness } from "../harness.ts";
+import { type ScriptedState, scriptedActor, scriptedAt } from "./scripted-actor.ts";
 
 const harness = new Harness();
 
@@ -47,7 +47,7 @@ function planted(root: Branch, run: string) {
 }
 
 test("nothing is lost and nothing done twice", async () => {
-  const options = { actors: [speaker()], actorIdleMs: 50, cachedActors: 4 };
+  const options = { actors: [scriptedActor()], actorIdleMs: 50, cachedActors: 4 };
   const nodes: TestNode[] = [...(await harness.pair(options))];
   const refuseCommits = () => harness.stores.sql`update runtime_partitions set epoch = epoch + 1`;
   const befall = async (what: "refused" | "restart" | "nothing", index: number) => {
@@ -68,13 +68,13 @@ test("nothing is lost and nothing done twice", async () => {
           const tree = planted(one.tell, `run${run}.${index}`);
           heard.push(...tree.heard);
           dead.push(...tree.dead);
-          await (nodes[index % 2] as TestNode).runtime.tell(speakerAt(tree.key), "play", tree.body);
+          await (nodes[index % 2] as TestNode).runtime.tell(scriptedAt(tree.key), "play", tree.body);
         }
       }
       const { sql } = harness.stores;
       const found = async () => {
         const rows = await sql<{ state: string }[]>`select state from runtime_actors where key like ${`run${run}-%`}`;
-        return rows.flatMap(({ state }) => (JSON.parse(state) as SpeakerState).heard);
+        return rows.flatMap(({ state }) => (JSON.parse(state) as ScriptedState).heard);
       };
       const letters = async () => {
         const rows = await sql<

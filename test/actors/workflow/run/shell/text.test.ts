@@ -4,15 +4,15 @@ import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
-import { compile } from "../../../actors/template/template.ts";
-import { StateFault } from "../../../actors/workflow/run/kind.ts";
+import { compile } from "../../../../../actors/template/template.ts";
+import { StateFault } from "../../../../../actors/workflow/run/kind.ts";
 import {
   checkCommand,
   checkCommandText,
   renderShell,
   type ShellText,
-} from "../../../actors/workflow/run/shell/text.ts";
-import { cpuTimeOf } from "../../harness/cpu-time.ts";
+} from "../../../../../actors/workflow/run/shell/text.ts";
+import { cpuTimeOf } from "../../../../harness/cpu-time.ts";
 
 const values = { a: "A", b: "B", list: ["x", "y"], no: "", yes: "1" };
 

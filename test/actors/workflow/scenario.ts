@@ -21,7 +21,7 @@ import {
 import { workflowRun } from "../../../actors/workflow/run/run.ts";
 import type { RunHeader, RunState } from "../../../actors/workflow/run/state.ts";
 import { Simulation } from "../simulate.ts";
-import { decided, headerOf, runId } from "./sample.ts";
+import { decided, headerOf, runId } from "./fixture.ts";
 
 if (!FormatRegistry.Has("date-time")) FormatRegistry.Set("date-time", (text) => !Number.isNaN(Date.parse(text)));
 const recordCheck = TypeCompiler.Compile(RunRecord);

@@ -1,8 +1,8 @@
 /** What a batch makes of work whose outcome and whose end as unwanted meet in one commit. */
 import { expect, test } from "bun:test";
-import { Batch, type Held } from "../../src/runtime/lane/batch.ts";
-import type { CachedActor } from "../../src/runtime/lane/turn.ts";
-import type { Envelope } from "../../src/runtime/mailbox/envelope.ts";
+import { Batch, type Held } from "../../../src/runtime/lane/batch.ts";
+import type { CachedActor } from "../../../src/runtime/lane/turn.ts";
+import type { Envelope } from "../../../src/runtime/mailbox/envelope.ts";
 
 const held = { partition: 0, epoch: 1, outboxSequence: 0 } as Held;
 const actor = {

@@ -1,12 +1,12 @@
 /** The decision on the start of a run: what settles it, what refuses it, and in which order. */
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { invalidAt, Problem } from "../../../actors/kernel/problem.ts";
-import { storageQuota } from "../../../actors/policy/storage-quota.ts";
-import type { Definition } from "../../../actors/workflow/definition.ts";
-import { maxDescendants, planRun, type RunFacts } from "../../../actors/workflow/run/start/plan-run.ts";
-import type { RunRequest } from "../../../actors/workflow/run/start/request.ts";
-import { definitionOf, human } from "./sample.ts";
+import { invalidAt, Problem } from "../../../../../actors/kernel/problem.ts";
+import { storageQuota } from "../../../../../actors/policy/storage-quota.ts";
+import type { Definition } from "../../../../../actors/workflow/definition.ts";
+import { maxDescendants, planRun, type RunFacts } from "../../../../../actors/workflow/run/start/plan-run.ts";
+import type { RunRequest } from "../../../../../actors/workflow/run/start/request.ts";
+import { definitionOf, human } from "../../fixture.ts";
 
 const id = "0190f3c4-0000-7000-8000-000000000001";
 const parent: NonNullable<RunRequest["parent"]> = {

@@ -2,9 +2,9 @@
 
 import { expect, test } from "bun:test";
 import { Type } from "@sinclair/typebox";
-import { defineActor } from "../../actors/kernel/actor.ts";
-import { message } from "../../actors/kernel/message.ts";
-import { Harness } from "./harness.ts";
+import { defineActor } from "../../../actors/kernel/actor.ts";
+import { message } from "../../../actors/kernel/message.ts";
+import { Harness } from "../harness.ts";
 
 const harness = new Harness();
 

@@ -1,6 +1,6 @@
 /** Turns that take long let others have their time. */
 import { expect, test } from "bun:test";
-import { YieldBudget } from "../../src/runtime/lane/yield-budget.ts";
+import { YieldBudget } from "../../../src/runtime/lane/yield-budget.ts";
 
 function compute(ms: number): void {
   for (const until = performance.now() + ms; performance.now() < until; );

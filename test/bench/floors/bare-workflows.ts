@@ -1,7 +1,7 @@
 /** The floors of the workflow bench: the same work without svc. */
-import { texts } from "../../src/store/array-literal.ts";
-import type { Sql } from "../../src/store/postgres.ts";
-import { pumped } from "./table.ts";
+import { texts } from "../../../src/store/array-literal.ts";
+import type { Sql } from "../../../src/store/postgres.ts";
+import { pumped } from "../table.ts";
 
 /** Rows of a transition's size, committed 250 at a time. @returns transitions a second */
 export async function bareTransitions(sql: Sql, count: number): Promise<number> {

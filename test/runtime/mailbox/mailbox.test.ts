@@ -1,11 +1,11 @@
 /** Mailboxes and memory: back-pressure, passivation (G6), damage, an emptied Redis. */
 import { expect, test } from "bun:test";
-import { MailboxFull } from "../../src/runtime/index.ts";
-import { encodeEnvelope } from "../../src/runtime/mailbox/envelope.ts";
-import { runtimeKeys } from "../../src/runtime/mailbox/partition.ts";
-import { openRedis } from "../../src/store/redis.ts";
-import { until } from "../harness/until.ts";
-import { at, Harness, stateOf } from "./harness.ts";
+import { MailboxFull } from "../../../src/runtime/index.ts";
+import { encodeEnvelope } from "../../../src/runtime/mailbox/envelope.ts";
+import { runtimeKeys } from "../../../src/runtime/mailbox/partition.ts";
+import { openRedis } from "../../../src/store/redis.ts";
+import { until } from "../../harness/until.ts";
+import { at, Harness, stateOf } from "../harness.ts";
 
 const harness = new Harness();
 

@@ -1,9 +1,9 @@
 /** ask and tell (G1, G5): across nodes, deadlines, deferred replies, tenants, order. */
 import { expect, test } from "bun:test";
-import { AskTimeout, MessageRejected, RuntimeUnavailable } from "../../src/runtime/index.ts";
-import { Calls } from "../../src/runtime/mailbox/calls.ts";
-import { until } from "../harness/until.ts";
-import { at, Harness, manyKeys, stateOf } from "./harness.ts";
+import { AskTimeout, MessageRejected, RuntimeUnavailable } from "../../../src/runtime/index.ts";
+import { Calls } from "../../../src/runtime/mailbox/calls.ts";
+import { until } from "../../harness/until.ts";
+import { at, Harness, manyKeys, stateOf } from "../harness.ts";
 
 const harness = new Harness();
 

@@ -1,16 +1,16 @@
 /** A scripted actor: it does what the message says and passes on the messages it contains, so a test can play any tree of messages. */
 
 import { type Static, Type } from "@sinclair/typebox";
-import { defineActor } from "../../actors/kernel/actor.ts";
-import type { Effect } from "../../actors/kernel/effect.ts";
-import { abandon, defineLog, emit, perform, reply, schedule, tell } from "../../actors/kernel/effect.ts";
-import type { Json } from "../../actors/kernel/json.ts";
-import { AnyJson } from "../../actors/kernel/json.ts";
-import { defineProtocol, message } from "../../actors/kernel/message.ts";
-import type { Context } from "../../actors/kernel/turn.ts";
-import type { Address } from "../../src/runtime/index.ts";
-import { partitionOf } from "../../src/runtime/mailbox/partition.ts";
-import { jsonActivity } from "../harness/runtime/counter.ts";
+import { defineActor } from "../../../actors/kernel/actor.ts";
+import type { Effect } from "../../../actors/kernel/effect.ts";
+import { abandon, defineLog, emit, perform, reply, schedule, tell } from "../../../actors/kernel/effect.ts";
+import type { Json } from "../../../actors/kernel/json.ts";
+import { AnyJson } from "../../../actors/kernel/json.ts";
+import { defineProtocol, message } from "../../../actors/kernel/message.ts";
+import type { Context } from "../../../actors/kernel/turn.ts";
+import type { Address } from "../../../src/runtime/index.ts";
+import { partitionOf } from "../../../src/runtime/mailbox/partition.ts";
+import { jsonActivity } from "../../harness/runtime/counter.ts";
 
 export interface Order {
   readonly label: string;
@@ -37,7 +37,7 @@ const State = Type.Object({
   made: Type.Array(Type.String()),
   waiting: Type.Array(Type.Object({ node: Type.String(), call: Type.String(), until: Type.Number() })),
 });
-export type SpeakerState = Static<typeof State>;
+export type ScriptedState = Static<typeof State>;
 
 const Play = Type.Object({
   label: Type.String(),
@@ -55,31 +55,31 @@ const Play = Type.Object({
   make: Type.Optional(Type.Integer()),
 });
 
-const speakerProtocol = defineProtocol({
-  kind: "speaker",
+const scriptedProtocol = defineProtocol({
+  kind: "scripted",
   messages: {
     play: message({ body: Play, reply: Type.String() }),
     worked: message({ body: Type.Object({ id: Type.String() }, { additionalProperties: true }) }),
   },
 });
-type SpeakerEffect = Effect<typeof speakerProtocol.messages>;
+type ScriptedEffect = Effect<typeof scriptedProtocol.messages>;
 
 /** @param attempts gets `label messageId` of every turn begun, whether or not it is committed */
-export function speaker(attempts: string[] = []) {
+export function scriptedActor(attempts: string[] = []) {
   return defineActor({
     state: State,
-    ...speakerProtocol,
+    ...scriptedProtocol,
     receive: {
       play: (state, { label, tells = [], act, make = 0 }, context) => {
         attempts.push(`${label} ${context.messageId}`);
         if (act === "throw") throw new Error("told to throw");
         const was = state ?? { heard: [], made: [], waiting: [] };
-        const ids = Array.from({ length: make }, () => context.newIdBeside(speakerProtocol));
+        const ids = Array.from({ length: make }, () => context.newIdBeside(scriptedProtocol));
         const told: Tell[] = [...tells, ...ids.map((key) => ({ key, body: { label } }))] as Tell[];
-        const effects: SpeakerEffect[] = told.map(({ key, type, body, apart }) =>
+        const effects: ScriptedEffect[] = told.map(({ key, type, body, apart }) =>
           // Mistyped messages on purpose, too.
           tell(
-            speakerProtocol,
+            scriptedProtocol,
             key,
             (type ?? "play") as "play",
             body as never,
@@ -105,7 +105,7 @@ export function speaker(attempts: string[] = []) {
 
 const work = jsonActivity("work");
 
-function acting(act: Act, label: string, was: SpeakerState, { now }: Context): SpeakerEffect[] {
+function acting(act: Act, label: string, was: ScriptedState, { now }: Context): ScriptedEffect[] {
   switch (act) {
     case "emit":
       return [emit(defineLog("events", AnyJson), label)];
@@ -114,7 +114,7 @@ function acting(act: Act, label: string, was: SpeakerState, { now }: Context): S
     case "abandon":
       return [abandon(label)];
     case "release":
-      return was.waiting.map((to) => reply(speakerProtocol.messages.play, to, label));
+      return was.waiting.map((to) => reply(scriptedProtocol.messages.play, to, label));
     case "unstorable":
       return [perform(work, null, { id: "nul\0id", then: "worked" })];
     case "wake":
@@ -124,15 +124,15 @@ function acting(act: Act, label: string, was: SpeakerState, { now }: Context): S
   }
 }
 
-export function speakerAt(key: string, tenant = "acme"): Address {
-  return { kind: "speaker", key, tenant };
+export function scriptedAt(key: string, tenant = "acme"): Address {
+  return { kind: "scripted", key, tenant };
 }
 
-/** Keys of speakers that live in one partition of eight. */
+/** Keys of scripted actors that live in one partition of eight. */
 export function keysIn(partition: number, count: number): string[] {
   const keys: string[] = [];
   for (let index = 0; keys.length < count; index++) {
-    if (partitionOf("speaker", `key-${index}`, 8) === partition) keys.push(`key-${index}`);
+    if (partitionOf("scripted", `key-${index}`, 8) === partition) keys.push(`key-${index}`);
   }
   return keys;
 }

@@ -1,7 +1,7 @@
 /** Asks with options: a `fresh` one goes to an actor whose key is new, and skips the mailbox where that is possible. */
 import { expect, test } from "bun:test";
-import { RuntimeUnavailable } from "../../src/runtime/index.ts";
-import { at, Harness, stateOf } from "./harness.ts";
+import { RuntimeUnavailable } from "../../../src/runtime/index.ts";
+import { at, Harness, stateOf } from "../harness.ts";
 
 const harness = new Harness();
 const fresh = (count: number) => Array.from({ length: count }, () => crypto.randomUUID());

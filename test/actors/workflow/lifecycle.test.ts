@@ -3,8 +3,8 @@ import { describe, expect, test } from "bun:test";
 import type { Json } from "../../../actors/kernel/json.ts";
 import type { State } from "../../../actors/workflow/definition.ts";
 import { runRecord } from "../../../actors/workflow/run/record/record.ts";
-import { agent, definitionOf, human, noop, runId, subworkflow, system, ways, writes } from "./sample.ts";
-import { type Beginning, RunStory } from "./story.ts";
+import { agent, definitionOf, human, noop, runId, subworkflow, system, ways, writes } from "./fixture.ts";
+import { type Beginning, RunStory } from "./scenario.ts";
 
 const told = (states: Record<string, State>, beginning: Beginning = {}, change = {}) =>
   new RunStory(definitionOf(states, change), beginning).start();

@@ -1,7 +1,7 @@
 /** Which partition an actor lies in, and how an id is made for one. */
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { idInPartition, partitionOf } from "../../src/runtime/mailbox/partition.ts";
+import { idInPartition, partitionOf } from "../../../src/runtime/mailbox/partition.ts";
 
 test("where actors lie never changes: stored ones depend on it", () => {
   expect(partitionOf("execution", "0198c1de-0000-7000-8000-000000000001", 64)).toBe(28);

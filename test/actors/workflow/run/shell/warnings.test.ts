@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import type { Command } from "../../../actors/workflow/definition.ts";
-import { commandWarnings } from "../../../actors/workflow/run/shell/warnings.ts";
+import type { Command } from "../../../../../actors/workflow/definition.ts";
+import { commandWarnings } from "../../../../../actors/workflow/run/shell/warnings.ts";
 
 const text = (source: string): Command => ({ form: "text", text: source });
 const list = (...elements: string[]): Command => ({ form: "list", list: elements });

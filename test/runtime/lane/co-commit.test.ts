@@ -1,22 +1,22 @@
 /** Co-commit: the receiver's turn is part of the sender's commit, or its message goes through the outbox. */
 
 import { expect, test } from "bun:test";
-import { MessageRejected, type Projection, type RuntimeOptions, type RuntimeWork } from "../../src/runtime/index.ts";
-import { Turns } from "../../src/runtime/lane/turn.ts";
-import { partitionOf } from "../../src/runtime/mailbox/partition.ts";
-import { implement } from "../../src/runtime/port.ts";
-import { jsonActivity } from "../harness/runtime/counter.ts";
-import type { TestRuntime } from "../harness/runtime/runtime.ts";
-import { until } from "../harness/until.ts";
-import { gate, Harness } from "./harness.ts";
+import { MessageRejected, type Projection, type RuntimeOptions, type RuntimeWork } from "../../../src/runtime/index.ts";
+import { Turns } from "../../../src/runtime/lane/turn.ts";
+import { partitionOf } from "../../../src/runtime/mailbox/partition.ts";
+import { implement } from "../../../src/runtime/port.ts";
+import { jsonActivity } from "../../harness/runtime/counter.ts";
+import type { TestRuntime } from "../../harness/runtime/runtime.ts";
+import { until } from "../../harness/until.ts";
+import { gate, Harness } from "../harness.ts";
 import {
   type Act,
   chain,
   keysIn,
   type Order,
-  type SpeakerState,
-  speaker,
-  speakerAt,
+  type ScriptedState,
+  scriptedActor,
+  scriptedAt,
   type Tell,
 } from "./scripted-actor.ts";
 
@@ -25,18 +25,18 @@ const [a = "", b = "", c = "", d = ""] = keysIn(3, 4);
 const [far = ""] = keysIn(4, 1);
 
 const start = (options: Partial<RuntimeOptions & RuntimeWork> = {}) =>
-  harness.node({ actors: [speaker()], ...options });
+  harness.node({ actors: [scriptedActor()], ...options });
 const play = (runtime: TestRuntime, key: string, order: Order) =>
-  runtime.ask(speakerAt(key), "play", order as unknown as null);
+  runtime.ask(scriptedAt(key), "play", order as unknown as null);
 const order = (label: string, tells: readonly Tell[] = [], act?: Act): Order =>
   act === undefined ? { label, tells } : { label, tells, act };
 async function heardBy(runtime: TestRuntime, key: string): Promise<readonly string[] | null> {
-  const stored = await runtime.read(speakerAt(key));
-  return stored === null ? null : (stored.state as SpeakerState).heard;
+  const stored = await runtime.read(scriptedAt(key));
+  return stored === null ? null : (stored.state as ScriptedState).heard;
 }
 async function madeBy(runtime: TestRuntime, key: string): Promise<readonly string[]> {
-  const stored = await runtime.read(speakerAt(key));
-  return (stored?.state as SpeakerState | undefined)?.made ?? [];
+  const stored = await runtime.read(scriptedAt(key));
+  return (stored?.state as ScriptedState | undefined)?.made ?? [];
 }
 /** How many commits `work` takes. */
 async function commitsOf(runtime: TestRuntime, work: () => Promise<unknown>): Promise<number> {
@@ -55,8 +55,10 @@ test("no reader ever sees the sender's turn without the receiver's", async () =>
   let looks = 0;
   let seen = -1;
   while (asking) {
-    const rows = await harness.stores.sql<{ state: string }[]>`select state from runtime_actors where kind = 'speaker'`;
-    const counts = rows.map(({ state }) => (JSON.parse(state) as SpeakerState).heard.length);
+    const rows = await harness.stores.sql<
+      { state: string }[]
+    >`select state from runtime_actors where kind = 'scripted'`;
+    const counts = rows.map(({ state }) => (JSON.parse(state) as ScriptedState).heard.length);
     expect(counts).toEqual(counts.length === 0 ? [] : [counts[0] as number, counts[0] as number]);
     if (counts[0] !== seen) looks++;
     seen = counts[0] ?? -1;
@@ -88,8 +90,8 @@ test("a whole exchange is one commit, whether or not its actors are in memory", 
 test("a co-committed message comes before any later one", async () => {
   const { runtime } = await start();
   const sent = Array.from({ length: 40 }, (_, index) => [
-    runtime.tell(speakerAt(a), "play", { label: "s", tells: [{ key: b, body: { label: `${index} told` } }] }),
-    runtime.tell(speakerAt(b), "play", { label: `${index} sent` }),
+    runtime.tell(scriptedAt(a), "play", { label: "s", tells: [{ key: b, body: { label: `${index} told` } }] }),
+    runtime.tell(scriptedAt(b), "play", { label: `${index} sent` }),
   ]);
   await Promise.all(sent.flat());
   await until(async () => (await heardBy(runtime, b))?.length === 80, { what: "everything to be heard" });
@@ -99,26 +101,26 @@ test("a co-committed message comes before any later one", async () => {
 });
 
 test("ids made beside an actor lie in its partition and are told in its commit", async () => {
-  const [{ runtime }] = await harness.pair({ actors: [speaker()] });
+  const [{ runtime }] = await harness.pair({ actors: [scriptedActor()] });
   for (const key of [...keysIn(0, 2), ...keysIn(5, 2)]) {
     await play(runtime, key, { label: "born", make: 3 });
     const made = await madeBy(runtime, key);
     expect(new Set(made).size).toBe(3);
     for (const id of made) {
       expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7/);
-      expect(partitionOf("speaker", id, 8)).toBe(partitionOf("speaker", key, 8));
+      expect(partitionOf("scripted", id, 8)).toBe(partitionOf("scripted", key, 8));
       expect(await heardBy(runtime, id)).toEqual(["born"]);
     }
   }
 });
 
 test("the search for an id ends, with any id, when none fits", () => {
-  const turns = new Turns([speaker()], { now: () => 1, newId: () => "always the same" }, 64);
+  const turns = new Turns([scriptedActor()], { now: () => 1, newId: () => "always the same" }, 64);
   const key = keysIn(0, 20).find(
-    (one) => partitionOf("speaker", one, 64) !== partitionOf("speaker", "always the same", 64),
+    (one) => partitionOf("scripted", one, 64) !== partitionOf("scripted", "always the same", 64),
   );
   const cached = {
-    kind: "speaker",
+    kind: "scripted",
     key: key ?? "",
     partition: 0,
     tenant: "acme",
@@ -141,7 +143,7 @@ test("the search for an id ends, with any id, when none fits", () => {
 });
 
 test("a receiver that lives apart hears by way of the outbox", async () => {
-  const [{ runtime }] = await harness.pair({ actors: [speaker()] });
+  const [{ runtime }] = await harness.pair({ actors: [scriptedActor()] });
   const back = order("back", [{ key: a, body: { label: "again" } }]);
   await play(
     runtime,
@@ -157,7 +159,7 @@ test("a receiver that lives apart hears by way of the outbox", async () => {
 });
 
 test("the owner of a receiver of another partition applies the message in memory", async () => {
-  const [{ runtime }] = await harness.pair({ actors: [speaker()] });
+  const [{ runtime }] = await harness.pair({ actors: [scriptedActor()] });
   const others = [0, 1, 2, 4, 5, 6, 7].flatMap((partition) => keysIn(partition, 1));
   for (const key of others) await play(runtime, key, order("before"));
   await play(
@@ -185,10 +187,10 @@ const failing: readonly [what: string, tell: Partial<Tell>, error: RegExp | null
 
 test.each([...failing])("%s: the sender is left alone, the message goes its own way", async (_, tell, error) => {
   const { runtime } = await start();
-  await runtime.ask(speakerAt(c, "umbrella"), "play", { label: "foreign" });
+  await runtime.ask(scriptedAt(c, "umbrella"), "play", { label: "foreign" });
   await harness.stores.sql`
     insert into runtime_actors (kind, key, tenant, partition, version, logs, state)
-    values ('speaker', ${d}, 'acme', 3, 1, '{}', '{"heard":"much"}')`;
+    values ('scripted', ${d}, 'acme', 3, 1, '{}', '{"heard":"much"}')`;
   const first = { key: b, body: { label: "first" }, ...tell };
   // Later messages to the same receiver do not overtake; those to others are not held up.
   const later = { key: first.key, body: { label: "later" } };
@@ -197,7 +199,7 @@ test.each([...failing])("%s: the sender is left alone, the message goes its own 
   const letters = () => runtime.deadLetters.list({});
   if (error === null) {
     await until(async () => (await harness.stores.sql`select 1 from runtime_outbox`).length === 0);
-    expect(await runtime.read(speakerAt(c, "umbrella"))).toMatchObject({ version: 1, state: { heard: ["foreign"] } });
+    expect(await runtime.read(scriptedAt(c, "umbrella"))).toMatchObject({ version: 1, state: { heard: ["foreign"] } });
     expect(await letters()).toEqual([]);
     return;
   }
@@ -209,7 +211,7 @@ test.each([...failing])("%s: the sender is left alone, the message goes its own 
 
 test("after one message to a receiver is sent apart, the next does not overtake it", async () => {
   const attempts: string[] = [];
-  const { runtime } = await harness.node({ actors: [speaker(attempts)] });
+  const { runtime } = await harness.node({ actors: [scriptedActor(attempts)] });
   const first = { key: b, body: { label: "x", act: "throw" } };
   await play(runtime, a, order("1", [first, { key: b, body: { label: "later" } }, { key: c, body: { label: "2" } }]));
   await until(async () => (await heardBy(runtime, b))?.join() === "later", { what: "the later message" });
@@ -247,7 +249,7 @@ test("logs, tails, work, timers, deferred answers and projections are as in any 
   const done = gate();
   const rows: string[] = [];
   const watched: Projection = {
-    kind: "speaker",
+    kind: "scripted",
     project: (changes) => {
       rows.push(changes.map(({ key }) => key).join());
       return [];
@@ -258,9 +260,9 @@ test("logs, tails, work, timers, deferred answers and projections are as in any 
   );
   const { runtime } = await start({ activities: [work], projections: [watched] });
   const live: unknown[] = [];
-  const end = runtime.tail(speakerAt(b), 0, (entries) => live.push(...entries.map(({ entry }) => entry)));
+  const end = runtime.tail(scriptedAt(b), 0, (entries) => live.push(...entries.map(({ entry }) => entry)));
   const tellB = (act: Act, label: string): Tell => ({ key: b, body: { label, act } });
-  const held = runtime.ask(speakerAt(b), "play", { label: "held", act: "hold" });
+  const held = runtime.ask(scriptedAt(b), "play", { label: "held", act: "hold" });
   await until(async () => (await heardBy(runtime, b)) !== null);
   const tells = [tellB("emit", "e1"), tellB("perform", "kept"), tellB("perform", "lost"), tellB("abandon", "lost")];
   await play(runtime, a, order("1", [...tells, tellB("wake", "w"), tellB("release", "freed"), tellB("emit", "e2")]));
@@ -281,14 +283,14 @@ test("an actor that ends in a co-committed turn is gone; told again, it begins a
   await play(runtime, b, order("old", [], "emit"));
   await play(runtime, a, order("1", [{ key: b, body: { label: "bye", act: "end" } }]));
   expect(await heardBy(runtime, b)).toBeNull();
-  expect(await runtime.log(speakerAt(b), "events", 0, 9)).toEqual([]);
+  expect(await runtime.log(scriptedAt(b), "events", 0, 9)).toEqual([]);
   const anew = [
     { key: b, body: { label: "x", act: "end" } },
     { key: b, body: { label: "new", act: "emit" } },
   ];
   await play(runtime, a, order("2", anew));
   expect(await heardBy(runtime, b)).toEqual(["new"]);
-  expect(await runtime.log(speakerAt(b), "events", 0, 9)).toMatchObject([{ seq: 1, entry: "new" }]);
+  expect(await runtime.log(scriptedAt(b), "events", 0, 9)).toMatchObject([{ seq: 1, entry: "new" }]);
   // The sender may end itself as well.
   await play(runtime, a, order("3", [{ key: b, body: { label: "last words" } }], "end"));
   expect(await heardBy(runtime, a)).toBeNull();
@@ -301,10 +303,10 @@ test.each(["ask", "fresh ask"] as const)(
     const { runtime } = await start();
     const key = way === "ask" ? a : Bun.randomUUIDv7();
     const bystanders = Array.from({ length: 20 }, () =>
-      runtime.ask(speakerAt(Bun.randomUUIDv7()), "play", { label: "by" }, { fresh: true }),
+      runtime.ask(scriptedAt(Bun.randomUUIDv7()), "play", { label: "by" }, { fresh: true }),
     );
     const asked = runtime.ask(
-      speakerAt(key),
+      scriptedAt(key),
       "play",
       {
         label: "1",
@@ -331,7 +333,7 @@ test.each(["ask", "fresh ask"] as const)(
     const { runtime } = await start();
     const key = way === "ask" ? a : Bun.randomUUIDv7();
     const asked = runtime.ask(
-      speakerAt(key),
+      scriptedAt(key),
       "play",
       {
         label: "1",
@@ -353,7 +355,7 @@ test("a stored row that is no JSON delays no other actor", async () => {
   const { runtime } = await start();
   await harness.stores.sql`
     insert into runtime_actors (kind, key, tenant, partition, version, logs, state)
-    values ('speaker', ${b}, 'acme', 3, 1, '{}', '{"heard":')`;
+    values ('scripted', ${b}, 'acme', 3, 1, '{}', '{"heard":')`;
   expect(await play(runtime, a, order("1", [{ key: b, body: { label: "2" } }]))).toBe("done");
   await until(async () => (await runtime.deadLetters.list({})).length === 1, { what: "the dead letter" });
   expect(await play(runtime, a, order("3"))).toBe("done");
@@ -361,10 +363,10 @@ test("a stored row that is no JSON delays no other actor", async () => {
 
 test("repeated after a failed commit, a message and its consequences keep their ids", async () => {
   const attempts: string[] = [];
-  const { runtime } = await harness.node({ actors: [speaker(attempts)] });
+  const { runtime } = await harness.node({ actors: [scriptedActor(attempts)] });
   await harness.stores.sql`update runtime_partitions set epoch = epoch + 1`;
   const body = chain([b, c, a, b]) as never;
-  await runtime.tell(speakerAt(a), "play", body);
+  await runtime.tell(scriptedAt(a), "play", body);
   await until(async () => (await heardBy(runtime, b))?.includes("last"), { what: "the chain" });
   expect(attempts).toHaveLength(10);
   expect(attempts.slice(5)).toEqual(attempts.slice(0, 5));
