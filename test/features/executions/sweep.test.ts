@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { manifest, say, shell } from "../../harness/manifests.ts";
-import { startNodeProcess } from "../../harness/node/node-process.ts";
+import { type NodeProcess, startNodeProcess } from "../../harness/node/node-process.ts";
 import { freshStores, type TestStores } from "../../harness/stores.ts";
 import { until } from "../../harness/until.ts";
 
@@ -19,6 +19,38 @@ afterAll(async () => {
   rmSync(dataDir, { recursive: true, force: true });
 });
 
+/** Starts a workflow run that waits for a person. @returns its id and the volume of its workspace */
+async function startWaiting(node: NodeProcess): Promise<{ id: string; workspace: string }> {
+  const states = {
+    ASK: { kind: "Human", prompt: "?", timeout: "1h", transitions: [{ target: "DONE" }] },
+    DONE: { kind: "System", command: "noop", transitions: [] },
+  };
+  const spec = { initial_state: "ASK", storage: { workspace: { size_limit_mb: 1 } }, states };
+  await node.call("POST", "/v1/workflows", {
+    apiVersion: "svc.dev/v1",
+    kind: "Workflow",
+    metadata: { name: "waits" },
+    spec,
+  });
+  const { execution_id: id } = (await node.call("POST", "/v1/workflows/waits/run", {})).body;
+  const { blackboard } = (await node.call("GET", `/v1/workflows/executions/${id}`)).body;
+  return { id, workspace: blackboard.workspace_volume_id };
+}
+
+/** A deleted volume that the execution or run has mounted for a while. @returns its directory */
+async function addDeletedVolume(executionId: string): Promise<string> {
+  const id = crypto.randomUUID();
+  await stores.sql`
+    insert into volumes (volume_id, tenant, kind, label, size_limit_bytes, deleted_at)
+    values (${id}, 'svc-system', 'user', ${id}, 1024, now())`;
+  await stores.sql`
+    insert into volume_mounts (volume_id, execution_id, tenant, created_at)
+    values (${id}, ${executionId}, 'svc-system', now() - interval '2 minutes')`;
+  const directory = join(dataDir, "volumes", id);
+  mkdirSync(directory, { recursive: true });
+  return directory;
+}
+
 test("orphans, old workspaces and old records go; the rest stays", async () => {
   const env = { SVC_LOG_LEVEL: "warn", SVC_EXECUTION_RETENTION_DAYS: "90" };
   const node = await startNodeProcess(stores, { dataDir, env });
@@ -31,10 +63,19 @@ test("orphans, old workspaces and old records go; the rest stays", async () => {
   const [young, old, ancient] = [await run(), await run(), await run()];
   const workspace = (id: string) => existsSync(join(dataDir, "workspaces", id, "file"));
   expect([young, old, ancient].map(workspace)).toEqual([true, true, true]);
+  // Runs and executions hold what they mount, each by its own registration.
+  const waiting = await startWaiting(node);
+  const atWork = await run();
+  const runWorkspace = join(dataDir, "workspaces", waiting.workspace);
+  mkdirSync(runWorkspace, { recursive: true });
   await node.stop();
 
   await stores.sql`update executions set ended_at = now() - interval '25 hours' where execution_id = ${old}`;
   await stores.sql`update executions set ended_at = now() - interval '91 days' where execution_id = ${ancient}`;
+  await stores.sql`update executions set ended_at = null where execution_id = ${atWork}`;
+  const ofRun = await addDeletedVolume(waiting.id);
+  const ofExecution = await addDeletedVolume(atWork);
+  const unheld = await addDeletedVolume(crypto.randomUUID());
   const logsOf = async (id: string) =>
     (await stores.sql`select distinct log from runtime_logs where key = ${id}`).map(({ log }) => String(log));
   expect((await logsOf(young)).length).toBeGreaterThan(2);
@@ -54,6 +95,7 @@ test("orphans, old workspaces and old records go; the rest stays", async () => {
 
   await node.restart();
   await until(() => !workspace(stranger) && !existsSync(orphan), { timeoutMs: 30_000, what: "the orphans to go" });
+  await until(() => !existsSync(unheld), { what: "a volume that is not mounted to go" });
   await until(() => !workspace(old) && !workspace(ancient), { what: "old workspaces to go" });
   await until(async () => (await node.call("GET", `/v1/executions/${ancient}`)).status === 404, {
     what: "the old record to go",
@@ -68,5 +110,6 @@ test("orphans, old workspaces and old records go; the rest stays", async () => {
   });
   expect((await logsOf(young)).length).toBeGreaterThan(2);
   expect(workspace(young)).toBe(true);
+  expect([runWorkspace, ofRun, ofExecution].map((path) => existsSync(path))).toEqual([true, true, true]);
   await node.dispose();
 }, 90_000);
