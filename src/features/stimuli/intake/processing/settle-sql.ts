@@ -1,11 +1,14 @@
 /**
- * Many stimuli brought to their end, or put off, in one statement.
+ * Many stimuli brought to their end, or put off, in one statement. `told` names the lists in their order:
  *
- * $1 tenants, $2 ids, $3 statuses, $4 codes, $5 messages, $6 details of errors, $7 classifications (texts, JSON where they
- * are objects, empty for null), $8 when each is tried again (Unix milliseconds; 0: never), $9 now, $10 whether the answer
- * need not wait for the flush, $11 the attempt that tells it: one that another attempt has taken over from may still say
- * that the run was started, which is true of every attempt, and nothing else. The state that a row must be in is no constant, lest the rows be looked for among all that
- * are in it, however many those are.
+ * $1 to $7  texts; `details` and `classification` are JSON, empty for null
+ * $8        when each is tried again, Unix milliseconds; 0: never
+ * $9        now
+ * $10       whether the answer need not wait for the flush
+ * $11       the attempt that tells it: one that another attempt has taken over from may still say that the run was
+ *           started, which is true of every attempt, and nothing else
+ *
+ * `before` is no constant in the condition: the planner would look for the rows among all that are `received`.
  */
 export const settleText = `
 with told as materialized (
