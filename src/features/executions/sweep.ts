@@ -45,6 +45,8 @@ const eraseAtOnce = 500;
 const lookUpAtOnce = 1000;
 /** Executions whose logs are trimmed by one statement. */
 const trimAtOnce = 500;
+/** A round ends after so many batches: a node that stops waits for its round. */
+const trimBatches = 100;
 /** An execution that ended so long ago is asked for nothing but its record; the bootstrap's last repeats are over. */
 const trimAfterMs = 15 * 60_000;
 /** What records, files and late deliveries are made of. */
@@ -131,7 +133,7 @@ async function sweepExecutionsOfDeletedAgents({ records, deletedAgents, report }
  */
 async function trimEnded({ runtime, records, now }: SweepOptions): Promise<void> {
   const before = new Date(now() - trimAfterMs);
-  for (;;) {
+  for (let batch = 0; batch < trimBatches; batch++) {
     const ended = await records.toTrim(before, trimAtOnce);
     const last = ended.at(-1);
     if (last === undefined) return;

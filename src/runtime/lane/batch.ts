@@ -214,7 +214,9 @@ export class Batch {
       }
     }
     const statements: Statement[] = [];
-    for (const [kind, list] of changes) statements.push(...(projections.get(kind) as Projection).project(list));
+    // In one order everywhere: commits of two nodes that share rows (counters) must not wait for each other in a circle.
+    const ordered = [...changes].sort(([a], [b]) => (a < b ? -1 : 1));
+    for (const [kind, list] of ordered) statements.push(...(projections.get(kind) as Projection).project(list));
     return {
       partitions: [...this.touched].map((held) => this.progress(held)),
       actors,
