@@ -1,5 +1,6 @@
 /** PostgreSQL and Redis of one test's own, to be killed and started again. */
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { exclusively } from "../../src/store/embedded/exclusive.ts";
@@ -8,6 +9,7 @@ import { migrate } from "../../src/store/migrate.ts";
 import { openPostgres, type Sql } from "../../src/store/postgres.ts";
 import { openRedis } from "../../src/store/redis.ts";
 import type { StoreAddress } from "../harness/runtime/runtime.ts";
+import { until } from "../harness/until.ts";
 
 export class OwnStores {
   private readonly joined: { leave(): Promise<void> }[] = [];
@@ -41,7 +43,7 @@ export class OwnStores {
   /** Stops PostgreSQL (SIGINT is its fast shutdown), has `meanwhile` done, and starts it again. */
   async withoutPostgres(signal: "SIGINT" | "SIGKILL", meanwhile: () => Promise<void>): Promise<void> {
     const pid = Number(readFileSync(join(this.dataDir, "stores/postgres/postmaster.pid"), "utf8").split("\n")[0]);
-    await this.outage(pid, signal, meanwhile);
+    await this.outage(pid, this.databaseUrl, signal, meanwhile);
   }
 
   /** kill -9 of Redis, `meanwhile`, and Redis again. */
@@ -49,14 +51,22 @@ export class OwnStores {
     const redis = openRedis(this.redisUrl);
     const pid = Number(/process_id:(\d+)/.exec(await redis.info("server"))?.[1]);
     redis.disconnect();
-    await this.outage(pid, "SIGKILL", meanwhile);
+    await this.outage(pid, this.redisUrl, "SIGKILL", meanwhile);
   }
 
-  private async outage(pid: number, signal: NodeJS.Signals, meanwhile: () => Promise<void>): Promise<void> {
-    // Under the lock nobody revives the store before it is time.
-    await exclusively(join(this.dataDir, "stores/lock"), 10_000, async () => {
+  private async outage(
+    pid: number,
+    url: string,
+    signal: NodeJS.Signals,
+    meanwhile: () => Promise<void>,
+  ): Promise<void> {
+    const port = Number(new URL(url).port);
+    // While this process holds the lock, no other one starts the store again.
+    await exclusively(join(this.dataDir, "stores/lock"), 30_000, async () => {
       process.kill(pid, signal);
       await meanwhile();
+      // Children of a killed server keep its port for a moment; a store that finds it taken comes back on another one.
+      await until(() => isFree(port), { what: `port ${port} to be free`, timeoutMs: 20_000 });
     });
     this.joined.push(await joinStores({ dataDir: this.dataDir }));
   }
@@ -65,4 +75,12 @@ export class OwnStores {
     for (const one of this.joined) await one.leave();
     rmSync(this.dataDir, { recursive: true, force: true });
   }
+}
+
+function isFree(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once("error", () => resolve(false));
+    server.listen(port, "127.0.0.1", () => server.close(() => resolve(true)));
+  });
 }
