@@ -157,10 +157,12 @@ async function replay(
   position: LogPosition,
 ): Promise<Reply<200, GatewayMessage>> {
   const [stored] = await readLog(runtime, at, defineLog(position.log, LoopEntry), position.seq, position.seq);
-  const entry = stored?.entry;
+  // An execution that ended long ago keeps no log of its loop, so there is no reply left to repeat.
+  if (stored === undefined) throw new Problem("execution_not_running", "The execution is not running");
+  const { entry } = stored;
   const headers = { "Idempotent-Replay": "true" };
-  if (entry?.entry === "dispatch") return reply(200, entry.dispatch, headers);
-  if (entry?.entry === "final") return reply(200, await withConversation(runtime, at, entry.final, position), headers);
+  if (entry.entry === "dispatch") return reply(200, entry.dispatch, headers);
+  if (entry.entry === "final") return reply(200, await withConversation(runtime, at, entry.final, position), headers);
   throw new Error(`entry ${position.seq} of ${position.log} is no stored reply`);
 }
 
