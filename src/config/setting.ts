@@ -1,5 +1,6 @@
 /** The kinds of values a setting may have: how each is read, bounded and described. */
 import { isObject } from "../../actors/kernel/json.ts";
+import { type Network, readNetwork } from "../../actors/policy/network/address.ts";
 import { Secret } from "../lib/secret.ts";
 
 /** Anything wrong with one setting's text. The message completes the sentence "NAME …". */
@@ -240,6 +241,23 @@ export function origins(name: string, options: Common): Setting<readonly string[
         throw new BadValue(`must list origins such as https://console.example.com; not ${wrong}`);
       return list;
     },
+    fallback: () => [],
+  });
+}
+
+/** A comma-separated list of networks and addresses; empty when not set. */
+export function networks(name: string, options: Common): Setting<readonly Network[]> {
+  return setting<readonly Network[]>(name, options, {
+    unit: "",
+    defaultText: "none",
+    bounds: "networks such as 10.0.0.0/8, comma-separated",
+    parse: (value) =>
+      value.split(",").map((item) => {
+        const network = readNetwork(item.trim());
+        if (network === null)
+          throw new BadValue(`must list networks such as 10.0.0.0/8 or fd00::/8; not ${item.trim()}`);
+        return network;
+      }),
     fallback: () => [],
   });
 }

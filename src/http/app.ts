@@ -7,7 +7,9 @@
  */
 import { type AnyElysia, Elysia } from "elysia";
 import { Problem } from "../../actors/kernel/problem.ts";
+import type { Network } from "../../actors/policy/network/address.ts";
 import type { Authenticator } from "../identity/authenticate.ts";
+import { clientAddress } from "./client-address.ts";
 import { type Logger, recordedUrl } from "./operations/log.ts";
 import type { Metrics } from "./operations/metrics.ts";
 import { pipeline } from "./pipeline.ts";
@@ -22,6 +24,8 @@ export interface AppOptions {
   readonly metrics: Metrics | null;
   /** Origins a browser may call from; `*` = any. */
   readonly corsOrigins: readonly string[];
+  /** Proxies whose word on the client's address is taken; none when absent. */
+  readonly trustedProxies?: readonly Network[];
   /** Milliseconds within which a request body must have arrived; default 30 s. */
   readonly bodyDeadlineMs?: number;
 }
@@ -49,13 +53,14 @@ export function createApp(options: AppOptions): App {
   const leaving = new AbortController();
   const cors = createCors(options.corsOrigins);
   const allowedAt = methodTable(options.routes);
+  const trustedProxies = options.trustedProxies ?? [];
   const bodyDeadlineMs = options.bodyDeadlineMs ?? 30_000;
 
   /** Wraps one way of answering with everything that holds for every answer. */
   function answering(route: Route | null, answer: (incoming: Incoming, params: Params) => Promise<Response>) {
     return async (request: Request, params: Params, server: Listener | null): Promise<Response> => {
       const began = performance.now();
-      const incoming = new LazyIncoming(request, requestIdOf(request.headers), server, leaving.signal);
+      const incoming = new LazyIncoming(request, requestIdOf(request.headers), server, leaving.signal, trustedProxies);
       let response: Response;
       try {
         response = await answer(incoming, params);
@@ -139,7 +144,7 @@ export function createApp(options: AppOptions): App {
 
 type Params = Readonly<Record<string, string>>;
 
-/** Url and signal are made at their first use. */
+/** Url, signal and address are made at their first use. */
 class LazyIncoming implements Incoming {
   private parsed: URL | null = null;
   constructor(
@@ -147,6 +152,7 @@ class LazyIncoming implements Incoming {
     readonly requestId: string,
     readonly server: Listener | null,
     readonly stopping: AbortSignal,
+    private readonly trustedProxies: readonly Network[],
   ) {}
   get url(): URL {
     this.parsed ??= new URL(this.request.url);
@@ -154,6 +160,10 @@ class LazyIncoming implements Incoming {
   }
   get signal(): AbortSignal {
     return this.request.signal;
+  }
+  get address(): string | null {
+    const peer = this.server?.requestIP(this.request)?.address ?? null;
+    return clientAddress(peer, this.request.headers, this.trustedProxies);
   }
 }
 

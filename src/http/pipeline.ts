@@ -19,8 +19,7 @@ export function pipeline(route: Route, authenticator: Authenticator | null, body
     const { request } = incoming;
     if (route.public) return { proof: await route.prove?.(incoming) };
     if (!authenticator) throw new Error(`${route.path} asks for a bearer token on a listener that reads none`);
-    const address = incoming.server?.requestIP(request)?.address ?? null;
-    const identity = await authenticator.identify(request, route.sse, address);
+    const identity = await authenticator.identify(request, route.sse, incoming.address);
     const tenant = await authenticator.resolveTenant(identity, request.headers, request.method);
     if (route.operatorsOnly && !isPlatformOperator(identity)) {
       throw new Problem("operator_required", "Only operators of the platform may do this");
@@ -75,6 +74,9 @@ class RouteCall implements Call {
   }
   get server() {
     return this.incoming.server;
+  }
+  get address() {
+    return this.incoming.address;
   }
   get signal() {
     return this.incoming.signal;

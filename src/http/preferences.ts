@@ -26,7 +26,8 @@ export function prefersAsync(headers: Headers): boolean {
   );
 }
 
-function outsideQuotes(text: string, separator: "," | ";"): string[] {
+/** The parts of a header's value, where a separator within a quoted string separates nothing. */
+export function outsideQuotes(text: string, separator: "," | ";"): string[] {
   const parts: string[] = [];
   let start = 0;
   let isQuoted = false;

@@ -52,6 +52,8 @@ export interface Incoming {
   readonly requestId: string;
   /** Null when the app is driven without a listener. */
   readonly server: Listener | null;
+  /** Of the client, also behind trusted proxies (docs/reference/identity.md); null = unknown. */
+  readonly address: string | null;
   /** Aborted when the client goes away. */
   readonly signal: AbortSignal;
   /** Aborted when this node begins to leave: streams end then, and their clients resume elsewhere. */

@@ -63,6 +63,7 @@ export function createApps(
       logger,
       metrics,
       corsOrigins: config.corsOrigins,
+      trustedProxies: config.trustedProxies,
     }),
     internal: createApp({
       routes: features.flatMap((feature) => feature.internalRoutes ?? []),

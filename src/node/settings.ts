@@ -8,6 +8,7 @@ import {
   flag,
   identifier,
   integer,
+  networks,
   origins,
   port,
   prefix,
@@ -39,6 +40,9 @@ export const nodeSettings = {
     fallback: (read) => `http://localhost:${read("SVC_PORT") ?? "8080"}`,
   }),
   corsOrigins: origins("SVC_CORS_ORIGINS", { meaning: "web origins whose pages may call the API" }),
+  trustedProxies: networks("SVC_TRUSTED_PROXIES", {
+    meaning: "proxies whose Forwarded or X-Forwarded-For names the client",
+  }),
   drainSeconds: integer("SVC_DRAIN_SECONDS", {
     meaning: "how long a stopping node may finish what it has begun",
     unit: "s",

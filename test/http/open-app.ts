@@ -1,5 +1,6 @@
 /** An app on a free port, with identity over real stores, for tests of what every route shares. */
 
+import type { Network } from "../../actors/policy/network/address.ts";
 import { createApp } from "../../src/http/app.ts";
 import { listen } from "../../src/http/listen.ts";
 import { createLogger } from "../../src/http/operations/log.ts";
@@ -24,6 +25,7 @@ export interface OpenAppOptions {
   readonly authenticator?: Authenticator;
   readonly metrics?: Metrics;
   readonly corsOrigins?: readonly string[];
+  readonly trustedProxies?: readonly Network[];
   readonly bodyDeadlineMs?: number;
   readonly idleTimeoutSeconds?: number;
 }
@@ -36,6 +38,7 @@ export function openApp(options: OpenAppOptions): OpenApp {
     logger: createLogger("info", { write: (line) => void log.push(line) }),
     metrics: options.metrics ?? null,
     corsOrigins: options.corsOrigins ?? [],
+    trustedProxies: options.trustedProxies ?? [],
     bodyDeadlineMs: options.bodyDeadlineMs ?? 10_000,
   });
   const { idleTimeoutSeconds = 30 } = options;

@@ -18,11 +18,11 @@ export function deciderOf({ userId, kind, email, role, membership }: Identity): 
   };
 }
 
-export function sourceOf({ requestId, request, server }: Pick<Incoming, "requestId" | "request" | "server">): Source {
+export function sourceOf({ requestId, request, address }: Pick<Incoming, "requestId" | "request" | "address">): Source {
   const agent = request.headers.get("user-agent");
   return {
     http_request_id: requestId,
-    ip: server?.requestIP(request)?.address ?? null,
+    ip: address,
     user_agent: agent === null ? null : madeStorable(agent.slice(0, maxUserAgent)),
   };
 }

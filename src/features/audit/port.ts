@@ -37,17 +37,17 @@ export interface Audit {
 }
 
 /** Who acts in a call. */
-export type AuditedCall = Pick<Call, "identity" | "request" | "requestId" | "server">;
+export type AuditedCall = Pick<Call, "identity" | "request" | "requestId" | "address">;
 
 /** Characters kept of a text that the request brings. */
 const maxText = 512;
 
-/** What the log says of the caller. The address is that of the connection, as it is for failed authentications. */
-export function auditedBy({ identity, request, requestId, server }: AuditedCall): AuditedBy {
+/** What the log says of the caller. */
+export function auditedBy({ identity, request, requestId, address }: AuditedCall): AuditedBy {
   const { kind, userId, role, membership, email, clientId } = identity;
   return {
     actor: { kind, user_id: kept(userId), role: role ?? membership, key_id: null, name: kept(email ?? clientId) },
-    ip: server?.requestIP(request)?.address ?? null,
+    ip: address,
     userAgent: kept(request.headers.get("user-agent")),
     requestId,
   };

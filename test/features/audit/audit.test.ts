@@ -126,7 +126,7 @@ test("an entry can be written for any texts of a change or a request", async () 
     identity: identityOf("acme", { userId: hostile, clientId: hostile }),
     request: new Request("http://x.test", { headers: { "User-Agent": `é${"x".repeat(10_000)}` } }),
     requestId: "r",
-    server: null,
+    address: null,
   });
   expect(by).toMatchObject({ ip: null, actor: { user_id: "ab\ufffdc", name: "ab\ufffdc" } });
   expect(by.userAgent).toBe(`é${"x".repeat(511)}`);

@@ -42,7 +42,7 @@ export type Delivered = IntakeAnswer | { readonly handshake: Handshake };
  * @throws Problem as the table of docs/reference/stimuli.md says
  */
 export type Deliver = (
-  incoming: Pick<Incoming, "request" | "server">,
+  incoming: Pick<Incoming, "request" | "address">,
   path: { readonly source: string; readonly sourceId: string | null },
 ) => Promise<Delivered>;
 
@@ -81,11 +81,11 @@ export function createWebhooks(options: WebhookOptions): Deliver {
     if (registered?.enabled === false) throw new Problem("route_disabled", "This source route is disabled");
   }
 
-  async function take({ request, server }: Parameters<Deliver>[0], path: Parameters<Deliver>[1]): Promise<Delivered> {
+  async function take({ request, address }: Parameters<Deliver>[0], path: Parameters<Deliver>[1]): Promise<Delivered> {
     const source = parseSource(path.source);
     if (source === null) throw new Problem("invalid_source", "This is no name of a source");
     if (isReservedSource(source)) throw new Problem("not_found", "There is nothing here");
-    const client = server?.requestIP(request)?.address ?? "";
+    const client = address ?? "";
     failed.check(client, source);
     requireLength(request, maxContentBytes);
     const { headers } = request;
