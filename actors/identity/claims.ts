@@ -27,8 +27,10 @@ export interface ClaimRules {
     readonly tenant: readonly string[];
   };
   readonly scopeMode: ScopeMode;
-  /** Clients known to be machines. */
+  /** Clients whose tokens are a machine's even when they look like a person's. */
   readonly machineClients: ReadonlySet<string>;
+  /** Clients that are machines of this installation: without a role a machine is known by this list alone. */
+  readonly listedClients: ReadonlySet<string>;
   /** What a tenant user is without a claim that says so. */
   readonly defaultMembership: Membership;
   sha256Hex(text: string): string;
@@ -40,7 +42,9 @@ export function identityFromClaims(subject: string, claims: Claims, rules: Claim
   const tenant = tenantClaim(firstClaim(claims, rules.claims.tenant));
   const role = roleClaim(firstClaim(claims, rules.claims.role));
   const machine = rules.kind === "system" && isMachine(subject, claims, rules.machineClients);
-  if (rules.kind === "system" && !machine && role.platform === null) {
+  const client = machine ? machineClient(claims) : null;
+  const isListed = client !== null && rules.listedClients.has(client);
+  if (rules.kind === "system" && role.platform === null && !isListed) {
     throw new Problem("identity_not_recognized", "The caller is not known here");
   }
   const kind = kindOf(rules.kind, machine);
@@ -55,9 +59,8 @@ export function identityFromClaims(subject: string, claims: Claims, rules: Claim
     realm: rules.realm,
     tier: kind === "consumer" ? tier : null,
     homeTenant: homeTenant(kind, subject, tenant, rules),
-    clientId: machine ? machineClient(claims) : null,
-    // An address that a user may write into a profile unchecked proves nothing; approvers are named by theirs.
-    email: claims.email_verified === false ? null : text(claims.email),
+    clientId: client,
+    email: provenAddress(claims),
     scopes: effectiveScopes(facts, scopeWords(claims), rules.scopeMode),
   };
 }
@@ -76,12 +79,25 @@ function homeTenant(kind: IdentityKind, subject: string, claimed: string | null,
   return claimed ?? consumerTenant(subject, rules.sha256Hex);
 }
 
-const serviceAccountPrefix = "service-account-";
+/** A path of mail has at most 256 octets (RFC 5321, 4.5.3.1); what is longer than 64 + 1 + 255 is no address. */
+const maxAddress = 320;
+
+/**
+ * The caller's address. One that the provider does not vouch for proves nothing (users write what they like into their
+ * profile), and approvers are named by address: a token without `email_verified: true` carries none.
+ */
+function provenAddress(claims: Claims): string | null {
+  const address = claims.email_verified === true ? text(claims.email) : null;
+  return address !== null && address.length <= maxAddress ? address : null;
+}
 
 function isMachine(subject: string, claims: Claims, machineClients: ReadonlySet<string>): boolean {
   const azp = text(claims.azp);
+  const client = text(claims.client_id) ?? azp;
+  const username = text(claims.preferred_username);
   return (
-    (text(claims.preferred_username)?.startsWith(serviceAccountPrefix) ?? false) ||
+    // A person may be called `service-account-x`; only the client x itself is that machine.
+    (client !== null && username?.toLowerCase() === `service-account-${client}`.toLowerCase()) ||
     claims.gty === "client-credentials" ||
     subject === text(claims.client_id) ||
     subject === azp ||
@@ -89,11 +105,7 @@ function isMachine(subject: string, claims: Claims, machineClients: ReadonlySet<
   );
 }
 
-function machineClient(claims: Claims): string | null {
-  const named = text(claims.client_id) ?? text(claims.azp);
-  const username = text(claims.preferred_username);
-  return named ?? (username?.startsWith(serviceAccountPrefix) ? username.slice(serviceAccountPrefix.length) : null);
-}
+const machineClient = (claims: Claims): string | null => text(claims.client_id) ?? text(claims.azp);
 
 /** The strongest recognised value of a role claim; one lone unrecognised word is refused. */
 function roleClaim(claim: unknown): { platform: Role | null; membership: Membership | null } {

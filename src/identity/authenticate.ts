@@ -31,10 +31,11 @@ export interface AuthenticatorOptions {
 }
 
 export function createAuthenticator({ tokens, tenants, settings, failures }: AuthenticatorOptions): Authenticator {
+  // A client that is not listed acts in its home tenant alone.
   const allowed = new Map(settings.service_accounts.map((account) => [account.client_id, account.tenants]));
   const mayDelegate = (clientId: string | null, slug: string): boolean => {
-    const list = clientId === null ? undefined : allowed.get(clientId);
-    return list === undefined || list.includes("*") || list.includes(slug);
+    const list = (clientId === null ? undefined : allowed.get(clientId)) ?? [];
+    return list.includes("*") || list.includes(slug);
   };
 
   function credentialIdentity(request: Request, queryToken: boolean): Promise<Identity> {

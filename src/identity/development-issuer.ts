@@ -164,12 +164,21 @@ function grant(realm: string, request: TokenRequest, { clients, password }: Deve
 /** What a caller may put into its token as it likes; this is for development. */
 function chosenClaims(request: TokenRequest): Record<string, unknown> {
   const names = { sub: "sub", tier: "svc_tier", tenant_id: "tenant_id", role: "svc_role", email: "email" };
-  return Object.fromEntries(
+  const claims = Object.fromEntries(
     Object.entries(names).flatMap(([name, claim]) => {
       const value = request.fields[name];
       return value === undefined || value === null || value === "" ? [] : [[claim, value]];
     }),
   );
+  return claims.email === undefined ? claims : { ...claims, email_verified: vouchedFor(request.fields.email_verified) };
+}
+
+/** Whether the token vouches for its address; a form's fields are texts. */
+function vouchedFor(value: unknown): boolean {
+  if (value === undefined || value === null || value === "") return true;
+  if (value === true || value === "true") return true;
+  if (value === false || value === "false") return false;
+  throw oauthProblem("invalid_request", "email_verified must be true or false");
 }
 
 function lifetimeOf(value: unknown): number {

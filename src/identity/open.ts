@@ -1,7 +1,12 @@
 /** Identity put together: who may call this node, and in which tenant they act. */
 import type { Sql } from "../store/postgres.ts";
 import { type Authenticator, createAuthenticator, createFailureLimit } from "./authenticate.ts";
-import { createDevelopmentIssuer, type DevelopmentIssuer, readDevelopmentClients } from "./development-issuer.ts";
+import {
+  createDevelopmentIssuer,
+  type DevelopmentClients,
+  type DevelopmentIssuer,
+  readDevelopmentClients,
+} from "./development-issuer.ts";
 import { createRealms } from "./realms.ts";
 import { type AuthSettings, readAuthSettings, type SettingsReading, type TokenAlgorithm } from "./settings.ts";
 import { createTenants, type Tenants } from "./tenants.ts";
@@ -50,17 +55,28 @@ export async function openIdentity(
   now: () => number,
 ): Promise<Identification & { readonly issuer: DevelopmentIssuer | null }> {
   const development = config.mode === "development";
+  const clients = readDevelopmentClients(config.devClients) ?? [];
   const issuer = development
     ? await createDevelopmentIssuer({
         sql,
         publicUrl: config.publicUrl,
         algorithm: config.devIssuerAlg,
-        clients: readDevelopmentClients(config.devClients) ?? [],
+        clients,
         password: config.devPassword,
         now,
       })
     : null;
-  return { issuer, ...createIdentification({ sql, settings, issuer, limitFailures: !development, now }) };
+  const known = development ? withDevelopmentClients(settings, clients) : settings;
+  return { issuer, ...createIdentification({ sql, settings: known, issuer, limitFailures: !development, now }) };
+}
+
+/** The development issuer's clients may act in every tenant, unless the configuration says otherwise. */
+export function withDevelopmentClients(settings: AuthSettings, clients: DevelopmentClients): AuthSettings {
+  const listed = new Set(settings.service_accounts.map(({ client_id }) => client_id));
+  const added = clients
+    .filter(({ client_id }) => !listed.has(client_id))
+    .map(({ client_id }) => ({ client_id, tenants: ["*"], machine_only: false }));
+  return { ...settings, service_accounts: [...settings.service_accounts, ...added] };
 }
 
 export interface IdentificationOptions {

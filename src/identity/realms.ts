@@ -51,6 +51,7 @@ export function createRealms({ settings, development, tenantExists, now }: Realm
   const machineClients = new Set(
     settings.service_accounts.filter((account) => account.machine_only).map((account) => account.client_id),
   );
+  const listedClients = new Set(settings.service_accounts.map((account) => account.client_id));
   const ttlMs = settings.jwks_cache_ttl_seconds * 1000;
   const open = (realm: RealmSettings, keys?: KeySet): Realm => ({
     issuer: realm.issuer_url,
@@ -63,6 +64,7 @@ export function createRealms({ settings, development, tenantExists, now }: Realm
       claims: realm.claims,
       scopeMode: realm.scope_mode,
       machineClients,
+      listedClients,
       defaultMembership: settings.tenant_default_role,
       sha256Hex: (text) => createHash("sha256").update(text).digest("hex"),
     },

@@ -58,6 +58,8 @@ export async function openContext(
     random: Math.random,
     log: warn,
   });
+  // It holds connections from here on; the node that starts pushes the drain again, behind its listeners.
+  disposer.push(() => runtime.drain());
   const context: NodeContext = {
     settings: { ...config },
     sql,

@@ -67,6 +67,11 @@ export class StoreProxy {
     }
   }
 
+  /** Connections that are open. */
+  get connections(): number {
+    return this.links.size;
+  }
+
   /** From now on what node and store send each other waits here. */
   hold(): void {
     this.holding = true;

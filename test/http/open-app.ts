@@ -7,8 +7,8 @@ import { createLogger } from "../../src/http/operations/log.ts";
 import type { Metrics } from "../../src/http/operations/metrics.ts";
 import type { Route } from "../../src/http/route.ts";
 import type { Authenticator } from "../../src/identity/authenticate.ts";
-import type { DevelopmentIssuer } from "../../src/identity/development-issuer.ts";
-import { createIdentification, type Identification } from "../../src/identity/open.ts";
+import { type DevelopmentIssuer, defaultDevelopmentClients } from "../../src/identity/development-issuer.ts";
+import { createIdentification, type Identification, withDevelopmentClients } from "../../src/identity/open.ts";
 import { readAuthSettings } from "../../src/identity/settings.ts";
 import type { Sql } from "../../src/store/postgres.ts";
 
@@ -65,7 +65,7 @@ export function openTestIdentity(options: TestIdentityOptions): Identification {
   if (!settings) throw new Error(problems.join("\n"));
   return createIdentification({
     sql: options.sql,
-    settings,
+    settings: options.development ? withDevelopmentClients(settings, defaultDevelopmentClients) : settings,
     issuer: options.development ?? null,
     limitFailures: options.limitFailures ?? false,
     now: options.now ?? Date.now,

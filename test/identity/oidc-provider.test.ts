@@ -79,7 +79,11 @@ beforeAll(async () => {
     jwks_uri: `${issuer}/jwks`,
     audience: "svc-orchestrator",
   };
-  const { authenticator } = openTestIdentity({ sql: stores.sql, auth: { realms: [realm] }, now: () => now });
+  const { authenticator } = openTestIdentity({
+    sql: stores.sql,
+    auth: { realms: [realm], service_accounts: [{ client_id: "web-backend" }] },
+    now: () => now,
+  });
   app = openApp({ routes: [who], authenticator });
 });
 afterAll(async () => {

@@ -14,6 +14,7 @@ import { parseAnswer, rawRequest } from "../http/raw.ts";
 import { compact, makeKey, sign, startIssuer, type TestIssuer, type TestKey } from "./issuer.ts";
 
 const machine = { preferred_username: "service-account-web", client_id: "web" };
+const listed = [{ client_id: "web", tenants: ["globex"] }];
 let rsa: TestKey;
 let ec: TestKey;
 let ed: TestKey;
@@ -47,7 +48,10 @@ beforeAll(async () => {
   stores = await freshStores();
   const { authenticator } = openTestIdentity({
     sql: stores.sql,
-    auth: { realms: [realm("svc-system", "system", issuer), realm("people", "consumer", consumers)] },
+    auth: {
+      realms: [realm("svc-system", "system", issuer), realm("people", "consumer", consumers)],
+      service_accounts: listed,
+    },
     limitFailures: true,
   });
   app = openApp({ routes: [whoAmI], authenticator });
@@ -173,6 +177,20 @@ test("people of the system realm need a role", async () => {
   expect((await ask(await good({ ...person, svc_role: "aegis:readonly" }))).body.role).toBe("readonly");
 });
 
+test("service accounts act in other tenants only where their client is listed for them", async () => {
+  const other = { preferred_username: "service-account-batch", client_id: "batch" };
+  const at = async (claims: object, tenant: string) => {
+    const { status, body } = await ask(await good(claims), tenant === "" ? {} : { "X-Tenant-Id": tenant });
+    return status === 200 ? body.tenant : body.code;
+  };
+  expect(await at({}, "globex")).toBe("globex");
+  expect(await at({}, "acme")).toBe("tenant_delegation_forbidden");
+  expect(await at({ ...other, svc_role: "admin" }, "globex")).toBe("tenant_delegation_forbidden");
+  expect(await at({ ...other, svc_role: "admin" }, "")).toBe("svc-system");
+  expect(await at(other, "globex")).toBe("identity_not_recognized");
+  expect((await stores.sql`select 1 from tenants where slug = 'acme'`).count).toBe(0);
+});
+
 test("more than 300 failures a minute from one address are 429; good tokens pass", async () => {
   const codes = new Set<unknown>();
   for (let i = 0; i < 310; i += 10) {
@@ -201,7 +219,8 @@ test("the probe tells whether the realms' keys can be had", async () => {
 describe("the key set", () => {
   let now = Date.now();
   function verifierFor(at: TestIssuer) {
-    const { settings } = readAuthSettings({ realms: [realm("svc-system", "system", at)] }, true);
+    const auth = { realms: [realm("svc-system", "system", at)], service_accounts: listed };
+    const { settings } = readAuthSettings(auth, true);
     if (!settings) throw new Error("settings");
     const realms = createRealms({ settings, development: null, tenantExists: async () => false, now: () => now });
     return createTokenVerifier({ realms, leewaySeconds: 30, now: () => now });

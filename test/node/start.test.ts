@@ -1,6 +1,10 @@
 /** Starting and stopping a node as a process: help, refusals, the banner, signals. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
+import { defineFeature } from "../../src/features/feature.ts";
+import { loadConfig } from "../../src/node/config.ts";
+import { startNode } from "../../src/node/node.ts";
+import { StoreProxy } from "../faults/proxy.ts";
 import { startNodeProcess } from "../harness/node/node-process.ts";
 import { scratch } from "../harness/scratch.ts";
 import { freshStores, type TestStores } from "../harness/stores.ts";
@@ -106,6 +110,24 @@ async function closedPort(): Promise<number> {
   await server.stop(true);
   return port;
 }
+
+test("a start that fails early leaves no connection to Redis open", async () => {
+  const redis = await StoreProxy.to(stores.redisUrl);
+  let during = 0;
+  const broken = defineFeature({
+    name: "broken",
+    open: async () => {
+      await until(() => redis.connections >= 2, { what: "the runtime's connections" });
+      during = redis.connections;
+      throw new Error("does not open");
+    },
+  });
+  const config = loadConfig({ ...env(), SVC_LOG_LEVEL: "silent", REDIS_URL: redis.url });
+  await expect(startNode(config, () => {}, { features: [broken] })).rejects.toThrow("does not open");
+  expect(during).toBeGreaterThanOrEqual(2);
+  await until(() => redis.connections === 0, { what: "the connections to close" });
+  redis.close();
+});
 
 test("the banner says where it is and what to type", async () => {
   const node = await startNodeProcess(stores, { env: { SVC_LOG_LEVEL: "silent" } });

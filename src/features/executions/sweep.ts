@@ -52,6 +52,18 @@ const trimAfterMs = 15 * 60_000;
 /** What records, files and late deliveries are made of. */
 const keptLogs = [executionEvents, planLog, outputLog];
 
+/**
+ * The parts of a round. Those that need the database alone come first: a container engine or a disk that fails, or
+ * takes long, then holds up nothing else.
+ */
+const steps = {
+  deleted_agents: sweepExecutionsOfDeletedAgents,
+  logs: trimEnded,
+  records: eraseOld,
+  instances: sweepInstances,
+  volumes: sweepVolumes,
+};
+
 /** Sweeps now and then. @returns a function that ends it, after a sweep under way */
 export function startSweeping(options: SweepOptions): () => Promise<void> {
   return repeatedly(
@@ -61,13 +73,15 @@ export function startSweeping(options: SweepOptions): () => Promise<void> {
   );
 }
 
-/** One round. @throws when a store is away; what was not done is done next time */
-async function sweep(options: SweepOptions): Promise<void> {
-  await sweepInstances(options);
-  await sweepVolumes(options);
-  await sweepExecutionsOfDeletedAgents(options);
-  await trimEnded(options);
-  await eraseOld(options);
+/** One round. A step that fails is reported and takes no other with it; what was not done is done next time. */
+export async function sweep(options: SweepOptions): Promise<void> {
+  for (const [step, work] of Object.entries(steps)) {
+    try {
+      await work(options);
+    } catch (error) {
+      options.report("sweep_failed", { step, error: String(error) });
+    }
+  }
 }
 
 async function sweepInstances(options: SweepOptions): Promise<void> {

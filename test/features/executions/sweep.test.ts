@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { sweep } from "../../../src/features/executions/sweep.ts";
 import { manifest, say, shell } from "../../harness/manifests.ts";
 import { type NodeProcess, startNodeProcess } from "../../harness/node/node-process.ts";
 import { freshStores, type TestStores } from "../../harness/stores.ts";
@@ -50,6 +51,35 @@ async function addDeletedVolume(executionId: string): Promise<string> {
   mkdirSync(directory, { recursive: true });
   return directory;
 }
+
+test("a step of the sweep that fails is reported and keeps no other from its work", async () => {
+  const reports: unknown[] = [];
+  const done: string[] = [];
+  const away = (name: string) => async () => {
+    done.push(name);
+    throw new Error(`${name} is away`);
+  };
+  await sweep({
+    runtime: { of: () => ({}) as never },
+    records: { agentsAtWork: away("agents"), toTrim: away("logs"), endedBefore: away("records") } as never,
+    instances: { list: away("engine") } as never,
+    volumes: { heldForRuns: away("disk") } as never,
+    runs: { known: async () => [], wantedInstances: async () => new Set() },
+    deletedAgents: {} as never,
+    retentionDays: 1,
+    now: Date.now,
+    report: (event, { step, error }) => reports.push([event, step, error]),
+  });
+  // What needs the database alone comes first.
+  expect(done).toEqual(["agents", "logs", "records", "engine", "disk"]);
+  expect(reports).toEqual([
+    ["sweep_failed", "deleted_agents", "Error: agents is away"],
+    ["sweep_failed", "logs", "Error: logs is away"],
+    ["sweep_failed", "records", "Error: records is away"],
+    ["sweep_failed", "instances", "Error: engine is away"],
+    ["sweep_failed", "volumes", "Error: disk is away"],
+  ]);
+});
 
 test("orphans, old workspaces and old records go; the rest stays", async () => {
   const env = { SVC_LOG_LEVEL: "warn", SVC_EXECUTION_RETENTION_DAYS: "90" };

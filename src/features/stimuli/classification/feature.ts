@@ -40,6 +40,8 @@ export const classification = defineFeature({
           return () => classifier.close();
         },
       ],
+      // It holds connections from its opening on, also on a node whose start failed before the job began.
+      close: () => classifier.close(),
     };
   },
 });
