@@ -96,7 +96,8 @@ class ProcessSandbox implements Sandbox {
       unenforcedLimits: [
         ...(controlled.cpu === undefined ? ["cpu"] : []),
         ...(controlled.pids === undefined ? ["processes"] : []),
-        ...(controlled.memory === undefined && process.platform !== "linux" ? ["memory"] : []),
+        // Watched, but not all that the kernel would count can be seen from outside.
+        ...(controlled.memory === undefined ? ["memory"] : []),
       ],
     };
   }

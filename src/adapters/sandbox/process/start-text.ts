@@ -43,16 +43,24 @@ export function quoted(text: string): string {
 }
 
 /**
+ * What a process may have for itself beyond the instance's limit where that is only watched: our own programs reserve
+ * some 512 MiB that they never touch.
+ */
+const reservedBytes = 1_024 * 1_024 * 1_024;
+
+/**
  * What a process can only do to itself: enters the control groups, sets what per-process limits can bound, and becomes the command.
  * The text that starts the program itself comes by descriptor 3.
+ * @param keepsMemory whether a control group keeps the memory limit
  */
-export function supervisorScript(groups: readonly string[], limits: InstanceLimits): string {
+export function supervisorScript(groups: readonly string[], limits: InstanceLimits, keepsMemory: boolean): string {
   const fileBlocks = Math.ceil(limits.diskBytes / 512);
   return [
     ...groups.map((group) => `echo $$ > ${quoted(`${group}/cgroup.procs`)} || exit 125`),
     "umask 022",
     "ulimit -c 0",
     `ulimit -f ${fileBlocks}`,
+    ...(keepsMemory ? [] : [`ulimit -d ${Math.ceil((limits.memoryBytes + reservedBytes) / 1_024)}`]),
     'exec "$@"',
   ].join("\n");
 }

@@ -1,6 +1,7 @@
 /** Measures what an instance occupies on disk: its workspace, and files it deleted but still holds open. */
-import { lstatSync, readdirSync, readlinkSync, statSync } from "node:fs";
+import { lstatSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { deviceOf, heldFiles } from "./held-files.ts";
 
 /** What a file, directory or link counts for at least: file systems run out of them as well as of blocks. */
 const leastBytes = 1_024;
@@ -56,55 +57,14 @@ async function summed(how: string, directories: readonly string[]): Promise<numb
 }
 
 /**
- * Files that were deleted and that a process still holds: open, or only mapped. Many are looked for in a process of
- * its own, because how many of them there are is not ours to choose.
+ * Files that were deleted and that a process still holds: open, or only mapped.
  * @param devices file systems that count
  * @returns bytes
  */
 export async function deletedButHeld(devices: ReadonlySet<number>, pids: readonly number[]): Promise<number> {
+  const counted = new Set([...devices].filter((dev) => dev >= 0).map(deviceOf));
   const places = pids.flatMap((pid) => [`/proc/${pid}/fd`, `/proc/${pid}/map_files`]);
-  return heldOfFew(devices, places) ?? heldOfMany(devices, places);
-}
-
-function heldOfFew(devices: ReadonlySet<number>, places: readonly string[]): number | null {
-  const blocks = new Map<string, number>();
-  let left = 4 * fewEntries;
-  for (const place of places) {
-    const names = namesIn(place);
-    left -= names.length;
-    if (left < 0) return null;
-    for (const path of names.map((name) => join(place, name))) {
-      try {
-        if (!readlinkSync(path).endsWith(" (deleted)")) continue;
-        const stat = statSync(path);
-        if (stat.isFile() && stat.nlink === 0 && devices.has(stat.dev)) {
-          blocks.set(`${stat.dev} ${stat.ino}`, stat.blocks * 512);
-        }
-      } catch {
-        // Closed meanwhile.
-      }
-    }
-  }
-  return sum(blocks.values());
-}
-
-async function heldOfMany(devices: ReadonlySet<number>, places: readonly string[]): Promise<number> {
-  const wanted = "-mindepth 1 -maxdepth 1 -type f -links 0 -printf".split(" ");
-  const found = Bun.spawn(["find", "-L", ...places, ...wanted, "%D %i %b\\n"], { stdio: ["ignore", "pipe", "ignore"] });
-  const blocks = new Map<string, number>();
-  for (const line of (await new Response(found.stdout).text()).split("\n")) {
-    const [device, file, count] = line.split(" ");
-    if (count !== undefined && devices.has(Number(device))) blocks.set(`${device} ${file}`, Number(count) * 512);
-  }
-  return sum(blocks.values());
-}
-
-function namesIn(path: string): string[] {
-  try {
-    return readdirSync(path);
-  } catch {
-    return [];
-  }
+  return sum((await heldFiles(places, (device) => counted.has(device))).values());
 }
 
 function sum(numbers: Iterable<number>): number {

@@ -8,7 +8,7 @@
 import { closeSync, openSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { readJson, writeAtomically } from "../../../../lib/json-file.ts";
-import { family, identify, processes, signal } from "../../../../lib/process-table.ts";
+import { identify, processes, signal } from "../../../../lib/process-table.ts";
 import { childOutput } from "../../../../programs/pipes.ts";
 import type { ExitReason } from "../../instance.ts";
 import { InstanceCgroup } from "../cgroup.ts";
@@ -24,7 +24,10 @@ import { openSources } from "../mount-sources.ts";
 import { SegmentWriter } from "../segments.ts";
 import { supervisorScript } from "../start-text.ts";
 import { diskUsage } from "./disk.ts";
+import { memoryUse, residentBytes } from "./memory.ts";
 
+/** Where the kernel does not keep the limit; in between lies what `ulimit -d` and the sizes of tmpfs mounts bound. */
+const memoryGlanceMs = 100;
 const memoryCheckMs = 500;
 const diskCheckMs = 3_000;
 const pipesOpenAfterExitMs = 2_000;
@@ -64,7 +67,7 @@ class Instance {
       [
         "/bin/sh",
         "-c",
-        supervisorScript(this.#cgroup?.directories ?? [], this.plan.limits),
+        supervisorScript(this.#cgroup?.directories ?? [], this.plan.limits, this.#keepsMemory),
         "svc",
         ...this.plan.command,
       ],
@@ -83,7 +86,10 @@ class Instance {
       keep(outputs[1].open(child.stderr), new SegmentWriter(directory, "stderr")),
     ]);
     const watches = [
-      setInterval(() => this.#watchMemory(), memoryCheckMs),
+      setInterval(
+        () => void this.#watchMemory(),
+        this.#keepsMemory || !this.plan.contained ? memoryCheckMs : memoryGlanceMs,
+      ),
       setInterval(() => this.#watchDisk(), diskCheckMs),
     ];
     const exitCode = await child.exited;
@@ -150,14 +156,32 @@ class Instance {
     if (this.#cgroup?.ranOutOfMemory()) this.#verdict = "out_of_memory";
   }
 
-  #watchMemory(): void {
+  get #keepsMemory(): boolean {
+    return this.#cgroup?.has("memory") ?? false;
+  }
+
+  #countingMemory = false;
+  #memoryCountedAt = 0;
+  async #watchMemory(): Promise<void> {
     this.#noticeMemory();
-    if (this.#verdict === "out_of_memory") {
-      this.#kill("out_of_memory");
-    } else if (!this.#cgroup?.has("memory") && this.#child !== null) {
-      const resident = family(this.#child.pid).reduce((sum, row) => sum + row.residentBytes, 0);
-      if (resident > this.plan.limits.memoryBytes) this.#kill("out_of_memory");
+    if (this.#verdict === "out_of_memory") this.#kill("out_of_memory");
+    if (this.#keepsMemory || this.#countingMemory) return;
+    this.#countingMemory = true;
+    try {
+      if (await this.#isOverMemory()) this.#kill("out_of_memory");
+    } finally {
+      this.#countingMemory = false;
     }
+  }
+
+  /** Counts what there is now and then, and at once when a quick look finds much. */
+  async #isOverMemory(): Promise<boolean> {
+    const { memoryBytes } = this.plan.limits;
+    const pids = sampleProcesses(this.#ownProcesses);
+    const isDue = performance.now() - this.#memoryCountedAt >= memoryCheckMs;
+    if (!isDue && residentBytes(pids) <= memoryBytes) return false;
+    this.#memoryCountedAt = performance.now();
+    return (await memoryUse(pids)) > memoryBytes;
   }
 
   #measuring = false;

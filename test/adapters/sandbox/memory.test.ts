@@ -1,0 +1,82 @@
+/** Memory where control groups cannot be written (docs/reference/sandboxes.md): the supervisor counts what the kernel would. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { runToEnd, specOf } from "./conformance.ts";
+import { bubblewrapWorks, processFixture } from "./fixture.ts";
+
+const works = await bubblewrapWorks();
+const mebibyte = 2 ** 20;
+const limits = { cpuMillicores: 1_000, memoryBytes: 64 * mebibyte, diskBytes: 256 * mebibyte, processes: 64 };
+
+/** Python that takes much more than the limit in one way, and says which. */
+const python = (...lines: string[]) => `python3 -c '${["import ctypes, mmap, os, socket, time", ...lines].join("\n")}'`;
+const chunk = 'x = b"x" * 1000000';
+
+describe.skipIf(!works)("without control groups the memory limit counts", () => {
+  let fixture: Awaited<ReturnType<typeof processFixture>>;
+  beforeAll(async () => {
+    fixture = await processFixture({ cgroups: false });
+  });
+  afterAll(() => fixture.dispose());
+  const end = async (script: string) => (await runToEnd(fixture.sandbox, specOf(fixture, script, { limits }))).exit;
+
+  test.each([
+    ["what a process has for itself", [chunk, "y = x * 200", "time.sleep(20)"]],
+    [
+      "files in memory that have no name",
+      ['f = os.memfd_create("m")', chunk, "for n in range(200): os.write(f, x)", "time.sleep(20)"],
+    ],
+    [
+      "deleted files of its own file systems in memory",
+      [
+        chunk,
+        "def hold(path):",
+        "  f = os.open(path, os.O_CREAT | os.O_RDWR); os.unlink(path)",
+        "  for n in range(45): os.write(f, x)",
+        'hold("/tmp/a"); hold("/dev/shm/a")',
+        "time.sleep(20)",
+      ],
+    ],
+    [
+      "shared pages that only a child has touched that ended",
+      [
+        "m = mmap.mmap(-1, 200000000)",
+        "if os.fork() == 0:",
+        "  for n in range(0, 200000000, 4096): m[n] = 1",
+        "  os._exit(0)",
+        "os.wait(); time.sleep(20)",
+      ],
+    ],
+    [
+      "many processes that are small each",
+      [
+        chunk,
+        "for n in range(12):",
+        "  if os.fork() == 0:",
+        "    y = x * 10; time.sleep(20); os._exit(0)",
+        "time.sleep(20)",
+      ],
+    ],
+  ])(
+    "%s",
+    async (_, lines) => {
+      const { reason } = await end(python(...lines));
+      expect(reason).toBe("out_of_memory");
+    },
+    30_000,
+  );
+
+  test("and says that it does not hold all of it", () => {
+    expect(fixture.sandbox.describe().unenforcedLimits).toContain("memory");
+  });
+
+  test("pages that processes share once, and files on disk not at all", async () => {
+    const sharing = [
+      'x = b"x" * 30000000',
+      "for n in range(6):",
+      "  if os.fork() == 0: time.sleep(2); os._exit(0)",
+      "for n in range(6): os.wait()",
+    ];
+    const script = `head -c 150000000 /dev/zero > big; cat big > /dev/null; ${python(...sharing)}; echo done`;
+    expect(await end(script)).toMatchObject({ reason: "exited", stdout: "done\n" });
+  }, 30_000);
+});
