@@ -9,6 +9,8 @@
 export const problems = {
   // syntax
   malformed_body: 400,
+  malformed_request: 400,
+  invalid_host: 400,
   invalid_id: 400,
   invalid_agent_id: 400,
   invalid_execution_id: 400,
@@ -51,6 +53,7 @@ export const problems = {
   approver_not_allowed: 403,
   self_approval_forbidden: 403,
   route_disabled: 403,
+  origin_forbidden: 403,
   // unknown or foreign
   not_found: 404,
   tenant_not_found: 404,
@@ -71,8 +74,11 @@ export const problems = {
   method_not_allowed: 405,
   body_too_large: 413,
   file_too_large: 413,
+  uri_too_long: 414,
   unsupported_media_type: 415,
   range_not_satisfiable: 416,
+  misdirected_request: 421,
+  headers_too_large: 431,
   // conflict
   agent_version_exists: 409,
   agent_paused: 409,

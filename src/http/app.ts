@@ -10,6 +10,7 @@ import { Problem } from "../../actors/kernel/problem.ts";
 import type { Network } from "../../actors/policy/network/address.ts";
 import type { Authenticator } from "../identity/authenticate.ts";
 import { clientAddress } from "./client-address.ts";
+import { entryCheck, type ServedNames } from "./entry.ts";
 import { type Logger, recordedUrl } from "./operations/log.ts";
 import type { Metrics } from "./operations/metrics.ts";
 import { pipeline } from "./pipeline.ts";
@@ -26,16 +27,30 @@ export interface AppOptions {
   readonly corsOrigins: readonly string[];
   /** Proxies whose word on the client's address is taken; none when absent. */
   readonly trustedProxies?: readonly Network[];
+  /** The only names it answers to; any when null or absent. */
+  readonly served?: ServedNames | null;
   /** Milliseconds within which a request body must have arrived; default 30 s. */
   readonly bodyDeadlineMs?: number;
 }
 
 export interface App {
   readonly elysia: AnyElysia;
-  /** Answers one request without a listener. */
+  /** Answers one request, of a listener or made in this process. */
   handle(request: Request): Promise<Response>;
+  /**
+   * Routes whose path ends in `*`, for a listener that knows the rest of the path as it was sent: `request.url` has its
+   * `..` resolved already, so that a path that climbs would look like another one.
+   */
+  readonly climbing: readonly ClimbingRoute[];
   /** Tells streams that this node leaves. */
   beginStop(): void;
+}
+
+export interface ClimbingRoute {
+  /** With `*` at its end. */
+  readonly path: string;
+  /** Answers a request of this route by the parameters given, not by those of its URL. */
+  handle(request: Request, params: Readonly<Record<string, string>>): Promise<Response>;
 }
 
 /** Looks at an answer before it is sent, and gives the one to send. `route` is null for what no route answers. */
@@ -114,8 +129,21 @@ export function createApp(options: AppOptions): App {
     nativeStaticResponse: false,
     handler: { standardHostname: false },
   });
+  const fault = entryCheck(options.served ?? null);
+  const refuseAtEntry = (request: Request, problem: Problem) =>
+    answering(null, () => Promise.reject(problem))(request, {}, elysia.server);
+  const climbing: ClimbingRoute[] = [];
   for (const route of options.routes) {
     const run = answering(route, pipeline(route, options.authenticator, bodyDeadlineMs));
+    if (route.method === "GET" && route.path.endsWith("/*")) {
+      climbing.push({
+        path: route.path,
+        handle: (request, params) => {
+          const problem = fault(request);
+          return problem === null ? run(request, params, elysia.server) : refuseAtEntry(request, problem);
+        },
+      });
+    }
     const methods = route.method === "GET" ? ["GET", "HEAD"] : [route.method];
     for (const method of methods) {
       elysia.route(method, route.path, ({ request, params, server }) => run(request, params, server), {
@@ -137,14 +165,18 @@ export function createApp(options: AppOptions): App {
 
   return {
     elysia,
-    handle: (request) => Promise.resolve(elysia.handle(request)),
+    climbing,
+    handle: (request) => {
+      const problem = fault(request);
+      return problem === null ? Promise.resolve(elysia.handle(request)) : refuseAtEntry(request, problem);
+    },
     beginStop: () => leaving.abort(),
   };
 }
 
 type Params = Readonly<Record<string, string>>;
 
-/** Url, signal and address are made at their first use. */
+/** Url, signal and address are made at their first use. The entry check has seen that the URL can be parsed. */
 class LazyIncoming implements Incoming {
   private parsed: URL | null = null;
   constructor(

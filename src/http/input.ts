@@ -57,8 +57,10 @@ export function paramsChecker(schema: TObject): (params: Readonly<Record<string,
   return (params) => {
     const checked: Record<string, unknown> = {};
     for (const { name, property, check, isUuid } of parts) {
-      const value = fromText(property, name === "*" ? decodedRest(params[name] ?? "") : (params[name] ?? ""));
-      if (!check.Check(value) || (typeof value === "string" && value.includes("\0"))) {
+      const text = params[name] ?? "";
+      const value = fromText(property, name === "*" ? decodedRest(text) : text);
+      // The router gives an empty text for a segment that is not well encoded.
+      if ((text === "" && name !== "*") || !check.Check(value) || (typeof value === "string" && value.includes("\0"))) {
         const code = (property["x-code"] as ProblemCode | undefined) ?? "invalid_id";
         throw new Problem(code, (property["x-message"] as string | undefined) ?? "Invalid ID");
       }

@@ -2,6 +2,7 @@
 import http from "node:http";
 import { waitAtMost } from "../lib/timers.ts";
 import type { App } from "./app.ts";
+import { maxHeaderBytes } from "./entry.ts";
 
 export interface ListenOptions {
   readonly hostname: string;
@@ -17,24 +18,30 @@ export interface Listening {
   stop(graceMs: number): Promise<void>;
 }
 
-/** Room for a 16 KiB token with other headers beside it; Bun's own bound would cut it off without an answer. */
-const maxHeaderBytes = 64 * 1024;
+/**
+ * What Bun reads of a head before it answers 431 itself, without a body. Twice our own bound, so that the usual
+ * oversized head gets an answer with a code.
+ */
+const readHeaderBytes = 2 * maxHeaderBytes;
 /** Bodies are bounded per route while they are read; past this one the connection is simply refused. */
 const maxBodyBytes = 1024 ** 4;
+/** Segments that a path with `..` in it may have to be told as such. Bun itself matches no more than 100. */
+const maxSegments = 64;
 
 /** @throws when the port is taken */
 export function listen(app: App, { hostname, port, idleTimeoutSeconds = 30 }: ListenOptions): Listening {
-  Reflect.set(http, "maxHeaderSize", maxHeaderBytes);
-  app.elysia.listen({
+  Reflect.set(http, "maxHeaderSize", readHeaderBytes);
+  const server = Bun.serve({
     hostname,
     port,
     idleTimeout: idleTimeoutSeconds,
     maxRequestBodySize: maxBodyBytes,
     reusePort: false,
     development: false,
+    routes: climbingRoutes(app),
+    fetch: app.handle,
   });
-  const { server } = app.elysia;
-  if (!server) throw new Error("The listener did not open");
+  app.elysia.server = server;
   return {
     port: server.port ?? port,
     async stop(graceMs) {
@@ -45,3 +52,33 @@ export function listen(app: App, { hostname, port, idleTimeoutSeconds = 30 }: Li
     },
   };
 }
+
+type Params = Readonly<Record<string, string>>;
+type NativeRoute = (request: Request & { readonly params: Params }) => Promise<Response>;
+
+/**
+ * Routes of Bun's own router, one for each number of segments behind a route that ends in `*`. Their parameters are the
+ * segments as they were sent (decoded), where `request.url` shows a path whose `..` is resolved. A path that climbs is
+ * answered by those, so that the route refuses it; every other one goes the usual way.
+ */
+function climbingRoutes(app: App): Record<string, NativeRoute> {
+  const routes: Record<string, NativeRoute> = {};
+  for (const { path, handle } of app.climbing) {
+    let deeper = path.slice(0, -"/*".length);
+    for (let depth = 0; depth < maxSegments; depth++) {
+      deeper += `/:rest${depth}`;
+      const serve: NativeRoute = (request) => {
+        const rest = Array.from({ length: depth + 1 }, (_, index) => request.params[`rest${index}`] ?? "");
+        if (!isRead(request) || !rest.some(climbs)) return app.handle(request);
+        return handle(request, { ...request.params, "*": rest.map(encodeURIComponent).join("/") });
+      };
+      routes[deeper] = serve;
+      routes[`${deeper}/`] = serve;
+    }
+  }
+  return routes;
+}
+
+const isRead = ({ method }: Request): boolean => method === "GET" || method === "HEAD";
+/** URL parsers take `\` for `/`. */
+const climbs = (segment: string): boolean => segment.split(/[\\/]/).includes("..");

@@ -64,6 +64,10 @@ export function createApps(
       metrics,
       corsOrigins: config.corsOrigins,
       trustedProxies: config.trustedProxies,
+      served:
+        config.mode === "development"
+          ? { publicHost: new URL(config.publicUrl).hostname, origins: config.corsOrigins }
+          : null,
     }),
     internal: createApp({
       routes: features.flatMap((feature) => feature.internalRoutes ?? []),

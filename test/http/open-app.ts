@@ -2,6 +2,7 @@
 
 import type { Network } from "../../actors/policy/network/address.ts";
 import { createApp } from "../../src/http/app.ts";
+import type { ServedNames } from "../../src/http/entry.ts";
 import { listen } from "../../src/http/listen.ts";
 import { createLogger } from "../../src/http/operations/log.ts";
 import type { Metrics } from "../../src/http/operations/metrics.ts";
@@ -26,6 +27,7 @@ export interface OpenAppOptions {
   readonly metrics?: Metrics;
   readonly corsOrigins?: readonly string[];
   readonly trustedProxies?: readonly Network[];
+  readonly served?: ServedNames;
   readonly bodyDeadlineMs?: number;
   readonly idleTimeoutSeconds?: number;
 }
@@ -39,6 +41,7 @@ export function openApp(options: OpenAppOptions): OpenApp {
     metrics: options.metrics ?? null,
     corsOrigins: options.corsOrigins ?? [],
     trustedProxies: options.trustedProxies ?? [],
+    served: options.served ?? null,
     bodyDeadlineMs: options.bodyDeadlineMs ?? 10_000,
   });
   const { idleTimeoutSeconds = 30 } = options;

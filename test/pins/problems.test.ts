@@ -4,6 +4,12 @@ import { Problem, type ProblemCode, problems } from "../../actors/kernel/problem
 
 const pinned: Record<string, number> = {
   malformed_signature: 400,
+  malformed_request: 400,
+  invalid_host: 400,
+  origin_forbidden: 403,
+  uri_too_long: 414,
+  misdirected_request: 421,
+  headers_too_large: 431,
   body_read_error: 400,
   invalid_source: 400,
   missing_signature: 401,

@@ -19,6 +19,8 @@ const pathTokens = new WeakMap<Request, string>();
 export function withoutPathToken(request: Request): Request {
   const start = request.url.indexOf("/", request.url.indexOf("//") + 2);
   if (start < 0 || !request.url.startsWith("/x/", start)) return request;
+  // Of a malformed Host comes a URL that cannot be read; the request is refused for it.
+  if (!URL.canParse(request.url)) return request;
   const url = new URL(request.url);
   const token = prefix.exec(url.pathname)?.[1];
   if (token === undefined) return request;

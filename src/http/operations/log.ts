@@ -23,7 +23,8 @@ const beforeToken = /^\/(?:x|approval-links)(?=\/)/i;
 
 /** Path and query of a request as they may be recorded. */
 export function recordedUrl(url: string): string {
-  const start = url.indexOf("/", url.indexOf("//") + 2);
+  // Under a malformed Host there is nothing in front of the path.
+  const start = url.startsWith("/") ? 0 : url.indexOf("/", url.indexOf("//") + 2);
   const path = start < 0 ? "/" : url.slice(start);
   const shown = path.replace(pathToken, (token) => `${beforeToken.exec(token)?.[0] ?? ""}/REDACTED`);
   return shown.replace(/([?&](?:[\w.-]*(?:token|secret|password|signature)|state|code))=[^&#]*/gi, "$1=REDACTED");

@@ -61,6 +61,7 @@ export function serveMetrics(
     hostname,
     port,
     async fetch(request) {
+      if (!URL.canParse(request.url)) return new Response("Malformed Host or target\n", { status: 400 });
       if (new URL(request.url).pathname !== "/metrics") return new Response("Not found\n", { status: 404 });
       if (request.method !== "GET" && request.method !== "HEAD") {
         return new Response("Method not allowed\n", { status: 405, headers: { Allow: "GET, HEAD" } });

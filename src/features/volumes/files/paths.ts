@@ -14,7 +14,8 @@ export function readPath(text: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: those are what is looked for
   if (/[\u0000-\u001f\u007f]/.test(text) || !text.isWellFormed()) throw invalidPath("holds a control character");
   const segments = text.split("/").filter((segment) => segment !== "" && segment !== ".");
-  if (segments.includes("..")) throw invalidPath("holds ..");
+  // Clients and URL parsers take `\` for `/`: a name may hold it, but not to climb.
+  if (segments.some((segment) => segment.split("\\").includes(".."))) throw invalidPath("holds ..");
   if (segments.some((segment) => Buffer.byteLength(segment) > maxSegmentBytes)) {
     throw invalidPath(`has a name longer than ${maxSegmentBytes} bytes`);
   }
