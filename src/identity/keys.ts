@@ -5,6 +5,7 @@
  */
 import { type CryptoKey, importJWK, type JWK } from "jose";
 import { Problem } from "../../actors/kernel/problem.ts";
+import { readJson } from "../lib/answer-body.ts";
 import { type TokenAlgorithm, tokenAlgorithms } from "./settings.ts";
 
 export interface VerificationKey {
@@ -162,17 +163,14 @@ export async function fetchJwks(uri: string, timeoutMs = 8000): Promise<readonly
   const response = await fetch(uri, {
     signal: AbortSignal.timeout(timeoutMs),
     redirect: "error",
-    headers: { accept: "application/json" },
+    headers: { accept: "application/json", "accept-encoding": "identity" },
+    decompress: false,
   });
-  if (response.status !== 200 || !response.body) throw new Error(`The key set answered ${response.status}`);
-  const pieces: Uint8Array[] = [];
-  let size = 0;
-  for await (const piece of response.body as ReadableStream<Uint8Array>) {
-    size += piece.byteLength;
-    if (size > bodyLimit) throw new Error("The key set is too large");
-    pieces.push(piece);
+  if (response.status !== 200) {
+    await response.body?.cancel();
+    throw new Error(`The key set answered ${response.status}`);
   }
-  const document: unknown = JSON.parse(Buffer.concat(pieces).toString("utf8"));
+  const document = await readJson(response, bodyLimit);
   const keys = typeof document === "object" && document !== null && "keys" in document ? document.keys : null;
   if (!Array.isArray(keys)) throw new Error("The key set has no keys");
   return keys.filter((key): key is JWK => typeof key === "object" && key !== null);

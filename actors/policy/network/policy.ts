@@ -82,23 +82,46 @@ export function decide(policy: NetworkPolicy, host: string, port: number): Egres
 /**
  * Why a connection must not go to an address, or null. An address that is not public has to be listed by address
  * both by the manifest and by the node.
- * @param policy null for what the service itself calls: the node's list decides alone
  * @param nodeAllowPrivate the node's `egress.allow_private`
  */
 export function addressRefusal(
   address: Address,
   port: number,
-  policy: NetworkPolicy | null,
+  policy: NetworkPolicy,
   nodeAllowPrivate: readonly HostPattern[],
 ): Refusal | null {
-  const denied = policy?.denied.some((pattern) => subtracts(pattern, port) && namesAddress(pattern, address)) ?? false;
-  if (denied) return "denylisted";
+  if (policy.denied.some((pattern) => subtracts(pattern, port) && namesAddress(pattern, address))) return "denylisted";
   const kind = classOf(address);
   if (kind === "public") return null;
   const listed =
-    (policy?.allowed.some((pattern) => opens(pattern, port) && namesAddress(pattern, address)) ?? true) &&
+    policy.allowed.some((pattern) => opens(pattern, port) && namesAddress(pattern, address)) &&
     nodeAllowPrivate.some((pattern) => subtracts(pattern, port) && namesAddress(pattern, address));
   return listed ? null : `${kind}_address`;
+}
+
+/**
+ * The same for what the service itself calls because a manifest says so (output handlers, deliveries, notifications):
+ * any public address may be called, another one only as an agent with the same policy could.
+ */
+export function publicCallRefusal(
+  address: Address,
+  port: number,
+  policy: NetworkPolicy,
+  nodeAllowPrivate: readonly HostPattern[],
+): Refusal | null {
+  return classOf(address) === "public" ? null : addressRefusal(address, port, policy, nodeAllowPrivate);
+}
+
+/**
+ * What a URL lists that a manifest without a network policy writes: the address that its text names, on its port.
+ * A URL whose host is a name, or comes out of a template, lists nothing.
+ */
+export function listedByUrl(written: string): NetworkRules {
+  const origin = /^https?:\/\/[^\s/?#\\{}@]+(?=[/?#]|$)/i.exec(written)?.[0];
+  const url = origin === undefined ? null : URL.parse(origin);
+  const names = url !== null && readHost(url.hostname)?.kind === "address";
+  const port = url?.port || (url?.protocol === "https:" ? "443" : "80");
+  return { mode: "deny", allowlist: names ? [`${url.hostname}:${port}`] : [], denylist: [] };
 }
 
 /** Whether an entry of an allowlist opens the port. */

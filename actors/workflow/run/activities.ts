@@ -115,6 +115,8 @@ export type RunStarted = Outcome<typeof runStart>;
 /** The call of an output handler's address, with a body that is rendered already. */
 export const WebhookCall = Type.Object({
   url: Text,
+  /** The addresses off the open internet that the manifest itself writes; absent in calls of earlier versions: none. */
+  listed: Type.Optional(Type.Array(Text)),
   method: Text,
   headers: Type.Record(Text, Text),
   body: Text,

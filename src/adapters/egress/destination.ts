@@ -3,7 +3,7 @@ import { lookup } from "node:dns/promises";
 import { readAddress, writeAddress } from "../../../actors/policy/network/address.ts";
 import { readHost } from "../../../actors/policy/network/host.ts";
 import type { HostPattern } from "../../../actors/policy/network/pattern.ts";
-import { addressRefusal, decide, type NetworkPolicy, type Refusal } from "../../../actors/policy/network/policy.ts";
+import { addressRefusal, decide, type NetworkPolicy, publicCallRefusal, type Refusal } from "../../../actors/policy/network/policy.ts";
 import { withTimeout } from "../../lib/timers.ts";
 
 /** Every address of a name, best first. Rejects or is empty when it has none. */
@@ -66,18 +66,19 @@ const maxAddresses = 32;
 
 /**
  * Decides about a host, resolves it and checks every answer: one that is not allowed refuses them all.
- * @param host   ASCII; IPv6 in brackets
- * @param policy null for what the service itself calls: every public host and port
+ * @param reach `listed`: the policy decides everything; `public`: only about addresses off the open internet
+ * @param host  ASCII; IPv6 in brackets
  * @throws EgressRefused, EgressFailed `unresolved`
  */
 export async function destinationOf(
-  policy: NetworkPolicy | null,
+  policy: NetworkPolicy,
+  reach: "listed" | "public",
   host: string,
   port: number,
   { resolve, allowPrivate }: EgressEnvironment,
 ): Promise<Destination> {
   const target = readHost(host);
-  if (policy !== null) {
+  if (reach === "listed") {
     const decision = decide(policy, host, port);
     if (!decision.allowed) throw new EgressRefused(decision.reason, host, port);
     return { ...(await checked()), anyProtocol: decision.anyProtocol };
@@ -92,7 +93,8 @@ export async function destinationOf(
         : (await resolved(resolve, target.name)).map(readAddress).filter((address) => address !== null);
     if (found.length === 0) throw new EgressFailed("unresolved", `${host} has no address`);
     for (const address of found) {
-      const reason = addressRefusal(address, port, policy, allowPrivate);
+      const refusalOf = reach === "listed" ? addressRefusal : publicCallRefusal;
+      const reason = refusalOf(address, port, policy, allowPrivate);
       if (reason !== null) throw new EgressRefused(reason, host, port);
     }
     return { addresses: found.map(writeAddress) };

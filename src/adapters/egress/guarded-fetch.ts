@@ -7,6 +7,7 @@
 
 import type { NetworkSpec } from "../../../actors/agent/manifest/spec.ts";
 import { policyOf } from "../../../actors/policy/network/policy.ts";
+import { readBody, UnreadableBody } from "../../lib/answer-body.ts";
 import { orAborted } from "../../lib/timers.ts";
 import {
   type Destination,
@@ -24,10 +25,15 @@ export interface GuardedRequest {
   readonly body?: string | Uint8Array;
   /** For everything: names, connections, redirects and the body. */
   readonly timeoutMs: number;
-  /** Of the body after decompression; the rest is cut off. */
+  /** Of the body after decompression; the rest is cut off, and not decompressed. */
   readonly maxBytes: number;
-  /** A policy that binds the call, its mode included; null: any public host and port. */
+  /** The network policy of the manifest that the call is for; null lists nothing. */
   readonly network: NetworkSpec | null;
+  /**
+   * What the policy decides. `listed`: everything, its mode included. `public`: only which addresses off the open
+   * internet may be reached, which it has to list by address; every public host may be called.
+   */
+  readonly reach: "listed" | "public";
   readonly signal: AbortSignal;
 }
 
@@ -51,6 +57,7 @@ const maxRedirects = 10;
 const redirectCodes: readonly number[] = [301, 302, 303, 307, 308];
 /** Ours to set, or about one connection only. */
 const ownHeaders: readonly string[] = [
+  "accept-encoding",
   "host",
   "connection",
   "content-length",
@@ -76,7 +83,7 @@ interface Hop {
 export async function guardedFetch(request: GuardedRequest, options: GuardedOptions): Promise<GuardedResponse> {
   const deadline = AbortSignal.timeout(request.timeoutMs);
   const signal = AbortSignal.any([deadline, request.signal]);
-  const policy = request.network === null ? null : policyOf(request.network);
+  const policy = policyOf(request.network);
   const redirects: string[] = [];
   let hop: Hop = {
     url: webUrl(request.url, null),
@@ -89,7 +96,7 @@ export async function guardedFetch(request: GuardedRequest, options: GuardedOpti
       signal.throwIfAborted();
       const { hostname, port, protocol } = hop.url;
       const to = port === "" ? (protocol === "https:" ? 443 : 80) : Number(port);
-      const destination = await orAborted(destinationOf(policy, hostname, to, options), signal);
+      const destination = await orAborted(destinationOf(policy, request.reach, hostname, to, options), signal);
       const response = await send(hop, destination, options, signal);
       const location = redirectCodes.includes(response.status) ? response.headers.get("location") : null;
       if (location === null) {
@@ -149,6 +156,7 @@ async function send(
   const { url } = hop;
   const headers = new Headers(hop.headers);
   headers.set("Host", url.host);
+  headers.set("Accept-Encoding", "identity");
   const name = url.hostname.replace(/^\[|\]$/g, "");
   const tls = {
     serverName: name,
@@ -166,6 +174,7 @@ async function send(
         redirect: "manual",
         // Connections are kept by address: one that was made for another name must not be reused.
         keepalive: false,
+        decompress: false,
         signal,
         ...(url.protocol === "https:" ? { tls } : {}),
       });
@@ -191,26 +200,13 @@ function failureOf(error: unknown): FailureCode {
     : "upstream_error";
 }
 
-/** Reads at most that much; what a compressed body grows to counts, not what came over the wire. */
+/** Reads at most that much of an answer, decoded. */
 async function bounded(response: Response, maxBytes: number): Promise<{ body: Uint8Array; truncated: boolean }> {
-  const pieces: Uint8Array[] = [];
-  let size = 0;
-  let truncated = false;
-  const reader = response.body?.getReader();
   try {
-    while (reader !== undefined && !truncated) {
-      const { done, value } = await reader.read();
-      if (done) break;
-      const room = maxBytes - size;
-      truncated = value.length > room;
-      const piece = truncated ? value.subarray(0, room) : value;
-      pieces.push(piece);
-      size += piece.length;
-    }
+    const { bytes, truncated } = await readBody(response, maxBytes);
+    return { body: bytes, truncated };
   } catch (error) {
-    throw new EgressFailed("upstream_error", `The answer broke off: ${codeOf(error)}`);
-  } finally {
-    void reader?.cancel().catch(() => {});
+    const why = error instanceof UnreadableBody ? error.message : codeOf(error);
+    throw new EgressFailed("upstream_error", `The answer could not be read: ${why}`);
   }
-  return { body: new Uint8Array(Buffer.concat(pieces)), truncated };
 }

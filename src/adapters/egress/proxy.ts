@@ -175,7 +175,7 @@ class Connection<C extends ProxyClient> {
   /** Settles where a request goes. @throws EgressRefused, EgressFailed */
   private destination(host: string, port: number): Promise<Destination> {
     if (this.admitted === null) throw new Error("unreachable: authenticated before");
-    return destinationOf(this.admitted.policy, host, port, this.options.outside);
+    return destinationOf(this.admitted.policy, "listed", host, port, this.options.outside);
   }
 
   private async dial({ addresses }: Destination, port: number): Promise<Socket> {

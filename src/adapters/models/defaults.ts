@@ -1,4 +1,5 @@
 /** Where the aliases point when nothing is configured: at what is at hand in development, else nowhere. */
+import { readJson } from "../../lib/answer-body.ts";
 import { defaultSelection, type ModelsConfig, type ReadOptions, readModelsConfig } from "./config.ts";
 
 /** Aliases that manifests customarily name. */
@@ -42,6 +43,7 @@ const vendors: readonly VendorDefault[] = [
 
 const ollamaAddress = "http://127.0.0.1:11434";
 const probeMs = 300;
+const longestListBytes = 1_048_576;
 /** Models of these families only make vectors. */
 const embeddings = /embed|bge-|minilm/i;
 
@@ -109,9 +111,14 @@ function readOptions(options: DefaultsOptions): ReadOptions {
 /** The model a local Ollama has, most recently changed first, or null when none answers in time. */
 async function ollamaModel(address: string, withinMs: number): Promise<string | null> {
   try {
-    const response = await fetch(`${address}/api/tags`, { signal: AbortSignal.timeout(withinMs), redirect: "error" });
+    const response = await fetch(`${address}/api/tags`, {
+      signal: AbortSignal.timeout(withinMs),
+      redirect: "error",
+      headers: { "accept-encoding": "identity" },
+      decompress: false,
+    });
     if (!response.ok) return null;
-    const answer: unknown = await response.json();
+    const answer = await readJson(response, longestListBytes);
     if (typeof answer !== "object" || answer === null || !("models" in answer) || !Array.isArray(answer.models))
       return null;
     const names = answer.models.flatMap((model: unknown) =>

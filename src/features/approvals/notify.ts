@@ -4,6 +4,7 @@ import { Webhook } from "standardwebhooks";
 import { approval } from "../../../actors/approval/approval.ts";
 import { approvalProtocol, notify } from "../../../actors/approval/messages.ts";
 import { type Destination, destinationsOf, notificationBody } from "../../../actors/approval/notifications.ts";
+import { listedByUrl } from "../../../actors/policy/network/policy.ts";
 import { type GuardedOptions, guardedFetch } from "../../adapters/egress/port.ts";
 import type { Mail } from "../../adapters/mail/port.ts";
 import { signatureHeader, signatureOf } from "../../lib/digest.ts";
@@ -92,7 +93,9 @@ async function post(
       body,
       timeoutMs,
       maxBytes: maxAnswerBytes,
-      network: null,
+      // What a workflow's author writes as an address; it is no template.
+      network: listedByUrl(url),
+      reach: "public",
       signal,
     },
     outside,

@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { gzipSync } from "node:zlib";
+import { brotliCompressSync, gzipSync } from "node:zlib";
 import type { NetworkSpec } from "../../../actors/agent/manifest/spec.ts";
 import { parseHostPattern } from "../../../actors/policy/network/pattern.ts";
 import { EgressFailed, EgressRefused } from "../../../src/adapters/egress/destination.ts";
@@ -54,6 +54,13 @@ const names: Record<string, string[]> = {
   "mixed.test": ["127.0.0.1", "192.168.0.1"],
 };
 
+/** Lists the loopback address on the port of a URL, as the manifest of a call has to. */
+const listing = (url: string): NetworkSpec => ({
+  mode: "deny",
+  allowlist: [`127.0.0.1:${URL.parse(url)?.port || 80}`],
+  denylist: [],
+});
+
 function call(url: string, more: Partial<GuardedRequest> = {}, allowPrivate = ["127.0.0.1"], resolve = names) {
   return guardedFetch(
     {
@@ -62,7 +69,8 @@ function call(url: string, more: Partial<GuardedRequest> = {}, allowPrivate = ["
       headers: {},
       timeoutMs: 5_000,
       maxBytes: 1_000_000,
-      network: null,
+      network: listing(url),
+      reach: "public",
       signal: new AbortController().signal,
       ...more,
     },
@@ -140,10 +148,10 @@ test("a policy binds the call", async () => {
   const { port } = serve(() => new Response());
   const allow = (...allowlist: string[]): NetworkSpec => ({ mode: "allow", allowlist, denylist: [] });
   const url = `http://api.test:${port}/`;
-  expect(await outcome(call(url, { network: allow(`api.test:${port}`, `127.0.0.1:${port}`) }))).toBe("answered");
-  expect(await outcome(call(url, { network: allow(`api.test:${port}`) }))).toBe("loopback_address");
-  expect(await outcome(call(url, { network: allow("other.test") }))).toBe("not_allowlisted");
-  expect(await outcome(call(url, { network: { mode: "none", allowlist: [], denylist: [] } }))).toBe("no_network");
+  expect(await outcome(call(url, { reach: "listed", network: allow(`api.test:${port}`, `127.0.0.1:${port}`) }))).toBe("answered");
+  expect(await outcome(call(url, { reach: "listed", network: allow(`api.test:${port}`) }))).toBe("loopback_address");
+  expect(await outcome(call(url, { reach: "listed", network: allow("other.test") }))).toBe("not_allowlisted");
+  expect(await outcome(call(url, { reach: "listed", network: { mode: "none", allowlist: [], denylist: [] } }))).toBe("no_network");
 });
 
 test("redirects are followed, each checked, and take no credentials to another origin", async () => {
@@ -189,7 +197,8 @@ test("a name that answers otherwise the next time is connected to where it was c
     headers: {},
     timeoutMs: 5_000,
     maxBytes: 10,
-    network: null,
+    network: listing(`http://api.test:${port}/`),
+    reach: "public",
     signal: new AbortController().signal,
   };
   expect((await guardedFetch(request, { ...fickle, allowPrivate })).status).toBe(200);
@@ -209,6 +218,30 @@ test("a body is cut at its bound, a compressed one by what it grows to", async (
   expect(await call(`http://api.test:${port}/`, { maxBytes: 10 })).toMatchObject({ truncated: false });
   const grown = await call(`http://api.test:${port}/bomb`, { maxBytes: 100_000 });
   expect([grown.truncated, grown.body.length]).toEqual([true, 100_000]);
+});
+
+test("an answer is asked for uncompressed, and one in brotli is refused unread", async () => {
+  const bomb = brotliCompressSync(Buffer.alloc(10_000_000));
+  const { port, seen } = serve(() => new Response(bomb, { headers: { "Content-Encoding": "br" } }));
+  const headers = { "accept-encoding": "br, zstd" };
+  expect(await outcome(call(`http://api.test:${port}/`, { headers }))).toBe("upstream_error");
+  expect(seen[0]?.headers.get("accept-encoding")).toBe("identity");
+});
+
+test("a private address that the node allows is called only where the manifest lists it", async () => {
+  const { port, seen } = serve(() => new Response());
+  const url = `http://api.test:${port}/`;
+  const to = (allowlist: string[], more: Partial<NetworkSpec> = {}) =>
+    outcome(call(url, { network: { mode: "allow", allowlist, denylist: [], ...more } }));
+  expect(await outcome(call(url, { network: null }))).toBe("loopback_address");
+  expect(await to([])).toBe("loopback_address");
+  expect(await to(["127.0.0.1"])).toBe("loopback_address");
+  expect(await to([`api.test:${port}`])).toBe("loopback_address");
+  expect(await to([`127.0.0.1:${port}`], { mode: "none" })).toBe("loopback_address");
+  expect(await to([`127.0.0.1:${port}`], { denylist: ["127.0.0.0/8"] })).toBe("denylisted");
+  expect(seen).toHaveLength(0);
+  expect(await to([`127.0.0.0/8:${port}`])).toBe("answered");
+  expect(await to([`127.0.0.1:${port}`], { mode: "deny" })).toBe("answered");
 });
 
 test("time is bounded, and the caller may give up", async () => {

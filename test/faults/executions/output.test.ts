@@ -34,6 +34,9 @@ beforeEach(() => {
   receiver.replies.clear();
 });
 
+/** Lets an agent's handler and destinations reach the receiver, which is on this machine. */
+const listing = () => ({ network: { mode: "deny", allowlist: [`127.0.0.1:${receiver.port}`] } });
+
 /** Deploys, starts, and kills the node once a path was asked for the first time, which gets no answer. */
 async function killAt(path: string, then: () => Response, options: AgentOptions): Promise<string> {
   receiver.replies.set(path, (_, earlier) => (earlier === 0 ? new Promise<Response>(() => {}) : then()));
@@ -51,7 +54,7 @@ const keys = () => new Set(receiver.received.map(({ headers }) => headers.get("i
 
 test("killed between the acceptance of an output and the end of its handler", async () => {
   const output_handler = { type: "webhook", url: receiver.url("/tidy", "hook.test"), required: true };
-  const options = { script: [say("raw")], spec: { output_handler } };
+  const options = { script: [say("raw")], spec: { output_handler, security: listing() } };
   const executionId = await killAt("/tidy", () => new Response("tidy"), options);
   expect(await record(executionId)).toMatchObject({ status: "completed", output: "tidy", raw_output: "raw" });
   expect(keys().size).toBe(1);
@@ -59,7 +62,11 @@ test("killed between the acceptance of an output and the end of its handler", as
 
 test("killed while the end of an execution is delivered", async () => {
   const destinations = [{ type: "webhook", url: receiver.url("/sink", "hook.test") }];
-  const options = { script: [say("raw")], execution: { delivery: { destinations } } };
+  const options = {
+    script: [say("raw")],
+    execution: { delivery: { destinations } },
+    spec: { security: listing() },
+  };
   const executionId = await killAt("/sink", () => new Response(null, { status: 204 }), options);
   expect(await record(executionId)).toMatchObject({ status: "completed", output: "raw" });
   const bodies = receiver.at("/sink").map(({ body }) => body);

@@ -104,12 +104,16 @@ test("a destination is tried five times under one id; the approval does not mind
   expect((await approve(id)).status).toBe(200);
 });
 
-test("a private address is not called", async () => {
+test("a private address is not called, one that the node allows only where the URL names it", async () => {
   const { id } = await fixture.open({
-    notify: [{ type: "webhook", url: "http://169.254.169.254/latest", secret: null }],
+    notify: [
+      { type: "webhook", url: "http://169.254.169.254/latest", secret: null },
+      { type: "webhook", url: receiver.url("/by-name", "hook.test"), secret: null },
+    ],
   });
-  await until(async () => (await notesOf(id)).length === 1);
-  expect((await notesOf(id))[0]).toMatch(/^requested to 169\.254\.169\.254 failed: .*refused/);
+  await until(async () => (await notesOf(id)).length === 2);
+  for (const note of await notesOf(id)) expect(note).toMatch(/^requested to [^ ]+ failed: .*is refused/);
+  expect(receiver.received).toEqual([]);
 });
 
 test("each reader of mail gets a letter and a link of their own", async () => {

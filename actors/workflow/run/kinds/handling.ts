@@ -8,6 +8,7 @@
 import type { OutputHandler } from "../../../agent/manifest/results.ts";
 import { trimText } from "../../../execution/trim.ts";
 import type { Json } from "../../../kernel/json.ts";
+import { listedByUrl } from "../../../policy/network/policy.ts";
 import { print } from "../../../template/helpers.ts";
 import { TemplateError } from "../../../template/template.ts";
 import { type WebhookAnswered, type WebhookCall, webhookCall } from "../activities.ts";
@@ -59,6 +60,7 @@ function call(run: RunTurn, handler: OutputHandler & { type: "webhook" }, output
   const render = (template: string): string => run.render(template, { output });
   const input: WebhookCall = {
     url: render(url),
+    listed: [...listedByUrl(url).allowlist],
     method,
     headers: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, headerText(render(value))])),
     body: body_template === null ? print(output) : render(body_template),

@@ -3,15 +3,11 @@
  * from failures of the vendor, before and in the middle of the reply; redirects are not followed, because
  * they would carry the key elsewhere; a reply has a largest size.
  */
+import { plainBody, UnreadableBody } from "../../../lib/answer-body.ts";
 
 /** No connection, or one that broke. */
 export class ConnectionFailure extends Error {
   override readonly name = "ConnectionFailure";
-}
-
-/** The reply is larger than any model reply may be. */
-export class ReplyTooLarge extends Error {
-  override readonly name = "ReplyTooLarge";
 }
 
 const largestReplyBytes = 64 * 1024 * 1024;
@@ -30,21 +26,28 @@ export function transport(options: TransportOptions): typeof fetch {
   const send: Fetch = async (input, init) => {
     const headers = new Headers(init?.headers);
     if (options.omittedHeader !== null) headers.delete(options.omittedHeader);
+    headers.set("accept-encoding", "identity");
     let response: Response;
     try {
       // Bun would give up by itself after five minutes; the caller's signal is the only clock.
-      const request: BunFetchRequestInit = { ...init, headers, redirect: "manual", timeout: false };
+      const request: BunFetchRequestInit = {
+        ...init,
+        headers,
+        redirect: "manual",
+        timeout: false,
+        decompress: false,
+      };
       response = await fetch(input instanceof Request ? input.url : input, request);
     } catch (error) {
       if (init?.signal?.aborted) throw error;
       throw new ConnectionFailure(reason(error));
     }
-    if (!response.body) return response;
-    return new Response(guarded(response.body, limit, init?.signal ?? null), {
-      status: response.status,
-      statusText: response.statusText,
-      headers: response.headers,
-    });
+    const body = plainBody(response);
+    if (body === null) return response;
+    const { status, statusText } = response;
+    const plain = new Headers(response.headers);
+    plain.delete("content-encoding");
+    return new Response(guarded(body, limit, init?.signal ?? null), { status, statusText, headers: plain });
   };
   return Object.assign(send, { preconnect: () => {} });
 }
@@ -64,7 +67,7 @@ function guarded(
         bytes += value.byteLength;
         if (bytes > limit) {
           await reader.cancel();
-          return controller.error(new ReplyTooLarge(`the reply is larger than ${limit} bytes`));
+          return controller.error(new UnreadableBody(`the reply is larger than ${limit} bytes`));
         }
         controller.enqueue(value);
       } catch (error) {

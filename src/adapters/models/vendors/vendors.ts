@@ -5,6 +5,7 @@
  */
 import { APICallError, InvalidResponseDataError } from "@ai-sdk/provider";
 import { storableText } from "../../../../actors/kernel/text.ts";
+import { UnreadableBody } from "../../../lib/answer-body.ts";
 import type { Secret } from "../../../lib/secret.ts";
 import { type Attempt, AttemptError, type AttemptReply, type Provider } from "../attempt.ts";
 import type { ModelErrorClass, ToolCall } from "../call.ts";
@@ -13,7 +14,7 @@ import { distinctIds, toolArguments } from "../model-text.ts";
 import { namesOf, toPrompt, toTools, type VendorCall, type VendorModel } from "./conversation.ts";
 import { keyHeaderOf } from "./endpoint.ts";
 import { classOfStatus, classOfWord, failure, retryAfterMs } from "./failures.ts";
-import { ConnectionFailure, ReplyTooLarge, transport } from "./transport.ts";
+import { ConnectionFailure, transport } from "./transport.ts";
 
 type VendorPart =
   Awaited<ReturnType<VendorModel["doStream"]>>["stream"] extends ReadableStream<infer Part> ? Part : never;
@@ -150,7 +151,7 @@ function plainReason(unified: string): "stop" | "length" | "content_filter" {
 
 /** An error sent inside the stream: an exception of the SDK's reader, or the vendor's own error object. */
 function streamError(error: unknown, secret: Secret | null): Error {
-  if (error instanceof ConnectionFailure || error instanceof ReplyTooLarge) return error;
+  if (error instanceof ConnectionFailure || error instanceof UnreadableBody) return error;
   if (APICallError.isInstance(error)) return error;
   if (error instanceof Error) return noReply();
   const { type, code, message } = asRecord(error);
@@ -167,7 +168,7 @@ function toAttemptError(error: unknown, secret: Secret | null, now: number): Att
   if (error instanceof AttemptError) return error;
   const cause = innermost(error);
   if (cause instanceof ConnectionFailure) return new AttemptError("network", `no answer: ${cause.message}`);
-  if (cause instanceof ReplyTooLarge) return new AttemptError("provider", cause.message);
+  if (cause instanceof UnreadableBody) return new AttemptError("provider", cause.message);
   if (!APICallError.isInstance(error)) return failure("provider", `the call failed: ${messageOf(error)}`, secret);
   const status = error.statusCode;
   if (status === undefined) return failure("network", error.message, secret);

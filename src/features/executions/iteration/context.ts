@@ -44,7 +44,6 @@ const totalBudgetMs = 60_000;
 /** Items loaded at once. */
 const together = 8;
 const maxMessageCharacters = 4000;
-const nowhere: NetworkSpec = { mode: "none", allowlist: [], denylist: [] };
 
 /** An item that is not to be had; the message says why. */
 class Unavailable extends Error {
@@ -135,7 +134,8 @@ async function fetched(url: string, { network, outside, signal }: ContextSources
         headers: { Accept: "text/*, application/json, */*;q=0.5", "User-Agent": "svc" },
         timeoutMs: fetchBudgetMs,
         maxBytes: maxItemBytes,
-        network: network ?? nowhere,
+        network,
+        reach: "listed",
         signal,
       },
       outside,

@@ -1,6 +1,7 @@
 /** The activity `delivery.send`: tells one destination of an execution's end. */
 
 import type { Delivery } from "../../../../actors/agent/manifest/results.ts";
+import type { NetworkSpec } from "../../../../actors/agent/manifest/spec.ts";
 import { deliverySend } from "../../../../actors/execution/activities.ts";
 import { execution } from "../../../../actors/execution/execution.ts";
 import { deliveryBody } from "../../../../actors/execution/output/delivery.ts";
@@ -16,7 +17,7 @@ import {
   Terminal,
 } from "../../../runtime/port.ts";
 import type { Plans } from "../plans.ts";
-import { outputOf, requestHeaders } from "./output.ts";
+import { networkOf, outputOf, requestHeaders } from "./output.ts";
 import { failureOf, NotTaken } from "./webhook-call.ts";
 
 export interface DeliveryOptions {
@@ -46,8 +47,8 @@ export function deliverySendActivity(options: DeliveryOptions): Activity {
     async ({ delivery }, context) => {
       const { actor, attempt, signal } = context;
       try {
-        const { destination, body } = await addressedDelivery(options, actor, delivery);
-        return { status: await post(destination, body, context, outside) };
+        const { destination, body, network } = await addressedDelivery(options, actor, delivery);
+        return { status: await post(destination, body, network, context, outside) };
       } catch (error) {
         if (signal.aborted || error instanceof Terminal) throw error;
         const { message } = failureOf(error);
@@ -64,20 +65,22 @@ async function addressedDelivery(
   { runtime, plans }: DeliveryOptions,
   actor: Address,
   index: number,
-): Promise<{ readonly destination: Delivery; readonly body: string }> {
+): Promise<{ readonly destination: Delivery; readonly body: string; readonly network: NetworkSpec | null }> {
   const state = await runtime.of(execution).at(actor.tenant, actor.key).read();
-  const destination = state === null ? undefined : (await plans.of(actor)).deliveries[index];
-  if (state === null || destination === undefined) {
+  const plan = state === null ? undefined : await plans.of(actor);
+  const destination = plan?.deliveries[index];
+  if (state === null || plan === undefined || destination === undefined) {
     throw new Terminal("execution_not_found", "The execution was removed");
   }
   const output = state.status === "completed" ? await outputOf(runtime, actor) : null;
-  return { destination, body: JSON.stringify(deliveryBody(actor.key, state, output)) };
+  return { destination, body: JSON.stringify(deliveryBody(actor.key, state, output)), network: networkOf(plan) };
 }
 
 /** @returns the status of a success. @throws NotTaken, EgressRefused, EgressFailed */
 async function post(
   { url, method, headers, secret }: Delivery,
   body: string,
+  network: NetworkSpec | null,
   { id, signal }: ActivityContext,
   outside: GuardedOptions,
 ): Promise<number> {
@@ -91,7 +94,8 @@ async function post(
       body,
       timeoutMs,
       maxBytes: maxAnswerBytes,
-      network: null,
+      network,
+      reach: "public",
       signal,
     },
     outside,

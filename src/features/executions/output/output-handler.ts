@@ -5,7 +5,7 @@ import { execution } from "../../../../actors/execution/execution.ts";
 import type { GuardedOptions } from "../../../adapters/egress/port.ts";
 import { type Activity, implement, type Runtime, Terminal } from "../../../runtime/port.ts";
 import type { Plans } from "../plans.ts";
-import { handlerText, outputOf } from "./output.ts";
+import { handlerText, networkOf, outputOf } from "./output.ts";
 import { callWebhook, mostAttempts } from "./webhook-call.ts";
 
 export interface HandlerOptions {
@@ -37,7 +37,8 @@ export function outputHandleActivity(options: HandlerOptions): Activity {
       const run = { executionId: actor.key, header, plan, iteration: iteration.number, output };
       const body = handler.body_template === null ? output : handlerText(handler.body_template, run);
       const { url, method, headers, timeout_ms: timeoutMs, max_attempts: maxAttempts } = handler;
-      const request = { url, method, headers, body, timeoutMs, maxAttempts, firstDelayMs };
+      const network = networkOf(plan);
+      const request = { url, method, headers, body, network, timeoutMs, maxAttempts, firstDelayMs };
       const answer = await callWebhook(request, context, outside);
       // An empty answer leaves the output as it was.
       return answer.output === "" ? { output, truncated: false } : { ...answer };

@@ -1,8 +1,9 @@
 /** The output of an execution on its way to handlers and destinations, and what is made of it for them. */
 
+import type { NetworkSpec } from "../../../../actors/agent/manifest/spec.ts";
 import { execution } from "../../../../actors/execution/execution.ts";
 import { type AcceptedRun, renderForHandler } from "../../../../actors/execution/output/handler-text.ts";
-import { outputLog } from "../../../../actors/execution/start/plan.ts";
+import { outputLog, type Plan } from "../../../../actors/execution/start/plan.ts";
 import { TemplateError } from "../../../../actors/template/template.ts";
 import { type Address, type Runtime, Terminal } from "../../../runtime/port.ts";
 
@@ -14,6 +15,12 @@ export async function outputOf(runtime: Pick<Runtime, "of">, { tenant, key }: Ad
   const last = (await runtime.of(execution).at(tenant, key).log(outputLog, 0, maxEntries)).at(-1);
   if (last === undefined) throw new Terminal("execution_not_found", "The execution was removed");
   return last.entry.output;
+}
+
+/** What an agent's handler and destinations may reach off the open internet: what the agent itself may. */
+export function networkOf({ network }: Pick<Plan, "network">): NetworkSpec | null {
+  // The manifest was checked when it was deployed.
+  return network as unknown as NetworkSpec | null;
 }
 
 /** @throws Terminal for a template that cannot be rendered: trying again yields the same */

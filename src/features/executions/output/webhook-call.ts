@@ -1,4 +1,5 @@
 /** A webhook that is asked what an output becomes: one attempt, and what a failed one means. */
+import type { NetworkSpec } from "../../../../actors/agent/manifest/spec.ts";
 import {
   EgressFailed,
   EgressRefused,
@@ -14,6 +15,8 @@ export interface WebhookRequest {
   readonly method: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
+  /** What the manifest lists: an address off the open internet is called only where it does. */
+  readonly network: NetworkSpec | null;
   readonly timeoutMs: number;
   /** Of all attempts; every one carries the same `Idempotency-Key`. */
   readonly maxAttempts: number;
@@ -55,7 +58,7 @@ export async function callWebhook(
 }
 
 function call(
-  { url, method, headers, body, timeoutMs }: WebhookRequest,
+  { url, method, headers, body, network, timeoutMs }: WebhookRequest,
   { id, signal }: ActivityContext,
   outside: GuardedOptions,
 ): Promise<GuardedResponse> {
@@ -68,7 +71,8 @@ function call(
       body,
       timeoutMs,
       maxBytes: maxOutputBytes,
-      network: null,
+      network,
+      reach: "public",
       signal,
     },
     outside,

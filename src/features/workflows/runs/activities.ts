@@ -1,4 +1,5 @@
 /** The activities of a run that need no command: output handlers over HTTP, and the removal of its volumes. */
+import type { NetworkSpec } from "../../../../actors/agent/manifest/spec.ts";
 import { cleanup, webhookCall } from "../../../../actors/workflow/run/activities.ts";
 import type { GuardedOptions } from "../../../adapters/egress/port.ts";
 import type { Activity } from "../../../runtime/port.ts";
@@ -21,8 +22,10 @@ export function webhookActivity({ outside, firstDelayMs }: WebhookOptions): Acti
       concurrency: 128,
       retry: { attempts: mostAttempts, firstDelayMs: 200 },
     },
-    async ({ url, method, headers, body, timeout_ms, max_attempts }, context) => {
-      const request = { url, method, headers, body, timeoutMs: timeout_ms, maxAttempts: max_attempts, firstDelayMs };
+    async ({ url, listed = [], method, headers, body, timeout_ms, max_attempts }, context) => {
+      const network: NetworkSpec = { mode: "deny", allowlist: listed, denylist: [] };
+      const bounds = { timeoutMs: timeout_ms, maxAttempts: max_attempts, firstDelayMs };
+      const request = { url, method, headers, body, network, ...bounds };
       return { ...(await callWebhook(request, context, outside)) };
     },
   );

@@ -2,7 +2,14 @@ import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { readAddress } from "../../../../actors/policy/network/address.ts";
 import { type HostPattern, parseHostPattern } from "../../../../actors/policy/network/pattern.ts";
-import { addressRefusal, decide, type NetworkRules, policyOf } from "../../../../actors/policy/network/policy.ts";
+import {
+  addressRefusal,
+  decide,
+  listedByUrl,
+  type NetworkRules,
+  policyOf,
+  publicCallRefusal,
+} from "../../../../actors/policy/network/policy.ts";
 
 const rules = (mode: NetworkRules["mode"], allowlist: string[] = [], denylist: string[] = []): NetworkRules => ({
   mode,
@@ -155,6 +162,33 @@ test.each([
   if (address === null) throw new Error("unreadable");
   const policy = policyOf(rules("allow", [...allowlist], [...denylist]));
   expect(addressRefusal(address, port, policy, node(...allowed))).toBe(reason);
+});
+
+test("a call of the service to a public address is not the policy's to refuse", () => {
+  const address = readAddress("93.184.216.34");
+  if (address === null) throw new Error("unreadable");
+  for (const network of [null, rules("none"), rules("allow", ["api.test"], ["93.184.0.0/16"])]) {
+    expect(publicCallRefusal(address, 8443, policyOf(network), [])).toBeNull();
+  }
+});
+
+test.each([
+  ["http://127.0.0.1:9000/hook", ["127.0.0.1:9000"]],
+  ["http://127.0.0.1:9000/{{run}}?a={{b}}", ["127.0.0.1:9000"]],
+  ["https://10.1.2.3", ["10.1.2.3:443"]],
+  ["http://127.1/", ["127.0.0.1:80"]],
+  ["http://[fd00::7]:81/x", ["[fd00::7]:81"]],
+  ["http://hooks.test/", []],
+  ["http://{{host}}/", []],
+  ["{{url}}", []],
+  ["http://127.0.0.1{{rest}}", []],
+  ["http://127.0.0.1:{{port}}/", []],
+  ["http://127.0.0.1:9000{{rest}}", []],
+  ["http://user@127.0.0.1/", []],
+  ["http://127.0.0.1\\@10.0.0.1/", []],
+  ["ftp://127.0.0.1/", []],
+])("a workflow's URL %s lists %j", (url, expected) => {
+  expect(listedByUrl(url)).toEqual({ mode: "deny", allowlist: expected, denylist: [] });
 });
 
 const labels = fc.stringMatching(/^[a-z]([a-z0-9-]{0,8}[a-z0-9])?$/);

@@ -87,6 +87,7 @@ describe("a webhook", () => {
       id: `webhook:${cast.sim.key}:1`,
       input: {
         url: "https://hooks.example/7",
+        listed: [],
         method: "PUT",
         headers: { "X-Run": "sample" },
         body: '{"id":7}',

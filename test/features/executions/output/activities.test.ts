@@ -33,6 +33,8 @@ beforeEach(async () => {
 afterAll(() => receiver.stop());
 
 const loopback = [parseHostPattern("127.0.0.1")].filter((pattern) => pattern !== null);
+/** What an agent lists that may reach the receiver. */
+const listing = () => ({ mode: "deny", allowlist: [`127.0.0.1:${receiver.port}`], denylist: [] });
 const outside: GuardedOptions = { resolve: async () => [], allowPrivate: loopback };
 const firstDelayMs = 40;
 
@@ -88,7 +90,7 @@ async function open(given: { outside?: GuardedOptions } = {}): Promise<Opened> {
     async start(plan, timeoutMs = 60_000) {
       const id = Bun.randomUUIDv7();
       const at = { kind: "execution", key: id, tenant: "acme" };
-      const whole = samplePlan(plan);
+      const whole = samplePlan({ network: listing(), ...plan });
       await runtime.ask(at, "start", { header: sampleHeader({ timeout_ms: timeoutMs }), plan: whole }, { fresh: true });
       const state = async () => ((await runtime.read(at))?.state ?? null) as unknown as ExecutionState | null;
       const events = async () => (await runtime.log(at, "events", 0, 1000)).map(({ entry }) => entry);

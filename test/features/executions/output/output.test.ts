@@ -5,6 +5,7 @@ import { createHmac } from "node:crypto";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { brotliCompressSync } from "node:zlib";
 import { say, shell } from "../../../harness/manifests.ts";
 import { Receiver } from "../../../harness/outside/receiver.ts";
 import { until } from "../../../harness/until.ts";
@@ -41,7 +42,11 @@ async function helper(script: unknown, spec: Record<string, unknown> = {}): Prom
   await at.deploy({ name, script, tools: [], spec });
   return name;
 }
-const output_handler = (handler: Record<string, unknown>) => ({ spec: { output_handler: handler } });
+/** Lets an agent's handler and destinations reach the receiver, which is on this machine. */
+const listing = () => ({ network: { mode: "deny", allowlist: [`127.0.0.1:${receiver.port}`] } });
+const output_handler = (handler: Record<string, unknown>) => ({
+  spec: { output_handler: handler, security: listing() },
+});
 
 describe("output handler", () => {
   test("a webhook: the record has both outputs, the stream tells of it", async () => {
@@ -127,6 +132,15 @@ describe("output handler", () => {
       "status 400",
     ],
     ["a private address", async () => ({ type: "webhook", url: "http://inside.test/" }), "is refused"],
+    [
+      "an answer in brotli, which is not asked for",
+      async () => {
+        const answer = brotliCompressSync("tidy");
+        receiver.replies.set("/br", () => new Response(answer, { headers: { "Content-Encoding": "br" } }));
+        return { type: "webhook", url: hook("/br"), retry: { max_attempts: 1 } };
+      },
+      "compressed in a way that was not asked for",
+    ],
   ])("%s: optional warns, required fails", async (_, handler, why) => {
     const given = await handler();
     const optional = await at.run({ script: [say("raw")], ...output_handler(given) });
@@ -148,6 +162,15 @@ describe("output handler", () => {
     expect(required.error).toContain(why);
     const events = await at.events(required.id);
     expect(events.slice(-2).map(({ name }) => name)).toEqual(["output_handler_failed", "execution_failed"]);
+  });
+
+  test("a private address that only the node allows is not reached", async () => {
+    const handler = { type: "webhook", url: hook("/x"), required: true };
+    for (const security of [{}, { network: { mode: "allow", allowlist: [`hook.test:${receiver.port}`] } }]) {
+      const record = await at.run({ script: [say("raw")], spec: { output_handler: handler, security } });
+      expect(record.error).toBe(`hook.test:${receiver.port} is refused: loopback_address`);
+    }
+    expect(receiver.received).toEqual([]);
   });
 
   test("an agent that is gone when it is needed", async () => {
@@ -201,7 +224,10 @@ describe("output handler", () => {
 });
 
 describe("deliveries", () => {
-  const execution = (...destinations: object[]) => ({ execution: { delivery: { destinations } } });
+  const execution = (...destinations: object[]) => ({
+    execution: { delivery: { destinations } },
+    spec: { security: listing() },
+  });
 
   test("a completed run: signed body, condition, no trace of the secret", async () => {
     const secret = "top-secret-value";

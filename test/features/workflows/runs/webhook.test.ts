@@ -15,6 +15,7 @@ const activity = webhookActivity({ outside: { resolve: async () => [], allowPriv
 function call(path: string, change: Partial<WebhookCall> = {}, attempt = 1) {
   const input: WebhookCall = {
     url: receiver.url(path),
+    listed: [`127.0.0.1:${receiver.port}`],
     method: "POST",
     headers: { "X-Run": "1" },
     body: '{"a":1}',
@@ -52,6 +53,7 @@ test("what may pass is tried again, as often as the handler says", async () => {
 test.each([
   ["a refusal", "/refuse", {}],
   ["a private address", "/x", { url: "http://10.0.0.1/" }],
+  ["an address of this machine that no manifest writes", "/x", { listed: [] }],
   ["no address", "/x", { url: "nowhere" }],
 ])("%s is final", async (_, path, change) => {
   receiver.replies.set("/refuse", () => new Response(null, { status: 400 }));
