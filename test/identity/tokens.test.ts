@@ -1,10 +1,12 @@
 /** Hostile and unlucky tokens, each with its exact answer (docs/reference/identity.md). */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { createHmac } from "node:crypto";
+import { brotliCompressSync, gzipSync } from "node:zlib";
 import { Type } from "@sinclair/typebox";
 import { exportSPKI, importJWK, type JWK } from "jose";
 import { Problem } from "../../actors/kernel/problem.ts";
 import { defineRoute } from "../../src/http/route.ts";
+import { fetchJwks } from "../../src/identity/keys.ts";
 import { createRealms } from "../../src/identity/realms.ts";
 import { readAuthSettings } from "../../src/identity/settings.ts";
 import { createTokenVerifier } from "../../src/identity/tokens.ts";
@@ -217,6 +219,27 @@ test("the probe tells whether the realms' keys can be had", async () => {
 });
 
 describe("the key set", () => {
+  test("is asked for uncompressed, refused when compressed unasked, cut at its bound", async () => {
+    const asked: (string | null)[] = [];
+    const server = Bun.serve({
+      hostname: "127.0.0.1",
+      port: 0,
+      fetch(request) {
+        asked.push(request.headers.get("accept-encoding"));
+        const { pathname } = new URL(request.url);
+        const headers = { "Content-Encoding": pathname === "/br" ? "br" : "gzip" };
+        const keys = Buffer.from('{"keys": [');
+        if (pathname === "/br") return new Response(brotliCompressSync(keys), { headers });
+        return new Response(gzipSync(Buffer.concat([keys, Buffer.alloc(50_000_000, " ")])), { headers });
+      },
+    });
+    const failure = (path: string) => fetchJwks(new URL(path, server.url).href).then(String, String);
+    expect(await failure("/br")).toContain("compressed in a way that was not asked for");
+    expect(await failure("/gzip")).toContain("larger than 262144 bytes");
+    expect(asked).toEqual(["identity", "identity"]);
+    await server.stop(true);
+  });
+
   let now = Date.now();
   function verifierFor(at: TestIssuer) {
     const auth = { realms: [realm("svc-system", "system", at)], service_accounts: listed };

@@ -3,7 +3,13 @@ import { lookup } from "node:dns/promises";
 import { readAddress, writeAddress } from "../../../actors/policy/network/address.ts";
 import { readHost } from "../../../actors/policy/network/host.ts";
 import type { HostPattern } from "../../../actors/policy/network/pattern.ts";
-import { addressRefusal, decide, type NetworkPolicy, publicCallRefusal, type Refusal } from "../../../actors/policy/network/policy.ts";
+import {
+  addressRefusal,
+  decide,
+  type NetworkPolicy,
+  publicCallRefusal,
+  type Refusal,
+} from "../../../actors/policy/network/policy.ts";
 import { withTimeout } from "../../lib/timers.ts";
 
 /** Every address of a name, best first. Rejects or is empty when it has none. */

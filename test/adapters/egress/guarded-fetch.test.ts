@@ -148,10 +148,14 @@ test("a policy binds the call", async () => {
   const { port } = serve(() => new Response());
   const allow = (...allowlist: string[]): NetworkSpec => ({ mode: "allow", allowlist, denylist: [] });
   const url = `http://api.test:${port}/`;
-  expect(await outcome(call(url, { reach: "listed", network: allow(`api.test:${port}`, `127.0.0.1:${port}`) }))).toBe("answered");
+  expect(await outcome(call(url, { reach: "listed", network: allow(`api.test:${port}`, `127.0.0.1:${port}`) }))).toBe(
+    "answered",
+  );
   expect(await outcome(call(url, { reach: "listed", network: allow(`api.test:${port}`) }))).toBe("loopback_address");
   expect(await outcome(call(url, { reach: "listed", network: allow("other.test") }))).toBe("not_allowlisted");
-  expect(await outcome(call(url, { reach: "listed", network: { mode: "none", allowlist: [], denylist: [] } }))).toBe("no_network");
+  expect(await outcome(call(url, { reach: "listed", network: { mode: "none", allowlist: [], denylist: [] } }))).toBe(
+    "no_network",
+  );
 });
 
 test("redirects are followed, each checked, and take no credentials to another origin", async () => {

@@ -149,6 +149,11 @@ describe.each(kinds)("%s", (type, wire) => {
     ["garbage in the stream", { garbage: "data: {{{ not json\n\n" }, "provider"],
     ["JSON of another shape in the stream", { garbage: 'data: {"hello": [1, 2]}\n\n' }, "provider"],
     ["a page", { garbage: "<html>hello</html>", contentType: "text/html" }, "provider"],
+    [
+      "an answer compressed unasked",
+      { status: 200, headers: { "content-encoding": "br", "content-type": "text/event-stream" }, body: "x" },
+      "provider",
+    ],
     ["an empty body", { garbage: "" }, "provider"],
     [
       "overload as first event",
