@@ -18,9 +18,17 @@ import type { Context } from "../kernel/turn.ts";
 import { type Answer, signalAnswer } from "./answers.ts";
 import { approvalProtocol, type DecisionReply, type ForbiddenCode, type Open } from "./messages.ts";
 import { notificationDetails } from "./notifications.ts";
-import { decisionRefusal, hasConsented, peopleBehind, peopleOf, recipientRefusal } from "./permissions.ts";
+import { decisionRefusal, hasConsented, isMisused, peopleBehind, peopleOf, recipientRefusal } from "./permissions.ts";
 import { ApprovalState } from "./state.ts";
-import { ApprovalTurn, type DecisionDetails, type DecisionSource, noDetails, type Result, unchanged } from "./turn.ts";
+import {
+  ApprovalTurn,
+  type DecisionDetails,
+  type DecisionSource,
+  decidedBy,
+  noDetails,
+  type Result,
+  unchanged,
+} from "./turn.ts";
 
 type State = ApprovalState | null;
 
@@ -72,21 +80,27 @@ export const approval = defineActor({
         if (by !== null) refuse(turn, { by, via: "link", source }, `${code}: a link for ${recipient}`);
         return turn.turn({ outcome: "forbidden", code });
       }
-      const link = { hash, recipient, issuer: by === null ? [] : peopleOf(by), used: false };
+      const issued_by = by === null ? null : { sub: by.sub, kind: by.kind, email: by.email };
+      const link = { hash, recipient, issuer: by === null ? [] : peopleOf(by), issued_by, used: false };
       const links = [...state.links, link].slice(-maxLinks);
       turn.change({ links, links_issued: state.links_issued + 1 });
       turn.record("link_issued", { by, source, note: recipient });
       return turn.turn({ outcome: "issued", expires_at: iso(state.expires_at) });
     },
 
-    decide_by_link(state, { hash, source, decision, feedback, reason }, context) {
+    decide_by_link(state, { hash, source, decision, feedback, reason, caller = null }, context) {
       if (state === null) return unchanged(state, { outcome: "unknown" });
       const link = state.links.find((one) => one.hash === hash);
       const turn = new ApprovalTurn(state, context);
       if (!isOpen(turn)) return turn.turn(linkAfter(turn.state));
       if (link === undefined || link.used) return unchanged(state, { outcome: "link_expired" });
+      if (caller !== null && isMisused(link, caller)) {
+        const code = "approver_not_allowed";
+        refuse(turn, { by: caller, via: "link", source }, `${code}: a link for ${link.recipient}`);
+        return turn.turn({ outcome: "forbidden", code });
+      }
       turn.change({ links: state.links.map((one) => (one === link ? { ...one, used: true } : one)) });
-      const by = { sub: null, kind: "link", email: link.recipient, roles: [] };
+      const by = { sub: null, kind: "link", email: link.recipient, roles: [], issued_by: link.issued_by ?? null };
       const isYes = decision === "approve";
       const status = isYes ? "approved" : "rejected";
       const answer: Answer = { status, decision: status, response: status, feedback: isYes ? feedback : reason };
@@ -206,7 +220,7 @@ function answered(
   const { quorum } = turn.state.request;
   if (answer.decision !== "rejected" && !hasConsented(turn.state, people)) {
     const consent = {
-      by: { sub: by.sub, kind: by.kind, email: by.email },
+      by: decidedBy(by),
       at: turn.now,
       feedback: answer.feedback,
       approved_by: details.approved_by,
@@ -214,7 +228,7 @@ function answered(
       work_id,
     };
     turn.change({ consents: [...turn.state.consents, consent] });
-    if (turn.state.consents.length < quorum) turn.record(answer.status, { ...origin, note: turn.progress(answer) });
+    if (turn.state.consents.length < quorum) turn.record(answer.status, { ...origin, note: turn.noteOf(answer, by) });
   }
   const approvals = turn.state.consents.length;
   if (answer.decision !== "rejected" && approvals < quorum) {

@@ -36,6 +36,8 @@ export type Via = Static<typeof Via>;
 /** The caller who acts on an approval, as authenticated. */
 export const Decider = Type.Object({
   sub: Text,
+  /** Whether `sub` is of the tenant's own realm: `user:` names no other. Absent: from an earlier version, which had it so. */
+  own_realm: Type.Optional(Type.Boolean()),
   /** An identity's kind; `agent` for a tool call, `link` for a decision link. */
   kind: Text,
   email: Nullable(Text),
@@ -187,9 +189,10 @@ export const approvalProtocol = defineProtocol({
       body: Type.Object({ ...Act, by: Nullable(Decider), recipient: Text, hash: Text }),
       reply: LinkReply,
     }),
-    /** The recipient decides by a link; `hash` finds it. */
+    /** The recipient decides by a link; `hash` finds it. `caller`: who else the request proved to come from. */
     decide_by_link: message({
       body: Type.Object({
+        caller: Type.Optional(Nullable(Decider)),
         source: Source,
         hash: Text,
         decision: Type.Union([Type.Literal("approve"), Type.Literal("reject")]),

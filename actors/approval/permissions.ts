@@ -39,15 +39,16 @@ interface Claims {
   readonly sub: string | null;
   readonly email: string | null;
   readonly roles: readonly string[];
+  readonly own_realm?: boolean;
 }
 
-function isApprover(state: ApprovalState, { sub, email, roles }: Claims): boolean {
+function isApprover(state: ApprovalState, { sub, email, roles, own_realm = true }: Claims): boolean {
   const approvers = approversOf(state);
   return (
     approvers.length === 0 ||
     approvers.some((approver) => {
       const [, claim, value = ""] = /^(user|email|role):(.*)$/s.exec(approver) ?? [];
-      if (claim === "user") return sub === value;
+      if (claim === "user") return own_realm && sub === value;
       if (claim === "role") return roles.includes(value);
       return claim === "email" && email !== null && folded(email) === folded(value);
     })
@@ -62,6 +63,12 @@ export function peopleOf({ sub, email }: Pick<DecidedBy, "sub" | "email">): stri
 /** A link that an issuer was handed proves no more than that issuer's own consent. */
 export function peopleBehind({ recipient, issuer }: Link): string[] {
   return [...new Set([...peopleOf({ sub: null, email: recipient }), ...issuer])];
+}
+
+/** A caller who was handed a link for another person and shows who they are may not decide in that person's name. */
+export function isMisused({ recipient, issuer }: Link, caller: Decider): boolean {
+  const isOwn = caller.email !== null && folded(caller.email) === folded(recipient);
+  return !isOwn && peopleOf(caller).some((key) => issuer.includes(key));
 }
 
 /** Whether one of these people has consented already. */

@@ -7,9 +7,19 @@ import { ApprovalStatus, Open, Via } from "./messages.ts";
 /** Unix milliseconds. */
 const Moment = Type.Integer();
 
+const person = { sub: Nullable(Text), kind: Text, email: Nullable(Text) };
+const Person = Type.Object(person);
+
 /** The caller who decided, as authenticated. A decision link proves an address, and no subject. */
-export const DecidedBy = Type.Object({ sub: Nullable(Text), kind: Text, email: Nullable(Text) });
+export const DecidedBy = Type.Object({
+  ...person,
+  /** Of a decision link alone: the caller who was handed it; null when it went to its recipient by mail. */
+  issued_by: Type.Optional(Nullable(Person)),
+});
 export type DecidedBy = Static<typeof DecidedBy>;
+
+/** A person as people know them: the address, otherwise the subject. */
+export const nameOf = ({ sub, kind, email }: Static<typeof Person>): string => email ?? sub ?? kind;
 
 /** One person's consent, while others are still needed. */
 const Consent = Type.Object({
@@ -28,6 +38,8 @@ export const Link = Type.Object({
   recipient: Text,
   /** Who was handed it; empty when it went out by mail. */
   issuer: Type.Array(Text),
+  /** The same caller as records show it; absent from links of earlier versions. */
+  issued_by: Type.Optional(Nullable(Person)),
   used: Type.Boolean(),
 });
 export type Link = Static<typeof Link>;

@@ -16,14 +16,19 @@ import {
 } from "./messages.ts";
 import { announcements } from "./notifications.ts";
 import { approvalEvents, type EventDetails, type StoredEvent, storedEvent } from "./record.ts";
-import type { ApprovalState, Decision } from "./state.ts";
+import { type ApprovalState, type DecidedBy, type Decision, nameOf } from "./state.ts";
 
 /** Who decides, and how the decision came in; a link proves an address and no subject. */
 export interface DecisionSource {
-  readonly by: Omit<Decider, "sub"> & { readonly sub: string | null };
+  readonly by: Omit<Decider, "sub"> & Pick<DecidedBy, "sub" | "issued_by">;
   readonly via: Via;
   readonly source: Source;
   readonly work_id: string | null;
+}
+
+/** The decider as records show it: of a link also who was handed it. */
+export function decidedBy({ sub, kind, email, issued_by }: DecisionSource["by"]): DecidedBy {
+  return { sub, kind, email, ...(issued_by === undefined ? {} : { issued_by }) };
 }
 
 /** What a decision is recorded with beside the answer itself. */
@@ -67,9 +72,8 @@ export class ApprovalTurn extends TurnEffects<ApprovalMessages> {
 
   /** The answer is the decision: it is recorded, and the owner goes on with it in the same commit. */
   settle(answer: Answer, { by, via, source, work_id }: DecisionSource, details: DecisionDetails = noDetails): void {
-    const decidedBy = { sub: by.sub, kind: by.kind, email: by.email };
-    this.record(answer.status, { by, via, source, note: this.progress(answer) });
-    this.decide(answer, { via, by: decidedBy, work_id }, details);
+    this.record(answer.status, { by, via, source, note: this.noteOf(answer, by) });
+    this.decide(answer, { via, by: decidedBy(by), work_id }, details);
   }
 
   /** There was no decision in time. */
@@ -94,10 +98,13 @@ export class ApprovalTurn extends TurnEffects<ApprovalMessages> {
     });
   }
 
-  /** Of an approval by several people: how many have agreed so far. */
-  progress({ decision }: Pick<Answer, "decision">): string | null {
+  /** Of an approval by several people how many have agreed so far, of a link where it came from. */
+  noteOf({ decision }: Pick<Answer, "decision">, { issued_by }: DecisionSource["by"]): string | null {
     const { quorum } = this.next.request;
-    return quorum > 1 && decision !== "rejected" ? `${this.next.consents.length} of ${quorum}` : null;
+    const parts = quorum > 1 && decision !== "rejected" ? [`${this.next.consents.length} of ${quorum}`] : [];
+    if (issued_by === null) parts.push("by a link from a mail");
+    else if (issued_by !== undefined) parts.push(`by a link that ${nameOf(issued_by)} issued`);
+    return parts.length === 0 ? null : parts.join(", ");
   }
 
   private decide(answer: Answer, facts: Pick<Decision, "via" | "by" | "work_id">, details: DecisionDetails): void {

@@ -26,6 +26,22 @@ export function consumerTenant(subject: string, sha256Hex: (text: string) => str
   return isTenantSlug(slug) ? slug : `u-${sha256Hex(subject).slice(0, 32)}`;
 }
 
+/**
+ * Whether the caller's subject is one of the tenant's own realm: of the system realm in `svc-system`, of the consumer
+ * realm in tenants of consumers and teams, of the tenant's realm elsewhere. Two realms may issue the same subject for
+ * different people, so `user:<sub>` names one of this realm alone.
+ */
+export function isOwnSubject({ kind, homeTenant }: Pick<Identity, "kind" | "homeTenant">, tenant: string): boolean {
+  switch (tenantKind(tenant)) {
+    case "system":
+      return kind === "operator" || kind === "service_account";
+    case "enterprise":
+      return kind === "tenant_user" && homeTenant === tenant;
+    default:
+      return kind === "consumer";
+  }
+}
+
 export interface TenantHeaders {
   /** `X-Tenant-Id` */
   readonly delegated: string | null;

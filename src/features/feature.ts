@@ -4,6 +4,7 @@
  */
 
 import type { Metric } from "prom-client";
+import type { Identity } from "../../actors/identity/identity.ts";
 import type { AnyActorDefinition } from "../../actors/kernel/actor.ts";
 import type { EgressEnvironment } from "../adapters/egress/port.ts";
 import type { Mail } from "../adapters/mail/port.ts";
@@ -47,6 +48,8 @@ export interface NodeContext<S extends SettingTable = SettingTable> {
   readonly runtime: Runtime;
   readonly streams: EventStreams;
   readonly tenants: Tenants;
+  /** Who sends a request to a public route, where it carries a good bearer token; null for all others. */
+  readonly callerOf: (request: Request) => Promise<Identity | null>;
   /** Null outside development mode. */
   readonly issuer: DevelopmentIssuer | null;
   readonly models: Models;

@@ -77,6 +77,10 @@ export async function openContext(
     runtime,
     streams: new EventStreams(),
     tenants: identity.tenants,
+    callerOf: (request) =>
+      request.headers.has("authorization")
+        ? identity.authenticator.identify(request, false, null).catch(() => null)
+        : Promise.resolve(null),
     issuer: identity.issuer,
     models: validated.models,
     sandboxes,

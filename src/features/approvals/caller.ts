@@ -2,6 +2,7 @@
 
 import type { Decider, Source } from "../../../actors/approval/messages.ts";
 import type { Identity } from "../../../actors/identity/identity.ts";
+import { isOwnSubject } from "../../../actors/identity/tenant.ts";
 import { madeStorable } from "../../../actors/manifest/storable.ts";
 import type { Incoming } from "../../http/route.ts";
 
@@ -9,9 +10,11 @@ import type { Incoming } from "../../http/route.ts";
 const maxUserAgent = 512;
 
 /** Who decides, as authenticated: what `approvers`, `required_role` and the history go by. */
-export function deciderOf({ userId, kind, email, role, membership }: Identity): Decider {
+export function deciderOf(identity: Identity, tenant: string): Decider {
+  const { userId, kind, email, role, membership } = identity;
   return {
     sub: userId,
+    own_realm: isOwnSubject(identity, tenant),
     kind,
     email: email === null ? null : madeStorable(email),
     roles: [role, membership].filter((one) => one !== null),

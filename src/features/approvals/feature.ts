@@ -21,13 +21,13 @@ export const approvals = defineFeature({
       default: 400,
     }),
   },
-  open({ settings, sql, runtime, outside, mail, publicUrl, now, info }) {
+  open({ settings, sql, runtime, outside, mail, publicUrl, callerOf, now, info }) {
     const records = approvalRecords(sql);
     const approvals = createApprovals({ runtime, records, publicUrl, now });
     const retentionDays = settings.approvalRetentionDays;
     return {
       service: approvals,
-      routes: [...approvalRoutes({ approvals, sql }), ...approvalLinkRoutes(approvals)],
+      routes: [...approvalRoutes({ approvals, sql }), ...approvalLinkRoutes(approvals, callerOf)],
       actors: [approval],
       activities: () => [approvalNotifyActivity({ runtime, outside, mail, publicUrl, now })],
       projections: [approvalsProjection],

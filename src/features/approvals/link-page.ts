@@ -1,6 +1,7 @@
 /** The page behind a decision link: what is asked, and a form for each of the two answers. No scripts. */
 import { createHash } from "node:crypto";
-import type { PendingApproval } from "../../../actors/approval/record.ts";
+import type { ApprovalSummary, PendingApproval } from "../../../actors/approval/record.ts";
+import { type DecidedBy, nameOf } from "../../../actors/approval/state.ts";
 
 const style = `
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 42rem; margin: 3rem auto; padding: 0 1rem; color: #1b1f24; }
@@ -9,6 +10,7 @@ form { margin: 1.5rem 0; } label { display: block; margin-bottom: .25rem; }
 textarea { width: 100%; box-sizing: border-box; font: inherit; padding: .5rem; }
 button { font: inherit; margin-top: .5rem; padding: .5rem 1.25rem; border: 0; border-radius: 6px; color: #fff; cursor: pointer; }
 .approve { background: #116329; } .reject { background: #a40e26; } small { color: #57606a; }
+dt { color: #57606a; } dd { margin: 0 0 .75rem; overflow-wrap: anywhere; }
 `;
 const styleHash = createHash("sha256").update(style).digest("base64");
 
@@ -51,7 +53,47 @@ export function questionPage(approval: PendingApproval): Response {
   );
 }
 
-/** One sentence: what came of it, or why not. */
+const headings: Readonly<Record<ApprovalSummary["status"], string>> = {
+  pending: "This is not decided yet",
+  approved: "This was approved",
+  rejected: "This was rejected",
+  responded: "This was answered",
+  timed_out: "Nobody decided in time",
+  withdrawn: "This is no longer asked",
+};
+
+/** What was decided, by whom and when: what is left to see at a link that cannot decide any more. */
+export function outcomePage(status: number, approval: ApprovalSummary): Response {
+  const { workflow_name, state_name, decided_by, decided_at, approvals, quorum, expires_at } = approval;
+  const facts = [
+    ["Asked by", [workflow_name, state_name].filter((name) => name !== null).join(" / ")],
+    ["Answer", approval.status === "responded" || approval.status === "timed_out" ? approval.response : null],
+    ["Decided by", decided_by === null ? null : decider(decided_by)],
+    ["Decided at", approval.status === "withdrawn" ? null : decided_at],
+    ["Approvals", quorum > 1 ? `${approvals} of ${quorum}` : null],
+    ["To be decided until", approval.status === "pending" ? expires_at : null],
+  ] as const;
+  const rows = facts
+    .filter(([, value]) => value !== null && value !== "")
+    .map(([name, value]) => `<dt>${escaped(name)}</dt><dd>${escaped(value ?? "")}</dd>`);
+  return page(
+    status,
+    headings[approval.status],
+    `<dl>
+${rows.join("\n")}
+</dl>
+${approval.status === "pending" ? "<p><small>This link cannot decide any more.</small></p>" : ""}`,
+  );
+}
+
+/** As history has it: of a link, that it was one, and who issued it. */
+function decider(by: DecidedBy): string {
+  if (by.issued_by === undefined) return by.kind === "link" ? `${nameOf(by)}, by a decision link` : nameOf(by);
+  if (by.issued_by === null) return `${nameOf(by)}, by the link in a mail`;
+  return `${nameOf(by)}, by a link that ${nameOf(by.issued_by)} issued`;
+}
+
+/** One sentence: why something was not done. */
 export function messagePage(status: number, message: string): Response {
   return page(status, message, "");
 }

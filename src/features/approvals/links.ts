@@ -3,14 +3,24 @@
  * scanners do no harm. Programs get JSON, browsers a page.
  */
 import { Type } from "@sinclair/typebox";
-import { PendingApproval, pendingApproval } from "../../../actors/approval/record.ts";
+import { approvalSummary, PendingApproval, pendingApproval } from "../../../actors/approval/record.ts";
+import type { Identity } from "../../../actors/identity/identity.ts";
 import { Problem } from "../../../actors/kernel/problem.ts";
 import { bodyChecker } from "../../http/input.ts";
-import { definePublicRoute, media, type RawContent, type Route, rawBody, reply } from "../../http/route.ts";
-import { sourceOf } from "./caller.ts";
-import { linkHeaders, messagePage, questionPage } from "./link-page.ts";
+import {
+  definePublicRoute,
+  type Incoming,
+  media,
+  type RawContent,
+  type Route,
+  rawBody,
+  reply,
+} from "../../http/route.ts";
+import type { Address } from "../../runtime/port.ts";
+import { deciderOf, sourceOf } from "./caller.ts";
+import { linkHeaders, messagePage, outcomePage, questionPage } from "./link-page.ts";
 import { DecisionBody, LinkDecisionBody } from "./schema.ts";
-import type { Approvals } from "./service.ts";
+import { type Approvals, linkExpired } from "./service.ts";
 import { checkTexts } from "./text-checks.ts";
 import { tokenPattern } from "./token.ts";
 
@@ -25,7 +35,15 @@ const Token = Type.Object({
 });
 const checkBody = bodyChecker(LinkDecisionBody);
 
-export function approvalLinkRoutes(approvals: Approvals): readonly Route[] {
+/** @param identify who sends a request that carries a good bearer token besides the link; null for all others */
+export function approvalLinkRoutes(
+  approvals: Approvals,
+  identify: (request: Request) => Promise<Identity | null>,
+): readonly Route[] {
+  const callerOf = async ({ request }: Pick<Incoming, "request">, { tenant }: Pick<Address, "tenant">) => {
+    const identity = await identify(request);
+    return identity === null ? null : deciderOf(identity, tenant);
+  };
   return [
     definePublicRoute({
       method: "GET",
@@ -37,8 +55,13 @@ export function approvalLinkRoutes(approvals: Approvals): readonly Route[] {
       handler: ({ request, params: { token } }) =>
         answering(request, async () => {
           const at = await approvals.behindLink(token);
-          const approval = pendingApproval(at.key, at.tenant, await approvals.askedByLink(at, token));
-          return isForBrowser(request) ? questionPage(approval) : reply(200, { approval }, linkHeaders);
+          const { state, isGood } = await approvals.askedByLink(at, token);
+          if (isGood) {
+            const approval = pendingApproval(at.key, at.tenant, state);
+            return isForBrowser(request) ? questionPage(approval) : reply(200, { approval }, linkHeaders);
+          }
+          if (isForBrowser(request)) return outcomePage(410, approvalSummary(at.key, at.tenant, state));
+          throw linkExpired();
         }),
     }),
     definePublicRoute({
@@ -55,15 +78,22 @@ export function approvalLinkRoutes(approvals: Approvals): readonly Route[] {
           const { decision, feedback, reason } = readDecision(call.body);
           const at = await approvals.behindLink(token);
           const answer = { decision, feedback: feedback ?? null, reason: reason ?? null };
-          const decided = await approvals.decideByLink(at, token, answer, sourceOf(call));
-          if (!isForBrowser(call.request)) return reply(200, decided, linkHeaders);
-          return messagePage(
-            200,
-            "approvals" in decided ? "Your approval was counted" : `This is now ${decided.status}`,
-          );
+          const decide = async () =>
+            approvals.decideByLink(at, token, await callerOf(call, at), answer, sourceOf(call));
+          if (!isForBrowser(call.request)) return reply(200, await decide(), linkHeaders);
+          // Of a decision that came too late a person is told what was decided instead.
+          const status = await decide().then(() => 200, lateStatus);
+          const { state } = await approvals.askedByLink(at, token);
+          return outcomePage(status, approvalSummary(at.key, at.tenant, state));
         }),
     }),
   ];
+}
+
+/** The status of a decision that changed nothing, because there was one already. @throws any other error */
+function lateStatus(error: unknown): number {
+  if (error instanceof Problem && (error.status === 409 || error.status === 410)) return error.status;
+  throw error;
 }
 
 /** @throws Problem 400 for what is no JSON, 422 for anything else that is wrong */

@@ -128,7 +128,7 @@ function actOf(call: Call<{ readonly id: string }>): Act {
   return {
     tenant,
     approvalId: params.id,
-    by: deciderOf(identity),
+    by: deciderOf(identity, tenant),
     source: sourceOf(call),
     managesFleet: identity.scopes.has("aegis.edge.fleet.manage"),
   };

@@ -182,19 +182,26 @@ export function createApprovals({ runtime, records, publicUrl, now }: ApprovalsO
       return approvals.at(row.tenant, row.approval_id).address;
     },
 
-    /** What a link asks about. @throws Problem 404, 410 `link_expired` */
-    async askedByLink(at: Address, token: string): Promise<ApprovalState> {
+    /** What a link asks about, and whether it can still decide. @throws Problem 404 */
+    async askedByLink(
+      at: Address,
+      token: string,
+    ): Promise<{ readonly state: ApprovalState; readonly isGood: boolean }> {
       const state = await stateOf(at.tenant, at.key);
       const link = state.links.find(({ hash }) => hash === hashOf(token));
       const isGood = state.status === "pending" && now() < state.expires_at && link?.used === false;
-      if (!isGood) throw linkExpired();
-      return state;
+      return { state, isGood };
     },
 
-    /** @throws Problem 404, 409 `approval_already_decided`, 410 `link_expired` */
+    /**
+     * @param caller who the request proved to come from besides the link; null for nobody
+     * @throws Problem 403 for the issuer of a link that was made for another, 404, 409 `approval_already_decided`,
+     *   410 `link_expired`
+     */
     async decideByLink(
       at: Address,
       token: string,
+      caller: Decider | null,
       answer: {
         readonly decision: "approve" | "reject";
         readonly feedback: string | null;
@@ -202,7 +209,7 @@ export function createApprovals({ runtime, records, publicUrl, now }: ApprovalsO
       },
       source: Source,
     ): Promise<DecisionBody> {
-      const body = { source, hash: hashOf(token), ...answer };
+      const body = { caller, source, hash: hashOf(token), ...answer };
       return decisionBody(at.key, await ask(at.tenant, at.key, "decide_by_link", body));
     },
   };
@@ -249,7 +256,7 @@ function decisionBody(approvalId: string, reply: DecisionReply): DecisionBody {
 }
 
 const notFound = () => new Problem("approval_not_found", "There is no such approval");
-const linkExpired = () => new Problem("link_expired", "This link is no longer valid");
+export const linkExpired = () => new Problem("link_expired", "This link is no longer valid");
 
 function alreadyDecided({
   status,

@@ -2,7 +2,13 @@ import { expect, test } from "bun:test";
 import { createHash } from "node:crypto";
 import fc from "fast-check";
 import { type ClaimRules, identityFromClaims } from "../../../actors/identity/claims.ts";
-import { chooseTenant, consumerTenant, isTenantSlug, tenantKind } from "../../../actors/identity/tenant.ts";
+import {
+  chooseTenant,
+  consumerTenant,
+  isOwnSubject,
+  isTenantSlug,
+  tenantKind,
+} from "../../../actors/identity/tenant.ts";
 import { Problem } from "../../../actors/kernel/problem.ts";
 
 const sha256Hex = (text: string) => createHash("sha256").update(text).digest("hex");
@@ -145,6 +151,22 @@ test.each([
   ["operator", operator, { team }, "svc-system", "home"],
 ] as const)("%s with %#", (_, identity, headers, slug, by) => {
   expect(chooseTenant(identity, { ...none, ...headers }, () => true)).toEqual({ slug, by });
+});
+
+test.each([
+  [admin, "svc-system", true],
+  [service, "svc-system", true],
+  [service, "acme", false],
+  [admin, "acme", false],
+  [user, "acme", true],
+  [user, "globex", false],
+  [user, `t-${team}`, false],
+  [consumer, "u-s", true],
+  [consumer, `t-${team}`, true],
+  [consumer, "acme", false],
+  [consumer, "svc-system", false],
+] as const)("a subject is of the tenant's own realm, or not: %#", (identity, tenant, expected) => {
+  expect(isOwnSubject(identity, tenant)).toBe(expected);
 });
 
 test.each([

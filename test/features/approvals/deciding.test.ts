@@ -132,6 +132,19 @@ test("texts are bounded in bytes and must be storable", async () => {
   expect((await approve(ada, id, { feedback: "ä".repeat(8_192) })).status).toBe(200);
 });
 
+test("user: names a subject of the tenant's own realm, and none of another realm", async () => {
+  const { id } = await fixture.open({ approvers: ["user:ada"] });
+  for (const facts of [
+    { kind: "consumer" },
+    { kind: "operator", role: "admin" },
+    { kind: "service_account" },
+  ] as const) {
+    const refused = await approve(caller("ada", { ...facts, membership: null }), id);
+    expect([facts.kind, refused.status, refused.body.code]).toEqual([facts.kind, 403, "approver_not_allowed"]);
+  }
+  expect((await approve(ada, id)).status).toBe(200);
+});
+
 describe("the first decision wins", () => {
   test("of twenty approvals at once one is taken, the others learn of it", async () => {
     const { id, run } = await fixture.open();

@@ -124,8 +124,9 @@ export async function openFixture({ smtpUrl }: FixtureOptions = {}) {
     publicUrl: "https://svc.test",
     now,
   });
+  const callerOf = (request: Request) => believing.identify(request, false, null).catch(() => null);
   const app = openApp({
-    routes: [...approvalRoutes({ approvals, sql: stores.sql }), ...approvalLinkRoutes(approvals)],
+    routes: [...approvalRoutes({ approvals, sql: stores.sql }), ...approvalLinkRoutes(approvals, callerOf)],
     authenticator: believing,
   });
 

@@ -100,10 +100,79 @@ describe("a browser", () => {
     expect(blank.status).toBe(422);
     const done = await fixture.call(null, path, { headers, body: "decision=reject&reason=too+dear%21" });
     expect([done.status, done.headers.get("content-type")]).toEqual([200, "text/html; charset=utf-8"]);
+    const shownAt = `<dd>${(await record(id)).decided_at}</dd>`;
+    expect(done.text).toContain("This was rejected");
     expect(await record(id)).toMatchObject({ status: "rejected", feedback: "too dear!", via: "link" });
     const again = await fixture.call(null, path, { headers: browser });
     expect([again.status, again.headers.get("cache-control")]).toEqual([410, "no-store"]);
-    expect(again.text).toContain("This link is no longer valid");
+    for (const text of ["This was rejected", "bob@example.com, by a link that ada@example.com issued", shownAt]) {
+      expect(again.text).toContain(text);
+    }
+  });
+});
+
+test("the page of a decided link says who decided what and when, also to a decision that comes too late", async () => {
+  const headers = { ...browser, "content-type": "application/x-www-form-urlencoded" };
+  const eve = caller("eve", { email: "<eve>@example.com" });
+  const { id, path } = await linked();
+  await fixture.call(eve, `/v1/human-approvals/${id}/approve`, { body: {} });
+  const late = await fixture.call(null, path, { headers, body: "decision=reject&reason=no" });
+  for (const answer of [late, await fixture.call(null, path, { headers: browser })]) {
+    expect(answer.text).toContain("This was approved");
+    expect(answer.text).toContain("<dd>&lt;eve&gt;@example.com</dd>");
+    expect(answer.text).toContain(`<dd>${(await record(id)).decided_at}</dd>`);
+  }
+  expect(late.status).toBe(409);
+  expect(await record(id)).toMatchObject({ status: "approved", decided_by: { sub: "eve" } });
+
+  const two = await linked({ quorum: 2 });
+  const counted = await fixture.call(null, two.path, { headers, body: "decision=approve" });
+  expect([counted.status, counted.text]).toEqual([200, expect.stringContaining("<dd>1 of 2</dd>")]);
+
+  const gone = await linked();
+  await fixture.giveUp(gone.run, gone.id);
+  await until(async () => (await record(gone.id)).status === "withdrawn");
+  const shown = await fixture.call(null, gone.path, { headers: browser });
+  expect([shown.status, shown.text]).toEqual([410, expect.stringContaining("This is no longer asked")]);
+});
+
+describe("a link that a caller was handed for another person", () => {
+  test("names its issuer in the record, the history and the result", async () => {
+    const { id, run, path } = await linked();
+    await fixture.call(null, path, { body: { decision: "approve" } });
+    const decided_by = {
+      sub: null,
+      kind: "link",
+      email: "bob@example.com",
+      issued_by: { sub: "ada", kind: "tenant_user", email: "ada@example.com" },
+    };
+    const shown = await record(id);
+    expect(shown).toMatchObject({ via: "link", decided_by });
+    expect(shown.events.at(-1)).toMatchObject({
+      type: "approved",
+      via: "link",
+      note: "by a link that ada@example.com issued",
+    });
+    const told = await until(async () => (await fixture.told(run))[0]);
+    expect(told?.result.decided_by).toEqual(decided_by);
+  });
+
+  test("is not used by its issuer who shows who they are; others may", async () => {
+    const { id, path } = await linked();
+    const misused = await fixture.call(ada, path, { body: { decision: "approve" } });
+    expect([misused.status, misused.body.code]).toEqual([403, "approver_not_allowed"]);
+    const again = caller("ada2", { email: "ADA@example.com" });
+    expect((await fixture.call(again, path, { body: { decision: "approve" } })).status).toBe(403);
+    expect(await record(id)).toMatchObject({ status: "pending" });
+    expect((await record(id)).events.at(-1)).toMatchObject({ type: "refused", via: "link", actor: { sub: "ada2" } });
+    expect((await fixture.call("no token", path, { body: { decision: "approve" } })).status).toBe(200);
+  });
+
+  test("is used by an issuer whose own address it was made for", async () => {
+    const { id } = await fixture.open();
+    const made = await fixture.call(ada, `/v1/human-approvals/${id}/links`, { body: { recipient: "Ada@example.com" } });
+    const path = made.body.url.replace("https://svc.test", "");
+    expect((await fixture.call(ada, path, { body: { decision: "approve" } })).status).toBe(200);
   });
 });
 

@@ -186,7 +186,13 @@ function changingRoutes({ runs, approvals, sql }: RunRoutesOptions): Route[] {
         const { tenant, identity, params } = call;
         return idempotent(call, sql, async () => {
           const approvalId = await openApproval(await runs.find(tenant, params.id));
-          await approvals.signal({ tenant, approvalId, by: deciderOf(identity), source: sourceOf(call), ...signal });
+          await approvals.signal({
+            tenant,
+            approvalId,
+            by: deciderOf(identity, tenant),
+            source: sourceOf(call),
+            ...signal,
+          });
           return reply(202, { status: "signal_sent", execution_id: params.id, approval_id: approvalId });
         });
       },

@@ -1,5 +1,7 @@
 /** Tools that start, follow and end runs. Each does what its route does. */
+
 import { Type } from "@sinclair/typebox";
+import { isOwnSubject } from "../../../../../actors/identity/tenant.ts";
 import { AnyJson } from "../../../../../actors/kernel/json.ts";
 import type { Initiator } from "../../../../../actors/workflow/run/state.ts";
 import { pageOf, pagingQuery } from "../../../../http/paging.ts";
@@ -135,6 +137,6 @@ function initiatedBy({ identity, executionId }: ToolCaller): Initiator {
 }
 
 /** Behind a tool call, an agent decides: states that want a person refuse it. */
-function agentOf({ identity }: ToolCaller) {
-  return { sub: identity.userId, kind: "agent", email: null, roles: [] };
+function agentOf({ identity, tenant }: ToolCaller) {
+  return { sub: identity.userId, own_realm: isOwnSubject(identity, tenant), kind: "agent", email: null, roles: [] };
 }
