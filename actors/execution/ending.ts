@@ -18,7 +18,17 @@ export function shortened(text: string): string {
   return text.slice(0, summaryLength).replace(/[\uD800-\uDBFF]$/, "");
 }
 
+/** Whether the time of the whole execution is up. The stored deadline decides, whether or not its timer has run. */
+export function isPastDeadline({ state, context }: ExecutionTurn): boolean {
+  return state.deadline_at !== null && context.now >= state.deadline_at;
+}
+
+/** Its output is final. What took longer than the execution had is no completion, whatever the last answer says. */
 export function complete(turn: ExecutionTurn, output: string): void {
+  if (isPastDeadline(turn)) {
+    timeOut(turn);
+    return;
+  }
   end(turn, "completed", { summary: shortened(output) }, output);
   turn.emit("execution_completed", {
     final_output: output,

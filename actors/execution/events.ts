@@ -18,7 +18,12 @@ const Exit = Nullable(Type.Integer());
 const Fault = Type.Object({ code: Text, message: Text, details: AnyJson });
 export type Fault = Static<typeof Fault>;
 
-export const CallStatus = Type.Union([Type.Literal("succeeded"), Type.Literal("failed"), Type.Literal("refused")]);
+export const CallStatus = Type.Union([
+  Type.Literal("succeeded"),
+  Type.Literal("failed"),
+  Type.Literal("refused"),
+  Type.Literal("timed_out"),
+]);
 export type CallStatus = Static<typeof CallStatus>;
 
 const body = <P extends TProperties>(fields: P) => Type.Object(fields);
@@ -44,7 +49,9 @@ export const eventFields = {
     stream: Type.Union([Type.Literal("stdout"), Type.Literal("stderr")]),
     content: Text,
     timestamp: Text,
-    /** On the last one stored, when there was more. */
+    /** Of the tool call whose command wrote it; null: the agent's own output. */
+    call_id: TextOrNull,
+    /** There was more than the bound of a second, or of the iteration, let through. */
     truncated: Type.Optional(Type.Literal(true)),
   }),
   llm_interaction: within({
@@ -67,11 +74,19 @@ export const eventFields = {
     fallback_attempted: Type.Boolean(),
     timestamp: Text,
   }),
-  tool_call_started: within({ tool_name: Text, call_id: Text, started_at: Text, _dispatched: Type.Boolean() }),
+  tool_call_started: within({
+    tool_name: Text,
+    call_id: Text,
+    started_at: Text,
+    _dispatched: Type.Boolean(),
+    _arguments: AnyJson,
+  }),
   tool_call_completed: within({
     tool_name: Text,
     call_id: Text,
     status: CallStatus,
+    /** Of a command that came to one; null for every other call. */
+    exit_code: Exit,
     duration_ms: Count,
     completed_at: Text,
     _result: AnyJson,
@@ -157,14 +172,25 @@ export function isTerminal(entry: Json): boolean {
   return (terminalEvents as readonly string[]).includes(eventName(entry));
 }
 
-/** An event as a stream carries it. `prompts`: the reader may see prompts and responses. */
-export function wireEvent(entry: Json, prompts: boolean): Json {
+/** Members that only readers with `execution:logs` who ask for them see, under the name they are shown by. */
+const verboseMembers: { readonly [event: string]: { readonly [member: string]: string } } = {
+  tool_call_started: { _arguments: "arguments" },
+  tool_call_completed: { _result: "result" },
+};
+
+/**
+ * An event as a stream carries it.
+ * @param verbose whether the reader may see prompts, responses, and the arguments and results of tool calls
+ */
+export function wireEvent(entry: Json, verbose: boolean): Json {
   const name = eventName(entry);
   const stored = (entry as { readonly [name: string]: { readonly [member: string]: Json } })[name] ?? {};
-  const members = Object.entries(stored)
-    .filter(([member]) => !member.startsWith("_"))
-    .map(([member, value]) =>
-      !prompts && (member === "prompt" || member === "response") ? [member, null] : [member, value],
-    );
+  const shown = verbose ? verboseMembers[name] : undefined;
+  const members = Object.entries(stored).flatMap(([member, value]): [string, Json][] => {
+    const verboseName = shown?.[member];
+    if (verboseName !== undefined) return [[verboseName, value]];
+    if (member.startsWith("_")) return [];
+    return [[member, !verbose && (member === "prompt" || member === "response") ? null : value]];
+  });
   return { [name]: Object.fromEntries(members) };
 }

@@ -16,7 +16,7 @@ import { iso } from "../kernel/time.ts";
 import type { Context } from "../kernel/turn.ts";
 import { workspaceRemove } from "./activities.ts";
 import { childEnded, childrenOutlive, childStarted, type Ended, unwanted } from "./children.ts";
-import { noteConsole } from "./console.ts";
+import { noteCommandOutput, noteConsole } from "./console.ts";
 import { cancel, shortened, timeOut } from "./ending.ts";
 import {
   freshIteration,
@@ -108,7 +108,17 @@ export const execution = defineActor({
     },
 
     generate,
-    dispatch_result: dispatchResult,
+    dispatch_result: (state, message, context) => dispatchResult(state, message, context, timeUp),
+
+    command_output(state, { instance_id, dispatch_id, chunks }, context) {
+      const isOurs = state !== null && (instance_id === null || isRunning(state, instance_id));
+      if (!isOurs || isOver(state)) return unchanged(state);
+      const turn = new ExecutionTurn(state, context);
+      const call = turn.iteration.loop?.calls.find((one) => one.dispatch_id === dispatch_id);
+      if (call === undefined) return unchanged(state);
+      for (const chunk of chunks) noteCommandOutput(turn, call, chunk);
+      return turn.turn();
+    },
 
     instance_ended(state, outcome, context) {
       if (state === null || outcome.id !== runId(state.iteration.instance_id)) return unchanged(state);
@@ -234,6 +244,15 @@ function within(state: State, context: Context, step: (turn: ExecutionTurn) => v
   const turn = new ExecutionTurn(state, context);
   step(turn);
   return turn.turn();
+}
+
+/** A command was cut off because there was no more time: so ends what had no more. */
+function timeUp(turn: ExecutionTurn, of: "execution" | "iteration"): void {
+  if (of === "execution") timeOut(turn);
+  else {
+    const message = iterationTimedOut(turn.state.header.iteration_timeout_ms);
+    faultInFlight(turn, { code: "iteration_timeout", message });
+  }
 }
 
 /** Passes a child's end to the part that waits for it. */

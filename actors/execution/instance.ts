@@ -149,8 +149,9 @@ export function closeInstance(turn: ExecutionTurn, exitCode: number | null): voi
   const { iteration, state } = turn;
   const hasTimer = iteration.deadline_at !== null && state.header.inline !== true;
   if (hasTimer) turn.cancelTimer(iterationTimer(iteration.instance_id));
-  iteration.deadline_at = null;
+  // Its calls are told whether its time was up.
   closeLoop(turn, "expired", refusals.executionNotRunning);
+  iteration.deadline_at = null;
   if (!iteration.spawned) return;
   iteration.spawned = false;
   turn.emit("instance_terminated", {

@@ -9,7 +9,7 @@
  */
 import type { InstanceEnd, InstanceEnded, Validated } from "./activities.ts";
 import type { Ended } from "./children.ts";
-import { fail, shortened, timeOut } from "./ending.ts";
+import { fail, isPastDeadline, shortened, timeOut } from "./ending.ts";
 import {
   closeInstance,
   freshIteration,
@@ -66,8 +66,8 @@ export function instanceEnded(turn: ExecutionTurn, outcome: InstanceEnded): void
     instanceLost(turn);
     return;
   }
-  // Reported by the activity that watches the time of an exchange.
-  if (!outcome.ok && outcome.code === "execution_timeout") {
+  // Also reported by the activity that watches the time of an exchange.
+  if (isPastDeadline(turn) || (!outcome.ok && outcome.code === "execution_timeout")) {
     timeOut(turn);
     return;
   }

@@ -94,6 +94,18 @@ const ConsoleChunk = Type.Object({
 });
 export type ConsoleChunk = Static<typeof ConsoleChunk>;
 
+/** Output of a command while it runs; `offset` counts bytes of UTF-8 of the stream. */
+export const CommandOutput = Type.Object({
+  stream: Type.Union([Type.Literal("stdout"), Type.Literal("stderr")]),
+  offset: Type.Integer({ minimum: 0 }),
+  content: Type.String({ maxLength: 65_536 }),
+  /** There was more than the sender lets through in a second. */
+  truncated: Type.Optional(Type.Boolean()),
+});
+export type CommandOutput = Static<typeof CommandOutput>;
+/** Of one message. */
+export const CommandOutputs = Type.Array(CommandOutput, { minItems: 1, maxItems: 64 });
+
 export const Status = Type.Union([
   Type.Literal("pending"),
   Type.Literal("running"),
@@ -252,6 +264,14 @@ export const executionProtocol = defineProtocol({
     /** By the gateway; often answered by a later turn. */
     generate: message({ body: Generate, reply: GatewayAnswer }),
     dispatch_result: message({ body: DispatchResult, reply: GatewayAnswer }),
+    /** By the gateway: what the command of a dispatch has written so far. What comes late or again changes nothing. */
+    command_output: message({
+      body: Type.Object({
+        instance_id: Type.Union([Type.String(), Type.Null()]),
+        dispatch_id: Type.String(),
+        chunks: CommandOutputs,
+      }),
+    }),
     /** Outcomes of activities. */
     instance_ended: message({ body: outcomeOf(inlineRun) }),
     validated: message({ body: outcomeOf(iterationValidate) }),

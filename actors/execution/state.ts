@@ -48,12 +48,26 @@ export const PendingCall = Type.Object({
   activity: Text,
   /** Entry of the loop log that holds its arguments. */
   seq: Int,
+  /** The arguments as JSON text for the events, at most a few KiB of it. */
+  shown_arguments: Text,
   /** Of cmd.run: what the bootstrap is to do. */
   command: Nullable(DispatchCommand),
   /** Of cmd.run once dispatched. */
   dispatch_id: Nullable(Text),
   /** Whether a timer watches over the dispatch. */
   watched: Type.Boolean(),
+  /** Output that events have carried while the command runs; null before there was any. */
+  live: Nullable(
+    Type.Object({
+      /** Bytes seen of each stream. */
+      stdout: Int,
+      stderr: Int,
+      /** When the present second began, the bytes that events carried in it, and whether its bound was met. */
+      since: Int,
+      carried: Int,
+      cut: Type.Boolean(),
+    }),
+  ),
   /** No tool judge is asked. */
   unjudged: Type.Boolean(),
   judges_passed: Int,

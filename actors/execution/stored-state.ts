@@ -17,7 +17,13 @@ const laterMembers = {
 } as const satisfies Partial<ExecutionState>;
 const laterHeader = { max_tokens: null } as const satisfies Partial<ExecutionState["header"]>;
 const laterIteration = { validation: null, egress_blocked: 0 } as const satisfies Partial<Iteration>;
-const laterCall = { unjudged: false, judges_passed: 0, panel: null } as const satisfies Partial<PendingCall>;
+const laterCall = {
+  unjudged: false,
+  judges_passed: 0,
+  panel: null,
+  shown_arguments: "{}",
+  live: null,
+} as const satisfies Partial<PendingCall>;
 const laterPlan = {
   tool_judges: [],
   output_handler: null,

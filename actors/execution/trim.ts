@@ -71,7 +71,7 @@ function fit(ends: Ends, share: number): string {
 }
 
 /** At most `limit` bytes from the start, never ending inside a character. */
-function firstBytes(bytes: Uint8Array, limit: number): Uint8Array {
+export function firstBytes(bytes: Uint8Array, limit: number): Uint8Array {
   if (bytes.length <= limit) return bytes;
   let end = limit;
   while (end > limit - longestContinuation && end > 0 && isContinuation(bytes[end])) end -= 1;

@@ -1,7 +1,14 @@
 import { describe, expect, test } from "bun:test";
 import { processesWith } from "../adapters/sandbox/conformance.ts";
 import { until } from "../harness/until.ts";
-import { execThroughBootstrap } from "./fake-gateway.ts";
+import {
+  dispatch,
+  execThroughBootstrap,
+  type FakeGateway,
+  fakeGateway,
+  final,
+  startBootstrap,
+} from "./fake-gateway.ts";
 
 const tag = () => `33${Math.floor(Math.random() * 1e6)}`;
 const sh = (script: string, members: object = {}) => ({ command: "sh", args: ["-c", script], ...members });
@@ -128,5 +135,71 @@ describe("dispatched commands", () => {
   test("invalid bytes become replacement characters", async () => {
     const result = await execThroughBootstrap({ command: "printf", args: ["a\\377b"] });
     expect(result).toMatchObject({ stdout: "a\uFFFDb", stdout_bytes: 5 });
+  });
+});
+
+describe("output of a command while it runs", () => {
+  interface Chunk {
+    readonly stream: string;
+    readonly offset: number;
+    readonly content: string;
+    readonly truncated?: boolean;
+  }
+  const chunks = ({ output }: FakeGateway) => output.flatMap((body) => body.chunks as Chunk[]);
+
+  /** Runs one command. @param noted how the gateway answers messages with output */
+  async function watched(script: string, noted?: () => Response) {
+    const command = dispatch(sh(script));
+    const gateway = fakeGateway((_, n) => (n === 0 ? command : final("done")), { ...(noted && { noted }) });
+    const run = await startBootstrap(gateway.url);
+    return { gateway, command, run, result: run.end.then(() => gateway.seen[1]?.body ?? {}) };
+  }
+
+  test("is sent line by line, by stream and place, before the command is over", async () => {
+    const { gateway, command, run, result } = await watched(
+      "echo one; echo é >&2; while ! test -e go; do sleep 0.05; done",
+    );
+    await until(() => chunks(gateway).length === 2, { what: "the first lines" });
+    expect(gateway.seen).toHaveLength(1);
+    await Bun.write(`${run.workspace}/go`, "");
+    expect(await result).toMatchObject({ exit_code: 0, stdout: "one\n", stderr: "é\n" });
+    expect(gateway.output[0]).toMatchObject({ type: "dispatch_output", dispatch_id: command.dispatch_id });
+    expect(chunks(gateway).sort((a, b) => (a.stream < b.stream ? 1 : -1))).toEqual([
+      { stream: "stdout", offset: 0, content: "one\n" },
+      { stream: "stderr", offset: 0, content: "é\n" },
+    ]);
+  });
+
+  test("a command that is over at once is told by its result alone", async () => {
+    const { gateway, result } = await watched("echo one");
+    expect(await result).toMatchObject({ stdout: "one\n" });
+    expect(gateway.output).toEqual([]);
+  });
+
+  test("a flood is cut to 64 KiB a second, marked, and its end is still in the result", async () => {
+    const { gateway, result } = await watched("yes 0123456789abcdef | head -c 200000000; sleep 0.5; echo the end");
+    const ended = await result;
+    expect(ended).toMatchObject({ exit_code: 0, stdout_bytes: 200_000_008, truncated: true });
+    expect(String(ended.stdout)).toEndWith("the end\n");
+    const sent = chunks(gateway);
+    const seconds = Math.ceil(Number(ended.duration_ms) / 1000) + 1;
+    expect(sent.reduce((sum, { content }) => sum + content.length, 0)).toBeLessThanOrEqual(seconds * 65_536);
+    expect(sent.some(({ truncated }) => truncated === true)).toBe(true);
+    expect(gateway.output.length).toBeLessThanOrEqual(seconds * 4);
+  });
+
+  test("a gateway that cannot take it now gets it again; one that does not know it is left alone", async () => {
+    const script = "echo one; sleep 0.7; echo two; sleep 0.7";
+    let tries = 0;
+    const busy = await watched(script, () => new Response("{}", { status: ++tries === 1 ? 503 : 200 }));
+    await busy.result;
+    expect(
+      chunks(busy.gateway)
+        .map(({ content }) => content)
+        .slice(0, 2),
+    ).toEqual(["one\n", "one\n"]);
+    const old = await watched(script, () => Response.json({ code: "unknown_message_type" }, { status: 422 }));
+    expect(await old.result).toMatchObject({ stdout: "one\ntwo\n" });
+    expect(old.gateway.output).toHaveLength(1);
   });
 });

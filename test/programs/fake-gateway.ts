@@ -16,11 +16,17 @@ export type Script = (seen: Seen, n: number) => object | Promise<object>;
 export interface FakeGateway {
   readonly url: string;
   readonly seen: Seen[];
+  /** Bodies of the messages with output of a running command; the script is not asked about them. */
+  readonly output: Seen["body"][];
   stop(): Promise<void>;
 }
 
-export function fakeGateway(script: Script, at: { port?: number; unix?: string } = {}): FakeGateway {
+export function fakeGateway(
+  script: Script,
+  at: { port?: number; unix?: string; noted?: () => Response } = {},
+): FakeGateway {
   const seen: Seen[] = [];
+  const output: Seen["body"][] = [];
   const handler = async (request: Request): Promise<Response> => {
     const text = await request.text();
     const entry: Seen = {
@@ -29,6 +35,10 @@ export function fakeGateway(script: Script, at: { port?: number; unix?: string }
       text,
       body: JSON.parse(text),
     };
+    if (entry.body.type === "dispatch_output") {
+      output.push(entry.body);
+      return at.noted?.() ?? Response.json({ type: "output_noted", taken: true });
+    }
     const n = seen.push(entry) - 1;
     const answer = await script(entry, n);
     return answer instanceof Response ? answer : Response.json(answer);
@@ -40,6 +50,7 @@ export function fakeGateway(script: Script, at: { port?: number; unix?: string }
   return {
     url: `http://127.0.0.1:${at.unix === undefined ? server.port : 8081}`,
     seen,
+    output,
     stop: () => server.stop(true),
   };
 }

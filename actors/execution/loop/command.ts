@@ -18,6 +18,8 @@ export const DispatchCommand = Type.Object({
   timeout_asked: Type.Boolean(),
   /** For the model, when something was not done as asked. */
   notice: Nullable(Type.String()),
+  /** Whose time ends the command before its own does. */
+  cut_by: Type.Optional(Type.Union([Type.Literal("execution"), Type.Literal("iteration")])),
 });
 export type DispatchCommand = Static<typeof DispatchCommand>;
 
@@ -115,10 +117,13 @@ function filterEnvironment(given: Readonly<Record<string, string>>): {
   return { kept: Object.fromEntries(kept), dropped: Object.keys(given).filter(isDropped) };
 }
 
-/** Lowers the timeout to the time that is left, and says so to a model that asked for more. */
-export function within(command: DispatchCommand, leftMs: number): DispatchCommand {
+/**
+ * Lowers the timeout to the time that is left, and says so to a model that asked for more.
+ * @param leftMs milliseconds until the time of `of` is up
+ */
+export function within(command: DispatchCommand, leftMs: number, of: "execution" | "iteration"): DispatchCommand {
   const left = Math.max(1, Math.floor(leftMs / 1000));
   if (command.timeout_secs <= left) return command;
   const notice = command.timeout_asked ? `timeout_secs was lowered to ${left}: no more time is left` : null;
-  return { ...command, timeout_secs: left, notice };
+  return { ...command, timeout_secs: left, notice, cut_by: of };
 }

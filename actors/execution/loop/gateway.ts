@@ -1,5 +1,5 @@
 /**
- * The two messages a bootstrap sends. Either may come twice: a repeat joins the work in progress, or
+ * The two messages a bootstrap asks with. Either may come twice: a repeat joins the work in progress, or
  * gets the stored reply again, and never changes a loop.
  */
 
@@ -12,6 +12,7 @@ import { ExecutionTurn, unchanged } from "../turn.ts";
 import { callModel, isActive, onDispatchResult, openLoop } from "./loop.ts";
 import { awaitAnswer } from "./loop-answer.ts";
 import { refusals } from "./refusal.ts";
+import type { TimeUp } from "./tool-calls.ts";
 
 type State = ExecutionState | null;
 
@@ -49,7 +50,13 @@ export function generate(state: State, message: Generate, context: Context): Res
   return turn.turn();
 }
 
-export function dispatchResult(state: State, message: DispatchResult, context: Context): Result<GatewayAnswer> {
+/** @param onTimeUp ends what the command's cutting off says has no time left */
+export function dispatchResult(
+  state: State,
+  message: DispatchResult,
+  context: Context,
+  onTimeUp: (turn: ExecutionTurn, of: NonNullable<TimeUp>) => void,
+): Result<GatewayAnswer> {
   if (state === null) return unchanged(null, refusals.executionNotFound);
   const { iteration } = state;
   const ours = speaksFor(iteration, message.instance_id);
@@ -67,7 +74,10 @@ export function dispatchResult(state: State, message: DispatchResult, context: C
 
   const turn = new ExecutionTurn(state, context);
   if (repeated) joinLoop(turn);
-  else takeResult(turn, message);
+  else {
+    const timeUp = takeResult(turn, message);
+    if (timeUp !== null) onTimeUp(turn, timeUp);
+  }
   return turn.turn();
 }
 
@@ -75,14 +85,14 @@ function lengthOf({ prompt, messages }: Generate): number {
   return messages.reduce((sum, message) => sum + JSON.stringify(message).length, prompt.length);
 }
 
-function takeResult(turn: ExecutionTurn, message: DispatchResult): void {
+function takeResult(turn: ExecutionTurn, message: DispatchResult): TimeUp {
   const { loop, dispatches } = turn.iteration;
   const call = loop?.calls.find(({ dispatch_id }) => dispatch_id === message.dispatch_id);
   const sent = dispatches.find(({ id }) => id === message.dispatch_id);
-  if (loop === null || call === undefined || sent === undefined) return;
+  if (loop === null || call === undefined || sent === undefined) return null;
   sent.result = message.body_hash;
   sent.key = message.idempotency_key;
-  onDispatchResult(turn, loop, call, message);
+  return onDispatchResult(turn, loop, call, message);
 }
 
 /** Waits for the answer to come, and sets the loop going again if a model error had stopped it. */

@@ -29,6 +29,7 @@ import {
   interruptCalls,
   judgesSaid,
   readCalls,
+  type TimeUp,
   takeCalls,
   toolEnded,
 } from "./tool-calls.ts";
@@ -172,13 +173,18 @@ export function onToolJudgesOverdue(turn: ExecutionTurn, panelId: string): void 
   advance(turn, loop);
 }
 
-/** The bootstrap has run the command of a dispatch; its sender waits for what comes next. */
-export function onDispatchResult(turn: ExecutionTurn, loop: Loop, call: PendingCall, result: DispatchResult): void {
+/**
+ * The bootstrap has run the command of a dispatch; its sender waits for what comes next. A command that was cut off
+ * because the time was up ends the loop's work: the model is not asked again.
+ * @returns whose time was up
+ */
+export function onDispatchResult(turn: ExecutionTurn, loop: Loop, call: PendingCall, result: DispatchResult): TimeUp {
   loop.answering = result.dispatch_id;
   loop.phase = "running_tools";
   awaitAnswer(turn, loop);
-  commandEnded(turn, loop, call, result);
-  advance(turn, loop);
+  const timeUp = commandEnded(turn, loop, call, result);
+  if (timeUp === null) advance(turn, loop);
+  return timeUp;
 }
 
 function advance(turn: ExecutionTurn, loop: Loop): void {

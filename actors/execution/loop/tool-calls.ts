@@ -4,27 +4,31 @@
  * Order is kept. Neighbours that only look run side by side; every other call runs alone.
  */
 
-import type { Json } from "../../kernel/json.ts";
 import { CMD_RUN, findTool, type ToolEntry } from "../../tool/catalog.ts";
 import type { ToolAnswer, ToolCall, ToolCallInput, ToolOutcome } from "../activities.ts";
 import { toolCall } from "../activities.ts";
-import type { CallStatus } from "../events.ts";
+import { noteCommandRest } from "../console.ts";
 import type { Dispatch, DispatchResult } from "../messages.ts";
 import { loopLog } from "../messages.ts";
 import type { Loop, PendingCall } from "../state.ts";
 import { trimOutput, trimText } from "../trim.ts";
 import type { ExecutionTurn } from "../turn.ts";
-import { readCommand, within } from "./command.ts";
+import {
+  answerCall,
+  discourage,
+  failure,
+  isTimeUp,
+  keptArguments,
+  noteCompleted,
+  noteViolation,
+  type Result,
+  shownArguments,
+  startedNow,
+} from "./call-answers.ts";
+import { type DispatchCommand, readCommand, within } from "./command.ts";
 import { storedAnswer } from "./loop-answer.ts";
 import { type Clearance, dismissToolJudges, seekClearance } from "./tool-judges.ts";
 
-type Result = { readonly [member: string]: Json };
-
-/** Longest result kept for the record, and all of an iteration's together: a record has to fit into one answer. */
-const keptResultBytes = 1_048_576;
-const keptPerIteration = 4_194_304;
-/** What is kept of a result when the iteration has used up its share. */
-const alwaysKeptBytes = 2048;
 /** Answered dispatches kept for telling repeats: more than a loop can make in its rounds, usually. */
 const keptDispatches = 512;
 const maxReasonBytes = 1024;
@@ -70,9 +74,11 @@ export function takeCalls(turn: ExecutionTurn, loop: Loop, content: string, call
       started_at: null,
       activity: `tool:${loop.id}:${seq}:${index}`,
       seq,
+      shown_arguments: keptArguments(call.arguments),
       command,
       dispatch_id: null,
       watched: false,
+      live: null,
       unjudged: entry.skip_judge === true,
       judges_passed: 0,
       panel: null,
@@ -115,9 +121,9 @@ export function judgesSaid(turn: ExecutionTurn, loop: Loop, call: PendingCall, c
   const { judge, score, reason } = clearance;
   const message = `${call.tool} was rejected by ${judge}: ${trimText(reason, maxReasonBytes)}`;
   noteViolation(turn, call.tool, code, { code, error_code: 2009, attempted: call.tool, judge, score, reason });
-  const refused = startedNow(turn, call.call_id, call.tool);
+  const refused = startedNow(turn, call.call_id, call.tool, call.shown_arguments);
   const result = { ...failure(call.tool, code, discourage(message)), error_code: 2009 };
-  answerCall(turn, loop, refused, "refused", result, message);
+  answerCall(turn, loop, refused, "refused", result, { error: message });
 }
 
 function start(turn: ExecutionTurn, loop: Loop, call: PendingCall): void {
@@ -130,6 +136,7 @@ function start(turn: ExecutionTurn, loop: Loop, call: PendingCall): void {
     call_id: call.call_id,
     started_at: turn.at,
     _dispatched: call.command !== null,
+    _arguments: shownArguments(call.shown_arguments),
   });
   if (call.command !== null) {
     dispatch(turn, loop, call, call.command);
@@ -157,11 +164,10 @@ function dispatch(
 ): void {
   const { now } = turn.context;
   const { iteration, state } = turn;
-  const endsAt = Math.min(
-    state.deadline_at ?? Number.MAX_SAFE_INTEGER,
-    iteration.deadline_at ?? Number.MAX_SAFE_INTEGER,
-  );
-  const command = within(wanted, endsAt - now);
+  const executionEndsAt = state.deadline_at ?? Number.MAX_SAFE_INTEGER;
+  const iterationEndsAt = iteration.deadline_at ?? Number.MAX_SAFE_INTEGER;
+  const endsAt = Math.min(executionEndsAt, iterationEndsAt);
+  const command = within(wanted, endsAt - now, executionEndsAt <= iterationEndsAt ? "execution" : "iteration");
   const reply: Dispatch = {
     type: "dispatch",
     dispatch_id: turn.context.newId(),
@@ -191,9 +197,13 @@ function dispatch(
 
 const dispatchTimer = (dispatchId: string): string => `dispatch:${dispatchId}`;
 
+/** Whose time was up when a command was cut off; null: the command came to its own end or to its own timeout. */
+export type TimeUp = NonNullable<DispatchCommand["cut_by"]> | null;
+
 /** Answers the call of a command that the bootstrap has run. */
-export function commandEnded(turn: ExecutionTurn, loop: Loop, call: PendingCall, result: DispatchResult): void {
-  const { max_output_bytes = 1_048_576, dropped_env = [], notice = null } = call.command ?? {};
+export function commandEnded(turn: ExecutionTurn, loop: Loop, call: PendingCall, result: DispatchResult): TimeUp {
+  const { max_output_bytes = 1_048_576, dropped_env = [], notice = null, cut_by = null } = call.command ?? {};
+  noteCommandRest(turn, call, result);
   const output = trimOutput(result.stdout, result.stderr, max_output_bytes);
   const { timed_out = false, signal } = result;
   const truncated = result.truncated || output.truncated;
@@ -217,8 +227,18 @@ export function commandEnded(turn: ExecutionTurn, loop: Loop, call: PendingCall,
     stderr_bytes: result.stderr_bytes ?? output.stderr_bytes,
   };
   if (call.watched) turn.cancelTimer(dispatchTimer(result.dispatch_id));
-  const error = ran ? null : timed_out ? "The command timed out" : "The command could not be run";
-  answerCall(turn, loop, call, ran ? "succeeded" : "failed", facts, error, whole);
+  const status = ran ? "succeeded" : timed_out ? "timed_out" : "failed";
+  const exitCode = result.exit_code >= 0 ? result.exit_code : null;
+  answerCall(turn, loop, call, status, facts, { error: ran ? null : whyNot(call, timed_out), kept: whole, exitCode });
+  return timed_out ? cut_by : null;
+}
+
+/** Why a command came to no exit code of its own. */
+function whyNot({ command }: PendingCall, isTimedOut: boolean): string {
+  if (!isTimedOut) return "The command could not be run";
+  const { timeout_secs = 0, cut_by } = command ?? {};
+  const whose = cut_by === undefined ? "" : `: the time of the ${cut_by} was up`;
+  return `The command timed out after ${timeout_secs} s${whose}`;
 }
 
 /** Answers the call of a tool of ours. */
@@ -228,20 +248,20 @@ export function toolEnded(turn: ExecutionTurn, loop: Loop, call: PendingCall, ou
     ? outcome.value
     : { status: "failed", code: outcome.code, message: outcome.message };
   if (ended.status === "succeeded") {
-    answerCall(turn, loop, call, "succeeded", ended.result, null);
+    answerCall(turn, loop, call, "succeeded", ended.result, { error: null });
     return;
   }
   const { code, message } = ended;
   if (ended.status === "failed") {
     const details = ended.details === undefined ? {} : { details: ended.details };
-    answerCall(turn, loop, call, "failed", { ...failure(tool, code, message), ...details }, message);
+    answerCall(turn, loop, call, "failed", { ...failure(tool, code, message), ...details }, { error: message });
     return;
   }
   const { error_code, violation_type, attempted, retry_after_seconds } = ended;
   noteViolation(turn, tool, violation_type, { code, error_code, attempted });
   const advice = retry_after_seconds === undefined ? {} : { retry_after_seconds };
   const result = { ...failure(tool, code, discourage(message)), error_code, ...advice };
-  answerCall(turn, loop, call, "refused", result, message);
+  answerCall(turn, loop, call, "refused", result, { error: message });
 }
 
 /** Takes back what is under way, because its result will not be used. */
@@ -251,97 +271,32 @@ export function interruptCalls(turn: ExecutionTurn, loop: Loop): void {
     if (call.started_at === null) continue;
     if (call.dispatch_id === null) turn.abandon(call.activity);
     else if (call.watched) turn.cancelTimer(dispatchTimer(call.dispatch_id));
-    const message = "The call was interrupted";
-    noteCompleted(turn, call, "failed", failure(call.tool, "interrupted", message), message);
+    const isLate = isTimeUp(turn);
+    const message = isLate ? "The call was cut off: its time was up" : "The call was interrupted";
+    const result = failure(call.tool, isLate ? "timed_out" : "interrupted", message);
+    noteCompleted(turn, call, isLate ? "timed_out" : "failed", result, { error: message });
   }
   loop.calls = [];
 }
 
 /** Not among the effective tools (2000). */
-function refuseUnlisted(turn: ExecutionTurn, loop: Loop, { id, name }: ToolCall): void {
+function refuseUnlisted(turn: ExecutionTurn, loop: Loop, { id, name, arguments: given }: ToolCall): void {
   const code = "tool_not_allowed";
   const message = `${name} is not among this agent's tools`;
-  const call = startedNow(turn, id, name);
+  const call = startedNow(turn, id, name, given);
   noteViolation(turn, name, code, { code, error_code: 2000, attempted: name });
-  answerCall(turn, loop, call, "refused", { ...failure(name, code, discourage(message)), error_code: 2000 }, message);
+  const result = { ...failure(name, code, discourage(message)), error_code: 2000 };
+  answerCall(turn, loop, call, "refused", result, { error: message });
 }
 
 function misused(
   turn: ExecutionTurn,
   loop: Loop,
-  { id, name }: ToolCall,
+  { id, name, arguments: given }: ToolCall,
   message: string,
   issues: readonly object[],
 ): void {
-  const call = startedNow(turn, id, name);
+  const call = startedNow(turn, id, name, given);
   const result = { ...failure(name, "invalid_arguments", message), issues: issues as readonly Result[] };
-  answerCall(turn, loop, call, "failed", result, message);
-}
-
-const discourage = (message: string): string => `${message}. Do not repeat this call.`;
-
-function failure(tool: string, code: string, message: string): Result {
-  return { status: "error", isError: true, tool, error: message, code, message };
-}
-
-type EndedCall = Pick<PendingCall, "call_id" | "tool" | "started_at">;
-
-/** A call that ends without having run. */
-function startedNow(turn: ExecutionTurn, callId: string, tool: string): EndedCall {
-  turn.emit("tool_call_started", {
-    iteration_number: turn.iteration.number,
-    tool_name: tool,
-    call_id: callId,
-    started_at: turn.at,
-    _dispatched: false,
-  });
-  return { call_id: callId, tool, started_at: turn.context.now };
-}
-
-function noteViolation(turn: ExecutionTurn, tool: string, violationType: string, details: Result): void {
-  turn.emit("policy_violation", {
-    iteration_number: turn.iteration.number,
-    tool_name: tool,
-    violation_type: violationType,
-    details,
-    blocked_at: turn.at,
-  });
-}
-
-function answerCall(
-  turn: ExecutionTurn,
-  loop: Loop,
-  call: EndedCall,
-  status: CallStatus,
-  result: Result,
-  error: string | null,
-  kept: Result = result,
-): void {
-  const content = trimText(JSON.stringify(result), turn.state.header.bounds.tool_message_bytes);
-  turn.record({ entry: "message", message: { role: "tool", tool_call_id: call.call_id, content } });
-  noteCompleted(turn, call, status, kept, error);
-  loop.calls = loop.calls.filter(({ call_id }) => call_id !== call.call_id);
-}
-
-function noteCompleted(
-  turn: ExecutionTurn,
-  call: EndedCall,
-  status: CallStatus,
-  result: Result,
-  error: string | null,
-): void {
-  const text = JSON.stringify(result);
-  const left = Math.max(alwaysKeptBytes, keptPerIteration - turn.iteration.recorded);
-  const room = Math.min(keptResultBytes, left);
-  turn.iteration.recorded += Math.min(text.length, room);
-  turn.emit("tool_call_completed", {
-    iteration_number: turn.iteration.number,
-    tool_name: call.tool,
-    call_id: call.call_id,
-    status,
-    duration_ms: turn.context.now - (call.started_at ?? turn.context.now),
-    completed_at: turn.at,
-    _result: text.length > room ? { trimmed: trimText(text, room) } : result,
-    _error: error,
-  });
+  answerCall(turn, loop, call, "failed", result, { error: message });
 }

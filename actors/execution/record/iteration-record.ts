@@ -12,7 +12,7 @@ const oneOf = <const T extends readonly string[]>(...names: T) =>
 const TrajectoryStep = Type.Object({
   tool_name: Text,
   arguments_json: Text,
-  status: oneOf("pending", "dispatched", "succeeded", "failed", "refused"),
+  status: oneOf("pending", "dispatched", "succeeded", "failed", "refused", "timed_out"),
   result_json: Nullable(Text),
   error: Nullable(Text),
 });

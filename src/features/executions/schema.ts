@@ -87,7 +87,10 @@ export const StreamQuery = Type.Object({
   from: Type.Optional(Type.Integer({ minimum: 0, description: "Events with a higher id" })),
   follow: Type.Boolean({ default: true }),
   events: Type.Optional(Type.String({ maxLength: 2000, description: "Event names, comma-separated" })),
-  verbose: Type.Boolean({ default: false, description: "Prompts and responses, with scope execution:logs" }),
+  verbose: Type.Boolean({
+    default: false,
+    description: "Prompts, responses, arguments and results of tool calls, with scope execution:logs",
+  }),
   format: Type.Union([Type.Literal("single"), Type.Literal("flat")], { default: "single" }),
   token: Type.Optional(Type.String()),
 });

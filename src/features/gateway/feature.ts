@@ -42,7 +42,7 @@ export const gateway = defineFeature({
     dispatchAuth === "trusted_network" && internalHost !== undefined && !isPrivateAddress(internalHost)
       ? [`SVC_DISPATCH_AUTH trusted_network needs a loopback or private SVC_INTERNAL_HOST, not ${internalHost}`]
       : [],
-  open({ settings, dataDir, models, runtime }, { executions, executionTokens }) {
+  open({ settings, dataDir, models, runtime, now }, { executions, executionTokens }) {
     const { internalHost: hostname, internalPort, dispatchAuth, dispatchMaxBodyBytes } = settings;
     const tokens = executionTokens.gateway;
     return {
@@ -54,6 +54,7 @@ export const gateway = defineFeature({
           servesModel: (alias) => models.serves(alias),
           maxBodyBytes: dispatchMaxBodyBytes,
           tokenRequired: dispatchAuth === "required",
+          now,
           tenantOf: async (executionId) => (await executions.records.known([executionId]))[0]?.tenant ?? null,
         }),
       ],

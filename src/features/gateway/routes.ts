@@ -21,7 +21,8 @@ import type { Address, Runtime } from "../../runtime/port.ts";
 import type { ExecutionIdentity, ExecutionTokens } from "../execution-tokens/port.ts";
 import { readLog } from "../executions/port.ts";
 import { identify } from "./identity.ts";
-import { DispatchResultBody, GatewayMessage, GenerateBody } from "./schema.ts";
+import { OutputBudget } from "./output-budget.ts";
+import { DispatchOutputBody, DispatchResultBody, GatewayMessage, GenerateBody } from "./schema.ts";
 
 export interface GatewayOptions {
   readonly runtime: Pick<Runtime, "of">;
@@ -31,6 +32,8 @@ export interface GatewayOptions {
   readonly maxBodyBytes: number;
   /** False: a message without a token is taken for what it says it is. */
   readonly tokenRequired: boolean;
+  /** Unix milliseconds. */
+  readonly now: () => number;
   /** The tenant of an execution, for messages without a token; null when there is none such. */
   readonly tenantOf: (executionId: string) => Promise<string | null>;
 }
@@ -44,10 +47,12 @@ const askOptions = { repeatable: true, deadlineMs: answerWithinMs };
 
 const checkGenerate = bodyChecker(GenerateBody);
 const checkResult = bodyChecker(DispatchResultBody);
+const checkOutput = bodyChecker(DispatchOutputBody);
 
 type GatewayCall = PublicCall<unknown, unknown, unknown, ExecutionIdentity | null>;
 
 export function gatewayRoute(options: GatewayOptions): Route {
+  const output = new OutputBudget(options.now);
   return definePublicRoute({
     method: "POST",
     path: "/v1/dispatch-gateway",
@@ -56,6 +61,7 @@ export function gatewayRoute(options: GatewayOptions): Route {
     body: jsonBody(Type.Unknown(), { limit: options.maxBodyBytes }),
     responses: { 200: GatewayMessage },
     handler: async (call) => {
+      if (typeOf(call.body) === "dispatch_output") return reply(200, await noteOutput(options, call, output));
       const { type, body } = await read(options, call);
       const at = await subjectOf(options, call.proof, body.execution_id);
       const sender = {
@@ -85,15 +91,39 @@ type Read =
 
 /** @throws Problem 404 for another tenant's execution, 422 for a malformed message */
 async function read(options: GatewayOptions, { body, proof }: GatewayCall): Promise<Read> {
-  const given = typeof body === "object" && body !== null ? (body as Record<string, unknown>) : {};
-  if (given.type === "dispatch_result") return { type: "dispatch_result", body: ours(checkResult(body), proof) };
-  if (given.type !== "generate") throw unusable("unknown_message_type", "type", "must be generate or dispatch_result");
+  const type = typeOf(body);
+  if (type === "dispatch_result") return { type, body: ours(checkResult(body), proof) };
+  if (type !== "generate") {
+    throw unusable("unknown_message_type", "type", "must be generate, dispatch_result or dispatch_output");
+  }
   const message = ours(checkGenerate(body), proof);
   if (message.prompt === "" && message.messages.length === 0) throw unusable("validation_failed", "prompt", "is empty");
   if (!options.servesModel(message.model_alias)) {
     throw unusable("unknown_model_alias", "model_alias", `no model answers to ${message.model_alias}`);
   }
   return { type: "generate", body: message };
+}
+
+const typeOf = (body: unknown): unknown =>
+  typeof body === "object" && body !== null ? (body as { readonly type?: unknown }).type : undefined;
+
+/**
+ * Passes output of a running command on to its execution. What is above the budget of the instance is left out before
+ * it costs the execution a message.
+ */
+async function noteOutput(
+  options: GatewayOptions,
+  { body, proof }: GatewayCall,
+  budget: OutputBudget,
+): Promise<GatewayMessage> {
+  const { execution_id, dispatch_id, chunks } = ours(checkOutput(body), proof);
+  const instance = proof?.instanceId ?? null;
+  const bytes = chunks.reduce((sum, { content }) => sum + Buffer.byteLength(content), 0);
+  if (!budget.take(instance ?? execution_id, bytes)) return { type: "output_noted", taken: false };
+  const at = await subjectOf(options, proof, execution_id);
+  const actor = options.runtime.of(execution).at(at.tenant, at.key);
+  await actor.tell("command_output", { instance_id: instance, dispatch_id, chunks });
+  return { type: "output_noted", taken: true };
 }
 
 /** Ids are compared as UUIDs: letter case does not matter. */

@@ -1,6 +1,6 @@
 /** The messages of the dispatch gateway and its answers. */
 import { type Static, Type } from "@sinclair/typebox";
-import { ChatMessage, Dispatch, Final } from "../../../actors/execution/messages.ts";
+import { ChatMessage, CommandOutputs, Dispatch, Final } from "../../../actors/execution/messages.ts";
 
 export const GenerateBody = Type.Object({
   type: Type.Literal("generate"),
@@ -29,9 +29,21 @@ export const DispatchResultBody = Type.Object({
 });
 export type DispatchResultBody = Static<typeof DispatchResultBody>;
 
-/** What an instance is told to do, or the end of its loop. */
+/** What the command of a dispatch has written while it runs. */
+export const DispatchOutputBody = Type.Object({
+  type: Type.Literal("dispatch_output"),
+  execution_id: Type.String(),
+  dispatch_id: Type.String({ format: "uuid" }),
+  chunks: CommandOutputs,
+});
+
+/** The answer to output: it was taken, or passed the bound and was left out. */
+export const OutputNoted = Type.Object({ type: Type.Literal("output_noted"), taken: Type.Boolean() });
+
+/** What an instance is told to do, the end of its loop, or that its output was heard. */
 export const GatewayMessage = Type.Union([
   Dispatch,
+  OutputNoted,
   Type.Composite([Final, Type.Object({ conversation: Type.Array(ChatMessage) })]),
 ]);
 export type GatewayMessage = Static<typeof GatewayMessage>;

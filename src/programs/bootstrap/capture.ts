@@ -15,15 +15,22 @@ export class OutputCapture {
   #tailBytes = 0;
   #bytes = 0;
   #lastByte: number | undefined;
+  readonly #onText: (text: Uint8Array) => void;
 
-  /** @param cap bytes the trimmed output may have; memory held stays within about twice of it */
-  constructor(cap: number) {
+  /**
+   * @param cap    bytes the trimmed output may have; memory held stays within about twice of it
+   * @param onText is given what was read, as the UTF-8 that sizes count
+   */
+  constructor(cap: number, onText: (text: Uint8Array) => void = () => {}) {
     this.#cap = cap;
+    this.#onText = onText;
     this.#headRoom = Math.ceil(cap / 4);
   }
 
   write(chunk: Uint8Array): void {
-    this.#keep(this.#encoder.encode(this.#decoder.decode(chunk, { stream: true })));
+    const text = this.#encoder.encode(this.#decoder.decode(chunk, { stream: true }));
+    this.#keep(text);
+    this.#onText(text);
   }
 
   /** Adds a line of our own at the end, on a line of its own. */

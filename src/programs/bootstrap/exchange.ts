@@ -7,6 +7,7 @@
 import type { ExecRequest, ExecResult } from "./exec.ts";
 import { readExecRequest } from "./exec.ts";
 import type { BootstrapInput } from "./input.ts";
+import { LiveOutput } from "./live-output.ts";
 import type { Reply, Send } from "./transport.ts";
 
 const maxRetries = 8;
@@ -24,7 +25,7 @@ export type ExchangeOutcome =
 
 export interface ExchangeParts {
   readonly send: Send;
-  readonly exec: (request: ExecRequest) => Promise<ExecResult>;
+  readonly exec: (request: ExecRequest, live: LiveOutput) => Promise<ExecResult>;
   readonly sleep: (ms: number) => Promise<void>;
   /** Monotonic milliseconds. */
   readonly now: () => number;
@@ -53,7 +54,7 @@ export async function exchange(input: BootstrapInput, parts: ExchangeParts): Pro
     }
     const request = readExecRequest(body);
     parts.report(`running ${request.command} (${request.args.length} arguments)`);
-    const result = await parts.exec(request);
+    const result = await parts.exec(request, liveOutput(input, String(body.dispatch_id), parts));
     parts.report(`${request.command} ended with ${result.exit_code} after ${result.duration_ms} ms`);
     message = {
       type: "dispatch_result",
@@ -62,6 +63,23 @@ export async function exchange(input: BootstrapInput, parts: ExchangeParts): Pro
       ...result,
     };
   }
+}
+
+/** How long a message with output may take; the next one carries what it did not bring. */
+const outputTimeoutMs = 10_000;
+
+function liveOutput({ executionId }: BootstrapInput, dispatchId: string, { send, now }: ExchangeParts): LiveOutput {
+  const head = { type: "dispatch_output", execution_id: executionId, dispatch_id: dispatchId };
+  return new LiveOutput({
+    now,
+    async post(chunks) {
+      const reply = await send(JSON.stringify({ ...head, chunks }), outputTimeoutMs);
+      if (reply.kind !== "answered") return "later";
+      if (reply.status >= 200 && reply.status < 300) return "taken";
+      // A node of an earlier version does not know the message.
+      return reply.status === 429 || reply.status >= 500 ? "later" : "never";
+    },
+  });
 }
 
 type Delivery =

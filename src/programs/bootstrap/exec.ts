@@ -11,6 +11,7 @@ import { processes } from "../../lib/process-table.ts";
 import { isDirectory, isExecutable, isFile } from "../path-kind.ts";
 import { childOutput } from "../pipes.ts";
 import { OutputCapture } from "./capture.ts";
+import type { LiveOutput } from "./live-output.ts";
 
 const killAfterMs = 5_000;
 const pipesOpenAfterExitMs = 2_000;
@@ -69,11 +70,13 @@ export function killRunningCommand(): void {
 /**
  * @param environment what the command inherits, before the dispatch's additions
  * @param workspace   where `/workspace` really is
+ * @param live        is given the command's output while it runs
  */
 export async function exec(
   request: ExecRequest,
   environment: Readonly<Record<string, string>>,
   workspace: string,
+  live: LiveOutput,
 ): Promise<ExecResult> {
   const started = performance.now();
   const failed = (exitCode: number, stderr: string): ExecResult => ({
@@ -109,7 +112,10 @@ export async function exec(
 
   running = child;
   try {
-    const captures = [new OutputCapture(request.maxOutputBytes), new OutputCapture(request.maxOutputBytes)] as const;
+    const captures = [
+      new OutputCapture(request.maxOutputBytes, (text) => live.add("stdout", text)),
+      new OutputCapture(request.maxOutputBytes, (text) => live.add("stderr", text)),
+    ] as const;
     const drained = Promise.all([
       drain(outputs[0].open(child.stdout), captures[0]),
       drain(outputs[1].open(child.stderr), captures[1]),
@@ -126,6 +132,7 @@ export async function exec(
       ...trimEnds(captures[0].ends(), captures[1].ends(), request.maxOutputBytes),
     };
   } finally {
+    live.stop();
     running = null;
   }
 }

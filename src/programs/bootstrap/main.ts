@@ -36,9 +36,9 @@ async function run(): Promise<number> {
   }
   const outcome = await exchange(input, {
     send: createTransport({ url: input.orchestratorUrl, token: input.token, sockets: input.gatewaySockets }),
-    exec: async (request) => {
+    exec: async (request, live) => {
       await ready;
-      return exec(request, environment, input.workspace);
+      return exec(request, environment, input.workspace, live);
     },
     sleep: Bun.sleep,
     now: () => performance.now(),

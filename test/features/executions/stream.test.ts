@@ -1,7 +1,7 @@
 /** The event stream of an execution: resuming, filters, slow readers. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { connect } from "node:net";
-import { say, shell } from "../../harness/manifests.ts";
+import { calls, say, shell } from "../../harness/manifests.ts";
 import { until } from "../../harness/until.ts";
 import { ExecutionFixture } from "./fixture.ts";
 
@@ -120,6 +120,46 @@ describe("the stream", () => {
       expect(answer).toMatchObject({ status: 422, body: { code: "validation_failed" } });
     },
   );
+});
+
+describe("commands in the stream", () => {
+  test("lines of a command appear while it runs, with the call's id; a broken connection misses none", async () => {
+    const line = "for i in 1 2 3; do echo line $i; sleep 0.6; done; while ! test -e go; do sleep 0.1; done; exit 3";
+    const executionId = await at.launch({
+      script: [shell(line), calls(["fs.write", { path: "x", content: "y" }]), say("x")],
+    });
+    const first = await at.follow(executionId);
+    const seen = await ExecutionFixture.seen(first, "console_output");
+    expect(first.names).not.toContain("tool_call_completed");
+    first.close();
+    const rest = await at.follow(executionId, "", { "Last-Event-ID": String(seen.id) });
+    const text = () =>
+      [seen, ...rest.frames].filter(({ name }) => name === "console_output").map(({ body }) => body.content);
+    await until(() => text().join("") === "line 1\nline 2\nline 3\n", { what: "all lines" });
+    expect(rest.names).not.toContain("tool_call_completed");
+    expect(rest.frames[0]?.id).toBe(seen.id + 1);
+    rest.close();
+    await at.node.call("POST", `/v1/executions/${executionId}/cancel`);
+  });
+
+  test("exit codes are in the events; verbose carries arguments and results, to those who may see them", async () => {
+    const executionId = await at.launch({ script: [shell("echo no >&2; exit 3"), say("x")] });
+    await at.ended(executionId);
+    const told = async (query: string, token?: string) => {
+      const bearer = token === undefined ? {} : { Authorization: `Bearer ${token}` };
+      const followed = await at.follow(executionId, query, bearer);
+      await followed.done;
+      const of = (wanted: string) => followed.frames.find(({ name }) => name === wanted)?.body;
+      return { started: of("tool_call_started"), completed: of("tool_call_completed"), console: of("console_output") };
+    };
+    const usual = await told("");
+    expect(usual.completed).toMatchObject({ status: "succeeded", exit_code: 3 });
+    expect(usual.console).toMatchObject({ stream: "stderr", content: "no\n", call_id: usual.started.call_id });
+    expect({ ...usual.started, ...usual.completed }).not.toContainAnyKeys(["arguments", "result", "_result"]);
+    const verbose = await told("?verbose=true");
+    expect(verbose.started.arguments).toEqual({ command: "sh", args: ["-c", "echo no >&2; exit 3"] });
+    expect(verbose.completed.result).toMatchObject({ exit_code: 3, stderr: "no\n" });
+  });
 });
 
 describe("readers that are no good", () => {

@@ -297,3 +297,43 @@ describe("messages", () => {
     expect(await own.generate([say("x")])).toMatchObject({ status: 409, body: { code: "execution_not_running" } });
   });
 });
+
+describe("output of a running command", () => {
+  const chunk = (content: string, offset = 0) => ({ stream: "stdout", offset, content });
+  const output = (subject: Bootstrap, dispatch_id: string, ...chunks: object[]) =>
+    subject.send({ type: "dispatch_output", execution_id: subject.executionId, dispatch_id, chunks });
+
+  test("becomes events with the call's id; a flood is left out before it costs the execution a message", async () => {
+    const subject = await bootstrap();
+    const { body: dispatch } = await subject.generate([shell("true"), say("done")]);
+    const follow = await at.follow(subject.executionId, "?events=console_output,tool_call_started");
+    expect(await output(subject, dispatch.dispatch_id, chunk("hello\n"))).toMatchObject({
+      status: 200,
+      body: { type: "output_noted", taken: true },
+    });
+    const seen = await ExecutionFixture.seen(follow, "console_output");
+    const started = follow.frames.filter(({ name }) => name === "tool_call_started").at(-1);
+    expect(seen.body).toMatchObject({ stream: "stdout", content: "hello\n", call_id: started?.body.call_id });
+    const flood = Array.from({ length: 60 }, (_, n) =>
+      output(subject, dispatch.dispatch_id, chunk("x".repeat(60_000), n)),
+    );
+    const answers = await Promise.all(flood);
+    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
+    expect(answers.filter(({ body }) => body.taken === false).length).toBeGreaterThan(40);
+    follow.close();
+  });
+
+  test("malformed, too much at once, of another execution: refused", async () => {
+    const subject = await bootstrap();
+    const id = crypto.randomUUID();
+    expect((await output(subject, id)).status).toBe(422);
+    expect((await output(subject, id, chunk("x".repeat(65_537)))).status).toBe(422);
+    expect((await output(subject, id, ...Array.from({ length: 65 }, () => chunk("x")))).status).toBe(422);
+    expect((await output(subject, "x", chunk("x"))).status).toBe(422);
+    const foreign = { type: "dispatch_output", execution_id: id, dispatch_id: id, chunks: [chunk("x")] };
+    expect(await subject.send(foreign)).toMatchObject({ status: 404, body: { code: "execution_not_found" } });
+    expect((await post(gateway, foreign)).status).toBe(401);
+    // No such dispatch: there is nothing to be told, and nothing to be refused.
+    expect((await output(subject, id, chunk("x"))).status).toBe(200);
+  });
+});

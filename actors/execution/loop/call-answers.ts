@@ -1,0 +1,115 @@
+/** How the calls of a model reply are answered and told: one tool message for the model, one pair of events each. */
+
+import type { Json } from "../../kernel/json.ts";
+import type { CallStatus } from "../events.ts";
+import type { Loop, PendingCall } from "../state.ts";
+import { trimText } from "../trim.ts";
+import type { ExecutionTurn } from "../turn.ts";
+
+export type Result = { readonly [member: string]: Json };
+
+/** Longest result kept for the record, and all of an iteration's together: a record has to fit into one answer. */
+const keptResultBytes = 1_048_576;
+const keptPerIteration = 4_194_304;
+/** What is kept of a result when the iteration has used up its share. */
+const alwaysKeptBytes = 2048;
+/** Longest arguments kept for the events of a call, as JSON text; the record has them whole. */
+const keptArgumentBytes = 8192;
+
+/** Arguments as the state keeps them for the events, until the call begins. */
+export const keptArguments = (given: Result): string => trimText(JSON.stringify(given), keptArgumentBytes);
+
+export const discourage = (message: string): string => `${message}. Do not repeat this call.`;
+
+export function failure(tool: string, code: string, message: string): Result {
+  return { status: "error", isError: true, tool, error: message, code, message };
+}
+
+/** Arguments as the events show them; what was cut is no JSON any more and stands as text. */
+export function shownArguments(text: string): Json {
+  try {
+    return JSON.parse(text) as Json;
+  } catch {
+    return { trimmed: text };
+  }
+}
+
+/** Whether the work of the iteration was ended by a deadline. */
+export function isTimeUp({ state, iteration, context }: ExecutionTurn): boolean {
+  return state.status === "timed_out" || (iteration.deadline_at !== null && context.now >= iteration.deadline_at);
+}
+
+export type EndedCall = Pick<PendingCall, "call_id" | "tool" | "started_at">;
+
+/**
+ * A call that ends without having run.
+ * @param given its arguments, or their JSON text as the state keeps it
+ */
+export function startedNow(turn: ExecutionTurn, callId: string, tool: string, given: Result | string): EndedCall {
+  const text = typeof given === "string" ? given : keptArguments(given);
+  turn.emit("tool_call_started", {
+    iteration_number: turn.iteration.number,
+    tool_name: tool,
+    call_id: callId,
+    started_at: turn.at,
+    _dispatched: false,
+    _arguments: shownArguments(text),
+  });
+  return { call_id: callId, tool, started_at: turn.context.now };
+}
+
+export function noteViolation(turn: ExecutionTurn, tool: string, violationType: string, details: Result): void {
+  turn.emit("policy_violation", {
+    iteration_number: turn.iteration.number,
+    tool_name: tool,
+    violation_type: violationType,
+    details,
+    blocked_at: turn.at,
+  });
+}
+
+interface CallEnd {
+  readonly error: string | null;
+  /** What the record keeps where it is not what the model is told. */
+  readonly kept?: Result;
+  /** Of a command that came to one. */
+  readonly exitCode?: number | null;
+}
+
+export function answerCall(
+  turn: ExecutionTurn,
+  loop: Loop,
+  call: EndedCall,
+  status: CallStatus,
+  result: Result,
+  { error, kept = result, exitCode = null }: CallEnd,
+): void {
+  const content = trimText(JSON.stringify(result), turn.state.header.bounds.tool_message_bytes);
+  turn.record({ entry: "message", message: { role: "tool", tool_call_id: call.call_id, content } });
+  noteCompleted(turn, call, status, kept, { error, exitCode });
+  loop.calls = loop.calls.filter(({ call_id }) => call_id !== call.call_id);
+}
+
+export function noteCompleted(
+  turn: ExecutionTurn,
+  call: EndedCall,
+  status: CallStatus,
+  result: Result,
+  { error, exitCode = null }: Omit<CallEnd, "kept">,
+): void {
+  const text = JSON.stringify(result);
+  const left = Math.max(alwaysKeptBytes, keptPerIteration - turn.iteration.recorded);
+  const room = Math.min(keptResultBytes, left);
+  turn.iteration.recorded += Math.min(text.length, room);
+  turn.emit("tool_call_completed", {
+    iteration_number: turn.iteration.number,
+    tool_name: call.tool,
+    call_id: call.call_id,
+    status,
+    exit_code: exitCode,
+    duration_ms: turn.context.now - (call.started_at ?? turn.context.now),
+    completed_at: turn.at,
+    _result: text.length > room ? { trimmed: trimText(text, room) } : result,
+    _error: error,
+  });
+}
