@@ -1,5 +1,5 @@
 /** JSON files that several processes read and write. */
-import { renameSync } from "node:fs";
+import { renameSync, writeFileSync } from "node:fs";
 
 // No `node:fs/promises` here: loading it costs a sandbox's supervisor as much as the rest of its start.
 
@@ -13,8 +13,9 @@ export async function readJson<T>(path: string): Promise<T | null> {
 }
 
 /** Writes a file so that a reader sees all of it or nothing. */
-export async function writeAtomically(path: string, content: string, mode = 0o600): Promise<void> {
+export async function writeAtomically(path: string, content: string | Uint8Array, mode = 0o600): Promise<void> {
   const draft = `${path}.${crypto.randomUUID()}`;
-  await Bun.write(draft, content, { mode });
+  // Not `Bun.write`, which leaves the mode to the umask.
+  writeFileSync(draft, content, { mode });
   renameSync(draft, path);
 }

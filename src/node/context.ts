@@ -1,5 +1,6 @@
 /** What a node gives its features: its stores, its runtime, the outside. Everything but the features themselves. */
 import { hostname } from "node:os";
+import { resolve } from "node:path";
 import { openMail } from "../adapters/mail/port.ts";
 import { defaultIsolation, openSandboxes, Sandboxes } from "../adapters/sandbox/port.ts";
 import { ConfigError } from "../config/load.ts";
@@ -33,6 +34,7 @@ export async function openContext(
     : await openSandboxes({
         dataDir,
         development,
+        own: ownFiles(config.configFile),
         dockerSocket: config.dockerSocket,
         warmPoolCap: config.warmPoolCap,
         warn: (message) => warn("sandbox", { reason: message }),
@@ -92,4 +94,9 @@ export async function openContext(
     mail,
   };
   return { context, runtime, identity };
+}
+
+/** What of the service lies beside its data directory: its configuration and its program. */
+function ownFiles(configFile: string): string[] {
+  return [...(configFile === "" ? [] : [resolve(configFile)]), resolve(import.meta.dir, "../..")];
 }

@@ -1,5 +1,5 @@
 /** What a node stands on: its log, its data directory, its stores. */
-import { mkdir } from "node:fs/promises";
+import { chmod, mkdir } from "node:fs/promises";
 import { resolve } from "node:path";
 import { createLogger, readableLines } from "../http/operations/log.ts";
 import { joinStores } from "../store/embedded/stores.ts";
@@ -24,7 +24,9 @@ export async function openStores(config: Config, disposer: Disposer, progress: (
     config.logLevel,
     config.mode === "development" ? readableLines((text) => process.stdout.write(text)) : undefined,
   );
-  await mkdir(dataDir, { recursive: true });
+  await mkdir(dataDir, { recursive: true, mode: 0o700 });
+  // Also one that was there: the agents' user has no way in.
+  await chmod(dataDir, 0o700);
   const stores = await joinStores({
     dataDir,
     want: { postgres: config.databaseUrl === null, redis: config.redisUrl === null },

@@ -1,4 +1,5 @@
 /** The manifest of an agent as a whole, and what an execution needs of it. */
+
 import type { Json } from "../../kernel/json.ts";
 import { isObject } from "../../kernel/json.ts";
 import type { Problem } from "../../kernel/problem.ts";
@@ -12,6 +13,7 @@ import { checkStorable } from "../../manifest/storable.ts";
 import type { TextPaths } from "../../manifest/text-paths.ts";
 import { isSecurityContext } from "../../policy/security-context.ts";
 import { patternCovers } from "../../tool/catalog.ts";
+import { bootstrapFault } from "./bootstrap.ts";
 import { context } from "./context.ts";
 import { outputHandler } from "./delivery.ts";
 import { execution, iterationTimeout, reserved } from "./execution.ts";
@@ -73,12 +75,9 @@ const spec = object({
   }
   checkAttachments(rest.input_schema, rest.tools, fields);
   if (runtime === null || task === null) return null;
-  // In a container it is a program of the image; without one it would be any program of the host.
   const isolation = runtime.isolation === "inherit" ? offer.defaultIsolation : runtime.isolation;
-  if (advanced.bootstrap_path !== null && isolation === "process" && !offer.development) {
-    const message = "under `process` the service's own bootstrap runs";
-    fields.issue("advanced.bootstrap_path", message, "bootstrap_path_forbidden");
-  }
+  const fault = bootstrapFault(advanced.bootstrap_path, isolation, offer);
+  if (fault !== null) fields.issue("advanced.bootstrap_path", fault, "bootstrap_path_forbidden");
   return {
     ...rest,
     ...security,

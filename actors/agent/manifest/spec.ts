@@ -159,6 +159,8 @@ export interface NodeOffer {
   readonly openEgress: boolean;
   /** Programs of the host may take the bootstrap's place. */
   readonly development: boolean;
+  /** Why a program may not take the bootstrap's place under an isolation, as a message; null where it may. */
+  programFault(isolation: string, path: string): string | null;
   servesModel(alias: string): boolean;
 }
 

@@ -1,5 +1,6 @@
 /** The checks of a start. Each looks at settled values only, and answers with the problem or null. */
 
+import { bootstrapFault } from "../../agent/manifest/bootstrap.ts";
 import { invalid, invalidAt, Problem } from "../../kernel/problem.ts";
 import { imageFault } from "../../manifest/image.ts";
 import { isSecurityContext, mayUseContext } from "../../policy/security-context.ts";
@@ -142,11 +143,10 @@ function checkImage({ facts: { agent, offer } }: Settled): Problem | null {
   return fault?.code === "image_not_allowed" ? invalidAt(fault.code, "runtime.image", fault.message) : null;
 }
 
-/** In production no program of the host takes the bootstrap's place. */
+/** In production no program of the host takes the bootstrap's place, in development only some may. */
 function checkBootstrap({ facts: { agent, offer } }: Settled): Problem | null {
-  if (agent.spec.bootstrap_path === null || agent.isolation !== "process" || offer.development) return null;
-  const message = "under `process` the service's own bootstrap runs";
-  return invalidAt("bootstrap_path_forbidden", "advanced.bootstrap_path", message);
+  const fault = bootstrapFault(agent.spec.bootstrap_path, agent.isolation, offer);
+  return fault === null ? null : invalidAt("bootstrap_path_forbidden", "advanced.bootstrap_path", fault);
 }
 
 function checkNetwork({ facts: { agent, offer } }: Settled): Problem | null {

@@ -18,7 +18,13 @@ import type { ResolvedAgent, StartRequest } from "./request.ts";
 export interface StartOffer
   extends Pick<
     NodeOffer,
-    "isolations" | "defaultIsolation" | "imageRegistries" | "openEgress" | "development" | "servesModel"
+    | "isolations"
+    | "defaultIsolation"
+    | "imageRegistries"
+    | "openEgress"
+    | "development"
+    | "programFault"
+    | "servesModel"
   > {
   /** Whether instances of this isolation can be kept from the network. */
   enforcesNetwork(isolation: string): boolean;

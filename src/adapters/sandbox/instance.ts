@@ -152,7 +152,7 @@ export interface SandboxDescription {
   readonly isolation: "process" | "docker";
   readonly sandbox: "bubblewrap" | "container" | "none";
   readonly egressEnforced: boolean;
-  /** Names of the limits this node cannot enforce: `cpu`, `memory`, `disk`, `processes`. */
+  /** What this node cannot enforce: `cpu`, `memory`, `disk`, `processes`; `system_calls`, `user_namespaces`. */
   readonly unenforcedLimits: readonly string[];
 }
 
@@ -165,6 +165,11 @@ export interface FollowOptions {
 
 export interface Sandbox {
   describe(): SandboxDescription;
+  /**
+   * Why a program may not take the bootstrap's place here, read after "bootstrap_path"; null where it may. Absent where
+   * programs are those of an image.
+   */
+  programFault?(path: string): string | null;
   /**
    * Starts the instance, or finds it already started: the same instance id never runs twice.
    * @throws LaunchFailure

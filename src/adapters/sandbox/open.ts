@@ -9,6 +9,8 @@ export interface OpenSandboxesOptions {
   readonly dataDir: string;
   /** Agents may run as processes even where bubblewrap cannot hold them. */
   readonly development: boolean;
+  /** Files and directories of the service beside its data directory, absolute. */
+  readonly own: readonly string[];
   /** SVC_DOCKER_SOCKET */
   readonly dockerSocket: string;
   /** SVC_WARM_POOL_CAP */
@@ -18,10 +20,17 @@ export interface OpenSandboxesOptions {
 
 /** @throws SandboxUnavailable when there is neither a container engine nor a way to hold processes */
 export async function openSandboxes(options: OpenSandboxesOptions): Promise<Sandboxes> {
-  const { dataDir, development, warn, dockerSocket: socket, warmPoolCap } = options;
+  const { dataDir, development, own, warn, dockerSocket: socket, warmPoolCap } = options;
   const docker = await dockerSandbox({ socket, dataDir, warmPoolCap, warn });
   try {
-    const process = await createProcessSandbox({ dataDir, bubblewrap: true, allowUnsandboxed: development, warn });
+    const process = await createProcessSandbox({
+      dataDir,
+      bubblewrap: true,
+      allowUnsandboxed: development,
+      hostPrograms: development,
+      own,
+      warn,
+    });
     return new Sandboxes(docker === null ? [process] : [process, docker]);
   } catch (error) {
     if (docker === null || !(error instanceof SandboxUnavailable)) throw error;

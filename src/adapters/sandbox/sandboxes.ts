@@ -39,6 +39,11 @@ export class Sandboxes implements Instances {
     return this.of(isolation)?.describe().egressEnforced ?? false;
   }
 
+  /** Why a program may not take the bootstrap's place under this isolation; null where it may. */
+  programFault(isolation: string, path: string): string | null {
+    return this.of(isolation)?.programFault?.(path) ?? null;
+  }
+
   async list(): ReturnType<Sandbox["list"]> {
     const lists = await Promise.all([...this.#sandboxes.values()].map((sandbox) => sandbox.list()));
     return lists.flat();

@@ -42,6 +42,7 @@ export const agents = defineFeature({
       tools: builtinTools.map(({ name }) => name),
       openEgress: node.openEgress,
       development: node.development,
+      programFault: (isolation, path) => sandboxes.programFault(isolation, path),
       servesModel: (alias) => models.serves(alias),
     };
     const uses: AgentUse[] = [];

@@ -16,6 +16,7 @@ export const offer: NodeOffer = {
   tools: builtinTools.map((tool) => tool.name),
   openEgress: true,
   development: false,
+  programFault: () => null,
   servesModel: (alias) => alias === "default",
 };
 

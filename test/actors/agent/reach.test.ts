@@ -214,8 +214,11 @@ describe("advanced", () => {
     const document = advanced({ bootstrap_path: "/bin/agent" });
     expect(reading(document).issues).toEqual([["spec.advanced.bootstrap_path", "bootstrap_path_forbidden"]]);
     expect(reading(document, { development: true }).code).toBeNull();
+    const programFault = () => "is no regular file";
+    const refusing = reading(document, { development: true, programFault });
+    expect(refusing.issues).toEqual([["spec.advanced.bootstrap_path", "bootstrap_path_forbidden"]]);
     const docker = { isolations: ["docker" as const], defaultIsolation: "docker" as const };
-    expect(reading(document, docker).code).toBeNull();
+    expect(reading(document, { ...docker, programFault: () => null }).code).toBeNull();
   });
   test.each([
     [{ warm_pool_size: 11 }, "warm_pool_size"],

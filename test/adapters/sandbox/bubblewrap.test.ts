@@ -1,8 +1,16 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { mkdirSync, readdirSync, symlinkSync } from "node:fs";
-import { networkInterfaces } from "node:os";
+import { chmodSync, mkdirSync, readdirSync, symlinkSync } from "node:fs";
+import { networkInterfaces, tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Sandbox } from "../../../src/adapters/sandbox/port.ts";
+import { LaunchFailure, type Sandbox } from "../../../src/adapters/sandbox/port.ts";
+import {
+  bubblewrapArguments,
+  bubblewrapCommand,
+  findBubblewrap,
+} from "../../../src/adapters/sandbox/process/bubblewrap.ts";
+import { Layout } from "../../../src/adapters/sandbox/process/layout.ts";
+import { openTexts } from "../../../src/adapters/sandbox/process/mount-sources.ts";
+import { scratch } from "../../harness/scratch.ts";
 import { until } from "../../harness/until.ts";
 import { processesWith, runToEnd, sandboxConformance, specOf, untilOutput } from "./conformance.ts";
 import { bubblewrapWorks, processFixture } from "./fixture.ts";
@@ -147,6 +155,104 @@ describe.skipIf(!works)("bubblewrap holds", () => {
     expect(exit).toMatchObject({ reason: "lost", stdout: "" });
   });
 
+  test("bootstrap_path mounts a plain program of the host, in development only", async () => {
+    const folder = scratch("bootstrap");
+    const place = async (name: string, mode: number) => {
+      const path = join(folder, name);
+      await Bun.write(path, "echo ran; cat /proc/self/mountinfo");
+      chmodSync(path, mode);
+      return path;
+    };
+    const program = await place("agent.sh", 0o644);
+    symlinkSync(program, join(folder, "link.sh"));
+    await Bun.write(join(fixture.dataDir, "volumes", "theirs.sh"), "echo private");
+    const given = (bootstrapPath: string) => specOf(fixture, "", { bootstrapPath });
+    const refused = [
+      ...["/", "/etc", "/dev/null", "/proc/self/environ", "/sys/kernel/notes", "/run/svc/bun", `${program}/..`],
+      ...[folder, join(folder, "link.sh"), await place("closed.sh", 0o640)],
+      ...[fixture.dataDir, join(fixture.dataDir, "volumes"), join(fixture.dataDir, "volumes", "theirs.sh")],
+    ];
+    for (const path of refused) {
+      expect(sandbox.launch(given(path), () => {})).rejects.toBeInstanceOf(LaunchFailure);
+    }
+    const development = await processFixture({ program: undefined });
+    expect(
+      (await runToEnd(development.sandbox, specOf(development, "", { bootstrapPath: program }))).exit.stdout,
+    ).toStartWith("ran\n");
+    const production = await processFixture({ hostPrograms: false });
+    for (const path of [program, "/usr/bin/true"]) {
+      expect(production.sandbox.programFault?.(path)).toContain("is not allowed");
+      expect(production.sandbox.launch(specOf(production, "", { bootstrapPath: path }), () => {})).rejects.toThrow(
+        "bootstrap_path is not allowed",
+      );
+    }
+    await Promise.all([development.dispose(), production.dispose()]);
+  });
+
+  test("a mount of anything but one run's or one volume's directory is refused at the launch", async () => {
+    const spec = specOf(fixture, "ls -R /workspace/v; echo ran");
+    const own = ["", "volumes", "workspaces", "instances", "stores", "programs"].map((name) =>
+      join(fixture.dataDir, name),
+    );
+    mkdirSync(join(fixture.dataDir, "stores"), { recursive: true });
+    for (const source of ["/", "/etc", "/home", tmpdir(), ...own]) {
+      const mount = { source, target: "/workspace/v", readOnly: true };
+      const instanceId = crypto.randomUUID();
+      const { exit } = await runToEnd(sandbox, { ...spec, instanceId, mounts: [...spec.mounts, mount] });
+      expect({ source, reason: exit.reason, stdout: exit.stdout }).toEqual({ source, reason: "lost", stdout: "" });
+    }
+  });
+
+  test.skipIf(process.getuid?.() !== 0)(
+    "should one be mounted all the same, the agents' user has no way in",
+    async () => {
+      chmodSync(fixture.dataDir, 0o700);
+      const layout = new Layout(fixture.dataDir);
+      await Bun.write(join(layout.workspaces, "secret"), "s3cret");
+      const bubblewrap = await findBubblewrap(layout);
+      if (bubblewrap === null) throw new Error("bubblewrap does not work");
+      const plain = { ...bubblewrap, mountsOpened: false };
+      const tried = (source: string, below: string) => {
+        const look = `ls /workspace${below}; cat /workspace${below}/secret; cat /workspace${below}/workspaces/secret`;
+        const run = {
+          ...{ limits: specOf(fixture, "").limits, readOnlyRoot: false, gateway: false, egress: false },
+          ...{ mounts: [{ source, target: "/workspace", readOnly: true }], sharedMemory: true, files: {} },
+          argv: ["/bin/sh", "-c", look],
+        };
+        const options = bubblewrapArguments(plain, layout, run);
+        const files = openTexts(layout.etc, { start: "", options, filter: bubblewrap.filter }, 0);
+        const { stdout, stderr } = Bun.spawnSync(bubblewrapCommand(plain, run), {
+          stdio: ["ignore", "pipe", "pipe", ...files],
+        });
+        return { stdout: stdout.toString(), stderr: stderr.toString() };
+      };
+      const places: [string, string][] = [
+        ["/", fixture.dataDir],
+        [fixture.dataDir, ""],
+        [layout.workspaces, ""],
+        [layout.instances, ""],
+      ];
+      for (const [source, below] of places) {
+        const { stdout, stderr } = tried(source, below);
+        expect(stdout).toBe("");
+        expect(stderr.match(/Permission denied/g)?.length).toBeGreaterThanOrEqual(2);
+      }
+    },
+  );
+
+  test("no process, environment or mount inside tells where the service lies", async () => {
+    const program = join(scratch("bootstrap"), "agent.sh");
+    await Bun.write(
+      program,
+      "tr '\\0' ' ' < /proc/1/cmdline; cat /proc/[0-9]*/cmdline /proc/[0-9]*/environ 2>/dev/null | tr '\\0' ' '",
+    );
+    chmodSync(program, 0o644);
+    const spec = specOf(fixture, "", { bootstrapPath: program });
+    const { stdout } = (await runToEnd(sandbox, spec)).exit;
+    expect(stdout).toMatch(/^\S*bwrap --args 4 -- /);
+    for (const place of [fixture.dataDir, process.execPath, import.meta.dir]) expect(stdout).not.toContain(place);
+  });
+
   test("no descriptor of the host's is open inside", async () => {
     const spec = specOf(fixture, "ls /proc/self/fd | tr '\\n' ' '");
     const mounts = [...spec.mounts, { source: fixture.volume(), target: "/workspace/v", readOnly: true }];
@@ -280,7 +386,7 @@ describe.skipIf(!works)("bubblewrap holds", () => {
     "killing the supervisor ends all inside; the instance is lost (cgroups: %p)",
     async (cgroups) => {
       const own = await processFixture({ cgroups });
-      const spec = specOf(fixture, "echo up; sleep 3456");
+      const spec = specOf(own, "echo up; sleep 3456");
       await own.sandbox.launch(spec, () => {});
       await untilOutput(own.sandbox, spec.instanceId);
       for (const pid of processesWith(`instances/${spec.instanceId}`)) process.kill(pid, "SIGKILL");

@@ -23,6 +23,7 @@ export async function processFixture(
     dataDir,
     bubblewrap: true,
     allowUnsandboxed: true,
+    hostPrograms: true,
     program: shellProgram,
     warn: (message) => warnings.push(message),
     ...changes,

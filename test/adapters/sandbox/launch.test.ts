@@ -27,6 +27,7 @@ function writtenOnly(spec: InstanceSpec): string {
     { bun: process.execPath, bootstrap: "", init: "", program: shellProgram },
     null,
     null,
+    { allowed: true, own: [] },
   );
   const directory = layout.instance(spec.instanceId);
   mkdirSync(directory);

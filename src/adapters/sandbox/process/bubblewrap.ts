@@ -1,6 +1,7 @@
 /**
  * Bubblewrap: an instance sees the host's programs read-only, its workspace, a private `/tmp` and nothing
- * else; it has own processes, an own network without any way out, and an unprivileged user.
+ * else; it has own processes, an own network without any way out, and an unprivileged user. What it may ask of the
+ * kernel goes through the filter of `seccomp.ts`.
  *
  * Two ways in. As root, bubblewrap builds the namespaces and the user is dropped inside, so the agent's
  * user is a real unprivileged one. Otherwise a user namespace maps user 1000 to the service's own user.
@@ -8,14 +9,16 @@
  * here sets its variables itself, as the last step of all.
  */
 
-import { lstatSync, readlinkSync } from "node:fs";
+import { closeSync, lstatSync, readlinkSync, realpathSync } from "node:fs";
 import { join } from "node:path";
 import { agentUser } from "../../../lib/agent-files.ts";
 import { writeAtomically } from "../../../lib/json-file.ts";
 import type { InstanceLimits, InstanceMount } from "../instance.ts";
 import { instancePaths, readOnlyTemporaryBytes } from "../instance-environment.ts";
+import { isWithin } from "./host-program.ts";
 import type { Layout } from "./layout.ts";
-import { firstSourceFd } from "./mount-sources.ts";
+import { descriptors, openTexts, resolvedSource } from "./mount-sources.ts";
+import { seccompFilter } from "./seccomp.ts";
 
 export type UserMode = "dropped" | "mapped";
 
@@ -25,6 +28,22 @@ export interface Bubblewrap {
   readonly users: UserMode;
   /** Whether it can mount what is already open; without, a mount goes by its path. */
   readonly mountsOpened: boolean;
+  /** File of the filter of system calls; null where the kernel or bubblewrap takes none. */
+  readonly filter: string | null;
+  /** Bubblewrap itself keeps further user namespaces from being made inside (`--disable-userns`). */
+  readonly userNamespacesDisabled: boolean;
+  /** Directories and files of the service, absolute: hidden where they lie in what every instance sees. */
+  readonly own: readonly string[];
+}
+
+/** Protections that this host does not give, by the names of `unenforced_limits`. */
+export function missingProtections(bubblewrap: Bubblewrap): string[] {
+  const { filter, userNamespacesDisabled } = bubblewrap;
+  return [
+    ...(filter === null ? ["system_calls"] : []),
+    // The filter refuses them too.
+    ...(filter === null && !userNamespacesDisabled ? ["user_namespaces"] : []),
+  ];
 }
 
 export interface BubblewrapRun {
@@ -45,8 +64,12 @@ export interface BubblewrapRun {
   readonly argv: readonly string[];
 }
 
-/** Looks for bubblewrap and really runs it once; null when it cannot hold anything here. */
-export async function findBubblewrap(layout: Layout): Promise<Bubblewrap | null> {
+/**
+ * Looks for bubblewrap and really runs it, with every protection first and then with fewer; null when it cannot hold
+ * anything here.
+ * @param own directories and files of the service, absolute
+ */
+export async function findBubblewrap(layout: Layout, own: readonly string[] = []): Promise<Bubblewrap | null> {
   if (process.platform !== "linux") return null;
   const path = Bun.which("bwrap", { PATH: trustedPath });
   const setpriv = Bun.which("setpriv", { PATH: trustedPath });
@@ -54,12 +77,33 @@ export async function findBubblewrap(layout: Layout): Promise<Bubblewrap | null>
   await writeIdentityFiles(layout);
   const users: UserMode = process.getuid?.() === 0 ? "dropped" : "mapped";
   if (users === "dropped" && setpriv === null) return null;
-  const bubblewrap: Bubblewrap = { path, setpriv, users, mountsOpened: canMountOpened(path) };
-  const limits: InstanceLimits = { cpuMillicores: 1_000, memoryBytes: 2 ** 26, diskBytes: 2 ** 26, processes: 64 };
-  const mounts = [{ source: layout.workspaces, target: instancePaths.workspace, readOnly: false }];
+  const filter = await writeFilter(layout);
+  const bubblewrap: Bubblewrap = {
+    path,
+    setpriv,
+    users,
+    mountsOpened: canMountOpened(path),
+    filter,
+    userNamespacesDisabled: users === "mapped",
+    own: [layout.dataDir, ...own],
+  };
+  const fewer = [
+    bubblewrap,
+    { ...bubblewrap, userNamespacesDisabled: false },
+    { ...bubblewrap, filter: null },
+    { ...bubblewrap, userNamespacesDisabled: false, filter: null },
+  ];
+  for (const each of fewer.filter((one, index) => fewer.findIndex((other) => Bun.deepEquals(one, other)) === index)) {
+    if (await holds(each, layout)) return each;
+  }
+  return null;
+}
+
+/** Whether a program runs under it as the agents' user. */
+async function holds(bubblewrap: Bubblewrap, layout: Layout): Promise<boolean> {
   const run: BubblewrapRun = {
-    limits,
-    mounts,
+    limits: { cpuMillicores: 1_000, memoryBytes: 2 ** 26, diskBytes: 2 ** 26, processes: 64 },
+    mounts: [{ source: layout.workspaces, target: instancePaths.workspace, readOnly: false }],
     readOnlyRoot: false,
     gateway: true,
     egress: false,
@@ -67,15 +111,31 @@ export async function findBubblewrap(layout: Layout): Promise<Bubblewrap | null>
     files: {},
     argv: ["/usr/bin/id", "-u"],
   };
-  const args = bubblewrapArguments({ ...bubblewrap, mountsOpened: false }, layout, run);
-  const child = Bun.spawn([path, ...args], { env: { PATH: trustedPath }, stdio: ["ignore", "pipe", "ignore"] });
+  const plain = { ...bubblewrap, mountsOpened: false };
+  const options = bubblewrapArguments(plain, layout, run);
+  const files = openTexts(layout.etc, { start: "", options, filter: bubblewrap.filter }, 0);
+  const child = Bun.spawn(bubblewrapCommand(plain, run), {
+    env: { PATH: trustedPath },
+    stdio: ["ignore", "pipe", "ignore", ...files],
+  });
+  for (const file of files) closeSync(file);
   const [answer, code] = await Promise.all([new Response(child.stdout).text(), child.exited]);
-  return code === 0 && answer.trim() === String(agentUser) ? bubblewrap : null;
+  return code === 0 && answer.trim() === String(agentUser);
 }
 
 function canMountOpened(path: string): boolean {
   const { stdout } = Bun.spawnSync([path, "--help"], { env: { PATH: trustedPath }, stderr: "ignore" });
   return stdout.toString().includes("--ro-bind-fd");
+}
+
+async function writeFilter(layout: Layout): Promise<string | null> {
+  const filter = seccompFilter(process.arch);
+  if (filter === null) return null;
+  const path = join(layout.etc, "system-calls.bpf");
+  const written = Bun.file(path);
+  const isSame = (await written.exists()) && Buffer.from(await written.bytes()).equals(filter);
+  if (!isSame) await writeAtomically(path, filter, 0o600);
+  return path;
 }
 
 /** Where the service looks for programs of its own; never the environment's PATH, never the agent's. */
@@ -86,22 +146,41 @@ export function agentOwner(bubblewrap: Bubblewrap | null): number | null {
   return bubblewrap?.users === "dropped" ? agentUser : null;
 }
 
-/** Everything after `bwrap` itself. With `mountsOpened` the sources of the mounts come as descriptors. */
-export function bubblewrapArguments(bubblewrap: Bubblewrap, layout: Layout, run: BubblewrapRun): string[] {
+/**
+ * What is run. The options come by descriptor, because a command line shows in the process lists of the host and, for
+ * bubblewrap's own processes, of the instance.
+ */
+export function bubblewrapCommand(
+  { path, users, setpriv }: Pick<Bubblewrap, "path" | "users" | "setpriv">,
+  run: Pick<BubblewrapRun, "argv">,
+): string[] {
+  const drop = [
+    ...[setpriv ?? "setpriv", `--reuid=${agentUser}`, `--regid=${agentUser}`, "--clear-groups"],
+    ...["--inh-caps=-all", "--bounding-set=-all", "--no-new-privs", "--"],
+  ];
+  return [path, "--args", String(descriptors.options), "--", ...(users === "dropped" ? drop : []), ...run.argv];
+}
+
+/** Bubblewrap's options, each followed by NUL. With `mountsOpened` the sources of the mounts come as descriptors. */
+export function bubblewrapArguments(bubblewrap: Bubblewrap, layout: Layout, run: BubblewrapRun): string {
   const { memoryBytes, diskBytes } = run.limits;
   const temporary = String(Math.min(memoryBytes, diskBytes, ...(run.readOnlyRoot ? [readOnlyTemporaryBytes] : [])));
+  const outside = run.mounts.map(({ target }) => target).filter((path) => !isWithin(path, instancePaths.workspace));
   const args = [
     ...["--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"],
     ...["--new-session", "--die-with-parent", "--hostname", "sandbox", "--clearenv", "--cap-drop", "ALL"],
     ...(bubblewrap.users === "mapped"
       ? ["--unshare-user", "--uid", String(agentUser), "--gid", String(agentUser)]
       : ["--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID", "--cap-add", "CAP_SETPCAP"]),
+    ...(bubblewrap.userNamespacesDisabled ? ["--disable-userns"] : []),
+    ...(bubblewrap.filter === null ? [] : ["--seccomp", String(descriptors.filter)]),
     ...["--ro-bind", "/usr", "/usr"],
-    ...["/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"].flatMap(systemDirectory),
+    ...systemDirectories.flatMap(systemDirectory),
     ...["/etc", "/etc/ssl"].flatMap((path) => ["--perms", "0755", "--dir", path]),
     ...hostEtc.flatMap((path) => ["--ro-bind-try", path, path]),
     ...identityFiles(layout).flatMap(({ path, name }) => ["--ro-bind", path, `/etc/${name}`]),
     ...["--proc", "/proc", "--dev", "/dev"],
+    ...hiddenPlaces(bubblewrap.own).flatMap(hidden),
     ...(run.sharedMemory ? ["--perms", "1777", "--size", temporary, "--tmpfs", "/dev/shm"] : []),
     ...["--remount-ro", "/dev"],
     ...["--perms", "1777", "--size", temporary, "--tmpfs", "/tmp"],
@@ -109,21 +188,44 @@ export function bubblewrapArguments(bubblewrap: Bubblewrap, layout: Layout, run:
     ...(run.gateway ? ["--ro-bind", layout.gateway, instancePaths.gateway] : []),
     ...(run.egress ? ["--ro-bind", layout.egress, instancePaths.egress] : []),
     // Bubblewrap itself would make directories that only root can enter.
-    ...directoriesAbove(Object.keys(run.files)).flatMap((path) => ["--perms", "0755", "--dir", path]),
+    ...directoriesAbove([...Object.keys(run.files), ...outside]).flatMap((path) => ["--perms", "0755", "--dir", path]),
     ...Object.entries(run.files).flatMap(([path, source]) => ["--ro-bind", source, path]),
     ...run.mounts.flatMap(({ source, target, readOnly }, index) => {
       const bind = readOnly ? "--ro-bind" : "--bind";
-      return bubblewrap.mountsOpened ? [`${bind}-fd`, String(firstSourceFd + index), target] : [bind, source, target];
+      return bubblewrap.mountsOpened
+        ? [`${bind}-fd`, String(descriptors.firstSource + index), target]
+        : [bind, source, target];
     }),
     ...["--remount-ro", "/", "--chdir", "/"],
-    "--",
   ];
-  if (bubblewrap.users === "dropped") {
-    args.push(bubblewrap.setpriv ?? "setpriv", `--reuid=${agentUser}`, `--regid=${agentUser}`, "--clear-groups");
-    args.push("--inh-caps=-all", "--bounding-set=-all", "--no-new-privs", "--");
-  }
-  return [...args, ...run.argv];
+  return args.map((arg) => `${arg}\0`).join("");
 }
+
+/** The part of a launch's plan that bubblewrap reads from descriptors. */
+export function heldBy(bubblewrap: Bubblewrap, layout: Layout, run: BubblewrapRun) {
+  return {
+    options: bubblewrapArguments(bubblewrap, layout, run),
+    filter: bubblewrap.filter,
+    dataDir: layout.dataDir,
+    sources: run.mounts.map(({ source }) => resolvedSource(source, layout.dataDir)),
+    mountsOpened: bubblewrap.mountsOpened,
+  };
+}
+
+/**
+ * The service's own directories and files as far as they lie in what every instance sees of the host: a checkout below
+ * `/usr/src`, for instance.
+ */
+function hiddenPlaces(own: readonly string[]): string[] {
+  const shared = ["/usr", ...systemDirectories, ...hostEtc];
+  const real = own.flatMap((path) => (lstatSync(path, { throwIfNoEntry: false }) ? [realpathSync(path)] : []));
+  return [...new Set(real)].filter((path) => shared.some((directory) => isWithin(path, directory)));
+}
+
+const hidden = (path: string): string[] =>
+  lstatSync(path).isDirectory()
+    ? ["--perms", "0000", "--size", "4096", "--tmpfs", path, "--remount-ro", path]
+    : ["--ro-bind", "/dev/null", path];
 
 /** The directories that have to be there, outer ones first. */
 function directoriesAbove(paths: readonly string[]): string[] {
@@ -134,6 +236,9 @@ function directoriesAbove(paths: readonly string[]): string[] {
   }
   return [...found];
 }
+
+/** Beside `/usr`: links into it, or directories of their own. */
+const systemDirectories = ["/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"];
 
 /** Of the host's configuration only what programs need to run and to check certificates. */
 const hostEtc = [

@@ -6,10 +6,9 @@ import { proxiedFlag } from "../../../programs/init/proxied.ts";
 import { checkCommand, commandEnvironment, measuredDirectory } from "../command.ts";
 import { type Command, type InstanceSpec, LaunchFailure } from "../instance.ts";
 import { instancePaths } from "../instance-environment.ts";
-import { agentOwner, type Bubblewrap, bubblewrapArguments } from "./bubblewrap.ts";
+import { agentOwner, type Bubblewrap, bubblewrapCommand, heldBy } from "./bubblewrap.ts";
 import type { CgroupParents } from "./cgroup.ts";
 import type { Layout, PlannedLaunch, ProgramFiles } from "./layout.ts";
-import { resolvedSource } from "./mount-sources.ts";
 import { commandText, startCommand } from "./start-text.ts";
 
 /** @throws LaunchFailure for what this host cannot give the command */
@@ -39,21 +38,18 @@ export function planCommand(
       cgroups,
       contained: true,
       isCommand: true,
-      command: [
-        bubblewrap.path,
-        ...bubblewrapArguments(bubblewrap, layout, {
-          limits: spec.limits,
-          mounts: spec.mounts,
-          readOnlyRoot: spec.readOnlyRoot,
-          gateway: false,
-          egress: spec.egress !== null,
-          // The root is read-only for every command here.
-          sharedMemory: false,
-          files,
-          argv: startCommand,
-        }),
-      ],
-      sources: bubblewrap.mountsOpened ? spec.mounts.map(({ source }) => resolvedSource(source, layout.dataDir)) : [],
+      command: bubblewrapCommand(bubblewrap, { argv: startCommand }),
+      ...heldBy(bubblewrap, layout, {
+        limits: spec.limits,
+        mounts: spec.mounts,
+        readOnlyRoot: spec.readOnlyRoot,
+        gateway: false,
+        egress: spec.egress !== null,
+        // The root is read-only for every command here.
+        sharedMemory: false,
+        files,
+        argv: startCommand,
+      }),
       start: commandText(environment, argv, command.workdir),
       mark: null,
       owner: agentOwner(bubblewrap),

@@ -1,28 +1,28 @@
 /** From what the port is asked to what the supervisor is told. */
-import { existsSync } from "node:fs";
-import { basename, join } from "node:path";
+import { join } from "node:path";
 import { measuredDirectory } from "../command.ts";
-import { type InstanceSpec, LaunchFailure } from "../instance.ts";
+import { type InstanceMount, type InstanceSpec, LaunchFailure } from "../instance.ts";
 import { fitsArgument, instancePaths, sandboxEnvironment } from "../instance-environment.ts";
-import { agentOwner, type Bubblewrap, bubblewrapArguments } from "./bubblewrap.ts";
+import { agentOwner, type Bubblewrap, bubblewrapCommand, heldBy } from "./bubblewrap.ts";
 import type { CgroupParents } from "./cgroup.ts";
+import { type HostProgramRules, hostProgram, isWithin } from "./host-program.ts";
 import { planCommand } from "./launch-command.ts";
 import type { Layout, PlannedLaunch, ProgramFiles } from "./layout.ts";
-import { resolvedSource } from "./mount-sources.ts";
 import { startCommand, startText } from "./start-text.ts";
 
 const defaults = { PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", LANG: "C.UTF-8" } as const;
 
-/** Top directories that an instance has of its own: a host program there would be hidden, or hide something. */
-const notTheHosts = ["/proc", "/dev", "/run/svc"];
-
-/** @throws LaunchFailure for what this host cannot give the instance */
+/**
+ * @param rules for programs of the host in place of the bootstrap
+ * @throws LaunchFailure for what this host cannot give the instance
+ */
 export function planLaunch(
   spec: InstanceSpec,
   layout: Layout,
   programs: ProgramFiles,
   bubblewrap: Bubblewrap | null,
   cgroups: CgroupParents | null,
+  rules: HostProgramRules,
 ): PlannedLaunch {
   if (spec.command !== null) return planCommand(spec, spec.command, layout, programs, bubblewrap, cgroups);
   const contained = bubblewrap !== null;
@@ -54,6 +54,7 @@ export function planLaunch(
   const mark = contained ? null : `SVC_INSTANCE_ID=${spec.instanceId}`;
   if (!contained) environment.SVC_INSTANCE_ID = spec.instanceId;
   const { argv, own } = commandOf(spec, programs, contained);
+  const hostPrograms = hostProgramMounts(spec.bootstrapPath, contained ? null : workspace.source, rules);
   return {
     plan: {
       instanceId: spec.instanceId,
@@ -62,27 +63,24 @@ export function planLaunch(
       limits: spec.limits,
       cgroups,
       contained,
-      command: contained
-        ? [
-            bubblewrap.path,
-            ...bubblewrapArguments(bubblewrap, layout, {
-              limits: spec.limits,
-              mounts: spec.mounts,
-              readOnlyRoot: spec.readOnlyRoot,
-              gateway: true,
-              egress: spec.egress !== null,
-              sharedMemory: true,
-              files: {
-                ...own,
-                ...Object.fromEntries(
-                  Object.keys(files).map((name) => [join(instancePaths.programs, name), join(directory, name)]),
-                ),
-              },
-              argv: startCommand,
-            }),
-          ]
-        : startCommand,
-      sources: bubblewrap?.mountsOpened ? spec.mounts.map(({ source }) => resolvedSource(source, layout.dataDir)) : [],
+      command: contained ? bubblewrapCommand(bubblewrap, { argv: startCommand }) : startCommand,
+      ...(contained
+        ? heldBy(bubblewrap, layout, {
+            limits: spec.limits,
+            mounts: [...spec.mounts, ...hostPrograms],
+            readOnlyRoot: spec.readOnlyRoot,
+            gateway: true,
+            egress: spec.egress !== null,
+            sharedMemory: true,
+            files: {
+              ...own,
+              ...Object.fromEntries(
+                Object.keys(files).map((name) => [join(instancePaths.programs, name), join(directory, name)]),
+              ),
+            },
+            argv: startCommand,
+          })
+        : { options: null, filter: null, dataDir: layout.dataDir, sources: [], mountsOpened: false }),
       start: startText(
         environment,
         asArgument ? [...argv, spec.prompt] : argv,
@@ -128,16 +126,18 @@ function commandOf(
   return {
     // Nothing in the workspace or in the agent's home may configure our programs.
     argv: [within.bun, "--no-env-file", "--config=/dev/null", within.script, ...(replacement ?? [])],
-    own: { [within.bun]: host.bun, [within.script]: host.script, ...hostProgram(spec.bootstrapPath) },
+    own: { [within.bun]: host.bun, [within.script]: host.script },
   };
 }
 
-/** A program of the host in the place it has there; one below `/workspace` is already inside, an absent one is nowhere. */
-function hostProgram(path: string | null): Readonly<Record<string, string>> {
-  const below = (directory: string) => path === directory || path?.startsWith(`${directory}/`) === true;
-  if (path === null || below(instancePaths.workspace) || below("/usr")) return {};
-  if (notTheHosts.some(below) || basename(path) === "") {
-    throw new LaunchFailure("runtime_error", `bootstrap_path cannot lie at ${path}`);
-  }
-  return existsSync(path) ? { [path]: path } : {};
+/**
+ * The program of the host that `bootstrap_path` names, in the place that it has there.
+ * @param workspace without a sandbox: the directory that the program sees as its own
+ * @throws LaunchFailure for what no agent may run or read
+ */
+function hostProgramMounts(path: string | null, workspace: string | null, rules: HostProgramRules): InstanceMount[] {
+  if (path === null || (workspace !== null && isWithin(path, workspace))) return [];
+  const found = hostProgram(path, rules);
+  if (found.kind === "refused") throw new LaunchFailure("runtime_error", `bootstrap_path ${found.reason}`);
+  return found.kind === "file" ? [{ source: found.source, target: path, readOnly: true }] : [];
 }

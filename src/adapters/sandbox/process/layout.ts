@@ -15,7 +15,7 @@
  *   egress/<node>.sock                    the nodes' egress proxies' sockets, likewise
  */
 
-import { mkdirSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { safeId } from "../../../lib/agent-files.ts";
 import type { ProcessIdentity } from "../../../lib/process-table.ts";
@@ -28,6 +28,8 @@ export class Layout {
   readonly gateway: string;
   readonly egress: string;
   readonly etc: string;
+  /** Around the volumes, what hides files from a run, and the commands' directories. */
+  readonly folders: readonly string[];
 
   /** @param dataDir absolute path */
   constructor(readonly dataDir: string) {
@@ -36,6 +38,7 @@ export class Layout {
     this.gateway = join(dataDir, "gateway");
     this.egress = join(dataDir, "egress");
     this.etc = join(dataDir, "sandbox-etc");
+    this.folders = ["volumes", "hidden", "commands"].map((name) => join(dataDir, name));
   }
 
   instance(instanceId: string): string {
@@ -64,8 +67,16 @@ export interface LaunchPlan {
   readonly contained: boolean;
   /** What the supervisor runs; holds no secret, for the whole machine can read it in the process list. */
   readonly command: readonly string[];
-  /** What the command gets as descriptors from `firstSourceFd` on: paths without a link in them. */
+  /** Bubblewrap's options, which the command reads from a descriptor; null without bubblewrap. */
+  readonly options: string | null;
+  /** File of the filter of system calls; null for none. */
+  readonly filter: string | null;
+  /** Absolute; bounds what `sources` may be. */
+  readonly dataDir: string;
+  /** What is mounted: paths without a link in them. */
   readonly sources: readonly string[];
+  /** The command gets them as descriptors from `descriptors.firstSource` on; else they are only looked at. */
+  readonly mountsOpened: boolean;
   /** Shell text that the command reads from descriptor 3 to become the program with its environment. */
   readonly start: string;
   /** A command: of its output the end is kept. Absent: an agent's instance, of which it is the start and the end. */
@@ -122,10 +133,14 @@ export function takeClaim(directory: string): boolean {
   }
 }
 
-/** Makes the directories that all instances share. */
+/**
+ * Makes the directories that all instances share. Those around the workspaces and volumes are closed to the agents'
+ * user, whatever they were before: should one of them ever be mounted, nothing in it can be reached.
+ */
 export function prepareLayout(layout: Layout): void {
-  mkdirSync(layout.instances, { recursive: true, mode: 0o700 });
-  for (const path of [layout.workspaces, layout.gateway, layout.egress, layout.etc]) {
-    mkdirSync(path, { recursive: true, mode: 0o755 });
+  for (const path of [layout.instances, layout.workspaces, ...layout.folders]) {
+    mkdirSync(path, { recursive: true, mode: 0o700 });
+    chmodSync(path, 0o700);
   }
+  for (const path of [layout.gateway, layout.egress, layout.etc]) mkdirSync(path, { recursive: true, mode: 0o755 });
 }

@@ -10,10 +10,11 @@ import { isAlive } from "../../../lib/process-table.ts";
 import { bundleBootstrap, bundleProgram } from "../../../programs/bundle.ts";
 import { type InstanceExit, type InstanceSpec, lostExit, type Sandbox, type SandboxDescription } from "../instance.ts";
 import { prepareMountPoints } from "../mount-points.ts";
-import { agentOwner, type Bubblewrap, findBubblewrap, trustedPath } from "./bubblewrap.ts";
+import { agentOwner, type Bubblewrap, findBubblewrap, missingProtections, trustedPath } from "./bubblewrap.ts";
 import { type CgroupParents, findCgroups } from "./cgroup.ts";
 import { killProcesses, removeGroups } from "./cleanup.ts";
 import { followFiles, readExit } from "./follow.ts";
+import { type HostProgramRules, hostProgram } from "./host-program.ts";
 import { planLaunch } from "./launch.ts";
 import type { ProgramFiles } from "./layout.ts";
 import { type LaunchPlan, Layout, prepareLayout, type SupervisorRecord, takeClaim } from "./layout.ts";
@@ -26,8 +27,12 @@ export interface ProcessSandboxOptions {
   readonly dataDir: string;
   /** False keeps bubblewrap out of it even where it works. */
   readonly bubblewrap: boolean;
-  /** Whether agents may run without bubblewrap: development only. */
+  /** Whether agents may run without bubblewrap. */
   readonly allowUnsandboxed: boolean;
+  /** Whether programs of the host may take the bootstrap's place: development only. */
+  readonly hostPrograms: boolean;
+  /** Files and directories of the service beside its data directory that no agent may see, absolute. */
+  readonly own?: readonly string[];
   /** Replaces the bootstrap; the prompt follows as the last argument. */
   readonly program?: readonly string[] | undefined;
   /** False keeps control groups out of it even where they can be written. */
@@ -53,7 +58,8 @@ export async function createProcessSandbox(options: ProcessSandboxOptions): Prom
     bundleBootstrap(layout.dataDir),
     bundleProgram(layout.dataDir, "init"),
   ]);
-  const bubblewrap = options.bubblewrap ? await findBubblewrap(layout) : null;
+  const { own = [] } = options;
+  const bubblewrap = options.bubblewrap ? await findBubblewrap(layout, own) : null;
   if (bubblewrap === null) {
     if (!options.allowUnsandboxed) throw new SandboxUnavailable("bubblewrap (bwrap) is missing or cannot run here");
     options.warn("agents run WITHOUT a sandbox: they can read and change what this user can. Install bubblewrap.");
@@ -65,7 +71,8 @@ export async function createProcessSandbox(options: ProcessSandboxOptions): Prom
     init,
     ...(options.program ? { program: options.program } : {}),
   };
-  return new ProcessSandbox(layout, supervisor, programs, bubblewrap, cgroups, options.warn);
+  const rules: HostProgramRules = { allowed: options.hostPrograms, own: [layout.dataDir, ...own] };
+  return new ProcessSandbox(layout, supervisor, programs, bubblewrap, cgroups, rules, options.warn);
 }
 
 /** Drafts of launches that were cut off; a live one is put in place within moments. */
@@ -84,6 +91,7 @@ class ProcessSandbox implements Sandbox {
     readonly programs: ProgramFiles,
     readonly bubblewrap: Bubblewrap | null,
     readonly cgroups: CgroupParents | null,
+    readonly rules: HostProgramRules,
     readonly warn: (message: string) => void,
   ) {}
 
@@ -98,8 +106,14 @@ class ProcessSandbox implements Sandbox {
         ...(controlled.pids === undefined ? ["processes"] : []),
         // Watched, but not all that the kernel would count can be seen from outside.
         ...(controlled.memory === undefined ? ["memory"] : []),
+        ...(this.bubblewrap === null ? [] : missingProtections(this.bubblewrap)),
       ],
     };
+  }
+
+  programFault(path: string): string | null {
+    const found = hostProgram(path, this.rules);
+    return found.kind === "refused" ? found.reason : null;
   }
 
   async launch(spec: InstanceSpec): Promise<void> {
@@ -121,7 +135,14 @@ class ProcessSandbox implements Sandbox {
 
   /** Writes everything the instance needs, then puts it in place at once. */
   async #prepare(spec: InstanceSpec, directory: string): Promise<void> {
-    const { plan, files, leftOut } = planLaunch(spec, this.layout, this.programs, this.bubblewrap, this.cgroups);
+    const { plan, files, leftOut } = planLaunch(
+      spec,
+      this.layout,
+      this.programs,
+      this.bubblewrap,
+      this.cgroups,
+      this.rules,
+    );
     prepareMountPoints(spec.mounts, agentOwner(this.bubblewrap));
     const draft = join(this.layout.instances, `.draft-${crypto.randomUUID()}`);
     await mkdir(draft, { mode: 0o700 });

@@ -256,6 +256,10 @@ describe("what the node forbids holds for the isolation that is really used", ()
     expect(codeOf(laid({ isolation: "process" }, spec))).toBe("bootstrap_path_forbidden");
     expect(codeOf(laid({ isolation: "inherit" }, spec))).toBe("bootstrap_path_forbidden");
     expect(codeOf({ ...laid({ isolation: "process" }, spec), offer: { development: true } })).toBeNull();
+    const programFault = (_: string, path: string) => (path === "/opt/agent" ? "names a file of the service" : null);
+    const refusing = { development: true, programFault };
+    expect(codeOf({ ...laid({ isolation: "process" }, spec), offer: refusing })).toBe("bootstrap_path_forbidden");
+    expect(codeOf({ spec, offer: refusing })).toBeNull();
   });
 
   test("an image of a registry that is not allowed: not in a container", () => {

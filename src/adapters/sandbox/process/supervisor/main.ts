@@ -5,7 +5,7 @@
  *
  * Argument: the instance's directory.
  */
-import { closeSync, openSync, rmSync, writeFileSync } from "node:fs";
+import { closeSync, openSync } from "node:fs";
 import { join } from "node:path";
 import { readJson, writeAtomically } from "../../../../lib/json-file.ts";
 import { identify, processes, signal } from "../../../../lib/process-table.ts";
@@ -20,7 +20,7 @@ import {
   type TerminationRequest,
   takeClaim,
 } from "../layout.ts";
-import { openSources } from "../mount-sources.ts";
+import { openSources, openTexts } from "../mount-sources.ts";
 import { SegmentWriter } from "../segments.ts";
 import { supervisorScript } from "../start-text.ts";
 import { diskUsage } from "./disk.ts";
@@ -61,8 +61,7 @@ class Instance {
     if (this.#asked) return leave({ reason: "terminated", exitCode: null });
     const outputs = [childOutput(this.plan.owner), childOutput(this.plan.owner)] as const;
     const stdin = openSync(this.plan.stdin ?? "/dev/null", "r");
-    const start = this.#startFile();
-    const sources = openSources(this.plan.sources);
+    const files = this.#files();
     const child = Bun.spawn(
       [
         "/bin/sh",
@@ -74,11 +73,11 @@ class Instance {
       {
         cwd: "/",
         env: { PATH: "/usr/bin:/bin" },
-        stdio: [stdin, outputs[0].stdio, outputs[1].stdio, start, ...sources],
+        stdio: [stdin, outputs[0].stdio, outputs[1].stdio, ...files],
         detached: true,
       },
     );
-    for (const file of [start, ...sources]) closeSync(file);
+    for (const file of files) closeSync(file);
     this.#child = child;
     closeSync(stdin);
     const drained = Promise.all([
@@ -104,13 +103,15 @@ class Instance {
     await removeGroups(this.#ownProcesses.cgroups);
   }
 
-  /** The start text behind a descriptor, without a name that could be opened. */
-  #startFile(): number {
-    const path = join(directory, "start");
-    writeFileSync(path, this.plan.start, { mode: 0o600 });
-    const file = openSync(path, "r");
-    rmSync(path);
-    return file;
+  /** What the command gets beside its streams, in the order of `descriptors`. */
+  #files(): number[] {
+    const { start, options, filter, sources, dataDir, mountsOpened } = this.plan;
+    if (options === null) return openTexts(directory, { start, options: "", filter: null }, 0).slice(0, 1);
+    const opened = openSources(sources, dataDir);
+    const texts = openTexts(directory, { start, options, filter }, opened.length);
+    if (mountsOpened) return [...texts, ...opened];
+    for (const file of opened) closeSync(file);
+    return texts;
   }
 
   async #register(): Promise<void> {

@@ -12,7 +12,13 @@ export interface CommandProgram {
 }
 
 const { stores, dataDir, work } = JSON.parse(process.argv[2] ?? "") as CommandProgram;
-const sandbox = await createProcessSandbox({ dataDir, bubblewrap: true, allowUnsandboxed: false, warn: () => {} });
+const sandbox = await createProcessSandbox({
+  dataDir,
+  bubblewrap: true,
+  allowUnsandboxed: false,
+  hostPrograms: false,
+  warn: () => {},
+});
 const { runtime } = await startTestNode(stores, { activities: [commandActivity(commandOptions(dataDir, [sandbox]))] });
 const id = `command:${work.instance_id}`;
 await runtime.ask({ kind: "counter", key: crypto.randomUUID(), tenant: "acme" }, "work", {
