@@ -37,6 +37,8 @@ export interface Arrival {
   readonly headersTruncated: boolean;
   /** Null: every delivery is a new one. */
   readonly key: string | null;
+  /** Hex SHA-256 of the signed bytes, where equal ones are a repeat under any key; null: they may be meant. */
+  readonly guard: string | null;
   /** The configured source that it came through; null: none. */
   readonly sourceId: string | null;
   /** Of a replay that names its workflow. */

@@ -33,6 +33,7 @@ const arrival = (facts: Partial<Arrival>): Arrival => ({
   headers: { "x-a": "1" },
   headersTruncated: false,
   key: null,
+  guard: null,
   sourceId: null,
   override: null,
   replayOf: null,

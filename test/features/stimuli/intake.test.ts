@@ -25,6 +25,7 @@ function intakeOf(most: number, processStimulus: (attempt: number) => Promise<Pr
   const watch = watchSettled(async (asked) => new Set(asked.map(({ id }) => id)));
   const counted: string[] = [];
   const intake = createIntake({
+    received: () => {},
     acceptance: {
       async accept(arrival) {
         await Bun.sleep(1);
@@ -32,7 +33,7 @@ function intakeOf(most: number, processStimulus: (attempt: number) => Promise<Pr
         const holder = keys.get(key);
         if (holder !== undefined) return { duplicateOf: holder };
         const id = `s-${++ids}`;
-        keys.set(key, { stimulusId: id, status: "received", acknowledge: "routed", executionId: null });
+        keys.set(key, { stimulusId: id, status: "received", acknowledge: "routed", executionId: null, by: "key" });
         return { accepted: { ...arrival, id, executionId: `e-${ids}` } as Stimulus };
       },
       holder: async ({ key }) => keys.get(key ?? "") ?? null,
@@ -40,7 +41,8 @@ function intakeOf(most: number, processStimulus: (attempt: number) => Promise<Pr
     async processStimulus({ id, key, executionId }) {
       const processed = await processStimulus(++attempts);
       const started = processed.kind === "ended" && processed.settlement.status === "classified";
-      if (started) keys.set(key ?? "", { stimulusId: id, status: "classified", acknowledge: "routed", executionId });
+      if (started)
+        keys.set(key ?? "", { stimulusId: id, status: "classified", acknowledge: "routed", executionId, by: "key" });
       else {
         keys.delete(key ?? "");
         left++;

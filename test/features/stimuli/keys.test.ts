@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { until } from "../../harness/until.ts";
 import { parseAnswer, rawRequest } from "../../http/raw.ts";
 import { StimuliFixture, secret, signed } from "./fixture.ts";
+import { secrets, sign, timedSignature } from "./sources/signer.ts";
 
 let fixture: StimuliFixture;
 beforeAll(async () => {
@@ -102,6 +103,74 @@ describe("a key", () => {
     expect((await fixture.hook("digest", "same")).status).toBe(200);
     expect((await fixture.hook("digest", "same")).status).toBe(409);
     expect((await fixture.hook("digest", "other")).status).toBe(200);
+  });
+
+  test("that is signed comes before any header, and equal signed bytes are a repeat", async () => {
+    const at = Math.floor(Date.now() / 1000);
+    const cases = [
+      ["stripe", '{"id":"evt_1"}', sign.stripe],
+      ["stripe", '{"no":"id"}', sign.stripe],
+      ["slack", '{"event_id":"Ev1"}', sign.slack],
+      ["slack", '{"no":"id"}', sign.slack],
+      ["standard_webhooks", "{}", sign.standard_webhooks],
+      ["github", "{}", sign.github],
+      ["svc", "{}", timedSignature],
+    ] as const;
+    for (const [index, [preset, body, signed]] of cases.entries()) {
+      const source = `captured-${index}`;
+      await fixture.route({
+        source,
+        workflow: "keyed",
+        signature: preset,
+        secret: secrets[preset],
+        acknowledge: "routed",
+      });
+      const headers = signed({ secret: secrets[preset], body, at });
+      const send = (more: Record<string, string>) =>
+        fixture.hook(source, body, { signature: null, headers: { ...headers, ...more } });
+      const first = await send({ "X-Idempotency-Key": "k-1", "X-GitHub-Delivery": "d-1" });
+      expect([source, first.status]).toEqual([source, 200]);
+      const covered = preset === "standard_webhooks" || body.includes("1");
+      for (const more of [{ "X-Idempotency-Key": "k-2" }, { "X-GitHub-Delivery": "d-2" }, {}]) {
+        const again = await send(more);
+        expect([source, again.status, again.body.code]).toEqual([source, 409, "idempotent_duplicate"]);
+        expect(again.body).toMatchObject({
+          original_stimulus_id: first.body.stimulus_id,
+          workflow_execution_id: first.body.workflow_execution_id,
+          status: "classified",
+        });
+        expect(again.body.reason).toBe(covered ? undefined : "replayed");
+      }
+      expect(await fixture.stimuliOf(source)).toMatchObject([{ duplicate_count: 3 }]);
+    }
+  });
+
+  test("decides alone where equal bodies may be meant", async () => {
+    await fixture.route({ source: "plain", workflow: "keyed", secret });
+    for (const key of ["k-1", "k-2"]) expect((await fixture.hook("plain", "same", keyed(key))).status).toBe(200);
+    await fixture.route({ source: "guarded", workflow: "keyed", secret, replay_guard: true });
+    expect((await fixture.hook("guarded", "same", keyed("k-1"))).status).toBe(200);
+    expect((await fixture.hook("guarded", "same", keyed("k-2"))).body.reason).toBe("replayed");
+    const open = { source: "open", workflow: "keyed", signature: "github", secret, replay_guard: false };
+    expect(await fixture.route(open)).toMatchObject({ replay_guard: false, require_timestamp: false });
+    const headers = { "X-Hub-Signature-256": signed("same") };
+    for (const key of ["d-1", "d-2"]) {
+      const sent = { signature: null, headers: { ...headers, "X-GitHub-Delivery": key } };
+      expect((await fixture.hook("open", "same", sent)).status).toBe(200);
+    }
+  });
+
+  test("and its signed bytes are free again when nothing was started", async () => {
+    const { id } = await fixture.route({ source: "retried", workflow: "strict", secret, replay_guard: true });
+    for (const attempt of [keyed("k-1"), keyed("k-2"), {}]) {
+      expect((await fixture.hook("retried", '{"a":1}', attempt)).body.code).toBe("workflow_error");
+    }
+    const dead = (await fixture.ok("GET", "/v1/stimuli/dead-letters?source=retried")).items;
+    await fixture.as("svc-system", "PATCH", `/v1/stimulus-routes/${id}`, { workflow: "keyed" });
+    // A replay takes both along.
+    expect((await fixture.node.call("POST", `/v1/stimuli/${dead[0].id}/replay`)).status).toBe(200);
+    expect((await fixture.hook("retried", '{"a":1}', keyed("k-9"))).body.reason).toBe("replayed");
+    expect((await fixture.node.call("POST", `/v1/stimuli/${dead[2].id}/replay`)).body.reason).toBe("replayed");
   });
 
   test("of what is only acknowledged counts at once", async () => {

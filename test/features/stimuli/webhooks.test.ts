@@ -10,6 +10,8 @@ beforeAll(async () => {
     SVC_WEBHOOK_SECRET_MY_CI_X: secret,
     SVC_WEBHOOK_SECRET_BARE: secret,
     SVC_WEBHOOK_SECRET_NOISY: secret,
+    // Clients of these tests say by X-Forwarded-For who they are.
+    SVC_TRUSTED_PROXIES: "127.0.0.0/8",
   });
   await fixture.workflow("on-ci");
   await fixture.route({ source: "ci", workflow: "on-ci" });
@@ -180,15 +182,32 @@ describe("a delivery is turned away", () => {
     expect((await fixture.hook("shut", body, { signature: signed(body, "wrong") })).status).toBe(401);
   });
 
-  test("once 30 signatures of its source were wrong within a minute", async () => {
-    const wrong = () => fixture.hook("noisy", body, { signature: signed(body, "wrong") });
-    const first = await Promise.all(Array.from({ length: 30 }, wrong));
+  test("once 30 signatures were wrong within a minute, unless its own is right", async () => {
+    await fixture.workflow("on-noise");
+    const { id } = await fixture.route({ source: "noisy", workflow: "on-noise", secret });
+    const from = (client: string) => ({ "X-Forwarded-For": `203.0.113.200, ${client}` });
+    const wrong = (client = "192.0.2.1", place = "noisy", content = body) =>
+      fixture.hook(place, content, { signature: signed(content, "wrong"), headers: from(client) });
+    const first = await Promise.all(Array.from({ length: 30 }, () => wrong()));
     expect(new Set(first.map(({ status }) => status))).toEqual(new Set([401]));
     const next = await wrong();
     expect([next.status, next.body.code]).toEqual([429, "rate_limited"]);
     expect(Number(next.headers.get("retry-after"))).toBeGreaterThan(0);
-    expect((await fixture.hook("noisy", body)).status).toBe(429);
-    expect((await fixture.hook("ci", body)).status).toBe(200);
+    // Others behind the same balancer, other sources and the source's own URL are not concerned.
+    expect((await wrong("192.0.2.2")).status).toBe(401);
+    expect((await wrong("192.0.2.1", "ci")).status).toBe(401);
+    expect((await wrong("192.0.2.1", `noisy/${id}`)).status).toBe(401);
+    const right = (content: string) => fixture.hook("noisy", content, { headers: from("192.0.2.1") });
+    expect((await right(body)).status).toBe(200);
+    expect((await right("x".repeat(65_536))).status).toBe(200);
+    // Large bodies of such a client are not read.
+    const large = await right("x".repeat(65_537));
+    expect([large.status, large.body.code]).toEqual([429, "rate_limited"]);
+    const head = `POST /v1/webhooks/noisy HTTP/1.1\r\nHost: localhost\r\nX-Svc-Signature: ${vector}\r\nX-Forwarded-For: 192.0.2.1\r\n`;
+    const chunk = `10000\r\n${"x".repeat(65_536)}\r\n`;
+    const chunked = [`${head}Transfer-Encoding: chunked\r\n\r\n`, chunk, chunk];
+    expect(parseAnswer(await rawRequest(fixture.node.port, chunked))).toMatchObject({ status: 429 });
+    expect((await fixture.hook("noisy", "x".repeat(65_537))).status).toBe(200);
   });
 
   test("once the tenant's rate is used up: nothing is stored, the key stays free", async () => {

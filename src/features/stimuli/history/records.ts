@@ -87,9 +87,9 @@ export function historyRecords(sql: Sql) {
 
     /** What a replay of it repeats. */
     async stored(tenant: string, id: string): Promise<StoredArrival | null> {
-      const [row] = await sql<(FullStimulusRow & { acknowledge: Arrival["acknowledge"] })[]>`
+      const [row] = await sql<(FullStimulusRow & { readonly guard: string | null })[]>`
         select source, content, content_encoding, content_type, content_size, content_sha256, headers,
-          headers_truncated, idempotency_key from stimuli where tenant = ${tenant} and id = ${id}`;
+          headers_truncated, idempotency_key, encode(guard_digest, 'hex') as guard from stimuli where tenant = ${tenant} and id = ${id}`;
       if (row === undefined) return null;
       return {
         tenant,
@@ -102,6 +102,7 @@ export function historyRecords(sql: Sql) {
         headers: JSON.parse(row.headers) as Record<string, string>,
         headersTruncated: row.headers_truncated,
         key: row.idempotency_key,
+        guard: row.guard,
       };
     },
 

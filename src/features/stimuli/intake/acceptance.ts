@@ -18,6 +18,8 @@ export interface Holder {
   readonly acknowledge: string;
   /** Of the run it started; null: none yet. */
   readonly executionId: string | null;
+  /** What of the two it holds. */
+  readonly by: "key" | "signed bytes";
 }
 
 export type AcceptOutcome = { readonly accepted: Stimulus } | { readonly duplicateOf: Holder };
@@ -32,12 +34,12 @@ export interface AcceptanceOptions {
 export interface Acceptance {
   /**
    * Accepts a stimulus, or says who holds its key.
-   * @param claims whether the key is claimed; a forced replay leaves it to its holder
+   * @param claims whether key and signed bytes are claimed; a forced replay leaves them to their holder
    * @throws Problem 503 `stimulus_service_unavailable`; nothing was accepted then, or that is unknown
    */
   accept(arrival: Arrival, claims?: boolean): Promise<AcceptOutcome>;
-  /** Which stimulus holds a key now; null: none. */
-  holder(arrival: Pick<Arrival, "tenant" | "source" | "key">): Promise<Holder | null>;
+  /** Which stimulus holds the key now, else the signed bytes; null: none. */
+  holder(arrival: Pick<Arrival, "tenant" | "source" | "key" | "guard">): Promise<Holder | null>;
 }
 
 /** Rows of one statement, and the characters their contents may have together. */
@@ -53,10 +55,17 @@ export const leaseMs = 12_000;
 /** Keys are held for a day from the first acceptance (docs/reference/stimuli.md). */
 export const keptMs = 86_400_000;
 
-interface Waiting {
-  readonly stimulus: Stimulus;
-  /** Hex; empty: no key is claimed. */
+/** What a stimulus claims: its key, its signed bytes, or nothing. */
+interface Claim {
+  readonly stimulus: Pick<Stimulus, "tenant" | "source">;
+  /** Hex, of the key, else of the signed bytes; empty: nothing is claimed. */
   readonly digest: string;
+  /** Hex, of the signed bytes; empty: they may be repeated. */
+  readonly guard: string;
+}
+
+interface Waiting extends Claim {
+  readonly stimulus: Stimulus;
   tries: number;
   readonly resolve: (acceptance: AcceptOutcome) => void;
   readonly reject: (error: unknown) => void;
@@ -72,7 +81,7 @@ export function createAcceptance({ sql, now, newId }: AcceptanceOptions): Accept
     return new Promise((resolve, reject) => {
       waiting.push({
         stimulus: newStimulus(arrival, newId(), newId(), now()),
-        digest: claims && arrival.key !== null ? digestOf(arrival.key) : "",
+        ...claimOf(arrival, claims),
         tries: 0,
         resolve,
         reject,
@@ -133,25 +142,27 @@ export function createAcceptance({ sql, now, newId }: AcceptanceOptions): Accept
   }
 
   async function tellHolders(refused: readonly Waiting[]): Promise<void> {
-    const holders = await holdersOf(sql, refused);
+    const since = now() - keptMs;
+    const holders = await holdersOf(sql, refused, since);
+    const free = refused.filter((one) => !holders.has(nameOf(one)));
+    if (free.length > 0) await releaseExpired(sql, free, since);
     for (const one of refused) {
-      const holder = holders.get(nameOf(one.stimulus, one.digest));
+      const holder = holders.get(nameOf(one));
       if (holder !== undefined) one.resolve({ duplicateOf: holder });
-      // Let go between the two statements: it may be had now.
+      // Expired, or let go between the two statements: it may be had now.
       else if (++one.tries < maxTries) waiting.push(one);
       else one.reject(unavailable());
     }
   }
 
-  const holderOf = gather(
-    // A key that has expired is free, though its row may not be erased yet.
-    (asked: readonly Named[]) => holdersOf(sql, asked, now() - keptMs),
-    ({ stimulus, digest }) => nameOf(stimulus, digest),
-  );
+  // A key that has expired is free, though its row may not be erased yet.
+  const holderOf = gather((asked: readonly Claim[]) => holdersOf(sql, asked, now() - keptMs), nameOf);
   return {
     accept,
-    holder: async ({ tenant, source, key }) =>
-      key === null ? null : holderOf({ stimulus: { tenant, source }, digest: digestOf(key) }),
+    async holder(arrival) {
+      const claim = { stimulus: arrival, ...claimOf(arrival, true) };
+      return claim.digest === "" ? null : holderOf(claim);
+    },
   };
 }
 
@@ -163,31 +174,40 @@ function newStimulus(arrival: Arrival, id: string, executionId: string, received
 
 const digestOf = (key: string): string => createHash("sha256").update(key).digest("hex");
 
-const nameOf = ({ tenant, source }: Pick<Stimulus, "tenant" | "source">, digest: string): string =>
-  `${tenant} ${source} ${digest}`;
+function claimOf({ key, guard }: Pick<Arrival, "key" | "guard">, claims: boolean): Pick<Claim, "digest" | "guard"> {
+  if (!claims) return { digest: "", guard: "" };
+  return { digest: key === null ? (guard ?? "") : digestOf(key), guard: guard ?? "" };
+}
 
-/** The statement of an acceptance. Keys are claimed in one order, so that two nodes with the same keys do not deadlock. */
+const nameOf = ({ stimulus: { tenant, source }, digest, guard }: Claim): string =>
+  `${tenant} ${source} ${digest} ${guard}`;
+
+/**
+ * The statement of an acceptance. Keys are claimed in one order, so that two nodes with the same keys do not deadlock.
+ * Where equal signed bytes are a repeat, the row of the key stands for both: one that conflicts with either is not written.
+ */
 const insertText = `
 with arrived as (
   select * from unnest($1::text[], $2::uuid[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[],
     $9::int[], $10::text[], $11::text[], $12::text[], $13::text[], $14::text[], $15::text[], $16::text[], $17::uuid[],
-    $18::int[], $19::bigint[], $20::text[], $21::text[], $22::text[], $23::text[], $24::text[], $25::text[])
+    $18::int[], $19::bigint[], $20::text[], $21::text[], $22::text[], $23::text[], $24::text[], $25::text[],
+    $26::text[], $27::text[])
     as a (tenant, id, source, channel, acknowledge, content, content_encoding, content_type, content_size,
       content_sha256, headers, headers_truncated, idempotency_key, key_digest, source_id, override, run_id,
       attempts, received_at, replay_of, received_by_kind, received_by_sub, has_key,
-      received_by_email, received_by_tier)
+      received_by_email, received_by_tier, guard_digest, signed_digest)
 ), claimed as (
-  insert into stimulus_keys (tenant, source, key_digest, stimulus_id, accepted_at)
-  select tenant, source, decode(key_digest, 'hex'), id, to_timestamp(received_at / 1000.0) from arrived
+  insert into stimulus_keys (tenant, source, key_digest, guard_digest, stimulus_id, accepted_at)
+  select tenant, source, decode(key_digest, 'hex'), decode(nullif(guard_digest, ''), 'hex'), id,
+    to_timestamp(received_at / 1000.0) from arrived
   where key_digest <> '' order by tenant, source, key_digest
-  on conflict (tenant, source, key_digest) do update
-    set stimulus_id = excluded.stimulus_id, accepted_at = excluded.accepted_at
-    where stimulus_keys.accepted_at <= excluded.accepted_at - interval '${keptMs} milliseconds'
+  on conflict do nothing
   returning stimulus_id
 )
 insert into stimuli (tenant, id, source, channel, acknowledge, content, content_encoding, content_type, content_size,
   content_sha256, headers, headers_truncated, idempotency_key, source_id, override, run_id, attempts,
-  due_at, replay_of, received_by_kind, received_by_sub, received_by_email, received_by_tier, received_at, last_event_at)
+  due_at, replay_of, received_by_kind, received_by_sub, received_by_email, received_by_tier, received_at, last_event_at,
+  guard_digest)
 select tenant, id, source, channel, acknowledge, content, content_encoding, nullif(content_type, ''), content_size,
   content_sha256, headers, headers_truncated = 't', case when has_key = 't' then idempotency_key end,
   nullif(source_id, '')::uuid, nullif(override, '')::jsonb, run_id, attempts,
@@ -195,7 +215,7 @@ select tenant, id, source, channel, acknowledge, content, content_encoding, null
     else interval '0' end,
   nullif(replay_of, '')::uuid, received_by_kind, received_by_sub, nullif(received_by_email, ''),
   nullif(received_by_tier, ''), to_timestamp(received_at / 1000.0),
-  to_timestamp(received_at / 1000.0)
+  to_timestamp(received_at / 1000.0), decode(nullif(signed_digest, ''), 'hex')
 from arrived where key_digest = '' or id in (select stimulus_id from claimed)
 returning id`;
 
@@ -231,55 +251,80 @@ async function insert(sql: Sql, batch: readonly Waiting[]): Promise<ReadonlySet<
       of(({ key }) => (key === null ? "f" : "t")),
       of(({ receivedBy }) => receivedBy.email ?? ""),
       of(({ receivedBy }) => receivedBy.tier ?? ""),
+      texts(batch.map(({ guard }) => guard)),
+      of(({ guard }) => guard ?? ""),
     ],
     { prepare: true },
   );
   return new Set(found.map(({ id }) => id));
 }
 
-interface Named {
-  readonly stimulus: Pick<Stimulus, "tenant" | "source">;
-  readonly digest: string;
-}
-
-/** @param after when keys must have been accepted to count, Unix milliseconds; absent: whenever it was */
-async function holdersOf(sql: Sql, asked: readonly Named[], after = 0): Promise<ReadonlyMap<string, Holder>> {
-  const rows = await sql.unsafe<
-    {
-      tenant: string;
-      source: string;
-      digest: string;
-      id: string;
-      status: string;
-      acknowledge: string;
-      run_id: string;
-    }[]
-  >(
-    `select k.tenant, k.source, encode(k.key_digest, 'hex') as digest, s.id, s.status, s.acknowledge, s.run_id
-     from unnest($1::text[], $2::text[], $3::text[]) as u (tenant, source, digest)
-     join stimulus_keys k on k.tenant = u.tenant and k.source = u.source and k.key_digest = decode(u.digest, 'hex')
-     join stimuli s on s.tenant = k.tenant and s.id = k.stimulus_id
-     where k.accepted_at > $4`,
-    [
-      texts(asked.map(({ stimulus }) => stimulus.tenant)),
-      texts(asked.map(({ stimulus }) => stimulus.source)),
-      texts(asked.map(({ digest }) => digest)),
-      new Date(after),
-    ],
+/**
+ * Who holds what is claimed, by name: the key's holder, else that of the signed bytes.
+ * @param after when it must have been accepted to count, Unix milliseconds
+ */
+async function holdersOf(sql: Sql, asked: readonly Claim[], after: number): Promise<ReadonlyMap<string, Holder>> {
+  const rows = await sql.unsafe<HolderRow[]>(
+    `with asked as (select * from unnest($1::text[], $2::text[], $3::text[], $4::text[]) as u (tenant, source, digest, guard)),
+     held as (
+       select u.digest, u.guard, k.tenant, k.source, k.stimulus_id, k.accepted_at, 'key' as by from asked u
+       join stimulus_keys k on k.tenant = u.tenant and k.source = u.source and k.key_digest = decode(u.digest, 'hex')
+       union all
+       select u.digest, u.guard, k.tenant, k.source, k.stimulus_id, k.accepted_at, 'signed bytes' as by from asked u
+       join stimulus_keys k on k.tenant = u.tenant and k.source = u.source and k.guard_digest = decode(u.guard, 'hex')
+       where u.guard <> '')
+     select h.tenant, h.source, h.digest, h.guard, h.by, s.id, s.status, s.acknowledge, s.run_id
+     from held h join stimuli s on s.tenant = h.tenant and s.id = h.stimulus_id
+     where h.accepted_at > $5 order by h.by desc`,
+    [...claimTexts(asked), new Date(after)],
     { prepare: true },
   );
+  // A key's holder comes last, and counts. One without a key lies under its signed bytes in both columns.
   return new Map(
     rows.map((row) => [
-      nameOf(row, row.digest),
+      nameOf({ stimulus: row, digest: row.digest, guard: row.guard }),
       {
         stimulusId: row.id,
         status: row.status,
         acknowledge: row.acknowledge,
         executionId: row.status === "classified" ? row.run_id : null,
+        by: row.digest === row.guard ? "signed bytes" : row.by,
       },
     ]),
   );
 }
+
+interface HolderRow {
+  readonly tenant: string;
+  readonly source: string;
+  readonly digest: string;
+  readonly guard: string;
+  readonly by: Holder["by"];
+  readonly id: string;
+  readonly status: string;
+  readonly acknowledge: string;
+  readonly run_id: string;
+}
+
+/** Lets go of what was claimed before `since` (Unix milliseconds) and is in the way. */
+async function releaseExpired(sql: Sql, asked: readonly Claim[], since: number): Promise<void> {
+  const parameters = [...claimTexts(asked), new Date(since)];
+  const asking = "unnest($1::text[], $2::text[], $3::text[], $4::text[]) as u (tenant, source, digest, guard)";
+  const expired = "k.tenant = u.tenant and k.source = u.source and k.accepted_at <= $5";
+  for (const held of [
+    "k.key_digest = decode(u.digest, 'hex')",
+    "k.guard_digest = decode(nullif(u.guard, ''), 'hex')",
+  ]) {
+    await sql.unsafe(`delete from stimulus_keys k using ${asking} where ${expired} and ${held}`, parameters);
+  }
+}
+
+const claimTexts = (asked: readonly Claim[]): string[] => [
+  texts(asked.map(({ stimulus }) => stimulus.tenant)),
+  texts(asked.map(({ stimulus }) => stimulus.source)),
+  texts(asked.map(({ digest }) => digest)),
+  texts(asked.map(({ guard }) => guard)),
+];
 
 export const unavailable = (): Problem =>
   new Problem("stimulus_service_unavailable", "Stimuli cannot be accepted now", {}, { "Retry-After": "1" });

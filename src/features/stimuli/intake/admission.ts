@@ -132,19 +132,20 @@ function unlessStoreIsAway(error: unknown): false {
   return false;
 }
 
-function duplicate({ stimulusId, executionId, status }: Holder): Problem {
-  return new Problem("idempotent_duplicate", "This key was already processed", {
-    original_stimulus_id: stimulusId,
-    workflow_execution_id: executionId,
-    status,
-  });
+function duplicate(holder: Holder): Problem {
+  const what = holder.by === "key" ? "This key" : "This signed delivery";
+  return new Problem("idempotent_duplicate", `${what} was already processed`, original(holder));
 }
 
-function inProgress({ stimulusId, executionId, status }: Holder): Problem {
-  return new Problem(
-    "idempotent_duplicate",
-    "This key is being processed",
-    { original_stimulus_id: stimulusId, workflow_execution_id: executionId, status, in_progress: true },
-    { "Retry-After": "5" },
-  );
+function inProgress(holder: Holder): Problem {
+  const what = holder.by === "key" ? "This key" : "This signed delivery";
+  const extras = { ...original(holder), in_progress: true };
+  return new Problem("idempotent_duplicate", `${what} is being processed`, extras, { "Retry-After": "5" });
 }
+
+const original = ({ stimulusId, executionId, status, by }: Holder) => ({
+  original_stimulus_id: stimulusId,
+  workflow_execution_id: executionId,
+  status,
+  ...(by === "key" ? {} : { reason: "replayed" }),
+});

@@ -5,8 +5,9 @@ import { invalidAt, Problem } from "../../../../actors/kernel/problem.ts";
 import { contentOf } from "../../../../actors/stimulus/content.ts";
 import { parseSource } from "../../../../actors/stimulus/routing.ts";
 import { type Arrival, receiverOf } from "../../../../actors/stimulus/stimulus.ts";
-import { prefersAsync } from "../../../http/preferences.ts";
+import type { Sources } from "../sources/port.ts";
 import { checkedKey } from "./acceptance.ts";
+import { acknowledgement } from "./acknowledgement.ts";
 import { maxContentBytes } from "./webhooks.ts";
 
 export interface ApiStimulus {
@@ -15,8 +16,13 @@ export interface ApiStimulus {
   readonly idempotency_key?: string | null;
 }
 
-/** Without the configured source, which is looked up as it is taken in. @throws Problem 413, 422 */
-export function arrivalOf(body: ApiStimulus, headers: Headers, tenant: string, identity: Identity): Arrival {
+/** With the configured source that it comes through; one that is disabled counts as absent. @throws Problem 413, 422 */
+export async function arrivalOf(
+  body: ApiStimulus,
+  headers: Headers,
+  { tenant, identity }: { readonly tenant: string; readonly identity: Identity },
+  sourceOf: Sources["sourceOf"],
+): Promise<Arrival> {
   const source = parseSource(body.source);
   if (source === null) {
     const rule = "must be 1–128 printable ASCII characters without / ? # % and blanks, first one alphanumeric";
@@ -24,11 +30,14 @@ export function arrivalOf(body: ApiStimulus, headers: Headers, tenant: string, i
   }
   const { bytes, isText } = contentBytes(body.content);
   const { content, encoding } = contentOf(bytes);
+  const key = keyOf(body, headers);
+  const found = await sourceOf(tenant, source);
+  const registered = found?.enabled ? found : null;
   return {
     tenant,
     source,
     channel: "api",
-    acknowledge: prefersAsync(headers) ? "received" : "routed",
+    acknowledge: acknowledgement(headers, registered),
     content,
     contentEncoding: encoding,
     contentType: isText ? null : "application/json",
@@ -36,8 +45,9 @@ export function arrivalOf(body: ApiStimulus, headers: Headers, tenant: string, i
     contentSha256: createHash("sha256").update(bytes).digest("hex"),
     headers: {},
     headersTruncated: false,
-    key: keyOf(body, headers),
-    sourceId: null,
+    key,
+    guard: null,
+    sourceId: registered?.id ?? null,
     override: null,
     replayOf: null,
     receivedBy: receiverOf(identity),

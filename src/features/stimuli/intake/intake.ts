@@ -13,6 +13,8 @@ import type { Received, Routed } from "./schema.ts";
 export interface IntakeOptions extends AdmissionOptions {
   readonly processStimulus: Processor;
   readonly sourceOf: Sources["sourceOf"];
+  /** Notes that a source brought something. */
+  readonly received: Sources["received"];
   /** Wakes the worker that processes what was only acknowledged. */
   readonly wake: () => void;
   readonly report: (event: string, facts: Record<string, unknown>) => void;
@@ -41,17 +43,12 @@ export function createIntake(options: IntakeOptions): Intake {
     return answer(stimulus, processed.settlement, headers);
   }
 
-  /** With the configured source that it came through; a caller who posts a stimulus names none. */
-  async function withSource(arrival: Arrival): Promise<Arrival> {
-    if (arrival.channel !== "api") return arrival;
-    const registered = await options.sourceOf(arrival.tenant, arrival.source);
-    return registered?.enabled ? { ...arrival, sourceId: registered.id } : arrival;
-  }
-
-  return async (message, force = false) => {
-    const arrival = await withSource(message);
+  return async (arrival, force = false) => {
     const use = await rateUse(options.sourceOf, arrival);
     const { stimulus, headers } = await admit(arrival, use, force);
+    if (arrival.sourceId !== null && arrival.channel !== "replay") {
+      options.received({ tenant: arrival.tenant, id: arrival.sourceId }, stimulus.receivedAt);
+    }
     options.report("stimulus_received", { tenant: stimulus.tenant, stimulus_id: stimulus.id, source: stimulus.source });
     if (stimulus.acknowledge === "routed") return route(stimulus, headers);
     backlog.added(stimulus.tenant);

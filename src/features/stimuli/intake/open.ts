@@ -68,6 +68,7 @@ export function openStimuli(options: StimuliOptions) {
     watch,
     limiter,
     sourceOf: options.sources.sourceOf,
+    received: options.sources.received,
     duplicate: records.duplicate,
     wake: worker.wake,
     report,
@@ -87,6 +88,7 @@ export function openStimuli(options: StimuliOptions) {
     records,
     intake,
     deliver,
+    sourceOf: options.sources.sourceOf,
     async underWay<T>(work: () => Promise<T>, stopping: AbortSignal): Promise<T> {
       accepting++;
       try {

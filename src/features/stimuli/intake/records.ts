@@ -80,7 +80,8 @@ export function stimulusRecords(sql: Sql, now: () => number) {
         update stimuli s set due_at = ${new Date(at + leaseMs)}, attempts = s.attempts + 1
         from taken t where s.tenant = t.tenant and s.id = t.id
         returning s.tenant, s.id, s.source, s.channel, s.acknowledge, s.content, s.content_encoding, s.content_type,
-          s.content_size, s.content_sha256, s.headers, s.headers_truncated, s.idempotency_key, s.source_id, s.override,
+          s.content_size, s.content_sha256, s.headers, s.headers_truncated, s.idempotency_key,
+          encode(s.guard_digest, 'hex') as guard, s.source_id, s.override,
           s.run_id, s.router_execution_id, s.attempts, s.replay_of, s.received_by_kind, s.received_by_sub,
           s.received_by_email, s.received_by_tier, s.received_at`;
       return rows.sort((one, other) => (one.id < other.id ? -1 : 1)).map(drivenStimulus);
@@ -185,6 +186,7 @@ interface DrivenRow {
   readonly headers: string;
   readonly headers_truncated: boolean;
   readonly idempotency_key: string | null;
+  readonly guard: string | null;
   readonly source_id: string | null;
   readonly override: Stimulus["override"];
   readonly run_id: string;
@@ -213,6 +215,7 @@ function drivenStimulus(row: DrivenRow): Stimulus {
     headers: JSON.parse(row.headers) as Record<string, string>,
     headersTruncated: row.headers_truncated,
     key: row.idempotency_key,
+    guard: row.guard,
     sourceId: row.source_id,
     override: row.override,
     executionId: row.run_id,

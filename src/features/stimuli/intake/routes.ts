@@ -1,7 +1,9 @@
 /** Where stimuli come in: posted by callers of the API, and delivered to webhooks. */
 import { Type } from "@sinclair/typebox";
+import { prefersAsync } from "../../../http/preferences.ts";
 import { definePublicRoute, defineRoute, jsonBody, type OpenCall, type Route, reply } from "../../../http/route.ts";
 import { Handshake } from "../sources/feature.ts";
+import type { Sources } from "../sources/port.ts";
 import { arrivalOf } from "./api-stimulus.ts";
 import type { Intake, IntakeAnswer } from "./intake.ts";
 import type { Drain } from "./processing/drain.ts";
@@ -11,6 +13,7 @@ import type { Deliver } from "./webhooks.ts";
 export interface IntakeRouteOptions {
   readonly intake: Intake;
   readonly deliver: Deliver;
+  readonly sourceOf: Sources["sourceOf"];
   /**
    * Told of every delivery under way, so that what runs in the background makes room.
    * @throws Problem 503 when the node leaves before the work is done
@@ -26,7 +29,7 @@ const timeoutSeconds = 170;
 /** Which names a source may have is checked first of all when a message is taken in. */
 const Source = Type.String({ "x-code": "invalid_source", "x-message": "This is no name of a source" });
 
-export function intakeRoutes({ intake, deliver, underWay }: IntakeRouteOptions): Route[] {
+export function intakeRoutes({ intake, deliver, sourceOf, underWay }: IntakeRouteOptions): Route[] {
   const hook = {
     method: "POST",
     tag: "webhooks",
@@ -50,7 +53,7 @@ export function intakeRoutes({ intake, deliver, underWay }: IntakeRouteOptions):
       responses: { 200: Routed, 202: Received },
       timeoutSeconds,
       handler: async ({ body, identity, tenant, stopping, request: { headers } }) => {
-        const arrival = arrivalOf(body, headers, tenant, identity);
+        const arrival = await arrivalOf(body, headers, { tenant, identity }, sourceOf);
         return answered(await underWay(() => intake(arrival), stopping), headers);
       },
     }),
@@ -73,6 +76,6 @@ export function intakeRoutes({ intake, deliver, underWay }: IntakeRouteOptions):
 
 function answered(taken: IntakeAnswer, headers: Headers) {
   if (taken.status === 200) return reply(200, taken.body, taken.headers);
-  const applied = headers.has("prefer") ? { "Preference-Applied": "respond-async" } : {};
+  const applied = prefersAsync(headers) ? { "Preference-Applied": "respond-async" } : {};
   return reply(202, taken.body, { ...taken.headers, ...applied });
 }

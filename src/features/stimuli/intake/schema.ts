@@ -32,7 +32,10 @@ export const StimulusHeaders = Type.Object({
   "x-idempotency-key": Type.Optional(Type.String({ description: "Where the body names no key" })),
   "idempotency-key": Type.Optional(Type.String({ description: "Where neither is given" })),
   prefer: Type.Optional(
-    Type.String({ description: "`respond-async`: 202 once it is stored; it is routed in the background" }),
+    Type.String({
+      description:
+        "`respond-async`: 202 once it is stored, it is routed in the background; `wait=<seconds>`: the answer waits for the run; otherwise as the source says",
+    }),
   ),
 });
 

@@ -1,18 +1,25 @@
 /** One delivery to a webhook's URL, checked in the order of docs/reference/stimuli.md and handed on. */
 import { createHash } from "node:crypto";
+import type { Json } from "../../../../actors/kernel/json.ts";
 import { Problem } from "../../../../actors/kernel/problem.ts";
 import { contentOf, payloadOf } from "../../../../actors/stimulus/content.ts";
 import { forwardedHeaders } from "../../../../actors/stimulus/headers.ts";
 import { isReservedSource, parseSource } from "../../../../actors/stimulus/routing.ts";
 import type { Arrival } from "../../../../actors/stimulus/stimulus.ts";
 import { announcedLength, readRaw, requireLength } from "../../../http/body.ts";
-import { prefersAsync } from "../../../http/preferences.ts";
 import type { Incoming } from "../../../http/route.ts";
 import { requireActive, type Tenants } from "../../../identity/tenants.ts";
 import type { FailedVerifications, Handshake } from "../sources/feature.ts";
-import { readSignatures, type SignedCandidate, verifySignatures } from "../sources/feature.ts";
+import {
+  guardsReplays,
+  readSignatures,
+  type Sender,
+  type SignedCandidate,
+  verifySignatures,
+} from "../sources/feature.ts";
 import type { Candidate, Sources } from "../sources/port.ts";
 import { checkedKey } from "./acceptance.ts";
+import { acknowledgement } from "./acknowledgement.ts";
 import type { BodyBudget } from "./body-budget.ts";
 import type { Intake, IntakeAnswer } from "./intake.ts";
 
@@ -30,6 +37,8 @@ export interface WebhookOptions {
 
 /** A hook's body, and a stimulus's content, bytes. */
 export const maxContentBytes = 1_048_576;
+/** A hook's body is no larger from a sender who has had its failures of the minute, bytes. */
+const exhaustedBodyBytes = 65_536;
 /** The body has arrived by then, ms. */
 const bodyDeadlineMs = 15_000;
 /** Of a content type that is kept. */
@@ -56,21 +65,37 @@ export function createWebhooks(options: WebhookOptions): Deliver {
     return [own];
   }
 
-  async function bodyOf(request: Request, client: string): Promise<Uint8Array> {
-    const release = options.budget.hold(client, announcedLength(request) ?? maxContentBytes);
+  async function bodyOf(request: Request, client: string, limit: number): Promise<Uint8Array> {
+    const release = options.budget.hold(client, announcedLength(request) ?? limit);
     try {
-      return await readRaw(request, { limit: maxContentBytes, deadlineMs: bodyDeadlineMs, broken: "body_read_error" });
+      return await readRaw(request, { limit, deadlineMs: bodyDeadlineMs, broken: "body_read_error" });
     } finally {
       release();
     }
   }
 
-  async function verified(client: string, source: string, read: readonly SignedCandidate[], body: Uint8Array) {
+  /** @param exhausted what the sender is refused with, who has had its failures of the minute; null: it has not */
+  async function bodyOfSender(request: Request, client: string, exhausted: Problem | null): Promise<Uint8Array> {
+    if (exhausted === null) return bodyOf(request, client, maxContentBytes);
+    try {
+      return await bodyOf(request, client, exhaustedBodyBytes);
+    } catch (error) {
+      throw error instanceof Problem && error.code === "body_too_large" ? exhausted : error;
+    }
+  }
+
+  async function verified(
+    sender: Sender,
+    read: readonly SignedCandidate[],
+    body: Uint8Array,
+    exhausted: Problem | null,
+  ): Promise<SignedCandidate> {
     try {
       return verifySignatures(read, body, now());
     } catch (error) {
-      if (error instanceof Problem && error.code === "invalid_signature") await failed.count(client, source);
-      throw error;
+      if (!(error instanceof Problem) || error.code !== "invalid_signature") throw error;
+      await failed.count(sender);
+      throw exhausted ?? error;
     }
   }
 
@@ -81,50 +106,32 @@ export function createWebhooks(options: WebhookOptions): Deliver {
     if (registered?.enabled === false) throw new Problem("route_disabled", "This source route is disabled");
   }
 
+  /** The body, once its signature is right. @throws Problem as rows 2 to 9 of the table say */
+  async function authenticated(request: Request, sender: Sender): Promise<Authenticated> {
+    const { source, sourceId } = sender;
+    const exhausted = failed.exhausted(sender);
+    if (exhausted !== null && (announcedLength(request) ?? 0) > exhaustedBodyBytes) throw exhausted;
+    requireLength(request, maxContentBytes);
+    const read = readSignatures(await candidatesOf(source, sourceId), request.headers);
+    const body = await bodyOfSender(request, sender.address ?? "", exhausted);
+    return { ...(await verified(sender, read, body, exhausted)), body };
+  }
+
   async function take({ request, address }: Parameters<Deliver>[0], path: Parameters<Deliver>[1]): Promise<Delivered> {
     const source = parseSource(path.source);
     if (source === null) throw new Problem("invalid_source", "This is no name of a source");
     if (isReservedSource(source)) throw new Problem("not_found", "There is nothing here");
-    const client = address ?? "";
-    failed.check(client, source);
-    requireLength(request, maxContentBytes);
-    const { headers } = request;
-    const read = readSignatures(await candidatesOf(source, path.sourceId), headers);
-    const body = await bodyOf(request, client);
-    const { candidate, preset, signed } = await verified(client, source, read, body);
+    const sourceId = path.sourceId?.toLowerCase() ?? null;
+    const delivery = await authenticated(request, { address, source, sourceId });
+    const { candidate, preset, body } = delivery;
     await requireOpen(candidate);
-    const { content, encoding } = contentOf(body);
+    const { headers } = request;
+    const text = contentOf(body);
     const contentType = contentTypeOf(headers);
-    const payload = preset.readsPayload && encoding === "utf-8" ? payloadOf(content, contentType) : null;
+    const payload = preset.readsPayload && text.encoding === "utf-8" ? payloadOf(text.content, contentType) : null;
     const handshake = preset.handshake(headers, payload);
     if (handshake !== null) return { handshake };
-    const { registered, tenant } = candidate;
-    const digest = createHash("sha256").update(body).digest("hex");
-    const forwarded = forwardedHeaders(headers, registered?.forwardHeaders ?? ["*"]);
-    const arrival: Arrival = {
-      tenant,
-      source,
-      channel: "webhook",
-      acknowledge: prefersAsync(headers) ? "received" : (registered?.acknowledge ?? "routed"),
-      content,
-      contentEncoding: encoding,
-      contentType,
-      contentSize: body.byteLength,
-      contentSha256: digest,
-      headers: forwarded.headers,
-      headersTruncated: forwarded.truncated,
-      key:
-        checkedKey("X-Idempotency-Key", headers.get("x-idempotency-key")) ??
-        preset.key(signed, headers, payload) ??
-        (registered?.idempotencyFallback === "body_sha256" ? digest : null),
-      sourceId: registered?.id ?? null,
-      override: null,
-      replayOf: null,
-      receivedBy: { kind: "webhook", sub: `webhook:${source}`, email: null, tier: null },
-    };
-    const answer = await options.intake(arrival);
-    if (registered !== null) sources.received(registered, now());
-    return answer;
+    return options.intake(arrivalOf(delivery, headers, { ...text, contentType, payload }));
   }
 
   return async (incoming, path) => {
@@ -135,6 +142,56 @@ export function createWebhooks(options: WebhookOptions): Deliver {
       throw error;
     }
   };
+}
+
+interface Authenticated extends SignedCandidate {
+  readonly body: Uint8Array;
+}
+
+interface Content extends ReturnType<typeof contentOf> {
+  readonly contentType: string | null;
+  readonly payload: Json;
+}
+
+function arrivalOf(delivery: Authenticated, headers: Headers, { content, encoding, contentType, payload }: Content) {
+  const { candidate, body } = delivery;
+  const { registered, tenant, source } = candidate;
+  const digest = createHash("sha256").update(body).digest("hex");
+  const forwarded = forwardedHeaders(headers, registered?.forwardHeaders ?? ["*"]);
+  const arrival: Arrival = {
+    tenant,
+    source,
+    channel: "webhook",
+    acknowledge: acknowledgement(headers, registered),
+    content,
+    contentEncoding: encoding,
+    contentType,
+    contentSize: body.byteLength,
+    contentSha256: digest,
+    headers: forwarded.headers,
+    headersTruncated: forwarded.truncated,
+    key: keyOf(delivery, headers, payload) ?? (registered?.idempotencyFallback === "body_sha256" ? digest : null),
+    guard: isGuarded(delivery) ? signedDigest(delivery) : null,
+    sourceId: registered?.id ?? null,
+    override: null,
+    replayOf: null,
+    receivedBy: { kind: "webhook", sub: `webhook:${source}`, email: null, tier: null },
+  };
+  return arrival;
+}
+
+/** What is signed comes first: a sender that repeats a captured delivery can change what is not. */
+const keyOf = ({ preset, signed }: Authenticated, headers: Headers, payload: Json): string | null =>
+  preset.signedKey(signed, payload) ??
+  checkedKey("X-Idempotency-Key", headers.get("x-idempotency-key")) ??
+  preset.headerKey(headers);
+
+const isGuarded = ({ candidate: { registered, preset }, signed }: Authenticated): boolean =>
+  guardsReplays(registered ?? { replayGuard: null, preset }, signed.timestamp !== null);
+
+function signedDigest({ signed, body }: Authenticated): string {
+  // Digests of keys lie in the same table; no key begins with NUL.
+  return createHash("sha256").update("\0").update(signed.prefix).update(body).digest("hex");
 }
 
 function contentTypeOf(headers: Headers): string | null {

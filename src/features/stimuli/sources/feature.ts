@@ -16,8 +16,9 @@ import { openFailedVerifications } from "./verification/failed-verifications.ts"
 import { encryptedColumns } from "./verification/secrets.ts";
 
 export { Handshake } from "./presets/preset.ts";
-export type { FailedVerifications } from "./verification/failed-verifications.ts";
+export type { FailedVerifications, Sender } from "./verification/failed-verifications.ts";
 export { readSignatures, type SignedCandidate, verifySignatures } from "./verification/verify.ts";
+export { guardsReplays } from "./wire.ts";
 
 export const sources = defineFeature({
   name: "stimuli/sources",

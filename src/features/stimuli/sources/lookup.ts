@@ -84,7 +84,9 @@ export function createSources({ sql, encryption, environment, findAgent, report,
   function opened(row: SourceRow, at: number): Opened {
     const { keys, until, fault } = keysOf(encryption, environment, row, at);
     const { tenant, source, preset, tolerance_seconds: toleranceSeconds } = row;
-    const candidate = { tenant, source, registered: sourceOfRow(row), preset, toleranceSeconds, secrets: keys };
+    const { require_timestamp: requireTimestamp } = row;
+    const registered = sourceOfRow(row);
+    const candidate = { tenant, source, registered, preset, toleranceSeconds, requireTimestamp, secrets: keys };
     // Kept with the candidate, so that this is found out once as well.
     return { candidate: fault === null || keys.length > 0 ? candidate : { ...candidate, fault }, until };
   }
@@ -92,7 +94,15 @@ export function createSources({ sql, encryption, environment, findAgent, report,
   /** A tenant that a variable alone binds. */
   function bound(tenant: string, source: string): Candidate {
     const secrets = environmentKeys(environment, tenant, source, "svc");
-    return { tenant, source, registered: null, preset: "svc", toleranceSeconds: defaultTolerance, secrets };
+    return {
+      tenant,
+      source,
+      registered: null,
+      preset: "svc",
+      toleranceSeconds: defaultTolerance,
+      requireTimestamp: false,
+      secrets,
+    };
   }
 
   function foundOf(

@@ -17,6 +17,10 @@ export interface StimulusSource {
   readonly enabled: boolean;
   readonly preset: PresetName;
   readonly toleranceSeconds: number;
+  /** Whether equal signed bytes are a repeat under any key; null: as its preset has it. */
+  readonly replayGuard: boolean | null;
+  /** Deliveries without a signed time are refused. */
+  readonly requireTimestamp: boolean;
   readonly acknowledge: Acknowledge;
   readonly idempotencyFallback: "none" | "body_sha256";
   /** Stimuli of this source let through a minute, beside the tenant's own rate; null: no such limit. */
@@ -33,6 +37,7 @@ export interface Candidate {
   readonly registered: StimulusSource | null;
   readonly preset: PresetName;
   readonly toleranceSeconds: number;
+  readonly requireTimestamp: boolean;
   /** Key bytes of the current and of previous secrets; empty: there is none. Never logged. */
   readonly secrets: readonly Uint8Array[];
   /** Why there is none although one is stored: 500 `decryption_failed`. */
@@ -57,6 +62,6 @@ export interface Sources {
   candidate(source: string, sourceId: string): Promise<Candidate | null>;
   sourceOf(tenant: string, source: string): Promise<StimulusSource | null>;
   routerOf(tenant: string): Promise<Router | null>;
-  /** Notes that a delivery was accepted; written down now and then. */
-  received(source: StimulusSource, at: number): void;
+  /** Notes that a stimulus of the source was stored; written down now and then. */
+  received(source: Pick<StimulusSource, "tenant" | "id">, at: number): void;
 }

@@ -17,6 +17,8 @@ export interface SourceRow {
   readonly enabled: boolean;
   readonly preset: PresetName;
   readonly tolerance_seconds: number;
+  readonly replay_guard: boolean | null;
+  readonly require_timestamp: boolean;
   readonly acknowledge: Acknowledge;
   readonly idempotency_fallback: "none" | "body_sha256";
   readonly forward_headers: string[];
@@ -67,7 +69,7 @@ export type SourceRecords = ReturnType<typeof sourceRecords>;
 
 export function sourceRecords(sql: Sql) {
   const columns = sql`r.id, r.tenant, r.source, r.workflow, r.workflow_version, r.enabled, r.preset,
-    r.tolerance_seconds, r.acknowledge, r.idempotency_fallback, r.forward_headers, r.rate_per_minute, r.description, r.secret_version,
+    r.tolerance_seconds, r.replay_guard, r.require_timestamp, r.acknowledge, r.idempotency_fallback, r.forward_headers, r.rate_per_minute, r.description, r.secret_version,
     r.secret, r.previous_secret, r.previous_expires_at, r.last_received_at, r.revision, r.created_at, r.updated_at,
     r.created_by`;
   const rank = sql`(select count(*) < ${bareUrlSources} from (select from stimulus_sources o
@@ -111,10 +113,11 @@ export function sourceRecords(sql: Sql) {
     async insert(tx: Transaction, { id, tenant, settings, secrets, createdBy, at }: NewRow): Promise<void> {
       await tx`
         insert into stimulus_sources (id, tenant, source, workflow, workflow_version, enabled, preset, tolerance_seconds,
-          acknowledge, idempotency_fallback, forward_headers, rate_per_minute, description, secret_version, secret, previous_secret,
+          replay_guard, require_timestamp, acknowledge, idempotency_fallback, forward_headers, rate_per_minute, description, secret_version, secret, previous_secret,
           previous_expires_at, created_at, updated_at, created_by)
         values (${id}, ${tenant}, ${settings.source}, ${settings.workflow}, ${settings.workflowVersion},
-          ${settings.enabled}, ${settings.preset}, ${settings.toleranceSeconds}, ${settings.acknowledge},
+          ${settings.enabled}, ${settings.preset}, ${settings.toleranceSeconds}, ${settings.replayGuard},
+          ${settings.requireTimestamp}, ${settings.acknowledge},
           ${settings.idempotencyFallback}, ${texts(settings.forwardHeaders)}::text[], ${settings.ratePerMinute}, ${settings.description},
           ${secrets.secret_version}, ${secrets.secret}, ${secrets.previous_secret}, ${secrets.previous_expires_at},
           ${at}, ${at}, ${JSON.stringify(createdBy)}::text::jsonb)`;
@@ -131,6 +134,7 @@ export function sourceRecords(sql: Sql) {
       const { count } = await tx`
         update stimulus_sources set workflow = ${settings.workflow}, workflow_version = ${settings.workflowVersion},
           enabled = ${settings.enabled}, preset = ${settings.preset}, tolerance_seconds = ${settings.toleranceSeconds},
+          replay_guard = ${settings.replayGuard}, require_timestamp = ${settings.requireTimestamp},
           acknowledge = ${settings.acknowledge}, idempotency_fallback = ${settings.idempotencyFallback},
           forward_headers = ${texts(settings.forwardHeaders)}::text[], rate_per_minute = ${settings.ratePerMinute},
           description = ${settings.description}, updated_at = ${at}, revision = revision + 1 ${changed}

@@ -26,6 +26,10 @@ const changeable = {
   signature: Type.Optional(Type.Union([Preset, Signature])),
   secret: Type.Optional(Type.Union([NewSecret, Type.Null()], { description: "Write-only; null removes it" })),
   generate_secret: Type.Optional(Type.Boolean()),
+  replay_guard: Type.Optional(
+    Type.Boolean({ description: "Equal signed bytes are a repeat under any key; by default for every preset but svc" }),
+  ),
+  require_timestamp: Type.Optional(Type.Boolean({ description: "Refuses deliveries without a signed time" })),
   acknowledge: Type.Optional(Acknowledge),
   idempotency_fallback: Type.Optional(IdempotencyFallback),
   forward_headers: Type.Optional(
@@ -65,6 +69,8 @@ export const SourceRecord = Type.Object({
   enabled: Type.Boolean(),
   signature: Type.Object({ preset: Preset, tolerance_seconds: Type.Integer() }),
   generate_secret: Type.Literal(false),
+  replay_guard: Type.Boolean(),
+  require_timestamp: Type.Boolean(),
   acknowledge: Acknowledge,
   idempotency_fallback: IdempotencyFallback,
   forward_headers: Type.Array(Text),

@@ -4,6 +4,7 @@ import { type Issue, invalidField, invalidRequest, Problem } from "../../../../a
 import { isStorable } from "../../../../actors/manifest/storable.ts";
 import { isReservedSource, parseSource } from "../../../../actors/stimulus/routing.ts";
 import type { StimulusSource } from "./port.ts";
+import { presets } from "./presets/presets.ts";
 import type { NewSource, SourceChange } from "./schema.ts";
 
 /** The configurable part of a source; its secret apart. */
@@ -57,6 +58,8 @@ export function changedSettings(settings: SourceSettings, body: SourceChange): S
     enabled: body.enabled ?? settings.enabled,
     preset,
     toleranceSeconds,
+    replayGuard: body.replay_guard ?? settings.replayGuard,
+    requireTimestamp: body.require_timestamp ?? settings.requireTimestamp,
     acknowledge: body.acknowledge ?? settings.acknowledge,
     idempotencyFallback: body.idempotency_fallback ?? settings.idempotencyFallback,
     forwardHeaders: body.forward_headers === undefined ? settings.forwardHeaders : headerNames(body.forward_headers),
@@ -90,6 +93,8 @@ export function differences(before: SourceSettings, after: SourceSettings): stri
     ["enabled", "enabled"],
     ["signature", "preset"],
     ["signature", "toleranceSeconds"],
+    ["replay_guard", "replayGuard"],
+    ["require_timestamp", "requireTimestamp"],
     ["acknowledge", "acknowledge"],
     ["idempotency_fallback", "idempotencyFallback"],
     ["forward_headers", "forwardHeaders"],
@@ -108,6 +113,8 @@ function withDefaults(source: string, body: Omit<SourceChange, "source">): Sourc
     workflowVersion: body.workflow_version ?? null,
     enabled: body.enabled ?? true,
     ...signature,
+    replayGuard: body.replay_guard ?? null,
+    requireTimestamp: body.require_timestamp ?? false,
     acknowledge: body.acknowledge ?? (signature.preset === "slack" ? "received" : "routed"),
     idempotencyFallback: body.idempotency_fallback ?? "none",
     forwardHeaders: headerNames(body.forward_headers ?? ["*"]),
@@ -137,6 +144,10 @@ function checked(settings: SourceSettings): SourceSettings {
   );
   if (settings.workflow === null && settings.workflowVersion !== null) {
     issues.push({ path: "workflow_version", message: "needs a workflow", code: "invalid" });
+  }
+  if (settings.requireTimestamp && !presets[settings.preset].canCarryTime) {
+    const message = `deliveries of the preset ${settings.preset} carry no signed time`;
+    issues.push({ path: "require_timestamp", message, code: "invalid" });
   }
   if (issues.length > 0) throw invalidRequest(issues);
   return settings;

@@ -1,5 +1,6 @@
 /** Stored sources as the port and the wire show them. */
 import type { StimulusSource } from "./port.ts";
+import { presets } from "./presets/presets.ts";
 import type { ShownRow, SourceRow } from "./records.ts";
 import type { SourceRecord } from "./schema.ts";
 import type { SourceSettings } from "./settings.ts";
@@ -14,6 +15,8 @@ export function sourceOfRow(row: SourceRow): StimulusSource {
     enabled: row.enabled,
     preset: row.preset,
     toleranceSeconds: row.tolerance_seconds,
+    replayGuard: row.replay_guard,
+    requireTimestamp: row.require_timestamp,
     acknowledge: row.acknowledge,
     idempotencyFallback: row.idempotency_fallback,
     forwardHeaders: row.forward_headers,
@@ -26,6 +29,15 @@ export function settingsOf(row: SourceRow): SourceSettings {
   return { ...settings, description: row.description };
 }
 
+/**
+ * Whether equal signed bytes of a source are a repeat: as it says, else as its preset has it, and always where a time is signed.
+ * @param timed whether the delivery's signature covers a time
+ */
+export const guardsReplays = (
+  { replayGuard, preset }: Pick<StimulusSource, "replayGuard" | "preset">,
+  timed: boolean,
+) => replayGuard ?? (presets[preset].guardsReplays || timed);
+
 /** What the wire says of a source's settings; nothing secret is among them. */
 export function shownSettings(settings: SourceSettings) {
   return {
@@ -34,6 +46,8 @@ export function shownSettings(settings: SourceSettings) {
     workflow_version: settings.workflowVersion,
     enabled: settings.enabled,
     signature: { preset: settings.preset, tolerance_seconds: settings.toleranceSeconds },
+    replay_guard: guardsReplays(settings, settings.requireTimestamp),
+    require_timestamp: settings.requireTimestamp,
     acknowledge: settings.acknowledge,
     idempotency_fallback: settings.idempotencyFallback,
     forward_headers: [...settings.forwardHeaders],

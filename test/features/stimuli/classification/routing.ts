@@ -158,6 +158,7 @@ export async function openRouting(shared?: TestStores) {
         headers: { "x-kind": "lead" },
         headersTruncated: false,
         key: null,
+        guard: null,
         sourceId: null,
         override: null,
         replayOf: null,

@@ -18,7 +18,7 @@ const away = openFailedVerifications({
   ...options,
   redisUrl: "redis://127.0.0.1:1",
   perMinute: 3,
-  maxPairs: 2,
+  maxSenders: 2,
   timeoutMs: 20,
 });
 
@@ -37,10 +37,13 @@ async function refusal(act: () => void | Promise<void>): Promise<number | null> 
     return Number(error.headers["Retry-After"]);
   }
 }
-const fail = (node: FailedVerifications, address: string | null, source: string) =>
-  refusal(() => node.count(address, source));
-const look = (node: FailedVerifications, address: string | null, source: string) =>
-  refusal(() => node.check(address, source));
+const fail = (node: FailedVerifications, address: string | null, source: string, sourceId: string | null = null) =>
+  refusal(() => node.count({ address, source, sourceId }));
+const look = (node: FailedVerifications, address: string | null, source: string, sourceId: string | null = null) =>
+  refusal(() => {
+    const exhausted = node.exhausted({ address, source, sourceId });
+    if (exhausted !== null) throw exhausted;
+  });
 
 test("thirty a minute over all nodes, also at once; all others are refused", async () => {
   const nodes = Array.from({ length: 33 }, (_, index) => (index % 2 === 0 ? one : two));
@@ -51,13 +54,14 @@ test("thirty a minute over all nodes, also at once; all others are refused", asy
   expect(await fail(one, "192.0.2.7", "ci")).not.toBe(null);
   expect(await look(one, "192.0.2.7", "ci")).toBeWithin(55, 61);
   // Other sources, other addresses, and those without one are not affected.
-  for (const [address, source] of [
+  for (const [address, source, sourceId] of [
     ["192.0.2.7", "ci2"],
     ["192.0.2.8", "ci"],
     [null, "192.0.2.7 ci"],
+    ["192.0.2.7", "ci", "0198c200-0000-7000-8000-000000000001"],
   ] as const) {
-    expect(await look(one, address, source)).toBe(null);
-    expect(await fail(one, address, source)).toBe(null);
+    expect(await look(one, address, source, sourceId)).toBe(null);
+    expect(await fail(one, address, source, sourceId)).toBe(null);
   }
   // A node that met none of the refusals lets it try again, and learns from the first failure.
   const third = openFailedVerifications(options);
@@ -73,16 +77,17 @@ test("refused callers are told the limit", async () => {
   for (let time = 0; time < 31; time++) await fail(one, "192.0.2.9", "ci");
   now += 10_000;
   const told = { "RateLimit-Limit": "30", "RateLimit-Remaining": "0", "RateLimit-Policy": "30;w=60" };
-  expect(() => one.check("192.0.2.9", "ci")).toThrow(
-    expect.objectContaining({ headers: expect.objectContaining({ ...told, "X-RateLimit-Limit": "30" }) }),
-  );
+  expect(one.exhausted({ address: "192.0.2.9", source: "ci", sourceId: null })?.headers).toMatchObject({
+    ...told,
+    "X-RateLimit-Limit": "30",
+  });
   now += 61_000;
 });
 
 test("counters do not outlive their minute", async () => {
   await fail(one, "2001:db8::1", "shop");
   const redis = openRedis(stores.redisUrl);
-  const keys = await redis.keys(`${stores.prefix}:failed-verifications:2001:db8::1 shop`);
+  const keys = await redis.keys(`${stores.prefix}:failed-verifications:2001:db8::1 shop `);
   expect(keys).toHaveLength(1);
   expect(await redis.pttl(keys[0] ?? "")).toBeWithin(50_000, 60_001);
   redis.disconnect();

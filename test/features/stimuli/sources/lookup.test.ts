@@ -46,6 +46,7 @@ describe("candidates", () => {
         registered: null,
         preset: "svc",
         toleranceSeconds: 300,
+        requireTimestamp: false,
         secrets: [Buffer.from("ci-of-the-system"), Buffer.from("ci-before")].map((text) => new Uint8Array(text)),
       },
     ]);
@@ -102,6 +103,8 @@ describe("candidates", () => {
       enabled: true,
       preset: "stripe",
       toleranceSeconds: 60,
+      replayGuard: null,
+      requireTimestamp: false,
       acknowledge: "routed",
       idempotencyFallback: "body_sha256",
       forwardHeaders: ["x-a"],

@@ -6,7 +6,7 @@ import { Problem } from "../../../../actors/kernel/problem.ts";
 import { type PresetName, presetNames } from "../../../../src/features/stimuli/sources/port.ts";
 import { presets } from "../../../../src/features/stimuli/sources/presets/presets.ts";
 import { readSignatures, verifySignatures } from "../../../../src/features/stimuli/sources/verification/verify.ts";
-import { candidateOf, secrets, sign, vector, vectorHeaders } from "./signer.ts";
+import { candidateOf, secrets, sign, timedSignature, vector, vectorHeaders } from "./signer.ts";
 
 const bytes = (body: string | Uint8Array): Uint8Array => (typeof body === "string" ? Buffer.from(body) : body);
 
@@ -215,8 +215,9 @@ describe.each(presetNames.map((name) => [name]))("%s", (name) => {
         expect(judged(name, { headers })).toMatch(/^(malformed|invalid)_signature /);
         const payload = JSON.parse(json) as Json;
         const signed = { prefix: "", timestamp: null, signatures: [], id: values[0] ?? null };
-        const key = presets[name].key(signed, new Headers(headers), payload);
-        expect(key === null || typeof key === "string").toBe(true);
+        for (const key of [presets[name].signedKey(signed, payload), presets[name].headerKey(new Headers(headers))]) {
+          expect(key === null || typeof key === "string").toBe(true);
+        }
         presets[name].handshake(new Headers(headers), payload);
       }),
     );
@@ -235,6 +236,23 @@ test("the vector of an empty body", () => {
   expect(judged("svc", { headers, body: "" })).toBe("verified");
 });
 
+test("svc: a timestamp, where there is one, is signed and holds for the tolerance", () => {
+  const { at, body } = vector;
+  const headers = timedSignature({ secret: secrets.svc, body, at });
+  const offsets = [-301, -300, 0, 300, 301];
+  const late = "invalid_signature timestamp_out_of_tolerance";
+  const answers = offsets.map((off) => judged("svc", { headers, nowMs: (at + off) * 1000 }));
+  expect(answers).toEqual([late, "verified", "verified", "verified", late]);
+  const { "x-svc-signature": signature = "" } = headers;
+  const change = (time: string) =>
+    judged("svc", { headers: { "x-svc-signature": signature, "x-svc-timestamp": time } });
+  expect(change(`${at + 1}`)).toBe("invalid_signature mismatch");
+  for (const time of ["", "soon", "-1", "1e9"]) expect(change(time)).toBe("malformed_signature bad_timestamp");
+  expect(change(`${at}, ${at}`)).toBe("malformed_signature repeated_header");
+  expect(judged("svc", { headers: { "x-svc-signature": signature } })).toBe("invalid_signature mismatch");
+  expect(judged("svc", { headers: { "x-svc-timestamp": `${at}` } })).toBe("missing_signature");
+});
+
 test("standard webhooks: the headers may be called svix-…, a set stands for itself", () => {
   const svix = Object.fromEntries(
     Object.entries(vectorHeaders.standard_webhooks).map(([header, value]) => [
@@ -247,7 +265,7 @@ test("standard webhooks: the headers may be called svix-…, a set stands for it
   const headers = new Headers({ ...svix, "webhook-id": "forged" });
   const signed = presets.standard_webhooks.read(headers);
   if ("malformed" in signed) throw new Error(signed.malformed);
-  expect(presets.standard_webhooks.key(signed, headers, null)).toBe("msg_01");
+  expect(presets.standard_webhooks.signedKey(signed, null)).toBe("msg_01");
   expect(judged("standard_webhooks", { headers: { ...svix, "webhook-id": "forged" } })).toBe("verified");
   const halves = { "webhook-id": "msg_01", "svix-timestamp": `${at}`, "svix-signature": `v1,${b64}` };
   expect(judged("standard_webhooks", { headers: halves })).toBe("malformed_signature missing_part");
@@ -275,7 +293,7 @@ test("secrets of the other schemes are their text, byte for byte", () => {
 describe("the key of a delivery", () => {
   const signed = { prefix: "", timestamp: null, signatures: [], id: "msg_7" };
   const key = (name: PresetName, headers: Record<string, string>, payload: Json = null) =>
-    presets[name].key(signed, new Headers(headers), payload);
+    presets[name].signedKey(signed, payload) ?? presets[name].headerKey(new Headers(headers));
 
   test("is the one its provider gives", () => {
     expect(key("svc", { "x-github-delivery": "d" }, { id: "a", event_id: "b" })).toBe(null);

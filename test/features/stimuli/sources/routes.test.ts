@@ -38,6 +38,8 @@ test("a route gets defaults and a record of every field", async () => {
     enabled: true,
     signature: { preset: "svc", tolerance_seconds: 300 },
     generate_secret: false,
+    replay_guard: false,
+    require_timestamp: false,
     acknowledge: "routed",
     idempotency_fallback: "none",
     forward_headers: ["*"],
@@ -99,6 +101,23 @@ test("slack acknowledges before it routes, unless told otherwise", async () => {
   expect((await call("PUT", `/${slack.id}`, { signature: "slack" })).body.acknowledge).toBe("received");
 });
 
+test("repeats of signed bytes are refused by preset, unless a source says otherwise", async () => {
+  const { create, call } = newcomer();
+  for (const [preset, guarded] of Object.entries({ svc: false, github: true, stripe: true, slack: true })) {
+    expect((await create({ source: preset === "stripe" ? "pay" : preset, signature: preset })).replay_guard).toBe(
+      guarded,
+    );
+  }
+  const timed = await create({ source: "timed", require_timestamp: true });
+  expect(timed).toMatchObject({ replay_guard: true, require_timestamp: true });
+  const off = await call("PATCH", `/${timed.id}`, { replay_guard: false });
+  expect(off.body).toMatchObject({ replay_guard: false, require_timestamp: true });
+  const other = await call("PATCH", `/${timed.id}`, { signature: "github" });
+  expect([other.status, other.body.issues]).toMatchObject([422, [{ path: "require_timestamp" }]]);
+  const reset = await call("PUT", `/${timed.id}`, { signature: "github" });
+  expect(reset.body).toMatchObject({ replay_guard: true, require_timestamp: false });
+});
+
 describe("refused", () => {
   const { call } = newcomer();
   test.each([
@@ -114,6 +133,8 @@ describe("refused", () => {
     [{ source: "s", colour: "red" }, ["colour"]],
     [{ source: "s", id: "mine" }, ["id"]],
     [{ source: "s", signature: "sha1" }, ["signature"]],
+    [{ source: "s", signature: "github", require_timestamp: true }, ["require_timestamp"]],
+    [{ source: "s", replay_guard: "yes" }, ["replay_guard"]],
     [{ source: "s", signature: { preset: "stripe", tolerance_seconds: 29 } }, ["signature"]],
     [{ source: "s", signature: { preset: "stripe", tolerance_seconds: 901 } }, ["signature"]],
     [{ source: "s", signature: { preset: "stripe", key: "x" } }, ["signature"]],

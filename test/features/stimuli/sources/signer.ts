@@ -75,12 +75,22 @@ export const sign: Readonly<Record<PresetName, (delivery: Delivery) => Record<st
   }),
 };
 
+/** As the scheme `svc` signs a delivery with its time. */
+export const timedSignature = ({ secret, body, at }: Delivery): Record<string, string> => ({
+  "x-svc-timestamp": `${at}`,
+  "x-svc-signature": `sha256=${hmac(secret, `${at}.`, body)}`,
+});
+
 /** A tenant with these secrets, as texts. */
 export function candidateOf(
   preset: PresetName,
   texts: readonly string[] = [secrets[preset]],
-  { tenant = "acme", toleranceSeconds = 300 }: { tenant?: string; toleranceSeconds?: number } = {},
+  {
+    tenant = "acme",
+    toleranceSeconds = 300,
+    requireTimestamp = false,
+  }: { tenant?: string; toleranceSeconds?: number; requireTimestamp?: boolean } = {},
 ): Candidate {
   const keys = texts.map((text) => presets[preset].secretBytes(text) ?? new Uint8Array());
-  return { tenant, source: "ci", registered: null, preset, toleranceSeconds, secrets: keys };
+  return { tenant, source: "ci", registered: null, preset, toleranceSeconds, requireTimestamp, secrets: keys };
 }

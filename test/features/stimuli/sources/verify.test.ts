@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import { Problem } from "../../../../actors/kernel/problem.ts";
 import type { Candidate } from "../../../../src/features/stimuli/sources/port.ts";
 import { readSignatures, verifySignatures } from "../../../../src/features/stimuli/sources/verification/verify.ts";
-import { candidateOf, secrets, sign, vector, vectorHeaders } from "./signer.ts";
+import { candidateOf, secrets, sign, timedSignature, vector, vectorHeaders } from "./signer.ts";
 
 const { at } = vector;
 const body = Buffer.from(vector.body);
@@ -86,6 +86,15 @@ test("each candidate has its own tolerance; out of all of them is a reason of it
   const shared = candidateOf("slack", undefined, { ...other, toleranceSeconds: 900 });
   expect(judged([strict, shared], vectorHeaders.slack, later)).toBe("other");
   expect(judged([strict, candidateOf("svc")], { ...vectorHeaders.slack, ...vectorHeaders.svc }, later)).toBe("acme");
+});
+
+test("a source may insist on a signed time; a neighbour on its URL need not", () => {
+  const strict = candidateOf("svc", undefined, { ...acme, requireTimestamp: true });
+  const timed = timedSignature({ secret: secrets.svc, body: vector.body, at });
+  expect(judged([strict], timed)).toBe("acme");
+  expect(judged([strict], vectorHeaders.svc)).toBe("malformed_signature missing_part");
+  expect(judged([strict, candidateOf("svc", undefined, other)], vectorHeaders.svc)).toBe("other");
+  expect(judged([strict, candidateOf("svc", none, other)], vectorHeaders.svc)).toBe("secret_not_found");
 });
 
 test("what is returned tells the scheme and what the headers said", () => {

@@ -29,14 +29,16 @@ with told as materialized (
   from told t
   where s.tenant = t.tenant and s.id = t.id and s.status = t.before
     and (t.status = 'classified' or s.attempts = t.attempt)
-  returning s.tenant, s.id, s.source, s.status, s.idempotency_key, s.replay_of
+  returning s.tenant, s.id, s.source, s.status, s.idempotency_key, s.guard_digest, s.replay_of
 ), released as (
   delete from stimulus_keys where ctid = any (array(
     select k.ctid from changed c, lateral (
       select k.ctid from stimulus_keys k where k.tenant = c.tenant and k.source = c.source
-        and k.key_digest = sha256(convert_to(c.idempotency_key, 'UTF8')) and k.stimulus_id = c.id
+        and k.key_digest = coalesce(sha256(convert_to(c.idempotency_key, 'UTF8')), c.guard_digest)
+        and k.stimulus_id = c.id
       offset 0) k
-    where c.status not in ('classified', 'received') and c.idempotency_key is not null))
+    where c.status not in ('classified', 'received')
+      and (c.idempotency_key is not null or c.guard_digest is not null)))
 ), replayed as (
   update stimuli o set dead_letter = false, replayed_by = c.id, last_event_at = $9
   from changed c

@@ -8,7 +8,10 @@ export const github: Preset = {
   readsPayload: false,
   present: (headers) => headers.has(header),
   read: (headers) => readBodyDigest(headers.get(header) ?? ""),
-  key: (_, headers) => keyText(headers.get("x-github-delivery")),
+  signedKey: () => null,
+  headerKey: (headers) => keyText(headers.get("x-github-delivery")),
+  guardsReplays: true,
+  canCarryTime: false,
   handshake: (headers) =>
     headers.get("x-github-event") === "ping"
       ? { status: "pong", stimulus_id: null, workflow_execution_id: null }

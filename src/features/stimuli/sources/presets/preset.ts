@@ -50,8 +50,14 @@ export interface Preset {
   present(headers: Headers): boolean;
   /** Asked only where one is present. */
   read(headers: Headers): Signed | Malformed;
-  /** What the provider calls this delivery; null: nothing that could serve as a key. */
-  key(signed: Signed, headers: Headers, payload: Json): string | null;
+  /** What the provider calls this delivery within what is signed; null: nothing that could serve as a key. */
+  signedKey(signed: Signed, payload: Json): string | null;
+  /** The same in a header that is not signed: it counts only where no key of the caller's does. */
+  headerKey(headers: Headers): string | null;
+  /** Whether equal signed bytes are a repeat unless the source says otherwise. */
+  readonly guardsReplays: boolean;
+  /** Whether its deliveries can carry a signed time. */
+  readonly canCarryTime: boolean;
   /** @param payload as `payloadOf` reads the body; its signature is valid */
   handshake(headers: Headers, payload: Json): Handshake | null;
   /** A secret's text as key bytes; null: not a text this scheme takes. */

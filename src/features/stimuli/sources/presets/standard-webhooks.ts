@@ -34,7 +34,10 @@ export const standardWebhooks: Preset = {
     const found = sets.filter((set) => isPresent(headers, set)).map((set) => readSet(headers, set));
     return found.find((one) => !("malformed" in one)) ?? found[0] ?? { malformed: "missing_part" };
   },
-  key: ({ id }) => keyText(id),
+  signedKey: ({ id }) => keyText(id),
+  headerKey: () => null,
+  guardsReplays: true,
+  canCarryTime: true,
   handshake: () => null,
   secretBytes: (text) => base64Bytes(text.startsWith(secretPrefix) ? text.slice(secretPrefix.length) : text),
   secretText: (random) => secretPrefix + Buffer.from(random).toString("base64"),

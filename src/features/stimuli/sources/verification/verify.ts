@@ -35,13 +35,17 @@ export function readSignatures(candidates: readonly Candidate[], headers: Header
     if (malformed === null) throw new Problem("missing_signature", "The delivery carries no signature");
     throw new Problem("malformed_signature", "The signature is malformed", { reason: malformed });
   }
-  const readable = candidates.flatMap((candidate): SignedCandidate[] => {
+  const complete = candidates.flatMap((candidate): SignedCandidate[] => {
     const signed = wellFormed.get(candidate.preset);
-    if (signed === undefined || candidate.secrets.length === 0) return [];
+    if (signed === undefined || (candidate.requireTimestamp && signed.timestamp === null)) return [];
     return [{ candidate, preset: presets[candidate.preset], signed }];
   });
+  if (complete.length === 0 && candidates.length > 0) {
+    throw new Problem("malformed_signature", "The signature is malformed", { reason: "missing_part" });
+  }
+  const readable = complete.filter(({ candidate }) => candidate.secrets.length > 0);
   if (readable.length === 0) {
-    const undecryptable = candidates.find(({ preset, fault }) => fault !== undefined && wellFormed.has(preset));
+    const undecryptable = complete.find(({ candidate }) => candidate.fault !== undefined)?.candidate;
     throw undecryptable?.fault ?? new Problem("secret_not_found", "No secret is set for this source");
   }
   return readable;
