@@ -11,9 +11,13 @@ const imageReference = new RegExp(
   `^(?:${host}/)?${part}(?:/${part})*(?::[A-Za-z0-9_][A-Za-z0-9_.-]{0,127})?(?:@sha256:[0-9a-f]{64})?$`,
 );
 
+/** In a list of registries: every one that has a public name. */
+export const anyPublicRegistry = "*";
+
 /**
- * What is wrong with a text as the name of an image; null when nothing is.
- * @param registries that images may come from; null: any
+ * What is wrong with a text as the name of an image; null when nothing is. A registry that is named by an address, or by
+ * a name that only the host's own network knows, is reached only where the node lists it.
+ * @param registries that images may come from; null: every one that has a public name
  */
 export function imageFault(
   image: string,
@@ -22,13 +26,46 @@ export function imageFault(
   if (image.length > maxImageCharacters || !imageReference.test(image)) {
     return { code: "invalid", message: "is not a valid image reference" };
   }
-  if (registries === null || registries.includes(registryOf(image))) return null;
-  return { code: "image_not_allowed", message: "comes from a registry this node does not allow" };
+  const registry = registryOf(image);
+  if (isListed(registry, registries)) return null;
+  if (registries !== null && !registries.includes(anyPublicRegistry)) {
+    return { code: "image_not_allowed", message: "comes from a registry this node does not allow" };
+  }
+  if (hasPublicName(registry)) return null;
+  return { code: "image_not_allowed", message: "names its registry by an address or a private name" };
 }
 
-/** The first segment when it is written like a host, else the customary default. */
-function registryOf(image: string): string {
+/** Whether a list names this registry itself. @param registry of `registryOf` */
+export function isListed(registry: string, registries: readonly string[] | null): boolean {
+  return registries?.some((listed) => customary(listed) === registry) ?? false;
+}
+
+/**
+ * `host` or `host:port` of the registry that an image comes from, in lower case: the first segment where it is written
+ * like a host, else the customary default.
+ */
+export function registryOf(image: string): string {
   const [first = ""] = image.split("/", 1);
-  if (!image.includes("/")) return "docker.io";
-  return /[.:]/.test(first) || first === "localhost" ? first : "docker.io";
+  // As engines read it: no repository has capitals.
+  const isHost = image.includes("/") && (/[.:A-Z]/.test(first) || first === "localhost");
+  return isHost ? customary(first) : "docker.io";
+}
+
+function customary(registry: string): string {
+  const name = registry.toLowerCase();
+  return name === "index.docker.io" || name === "registry-1.docker.io" ? "docker.io" : name;
+}
+
+/** Ends of names that are never given out on the internet (RFC 6761, 6762, 8375 and ICANN's), or that networks use. */
+const privateEnds = new Set(
+  "alt arpa cluster corp example home internal intranet invalid lan local localdomain localhost mail onion private svc test".split(
+    " ",
+  ),
+);
+
+/** At least two labels, no IPv4 address in any of its spellings, and no end that is private. */
+function hasPublicName(registry: string): boolean {
+  const labels = registry.replace(/:\d+$/, "").split(".");
+  const end = labels.at(-1) ?? "";
+  return labels.length > 1 && !/^(?:\d+|0x[0-9a-f]*)$/.test(end) && !privateEnds.has(end);
 }

@@ -262,19 +262,24 @@ export function networks(name: string, options: Common): Setting<readonly Networ
   });
 }
 
-/** A comma-separated list of container registries; null when not set: any will do. */
+/** Where a node in production takes images from when nothing is set. */
+const wellKnownRegistries = ["docker.io", "ghcr.io", "quay.io", "gcr.io", "mcr.microsoft.com", "public.ecr.aws"];
+
+/** A comma-separated list of container registries, `*` for all with a public name; null: the same. */
 export function registries(name: string, options: Common): Setting<readonly string[] | null> {
   return setting<readonly string[] | null>(name, options, {
     unit: "",
-    defaultText: "any",
-    bounds: "host or host:port, comma-separated",
+    defaultText: `${wellKnownRegistries.join(", ")}; * in development`,
+    bounds: "host, host:port or *, comma-separated",
     parse: (value) => {
       const list = value.split(",").map((item) => item.trim());
-      const wrong = list.find((item) => !/^[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?(?::\d{1,5})?$/.test(item));
+      const wrong = list.find(
+        (item) => item !== "*" && !/^[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?(?::\d{1,5})?$/.test(item),
+      );
       if (wrong !== undefined) throw new BadValue(`must list registries such as docker.io or ghcr.io; not ${wrong}`);
       return list;
     },
-    fallback: () => null,
+    fallback: (read) => (read("SVC_MODE") === "development" ? null : wellKnownRegistries),
   });
 }
 

@@ -37,6 +37,8 @@ export async function openContext(
         own: ownFiles(config.configFile),
         dockerSocket: config.dockerSocket,
         warmPoolCap: config.warmPoolCap,
+        imageRegistries: config.imageRegistries,
+        resolve: validated.outside.resolve,
         warn: (message) => warn("sandbox", { reason: message }),
       });
   disposer.push(() => sandboxes.drain());

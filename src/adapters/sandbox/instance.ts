@@ -89,20 +89,26 @@ export class LaunchFailure extends Error {
       /** Of commands only: an argument or a variable is none that a program can be given. */
       | "template_value_invalid",
     message: string,
+    options?: { readonly cause: unknown },
   ) {
-    super(message);
+    super(message, options);
   }
 }
 
-/** The container engine refused, or did not answer. Repeating may help. */
+/**
+ * The container engine refused, or did not answer. Repeating may help. Its message is for anyone; what the engine or a
+ * registry said is the operator's, for it tells of the host and of its network.
+ */
 export class EngineError extends Error {
   override readonly name = "EngineError";
+  readonly detail: string;
   constructor(
-    message: string,
+    detail: string,
     /** HTTP status of the engine's answer; null when there was none. */
     readonly status: number | null,
   ) {
-    super(message.slice(0, longestEngineMessage));
+    super(status === null ? "The container engine did not answer" : "The container engine refused");
+    this.detail = detail.slice(0, longestEngineMessage);
   }
 }
 

@@ -1,6 +1,7 @@
 /** Finds out what this host can hold agents with. */
 import { existsSync } from "node:fs";
 import type { DockerSandboxOptions } from "./docker/docker-sandbox.ts";
+import { registryGuard } from "./docker/registries.ts";
 import type { Sandbox } from "./instance.ts";
 import { createProcessSandbox, SandboxUnavailable } from "./process/process-sandbox.ts";
 import { type Isolation, Sandboxes } from "./sandboxes.ts";
@@ -15,13 +16,18 @@ export interface OpenSandboxesOptions {
   readonly dockerSocket: string;
   /** SVC_WARM_POOL_CAP */
   readonly warmPoolCap: number;
+  /** SVC_IMAGE_REGISTRIES */
+  readonly imageRegistries: readonly string[] | null;
+  /** Every address of a name. */
+  readonly resolve: (name: string) => Promise<readonly string[]>;
   readonly warn: (message: string) => void;
 }
 
 /** @throws SandboxUnavailable when there is neither a container engine nor a way to hold processes */
 export async function openSandboxes(options: OpenSandboxesOptions): Promise<Sandboxes> {
   const { dataDir, development, own, warn, dockerSocket: socket, warmPoolCap } = options;
-  const docker = await dockerSandbox({ socket, dataDir, warmPoolCap, warn });
+  const mayReach = registryGuard(options.imageRegistries, options.resolve);
+  const docker = await dockerSandbox({ socket, dataDir, warmPoolCap, mayReach, warn });
   try {
     const process = await createProcessSandbox({
       dataDir,

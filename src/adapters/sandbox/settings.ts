@@ -8,7 +8,8 @@ export const sandboxSettings = {
     defaultText: "docker where a container engine answers, else process",
   }),
   imageRegistries: registries("SVC_IMAGE_REGISTRIES", {
-    meaning: "registries that images named by manifests may come from; docker.io is that of names without one",
+    meaning:
+      "registries that images named by manifests may come from; docker.io is that of names without one, * stands for all with a public name",
   }),
   containerRoot: flag("SVC_CONTAINER_ROOT", {
     meaning: "container states may run as root inside their container (`run_as_user: 0`)",

@@ -405,6 +405,49 @@ describe("images", () => {
     const verdict = verdictOf(manifestWith("spec.runtime", { image }), { ...docker, imageRegistries: ["ghcr.io"] });
     expect(verdict.code).toBe(allowed ? null : "image_not_allowed");
   });
+  test.each([
+    "127.0.0.1/a/b",
+    "127.0.0.1:5000/a/b",
+    "127.1/a",
+    "2130706433:80/a",
+    "0x7f.0x1/a",
+    "127.0.0.0x1/a",
+    "10.0.0.7:443/a",
+    "169.254.169.254/latest",
+    "8.8.8.8/a",
+    "localhost/a",
+    "LOCALHOST/a",
+    "Localhost:5000/a",
+    "app.localhost/a",
+    "registry:5000/a",
+    "REGISTRY/a",
+    "host.docker.internal:5000/a",
+    "printer.local/a",
+    "registry.kube-system.svc/a",
+    "registry.svc.cluster.local:5000/a",
+    "nas.home.arpa/a",
+    "git.corp/a",
+    "router.lan:443/a",
+  ])("%s is a registry that no agent may send the engine to, unless the node lists it", (image) => {
+    const verdict = (imageRegistries: readonly string[] | null) =>
+      verdictOf(manifestWith("spec.runtime", { image }), { ...docker, imageRegistries }).code;
+    expect([verdict(null), verdict(["*"]), verdict(["docker.io", "ghcr.io"])]).toEqual(
+      Array(3).fill("image_not_allowed"),
+    );
+    expect(verdict(["*", image.split("/", 1)[0] ?? ""])).toBeNull();
+  });
+  test.each([
+    ["docker.io/library/python:3.12", null],
+    ["acme/agent", null],
+    ["registry/agent", null],
+    ["registry.example.com:5000/a", null],
+    ["xn--80ak6aa92e.com/a", null],
+    ["ghcr.io/a/b", ["*"]],
+    ["GHCR.io/a/b", ["ghcr.io"]],
+    ["index.docker.io/a/b", ["docker.io"]],
+  ] as const)("%s may be pulled where the list is %p", (image, imageRegistries) => {
+    expect(verdictOf(manifestWith("spec.runtime", { image }), { ...docker, imageRegistries }).code).toBeNull();
+  });
 });
 
 describe("iterations", () => {

@@ -92,7 +92,7 @@ export class Containers {
       } catch (error) {
         if (!(error instanceof EngineError) || error.status === null) throw error;
         if (attempt >= attempts || error.status < 500) {
-          throw new LaunchFailure("runtime_error", `The container engine refused: ${error.message}`);
+          throw new LaunchFailure("runtime_error", "The container engine refused the container", { cause: error });
         }
         await Bun.sleep(retryMs * attempt);
       }

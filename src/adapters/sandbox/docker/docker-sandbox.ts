@@ -49,6 +49,8 @@ export interface DockerSandboxOptions {
   readonly program?: readonly string[] | undefined;
   /** A container kept ready for longer goes; default 30 min. */
   readonly warmIdleMs?: number;
+  /** Whether images may be pulled from a registry, `host` or `host:port`. */
+  readonly mayReach: (registry: string) => Promise<boolean>;
   readonly warn: (message: string) => void;
 }
 
@@ -66,7 +68,11 @@ export async function createDockerSandbox(options: DockerSandboxOptions): Promis
   ];
   const sandbox = new DockerSandbox(engine, paths, programs, unenforced, options);
   // Of containers kept ready by processes that are dead; done again with every listing.
-  await sandbox.warm.sweep().catch((error: unknown) => options.warn(`container sweep: ${String(error)}`));
+  await sandbox.warm
+    .sweep()
+    .catch((error: unknown) =>
+      options.warn(`container sweep: ${error instanceof EngineError ? error.detail : String(error)}`),
+    );
   return sandbox;
 }
 
@@ -83,7 +89,7 @@ export class DockerSandbox implements Sandbox {
     readonly options: DockerSandboxOptions,
   ) {
     this.#containers = new Containers(engine, paths, programs);
-    this.#images = new Images(engine);
+    this.#images = new Images(engine, options.mayReach);
     this.warm = new WarmPool(this.#containers, {
       cap: options.warmPoolCap,
       warn: options.warn,
@@ -111,7 +117,13 @@ export class DockerSandbox implements Sandbox {
       checkMounts(spec);
       if (!(await this.warm.take(spec, directory))) await makeDirectory(directory, coldRecord(spec, this.paths));
     }
-    await withClaim(directory, () => this.#complete(spec, directory, report));
+    try {
+      await withClaim(directory, () => this.#complete(spec, directory, report));
+    } catch (error) {
+      const cause = error instanceof LaunchFailure ? error.cause : error;
+      if (cause instanceof EngineError) this.options.warn(`instance ${spec.instanceId}: ${cause.detail}`);
+      throw error;
+    }
   }
 
   /** From a directory to a program that runs, wherever an earlier launch was cut off. */

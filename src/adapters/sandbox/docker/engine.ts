@@ -91,7 +91,7 @@ export class Engine {
       return true;
     } catch (error) {
       // Docker answers 409, Podman 500.
-      if (error instanceof EngineError && (error.status === 409 || /already in use/.test(error.message))) return false;
+      if (error instanceof EngineError && (error.status === 409 || /already in use/.test(error.detail))) return false;
       throw error;
     }
   }
@@ -106,7 +106,7 @@ export class Engine {
     try {
       await this.#unless([404, 409], () => this.#docker.getContainer(container).kill({ signal }));
     } catch (error) {
-      if (!(error instanceof EngineError && /not running|only kill running|state improper/.test(error.message))) {
+      if (!(error instanceof EngineError && /not running|only kill running|state improper/.test(error.detail))) {
         throw error;
       }
     }
@@ -133,7 +133,7 @@ export class Engine {
     const found = await this.#unless([404], () => this.#docker.getContainer(container).inspect(query)).catch(
       (error: unknown) => {
         // Podman, of a container that is just being removed.
-        if (error instanceof EngineError && /container not known|no such container/.test(error.message)) return null;
+        if (error instanceof EngineError && /container not known|no such container/.test(error.detail)) return null;
         throw error;
       },
     );
@@ -198,7 +198,7 @@ export class Engine {
   }
 
   async #ask<T>(what: string, ask: () => Promise<T>, limitMs: number | null = requestMs): Promise<T> {
-    const late = () => new EngineError(`the container engine does not answer: ${what}`, null);
+    const late = () => new EngineError(`no answer in time: ${what}`, null);
     try {
       return await (limitMs === null ? ask() : withTimeout(ask(), limitMs, late));
     } catch (error) {

@@ -1,4 +1,5 @@
 /** Getting an agent's image onto this host, by its pull policy. */
+import { registryOf } from "../../../../actors/manifest/image.ts";
 import { withTimeout } from "../../../lib/timers.ts";
 import { EngineError, type InstanceSpec, LaunchFailure, type LaunchNews } from "../instance.ts";
 import type { Engine, ImageFacts } from "./engine.ts";
@@ -12,8 +13,12 @@ export class Images {
   /** One pull per image at a time; later callers wait for the same pull. */
   readonly #pulling = new Map<string, Promise<void>>();
 
+  /**
+   * @param mayReach asked before anything is pulled: whether the registry, `host` or `host:port`, lies where it may
+   */
   constructor(
     readonly engine: Engine,
+    readonly mayReach: (registry: string) => Promise<boolean>,
     readonly limitMs: number = pullMs,
   ) {}
 
@@ -26,8 +31,11 @@ export class Images {
     if (local !== null) return local;
     const began = performance.now();
     try {
-      if (pullPolicy === "Never") throw new EngineError("not on this host, and the pull policy is Never", 404);
+      if (pullPolicy === "Never") throw new NotPulled("it is not on this host, and the pull policy is Never");
       report({ stage: "image_pull_started", image: reference });
+      if (!(await this.mayReach(registryOf(reference)))) {
+        throw new EngineError("the registry's name leads to an address that is not public", 403);
+      }
       await this.#pull(reference);
       const pulled = (await this.engine.image(reference)) ?? (await this.engine.image(qualified(reference)));
       if (pulled === null) throw new EngineError("the pull left no image", 404);
@@ -35,11 +43,13 @@ export class Images {
       report({ stage: "image_pull_completed", image: reference, durationMs });
       return pulled;
     } catch (error) {
-      if (!(error instanceof EngineError)) throw error;
+      if (!(error instanceof EngineError || error instanceof NotPulled)) throw error;
       // The engine did not answer: the pull was not refused, and may be tried again.
-      if (error.status === null && !(await this.engine.answers())) throw error;
-      report({ stage: "image_pull_failed", image: reference, error: error.message });
-      throw new LaunchFailure("image_pull_failed", `The image ${reference} cannot be had: ${error.message}`);
+      if (error instanceof EngineError && error.status === null && !(await this.engine.answers())) throw error;
+      // What a registry answered, or that none did, would tell of the networks that the engine reaches.
+      const reason = error instanceof NotPulled ? error.message : "the registry or the container engine refused it";
+      report({ stage: "image_pull_failed", image: reference, error: reason });
+      throw new LaunchFailure("image_pull_failed", `The image ${reference} cannot be had: ${reason}`, { cause: error });
     }
   }
 
@@ -57,16 +67,23 @@ export class Images {
     pull.catch(() => {});
     await withTimeout(pull, this.limitMs, () => {
       stop.abort();
-      return new EngineError(`not pulled within ${Math.round(this.limitMs / 1_000)} s`, 504);
+      return new NotPulled(`it was not pulled within ${Math.round(this.limitMs / 1_000)} s`);
     });
   }
 }
 
+/** Why an image is not here, in words that anyone may read. */
+class NotPulled extends Error {
+  override readonly name = "NotPulled";
+}
+
 /** A reference with the registry and the tag that Docker takes for granted and Podman may not. */
 export function qualified(reference: string): string {
-  const [first = "", ...rest] = reference.split("/");
-  const hasRegistry = rest.length > 0 && (/[.:]/.test(first) || first === "localhost");
-  const full = hasRegistry ? reference : `docker.io/${rest.length === 0 ? "library/" : ""}${reference}`;
+  const registry = registryOf(reference);
+  const names = reference.split("/");
+  const isNamed = names.length > 1 && (registry !== "docker.io" || /[.:]/.test(names[0] ?? ""));
+  const path = isNamed ? names.slice(1) : names;
+  const full = [registry, ...(registry === "docker.io" && path.length === 1 ? ["library"] : []), ...path].join("/");
   const name = full.slice(full.lastIndexOf("/") + 1);
   return /[:@]/.test(name) ? full : `${full}:latest`;
 }

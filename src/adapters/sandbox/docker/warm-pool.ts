@@ -10,7 +10,7 @@ import { join } from "node:path";
 import { agentUser } from "../../../lib/agent-files.ts";
 import { readJson, writeAtomically } from "../../../lib/json-file.ts";
 import { identify, isAlive, type ProcessIdentity } from "../../../lib/process-table.ts";
-import type { InstanceSpec } from "../instance.ts";
+import { EngineError, type InstanceSpec, LaunchFailure } from "../instance.ts";
 import { instancePaths } from "../instance-environment.ts";
 import { isAwaiting } from "./assignment-delivery.ts";
 import { labels } from "./container-options.ts";
@@ -253,7 +253,9 @@ export class WarmPool {
   }
 
   #complain(error: unknown): void {
-    this.options.warn(`warm pool: ${error instanceof Error ? error.message : String(error)}`);
+    const cause = error instanceof LaunchFailure ? error.cause : error;
+    const reason = cause instanceof EngineError ? cause.detail : error instanceof Error ? error.message : String(error);
+    this.options.warn(`warm pool: ${reason}`);
   }
 }
 

@@ -14,7 +14,11 @@ describe.skipIf(engine === null)("agents in containers", () => {
   beforeAll(async () => {
     stores = await freshStores();
     node = await startNodeProcess(stores, {
-      env: { SVC_DOCKER_SOCKET: engine?.socket ?? "", SVC_RUNTIME_DEFAULT: "docker" },
+      env: {
+        SVC_DOCKER_SOCKET: engine?.socket ?? "",
+        SVC_RUNTIME_DEFAULT: "docker",
+        SVC_IMAGE_REGISTRIES: "localhost",
+      },
     });
   });
   afterAll(async () => {

@@ -18,7 +18,17 @@ const engine = await podman();
 
 test("names without a registry are Docker's", () => {
   expect(
-    ["python:3.11-slim", "acme/app", "ghcr.io/a/b:1", "localhost/a", "127.0.0.1:5000/a", "a@sha256:00"].map(qualified),
+    [
+      "python:3.11-slim",
+      "acme/app",
+      "ghcr.io/a/b:1",
+      "localhost/a",
+      "127.0.0.1:5000/a",
+      "a@sha256:00",
+      "docker.io/a",
+      "index.docker.io/a/b",
+      "Registry/a",
+    ].map(qualified),
   ).toEqual([
     "docker.io/library/python:3.11-slim",
     "docker.io/acme/app:latest",
@@ -26,11 +36,14 @@ test("names without a registry are Docker's", () => {
     "localhost/a:latest",
     "127.0.0.1:5000/a:latest",
     "docker.io/library/a@sha256:00",
+    "docker.io/library/a:latest",
+    "docker.io/a/b:latest",
+    "registry/a:latest",
   ]);
 });
 
 test("without an engine there is no docker sandbox", async () => {
-  const options = { dataDir: scratch("no-engine"), warmPoolCap: 0, warn() {} };
+  const options = { dataDir: scratch("no-engine"), warmPoolCap: 0, mayReach: async () => true, warn() {} };
   expect(await createDockerSandbox({ ...options, socket: "/nowhere.sock" })).toBeNull();
   const socket = join(options.dataDir, "silent.sock");
   const server = Bun.serve({ unix: socket, fetch: () => new Response("no", { status: 500 }) });
@@ -63,8 +76,23 @@ describe.skipIf(engine === null)("launches", () => {
       expect(news.map(({ stage }) => stage)).toEqual([...stages] as LaunchNews["stage"][]);
       await fixture.docker.remove(spec.instanceId);
     }
+    // What the registry said is for the log alone.
+    const told = await fixture.docker
+      .launch(specOf(fixture, "true", { image: image(`${registry.address}/svc/none:1`, "Always") }), () => {})
+      .catch((error: unknown) => String(error));
+    expect(told).toBe(
+      `LaunchFailure: The image ${registry.address}/svc/none:1 cannot be had: the registry or the container engine refused it`,
+    );
+    expect(fixture.warnings.join("\n")).toMatch(/name unknown/);
+    const asked = registry.asked.length;
+    const unreachable = new Images(fixture.docker.engine, async () => false);
+    const refused = await unreachable
+      .get(image(`${registry.address}/svc/bare:1`, "Always"), () => {})
+      .catch((error: unknown) => error);
+    expect(refused).toMatchObject({ code: "image_pull_failed" });
+    expect(registry.asked).toHaveLength(asked);
     registry.silent = true;
-    const impatient = new Images(fixture.docker.engine, 200);
+    const impatient = new Images(fixture.docker.engine, async () => true, 200);
     const silent = image(`${registry.address}/svc/bare:1`, "IfNotPresent");
     const failure = await impatient.get(silent, () => {}).catch((error: unknown) => error);
     expect(String(failure)).toContain("not pulled within");

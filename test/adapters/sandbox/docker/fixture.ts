@@ -32,6 +32,7 @@ export async function dockerFixture(
     dataDir,
     warmPoolCap: 20,
     program: shellProgram,
+    mayReach: async () => true,
     warn: (message) => warnings.push(message),
     ...rest,
   };

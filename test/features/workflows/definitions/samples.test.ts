@@ -9,7 +9,9 @@ const engine = await podman();
 let at: NodeFixture;
 beforeAll(async () => {
   at = await NodeFixture.open(
-    engine === null ? {} : { SVC_DOCKER_SOCKET: engine.socket, SVC_RUNTIME_DEFAULT: "process" },
+    engine === null
+      ? {}
+      : { SVC_DOCKER_SOCKET: engine.socket, SVC_RUNTIME_DEFAULT: "process", SVC_IMAGE_REGISTRIES: "localhost" },
   );
   for (const name of ["release-writer", "release-critic", "vendor-cost", "vendor-security", "vendor-support"]) {
     await at.sample(`agents/${name}`);

@@ -24,7 +24,7 @@ export function commandOptions(
     sandboxes: offered,
     defaultIsolation: offered.offered[0] ?? null,
     systemImage: "localhost/none:1",
-    imageRegistries: null,
+    imageRegistries: ["localhost"],
     openEgress: true,
     rootAllowed: false,
     instanceMounts: (_, executionId, { mounts, filesystem }) =>

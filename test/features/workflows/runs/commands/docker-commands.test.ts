@@ -65,10 +65,13 @@ if (engine !== null) {
     });
 
     test.each([
-      ["docker.io/library/alpine:3", "image_not_allowed"],
-      ["No Image", "invalid_image"],
-    ])("is refused image %p: %s", async (image, error) => {
-      const strict = { ...options, imageRegistries: ["localhost"] };
+      ["docker.io/library/alpine:3", "image_not_allowed", ["localhost"]],
+      ["No Image", "invalid_image", ["localhost"]],
+      // As a template made it.
+      ["169.254.169.254/latest", "image_not_allowed", null],
+      ["localhost:6379/a", "image_not_allowed", ["*"]],
+    ])("is refused image %p: %s", async (image, error, imageRegistries) => {
+      const strict = { ...options, imageRegistries };
       expect(await run(strict, contained("true", { image }))).toMatchObject({ status: "failed", error, attempts: 0 });
     });
 
@@ -93,7 +96,7 @@ if (engine !== null) {
       const registry = await engine.registry();
       registry.silent = true;
       const work = contained("touch ran", { image: `${registry.address}/svc/bare:1` });
-      const given = begin(options, work);
+      const given = begin({ ...options, imageRegistries: [registry.address] }, work);
       await until(() => registry.asked.length > 0, { what: "the pull" });
       given.abort("abandoned");
       await registry.stop();
