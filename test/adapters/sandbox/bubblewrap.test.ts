@@ -7,6 +7,7 @@ import {
   bubblewrapArguments,
   bubblewrapCommand,
   findBubblewrap,
+  missingProtections,
 } from "../../../src/adapters/sandbox/process/bubblewrap.ts";
 import { Layout } from "../../../src/adapters/sandbox/process/layout.ts";
 import { openTexts } from "../../../src/adapters/sandbox/process/mount-sources.ts";
@@ -251,6 +252,59 @@ describe.skipIf(!works)("bubblewrap holds", () => {
     const { stdout } = (await runToEnd(sandbox, spec)).exit;
     expect(stdout).toMatch(/^\S*bwrap --args 4 -- /);
     for (const place of [fixture.dataDir, process.execPath, import.meta.dir]) expect(stdout).not.toContain(place);
+  });
+
+  test.skipIf(process.arch !== "x64")(
+    "the kernel refuses namespaces, mounts, keyrings, BPF and foreign sockets inside",
+    async () => {
+      const calls = [
+        "import ctypes, errno, os, socket, threading, subprocess",
+        "c = ctypes.CDLL(None, use_errno=True)",
+        "def call(*a): return 'ok' if c.syscall(*a) >= 0 else errno.errorcode[ctypes.get_errno()]",
+        // unshare, clone, clone3, mount, ptrace(PTRACE_TRACEME), keyctl, add_key, bpf, io_uring_setup, setns, memfd_secret
+        "names = [call(272, 0x10000000), call(56, 0x10000011, 0, 0, 0, 0), call(435, 0, 0), call(165, 0, b'/tmp', b'tmpfs', 0, 0)]",
+        "names += [call(101, 0), call(250, 0, 0), call(248, b'user', b'k', b'v', 1, -4), call(321, 0, 0, 0), call(425, 1, 0)]",
+        "names += [call(308, 0, 0), call(447, 0)]",
+        "def family(f):",
+        "  try: socket.socket(f, socket.SOCK_STREAM if f != 38 else socket.SOCK_SEQPACKET).close(); return 'ok'",
+        "  except OSError as e: return errno.errorcode[e.errno]",
+        "names += [family(f) for f in (1, 2, 38, 40)]",
+        "t = threading.Thread(target=lambda: names.append(subprocess.run(['echo', 'ran'], capture_output=True).stdout.decode().strip()))",
+        "t.start(); t.join(); print(*names)",
+      ].join("\n");
+      const { stdout } = await run(
+        `grep '^Seccomp:' /proc/self/status | tr -d '\\t'; unshare -U true 2>/dev/null || echo refused\npython3 -c "${calls}"`,
+      );
+      const [mode, userNamespace, names = ""] = stdout.split("\n");
+      expect([mode, userNamespace]).toEqual(["Seccomp:2", "refused"]);
+      const denied = [
+        "EPERM",
+        "EPERM",
+        "ENOSYS",
+        "EPERM",
+        "EPERM",
+        "EPERM",
+        "EPERM",
+        "EPERM",
+        "ENOSYS",
+        "EPERM",
+        "EPERM",
+      ];
+      expect(names.split(" ")).toEqual([...denied, "ok", "ok", "EAFNOSUPPORT", "EAFNOSUPPORT", "ran"]);
+      expect(sandbox.describe().unenforcedLimits).not.toContain("system_calls");
+      expect(sandbox.describe().unenforcedLimits).not.toContain("user_namespaces");
+    },
+  );
+
+  test("a host that takes no filter says so", () => {
+    const taken = { filter: "/f", userNamespacesDisabled: true };
+    expect(missingProtections(taken)).toEqual([]);
+    expect(missingProtections({ ...taken, userNamespacesDisabled: false })).toEqual([]);
+    expect(missingProtections({ ...taken, filter: null })).toEqual(["system_calls"]);
+    expect(missingProtections({ filter: null, userNamespacesDisabled: false })).toEqual([
+      "system_calls",
+      "user_namespaces",
+    ]);
   });
 
   test("no descriptor of the host's is open inside", async () => {

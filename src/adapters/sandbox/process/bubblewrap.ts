@@ -37,8 +37,10 @@ export interface Bubblewrap {
 }
 
 /** Protections that this host does not give, by the names of `unenforced_limits`. */
-export function missingProtections(bubblewrap: Bubblewrap): string[] {
-  const { filter, userNamespacesDisabled } = bubblewrap;
+export function missingProtections({
+  filter,
+  userNamespacesDisabled,
+}: Pick<Bubblewrap, "filter" | "userNamespacesDisabled">): string[] {
   return [
     ...(filter === null ? ["system_calls"] : []),
     // The filter refuses them too.
