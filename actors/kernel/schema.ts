@@ -1,5 +1,5 @@
 /** Pieces of TypeBox schemas that several shapes share. */
-import { type TSchema, Type } from "@sinclair/typebox";
+import { KindGuard, type TObject, type TSchema, Type } from "@sinclair/typebox";
 
 /** The given shape, or null. */
 export const Nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
@@ -11,3 +11,27 @@ export const Text = Type.String();
 /** ISO 8601, UTC. */
 export const Time = Type.String({ format: "date-time" });
 export const Milliseconds = Type.Integer({ minimum: 0 });
+
+/**
+ * The schema of what a caller writes: a member with a default is filled in when it is left out, so it is not required.
+ * TypeBox lists it as required, because the value that was read always has it.
+ */
+export function asWritten(schema: TSchema): TSchema {
+  if (KindGuard.IsArray(schema)) return { ...schema, items: asWritten(schema.items) } as TSchema;
+  if (KindGuard.IsUnion(schema)) return { ...schema, anyOf: schema.anyOf.map(asWritten) } as TSchema;
+  if (KindGuard.IsIntersect(schema)) return { ...schema, allOf: schema.allOf.map(asWritten) } as TSchema;
+  if (!KindGuard.IsObject(schema)) return schema;
+  const { required: _, ...rest } = schema;
+  const required = (schema.required ?? []).filter((name) => mustBeWritten(schema, name));
+  const properties = Object.fromEntries(
+    Object.entries(schema.properties).map(([name, property]) => [name, asWritten(property)]),
+  );
+  return { ...rest, properties, ...(required.length > 0 ? { required } : {}) } as TSchema;
+}
+
+/** Whether a caller has to give the member. */
+export const mustBeWritten = (schema: TObject, name: string): boolean =>
+  (schema.required?.includes(name) ?? false) && schema.properties[name]?.default === undefined;
+
+/** The arguments of a tool as models are shown them: plain JSON Schema. */
+export const toolSchema = (schema: TSchema): Record<string, unknown> => JSON.parse(JSON.stringify(asWritten(schema)));

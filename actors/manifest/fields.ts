@@ -4,6 +4,7 @@
  */
 
 import { isObject, type Json } from "../kernel/json.ts";
+import { suggestion } from "../kernel/nearest.ts";
 import type { Findings } from "./findings.ts";
 
 export interface TextBounds {
@@ -91,18 +92,22 @@ export class Fields {
   choice<const T extends string>(key: string, options: readonly T[]): T | null {
     const value = this.raw(key);
     if (value === null) return null;
-    return options.find((option) => option === value) ?? this.issue(key, `must be one of ${options.join(", ")}`);
+    const chosen = options.find((option) => option === value);
+    if (chosen !== undefined) return chosen;
+    const meant = typeof value === "string" ? suggestion(value, options) : "";
+    return this.issue(key, `must be one of ${options.join(", ")}${meant}`);
   }
 
   integer(key: string, bounds: NumberBounds): number | null {
     const value = this.number(key, bounds);
-    return value === null || Number.isInteger(value) ? value : this.issue(key, "must be an integer");
+    if (value === null || Number.isInteger(value)) return value;
+    return this.issue(key, `must be an integer from ${bounds.min} to ${bounds.max}`);
   }
 
   number(key: string, { min, max }: NumberBounds): number | null {
     const value = this.raw(key);
     if (value === null) return null;
-    if (typeof value !== "number") return this.issue(key, "must be a number");
+    if (typeof value !== "number") return this.issue(key, `must be a number from ${min} to ${max}`);
     return value >= min && value <= max ? value : this.issue(key, `must be from ${min} to ${max}`);
   }
 
@@ -173,15 +178,22 @@ export class Fields {
   /** Warns of every member that was not read: it has no effect. */
   close(): void {
     for (const key of this.unknown()) {
-      this.warn(key, "unknown_field", "This field is not known here and has no effect");
+      const hint = suggestion(key, this.missing());
+      this.warn(key, "unknown_field", `This field is not known here and has no effect${hint}`);
     }
   }
 
   /** Refuses every member that was not read. `what` is the whole: "an Agent state". */
   closeStrictly(what: string): void {
     for (const key of this.unknown()) {
-      this.issue(key, `${shown(key)} is not a field of ${what}`, "unknown_field");
+      const hint = suggestion(key, this.missing());
+      this.issue(key, `${shown(key)} is not a field of ${what}${hint}`, "unknown_field");
     }
+  }
+
+  /** Known members that are not there: what an unknown one may have been meant to be. */
+  private missing(): string[] {
+    return [...this.known].filter((key) => !Object.hasOwn(this.members, key));
   }
 
   private unknown(): string[] {

@@ -28,6 +28,8 @@ function worded(error: ErrorObject, root: string): SchemaIssue {
       return { path, message: `property ${error.params.additionalProperty} is not allowed` };
     case "enum":
       return { path, message: `must be one of ${JSON.stringify(error.params.allowedValues)}` };
+    case "const":
+      return { path, message: `must be ${JSON.stringify(error.params.allowedValue)}` };
     default:
       return { path, message: error.message ?? "does not conform" };
   }

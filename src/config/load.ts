@@ -2,6 +2,7 @@
  * The configuration: the settings that the parts of the service declare, assembled, then read once from the environment
  * and from the file that it names. Nothing else reads the environment.
  */
+import { suggestion } from "../../actors/kernel/nearest.ts";
 import { type ConfigFile, readConfigFile, scalarAt } from "./file.ts";
 import { anyText, BadValue, choice, type Setting, type SettingTable, text, type Values } from "./setting.ts";
 
@@ -36,11 +37,15 @@ export interface ConfigOrigin {
   readonly environment: (name: string) => string | undefined;
   /** Every variable byte for byte as it was set, for secrets whose names depend on what they are for. */
   readonly environmentAsSet: () => Readonly<Record<string, string | undefined>>;
+  /** `SVC_*` variables that no part of the service reads, as sentences: probably misspelt. */
+  readonly unknownSettings: readonly string[];
 }
 
 /** What a part of the service declares of the configuration. */
 export interface SettingsDeclaration {
   readonly settings: SettingTable;
+  /** Beginnings of further variables, whose names say what they are for. */
+  readonly variablePrefixes?: readonly string[];
   /** What no single setting shows, as sentences; values that were not readable are undefined. */
   contradictions?(settings: never, mode: Mode): readonly string[];
 }
@@ -86,7 +91,8 @@ export function readConfig(
   const { configFile } = baseSettings;
   const path = read(configFile.name);
   const file = (path === undefined ? undefined : attempt(configFile.name, () => readConfigFile(path))) ?? {};
-  const entries = Object.entries(assembleSettings(declarations)).map(([key, setting]) => {
+  const table = assembleSettings(declarations);
+  const entries = Object.entries(table).map(([key, setting]) => {
     const written = read(setting.name) ?? (setting.filePath === null ? undefined : scalarAt(file, setting.filePath));
     const value = attempt(setting.name, () =>
       written === undefined ? setting.fallback(read) : setting.parse(written),
@@ -98,5 +104,26 @@ export function readConfig(
   // Each gets at least the values of the settings it declares itself.
   for (const { contradictions } of declarations) problems.push(...(contradictions?.(values as never, mode) ?? []));
   if (problems.length > 0) throw new ConfigError(problems);
-  return { ...values, file, environment: read, environmentAsSet: () => env };
+  const prefixes = declarations.flatMap(({ variablePrefixes = [] }) => variablePrefixes);
+  const unknownSettings = unknownVariables(env, file, Object.values(table), prefixes);
+  return { ...values, file, environment: read, environmentAsSet: () => env, unknownSettings };
+}
+
+/** Of the programs that stand beside the service. */
+const ofOtherPrograms = ["SVC_URL", "SVC_TOKEN"];
+
+/** Variables named like settings that are none, and that the file does not refer to as `env:NAME`. */
+function unknownVariables(
+  env: Readonly<Record<string, string | undefined>>,
+  file: ConfigFile,
+  settings: readonly Setting<unknown>[],
+  prefixes: readonly string[],
+): readonly string[] {
+  const names = settings.map(({ name }) => name);
+  const referred = new Set([...JSON.stringify(file).matchAll(/env:(\w+)/g)].map(([, name]) => name));
+  const known = new Set([...names, ...ofOtherPrograms]);
+  return Object.keys(env)
+    .filter((name) => name.startsWith("SVC_") && env[name] !== "" && !known.has(name) && !referred.has(name))
+    .filter((name) => !prefixes.some((prefix) => name.startsWith(prefix)))
+    .map((name) => `${name} is no setting and has no effect${suggestion(name, names)}`);
 }

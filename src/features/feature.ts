@@ -122,6 +122,8 @@ export interface Feature<Service, S extends SettingTable, N extends Needs> {
   readonly settings: S;
   /** What no single setting shows, as sentences; values that were not readable are undefined. */
   readonly contradictions?: (settings: Partial<Values<S>>, mode: Mode) => readonly string[];
+  /** Beginnings of variables that the feature reads by itself: their names say what they are for. */
+  readonly variablePrefixes?: readonly string[];
   /** What `--help` says beside the table of settings. */
   readonly help?: string;
   /** @throws ConfigError, StartFailure when the node cannot start with it */
@@ -134,6 +136,7 @@ export interface AnyFeature {
   readonly needs: Needs;
   readonly settings: SettingTable;
   readonly help?: string;
+  readonly variablePrefixes?: readonly string[];
   contradictions?(settings: never, mode: Mode): readonly string[];
   open(node: never, needs: never): Opened<unknown> | Promise<Opened<unknown>>;
 }

@@ -15,7 +15,8 @@ import { type Logger, recordedUrl } from "./operations/log.ts";
 import type { Metrics } from "./operations/metrics.ts";
 import { pipeline } from "./pipeline.ts";
 import { asProblem, internalError, problemResponse } from "./problem.ts";
-import type { Incoming, Listener, Route } from "./route.ts";
+import type { Incoming, Listener, RequestWarning, Route } from "./route.ts";
+import { warningsHeader, warningsText } from "./warnings.ts";
 
 export interface AppOptions {
   readonly routes: readonly Route[];
@@ -179,6 +180,7 @@ type Params = Readonly<Record<string, string>>;
 /** Url, signal and address are made at their first use. The entry check has seen that the URL can be parsed. */
 class LazyIncoming implements Incoming {
   private parsed: URL | null = null;
+  readonly warnings: RequestWarning[] = [];
   constructor(
     readonly request: Request,
     readonly requestId: string,
@@ -204,10 +206,16 @@ function requestIdOf(headers: Headers): string {
   return inbound !== null && /^[A-Za-z0-9._-]{1,128}$/.test(inbound) ? inbound : Bun.randomUUIDv7();
 }
 
-function withHeaders(response: Response, { request, requestId }: Incoming, cors: Cors, sse: boolean): Response {
+function withHeaders(
+  response: Response,
+  { request, requestId, warnings }: Incoming,
+  cors: Cors,
+  sse: boolean,
+): Response {
   // A fetched response has immutable headers; ours are not fetched, but a handler may pass one on.
   const open = response.url === "" ? response : new Response(response.body, response);
   open.headers.set("X-Request-Id", requestId);
+  if (warnings.length > 0) open.headers.set(warningsHeader, warningsText(warnings));
   if (sse) {
     open.headers.set("Cache-Control", "no-store");
     open.headers.set("Referrer-Policy", "no-referrer");
@@ -253,7 +261,7 @@ interface Cors {
 }
 
 const exposedHeaders =
-  "X-Request-Id, Location, ETag, Retry-After, Idempotent-Replay, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, " +
+  "X-Request-Id, X-Svc-Warnings, Location, ETag, Retry-After, Idempotent-Replay, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, " +
   "RateLimit-Policy, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset";
 const acceptedHeaders =
   "Authorization, Content-Type, Accept, Idempotency-Key, X-Request-Id, X-Tenant-Id, X-Svc-Tenant, X-Svc-Team, Last-Event-ID";

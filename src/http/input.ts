@@ -1,10 +1,11 @@
 /** Checking what came in against a route's schemas, with every finding told at once. */
 
 import { KindGuard, type Static, type TObject, type TSchema } from "@sinclair/typebox";
-import { type TypeCheck, TypeCompiler, type ValueError } from "@sinclair/typebox/compiler";
+import { type TypeCheck, TypeCompiler } from "@sinclair/typebox/compiler";
 import { Value } from "@sinclair/typebox/value";
 import { isObject } from "../../actors/kernel/json.ts";
-import { type Issue, invalid, invalidRequest, Problem, type ProblemCode } from "../../actors/kernel/problem.ts";
+import { invalid, invalidRequest, Problem, type ProblemCode } from "../../actors/kernel/problem.ts";
+import { shapeIssues } from "../../actors/kernel/shape-issues.ts";
 
 /** Findings told per request; a thousand bad labels need no thousand lines. */
 const maxIssues = 100;
@@ -116,22 +117,5 @@ function nulInQuery(name: string): Problem {
   ]);
 }
 
-function invalidInput(check: TypeCheck<TSchema>, value: unknown): Problem {
-  const issues = new Map<string, Issue>();
-  for (const error of check.Errors(value)) {
-    const path = error.path.slice(1).replaceAll("/", ".").replaceAll("~1", "/").replaceAll("~0", "~");
-    // Further findings at the same place follow from the first.
-    if (!issues.has(path)) issues.set(path, { path, message: explain(error), code: "invalid" });
-    if (issues.size >= maxIssues) break;
-  }
-  return invalidRequest([...issues.values()]);
-}
-
-function explain(error: ValueError): string {
-  if (error.message === "Expected required property") return "is required";
-  const { anyOf } = error.schema as { anyOf?: readonly TSchema[] };
-  if (anyOf?.every((option) => KindGuard.IsLiteral(option))) {
-    return `must be one of ${anyOf.map((option) => JSON.stringify(option.const)).join(", ")}`;
-  }
-  return error.message.charAt(0).toLowerCase() + error.message.slice(1);
-}
+const invalidInput = (check: TypeCheck<TSchema>, value: unknown): Problem =>
+  invalidRequest(shapeIssues(check.Errors(value), maxIssues));

@@ -8,11 +8,13 @@ import type { Authenticator } from "../identity/authenticate.ts";
 import { readBody } from "./body.ts";
 import { bodyChecker, paramsChecker, queryChecker } from "./input.ts";
 import { type Call, type Incoming, Reply, type Route, type ScopeRule, textOfBody } from "./route.ts";
+import { warningsOf } from "./warnings.ts";
 
 /** Makes the function that runs a route; what can be prepared is prepared once. */
 export function pipeline(route: Route, authenticator: Authenticator | null, bodyDeadlineMs: number) {
   const params = route.params && paramsChecker(route.params);
   const query = route.query && queryChecker(route.query);
+  const warnings = warningsOf(route);
   const body = route.body?.kind === "json" ? bodyChecker(route.body.schema) : (value: unknown) => value;
 
   async function caller(incoming: Incoming): Promise<Pick<Call, "identity" | "tenant"> | { proof: unknown }> {
@@ -31,8 +33,12 @@ export function pipeline(route: Route, authenticator: Authenticator | null, body
   return async function run(incoming: Incoming, rawParams: Readonly<Record<string, string>>): Promise<Response> {
     const known = await caller(incoming);
     const checkedParams = params ? params(rawParams) : {};
-    const checkedQuery = query ? query(incoming.url.searchParams) : {};
+    // A URL is parsed only where there is something to read in it.
+    const given = incoming.request.url.includes("?") ? incoming.url.searchParams : null;
+    incoming.warnings.push(...warnings.query(given));
+    const checkedQuery = query ? query(given ?? noQuery) : {};
     const input = route.body ? await readBody(incoming.request, route.body, bodyDeadlineMs) : noBody;
+    incoming.warnings.push(...warnings.body(input.value));
     if (route.timeoutSeconds !== null)
       incoming.server?.timeout(incoming.request, Math.min(255, route.timeoutSeconds + 10));
     const answer = await route.handle(
@@ -42,6 +48,7 @@ export function pipeline(route: Route, authenticator: Authenticator | null, body
   };
 }
 
+const noQuery = new URLSearchParams();
 const noBody = { value: undefined, bytes: new Uint8Array(0) };
 
 /** Url and signal stay behind getters: most handlers need neither, and both cost. */
@@ -83,6 +90,9 @@ class RouteCall implements Call {
   }
   get stopping() {
     return this.incoming.stopping;
+  }
+  get warnings() {
+    return this.incoming.warnings;
   }
 }
 

@@ -20,7 +20,7 @@
  *   - a `Response`, where `media(…)` is declared: streams, texts and bytes;
  * and throws `Problem` for every refusal (it never builds an error body itself).
  *
- * Validation of JSON bodies and queries: unknown members are kept out of the way (ignored), `null` for
+ * Validation of JSON bodies and queries: unknown members have no effect and are told in `X-Svc-Warnings`, `null` for
  * an optional member counts as absent, `default`s are filled in, query values are converted to the
  * declared integer, number, boolean or array. Findings become 422 `validation_failed` with `issues`.
  */
@@ -45,6 +45,14 @@ export interface Listener {
   requestIP(request: Request): { readonly address: string } | null;
 }
 
+/** One thing in a request that had no effect. */
+export interface RequestWarning {
+  /** The query's parameter, or the dotted place in the body. */
+  readonly path: string;
+  readonly code: "unknown_parameter" | "unknown_field";
+  readonly message: string;
+}
+
 /** What is known of a request before its body is read. */
 export interface Incoming {
   readonly request: Request;
@@ -58,6 +66,8 @@ export interface Incoming {
   readonly signal: AbortSignal;
   /** Aborted when this node begins to leave: streams end then, and their clients resume elsewhere. */
   readonly stopping: AbortSignal;
+  /** What of the request had no effect, for the answer's `X-Svc-Warnings`. */
+  readonly warnings: RequestWarning[];
 }
 
 /** A call as every handler sees it. */

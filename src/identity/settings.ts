@@ -2,6 +2,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { isTenantSlug } from "../../actors/identity/tenant.ts";
+import { shapeIssues } from "../../actors/kernel/shape-issues.ts";
 import { anyText, choice, integer, json, text } from "../config/setting.ts";
 
 const ClaimPaths = Type.Array(Type.String({ minLength: 1 }), { minItems: 1 });
@@ -118,7 +119,9 @@ export interface SettingsReading {
  */
 export function readAuthSettings(raw: unknown, development: boolean): SettingsReading {
   const filled = Value.Default(AuthSettings, structuredClone(raw ?? {}));
-  const shape = [...Value.Errors(AuthSettings, filled)].map((e) => `auth${e.path.replaceAll("/", ".")}: ${e.message}`);
+  const shape = shapeIssues(Value.Errors(AuthSettings, filled), 50).map(({ path, message }) =>
+    path === "" ? `auth ${message}` : `auth.${path}: ${message}`,
+  );
   if (shape.length > 0) return { settings: null, problems: shape };
   const settings = filled as AuthSettings;
   const problems = settings.realms.flatMap((realm, index) => realmProblems(realm, `auth.realms.${index}`, development));

@@ -34,6 +34,7 @@ export async function startNode(
     const validated = await validateConfig(config, overrides);
     const stores = await openStores(config, disposer, progress);
     const { logger, dataDir } = stores;
+    for (const problem of config.unknownSettings) logger.warn({ reason: problem }, "settings");
     if (validated.warning) logger.warn({ reason: validated.warning }, "models");
     const { context, runtime, identity } = await openContext(config, stores, validated, overrides, disposer);
     const mounted = await openFeatures([...features, ...(overrides.features ?? [])], context, disposer);

@@ -58,6 +58,28 @@ test("development needs nothing", () => {
   });
 });
 
+test("a misspelt SVC_ variable is told at the start, with the setting it resembles", () => {
+  const { unknownSettings } = loadConfig({
+    ...development,
+    SVC_PROT: "9000",
+    SVC_PUBLIC_URI: "https://svc.example",
+    SVC_COLOUR_OF_THE_SKY: "blue",
+    SVC_EMPTY: "",
+    SVC_PORT: "8080",
+    SVC_URL: "http://localhost:8080",
+    SVC_WEBHOOK_SECRET_GITHUB: "x",
+    SVC_WEBHOOK_DEFAULT_TENANT: "acme",
+    SVC_MODEL_KEY: "k",
+    SVC_CONFIG_FILE: file("llm_providers: [{api_key: 'env:SVC_MODEL_KEY'}]"),
+    PORT: "1",
+  });
+  expect(unknownSettings).toEqual([
+    "SVC_PROT is no setting and has no effect; did you mean SVC_PORT?",
+    "SVC_PUBLIC_URI is no setting and has no effect; did you mean SVC_PUBLIC_URL?",
+    "SVC_COLOUR_OF_THE_SKY is no setting and has no effect",
+  ]);
+});
+
 test("production is the default and lists all that is missing", () => {
   expect(problemsOf({})).toEqual([
     "DATABASE_URL is required in production",

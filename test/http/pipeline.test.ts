@@ -242,10 +242,47 @@ test("what is missing is named", async () => {
   );
   expect(issues.body.issues).toEqual([
     { path: "name", message: "is required", code: "invalid" },
-    { path: "size", message: "expected integer", code: "invalid" },
-    { path: "mode", message: 'must be one of "a", "b"', code: "invalid" },
-    { path: "nested.0.deep", message: "expected number", code: "invalid" },
+    { path: "size", message: "must be an integer", code: "invalid" },
+    { path: "mode", message: "must be one of a, b; did you mean a?", code: "invalid" },
+    { path: "nested.0.deep", message: "must be a number", code: "invalid" },
   ]);
+});
+
+describe("what of a request has no effect is told in X-Svc-Warnings", () => {
+  const warningsIn = (headers: Headers) => JSON.parse(headers.get("x-svc-warnings") ?? "[]");
+  const post = (query: string, body: unknown) => ask("POST", `/v1/things/${id}${query}`, json, JSON.stringify(body));
+
+  test("unknown members and parameters, with the nearest known name", async () => {
+    const answer = await post("?lmit=5&é=1&é=2", { name: "n", nott: "x", nested: [{ deeep: 1 }] });
+    expect(answer.status).toBe(200);
+    const unknown = (what: string, hint: string) => `This ${what} is not known here and has no effect${hint}`;
+    expect(warningsIn(answer.headers)).toEqual([
+      { path: "lmit", code: "unknown_parameter", message: unknown("parameter", "; did you mean limit?") },
+      { path: "é", code: "unknown_parameter", message: unknown("parameter", "") },
+      { path: "nott", code: "unknown_field", message: unknown("field", "; did you mean note?") },
+      { path: "nested.0.deeep", code: "unknown_field", message: unknown("field", "; did you mean deep?") },
+    ]);
+  });
+
+  test("a refusal has them too, and a route without a query", async () => {
+    const refused = await post("", { nmae: "n" });
+    expect(refused.status).toBe(422);
+    expect(warningsIn(refused.headers)).toMatchObject([{ path: "nmae" }]);
+    expect(warningsIn((await ask("GET", `/v1/things/${id}?x=1`, auth)).headers)).toMatchObject([{ path: "x" }]);
+  });
+
+  test("nothing where all is known; a stream knows its token", async () => {
+    expect((await post("?limit=5", { name: "n" })).headers.has("x-svc-warnings")).toBe(false);
+    expect((await ask("GET", "/v1/events?token=good")).headers.has("x-svc-warnings")).toBe(false);
+  });
+
+  test("the header stays small", async () => {
+    const members = Object.fromEntries(Array.from({ length: 500 }, (_, n) => [`${"☃\r\n".repeat(100)}${n}`, 1]));
+    const { headers, status } = await post("", { name: "n", ...members });
+    expect(status).toBe(200);
+    expect(headers.get("x-svc-warnings")?.length).toBeLessThan(8192);
+    expect(warningsIn(headers)).toHaveLength(16);
+  });
 });
 
 test.each(["1.5", "1e3", "0x1", "501", "-1", "NaN", "%00"])("limit=%s is refused", async (limit) => {

@@ -2,7 +2,9 @@
 
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
+import type { Issue } from "../../kernel/problem.ts";
 import { Nullable } from "../../kernel/schema.ts";
+import { shapeIssues } from "../../kernel/shape-issues.ts";
 import { CmdRunArguments } from "../../tool/catalog.ts";
 
 export const DispatchCommand = Type.Object({
@@ -23,26 +25,15 @@ export const DispatchCommand = Type.Object({
 });
 export type DispatchCommand = Static<typeof DispatchCommand>;
 
-export interface ArgumentIssue {
-  readonly path: string;
-  readonly message: string;
-  readonly code: string;
-}
-
 /** Reads the arguments as the model wrote them; nulls count as absent. */
 export function readCommand(
   given: Readonly<Record<string, unknown>>,
-): DispatchCommand | { readonly issues: ArgumentIssue[] } {
+): DispatchCommand | { readonly issues: readonly Issue[] } {
   const present = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null));
   // `Default` writes into what it is given.
   const value = Value.Default(CmdRunArguments, structuredClone(present));
   if (!Value.Check(CmdRunArguments, value)) {
-    const issues = [...Value.Errors(CmdRunArguments, value)].slice(0, 20).map((error) => ({
-      path: error.path.slice(1).replaceAll("/", "."),
-      message: error.message,
-      code: "invalid",
-    }));
-    return { issues };
+    return { issues: shapeIssues(Value.Errors(CmdRunArguments, value), 20) };
   }
   if (JSON.stringify([value.command, value.args, value.cwd]).includes("\\u0000")) {
     return { issues: [{ path: "command", message: "contains a NUL character", code: "invalid" }] };

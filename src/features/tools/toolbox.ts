@@ -1,4 +1,5 @@
 /** All tools of a node under one roof: what models are shown of them, and who runs a call. */
+import { toolSchema } from "../../../actors/kernel/schema.ts";
 import { CMD_RUN, CmdRunArguments, cmdRunDescription } from "../../../actors/tool/catalog.ts";
 import type { ToolOutcome, ToolProvider, ToolRequest } from "./port.ts";
 
@@ -18,7 +19,7 @@ export interface Toolbox {
 const cmdRun: ToolDescription = {
   name: CMD_RUN,
   description: cmdRunDescription,
-  inputSchema: JSON.parse(JSON.stringify(CmdRunArguments)),
+  inputSchema: toolSchema(CmdRunArguments),
 };
 
 /** Providers are asked in order; the first that offers a name has it. */

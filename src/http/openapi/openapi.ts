@@ -1,6 +1,7 @@
 /** The API document: generated from the declared routes, whose TypeBox schemas are JSON Schema already. */
-import { KindGuard, type TObject, type TSchema, Type } from "@sinclair/typebox";
+import { type TObject, type TSchema, Type } from "@sinclair/typebox";
 import { problems } from "../../../actors/kernel/problem.ts";
+import { asWritten, mustBeWritten } from "../../../actors/kernel/schema.ts";
 import { mediaTypesOf, type Route, withoutMedia } from "../route.ts";
 
 export type OpenApiDocument = ReturnType<typeof openApiDocument>;
@@ -117,7 +118,7 @@ function namedParameters(place: "query" | "header", schema: TObject | null): Par
   return Object.entries(schema.properties).map(([name, property]) => ({
     name,
     in: place,
-    required: isRequired(schema, name),
+    required: mustBeWritten(schema, name),
     ...(typeof property.description === "string" ? { description: property.description } : {}),
     schema: publicSchema(property),
   }));
@@ -126,11 +127,11 @@ function namedParameters(place: "query" | "header", schema: TObject | null): Par
 function requestBody({ body }: Route): Operation["requestBody"] | null {
   if (!body) return null;
   if (body.kind === "json") {
-    const schema = requestSchema(body.schema);
+    const schema = asWritten(body.schema);
     const required = !body.optional || (schema.required ?? []).length > 0;
     return { required, content: { "application/json": { schema: publicSchema(schema) } } };
   }
-  const schema = publicSchema(requestSchema(body.schema ?? Type.String()));
+  const schema = publicSchema(asWritten(body.schema ?? Type.String()));
   return { required: true, content: Object.fromEntries((body.accepts ?? ["*/*"]).map((type) => [type, { schema }])) };
 }
 
@@ -154,23 +155,6 @@ function contentOf(schema: TSchema): Record<string, unknown> {
 
 const description = (schema: TSchema): string =>
   typeof schema.description === "string" ? schema.description : "Success";
-
-/** A member with a default is filled in when a request leaves it out. */
-const isRequired = (schema: TObject, name: string): boolean =>
-  (schema.required?.includes(name) ?? false) && schema.properties[name]?.default === undefined;
-
-/** The schema of a body as callers have to fill it in. */
-function requestSchema(schema: TSchema): TSchema {
-  if (KindGuard.IsArray(schema)) return { ...schema, items: requestSchema(schema.items) } as TSchema;
-  if (KindGuard.IsUnion(schema)) return { ...schema, anyOf: schema.anyOf.map(requestSchema) } as TSchema;
-  if (!KindGuard.IsObject(schema)) return schema;
-  const { required: _, ...rest } = schema;
-  const required = (schema.required ?? []).filter((name) => isRequired(schema, name));
-  const properties = Object.fromEntries(
-    Object.entries(schema.properties).map(([name, property]) => [name, requestSchema(property)]),
-  );
-  return { ...rest, properties, ...(required.length > 0 ? { required } : {}) } as TSchema;
-}
 
 /** The schema as JSON: TypeBox's own marks, and ours, stay inside. */
 function publicSchema(schema: TSchema): unknown {

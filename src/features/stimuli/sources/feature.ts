@@ -31,6 +31,7 @@ export const sources = defineFeature({
       default: "",
     }),
   },
+  variablePrefixes: ["SVC_WEBHOOK_SECRET_", "SVC_WEBHOOK_TENANT_", "SVC_WEBHOOK_DEFAULT_TENANT"],
   help: `Secrets of webhooks, beside those of stored sources; names in capitals, other characters as _:
   SVC_WEBHOOK_SECRET_<SOURCE>            of a source, for one tenant:
   SVC_WEBHOOK_TENANT_<SOURCE>              this one, else

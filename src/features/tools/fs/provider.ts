@@ -1,5 +1,6 @@
 /** The `fs.*` family as a tool provider, acting on what the execution's agent sees under `/workspace`. */
 import { fileURLToPath } from "node:url";
+import { toolSchema } from "../../../../actors/kernel/schema.ts";
 import { BudgetExceeded, runGuarded } from "../../../lib/guarded.ts";
 import { outcomeOf, ToolFailure, type ToolOutcome, type ToolProvider, type ToolRequest } from "../port.ts";
 import { createDirectory, deleteOne, edit, multiEdit, read, write } from "./files.ts";
@@ -24,7 +25,7 @@ export function createFsTools(
   const tools = (Object.keys(fsArguments) as FsTool[]).map((name) => ({
     name,
     description: fsDescriptions[name],
-    inputSchema: JSON.parse(JSON.stringify(fsArguments[name])) as Record<string, unknown>,
+    inputSchema: toolSchema(fsArguments[name]),
   }));
   return {
     tools: () => tools,

@@ -1,6 +1,7 @@
 /** Arguments of the `fs.*` tools: what models are shown, and what calls are checked against. */
 import { type Static, type TProperties, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
+import { shapeIssues } from "../../../../actors/kernel/shape-issues.ts";
 import { ToolFailure } from "../port.ts";
 
 /** Most bytes one `fs.*` call reads, writes or edits. */
@@ -119,11 +120,7 @@ export function checkArguments<T extends FsTool>(tool: T, given: Readonly<Record
   const present = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null));
   const value = Value.Default(schema, present);
   if (Value.Check(schema, value)) return value as FsArguments<T>;
-  const issues = [...Value.Errors(schema, value)].slice(0, 20).map((error) => ({
-    path: error.path.slice(1).replaceAll("/", "."),
-    message: error.message,
-    code: "invalid",
-  }));
+  const issues = shapeIssues(Value.Errors(schema, value), 20).map((issue) => ({ ...issue }));
   const text = issues.map((issue) => `${issue.path}: ${issue.message}`).join("; ");
   throw new ToolFailure("invalid_arguments", `${tool}: ${text}`, { issues });
 }

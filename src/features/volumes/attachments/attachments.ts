@@ -5,6 +5,7 @@ import type { Attachment } from "../../../../actors/execution/start/plan.ts";
 import type { Json } from "../../../../actors/kernel/json.ts";
 import { type Issue, invalid, Problem } from "../../../../actors/kernel/problem.ts";
 import { Nullable } from "../../../../actors/kernel/schema.ts";
+import { shapeIssues } from "../../../../actors/kernel/shape-issues.ts";
 import { isStorable } from "../../../../actors/manifest/storable.ts";
 import { isUuid } from "../../../http/route.ts";
 import { viewOf } from "../../tools/fs/port.ts";
@@ -65,11 +66,8 @@ async function check(
 ): Promise<Attachment | Issue[]> {
   const at = `attachments.${index}`;
   if (!Value.Check(Reference, ref)) {
-    return [...Value.Errors(Reference, ref)].slice(0, 10).map((error) => ({
-      path: `${at}${error.path.replaceAll("/", ".")}`,
-      message: error.message,
-      code: "invalid",
-    }));
+    const issues = shapeIssues(Value.Errors(Reference, ref), 10);
+    return issues.map((issue) => ({ ...issue, path: issue.path === "" ? at : `${at}.${issue.path}` }));
   }
   const reference: Reference = ref;
   const fault = faultOf(reference, at);

@@ -3,6 +3,7 @@ import { createHash } from "node:crypto";
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import type { Attachment } from "../../../../actors/execution/start/plan.ts";
+import { toolSchema } from "../../../../actors/kernel/schema.ts";
 import { ATTACHMENT_READ } from "../../../../actors/tool/catalog.ts";
 import { maxFileBytes, readBytes, textOf, viewOf } from "../../tools/fs/port.ts";
 import { outcomeOf, ToolFailure, type ToolProvider, ToolRefusal, type ToolRequest } from "../../tools/port.ts";
@@ -26,7 +27,7 @@ export function createAttachmentTool(
     {
       name: ATTACHMENT_READ,
       description: "Read a file that was attached to the request. Binary content comes as base64.",
-      inputSchema: JSON.parse(JSON.stringify(Arguments)) as Record<string, unknown>,
+      inputSchema: toolSchema(Arguments),
     },
   ];
 

@@ -70,7 +70,7 @@ tenants:
     ["tenants: {acme: 7}", "tenants.acme: must be a mapping"],
     ["tenants: {acme: {route: []}}", "tenants.acme.route: is not known here"],
     ["tenants: {acme: {routes: {}}}", "tenants.acme.routes: must be a list"],
-    ["tenants: {acme: {routes: [7]}}", "tenants.acme.routes.0: expected object"],
+    ["tenants: {acme: {routes: [7]}}", "tenants.acme.routes.0: must be an object"],
     ["tenants: {acme: {routes: [{}]}}", "tenants.acme.routes.0.source: is required"],
     ["tenants: {acme: {routes: [{source: stripe}]}}", "tenants.acme.routes.0: The source stripe is"],
     ["tenants: {acme: {routes: [{source: a}, {source: A}]}}", "tenants.acme.routes.1.source: a occurs twice"],
