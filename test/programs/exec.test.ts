@@ -188,7 +188,7 @@ describe("output of a command while it runs", () => {
     expect(gateway.output.length).toBeLessThanOrEqual(seconds * 4);
   });
 
-  test("a gateway that cannot take it now gets it again; one that does not know it is left alone", async () => {
+  test("a busy gateway gets it again; one that does not know it is left alone", async () => {
     const script = "echo one; sleep 0.7; echo two; sleep 0.7";
     let tries = 0;
     const busy = await watched(script, () => new Response("{}", { status: ++tries === 1 ? 503 : 200 }));

@@ -123,7 +123,7 @@ describe("the stream", () => {
 });
 
 describe("commands in the stream", () => {
-  test("lines of a command appear while it runs, with the call's id; a broken connection misses none", async () => {
+  test("lines of a command appear while it runs; a broken connection misses none", async () => {
     const line = "for i in 1 2 3; do echo line $i; sleep 0.6; done; while ! test -e go; do sleep 0.1; done; exit 3";
     const executionId = await at.launch({
       script: [shell(line), calls(["fs.write", { path: "x", content: "y" }]), say("x")],
@@ -142,7 +142,7 @@ describe("commands in the stream", () => {
     await at.node.call("POST", `/v1/executions/${executionId}/cancel`);
   });
 
-  test("exit codes are in the events; verbose carries arguments and results, to those who may see them", async () => {
+  test("exit codes are in the events; verbose carries arguments and results", async () => {
     const executionId = await at.launch({ script: [shell("echo no >&2; exit 3"), say("x")] });
     await at.ended(executionId);
     const told = async (query: string, token?: string) => {

@@ -303,7 +303,7 @@ describe("output of a running command", () => {
   const output = (subject: Bootstrap, dispatch_id: string, ...chunks: object[]) =>
     subject.send({ type: "dispatch_output", execution_id: subject.executionId, dispatch_id, chunks });
 
-  test("becomes events with the call's id; a flood is left out before it costs the execution a message", async () => {
+  test("becomes events; a flood is left out before it costs the execution a message", async () => {
     const subject = await bootstrap();
     const { body: dispatch } = await subject.generate([shell("true"), say("done")]);
     const follow = await at.follow(subject.executionId, "?events=console_output,tool_call_started");

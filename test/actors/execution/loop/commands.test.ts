@@ -35,7 +35,7 @@ const textOf = (story: Story) =>
     .join("");
 
 describe("a command that eats the time", () => {
-  test("of the execution: the step and the execution are timed_out, and the model is not asked again", () => {
+  test("of the execution: step and execution are timed_out, the model is not asked again", () => {
     const { story, dispatch } = dispatched({ command: "sleep 600", timeout_secs: 600 }, { timeout_ms: 30_000 });
     story.sim.now += 29_900;
     story.result(dispatch, { timed_out: true, exit_code: -1, stdout: "", stderr: "[svc] command timed out after 30s" });
@@ -50,7 +50,7 @@ describe("a command that eats the time", () => {
     story.checkInvariants();
   });
 
-  test("of the iteration: the step is timed_out and the iteration fails with iteration_timeout", () => {
+  test("of the iteration: the step is timed_out, the iteration fails", () => {
     const header = { mode: "iterative" as const, max_iterations: 2, iteration_timeout_ms: 20_000 };
     const { story, dispatch } = dispatched({ command: "sleep 600", timeout_secs: 600 }, header);
     story.sim.now += 19_900;
@@ -69,7 +69,7 @@ describe("a command that eats the time", () => {
     expect(story.sim.underWay("model.call")).toHaveLength(1);
   });
 
-  test("without ever reporting back: the deadline ends the execution, and its step is timed_out", () => {
+  test("without ever reporting back: the deadline ends the execution and its step", () => {
     const { story } = dispatched({ command: "sleep 600", timeout_secs: 600 }, { timeout_ms: 30_000 });
     story.sim.now += 30_000;
     story.sim.tell("deadline", {});
@@ -93,7 +93,7 @@ test.each([0, 1, 137])("exit code %i of a command is in its event", (exit_code) 
 });
 
 describe("output of a command while it runs", () => {
-  test("is told with the call's id, stream by stream; the result adds what was not seen yet", () => {
+  test("is told with the call's id; the result adds what was not seen yet", () => {
     const { story, dispatch } = dispatched();
     says(story, dispatch, out(0, "one\n"), { stream: "stderr", offset: 0, content: "careful\n" });
     says(story, dispatch, out(0, "one\n"), out(4, "two\n"));
@@ -117,7 +117,7 @@ describe("output of a command while it runs", () => {
     expect(story.sim.log()).toHaveLength(before);
   });
 
-  test("64 KiB a second, then one truncated; the next second has room again; 1 MiB an iteration", () => {
+  test("64 KiB a second, 1 MiB an iteration, then one truncated", () => {
     const { story, dispatch } = dispatched();
     const piece = "x".repeat(60_000);
     for (let offset = 0; offset < 4 * piece.length; offset += piece.length) says(story, dispatch, out(offset, piece));
@@ -138,7 +138,7 @@ describe("output of a command while it runs", () => {
     expect(shown(story).at(-1)).toMatchObject({ content: "head [trimmed 900 bytes] tail", truncated: true });
   });
 
-  test("however it is cut into pieces, repeated and overtaken, it is told once and in order", () => {
+  test("however it is cut, repeated and overtaken, it is told once and in order", () => {
     const step = fc.record({ upto: fc.nat(60), from: fc.nat(60), wait: fc.nat(1500) });
     fc.assert(
       fc.property(fc.string({ unit: "grapheme", maxLength: 60 }), fc.array(step, { maxLength: 8 }), (text, steps) => {
