@@ -15,7 +15,7 @@ const laterMembers = {
   context_kept: false,
   children: [],
 } as const satisfies Partial<ExecutionState>;
-const laterHeader = { max_tokens: null } as const satisfies Partial<ExecutionState["header"]>;
+const laterHeader = { max_tokens: null, retry_of: null } as const satisfies Partial<ExecutionState["header"]>;
 const laterIteration = { validation: null, egress_blocked: 0 } as const satisfies Partial<Iteration>;
 const laterCall = {
   unjudged: false,
@@ -30,6 +30,7 @@ const laterPlan = {
   deliveries: [],
   image_pull_policy: "IfNotPresent",
   warm_pool_size: 0,
+  asked: { timeout_seconds: null, max_iterations: null, max_tokens: null, security_context: null },
 } as const satisfies Partial<Plan>;
 
 /**

@@ -38,6 +38,8 @@ export const ExecutionElement = Type.Object({
   hierarchy: Hierarchy,
   security_context: Nullable(Text),
   initiating_user_sub: Nullable(Text),
+  /** The execution that this one repeats. */
+  retry_of: Nullable(Text),
   labels: Type.Record(Text, Text),
   usage: Type.Object({
     llm_calls: Type.Integer(),
@@ -104,6 +106,7 @@ export function executionElement({ execution_id, tenant_id }: Subject, state: Li
     hierarchy: header.hierarchy,
     security_context: header.security_context,
     initiating_user_sub: header.initiating_user_sub,
+    retry_of: header.retry_of,
     labels: header.labels,
     usage: state.usage,
     runtime: header.runtime,

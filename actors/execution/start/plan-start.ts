@@ -52,6 +52,7 @@ function settle(request: StartRequest, facts: StartFacts): StartPlan {
       hierarchy: hierarchyOf(executionId, request, spec.swarm),
       security_context: agent.securityContext,
       initiating_user_sub: origin.initiatingUserSub,
+      retry_of: request.retryOf ?? null,
       runtime: {
         isolation: isInline ? inlineIsolation : isolation,
         image: isInline ? null : runtime.image,
@@ -106,6 +107,12 @@ function planOf(
     // A judge sees the volumes of what it judges as a whole.
     filesystem: { read: seesAll ? [] : [...read], write: seesAll ? [] : [...write], read_only },
     network: network === null ? null : { ...network },
+    asked: {
+      timeout_seconds: request.timeoutSeconds ?? null,
+      max_iterations: request.maxIterations ?? null,
+      max_tokens: request.maxTokens ?? null,
+      security_context: request.securityContext ?? null,
+    },
     startup_script: spec.startup_script,
     bootstrap_path: spec.bootstrap_path,
   };
@@ -141,17 +148,22 @@ function hierarchyOf(executionId: string, { origin }: StartRequest, swarm: boole
   };
 }
 
-/** What the request asks for where it asks, else what the manifest grants; `checkBudgets` refuses what exceeds it. */
+/**
+ * What the request asks for where it asks, else what the manifest grants; `checkBudgets` refuses what exceeds it. A parent
+ * bounds a child without knowing the child's manifest, and a retry may meet another manifest than the execution that it
+ * repeats: what they ask for beyond the manifest is the manifest's.
+ */
 function budgetsOf(request: StartRequest, { spec }: SettledAgent) {
   const { execution, resources } = spec;
-  const { timeoutSeconds = null, maxIterations = null, maxTokens = null, origin } = request;
-  const asked = timeoutSeconds === null ? null : timeoutSeconds * 1000;
-  // A parent bounds a child without knowing the child's manifest.
-  const timeout = origin.parent === null || asked === null ? asked : Math.min(resources.timeout_ms, asked);
+  const { timeoutSeconds = null, maxIterations = null, maxTokens = null, retryOf = null, origin } = request;
+  const isRetry = retryOf !== null;
+  const bounded = (asked: number | null, granted: number | null, isLowered: boolean): number | null =>
+    asked === null || (isLowered && granted !== null && granted < asked) ? granted : asked;
+  const timeout = timeoutSeconds === null ? null : timeoutSeconds * 1000;
   return {
-    timeout_ms: timeout ?? resources.timeout_ms,
-    max_iterations: maxIterations ?? execution.max_iterations,
-    max_tokens: maxTokens ?? execution.max_tokens,
+    timeout_ms: bounded(timeout, resources.timeout_ms, isRetry || origin.parent !== null) ?? resources.timeout_ms,
+    max_iterations: bounded(maxIterations, execution.max_iterations, isRetry) ?? execution.max_iterations,
+    max_tokens: bounded(maxTokens, execution.max_tokens, isRetry),
   };
 }
 

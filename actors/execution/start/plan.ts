@@ -88,6 +88,8 @@ export const Header = Type.Object({
   hierarchy: Hierarchy,
   security_context: Nullable(Type.String()),
   initiating_user_sub: Nullable(Type.String()),
+  /** The execution that this one repeats. */
+  retry_of: Nullable(Type.String()),
   runtime: RuntimeFacts,
   /** The agent brings nothing to run: the node that has it asks the model itself, without an instance of its own. */
   inline: Type.Optional(Type.Literal(true)),
@@ -123,6 +125,14 @@ export const Attachment = Type.Object({
   sha256: Type.Optional(Type.String()),
 });
 export type Attachment = Static<typeof Attachment>;
+
+/** What a start asked for beyond what the manifest says; a retry asks for the same again. */
+const Asked = Type.Object({
+  timeout_seconds: Nullable(Type.Number()),
+  max_iterations: Nullable(Type.Integer()),
+  max_tokens: Nullable(Type.Integer()),
+  security_context: Nullable(Type.String()),
+});
 
 export const Plan = Type.Object({
   instruction: Type.String(),
@@ -165,6 +175,7 @@ export const Plan = Type.Object({
   }),
   /** `spec.security.network`, or null. */
   network: AnyJson,
+  asked: Asked,
   startup_script: Nullable(Type.String()),
   bootstrap_path: Nullable(Type.String()),
 });

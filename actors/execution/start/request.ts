@@ -47,6 +47,8 @@ export type StartRequest = AgentReference & {
   readonly maxIterations?: number | null;
   readonly maxTokens?: number | null;
   readonly labels?: Readonly<Record<string, string>>;
+  /** The execution that this start repeats. */
+  readonly retryOf?: string | null;
   /** Volumes of the run that is to be judged: an agent labelled `judge` sees them read-only at the same paths. */
   readonly judgedMounts?: readonly MountPlan[];
   /** Laid over the agent's manifest by a workflow run; the run's starter was checked for all of it. */

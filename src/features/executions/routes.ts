@@ -4,7 +4,7 @@ import { Type } from "@sinclair/typebox";
 import { execution } from "../../../actors/execution/execution.ts";
 import { IterationRecord } from "../../../actors/execution/record/iteration-record.ts";
 import { ExecutionElement, ExecutionRecord } from "../../../actors/execution/record/record.ts";
-import { maxInputBytes } from "../../../actors/execution/start/request.ts";
+import { maxInputBytes, type StartRequest } from "../../../actors/execution/start/request.ts";
 import { isOver } from "../../../actors/execution/state.ts";
 import { Problem } from "../../../actors/kernel/problem.ts";
 import { idempotent } from "../../http/idempotency.ts";
@@ -23,6 +23,8 @@ import {
   maxOverridesBytes,
   maxWaitSeconds,
   RecordQuery,
+  Retried,
+  RetryBody,
   StartBody,
   Started,
   StartHeaders,
@@ -30,7 +32,7 @@ import {
   StreamQuery,
 } from "./schema.ts";
 import type { Executions } from "./service.ts";
-import { agentIdOf, readStart } from "./start/request.ts";
+import { agentIdOf, readRetry, readStart } from "./start/request.ts";
 import { streamExecution } from "./stream.ts";
 
 export interface ExecutionRoutesOptions {
@@ -54,20 +56,54 @@ const margin = 30;
 export function executionRoutes({ executions, streams, runtime, sql }: ExecutionRoutesOptions): readonly Route[] {
   type StartCall = Call<unknown, typeof StartQuery.static, typeof StartBody.static>;
 
-  async function start(call: StartCall, agentId: string) {
-    const { tenant, body, query, signal } = call;
+  const start = (call: StartCall, agentId: string) => {
+    const { body, query } = call;
     const request = readStart(call, agentId, body, query);
-    const named = query.wait_seconds ?? body.wait_seconds ?? null;
+    return begin(
+      call,
+      query.wait_seconds ?? body.wait_seconds,
+      async () => request,
+      (started) => started,
+    );
+  };
+
+  /**
+   * @param named  seconds that the request asks to wait for the end
+   * @param answer shapes the answer that is sent, and kept for a repeat
+   */
+  async function begin<Answer>(
+    call: Call,
+    named: number | null = null,
+    request: () => Promise<StartRequest>,
+    answer: (started: Started) => Answer,
+  ) {
+    const { tenant, signal } = call;
     const preferred = named === null ? preferredWait(call.request.headers, maxWaitSeconds) : null;
     const seconds = named ?? preferred ?? 0;
     const headers: Record<string, string> = preferred === null ? {} : { "Preference-Applied": `wait=${preferred}` };
     return idempotent(call, sql, async (executionId, fresh) => {
-      const started = await executions.startAs(executionId, fresh, request);
-      if (seconds === 0) return reply(200, started, headers);
+      const started = await executions.startAs(executionId, fresh, await request());
+      if (seconds === 0) return reply(200, answer(started), headers);
       const settled = await executions.settled(started, tenant, seconds, signal);
       // The caller is gone; the answer that is kept for a repeat must not be one of a moment in between.
-      return reply(200, signal.aborted ? started : settled, headers);
+      return reply(200, answer(signal.aborted ? started : settled), headers);
     });
+  }
+
+  type RetryCall = Call<{ readonly id: string }, typeof StartQuery.static, typeof RetryBody.static>;
+
+  function retry(call: RetryCall) {
+    const { tenant, params, body, query } = call;
+    const request = async () => {
+      const found = await executions.find(tenant, params.id);
+      return readRetry(
+        call,
+        { id: found.at.key, state: found.state, plan: await executions.planOf(found) },
+        body,
+        query,
+      );
+    };
+    return begin(call, query.wait_seconds, request, (started) => ({ ...started, retry_of: params.id }));
   }
 
   const stream = (path: string) =>
@@ -190,6 +226,19 @@ export function executionRoutes({ executions, streams, runtime, sql }: Execution
         const found = await executions.find(call.tenant, call.params.id);
         return executions.cancel(found, call.body.reason ?? null);
       },
+    }),
+    defineRoute({
+      method: "POST",
+      path: "/v1/executions/:id/retry",
+      summary: "Start an execution that has ended once more, as a new one",
+      scope: "agent:execute",
+      params: ExecutionId,
+      query: StartQuery,
+      headers: StartHeaders,
+      body: jsonBody(RetryBody, { optional: true, limit: maxInputBytes + 128 * 1024 }),
+      responses: { 200: Retried },
+      timeoutSeconds: maxWaitSeconds + margin,
+      handler: retry,
     }),
     defineRoute({
       method: "DELETE",

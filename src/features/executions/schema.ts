@@ -65,6 +65,16 @@ export const Started = Type.Object({
 });
 export type Started = Static<typeof Started>;
 
+/** What a retry may change; everything else is as the execution was asked for. */
+export const RetryBody = Type.Object({
+  /** Any JSON but null; absent: the same again. */
+  input: Type.Optional(AnyJson),
+  version: Version,
+});
+export type RetryBody = Static<typeof RetryBody>;
+
+export const Retried = Type.Composite([Started, Type.Object({ retry_of: Type.String() })]);
+
 export const ExecutionFilter = Type.Object({
   ...pagingQuery,
   agent_id: Type.Optional(Type.String({ format: "uuid" })),

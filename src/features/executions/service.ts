@@ -169,6 +169,16 @@ export function createExecutions(options: ExecutionsOptions) {
       return { ...started, status, output };
     },
 
+    /** What the execution was asked to do. @throws Problem 404 when it was removed meanwhile */
+    async planOf({ at }: Found): Promise<Plan> {
+      try {
+        return await plans.of(at);
+      } catch (error) {
+        await find(at.tenant, at.key);
+        throw error;
+      }
+    },
+
     /** Newest first. */
     async list(tenant: string, filter: ExecutionFilter, page: Page): Promise<List<"executions", ExecutionElement>> {
       const rows = await records.list(tenant, readFilter(filter), page);

@@ -337,6 +337,7 @@ describe("records", () => {
       ["GET", "/stream"],
       ["GET", "/events"],
       ["POST", "/cancel"],
+      ["POST", "/retry"],
       ["DELETE", ""],
     ] as const;
     for (const [method, path] of routes) {

@@ -455,6 +455,11 @@ describe("attachments", () => {
     });
     expect(second.result_json).toBe(first.result_json);
     expect([other.status, foreign.status]).toEqual(["refused", "refused"]);
+    // A retry is given the same files.
+    const again = await at.node.call("POST", `/v1/executions/${record.execution_id}/retry`);
+    expect(again.status).toBe(200);
+    const repeated = await at.ended(again.body.execution_id);
+    expect(repeated).toMatchObject({ input: record.input, attachments: record.attachments, status: "completed" });
   });
 });
 

@@ -1,12 +1,14 @@
 /** A start of an execution as a request of the API asks for it. */
 
+import type { Plan } from "../../../../actors/execution/start/plan.ts";
 import type { StartOrigin, StartRequest } from "../../../../actors/execution/start/request.ts";
+import { type ExecutionState, isOver } from "../../../../actors/execution/state.ts";
 import type { Identity } from "../../../../actors/identity/identity.ts";
 import type { Json } from "../../../../actors/kernel/json.ts";
 import { invalidAt, invalidField, Problem } from "../../../../actors/kernel/problem.ts";
 import { isStorable, isStorableJson, unusableText } from "../../../../actors/manifest/storable.ts";
 import { isUuid } from "../../../http/route.ts";
-import { maxOverridesBytes, type StartBody, type StartQuery } from "../schema.ts";
+import { maxOverridesBytes, type RetryBody, type StartBody, type StartQuery } from "../schema.ts";
 
 /** Characters; as in manifests. */
 const maxLabelKey = 63;
@@ -54,6 +56,42 @@ export function readStart(
     maxIterations: body.max_iterations ?? null,
     maxTokens: body.max_tokens ?? null,
     labels,
+  };
+}
+
+/**
+ * A start that repeats an execution which has ended, as the caller's own: without a parent, a workflow or the volumes of a
+ * run, by the version that ran unless another is named.
+ * @throws Problem 409 `invalid_state` while it has not ended; 422 `validation_failed`
+ */
+export function readRetry(
+  call: { readonly tenant: string; readonly identity: Identity },
+  earlier: { readonly id: string; readonly state: ExecutionState; readonly plan: Plan },
+  { input, version: named }: RetryBody,
+  { version = named }: StartQuery,
+): StartRequest {
+  const { id, plan } = earlier;
+  const { header, status } = earlier.state;
+  if (!isOver(earlier.state)) throw new Problem("invalid_state", "The execution has not ended", { status });
+  if (input === null) throw invalidField("input", "may not be null");
+  const { timeout_seconds, max_iterations, max_tokens, security_context } = plan.asked;
+  return {
+    tenant: call.tenant,
+    origin: apiOrigin(call.identity),
+    starter: call.identity,
+    agentId: header.agent_id,
+    // Attachments are folded into the stored input already; folding the same ones again changes nothing.
+    input: input ?? plan.input,
+    intent: header.intent,
+    version: version ?? header.agent_version,
+    contextOverrides: plan.context_overrides,
+    attachments: plan.attachments.map((attachment) => ({ ...attachment })),
+    securityContext: security_context,
+    timeoutSeconds: timeout_seconds,
+    maxIterations: max_iterations,
+    maxTokens: max_tokens,
+    labels: header.labels,
+    retryOf: id,
   };
 }
 

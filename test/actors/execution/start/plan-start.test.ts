@@ -116,6 +116,22 @@ describe("the origin of a start", () => {
     expect(under({ parent: { ...parent, swarmId: "s" } }, {}, true).hierarchy.swarm_id).toBe("s");
   });
 
+  test("a retry asks for what was asked for, and gets no more than the manifest grants today", () => {
+    const execution = { ...specOf(manifest()).execution, max_iterations: 3, max_tokens: 500 };
+    const resources = { ...specOf(manifest()).resources, timeout_ms: 60_000 };
+    const retry = (request: Partial<StartRequest>) =>
+      planned({ spec: { execution, resources }, request: { retryOf: "e1", ...request } }).header;
+    expect(retry({ timeoutSeconds: 30, maxIterations: 2, maxTokens: 100 })).toMatchObject({
+      retry_of: "e1",
+      timeout_ms: 30_000,
+      max_iterations: 2,
+      max_tokens: 100,
+    });
+    const granted = { timeout_ms: 60_000, max_iterations: 3, max_tokens: 500 };
+    expect(retry({ timeoutSeconds: 600, maxIterations: 9, maxTokens: 900 })).toMatchObject(granted);
+    expect(retry({})).toMatchObject(granted);
+  });
+
   test("a parent's time bounds a child; callers may not exceed the manifest's grants", () => {
     expect(under({ parent }, { timeoutSeconds: 10 }).timeout_ms).toBe(10_000);
     expect(under({ parent }, { timeoutSeconds: 1_000_000 }).timeout_ms).toBe(1_800_000);

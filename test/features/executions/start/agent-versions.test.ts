@@ -1,6 +1,6 @@
 /** Which version of an agent runs, for whom, and with which prompt (docs/reference/executions.md). */
-import { afterAll, beforeAll, expect, test } from "bun:test";
-import { manifest } from "../../../harness/manifests.ts";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { manifest, say, shell } from "../../../harness/manifests.ts";
 import { ExecutionFixture } from "../fixture.ts";
 
 let at: ExecutionFixture;
@@ -81,3 +81,61 @@ test("a template prints what the manifest brings along", async () => {
   const id = await at.deploy({ tools: [], spec: { task } });
   expect((await run(id, { input: "parcels" })).body.output).toBe("Sort. north: [read][sort] parcels");
 }, 60_000);
+
+describe("a retry", () => {
+  const retry = (id: string, body?: unknown, headers: Record<string, string> = {}, query = "?wait_seconds=30") =>
+    at.node.call("POST", `/v1/executions/${id}/retry${query}`, body, headers);
+
+  test("asks the same again, as a new execution; a version and an input can be named", async () => {
+    const spec = (instruction: string) => ({
+      task: { instruction, prompt_template: "{{instruction}} {{input}} {{intent}} {{hub}}" },
+    });
+    const name = newName();
+    const id = await at.deploy({ name, version: "1.0.0", tools: [], spec: spec("first") });
+    const asked = { intent: "today", context_overrides: { hub: "north" }, labels: { a: "b" }, timeout_seconds: 77 };
+    const first = (await run(id, { input: "x", ...asked })).body;
+    await at.deploy({ name, version: "2.0.0", tools: [], spec: spec("second") });
+    const again = await retry(first.execution_id);
+    expect(again).toMatchObject({
+      status: 200,
+      body: { agent_id: id, agent_version: "1.0.0", status: "completed", output: "first x today north" },
+    });
+    expect(again.body).toMatchObject({ retry_of: first.execution_id, id: again.body.execution_id });
+    expect(again.body.execution_id).not.toBe(first.execution_id);
+    const record = await at.record(again.body.execution_id);
+    expect(record).toMatchObject({
+      retry_of: first.execution_id,
+      trigger: "api",
+      labels: { a: "b" },
+      timeout_seconds: 77,
+    });
+    expect(await at.record(first.execution_id)).toMatchObject({ retry_of: null });
+    const other = await retry(again.body.execution_id, { version: "2.0.0", input: "y" });
+    expect(other.body).toMatchObject({ agent_version: "2.0.0", output: "second y today north" });
+    expect((await retry(first.execution_id, { version: "3.0.0" })).body.code).toBe("agent_version_not_found");
+  }, 60_000);
+
+  test("under one Idempotency-Key is one execution, and another body is refused", async () => {
+    const { execution_id } = (await run(await at.deploy(saying(newName(), "1.0.0", "x")))).body;
+    const key = { "Idempotency-Key": crypto.randomUUID() };
+    const [one, two] = await Promise.all([retry(execution_id, undefined, key), retry(execution_id, undefined, key)]);
+    expect(one.body).toMatchObject({ status: "completed", retry_of: execution_id });
+    expect(two.body).toEqual(one.body);
+    expect((await retry(execution_id, { input: "z" }, key)).body.code).toBe("idempotency_key_reused");
+  }, 60_000);
+
+  test("of what runs, is unknown, foreign or malformed is refused", async () => {
+    const running = await at.launch({ script: [shell("sleep 60"), say("x")] });
+    expect(await retry(running)).toMatchObject({ status: 409, body: { code: "invalid_state" } });
+    await at.node.call("POST", `/v1/executions/${running}/cancel`);
+    expect((await retry(running, { input: null })).status).toBe(422);
+    expect((await retry(running, [])).status).toBe(422);
+    expect((await retry(crypto.randomUUID())).body.code).toBe("execution_not_found");
+    expect((await retry("abc")).body.code).toBe("invalid_execution_id");
+    const foreign = { "X-Tenant-Id": "acme-foreign" };
+    expect((await retry(running, undefined, foreign)).body.code).toBe("execution_not_found");
+    const { agent_id } = await at.record(running);
+    await at.node.call("DELETE", `/v1/agents/${agent_id}`);
+    expect((await retry(running)).body.code).toBe("agent_not_found");
+  }, 60_000);
+});
