@@ -1,7 +1,7 @@
 /** Volumes through the API: their life, their files, quotas, attachments (docs/reference/volumes.md). */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { calls, say, shell } from "../../harness/manifests.ts";
 import type { Answer } from "../../harness/node/node-process.ts";
@@ -264,6 +264,53 @@ describe("uploads", () => {
     expect((await call(who, "GET", `/${id}/files`)).body.count).toBe(0);
     await until(() => readdirSync(join(at.node.dataDir, "volumes", ".uploads")).length === 0, { what: "no drafts" });
   });
+
+  test.each(["without a length", "of a form", "with a length", "of many at once"] as const)(
+    "no more than the quota is ever on the disk of an upload %s that is too large",
+    async (kind) => {
+      const who = await somebody();
+      const id = await made(who, { size_limit_bytes: 2 ** 20 });
+      await put(who, id, "x".repeat(1000), "?path=/there");
+      const drafts = join(at.node.dataDir, "volumes", ".uploads");
+      const sizes = () =>
+        readdirSync(drafts).map((name) => statSync(join(drafts, name), { throwIfNoEntry: false })?.size ?? 0);
+      let most = 0;
+      const watch = setInterval(() => {
+        most = Math.max(
+          most,
+          sizes().reduce((sum, size) => sum + size, 0),
+        );
+      }, 1);
+      let sent = 0;
+      const head = Buffer.from('--b\r\nContent-Disposition: form-data; name="file"; filename="f"\r\n\r\n');
+      const stream = (first: Uint8Array) =>
+        new ReadableStream({
+          start: (controller) => controller.enqueue(first),
+          async pull(controller) {
+            sent += 1;
+            if (sent > 640) return controller.close();
+            controller.enqueue(new Uint8Array(2 ** 16));
+            await Bun.sleep(1);
+          },
+        });
+      const gone = () => ({ status: 402, body: { code: "quota_exceeded" } });
+      const send = (path: string) => {
+        if (kind === "with a length") return put(who, id, new Uint8Array(40 * 2 ** 20), `?path=${path}`);
+        if (kind !== "of a form") return put(who, id, stream(new Uint8Array(1)), `?path=${path}`);
+        return put(who, id, stream(head), "", { "Content-Type": "multipart/form-data; boundary=b" });
+      };
+      const paths = kind === "of many at once" ? ["/a", "/b", "/c", "/d"] : ["/a"];
+      // The connection may be closed before the client has read the answer.
+      const answers = await Promise.all(paths.map((path) => send(path).catch(gone)));
+      clearInterval(watch);
+      for (const answer of answers) expect(answer).toMatchObject({ status: 402, body: { code: "quota_exceeded" } });
+      expect(most).toBeLessThanOrEqual(2 ** 20);
+      await until(() => readdirSync(drafts).length === 0, { what: "no drafts" });
+      expect((await put(who, id, "y".repeat(2 ** 20 - 1000), "?path=/fits")).status).toBe(200);
+      expect((await put(who, id, "z".repeat(2 ** 20 - 1000), "?path=/fits")).status).toBe(200);
+    },
+    30_000,
+  );
 
   test("parallel uploads never exceed the limit", async () => {
     const who = await somebody();

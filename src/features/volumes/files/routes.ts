@@ -16,6 +16,7 @@ import { fileContent, sendFile } from "./download.ts";
 import { FileEntry, fileEntry, listFiles, lookAt, openForReading, typeOfName } from "./files.ts";
 import { answering, readPath } from "./paths.ts";
 import { upload } from "./upload.ts";
+import { UploadRoom } from "./upload-room.ts";
 
 /** Seconds that deleting many files or reading a large one through may take. */
 const longTimeoutSeconds = 240;
@@ -30,6 +31,7 @@ export function fileRoutes(
 ): readonly Route[] {
   const digests = createDigests(sql);
   const changes = createChanges(service, digests);
+  const room = new UploadRoom();
   const viewFor = (row: VolumeRow) => viewOf(service.layout.volume(row.volume_id), "/");
   const read = { scope: "volume:read" } as const;
   const write = { scope: "volume:write" } as const;
@@ -118,7 +120,8 @@ export function fileRoutes(
       params: VolumeId,
       query: UploadQuery,
       responses: { 200: Uploaded },
-      handler: async (call) => upload(service, digests, call, await find(call), call.request, call.query.path ?? null),
+      handler: async (call) =>
+        upload(service, digests, room, call, await find(call), call.request, call.query.path ?? null),
     }),
     defineRoute({
       method: "POST",

@@ -13,12 +13,12 @@ import { ToolFailure } from "../../tools/port.ts";
 import type { VolumeRow } from "../records.ts";
 import type { Uploaded } from "../schema.ts";
 import type { Caller, VolumeService } from "../service.ts";
-import type { Held } from "../user-records.ts";
 import type { Digests } from "./digests.ts";
 import { typeOfName } from "./files.ts";
 import { boundaryOf, decoded, partsOf } from "./multipart.ts";
 import { answering, invalidPath, isDirectoryProblem, readPath } from "./paths.ts";
 import { sniffBytes, sniffedType } from "./sniff.ts";
+import { boundsOf, type ComingUpload, noRoom, type UploadRoom } from "./upload-room.ts";
 
 /** Room for what stands around a file in a multipart body. */
 const envelopeBytes = 1024 * 1024;
@@ -41,41 +41,74 @@ interface Target {
 }
 
 /**
+ * @param room of the uploads under way on this node
  * @param pathInQuery `?path=`, before a form's own field
  * @throws Problem 400, 402 `quota_exceeded`, 413 `file_too_large`, 422
  */
 export async function upload(
   service: VolumeService,
   digests: Digests,
+  room: UploadRoom,
   caller: Caller,
   row: VolumeRow,
   request: Request,
   pathInQuery: string | null,
 ): Promise<Uploaded> {
-  const quota = storageQuota(caller.identity, caller.tenant);
+  const limit = storageQuota(caller.identity, caller.tenant).fileBytes;
   const boundary = boundaryOf(request.headers.get("content-type"));
   const announced = Number(request.headers.get("content-length") ?? 0);
-  const limit = quota.fileBytes;
   if (announced > limit + (boundary === null ? 0 : envelopeBytes)) throw tooLarge(limit);
+  const nameOf = (given: string | null, path: string | null) => usableName(given) ?? baseName(path) ?? "upload.bin";
+  const named = boundary === null ? nameInHeader(request.headers) : null;
+  // Refused before anything is read.
+  if (boundary === null) await answering(() => targetOf(service, row, pathInQuery, nameOf(named, pathInQuery)));
+  await service.refreshed(row);
+  const held = await service.records.held(caller.tenant, row.owner_user_id ?? caller.identity.userId, row.volume_id);
+  /** Bytes that the file replaces. Where its path is still to come they may be all that the volume holds. */
+  const replacedBy = (filename: string | null, path: string | null): number => {
+    if (path === null && boundary !== null) return held.volumeBytes;
+    const target = targetOf(service, row, path, nameOf(filename, path));
+    using view = new View(viewOf(service.layout.volume(row.volume_id), "/"));
+    return statsAt(view, target.path)?.size ?? 0;
+  };
   const folder = service.layout.uploads;
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const drafts: string[] = [];
-  const receive = (source: AsyncIterable<Uint8Array>, filename: string | null): Promise<Arrived> => {
+  const coming: ComingUpload[] = [];
+  const receive = async (
+    source: AsyncIterable<Uint8Array>,
+    filename: string | null,
+    path: string | null,
+  ): Promise<Arrived> => {
+    const replaced = await answering(() => replacedBy(filename, path));
+    const taking = room.open(boundsOf(caller, row, held), caller, replaced);
+    coming.push(taking);
+    // The whole of it, where that is known, before the first byte is read.
+    let ahead = boundary === null ? announced : 0;
+    if (ahead > 0) taking.take(ahead);
+    const take = (bytes: number) => {
+      const more = bytes - ahead;
+      ahead = Math.max(0, -more);
+      if (more > 0) taking.take(more);
+    };
     const draft = join(folder, crypto.randomUUID());
     drafts.push(draft);
-    return arrive(source, draft, filename, limit);
+    return arrive(source, draft, filename, limit, take);
   };
   try {
     const form =
       boundary === null
-        ? { file: await receive(bodyOf(request), nameInHeader(request.headers)), path: null }
-        : await readForm(counted(bodyOf(request), limit), boundary, receive);
+        ? { file: await receive(bodyOf(request), named, pathInQuery), path: null }
+        : await readForm(counted(bodyOf(request), limit), boundary, pathInQuery, receive);
     if (form.file === null) throw new Problem("missing_file", "The form holds no file");
+    const { file } = form;
     const path = pathInQuery ?? form.path;
-    const filename = usableName(form.file.filename) ?? baseName(path) ?? "upload.bin";
-    const target = await answering(() => targetOf(service, row, path, filename));
-    return await answering(() => place(service, digests, caller, row, form.file as Arrived, target));
+    const target = await answering(() => targetOf(service, row, path, nameOf(file.filename, path)));
+    const placed = await answering(() => place(service, digests, caller, row, file, target));
+    for (const [index, one] of coming.entries()) one.close(index === 0 ? placed.grown : 0);
+    return placed.uploaded;
   } finally {
+    for (const one of coming) one.close(0);
     await Promise.all(drafts.map((draft) => rm(draft, { force: true })));
   }
 }
@@ -101,12 +134,17 @@ async function* counted(source: AsyncIterable<Uint8Array>, limit: number): Async
   }
 }
 
-/** Writes what comes to a file of its own. @throws Problem 413 `file_too_large` */
+/**
+ * Writes what comes to a file of its own.
+ * @param take asked for each piece before it is written
+ * @throws Problem 413 `file_too_large`
+ */
 async function arrive(
   source: AsyncIterable<Uint8Array>,
   draft: string,
   filename: string | null,
   limit: number,
+  take: (bytes: number) => void,
 ): Promise<Arrived> {
   const hash = createHash("sha256");
   const file = await open(draft, "wx", 0o644);
@@ -116,6 +154,7 @@ async function arrive(
     for await (const piece of source) {
       size += piece.byteLength;
       if (size > limit) throw tooLarge(limit);
+      take(piece.byteLength);
       if (head.byteLength < sniffBytes) head = Buffer.concat([head, piece]).subarray(0, sniffBytes);
       hash.update(piece);
       await file.writeFile(piece);
@@ -130,16 +169,17 @@ async function arrive(
 async function readForm(
   stream: AsyncIterable<Uint8Array>,
   boundary: string,
-  receive: (source: AsyncIterable<Uint8Array>, filename: string | null) => Promise<Arrived>,
+  pathInQuery: string | null,
+  receive: (source: AsyncIterable<Uint8Array>, filename: string | null, path: string | null) => Promise<Arrived>,
 ): Promise<{ file: Arrived | null; path: string | null }> {
   let named: Arrived | null = null;
   let first: Arrived | null = null;
   let path: string | null = null;
   for await (const part of partsOf(stream, boundary)) {
-    if (part.name === "file" && named === null) named = await receive(part.body, part.filename);
+    if (part.name === "file" && named === null) named = await receive(part.body, part.filename, pathInQuery ?? path);
     else if (part.name === "path" && part.filename === null) path = await readText(part.body);
     else if (part.filename !== null && named === null && first === null)
-      first = await receive(part.body, part.filename);
+      first = await receive(part.body, part.filename, pathInQuery ?? path);
   }
   return { file: named ?? first, path };
 }
@@ -200,7 +240,7 @@ async function place(
   row: VolumeRow,
   file: Arrived,
   target: Target,
-): Promise<Uploaded> {
+): Promise<{ readonly uploaded: Uploaded; readonly grown: number }> {
   const { tenant, identity } = caller;
   const { layout, records } = service;
   await service.refreshed(row);
@@ -212,7 +252,8 @@ async function place(
     if (before?.isDirectory()) throw isDirectoryProblem();
     const more = file.size - (before?.size ?? 0);
     const held = await records.held(tenant, row.owner_user_id ?? identity.userId, row.volume_id, transaction);
-    requireRoom(caller, row, more, held);
+    const full = boundsOf(caller, row, held).find(({ limit, used }) => more > 0 && used + more > limit);
+    if (full !== undefined) throw noRoom(full, caller);
     await records.grow(transaction, tenant, row.volume_id, more, before === null ? 1 : 0);
     const content = { sha256: file.sha256, mime_type: sniffedType(file.head) ?? typeOfName(name) };
     const stats = view.at(path, { access: "write", createParents: true }, (found) => {
@@ -222,7 +263,7 @@ async function place(
       return lstatSync(address(found));
     });
     await digests.note(row.volume_id, path, stats, content, transaction);
-    return {
+    const uploaded = {
       volume_id: row.volume_id,
       path,
       name,
@@ -232,6 +273,7 @@ async function place(
       sha256: file.sha256,
       uploaded_at: iso(stats.mtimeMs),
     };
+    return { uploaded, grown: more };
   });
 }
 
@@ -243,19 +285,6 @@ function statsAt(view: View, path: string): Stats | null {
     if (error instanceof ToolFailure && error.code === "not_found") return null;
     throw error;
   }
-}
-
-function requireRoom({ identity, tenant }: Caller, row: VolumeRow, more: number, held: Held): void {
-  const quota = storageQuota(identity, tenant);
-  const bounds = [
-    ["size_limit_bytes", row.size_limit_bytes, held.volumeBytes],
-    ["user_bytes", quota.userBytes, held.userBytes],
-    ["max_storage_gb", quota.tenantBytes, held.tenantBytes],
-  ] as const;
-  const broken = bounds.find(([, limit, taken]) => more > 0 && taken + more > limit);
-  if (broken === undefined) return;
-  const [name, limit, used] = broken;
-  throw new Problem("quota_exceeded", "There is no room for this file", { quota: name, limit, used, tier: quota.tier });
 }
 
 /** A path nothing else lies at, or where the very same content lies. */
