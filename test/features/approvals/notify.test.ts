@@ -113,7 +113,7 @@ test("a private address is not called, one that the node allows only where the U
   });
   await until(async () => (await notesOf(id)).length === 2);
   for (const note of await notesOf(id)) expect(note).toMatch(/^requested to [^ ]+ failed: .*is refused/);
-  expect(receiver.received).toEqual([]);
+  expect(receiver.at("/by-name")).toEqual([]);
 });
 
 test("each reader of mail gets a letter and a link of their own", async () => {
