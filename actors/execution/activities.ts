@@ -6,6 +6,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import { defineActivity, type Outcome } from "../kernel/activity.ts";
 import { AnyJson, JsonObject } from "../kernel/json.ts";
 import { Nothing } from "../kernel/schema.ts";
+import { Warning } from "./start/plan.ts";
 
 export const IterationRun = Type.Object({
   execution_id: Type.String(),
@@ -116,6 +117,8 @@ export const ModelAnswer = Type.Object({
   cost_usd: Type.Number(),
   /** What the model had not seen before this call, as text (`newsOf` of conversation.ts). */
   prompt: Type.String(),
+  /** What the record should say of how the reply came about; absent in answers of earlier versions. */
+  warnings: Type.Optional(Type.Array(Warning)),
 });
 export type ModelAnswer = Static<typeof ModelAnswer>;
 

@@ -93,6 +93,8 @@ export const eventFields = {
     _error: TextOrNull,
   }),
   policy_violation: within({ tool_name: Text, violation_type: Text, details: AnyJson, blocked_at: Text }),
+  /** What a warning of the record says, when it is added. */
+  execution_warning: body({ code: Text, message: Text, at: Text }),
   egress_blocked: within({ host: Text, port: Type.Integer(), reason: Text, blocked_at: Text }),
   image_pull_started: body({ image: Text, timestamp: Text }),
   image_pull_completed: body({ image: Text, timestamp: Text, duration_ms: Count }),

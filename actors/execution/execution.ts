@@ -293,6 +293,7 @@ function begin(turn: ExecutionTurn): void {
   state.started_at = now;
   state.deadline_at = now + state.header.timeout_ms;
   turn.emit("execution_started", { started_at: turn.at });
+  for (const warning of state.header.warnings) turn.emit("execution_warning", { ...warning, at: turn.at });
   // Most of these are over with their first exchange, and two jobs for a timer would cost more than all the rest.
   if (state.header.inline === true) state.watched = true;
   else keepDeadline(turn, state.deadline_at);

@@ -107,6 +107,8 @@ export const Loop = Type.Object({
   model_calls: Int,
   /** The model call under way. */
   model_call: Nullable(Text),
+  /** When the model was first asked for the reply that it still owes; its whole time counts from then. */
+  asked_at: Nullable(Int),
   /** Calls that ran. */
   executed: Int,
   usage: Type.Object({ input_tokens: Type.Number(), output_tokens: Type.Number() }),

@@ -5,7 +5,7 @@
 
 import { isObject, type Json } from "../kernel/json.ts";
 import type { MountPlan, Plan } from "./start/plan.ts";
-import type { ExecutionState, Iteration, PendingCall } from "./state.ts";
+import type { ExecutionState, Iteration, Loop, PendingCall } from "./state.ts";
 
 const laterMembers = {
   tool_rules: [],
@@ -24,6 +24,7 @@ const laterCall = {
   shown_arguments: "{}",
   live: null,
 } as const satisfies Partial<PendingCall>;
+const laterLoop = { asked_at: null } as const satisfies Partial<Loop>;
 const laterPlan = {
   tool_judges: [],
   output_handler: null,
@@ -59,7 +60,7 @@ function completeIteration(stored: { readonly [key: string]: Json | undefined })
   const completeLoop =
     calls === null || !isObject(loop)
       ? loop
-      : { ...loop, calls: calls.map((call) => (isObject(call) ? { ...laterCall, ...call } : call)) };
+      : { ...laterLoop, ...loop, calls: calls.map((call) => (isObject(call) ? { ...laterCall, ...call } : call)) };
   return { ...laterIteration, ...begun, ...stored, loop: completeLoop };
 }
 

@@ -44,10 +44,12 @@ export class ExecutionTurn extends TurnEffects<ExecutionMessages> {
     return this.iteration.logged;
   }
 
-  /** Adds a warning to the record, unless it has one of the code. */
+  /** Adds a warning to the record and to the stream, unless the record has one of the code. */
   warnOnce(code: string, message: string): void {
     const { warnings } = this.state.header;
-    if (!warnings.some((warning) => warning.code === code)) warnings.push({ code, message });
+    if (warnings.some((warning) => warning.code === code)) return;
+    warnings.push({ code, message });
+    this.emit("execution_warning", { code, message, at: this.at });
   }
 
   /** Closes the turn. Without `reply` the caller is answered later, or never. */

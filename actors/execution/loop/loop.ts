@@ -60,6 +60,7 @@ export function openLoop(turn: ExecutionTurn, message: Generate): void {
     last_call: false,
     model_calls: 0,
     model_call: null,
+    asked_at: null,
     executed: 0,
     usage: { input_tokens: 0, output_tokens: 0 },
     calls: [],
@@ -82,6 +83,12 @@ export function callModel(turn: ExecutionTurn, loop: Loop): void {
     budgetSpent(turn, loop, header.max_tokens);
     return;
   }
+  loop.asked_at ??= turn.context.now;
+  const left = timeLeft(turn, loop);
+  if (left <= 0) {
+    failLoop(turn, loop, outOfTime(turn, turn.iteration.model_fault?.message));
+    return;
+  }
   loop.model_calls += 1;
   loop.model_call = `model:${loop.id}:${loop.model_calls}`;
   const offered = loop.last_call ? [] : tools.map(({ name }) => name);
@@ -96,9 +103,21 @@ export function callModel(turn: ExecutionTurn, loop: Loop): void {
     alias: loop.alias,
     temperature,
     tools: offered,
-    budget_ms: header.llm_timeout_ms,
+    budget_ms: left,
   };
   turn.perform(modelCall, input, { id: loop.model_call, then: "model_outcome" });
+}
+
+/** What is left of the time that the model has for the reply it owes, ms; bootstraps that ask again begin no new one. */
+function timeLeft(turn: ExecutionTurn, { asked_at }: Loop): number {
+  const { now } = turn.context;
+  return (asked_at ?? now) + turn.state.header.llm_timeout_ms - now;
+}
+
+/** Not to be asked again: another wait would be beyond what the agent allows. */
+function outOfTime(turn: ExecutionTurn, last = "The model did not answer"): Refusal {
+  const seconds = turn.state.header.llm_timeout_ms / 1000;
+  return budgetRefusal("upstream_provider", `${last}; llm_timeout_seconds (${seconds} s) is used up`);
 }
 
 function tokensUsed({ usage }: ExecutionTurn["state"]): number {
@@ -109,7 +128,7 @@ function tokensUsed({ usage }: ExecutionTurn["state"]): number {
 function budgetSpent(turn: ExecutionTurn, loop: Loop, maxTokens: number): void {
   const message = `The execution's budget of ${maxTokens} tokens is spent`;
   turn.iteration.model_fault = { error_class: TOKEN_BUDGET, message };
-  failLoop(turn, loop, budgetRefusal(message));
+  failLoop(turn, loop, budgetRefusal("upstream_invalid_input", message));
 }
 
 /** The model has spoken, or could not. */
@@ -119,7 +138,9 @@ export function onModelOutcome(turn: ExecutionTurn, loop: Loop, outcome: ModelOu
     modelFailed(turn, loop, outcome.message, failureOf(outcome));
     return;
   }
+  loop.asked_at = null;
   const said = outcome.value;
+  for (const { code, message } of said.warnings ?? []) turn.warnOnce(code, message);
   turn.iteration.model_fault = null;
   countUsage(turn, loop, said);
   const { tools, header } = turn.state;
@@ -206,8 +227,10 @@ function modelFailed(turn: ExecutionTurn, loop: Loop, message: string, failure: 
   });
   const { refusal, retriable } = upstreamRefusal(failure, message);
   turn.iteration.model_fault = { error_class, message: trimText(message, keptMessageBytes) };
-  if (retriable) answer(turn, loop, refusal);
-  else failLoop(turn, loop, refusal);
+  const again = (refusal.retry_after ?? 0) * 1000;
+  if (!retriable) failLoop(turn, loop, refusal);
+  else if (timeLeft(turn, loop) <= again) failLoop(turn, loop, outOfTime(turn, message));
+  else answer(turn, loop, refusal);
 }
 
 /** Failures that did not come from a provider (the activity itself broke) are told as the provider's. */

@@ -28,8 +28,9 @@ export const refusals = {
 
 /** Stands where an error class of a provider would: no provider was asked. */
 export const TOKEN_BUDGET = "token_budget";
-/** Told as a fault of the request, which asking again does not mend. */
-export const budgetRefusal = (message: string): Refusal => refuse(502, "upstream_invalid_input", message);
+/** A budget of the agent is used up: told under a code after which no bootstrap asks again. */
+export const budgetRefusal = (code: "upstream_invalid_input" | "upstream_provider", message: string): Refusal =>
+  refuse(502, code, message);
 
 interface Upstream {
   readonly http: number;

@@ -10,7 +10,8 @@ export function earlierState(now: ExecutionState): Json {
   const { max_tokens, ...header } = rest.header;
   const { validation, egress_blocked, loop, ...iteration } = rest.iteration;
   const calls = loop?.calls.map(({ unjudged, judges_passed, panel, ...call }) => call);
-  return { ...rest, header, iteration: { ...iteration, loop: loop && { ...loop, calls } } } as unknown as Json;
+  const { asked_at, ...earlier } = loop ?? {};
+  return { ...rest, header, iteration: { ...iteration, loop: loop && { ...earlier, calls } } } as unknown as Json;
 }
 
 export function earlierPlan(now: Plan): Json {

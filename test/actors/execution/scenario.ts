@@ -22,6 +22,7 @@ export interface Said {
   readonly content?: string;
   readonly calls?: readonly { id?: string; name: string; arguments?: { readonly [name: string]: Json } }[];
   readonly finish?: "stop" | "length" | "content_filter" | "tool_calls";
+  readonly warnings?: readonly { readonly code: string; readonly message: string }[];
 }
 
 const judgeAgent = "0190f3c2-6d1e-7a55-9c1f-2f6d0c5b8e22";
@@ -109,7 +110,7 @@ export class Story {
       ...change,
     });
   }
-  modelSays({ content = "", calls = [], finish }: Said): this {
+  modelSays({ content = "", calls = [], finish, warnings }: Said): this {
     const [call] = this.sim.underWay("model.call");
     expect(call).toBeDefined();
     this.sim.succeed(call?.id ?? "", {
@@ -125,6 +126,7 @@ export class Story {
       usage: { input_tokens: 10, output_tokens: 4 },
       cost_usd: 0.001,
       prompt: "what is new",
+      ...(warnings === undefined ? {} : { warnings: warnings.map((warning) => ({ ...warning })) }),
     });
     return this;
   }

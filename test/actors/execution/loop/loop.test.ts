@@ -437,6 +437,72 @@ describe("model errors", () => {
     if (iterations === 1) expect(story.record()).toMatchObject({ status: "failed", error_code: "llm_error" });
   });
 
+  test("llm_timeout_seconds bounds the whole wait, however often the bootstrap asks again", () => {
+    const story = running({ llm_timeout_ms: 3000 });
+    const budget = () => (story.sim.underWay("model.call")[0]?.input as { budget_ms: number }).budget_ms;
+    const asked = story.generate();
+    expect(budget()).toBe(3000);
+    const begun = story.sim.now;
+    story.sim.now = begun + 1000;
+    story.modelFails("network");
+    expect(story.answer(asked)).toMatchObject({ code: "upstream_network" });
+    story.sim.now = begun + 1800;
+    story.generate();
+    expect(budget()).toBe(1200);
+    story.sim.now = begun + 3000;
+    story.modelFails("timeout");
+    const again = story.generate();
+    // The bootstrap does not ask again after this code; one of the agent's own that does begins a new question.
+    expect(story.sim.underWay("model.call")).toHaveLength(1);
+    expect(story.state.iteration.loop?.asked_at).toBe(begun + 3000);
+    story.modelFails("network");
+    expect(story.answer(again)).toMatchObject({ code: "upstream_network" });
+  });
+
+  test.each([
+    ["at its end", 3000, "timeout"],
+    ["where the vendor asks for a longer pause than is left", 1000, "rate_limit"],
+  ])("%s the bootstrap is told not to ask again", (_, after, of) => {
+    const story = running({ llm_timeout_ms: 3000 });
+    const asked = story.generate();
+    story.sim.now += after;
+    story.modelFails(of);
+    const message = `upstream: ${of}; llm_timeout_seconds (3 s) is used up`;
+    expect(story.answer(asked)).toMatchObject({ http: 502, code: "upstream_provider", message });
+    expect(story.event("llm_call_failed")).toMatchObject({ error_class: of });
+    expect(story.state.iteration.loop?.phase).toBe("failed");
+  });
+
+  test("one who asks again when the time is over gets no other call", () => {
+    const story = running({ llm_timeout_ms: 3000 });
+    story.generate();
+    story.sim.now += 1000;
+    story.modelFails("network");
+    story.sim.now += 2500;
+    expect(story.answer(story.generate())).toMatchObject({ code: "upstream_provider" });
+    expect(story.sim.underWay("model.call")).toEqual([]);
+  });
+
+  test("the next reply of the conversation has its whole time again", () => {
+    const { story, dispatch } = dispatched({ llm_timeout_ms: 3000 });
+    story.sim.now += 60_000;
+    story.result(dispatch);
+    expect(story.sim.underWay("model.call")[0]?.input).toMatchObject({ budget_ms: 3000 });
+  });
+
+  test("what a reply is warned of is on the record and in the stream, once for each code", () => {
+    const { story, dispatch } = dispatched();
+    const asked = story.result(dispatch);
+    const warnings = [{ code: "llm_fallback_used", message: "cloud did not answer" }];
+    story.modelSays({ calls: [run()], warnings });
+    story.result(story.dispatchOf(asked));
+    story.modelSays({ content: "ok", warnings: [...warnings, { code: "llm_answer_truncated", message: "cut" }] });
+    const kept = story.events.filter((name) => name === "execution_warning");
+    expect(kept).toHaveLength(2);
+    expect(story.record().warnings.map(({ code }) => code)).toEqual(["llm_fallback_used", "llm_answer_truncated"]);
+    expect(story.event("execution_warning")).toMatchObject({ code: "llm_answer_truncated", message: "cut" });
+  });
+
   test("a fatal model error counts more than an exit_code validator", () => {
     const validators = [{ type: "exit_code" as const, expected: 4, min_score: 0.7, min_confidence: 0 }];
     const story = new Story({ plan: { validators } }).start().launch();
