@@ -439,7 +439,7 @@ describe("model errors", () => {
 
   test("llm_timeout_seconds bounds the whole wait, however often the bootstrap asks again", () => {
     const story = running({ llm_timeout_ms: 3000 });
-    const budget = () => (story.sim.underWay("model.call")[0]?.input as { budget_ms: number }).budget_ms;
+    const budget = () => (story.sim.underWay("model.call")[0]?.input as { budget_ms: number } | undefined)?.budget_ms;
     const asked = story.generate();
     expect(budget()).toBe(3000);
     const begun = story.sim.now;

@@ -73,11 +73,7 @@ describe("a webhook", () => {
     story.checkInvariants();
     expect(story.state).toMatchObject({ status: "running", handling: "recalling" });
     story.sim.succeed(recall(story), { output: "raw" });
-    expect(story.events.slice(-3)).toEqual([
-      "output_handler_failed",
-      "execution_warning",
-      "execution_completed",
-    ]);
+    expect(story.events.slice(-3)).toEqual(["output_handler_failed", "execution_warning", "execution_completed"]);
     expect(story.event("output_handler_failed").error).toBe("The webhook answered with status 500");
     expect(story.record()).toMatchObject({
       status: "completed",
