@@ -17,6 +17,10 @@ export type StimulusStatus = Static<typeof StimulusStatus>;
 /** Ended without a run. */
 export type FailedStatus = "rejected" | "classification_failed" | "start_failed";
 
+/** Whether it ended without a run and was not given up. */
+export const isFailed = (status: StimulusStatus): status is FailedStatus =>
+  status === "rejected" || status === "classification_failed" || status === "start_failed";
+
 const failedStatuses: Readonly<Record<string, FailedStatus>> = {
   classification_failed: "rejected",
   no_router_configured: "rejected",

@@ -94,7 +94,7 @@ describe("of all that arrives under a key", () => {
   test("a forced replay leaves the key to its holder", async () => {
     const acceptance = open();
     const first = acceptedOf(await acceptance.accept(arrival({ key: "forced" })));
-    expect(acceptedOf(await acceptance.accept(arrival({ key: "forced" }), false))).not.toBeNull();
+    expect(acceptedOf(await acceptance.accept(arrival({ key: "forced" }), { claims: false }))).not.toBeNull();
     expect((await acceptance.holder(arrival({ key: "forced" })))?.stimulusId).toBe(first?.id ?? "");
   });
 });

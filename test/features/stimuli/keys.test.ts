@@ -173,6 +173,18 @@ describe("a key", () => {
     expect((await fixture.node.call("POST", `/v1/stimuli/${dead[2].id}/replay`)).body.reason).toBe("replayed");
   });
 
+  test("of a posted stimulus is acknowledged as its source says, unless the request prefers", async () => {
+    await fixture.route({ source: "lazy", workflow: "keyed", secret, acknowledge: "received" });
+    const post = async (headers: Record<string, string>) =>
+      (await fixture.stimulus({ source: "lazy", content: "x" }, headers)).status;
+    const deliver = async (headers: Record<string, string>) => (await fixture.hook("lazy", "x", { headers })).status;
+    for (const send of [post, deliver]) {
+      expect(await send({})).toBe(202);
+      expect(await send({ Prefer: "wait=10" })).toBe(200);
+      expect(await send({ Prefer: "respond-async, wait=10" })).toBe(202);
+    }
+  });
+
   test("of what is only acknowledged counts at once", async () => {
     const headers = { "X-Idempotency-Key": "k-async", Prefer: "respond-async" };
     const first = await fixture.hook("one", "later", { headers });
@@ -243,7 +255,7 @@ describe("a posted stimulus is refused", () => {
   test("without a caller, or from one who may only read", async () => {
     const nobody = await fixture.stimulus({ source: "one", content: "x" }, { Authorization: "" });
     expect(nobody.status).toBe(401);
-    const head = "POST /v1/stimuli HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n";
+    const head = "POST /v1/stimuli HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\n";
     const malformed = await rawRequest(fixture.node.port, [
       `${head}Authorization: Bearer ${await fixture.node.token()}\r\nContent-Type: application/json\r\n\r\n{"a":`,
     ]);

@@ -120,14 +120,23 @@ test("what strangers and agents wrote does not keep others from being settled", 
   });
 });
 
-test("a replay that started a run removes its original; one that failed does not", async () => {
+test("a replay that started a run removes its original; a failed one is told on it", async () => {
   const original = await put({ status: "rejected", dead_letter: true });
   const inVain = await put({ channel: "replay", replay_of: original });
   await records.settle(north(inVain), failed());
-  expect(await row(original)).toMatchObject({ dead_letter: true, replayed_by: null });
+  expect(await row(inVain)).toMatchObject({ status: "start_failed", dead_letter: false });
+  const { error_code, error_details } = (await row(inVain)) ?? {};
+  expect(await row(original)).toMatchObject({
+    status: "start_failed",
+    dead_letter: true,
+    replayed_by: null,
+    error_code,
+    error_details,
+    attempts: 2,
+  });
   const replay = await put({ channel: "replay", replay_of: original });
   await records.settle(north(replay), classified);
-  expect(await row(original)).toMatchObject({ status: "rejected", dead_letter: false, replayed_by: replay });
+  expect(await row(original)).toMatchObject({ status: "start_failed", dead_letter: false, replayed_by: replay });
 });
 
 test("a postponed one is due then, is classified anew, and keeps its key", async () => {

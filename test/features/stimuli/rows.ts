@@ -20,6 +20,7 @@ export interface GivenRow {
   readonly error_message?: string | null;
   readonly attempts?: number;
   readonly due_at?: Date;
+  readonly source_id?: string | null;
   readonly replay_of?: string | null;
   readonly replayed_by?: string | null;
   readonly received_at?: Date;
@@ -49,6 +50,7 @@ export async function putRow(sql: Sql, given: GivenRow = {}): Promise<string> {
     run_id: Bun.randomUUIDv7(),
     attempts: given.attempts ?? 1,
     due_at: given.due_at ?? received_at,
+    source_id: given.source_id ?? null,
     replay_of: given.replay_of ?? null,
     replayed_by: given.replayed_by ?? null,
     received_by_kind: "webhook",

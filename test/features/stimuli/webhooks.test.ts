@@ -138,7 +138,7 @@ describe("a delivery is turned away", () => {
     const large = "x".repeat(1_048_577);
     expect((await fixture.hook("ci", large)).status).toBe(413);
     const head = (more: string) =>
-      `POST /v1/webhooks/ci HTTP/1.1\r\nHost: x\r\nX-Svc-Signature: ${vector}\r\n${more}\r\n\r\n`;
+      `POST /v1/webhooks/ci HTTP/1.1\r\nHost: localhost\r\nX-Svc-Signature: ${vector}\r\n${more}\r\n\r\n`;
     const chunk = `10000\r\n${"x".repeat(65_536)}\r\n`;
     const chunked = await rawRequest(fixture.node.port, [head("Transfer-Encoding: chunked"), ...Array(18).fill(chunk)]);
     expect(parseAnswer(chunked)).toMatchObject({ status: 413, body: { code: "body_too_large" } });
@@ -148,7 +148,7 @@ describe("a delivery is turned away", () => {
 
   test("with headers that come twice, are no text, or are huge", async () => {
     const head = (...lines: string[]) =>
-      `POST /v1/webhooks/ci HTTP/1.1\r\nHost: x\r\nContent-Length: 20\r\nConnection: close\r\n${lines.join("\r\n")}\r\n\r\n${body}`;
+      `POST /v1/webhooks/ci HTTP/1.1\r\nHost: localhost\r\nContent-Length: 20\r\nConnection: close\r\n${lines.join("\r\n")}\r\n\r\n${body}`;
     const ask = async (...lines: string[]) => parseAnswer(await rawRequest(fixture.node.port, [head(...lines)]));
     const twice = await ask(`X-Svc-Signature: ${vector}`, `X-Svc-Signature: ${vector}`);
     expect(twice).toMatchObject({ status: 400, body: { code: "malformed_signature", reason: "repeated_header" } });

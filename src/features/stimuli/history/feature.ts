@@ -29,7 +29,7 @@ export const history = defineFeature({
     const retentionDays = settings.stimulusRetentionDays;
     return {
       service: null,
-      routes: historyRoutes({ history, replays }),
+      routes: historyRoutes({ history, replays, sql }),
       sweeps: [() => startStimulusRetention({ sql, retentionDays, now, report: info })],
     };
   },

@@ -29,6 +29,9 @@ export interface HeldRow {
   readonly replayed_by: string | null;
   /** Of one that has ended: until when another caller is replaying it. */
   readonly due_at: Date;
+  readonly replay_of: string | null;
+  /** A replay of it has not ended. */
+  readonly is_replayed_now: boolean;
 }
 
 export type StoredArrival = Omit<
@@ -109,7 +112,9 @@ export function historyRecords(sql: Sql) {
     /** Holds its row until the transaction ends. */
     async hold(tx: Transaction, tenant: string, id: string): Promise<HeldRow | null> {
       const [row] = await tx<HeldRow[]>`
-        select status, dead_letter, source, run_id, idempotency_key, replayed_by, due_at
+        select status, dead_letter, source, run_id, idempotency_key, replayed_by, due_at, replay_of,
+          exists (select from stimuli r where r.tenant = ${tenant} and r.replay_of = ${id} and r.status = 'received')
+            as is_replayed_now
         from stimuli where tenant = ${tenant} and id = ${id} for no key update`;
       return row ?? null;
     },
@@ -144,6 +149,8 @@ function statusesOf(sql: Sql, { statuses }: StimulusFilter): Fragment[] {
 function conditionsOf(sql: Sql, tenant: string, filter: StimulusFilter): Fragment[] {
   const { source, channel, deadLetter, workflowExecutionId, from, to } = filter;
   const conditions: Fragment[] = [];
+  // A replay that came to nothing is part of its original.
+  conditions.push(sql`(replay_of is null or dead_letter or status in ('received', 'classified', 'discarded'))`);
   if (source !== null) conditions.push(sql`source = ${source}`);
   if (channel !== null) conditions.push(sql`channel = ${channel}`);
   if (deadLetter !== null) conditions.push(deadLetter ? sql`dead_letter` : sql`not dead_letter`);

@@ -1,12 +1,14 @@
 /**
- * Replays: a stored stimulus is taken in once more, as a new one. That it came to a run is noted on the original with the
- * settlement of the new one, whichever node that happens on.
+ * Replays: a stored stimulus is taken in once more, as a new one. What became of it is noted on the original with the
+ * settlement of the new one, whichever node that happens on. A replay that failed is part of its original: replaying it
+ * replays that one.
  */
 
 import type { Identity } from "../../../../actors/identity/identity.ts";
-import { invalidAt, Problem } from "../../../../actors/kernel/problem.ts";
+import { invalidAt, Problem, type ProblemCode } from "../../../../actors/kernel/problem.ts";
 import { isStorable, unusableText } from "../../../../actors/manifest/storable.ts";
-import { type ReplayRefusal, replayRefusal } from "../../../../actors/stimulus/statuses.ts";
+import type { FullStimulusRow } from "../../../../actors/stimulus/record.ts";
+import { isFailed, type ReplayRefusal, replayRefusal } from "../../../../actors/stimulus/statuses.ts";
 import { type Arrival, receiverOf } from "../../../../actors/stimulus/stimulus.ts";
 import { asProblem, internalError } from "../../../http/problem.ts";
 import type { Sql, Transaction } from "../../../store/postgres.ts";
@@ -34,6 +36,12 @@ export interface ReplayOptions {
   readonly now: () => number;
 }
 
+/** A replay's answer, and what was replayed. */
+export interface Replayed {
+  readonly answer: IntakeAnswer;
+  readonly replayOf: string;
+}
+
 export interface ReplayRequest {
   /** Null: the configuration of now decides. */
   readonly override: Arrival["override"];
@@ -52,15 +60,24 @@ const atOnce = 16;
 const beginWithinMs = 60_000;
 
 export function createReplays({ sql, records, audit, sources, intake, report, now }: ReplayOptions) {
+  /** Holds a stimulus, or the original of a replay that failed. @throws Problem 404 */
+  async function hold(tx: Transaction, tenant: string, id: string): Promise<HeldRow & { readonly id: string }> {
+    const row = await records.hold(tx, tenant, id);
+    if (row === null) throw stimulusNotFound();
+    const original = isFailedReplay(row) ? await records.hold(tx, tenant, row.replay_of) : null;
+    // An original that was erased by its age leaves the replay as the only trace.
+    return original === null ? { ...row, id } : { ...original, id: row.replay_of ?? id };
+  }
+
   /**
    * Judges and reserves the original, with an entry in the audit log: nothing is replayed without a caller on record.
+   * @returns its id
    * @throws Problem 404, 409
    */
-  async function admit(actor: Actor, id: string, { override, force }: ReplayRequest): Promise<void> {
+  async function admit(actor: Actor, asked: string, { override, force }: ReplayRequest): Promise<string> {
     const { tenant } = actor;
-    await sql.begin(async (tx: Transaction) => {
-      const row = await records.hold(tx, tenant, id);
-      if (row === null) throw stimulusNotFound();
+    return sql.begin(async (tx: Transaction) => {
+      const { id, ...row } = await hold(tx, tenant, asked);
       const refusal = replayRefusal(replayable(row, now()), force);
       if (refusal !== null) throw refusedReplay(refusal, row);
       if (!force) await records.reserve(tx, tenant, id, new Date(now() + reservedMs));
@@ -76,6 +93,7 @@ export function createReplays({ sql, records, audit, sources, intake, report, no
           workflow_version: override?.version ?? null,
         },
       });
+      return id;
     });
   }
 
@@ -101,22 +119,37 @@ export function createReplays({ sql, records, audit, sources, intake, report, no
     };
   }
 
-  /** @throws Problem 404, 409 and what the intake answers with */
-  async function replay(actor: Actor, id: string, request: ReplayRequest): Promise<IntakeAnswer> {
-    await admit(actor, id, request);
+  /**
+   * @param newId of the new stimulus; null: any
+   * @throws Problem 404, 409 and what the intake answers with
+   */
+  async function replay(
+    actor: Actor,
+    asked: string,
+    request: ReplayRequest,
+    newId: string | null = null,
+  ): Promise<Replayed> {
+    const id = await admit(actor, asked, request);
     try {
-      const answer = await intake(await arrivalOf(actor, id, request), request.force);
+      const answer = await intake(await arrivalOf(actor, id, request), { force: request.force, id: newId });
       const { stimulus_id, status } = answer.body;
       if (status === "classified") report("stimulus_replayed", { tenant: actor.tenant, stimulus_id, replay_of: id });
-      return answer;
+      return { answer, replayOf: id };
     } finally {
       if (!request.force) await release(actor.tenant, id);
     }
   }
 
+  /** What became of a replay that was accepted under this id; null: none was. @throws Problem as the replay itself */
+  async function replayedAs(tenant: string, stimulusId: string): Promise<Replayed | null> {
+    const row = await records.find(tenant, stimulusId);
+    return row === null ? null : { answer: earlierAnswer(row), replayOf: row.replay_of ?? stimulusId };
+  }
+
   async function replayOne(actor: Actor, id: string): Promise<BulkReplayed["results"][number]> {
     try {
-      const { body } = await replay(actor, id, { override: null, force: false });
+      const { answer } = await replay(actor, id, { override: null, force: false });
+      const { body } = answer;
       return { id, stimulus_id: body.stimulus_id, workflow_execution_id: body.workflow_execution_id, code: null };
     } catch (error) {
       const problem = asProblem(error);
@@ -130,7 +163,15 @@ export function createReplays({ sql, records, audit, sources, intake, report, no
   }
 
   return {
-    replay,
+    /**
+     * A request that may be a repeat of one that was cut off: what that one began is not done twice.
+     * @param id the id of the new stimulus, a UUIDv7; `fresh`: no earlier request can have had it
+     * @throws Problem 404, 409 and what the intake answers with
+     */
+    async replayAs(id: string, fresh: boolean, actor: Actor, asked: string, request: ReplayRequest): Promise<Replayed> {
+      const earlier = fresh ? null : await replayedAs(actor.tenant, id);
+      return earlier ?? replay(actor, asked, request, id);
+    },
 
     /** Each by itself; one that is named twice is replayed once. Those that are not begun in time are `timed_out`. */
     async replayMany(actor: Actor, ids: readonly string[]): Promise<BulkReplayed> {
@@ -155,8 +196,38 @@ const replayable = (row: HeldRow, now: number) => ({
   status: row.status,
   replayed: row.replayed_by !== null,
   keyed: row.idempotency_key !== null,
-  replaying: row.due_at.getTime() > now,
+  replaying: row.due_at.getTime() > now || row.is_replayed_now,
 });
+
+const isFailedReplay = (row: HeldRow): row is HeldRow & { readonly replay_of: string } =>
+  row.replay_of !== null && isFailed(row.status);
+
+/** The answer to a replay that ended, or goes on elsewhere. @throws Problem as that one */
+function earlierAnswer(row: FullStimulusRow): IntakeAnswer {
+  const { id, status, classification, run_id, error_code, error_message, error_details } = row;
+  if (status === "received") {
+    const message = "The replay is stored and goes on";
+    throw new Problem("stimulus_service_unavailable", message, { stimulus_id: id }, { "Retry-After": "5" });
+  }
+  if (status !== "classified" || classification === null) {
+    const code = (error_code ?? "internal_error") as ProblemCode;
+    throw new Problem(code, error_message ?? "The replay started nothing", { stimulus_id: id, ...error_details });
+  }
+  const { workflow_id, workflow_name, routing_mode, confidence } = classification;
+  return {
+    status: 200,
+    body: {
+      stimulus_id: id,
+      workflow_execution_id: run_id,
+      status,
+      workflow_id: workflow_id ?? "",
+      workflow_name: workflow_name ?? "",
+      routing_mode,
+      confidence,
+    },
+    headers: { Location: `/v1/workflows/executions/${run_id}` },
+  };
+}
 
 /** @throws Problem 422 */
 export function readReplay({ workflow, workflow_version, force = false }: ReplayBody): ReplayRequest {

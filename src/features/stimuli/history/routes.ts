@@ -1,8 +1,10 @@
 /** The routes of stimuli that were taken in; see docs/reference/stimuli.md. */
 import { Type } from "@sinclair/typebox";
 import { StimulusElement, StimulusRecord } from "../../../../actors/stimulus/record.ts";
+import { idempotent } from "../../../http/idempotency.ts";
 import { listSchema, pageOf } from "../../../http/paging.ts";
 import { type Call, defineRoute, jsonBody, type Route, reply, uuidParam } from "../../../http/route.ts";
+import type { Sql } from "../../../store/postgres.ts";
 import { auditedBy } from "../../audit/port.ts";
 import { type History, readReason } from "./history.ts";
 import { type Actor, type Replays, readReplay, replayTimeoutSeconds } from "./replay.ts";
@@ -21,14 +23,15 @@ import {
 export interface HistoryRouteOptions {
   readonly history: History;
   readonly replays: Replays;
+  readonly sql: Sql;
 }
 
 const StimulusId = Type.Object({ id: uuidParam("invalid_id", "Invalid stimulus ID") });
 
 const actorOf = (call: Call): Actor => ({ tenant: call.tenant, identity: call.identity, by: auditedBy(call) });
 
-export function historyRoutes({ history, replays }: HistoryRouteOptions): readonly Route[] {
-  return [...readingRoutes(history), ...changingRoutes(history, replays)];
+export function historyRoutes({ history, replays, sql }: HistoryRouteOptions): readonly Route[] {
+  return [...readingRoutes(history), ...changingRoutes(history, replays, sql)];
 }
 
 function readingRoutes(history: History): Route[] {
@@ -67,7 +70,7 @@ function readingRoutes(history: History): Route[] {
   ];
 }
 
-function changingRoutes(history: History, replays: Replays): Route[] {
+function changingRoutes(history: History, replays: Replays, sql: Sql): Route[] {
   return [
     defineRoute({
       method: "POST",
@@ -77,7 +80,8 @@ function changingRoutes(history: History, replays: Replays): Route[] {
       body: jsonBody(BulkReplayBody),
       responses: { 200: BulkReplayed },
       timeoutSeconds: replayTimeoutSeconds,
-      handler: (call) => replays.replayMany(actorOf(call), call.body.ids),
+      handler: (call) =>
+        idempotent(call, sql, async () => reply(200, await replays.replayMany(actorOf(call), call.body.ids))),
     }),
     defineRoute({
       method: "POST",
@@ -88,12 +92,15 @@ function changingRoutes(history: History, replays: Replays): Route[] {
       body: jsonBody(ReplayBody, { optional: true }),
       responses: { 200: ReplayRouted, 202: ReplayReceived },
       timeoutSeconds: replayTimeoutSeconds,
-      handler: async (call) => {
-        const { id } = call.params;
-        const replayed = await replays.replay(actorOf(call), id, readReplay(call.body));
-        return replayed.status === 200
-          ? reply(200, { ...replayed.body, replay_of: id }, replayed.headers)
-          : reply(202, { ...replayed.body, replay_of: id }, replayed.headers);
+      handler: (call) => {
+        const request = readReplay(call.body);
+        return idempotent(call, sql, async (stimulusId, fresh) => {
+          const replayed = await replays.replayAs(stimulusId, fresh, actorOf(call), call.params.id, request);
+          const { answer, replayOf: replay_of } = replayed;
+          return answer.status === 200
+            ? reply(200, { ...answer.body, replay_of }, answer.headers)
+            : reply(202, { ...answer.body, replay_of }, answer.headers);
+        });
       },
     }),
     defineRoute({

@@ -31,13 +31,19 @@ export interface AcceptanceOptions {
   readonly newId: () => string;
 }
 
+export interface Accepting {
+  readonly claims?: boolean;
+  readonly id?: string | null;
+}
+
 export interface Acceptance {
   /**
    * Accepts a stimulus, or says who holds its key.
-   * @param claims whether key and signed bytes are claimed; a forced replay leaves them to their holder
+   * @param how `claims`: whether key and signed bytes are claimed, as usual; a forced replay leaves them to their holder.
+   *   `id`: a fresh UUIDv7 to accept it under; null, as usual: one is minted
    * @throws Problem 503 `stimulus_service_unavailable`; nothing was accepted then, or that is unknown
    */
-  accept(arrival: Arrival, claims?: boolean): Promise<AcceptOutcome>;
+  accept(arrival: Arrival, how?: Accepting): Promise<AcceptOutcome>;
   /** Which stimulus holds the key now, else the signed bytes; null: none. */
   holder(arrival: Pick<Arrival, "tenant" | "source" | "key" | "guard">): Promise<Holder | null>;
 }
@@ -76,11 +82,11 @@ export function createAcceptance({ sql, now, newId }: AcceptanceOptions): Accept
   let statements = 0;
   let isScheduled = false;
 
-  function accept(arrival: Arrival, claims = true): Promise<AcceptOutcome> {
+  function accept(arrival: Arrival, { claims = true, id = null }: Accepting = {}): Promise<AcceptOutcome> {
     if (waiting.length >= maxWaiting) return Promise.reject(unavailable());
     return new Promise((resolve, reject) => {
       waiting.push({
-        stimulus: newStimulus(arrival, newId(), newId(), now()),
+        stimulus: newStimulus(arrival, id ?? newId(), newId(), now()),
         ...claimOf(arrival, claims),
         tries: 0,
         resolve,
@@ -217,6 +223,7 @@ select tenant, id, source, channel, acknowledge, content, content_encoding, null
   nullif(received_by_tier, ''), to_timestamp(received_at / 1000.0),
   to_timestamp(received_at / 1000.0), decode(nullif(signed_digest, ''), 'hex')
 from arrived where key_digest = '' or id in (select stimulus_id from claimed)
+on conflict (tenant, id) do nothing
 returning id`;
 
 /** @returns the ids of those that were accepted */

@@ -30,11 +30,18 @@ export interface Admitted {
   readonly headers: Readonly<Record<string, string>>;
 }
 
+/** How a message is taken in that is not like every other. */
+export interface Taking {
+  /** The key may be in use: then it stays with its holder. */
+  readonly force: boolean;
+  /** A fresh UUIDv7 that the stimulus gets as its id; null: any. */
+  readonly id: string | null;
+}
+
 /**
- * @param force the key may be in use: then it stays with its holder
  * @throws Problem 409 `idempotent_duplicate`, 429 `rate_limited`, 503
  */
-export type Admit = (arrival: Arrival, use: RateUse, force: boolean) => Promise<Admitted>;
+export type Admit = (arrival: Arrival, use: RateUse, taking: Taking) => Promise<Admitted>;
 
 /** A repeat of what is being routed waits for the outcome so long, ms (docs/reference/stimuli.md). */
 const timeoutMs = 35_000;
@@ -79,41 +86,41 @@ export function createAdmission(options: AdmissionOptions): Admit {
     }
   }
 
-  async function accept(arrival: Arrival, force: boolean, until: number): Promise<Stimulus> {
+  async function accept(arrival: Arrival, { force, id }: Taking, until: number): Promise<Stimulus> {
     for (let claims = true; ; ) {
-      const outcome = await acceptance.accept(arrival, claims);
+      const outcome = await acceptance.accept(arrival, { claims, id });
       if ("accepted" in outcome) return outcome.accepted;
       if (force && isSuccess(outcome.duplicateOf)) claims = false;
       else await ended(arrival, outcome.duplicateOf, until);
     }
   }
 
-  async function admit(arrival: Arrival, use: RateUse, force: boolean, until: number): Promise<Admitted> {
-    const headers = await debit(arrival, use, force, until);
+  async function admit(arrival: Arrival, use: RateUse, taking: Taking, until: number): Promise<Admitted> {
+    const headers = await debit(arrival, use, taking.force, until);
     try {
-      return { stimulus: await accept(arrival, force, until), headers };
+      return { stimulus: await accept(arrival, taking, until), headers };
     } catch (error) {
       await limiter.refund(use);
       throw error;
     }
   }
 
-  return async (arrival, use, force) => {
+  return async (arrival, use, taking) => {
     const until = now() + timeoutMs;
     const { tenant, source, key } = arrival;
-    if (key === null || force) return admit(arrival, use, force, until);
+    if (key === null || taking.force) return admit(arrival, use, taking, until);
     // Neither tenants nor sources hold blanks.
     const name = `${tenant} ${source} ${key}`;
     for (;;) {
       const first = takingIn.get(name);
       if (first === undefined) {
-        const admitting = admit(arrival, use, force, until);
+        const admitting = admit(arrival, use, taking, until);
         takingIn.set(name, admitting);
         return admitting.finally(() => takingIn.delete(name));
       }
       const isTaken = await first.then(() => true, isDuplicate);
       // The first one was refused for what may not hold for this one.
-      if (!isTaken) return admit(arrival, use, force, until);
+      if (!isTaken) return admit(arrival, use, taking, until);
       await freed(arrival, until);
     }
   };

@@ -43,10 +43,10 @@ export function createBodyBudget(most = mostBytes, ofOne = mostOfOne, small = sm
 
 /** Holds the contents of each tenant's messages from the moment they are complete until they are answered. */
 export function withinBudget(intake: Intake, budget: BodyBudget): Intake {
-  return async (arrival, force) => {
+  return async (arrival, taking) => {
     const release = budget.hold(arrival.tenant, arrival.content.length);
     try {
-      return await intake(arrival, force);
+      return await intake(arrival, taking);
     } finally {
       release();
     }

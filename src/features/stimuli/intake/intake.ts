@@ -6,7 +6,7 @@ import { Problem, type ProblemCode } from "../../../../actors/kernel/problem.ts"
 import type { Arrival, Settlement, Stimulus } from "../../../../actors/stimulus/stimulus.ts";
 import type { RateUse } from "../../limits/port.ts";
 import type { Sources } from "../sources/port.ts";
-import { type AdmissionOptions, createAdmission } from "./admission.ts";
+import { type AdmissionOptions, createAdmission, type Taking } from "./admission.ts";
 import type { Processor } from "./processing/processor.ts";
 import type { Received, Routed } from "./schema.ts";
 
@@ -29,8 +29,10 @@ export type IntakeAnswer = (
   readonly headers: Readonly<Record<string, string>>;
 };
 
-/** @param force a forced replay runs although its key was used */
-export type Intake = (arrival: Arrival, force?: boolean) => Promise<IntakeAnswer>;
+/** @throws Problem as docs/reference/stimuli.md says */
+export type Intake = (arrival: Arrival, taking?: Taking) => Promise<IntakeAnswer>;
+
+const asUsual: Taking = { force: false, id: null };
 
 export function createIntake(options: IntakeOptions): Intake {
   const { processStimulus, backlog } = options;
@@ -43,9 +45,9 @@ export function createIntake(options: IntakeOptions): Intake {
     return answer(stimulus, processed.settlement, headers);
   }
 
-  return async (arrival, force = false) => {
+  return async (arrival, taking = asUsual) => {
     const use = await rateUse(options.sourceOf, arrival);
-    const { stimulus, headers } = await admit(arrival, use, force);
+    const { stimulus, headers } = await admit(arrival, use, taking);
     if (arrival.sourceId !== null && arrival.channel !== "replay") {
       options.received({ tenant: arrival.tenant, id: arrival.sourceId }, stimulus.receivedAt);
     }

@@ -29,15 +29,15 @@ export interface SourceRow {
   readonly secret: string | null;
   readonly previous_secret: string | null;
   readonly previous_expires_at: Date | null;
-  readonly last_received_at: Date | null;
   readonly revision: number;
   readonly created_at: Date;
   readonly updated_at: Date;
   readonly created_by: { readonly kind: string; readonly sub: string };
 }
 
-/** With its rank among the sources of its name. */
+/** With its rank among the sources of its name, and when it brought something last. */
 export interface ShownRow extends SourceRow {
+  readonly last_received_at: Date | null;
   /** Whether it is one of the oldest of its name, in any tenant. */
   readonly is_among_oldest: boolean;
 }
@@ -70,16 +70,23 @@ export type SourceRecords = ReturnType<typeof sourceRecords>;
 export function sourceRecords(sql: Sql) {
   const columns = sql`r.id, r.tenant, r.source, r.workflow, r.workflow_version, r.enabled, r.preset,
     r.tolerance_seconds, r.replay_guard, r.require_timestamp, r.acknowledge, r.idempotency_fallback, r.forward_headers, r.rate_per_minute, r.description, r.secret_version,
-    r.secret, r.previous_secret, r.previous_expires_at, r.last_received_at, r.revision, r.created_at, r.updated_at,
+    r.secret, r.previous_secret, r.previous_expires_at, r.revision, r.created_at, r.updated_at,
     r.created_by`;
   const rank = sql`(select count(*) < ${bareUrlSources} from (select from stimulus_sources o
     where o.source = r.source and (o.created_at, o.id) < (r.created_at, r.id) limit ${bareUrlSources}) as older)
     as is_among_oldest`;
 
+  // What is noted in memory is lost with the node; the stimuli themselves are not. Ids begin with the time.
+  const lastReceived = sql`greatest(r.last_received_at, (select s.received_at from stimuli s
+    where s.tenant = r.tenant and s.source = r.source and s.source_id = r.id and s.channel <> 'replay'
+      and s.id > (lpad(to_hex(floor(extract(epoch from r.created_at) * 1000)::bigint - 60000), 12, '0')
+        || repeat('0', 20))::uuid
+    order by s.id desc limit 1)) as last_received_at`;
+
   return {
     async find(tenant: string, id: string): Promise<ShownRow | null> {
       const [row] = await sql<ShownRow[]>`
-        select ${columns}, ${rank} from stimulus_sources r where r.tenant = ${tenant} and r.id = ${id}`;
+        select ${columns}, ${lastReceived}, ${rank} from stimulus_sources r where r.tenant = ${tenant} and r.id = ${id}`;
       return row ?? null;
     },
 
@@ -90,7 +97,7 @@ export function sourceRecords(sql: Sql) {
       { limit, offset, after }: { limit: number; offset: number; after: readonly string[] | null },
     ) {
       return sql<ShownRow[]>`
-        select ${columns}, ${rank} from stimulus_sources r
+        select ${columns}, ${lastReceived}, ${rank} from stimulus_sources r
         where r.tenant = ${tenant} ${source === null ? sql`` : sql`and r.source = ${source}`}
           ${after === null ? sql`` : sql`and r.source collate "C" > ${after[0] ?? ""}`}
         order by r.source collate "C" limit ${limit + 1} offset ${offset}`;

@@ -41,11 +41,11 @@ export async function openFixture() {
   let outcome: () => Outcome | Promise<Outcome> = () => null;
   let auditWorks = true;
 
-  const intake: Intake = async (arrival, force = false) => {
+  const intake: Intake = async (arrival, { force, id } = { force: false, id: null }) => {
     arrivals.push(arrival);
-    const first = await acceptance.accept(arrival);
+    const first = await acceptance.accept(arrival, { id });
     if ("duplicateOf" in first && !force) throw new Problem("idempotent_duplicate", "This key was already processed");
-    const stored = "accepted" in first ? first : await acceptance.accept(arrival, false);
+    const stored = "accepted" in first ? first : await acceptance.accept(arrival, { claims: false, id });
     if (!("accepted" in stored)) throw new Error("nothing is claimed");
     const { accepted } = stored;
     const code = await outcome();
@@ -79,7 +79,7 @@ export async function openFixture() {
   const history = createHistory(parts);
   const replays = createReplays({ ...parts, intake, sources: { sourceOf: async () => null } });
   const app = createApp({
-    routes: historyRoutes({ history, replays }),
+    routes: historyRoutes({ history, replays, sql }),
     authenticator: believing,
     logger: createLogger("silent"),
     metrics: null,
@@ -103,12 +103,19 @@ export async function openFixture() {
     async audited(): Promise<{ action: string; target_id: string; details: Record<string, unknown> }[]> {
       return sql`select action, target_id, details from audit_entries order by id`;
     },
-    async call(token: string, method: string, path: string, body?: object | string) {
+    async call(
+      token: string,
+      method: string,
+      path: string,
+      body?: object | string,
+      headers: Readonly<Record<string, string>> = {},
+    ) {
       const text = body === undefined || typeof body === "string" ? body : JSON.stringify(body);
       const response = await app.handle(
         new Request(`http://svc.test${path}`, {
           method,
           headers: {
+            ...headers,
             authorization: `Bearer ${token}`,
             ...(text === undefined
               ? {}
@@ -121,7 +128,7 @@ export async function openFixture() {
       return { status: response.status, headers: response.headers, body: (await response.json()) as any };
     },
     async reset() {
-      await sql`truncate stimuli, stimulus_keys, workflow_runs, audit_entries`;
+      await sql`truncate stimuli, stimulus_keys, workflow_runs, audit_entries, idempotency_keys`;
       arrivals.length = 0;
       reports.length = 0;
       outcome = () => null;

@@ -55,16 +55,109 @@ test("a replayed dead letter is a new stimulus, and is removed once that is rout
   expect(fixture.reports).toEqual(["stimulus_replayed"]);
 });
 
-test("a failed replay has the intake's answer; the original can be tried again", async () => {
-  const id = await fixture.dead();
-  fixture.route(() => "workflow_error");
-  const { status, body } = await replay(id);
-  expect([status, body.code]).toEqual([500, "workflow_error"]);
-  expect(await one(id)).toMatchObject({ dead_letter: true, replayed_by: null });
-  expect(await one(body.stimulus_id)).toMatchObject({ status: "start_failed", dead_letter: true, replay_of: id });
-  fixture.route(() => null);
-  expect((await replay(id)).status).toBe(200);
-  expect((await replay(body.stimulus_id)).status).toBe(200);
+describe("a failed replay", () => {
+  const listed = async (path: string): Promise<string[]> =>
+    (await fixture.call(north, "GET", path)).body.items.map(({ id }: { id: string }) => id);
+
+  test("belongs to its original, which says how it ended and can be tried again", async () => {
+    const id = await fixture.dead();
+    fixture.route(() => "workflow_error");
+    const { status, body } = await replay(id);
+    expect([status, body.code]).toEqual([500, "workflow_error"]);
+    expect(await one(id)).toMatchObject({
+      status: "start_failed",
+      error_code: "workflow_error",
+      dead_letter: true,
+      replayed_by: null,
+      attempts: 2,
+    });
+    expect(await one(body.stimulus_id)).toMatchObject({ status: "start_failed", dead_letter: false, replay_of: id });
+    for (const path of ["", "/dead-letters", "?status=start_failed", "?dead_letter=true"]) {
+      expect([path, await listed(`/v1/stimuli${path}`)]).toEqual([path, [id]]);
+    }
+    expect(await listed("/v1/stimuli?channel=replay")).toEqual([]);
+    // By its own id it is the original that is replayed.
+    fixture.route(() => null);
+    const again = await replay(body.stimulus_id);
+    expect([again.status, again.body.replay_of]).toEqual([200, id]);
+    expect(await one(id)).toMatchObject({ dead_letter: false, replayed_by: again.body.stimulus_id });
+    expect(await codeOf(replay(body.stimulus_id))).toEqual([409, "stimulus_already_routed"]);
+    expect(await listed("/v1/stimuli")).toEqual([again.body.stimulus_id, id]);
+  });
+
+  test("does not make a request for many run one event twice", async () => {
+    const id = await fixture.dead();
+    fixture.route(() => "workflow_error");
+    const failures = [(await replay(id)).body.stimulus_id, (await replay(id)).body.stimulus_id];
+    fixture.arrivals.length = 0;
+    fixture.route(() => null);
+    const { body } = await many({ ids: [...failures, id] });
+    expect(body.succeeded).toBe(1);
+    expect(fixture.arrivals).toMatchObject([{ replayOf: id }]);
+  });
+
+  test("of what was routed or discarded changes nothing of it", async () => {
+    for (const status of ["classified", "discarded"]) {
+      const id = await fixture.put({ status });
+      fixture.route(() => "workflow_error");
+      const { body } = await replay(id, { force: true });
+      expect(await one(id)).toMatchObject({ status, dead_letter: false, error_code: null });
+      expect(await one(body.stimulus_id)).toMatchObject({ dead_letter: false });
+    }
+    expect(await listed("/v1/stimuli/dead-letters")).toEqual([]);
+  });
+
+  test("is a dead letter of its own once its original is erased", async () => {
+    const gone = Bun.randomUUIDv7();
+    const id = await fixture.dead({ replay_of: gone });
+    expect(await listed("/v1/stimuli/dead-letters")).toEqual([id]);
+    expect((await replay(id)).body.replay_of).toBe(id);
+  });
+});
+
+describe("under an Idempotency-Key", () => {
+  const keyed = (id: string, key: string, body?: object) =>
+    fixture.call(north, "POST", `/v1/stimuli/${id}/replay`, body, { "idempotency-key": key });
+
+  test("a replay is done once and answered alike", async () => {
+    const id = await fixture.dead();
+    const first = await keyed(id, "k-1", { force: true });
+    const again = await keyed(id, "k-1", { force: true });
+    expect([again.status, again.headers.get("idempotent-replay")]).toEqual([200, "true"]);
+    expect(again.body).toEqual(first.body);
+    expect(fixture.arrivals).toHaveLength(1);
+    expect((await keyed(id, "k-2", { force: true })).body.stimulus_id).not.toBe(first.body.stimulus_id);
+  });
+
+  test("a replay whose answer was lost is told from its stimulus", async () => {
+    const id = await fixture.dead();
+    const first = await keyed(id, "k-3", { force: true });
+    // As after the loss of the node: the work is known, its answer is not.
+    const forget = () => fixture.sql`update idempotency_keys set status = null, body = null, headers = null`;
+    await forget();
+    const { stimulus_id, workflow_execution_id } = first.body;
+    const told = await keyed(id, "k-3", { force: true });
+    expect(told.body).toMatchObject({ stimulus_id, workflow_execution_id, status: "classified", replay_of: id });
+    await fixture.sql`update stimuli set status = 'received' where id = ${first.body.stimulus_id}`;
+    await forget();
+    const open = await keyed(id, "k-3", { force: true });
+    expect([open.status, open.body.stimulus_id]).toEqual([503, first.body.stimulus_id]);
+    await fixture.sql`update stimuli set status = 'start_failed', error_code = 'workflow_error', error_message = 'why',
+      error_details = '{"cause_code":"invalid_input"}' where id = ${first.body.stimulus_id}`;
+    const failed = await keyed(id, "k-3", { force: true });
+    expect([failed.status, failed.body]).toMatchObject([500, { code: "workflow_error", cause_code: "invalid_input" }]);
+    expect(fixture.arrivals).toHaveLength(1);
+  });
+
+  test("a request for many is answered alike", async () => {
+    const ids = [await fixture.dead(), await fixture.dead()];
+    const ask = () =>
+      fixture.call(north, "POST", "/v1/stimuli/dead-letters/replay", { ids }, { "idempotency-key": "m-1" });
+    const first = await ask();
+    expect(first.body.succeeded).toBe(2);
+    expect((await ask()).body).toEqual(first.body);
+    expect(fixture.arrivals).toHaveLength(2);
+  });
 });
 
 describe("a stimulus", () => {
@@ -115,6 +208,14 @@ describe("a stimulus", () => {
     route(null);
     expect((await first).status).toBe(200);
     expect(fixture.arrivals).toHaveLength(1);
+  });
+
+  test("is not replayed while a replay of it goes on elsewhere", async () => {
+    const id = await fixture.dead();
+    const under = await fixture.put({ channel: "replay", replay_of: id });
+    expect(await codeOf(replay(id))).toEqual([409, "stimulus_in_progress"]);
+    await fixture.sql`update stimuli set status = 'start_failed' where id = ${under}`;
+    expect((await replay(id)).status).toBe(200);
   });
 
   test("of another tenant is not found", async () => {
@@ -187,7 +288,7 @@ describe("many at once", () => {
     ]);
     const [failed] = first.body.results;
     expect(failed).toMatchObject({ id: bad, workflow_execution_id: null, code: "router_agent_failed" });
-    expect(await one(failed.stimulus_id)).toMatchObject({ replay_of: bad, dead_letter: true });
+    expect(await one(failed.stimulus_id)).toMatchObject({ replay_of: bad, dead_letter: false });
   });
 
   test("a hundred are all replayed", async () => {

@@ -3,6 +3,7 @@ import { afterAll, afterEach, describe, expect, test } from "bun:test";
 import type { Candidate } from "../../../../src/features/stimuli/sources/port.ts";
 import { caller } from "../../../harness/callers.ts";
 import { until } from "../../../harness/until.ts";
+import { type GivenRow, putRow } from "../rows.ts";
 import { openFixture } from "./fixture.ts";
 
 const fixture = await openFixture({
@@ -246,6 +247,23 @@ describe("a secret that does not open", () => {
     expect((await call("acme", "PATCH", `/${id}`, { secret: "0123456789abcdef" })).status).toBe(200);
     expect(await shown("s")).toEqual(["acme: 0123456789abcdef", "beta: fedcba9876543210"]);
   });
+});
+
+test("when deliveries came in last is known right after a crash", async () => {
+  const { id } = await create("acme", { source: "crashed" });
+  const received = async () => (await call("acme", "GET", `/${id}`)).body.last_received_at;
+  const put = (facts: GivenRow) =>
+    putRow(fixture.sql, { tenant: "acme", source: "crashed", status: "classified", source_id: id, ...facts });
+  const at = fixture.now() + 5_000;
+  await put({ received_at: new Date(at) });
+  // Nothing was noted: the node that took it in is gone.
+  expect(await received()).toBe(new Date(at).toISOString());
+  await put({ received_at: new Date(at + 1_000), channel: "replay" });
+  await put({ received_at: new Date(at + 2_000), source_id: null });
+  await put({ received_at: new Date(at + 3_000), tenant: "beta" });
+  expect(await received()).toBe(new Date(at).toISOString());
+  const { items } = (await call("acme", "GET", "?source=crashed")).body;
+  expect(items).toMatchObject([{ last_received_at: new Date(at).toISOString() }]);
 });
 
 test("when deliveries came in last is written down, the latest", async () => {

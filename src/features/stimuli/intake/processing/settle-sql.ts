@@ -1,5 +1,6 @@
 /**
- * Many stimuli brought to their end, or put off, in one statement. `told` names the lists in their order:
+ * Many stimuli brought to their end, or put off, in one statement. What becomes of a replay is told on its original: that
+ * it started a run, or why it did not; the original stays the one dead letter. `told` names the lists in their order:
  *
  * $1 to $7  texts; `details` and `classification` are JSON, empty for null
  * $8        when each is tried again, Unix milliseconds; 0: never
@@ -18,7 +19,8 @@ with told as materialized (
 ), changed as (
   update stimuli s set
     status = t.status,
-    dead_letter = t.status not in ('classified', 'received'),
+    dead_letter = t.status not in ('classified', 'received')
+      and not exists (select from stimuli o where o.tenant = s.tenant and o.id = s.replay_of),
     error_code = nullif(t.code, ''),
     error_message = nullif(t.message, ''),
     error_details = nullif(t.details, '')::jsonb,
@@ -29,7 +31,8 @@ with told as materialized (
   from told t
   where s.tenant = t.tenant and s.id = t.id and s.status = t.before
     and (t.status = 'classified' or s.attempts = t.attempt)
-  returning s.tenant, s.id, s.source, s.status, s.idempotency_key, s.guard_digest, s.replay_of
+  returning s.tenant, s.id, s.source, s.status, s.idempotency_key, s.guard_digest, s.replay_of,
+    s.error_code, s.error_message, s.error_details, s.classification
 ), released as (
   delete from stimulus_keys where ctid = any (array(
     select k.ctid from changed c, lateral (
@@ -43,5 +46,11 @@ with told as materialized (
   update stimuli o set dead_letter = false, replayed_by = c.id, last_event_at = $9
   from changed c
   where c.status = 'classified' and c.replay_of is not null and o.tenant = c.tenant and o.id = c.replay_of
+), failed_again as (
+  update stimuli o set status = c.status, error_code = c.error_code, error_message = c.error_message,
+    error_details = c.error_details, classification = c.classification, attempts = o.attempts + 1, last_event_at = $9
+  from changed c
+  where c.status not in ('classified', 'received') and c.replay_of is not null
+    and o.tenant = c.tenant and o.id = c.replay_of and o.dead_letter
 )
 select c.tenant, c.id, (select case when $10::boolean then set_config('synchronous_commit', 'off', true) end) from changed c`;
