@@ -90,16 +90,25 @@ const plainFormats = new Set(["date", "date-time", "uuid"]);
 const nameMaps = new Set(["properties", "$defs", "definitions", "dependentSchemas"]);
 
 /**
- * Whether checking a value takes no longer than the sizes of schema and value multiplied say. Others may take for
- * ever and have to be run in a program of their own.
+ * Whether compiling the schema is soon done, and checking a value takes no longer than the sizes of schema and value
+ * multiplied say. Others may take for ever and have to be run in a program of their own.
+ * @param most members and items that the schema may have in all
  */
-export function isTame(schema: Json): boolean {
-  if (schema === null || typeof schema !== "object") return true;
-  if (Array.isArray(schema)) return schema.every(isTame);
-  return Object.entries(schema).every(([keyword, value = null]) => {
-    if (costly.has(keyword)) return false;
-    if (keyword === "format") return typeof value === "string" && plainFormats.has(value);
-    if (nameMaps.has(keyword) && isObject(value)) return Object.values(value).every((below = null) => isTame(below));
-    return isTame(value);
-  });
+export function isTame(schema: Json, most: number): boolean {
+  let left = most;
+  const visit = (part: Json): boolean => {
+    if (part === null || typeof part !== "object") return true;
+    left -= Array.isArray(part) ? part.length : Object.keys(part).length;
+    if (left < 0) return false;
+    if (Array.isArray(part)) return part.every(visit);
+    return Object.entries(part).every(([keyword, value = null]) => {
+      if (costly.has(keyword)) return false;
+      if (keyword === "format") return typeof value === "string" && plainFormats.has(value);
+      if (!nameMaps.has(keyword) || !isObject(value)) return visit(value);
+      const below = Object.values(value);
+      left -= below.length;
+      return below.every((one = null) => visit(one));
+    });
+  };
+  return visit(schema);
 }

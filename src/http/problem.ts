@@ -1,5 +1,6 @@
 /** The one place where failures become answers. */
 import { Problem } from "../../actors/kernel/problem.ts";
+import { SlotsFull } from "../lib/guarded/slots.ts";
 import { AskTimeout, MailboxFull, RuntimeUnavailable } from "../runtime/port.ts";
 import { isDatabaseUnavailable } from "../store/postgres.ts";
 import { isRedisUnavailable } from "../store/redis.ts";
@@ -9,6 +10,14 @@ export function asProblem(error: unknown): Problem | null {
   if (error instanceof Problem) return error;
   if (error instanceof MailboxFull) {
     return new Problem("mailbox_full", "Too much is waiting already", {}, retryAfter(error.retryAfterSeconds));
+  }
+  // Nobody reads the answer; work for a caller who has left ends by this.
+  if (error instanceof DOMException && error.name === "AbortError") {
+    return new Problem("service_unavailable", "The caller has left", {}, retryAfter(1));
+  }
+  if (error instanceof SlotsFull) {
+    const code = error.of === "tenant" ? "too_many_checks" : "service_unavailable";
+    return new Problem(code, `Too many checks and listings of the ${error.of} are waiting`, {}, retryAfter(1));
   }
   if (error instanceof AskTimeout) return new Problem("timed_out", "The answer did not come in time");
   if (error instanceof RuntimeUnavailable || isDatabaseUnavailable(error) || isRedisUnavailable(error)) {

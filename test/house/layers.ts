@@ -166,6 +166,7 @@ const pure = [
   "ajv-formats",
   "cron-parser",
   "handlebars",
+  "re2js",
   "ipaddr.js",
   "lru-cache",
   "yaml",

@@ -6,6 +6,7 @@ import type { Fields } from "../../manifest/fields.ts";
 import { maxSchemaCharacters } from "../../manifest/json-schema.ts";
 import { jsonSchema, unsupported } from "../../manifest/members.ts";
 import { object, variants } from "../../manifest/object.ts";
+import { maxPatternCharacters, patternFault } from "../../manifest/pattern.ts";
 import { choice, either, integer, list, text } from "../../manifest/shape.ts";
 import { multiJudge, olderSemantic, passing, semantic } from "./judges.ts";
 import type { Validator } from "./results.ts";
@@ -14,7 +15,7 @@ const refused = unsupported("is not supported");
 const scripts = { script: refused, schema_path: refused };
 const exitCode = integer(0, 255).or(0);
 const path = text({ min: 1, max: 1024 });
-const regex = text({ min: 1, max: 10_000 });
+const regex = text({ min: 1, max: maxPatternCharacters });
 const regexOptions = {
   target: choice("stdout", "stderr").or("stdout"),
   flags: text({ pattern: /^(?!.*(.).*\1)[ims]*$/, form: "letters of i, m and s" }).or(""),
@@ -40,17 +41,9 @@ const listed = variants(
 );
 
 function regexOf(fields: Fields, key: string, read: Omit<Extract<Validator, { type: "regex" }>, "type">): Validator {
-  if (!compiles(read.pattern, read.flags)) fields.issue(key, "is not a regular expression");
+  const fault = patternFault(read.pattern, read.flags);
+  if (fault !== null) fields.issue(key, fault);
   return { type: "regex", ...read };
-}
-
-function compiles(pattern: string, flags: string): boolean {
-  try {
-    new RegExp(pattern, flags);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 const output = object({

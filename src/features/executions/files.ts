@@ -64,7 +64,7 @@ export function executionFileRoutes({ executions, plans, volumes, now }: FileRou
         if (view === null) return answer([], false);
         const { recursive } = call.query;
         const job = { view, path, recursive, limit: maxEntries, after: null };
-        const { entries, more } = await answering(() => listFiles(job, call.signal));
+        const { entries, more } = await answering(() => listFiles(call.tenant, job, call.signal));
         return answer(
           entries.map((entry) => fileEntry({ ...entry, path: shownPath(entry.path) }, null)),
           more,

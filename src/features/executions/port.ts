@@ -6,5 +6,5 @@ export { callWebhook, mostAttempts } from "./output/webhook-call.ts";
 export type { Plans } from "./plans.ts";
 export type { SweepRow } from "./records.ts";
 export type { Executions } from "./service.ts";
-export { checkAgainstSchema, inputFault } from "./start/input-check.ts";
+export { type Checking, checkAgainstSchema, inputFault } from "./start/input-check.ts";
 export type { HeldByRuns } from "./sweep.ts";

@@ -122,9 +122,15 @@ export function createExecutions(options: ExecutionsOptions) {
     /**
      * Starts an execution under an id; the same id again is the same execution, even if its agent has changed since.
      * @param fresh whether the id was minted for this very call
+     * @param left gives the signal that the caller has left; null: the start is stored and waits as long as it takes
      * @throws Problem 403, 404, 409, 422, 429, 503 when refused: then nothing was stored
      */
-    async startAs(executionId: string, fresh: boolean, request: StartRequest): Promise<Started> {
+    async startAs(
+      executionId: string,
+      fresh: boolean,
+      request: StartRequest,
+      left: (() => AbortSignal) | null = null,
+    ): Promise<Started> {
       const actor = executions.at(request.tenant, executionId);
       const earlier = fresh ? null : await actor.read();
       if (earlier !== null) return startedBody(executionId, earlier.header, iso(earlier.created_at));
@@ -132,7 +138,7 @@ export function createExecutions(options: ExecutionsOptions) {
       const quota = options.quota(starter, tenant);
       let isReserved = false;
       try {
-        const facts = await gatherStartFacts(options, executionId, request);
+        const facts = await gatherStartFacts(options, executionId, request, left);
         const decision = planStart(request, facts);
         if (decision instanceof Problem) throw decision;
         await concurrency.reserve(tenant, executionId, quota, origin.exempt);

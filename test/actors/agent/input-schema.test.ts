@@ -113,6 +113,8 @@ test.each<[boolean, Json]>([
   [false, { items: { format: "uri" } }],
   [false, { uniqueItems: true }],
   [false, { $defs: { a: { anyOf: [{ $ref: "#" }] } } }],
+  [false, { oneOf: Array.from({ length: 100 }, () => ({})) }],
+  [false, { enum: Array.from({ length: 101 }, (_, index) => index) }],
 ])("tame: %p, %p", (tame, schema) => {
-  expect(isTame(schema)).toBe(tame);
+  expect(isTame(schema, 100)).toBe(tame);
 });

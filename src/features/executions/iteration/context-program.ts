@@ -2,7 +2,7 @@
 import { closeSync, constants, opendirSync } from "node:fs";
 import { posix } from "node:path";
 import { wholeCharacters } from "../../../../actors/kernel/text.ts";
-import { serveGuarded } from "../../../lib/guarded.ts";
+import { serveGuarded } from "../../../lib/guarded/serve.ts";
 import type { ViewSpec } from "../../tools/fs/port.ts";
 import { type Directory, type Place, readBytes, textOf, View } from "../../tools/fs/port.ts";
 import { outcomeOf, ToolFailure, type ToolOutcome } from "../../tools/port.ts";

@@ -12,7 +12,8 @@ import { executionProtocol } from "../../../../actors/execution/messages.ts";
 import { contextLog, type Plan, type Warning } from "../../../../actors/execution/start/plan.ts";
 import { wholeCharacters } from "../../../../actors/kernel/text.ts";
 import { EgressFailed, EgressRefused, type GuardedOptions, guardedFetch } from "../../../adapters/egress/port.ts";
-import { BudgetExceeded, runGuarded } from "../../../lib/guarded.ts";
+import { BudgetExceeded } from "../../../lib/guarded/child.ts";
+import { runGuarded } from "../../../lib/guarded/guarded.ts";
 import type { ActivityContext, Address, Runtime } from "../../../runtime/port.ts";
 import type { ViewSpec } from "../../tools/fs/port.ts";
 import { textOf } from "../../tools/fs/port.ts";
@@ -20,6 +21,7 @@ import type { ToolOutcome } from "../../tools/port.ts";
 import type { ContextJob, ContextText } from "./context-program.ts";
 
 export interface ContextSources {
+  readonly tenant: string;
   /** What the agent sees of its volumes, once it is needed. */
   readonly view: () => Promise<ViewSpec>;
   /** Null allows nothing, as mode `none` does. */
@@ -94,7 +96,13 @@ export function contextTexts({ runtime, outside, view }: ContextOptions) {
     // Both were written by the start from a checked manifest.
     const items = plan.context as unknown as readonly ContextItem[];
     const network = plan.network as unknown as NetworkSpec | null;
-    const { text, warnings } = await loadContext(items, { view: () => view(plan), network, outside, signal });
+    const { text, warnings } = await loadContext(items, {
+      tenant: actor.tenant,
+      view: () => view(plan),
+      network,
+      outside,
+      signal,
+    });
     const told = { text, warnings: warnings.map((one) => ({ ...one })) };
     const reply = await of(executionProtocol).ask("context_loaded", told);
     return (reply.kept ? await keptText(runtime, actor) : null) ?? text;
@@ -111,10 +119,20 @@ function load(item: ContextItem, sources: ContextSources): Promise<ContextText> 
   return item.type === "url" ? fetched(item.url, sources) : read(item.type, item.path, sources);
 }
 
-async function read(kind: "file" | "directory", path: string, { view, signal }: ContextSources): Promise<ContextText> {
+async function read(
+  kind: "file" | "directory",
+  path: string,
+  { tenant, view, signal }: ContextSources,
+): Promise<ContextText> {
   const job: ContextJob = { view: await view(), path, kind, maxBytes: maxItemBytes };
   try {
-    const outcome = (await runGuarded(program, job, readBudgetMs, signal)) as ToolOutcome;
+    const outcome = (await runGuarded(program, job, {
+      kind: "walk",
+      tenant,
+      budgetMs: readBudgetMs,
+      signal,
+      durable: true,
+    })) as ToolOutcome;
     if (outcome.status !== "succeeded") throw new Unavailable(outcome.message);
     // The program that reads the context is svc's own, and this is what it writes.
     return outcome.result as unknown as ContextText;

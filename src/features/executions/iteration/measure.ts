@@ -3,6 +3,8 @@
 import type { Json } from "../../../../actors/kernel/json.ts";
 import { withoutFence } from "../../../../actors/kernel/text.ts";
 import { compileSchema } from "../../../../actors/manifest/json-schema.ts";
+import { Pattern } from "../../../../actors/manifest/pattern.ts";
+import { PatternRefused } from "../../../../actors/manifest/pattern-syntax.ts";
 import { issuesOf, type SchemaIssue } from "../../../../actors/manifest/schema-issues.ts";
 
 export type MeasureJob =
@@ -25,11 +27,13 @@ export function measure(job: MeasureJob): Finding {
 }
 
 function matches({ pattern, flags, text }: MeasureJob & { type: "regex" }): Finding {
-  let compiled: RegExp;
+  let compiled: Pattern;
   try {
-    compiled = new RegExp(pattern, flags);
-  } catch {
-    return failed("the pattern is not a regular expression", { reason: "invalid_pattern" });
+    compiled = new Pattern(pattern, flags);
+  } catch (error) {
+    // Stored before patterns had to do without backtracking.
+    if (!(error instanceof PatternRefused)) throw error;
+    return failed(`the pattern cannot be used: ${error.message}`, { reason: "invalid_pattern" });
   }
   const matched = compiled.test(text);
   return matched ? passed({ matched }) : failed(`no match for /${pattern}/${flags}`, { matched });

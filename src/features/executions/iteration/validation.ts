@@ -6,7 +6,8 @@ import { iterationValidate, type Measurement } from "../../../../actors/executio
 import { execution } from "../../../../actors/execution/execution.ts";
 import { measureExitCode, passes } from "../../../../actors/execution/judging/validator-result.ts";
 import { type IterationResult, resultLog } from "../../../../actors/execution/start/plan.ts";
-import { BudgetExceeded, runGuarded } from "../../../lib/guarded.ts";
+import { BudgetExceeded } from "../../../lib/guarded/child.ts";
+import { runGuarded } from "../../../lib/guarded/guarded.ts";
 import { type Activity, type Address, implement, type Runtime, Terminal } from "../../../runtime/port.ts";
 import type { Plans } from "../plans.ts";
 import type { Finding, MeasureJob } from "./measure.ts";
@@ -28,7 +29,7 @@ export function validateActivity(plans: Plans, runtime: Pick<Runtime, "of">): Ac
       const measurements: Measurement[] = [];
       for (const validator of validators.slice(from)) {
         if (isJudge(validator)) break;
-        const measurement = await measureOne(validator, result, signal);
+        const measurement = await measureOne(actor.tenant, validator, result, signal);
         measurements.push(measurement);
         if (!passes(validator, measurement)) break;
       }
@@ -54,6 +55,7 @@ function isJudge(validator: Validator): validator is JudgeValidator {
 
 /** Measures one validator; what cannot be measured in time scores 0. */
 export async function measureOne(
+  tenant: string,
   validator: Exclude<Validator, JudgeValidator>,
   work: IterationResult,
   signal: AbortSignal,
@@ -65,7 +67,13 @@ export async function measureOne(
       : { ...validator, output: work.output };
   const budget = budgetMs[validator.type];
   try {
-    const finding = (await runGuarded(program, job, budget, signal)) as Finding;
+    const finding = (await runGuarded(program, job, {
+      kind: "computation",
+      tenant,
+      budgetMs: budget,
+      signal,
+      durable: true,
+    })) as Finding;
     return { ...finding, confidence: 1 };
   } catch (error) {
     if (!(error instanceof BudgetExceeded)) throw error;

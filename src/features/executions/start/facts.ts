@@ -12,7 +12,7 @@ import { type Issue, invalid, invalidAt, Problem, refusalOf } from "../../../../
 import { isUuid } from "../../../http/route.ts";
 import type { Agents } from "../../agents/port.ts";
 import type { OpenVolumes } from "../../volumes/port.ts";
-import { checkAgainstSchema, inputFault } from "./input-check.ts";
+import { type Checking, checkAgainstSchema, inputFault } from "./input-check.ts";
 
 export interface StartFactsOptions {
   readonly agents: Pick<Agents, "resolveForExecution">;
@@ -21,11 +21,15 @@ export interface StartFactsOptions {
   readonly bounds: Header["bounds"];
 }
 
-/** @throws Problem 404, 409 when there is no such agent or version, or it may not run; 5xx when a fact cannot be had */
+/**
+ * @param left gives the signal that the caller has left; null: the start is stored, and waits for as long as it takes
+ * @throws Problem 404, 409 when there is no such agent or version, or it may not run; 5xx when a fact cannot be had
+ */
 export async function gatherStartFacts(
   { agents, volumes, offer, bounds }: StartFactsOptions,
   executionId: string,
   request: StartRequest,
+  left: Checking["left"],
 ): Promise<StartFacts> {
   const { tenant, starter, version = null } = request;
   const found = await agents.resolveForExecution({
@@ -41,7 +45,7 @@ export async function gatherStartFacts(
     volumes.readable(tenant, starter, sourceIds(agent.spec.volumes)),
   ]);
   const files = attachments instanceof Problem ? [] : [...attachments, ...agent.runAttachments];
-  const input = await refusalOf(settleInput(request.input, files, agent.spec.input_schema));
+  const input = await refusalOf(settleInput({ tenant, left }, request.input, files, agent.spec.input_schema));
   return { executionId, agent, offer, bounds, attachments, input, unusableAgents, sources };
 }
 
@@ -51,13 +55,18 @@ export async function gatherStartFacts(
  * @param schema the agent's `input_schema`; null admits anything
  * @throws Problem 422 `input_validation_failed`
  */
-async function settleInput(given: Json, attachments: readonly Attachment[], schema: Json): Promise<{ value: Json }> {
+async function settleInput(
+  checking: Checking,
+  given: Json,
+  attachments: readonly Attachment[],
+  schema: Json,
+): Promise<{ value: Json }> {
   const text = JSON.stringify(given);
   const fault = inputFault(given, text, maxInputBytes);
   if (fault !== null) throw invalidAt("input_validation_failed", "input", fault);
   const input = folded(given, attachments);
   if (schema === null) return { value: input };
-  const verdict = await checkAgainstSchema(schema, input, text.length);
+  const verdict = await checkAgainstSchema(checking, schema, input, text.length);
   if (!verdict.ok) {
     const issues = verdict.issues.map((issue) => ({ ...issue, code: "input_validation_failed" }));
     throw invalid("input_validation_failed", "The input does not fit the agent's input_schema", issues);

@@ -15,12 +15,13 @@ import {
 } from "../../../../actors/manifest/input-schema.ts";
 import { compileSchema } from "../../../../actors/manifest/json-schema.ts";
 import { isStorableJson, unusableText } from "../../../../actors/manifest/storable.ts";
-import { BudgetExceeded, runGuarded } from "../../../lib/guarded.ts";
+import { BudgetExceeded } from "../../../lib/guarded/child.ts";
+import { runGuarded } from "../../../lib/guarded/guarded.ts";
 
 const program = fileURLToPath(new URL("./input-program.ts", import.meta.url));
 const budgetMs = 5_000;
-/** Compiling takes about 3 ms per KiB. */
-const maxCompiledHere = 8 * 1024;
+/** Members and items of a schema that is compiled here: compiling one takes up to half a millisecond. */
+const maxMembersHere = 100;
 /** Characters of the schema times those of the input: some 20 ms at worst. */
 const maxPriceHere = 4 * 1024 * 1024;
 
@@ -44,19 +45,35 @@ export function inputFault(input: Json, text: string, most: number): string | nu
   return !/\\u0000|\\ud[89a-f]/i.test(text) || isStorableJson(input) ? null : unusableText;
 }
 
+/** Who waits for the check of an input. */
+export interface Checking {
+  readonly tenant: string;
+  /** Gives the signal that the caller has left; null: the start is stored and waits for as long as it takes. */
+  readonly left: (() => AbortSignal) | null;
+}
+
+/** How an input is checked, beside its schema. */
+export interface CheckRules {
+  readonly rules: InputRules;
+  /** Characters that the input may have with its defaults. */
+  readonly most: number;
+}
+
+const agentRules: CheckRules = { rules: agentInput, most: maxInputBytes };
+
 /**
  * @param characters length of the input's JSON
- * @param most characters that the input may have with its defaults
  * @returns issues that say so when the check takes too long
+ * @throws SlotsFull when too many checks are waiting; the signal's reason when the caller has left
  */
 export async function checkAgainstSchema(
+  checking: Checking,
   schema: Json,
   input: Json,
   characters: number,
-  rules: InputRules = agentInput,
-  most = maxInputBytes,
-): Promise<InputVerdict> {
-  const verdict = await verdictOf(schema, input, characters, rules, most);
+  how = agentRules,
+): Promise<CheckedInput> {
+  const verdict = await verdictOf(checking, schema, input, characters, how);
   // Defaults, and a text read as JSON, may bring in what cannot be stored.
   if (!verdict.ok || verdict.input === input) return verdict;
   const fault = inputFault(verdict.input, JSON.stringify(verdict.input), Number.POSITIVE_INFINITY);
@@ -64,12 +81,12 @@ export async function checkAgainstSchema(
 }
 
 async function verdictOf(
+  { tenant, left }: Checking,
   schema: Json,
   input: Json,
   characters: number,
-  rules: InputRules,
-  most: number,
-): Promise<InputVerdict> {
+  { rules, most }: CheckRules,
+): Promise<CheckedInput> {
   if (schema === null || schema === true) return { ok: true, input };
   if (typeof schema !== "object") return refusal("is not accepted: the input_schema admits nothing");
   const { validate, characters: length } = knownOf(schema);
@@ -77,16 +94,19 @@ async function verdictOf(
     return judgeInput(schema, validate, input, most, rules);
   }
   try {
-    return (await runGuarded(
-      program,
-      { schema, input, maxCharacters: most, rules } satisfies InputJob,
-      budgetMs,
-    )) as InputVerdict;
+    const job: InputJob = { schema, input, maxCharacters: most, rules };
+    const guard = { kind: "computation", tenant, budgetMs, signal: left?.(), durable: left === null } as const;
+    return (await runGuarded(program, job, guard)) as InputVerdict;
   } catch (error) {
-    if (error instanceof BudgetExceeded) return refusal(`takes longer than ${budgetMs / 1000} s to check`);
+    if (error instanceof BudgetExceeded) {
+      return { ...refusal(`takes longer than ${budgetMs / 1000} s to check`), isCostly: true };
+    }
     throw error;
   }
 }
+
+/** `isCostly`: refused because the check took too long, which costs its start's rate. */
+export type CheckedInput = InputVerdict & { readonly isCostly?: boolean };
 
 export interface InputJob {
   readonly schema: Json;
@@ -102,7 +122,7 @@ function knownOf(schema: object & Json): Known {
   const { length } = JSON.stringify(schema);
   const fresh: Known = {
     characters: length,
-    validate: length <= maxCompiledHere && isTame(schema) ? compileSchema(schema) : null,
+    validate: isTame(schema, maxMembersHere) ? compileSchema(schema) : null,
   };
   known.set(schema, fresh);
   return fresh;

@@ -1,7 +1,8 @@
 /** The `fs.*` family as a tool provider, acting on what the execution's agent sees under `/workspace`. */
 import { fileURLToPath } from "node:url";
 import { toolSchema } from "../../../../actors/kernel/schema.ts";
-import { BudgetExceeded, runGuarded } from "../../../lib/guarded.ts";
+import { BudgetExceeded } from "../../../lib/guarded/child.ts";
+import { runGuarded } from "../../../lib/guarded/guarded.ts";
 import { outcomeOf, ToolFailure, type ToolOutcome, type ToolProvider, type ToolRequest } from "../port.ts";
 import { createDirectory, deleteOne, edit, multiEdit, read, write } from "./files.ts";
 import type { ScanJob } from "./scan-program.ts";
@@ -40,17 +41,18 @@ export function createFsTools(
   };
 }
 
-async function run(view: ViewSpec, { name, arguments: given, signal }: ToolRequest): Promise<ToolOutcome> {
+async function run(view: ViewSpec, request: ToolRequest): Promise<ToolOutcome> {
+  const { name, arguments: given } = request;
   switch (name as FsTool) {
     case "fs.list":
-      return scan({ view, call: { tool: "fs.list", given: checkArguments("fs.list", given) } }, walkBudgetMs, signal);
+      return scan({ view, call: { tool: "fs.list", given: checkArguments("fs.list", given) } }, walkBudgetMs, request);
     case "fs.glob":
-      return scan({ view, call: { tool: "fs.glob", given: checkArguments("fs.glob", given) } }, walkBudgetMs, signal);
+      return scan({ view, call: { tool: "fs.glob", given: checkArguments("fs.glob", given) } }, walkBudgetMs, request);
     case "fs.grep":
-      return scan({ view, call: { tool: "fs.grep", given: checkArguments("fs.grep", given) } }, grepBudgetMs, signal);
+      return scan({ view, call: { tool: "fs.grep", given: checkArguments("fs.grep", given) } }, grepBudgetMs, request);
     case "fs.delete": {
       const checked = checkArguments("fs.delete", given);
-      if (checked.recursive) return scan({ view, call: { tool: "fs.delete", given: checked } }, walkBudgetMs, signal);
+      if (checked.recursive) return scan({ view, call: { tool: "fs.delete", given: checked } }, walkBudgetMs, request);
       return within(view, (opened) => deleteOne(opened, checked));
     }
     case "fs.read":
@@ -76,9 +78,9 @@ function within(
   return { status: "succeeded", result: act(view) };
 }
 
-async function scan(job: ScanJob, budgetMs: number, signal: AbortSignal): Promise<ToolOutcome> {
+async function scan(job: ScanJob, budgetMs: number, { tenant, signal }: ToolRequest): Promise<ToolOutcome> {
   try {
-    return (await runGuarded(program, job, budgetMs, signal)) as ToolOutcome;
+    return (await runGuarded(program, job, { kind: "walk", tenant, budgetMs, signal, durable: true })) as ToolOutcome;
   } catch (error) {
     if (!(error instanceof BudgetExceeded)) throw error;
     throw new ToolFailure("timeout", `${job.call.tool} took longer than ${budgetMs / 1000} s`);

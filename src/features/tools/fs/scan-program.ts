@@ -1,5 +1,5 @@
-/** The process that walks trees for the `fs.*` tools; see `src/lib/guarded.ts` for why it is one of its own. */
-import { serveGuarded } from "../../../lib/guarded.ts";
+/** The process that walks trees for the `fs.*` tools; see `src/lib/guarded/guarded.ts` for why it is one of its own. */
+import { serveGuarded } from "../../../lib/guarded/serve.ts";
 import { outcomeOf, type ToolOutcome } from "../port.ts";
 import type { FsArguments } from "./schema.ts";
 import { deleteTree, glob, grep, list } from "./tree.ts";

@@ -4,6 +4,8 @@
  */
 import { closeSync, constants, readdirSync, rmdirSync, unlinkSync } from "node:fs";
 import { join, posix } from "node:path";
+import { Pattern } from "../../../../actors/manifest/pattern.ts";
+import { PatternRefused } from "../../../../actors/manifest/pattern-syntax.ts";
 import { ToolFailure } from "../port.ts";
 import { readBytes, textOf } from "./files.ts";
 import type { FsArguments } from "./schema.ts";
@@ -209,10 +211,11 @@ function linesOf(view: View, place: Place): readonly string[] | "too_large" {
   }
 }
 
-function compile(pattern: string, flags: string): RegExp {
+function compile(pattern: string, flags: string): Pattern {
   try {
-    return new RegExp(pattern, flags);
-  } catch {
-    throw new ToolFailure("invalid_arguments", "pattern: not a regular expression");
+    return new Pattern(pattern, flags);
+  } catch (error) {
+    if (!(error instanceof PatternRefused)) throw error;
+    throw new ToolFailure("invalid_arguments", `pattern: ${error.message}`);
   }
 }

@@ -5,7 +5,8 @@ import { type Static, Type } from "@sinclair/typebox";
 import mime from "mime";
 import { Nullable } from "../../../../actors/kernel/schema.ts";
 import { iso } from "../../../../actors/kernel/time.ts";
-import { BudgetExceeded, runGuarded } from "../../../lib/guarded.ts";
+import { BudgetExceeded } from "../../../lib/guarded/child.ts";
+import { runGuarded } from "../../../lib/guarded/guarded.ts";
 import type { ViewSpec } from "../../tools/fs/port.ts";
 import { look, View } from "../../tools/fs/port.ts";
 import { ToolFailure, type ToolOutcome, ToolRefusal } from "../../tools/port.ts";
@@ -34,9 +35,9 @@ export interface Listing {
   readonly more: boolean;
 }
 
-/** Entries of a directory, directories first, then by name. @throws ToolFailure, ToolRefusal */
-export async function listFiles(job: ListingJob, signal: AbortSignal): Promise<Listing> {
-  const outcome = (await guarded(job, signal)) as ToolOutcome;
+/** Entries of a directory, directories first, then by name. @throws ToolFailure, ToolRefusal, SlotsFull */
+export async function listFiles(tenant: string, job: ListingJob, signal: AbortSignal): Promise<Listing> {
+  const outcome = (await guarded(tenant, job, signal)) as ToolOutcome;
   // The program that lists is svc's own, and this is what it writes.
   if (outcome.status === "succeeded") return outcome.result as unknown as Listing;
   if (outcome.status === "failed") throw new ToolFailure(outcome.code, outcome.message);
@@ -44,9 +45,9 @@ export async function listFiles(job: ListingJob, signal: AbortSignal): Promise<L
   throw new ToolRefusal(error_code, code, violation_type, message, attempted);
 }
 
-async function guarded(job: ListingJob, signal: AbortSignal): Promise<unknown> {
+async function guarded(tenant: string, job: ListingJob, signal: AbortSignal): Promise<unknown> {
   try {
-    return await runGuarded(program, job, listBudgetMs, signal);
+    return await runGuarded(program, job, { kind: "walk", tenant, budgetMs: listBudgetMs, signal });
   } catch (error) {
     if (!(error instanceof BudgetExceeded)) throw error;
     throw new ToolFailure("timeout", "the listing took too long");

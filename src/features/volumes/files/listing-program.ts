@@ -1,7 +1,7 @@
 /** The process that lists a directory for the file routes: neither its size nor its depth is ours to choose. */
 import { opendirSync } from "node:fs";
 import { posix } from "node:path";
-import { serveGuarded } from "../../../lib/guarded.ts";
+import { serveGuarded } from "../../../lib/guarded/serve.ts";
 import type { ViewSpec } from "../../tools/fs/port.ts";
 import { type Directory, look, type Place, View } from "../../tools/fs/port.ts";
 import { outcomeOf, ToolFailure, type ToolOutcome } from "../../tools/port.ts";

@@ -56,7 +56,7 @@ export function fileRoutes(
           limit: page.offset + page.limit + 1,
           after: afterOf(page),
         };
-        const { entries } = await answering(() => listFiles(job, call.signal));
+        const { entries } = await answering(() => listFiles(call.tenant, job, call.signal));
         const shown = entries.slice(page.offset);
         const known = await digests.known(row.volume_id, shown);
         const items = shown.map((entry) => fileEntry(entry, known.get(entry.path) ?? null));

@@ -60,7 +60,9 @@ function startRoutes({ runs, sql }: RunRoutesOptions): Route[] {
   type StartCall = Call<unknown, StartQuery, StartBody>;
   const start = (call: StartCall, ref: string) => {
     const request = readStart(call, ref, call.body, call.query);
-    return idempotent(call, sql, async (id, fresh) => startReply(await runs.beginAs(id, fresh, request)));
+    return idempotent(call, sql, async (id, fresh) =>
+      startReply(await runs.beginAs(id, fresh, request, () => call.signal)),
+    );
   };
   const startOf = (action: "run" | "execute") =>
     defineRoute({

@@ -36,6 +36,7 @@ const listed = here(`page.test:${receiver.port}`, `127.0.0.1:${receiver.port}`);
 function load(items: readonly ContextItem[], change: Partial<ContextSources> & { readonly root?: string } = {}) {
   const { root = workspace(), ...sources } = change;
   return loadContext(items, {
+    tenant: "free",
     view: async () => viewOf(root),
     network: null,
     outside: {

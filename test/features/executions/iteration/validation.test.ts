@@ -7,6 +7,7 @@ const passing = { min_score: 1, min_confidence: 0 };
 const signal = new AbortController().signal;
 const measure = (validator: object, work: { output?: string; stderr?: string; exit_code?: number }) =>
   measureOne(
+    "free",
     { ...passing, ...validator } as Exclude<Validator, JudgeValidator>,
     { output: "", stderr: "", exit_code: 0, ...work },
     signal,
@@ -62,9 +63,26 @@ test("feedback names what is wrong", async () => {
 });
 
 test.each([
-  ["pattern", regex(".*.*.*.*.*x")],
-  ["schema pattern", schema({ type: "string", pattern: ".*.*.*.*.*x" })],
-])("a hostile %s ends with its budget", async (_, validator) => {
-  const found = await measure(validator, { output: JSON.stringify("a".repeat(5000)) });
+  ["pattern", regex("^(a+)+$")],
+  ["schema pattern", schema({ type: "string", pattern: "^(a+)+$" })],
+])("a %s that would backtrack for ever is answered", async (_, validator) => {
+  const output = JSON.stringify(`${"a".repeat(5000)}!`);
+  const found = await measure(validator, { output });
+  expect(found).toMatchObject({ score: 0 });
+  expect(found.details).not.toHaveProperty("reason");
+});
+
+test.each([
+  ["pattern", regex("(?=a)a"), "invalid_pattern", /lookahead/],
+  ["schema", schema({ pattern: "(a)\\1" }), undefined, /backreferences/],
+])("a stored %s that would have to backtrack fails and says so", async (_, validator, reason, message) => {
+  const found = await measure(validator, { output: '"aa"' });
+  expect(found).toMatchObject({ score: 0, feedback: expect.stringMatching(message) });
+  expect((found.details as { reason?: string }).reason).toBe(reason);
+});
+
+test("a schema whose check takes too long ends with its budget", async () => {
+  const items = Array.from({ length: 60_000 }, (_, index) => ({ index }));
+  const found = await measure(schema({ uniqueItems: true }), { output: JSON.stringify(items) });
   expect(found).toMatchObject({ score: 0, details: { reason: "budget_exceeded" } });
 });

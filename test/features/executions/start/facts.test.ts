@@ -33,7 +33,7 @@ async function gather(request: Partial<StartRequest>, spec: Partial<AgentSpec> =
   };
   const origin = { trigger: "api", parent: null, workflow: null, initiatingUserSub: null, exempt: false } as const;
   const start = { agentName: "greeter", tenant: "acme", origin, starter: null, input: "", ...request } as StartRequest;
-  return { asked, facts: await gatherStartFacts(options, id, start) };
+  return { asked, facts: await gatherStartFacts(options, id, start, null) };
 }
 
 test("an agent is looked for by name where it is named so", async () => {

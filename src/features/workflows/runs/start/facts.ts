@@ -14,7 +14,7 @@ import {
   type StorageFacts,
 } from "../../../../../actors/workflow/run/start/volumes.ts";
 import type { RunState } from "../../../../../actors/workflow/run/state.ts";
-import { checkAgainstSchema, inputFault } from "../../../executions/port.ts";
+import { type Checking, checkAgainstSchema, inputFault } from "../../../executions/port.ts";
 import type { OpenVolumes } from "../../../volumes/port.ts";
 import type { Definitions } from "../../definitions/port.ts";
 import type { RunRecords } from "../records.ts";
@@ -28,11 +28,15 @@ export interface RunFactsOptions {
   readonly volumes: Pick<OpenVolumes, "checkFiles" | "readable" | "usedBytes">;
 }
 
-/** @throws Problem 404 when there is no such workflow or version; 5xx when a fact cannot be had */
+/**
+ * @param left gives the signal that the caller has left; null: the start is stored, and waits for as long as it takes
+ * @throws Problem 404 when there is no such workflow or version; 5xx when a fact cannot be had
+ */
 export async function gatherRunFacts(
   { definitions, records, volumes }: RunFactsOptions,
   executionId: string,
   request: RunRequest,
+  left: Checking["left"],
 ): Promise<RunFacts> {
   const { tenant, ref, version, starter, parent } = request;
   const [workflow, descendants] = await Promise.all([
@@ -43,7 +47,7 @@ export async function gatherRunFacts(
   const most = request.stimulusId === null ? maxInputBytes : maxStimulusInputBytes;
   const blackboard = isObject(request.blackboard) ? request.blackboard : {};
   const [input, attachments, storage] = await Promise.all([
-    refusalOf(settleInput(request.input, definition.input_schema, most)),
+    refusalOf(settleInput({ tenant, left }, request.input, definition.input_schema, most)),
     request.attachments.length === 0 ? [] : refusalOf(volumes.checkFiles(tenant, starter, request.attachments)),
     storageFacts(volumes, request, definition, namedOnBlackboard(definition.storage, blackboard)),
   ]);
@@ -82,16 +86,27 @@ async function storageFacts(
  * @param most bytes of the input's JSON
  * @throws Problem 422 `invalid_input`
  */
-async function settleInput(given: Json, schema: Json, most: number): Promise<{ value: Json }> {
+async function settleInput(checking: Checking, given: Json, schema: Json, most: number): Promise<{ value: Json }> {
   const input = given ?? {};
   const text = JSON.stringify(input);
   const fault = inputFault(input, text, most);
   if (fault !== null) throw invalidInput([{ path: "input", message: fault }]);
   if (schema === null) return { value: input };
-  const verdict = await checkAgainstSchema(schema, input, text.length, workflowInput, most);
-  if (!verdict.ok) throw invalidInput(verdict.issues);
+  const verdict = await checkAgainstSchema(checking, schema, input, text.length, { rules: workflowInput, most });
+  if (!verdict.ok) throw verdict.isCostly ? costly(invalidInput(verdict.issues)) : invalidInput(verdict.issues);
   return { value: verdict.input };
 }
+
+/** Refusals that took the node more work than a start may cost: the rate is debited all the same. */
+const costlyRefusals = new WeakSet<Problem>();
+
+function costly(refusal: Problem): Problem {
+  costlyRefusals.add(refusal);
+  return refusal;
+}
+
+/** Whether a start that was refused so costs its rate. */
+export const isCostly = (refusal: Problem): boolean => costlyRefusals.has(refusal);
 
 function invalidInput(findings: readonly { readonly path: string; readonly message: string }[]): Problem {
   const [first] = findings;

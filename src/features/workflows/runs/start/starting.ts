@@ -10,7 +10,7 @@ import { type ActorHandle, MailboxFull, MessageRejected, type Runtime } from "..
 import type { OpenVolumes } from "../../../volumes/port.ts";
 import type { RunHistory } from "../history.ts";
 import type { StartedRun } from "../port.ts";
-import { gatherRetryFacts, gatherRunFacts, type RunFactsOptions } from "./facts.ts";
+import { gatherRetryFacts, gatherRunFacts, isCostly, type RunFactsOptions } from "./facts.ts";
 
 export interface RunStartsOptions extends RunFactsOptions {
   readonly runtime: Runtime;
@@ -59,7 +59,10 @@ export function runStarts(options: RunStartsOptions, { listed, load }: Pick<RunH
       return { started: startedBody(executionId, earlier.header, iso(earlier.started_at)), headers: {} };
     }
     const plan = await decide();
-    if (plan instanceof Problem) throw plan;
+    if (plan instanceof Problem) {
+      if (isCostly(plan) && !rateExempt) await options.admit({ tenant, starter });
+      throw plan;
+    }
     const admission = rateExempt ? uncounted : await options.admit({ tenant, starter });
     try {
       return { started: await commit(runs.at(tenant, executionId), fresh, starter, plan), headers: admission.headers };
@@ -99,11 +102,17 @@ export function runStarts(options: RunStartsOptions, { listed, load }: Pick<RunH
   /**
    * Starts a run under an id; the same id again is the same run.
    * @param fresh whether the id was minted for this very call
+   * @param left gives the signal that the caller has left; null: the start is stored and waits as long as it takes
    * @throws Problem 402, 403, 404, 422, 429, 503 when refused: then nothing was stored; 500 `workflow_start_failed`
    */
-  function beginAs(executionId: string, fresh: boolean, request: RunRequest): Promise<Begun> {
+  function beginAs(
+    executionId: string,
+    fresh: boolean,
+    request: RunRequest,
+    left: (() => AbortSignal) | null = null,
+  ): Promise<Begun> {
     return startAs(request, executionId, fresh, request.rateExempt, async () =>
-      planRun(request, await gatherRunFacts(options, executionId, request)),
+      planRun(request, await gatherRunFacts(options, executionId, request, left)),
     );
   }
 

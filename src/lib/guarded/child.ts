@@ -1,0 +1,93 @@
+/** A process that does guarded work, one job at a time. */
+import { ready } from "./serve.ts";
+
+/** The budget was spent before the work was done. */
+export class BudgetExceeded extends Error {
+  override readonly name = "BudgetExceeded";
+}
+
+/** How long a child may take to load before its budget begins, in milliseconds. */
+const loadAllowance = 10_000;
+const newline = 0x0a;
+
+export class Child {
+  private readonly child: Bun.Subprocess<"pipe", "pipe", "ignore">;
+  private readonly reader: ReadableStreamDefaultReader<Uint8Array>;
+  private loaded = false;
+  jobs = 0;
+
+  constructor(readonly program: string) {
+    this.child = Bun.spawn([process.execPath, program], {
+      env: {},
+      stdin: "pipe",
+      stdout: "pipe",
+      stderr: "ignore",
+    });
+    // It ends by itself when this process, and with it the pipe, is gone.
+    this.child.unref();
+    this.reader = this.child.stdout.getReader();
+  }
+
+  get isAlive(): boolean {
+    return this.child.exitCode === null && !this.child.killed;
+  }
+
+  /**
+   * Does one job. A child that did not answer is dead afterwards.
+   * @param budgetMs counted from the moment the program is loaded
+   * @throws BudgetExceeded, the signal's reason, Error when the child failed
+   */
+  async run(input: string, budgetMs: number, signal: AbortSignal | undefined): Promise<unknown> {
+    let isSpent = false;
+    const kill = () => this.kill();
+    const expire = () => {
+      isSpent = true;
+      this.kill();
+    };
+    this.jobs += 1;
+    let timer = setTimeout(expire, loadAllowance);
+    signal?.addEventListener("abort", kill, { once: true });
+    let answer: string | null = null;
+    try {
+      signal?.throwIfAborted();
+      if (this.loaded || (await this.line()) === ready) {
+        this.loaded = true;
+        clearTimeout(timer);
+        timer = setTimeout(expire, budgetMs);
+        await this.send(`${input}\n`);
+        answer = await this.line();
+      }
+      signal?.throwIfAborted();
+      if (answer !== null) return JSON.parse(answer);
+      if (isSpent) throw new BudgetExceeded(`The work took longer than ${budgetMs} ms`);
+      throw new Error(`${this.program} ended without an answer`);
+    } finally {
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", kill);
+      if (answer === null) this.kill();
+    }
+  }
+
+  kill(): void {
+    this.child.kill("SIGKILL");
+  }
+
+  /** A child that dies while it is written to shows by its missing answer. */
+  private async send(text: string): Promise<void> {
+    try {
+      this.child.stdin.write(text);
+      await this.child.stdin.flush();
+    } catch {}
+  }
+
+  /** The next line it writes; null when it ended before. */
+  private async line(): Promise<string | null> {
+    const pieces: Uint8Array[] = [];
+    for (;;) {
+      const { value, done } = await this.reader.read();
+      if (done) return null;
+      pieces.push(value);
+      if (value.at(-1) === newline) return Buffer.concat(pieces).toString("utf8").slice(0, -1);
+    }
+  }
+}
