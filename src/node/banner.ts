@@ -11,8 +11,9 @@ export function banner(config: Config, { port, internalPort, models, sandboxes }
     ["agents", `http://${config.internalHost}:${internalPort} (dispatch gateway)`],
     ["models", models.describeDefault()],
   ];
+  const cure = config.sandbox === "none" ? "SVC_SANDBOX is `none`" : "install bubblewrap";
   const kinds = sandboxes.kinds.map((kind) =>
-    kind === "none" ? "NONE: agents can read and change what you can; install bubblewrap" : kind,
+    kind === "none" ? `NONE: agents can read and change what you can; ${cure}` : kind,
   );
   rows.push(["sandbox", kinds.join(", ")]);
   const lines = [`svc is ready (${config.mode})`, "", ...rows.map(([name = "", text]) => `  ${name.padEnd(9)}${text}`)];

@@ -23,6 +23,7 @@ export async function openContext(
   validated: ValidatedConfig,
   overrides: NodeOverrides,
   disposer: Disposer,
+  progress: (line: string) => void,
 ) {
   const { dataDir, logger, sql, redisUrl, now, newId } = stores;
   const development = config.mode === "development";
@@ -34,12 +35,14 @@ export async function openContext(
     : await openSandboxes({
         dataDir,
         development,
+        wanted: config.sandbox,
         own: ownFiles(config.configFile),
         dockerSocket: config.dockerSocket,
         warmPoolCap: config.warmPoolCap,
         imageRegistries: config.imageRegistries,
         resolve: validated.outside.resolve,
         warn: (message) => warn("sandbox", { reason: message }),
+        progress,
       });
   disposer.push(() => sandboxes.drain());
   const isolation = defaultIsolation(sandboxes, config.runtimeDefault);

@@ -29,6 +29,7 @@ export interface AppOptions {
   readonly features: OpenedFeatures;
   readonly runtime: Runtime;
   readonly identity: Identification;
+  readonly sandboxes: NodeContext["sandboxes"];
   readonly draining: () => boolean;
 }
 
@@ -36,7 +37,7 @@ export interface AppOptions {
 export function createApps(
   config: Config,
   stores: Stores,
-  { features, runtime, identity, draining }: AppOptions,
+  { features, runtime, identity, sandboxes, draining }: AppOptions,
 ): Apps {
   const { sql, dataDir, logger, now } = stores;
   const metrics = createMetrics({ id: runtime.nodeId, version });
@@ -52,6 +53,7 @@ export function createApps(
     // The readiness answer names it; no feature takes payments, so it is `disabled`.
     payment: null,
     others: Object.assign({}, ...features.map((feature) => feature.health ?? {})),
+    weaknesses: sandboxes.weaknesses,
     draining,
     now,
   });

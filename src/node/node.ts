@@ -36,10 +36,16 @@ export async function startNode(
     const { logger, dataDir } = stores;
     for (const problem of config.unknownSettings) logger.warn({ reason: problem }, "settings");
     if (validated.warning) logger.warn({ reason: validated.warning }, "models");
-    const { context, runtime, identity } = await openContext(config, stores, validated, overrides, disposer);
+    const { context, runtime, identity } = await openContext(config, stores, validated, overrides, disposer, progress);
     const mounted = await openFeatures([...features, ...(overrides.features ?? [])], context, disposer);
     let draining = false;
-    const apps = createApps(config, stores, { features: mounted.opened, runtime, identity, draining: () => draining });
+    const apps = createApps(config, stores, {
+      features: mounted.opened,
+      runtime,
+      identity,
+      sandboxes: context.sandboxes,
+      draining: () => draining,
+    });
 
     // The inner listeners come first, so that what resumes finds them. Their stop is pushed twice: it runs before the
     // runtime drains, and when the runtime fails to start; a second call does nothing.

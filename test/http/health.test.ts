@@ -20,6 +20,7 @@ function open(changes: Partial<HealthOptions> = {}) {
       storage: up,
       identityProvider: null,
       payment: null,
+      weaknesses: [],
       draining: () => false,
       now: () => now,
       ...changes,
@@ -48,6 +49,13 @@ test("/health is exactly this, with everything down", async () => {
     status: 200,
     text: '{"status":"healthy","mode":"live","uptime_seconds":5}',
   });
+});
+
+test("a ready node says what it cannot hold agents to", async () => {
+  const weaknesses = [{ code: "limit_not_enforced", message: "process: This node does not enforce: system_calls" }];
+  open({ weaknesses });
+  const { status, body } = await ready();
+  expect([status, body]).toMatchObject([200, { status: "ready", warnings: weaknesses }]);
 });
 
 test("a ready node says so", async () => {

@@ -1,5 +1,7 @@
 /** Starting and stopping a node as a process: help, refusals, the banner, signals. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { chmodSync, realpathSync } from "node:fs";
+import { lstat } from "node:fs/promises";
 import { join } from "node:path";
 import { defineFeature } from "../../src/features/feature.ts";
 import { loadConfig } from "../../src/node/config.ts";
@@ -17,8 +19,8 @@ beforeAll(async () => {
 });
 afterAll(() => stores.dispose());
 
-async function main(args: readonly string[], env: Record<string, string>) {
-  const child = Bun.spawn([process.execPath, join(root, "src/main.ts"), ...args], {
+async function main(args: readonly string[], env: Record<string, string>, within: readonly string[] = []) {
+  const child = Bun.spawn([...within, process.execPath, join(root, "src/main.ts"), ...args], {
     env: { PATH: process.env.PATH ?? "", ...env },
     stdout: "pipe",
     stderr: "pipe",
@@ -57,6 +59,15 @@ const env = () => ({
   REDIS_URL: stores.redisUrl,
 });
 
+const productionEnv = () => ({
+  ...env(),
+  SVC_MODE: "production",
+  SVC_MASTER_KEY: Buffer.alloc(32, 7).toString("base64"),
+  SVC_AUTH_REALMS: JSON.stringify([
+    { slug: "svc-system", kind: "system", issuer_url: "http://127.0.0.1:1/realms/x", audience: "svc" },
+  ]),
+});
+
 /** One sentence, and nothing of the program behind it. */
 function sentence({ err, code }: { err: string; code: number }): string {
   expect(code).toBe(1);
@@ -83,14 +94,7 @@ test("stores that cannot be had: which one, why, and which setting", async () =>
   const closed = await closedPort();
   const other = new URL(stores.databaseUrl);
   other.pathname = "/no_such_database";
-  const production = {
-    ...env(),
-    SVC_MODE: "production",
-    SVC_MASTER_KEY: Buffer.alloc(32, 7).toString("base64"),
-    SVC_AUTH_REALMS: JSON.stringify([
-      { slug: "svc-system", kind: "system", issuer_url: "http://127.0.0.1:1/realms/x", audience: "svc" },
-    ]),
-  };
+  const production = productionEnv();
   const ends = [
     main([], { ...production, DATABASE_URL: `postgres://svc:pass-w0rd@127.0.0.1:${closed}/svc` }),
     main([], { ...production, REDIS_URL: `redis://:pass-w0rd@127.0.0.1:${closed}` }),
@@ -102,6 +106,31 @@ test("stores that cannot be had: which one, why, and which setting", async () =>
   expect(refusal).toMatch(/PostgreSQL at \S+ refuses: .*no_such_database.*\. Check DATABASE_URL\./);
   expect(database + redis).not.toContain("pass-w0rd");
 });
+
+const bwrap = Bun.which("bwrap");
+test.skipIf(bwrap === null)(
+  "nothing that holds agents: production does not start unless SVC_SANDBOX says none",
+  async () => {
+    // The whole machine as it is, but for this one program.
+    const without = [bwrap ?? "", "--dev-bind", "/", "/", "--ro-bind", "/dev/null", realpathSync(bwrap ?? "/")];
+    const bare = { ...productionEnv(), SVC_DOCKER_SOCKET: "/nowhere.sock" };
+    expect(sentence(await main([], bare, without))).toMatch(/bubblewrap \(bwrap\) is missing.*SVC_SANDBOX=none/);
+    const wanted = { ...env(), SVC_SANDBOX: "bubblewrap", SVC_DOCKER_SOCKET: "/nowhere.sock" };
+    const hidden = [...without, "--ro-bind-try", "/dev/null", "/usr/bin/apt-get"];
+    expect(sentence(await main([], wanted, hidden))).toContain("bubblewrap (bwrap) is missing");
+    const dataDir = bare.SVC_DATA_DIR;
+    chmodSync(dataDir, 0o755);
+    const trusting = { ...bare, SVC_SANDBOX: "none", SVC_LOG_LEVEL: "warn" };
+    const node = await startNodeProcess(stores, { dataDir, env: trusting });
+    expect((await node.call("GET", "/health/ready")).body.warnings).toContainEqual({
+      code: "unsandboxed",
+      message: "process: The agent runs without a sandbox on this node",
+    });
+    expect(node.output).toContain("agents run WITHOUT a sandbox");
+    expect((await lstat(node.dataDir)).mode & 0o777).toBe(0o700);
+    await node.dispose();
+  },
+);
 
 /** A port that nothing on this host listens on. */
 async function closedPort(): Promise<number> {

@@ -16,5 +16,5 @@ export {
 } from "./instance.ts";
 export { startupFailure } from "./instance-environment.ts";
 export { defaultIsolation, openSandboxes } from "./open.ts";
-export { type Instances, type Isolation, Sandboxes } from "./sandboxes.ts";
+export { type Instances, type Isolation, Sandboxes, weaknessesOf } from "./sandboxes.ts";
 export { sandboxSettings } from "./settings.ts";

@@ -11,6 +11,24 @@ export interface Instances {
   remove: Sandbox["remove"];
 }
 
+export interface Weakness {
+  readonly code: "unsandboxed" | "limit_not_enforced";
+  readonly message: string;
+}
+
+/** What a sandbox does not keep an agent from. */
+export function weaknessesOf({ sandbox, unenforcedLimits }: SandboxDescription): Weakness[] {
+  const missing = unenforcedLimits.join(", ");
+  return [
+    ...(sandbox === "none"
+      ? [{ code: "unsandboxed" as const, message: "The agent runs without a sandbox on this node" }]
+      : []),
+    ...(missing === ""
+      ? []
+      : [{ code: "limit_not_enforced" as const, message: `This node does not enforce: ${missing}` }]),
+  ];
+}
+
 export class Sandboxes implements Instances {
   readonly #sandboxes: ReadonlyMap<string, Sandbox>;
 
@@ -27,6 +45,17 @@ export class Sandboxes implements Instances {
   /** What holds the agents, for people. */
   get kinds(): readonly SandboxDescription["sandbox"][] {
     return [...this.#sandboxes.values()].map((sandbox) => sandbox.describe().sandbox);
+  }
+
+  /** What this node cannot hold agents to, for operators; each message names the isolation. */
+  get weaknesses(): readonly Weakness[] {
+    return [...this.#sandboxes.values()].flatMap((sandbox) => {
+      const description = sandbox.describe();
+      return weaknessesOf(description).map(({ code, message }) => ({
+        code,
+        message: `${description.isolation}: ${message}`,
+      }));
+    });
   }
 
   /** Null where this node does not give that isolation. */

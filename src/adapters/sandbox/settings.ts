@@ -7,6 +7,13 @@ export const sandboxSettings = {
     of: ["process", "docker"],
     defaultText: "docker where a container engine answers, else process",
   }),
+  sandbox: optionalChoice("SVC_SANDBOX", {
+    meaning:
+      "what holds agents of `process` isolation: `bubblewrap`, without which the node does not start, or `none`, for hosts whose agents are all trusted",
+    of: ["bubblewrap", "none"],
+    defaultText:
+      "bubblewrap; where it cannot be had development warns, and production starts with a container engine only",
+  }),
   imageRegistries: registries("SVC_IMAGE_REGISTRIES", {
     meaning:
       "registries that images named by manifests may come from; docker.io is that of names without one, * stands for all with a public name",

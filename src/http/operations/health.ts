@@ -18,6 +18,8 @@ export interface HealthOptions {
   readonly payment: Probe;
   /** Of features, by the name that they are told under. */
   readonly others?: Readonly<Record<string, Probe>>;
+  /** What this node does without although it works, for operators. */
+  readonly weaknesses: readonly Weakness[];
   readonly draining: () => boolean;
   readonly now: () => number;
 }
@@ -32,10 +34,13 @@ const Finding = Type.Object({
   latency_ms: Nullable(Type.Number()),
 });
 type Finding = Static<typeof Finding>;
+const Weakness = Type.Object({ code: Type.String(), message: Type.String() });
+type Weakness = Readonly<Static<typeof Weakness>>;
 const Readiness = Type.Object({
   status: Type.Union([Type.Literal("ready"), Type.Literal("degraded"), Type.Literal("unavailable")]),
   uptime_seconds: Type.Integer(),
   dependencies: Type.Record(Type.String(), Finding),
+  warnings: Type.Array(Weakness),
 });
 
 const required = ["database", "redis", "queue", "storage"];
@@ -88,7 +93,8 @@ export function healthRoutes(options: HealthOptions): Route[] {
       handler: async () => {
         const dependencies = await findings();
         const status = options.draining() ? "unavailable" : verdict(dependencies);
-        const body = { status, uptime_seconds: uptime(), dependencies };
+        const warnings = options.weaknesses.map((one) => ({ ...one }));
+        const body = { status, uptime_seconds: uptime(), dependencies, warnings };
         return reply(status === "unavailable" ? 503 : 200, body, { "Cache-Control": "no-store" });
       },
     }),

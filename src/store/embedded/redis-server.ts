@@ -2,6 +2,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Redis } from "ioredis";
+import { findOrInstall } from "../../lib/system-package.ts";
 import type { DaemonSpec } from "./daemon.ts";
 
 export interface RedisServerOptions {
@@ -55,44 +56,16 @@ function serverSettings(data: string, { password, durable }: RedisServerOptions)
 }
 
 async function locateRedis(log: (message: string) => void): Promise<string> {
-  const present = Bun.which("redis-server");
-  if (present !== null) return present;
-  const install = installCommands();
-  if (install !== null) {
-    log(`redis-server is missing; installing it: ${install.map((command) => command.join(" ")).join(" && ")}`);
-    for (const command of install) {
-      const child = Bun.spawn(command, {
-        stdin: "ignore",
-        stdout: "ignore",
-        stderr: "inherit",
-      });
-      if ((await child.exited) !== 0) break;
-    }
-    const installed = Bun.which("redis-server");
-    if (installed !== null) return installed;
-  }
+  const program = await findOrInstall({
+    program: "redis-server",
+    packages: { apt: "redis-server", brew: "redis" },
+    root: process.getuid?.() === 0,
+    log,
+  });
+  if (program !== null) return program;
   throw new Error(
     "redis-server is not on PATH: install Redis 7 or newer (Debian: apt-get install redis-server; macOS: brew install redis) or set REDIS_URL.",
   );
-}
-
-function installCommands(): readonly string[][] | null {
-  if (Bun.which("apt-get") !== null && process.getuid?.() === 0) {
-    return [
-      ["apt-get", "update", "-qq"],
-      [
-        "env",
-        "DEBIAN_FRONTEND=noninteractive",
-        "apt-get",
-        "install",
-        "-y",
-        "-qq",
-        "--no-install-recommends",
-        "redis-server",
-      ],
-    ];
-  }
-  return Bun.which("brew") === null ? null : [["brew", "install", "redis"]];
 }
 
 async function answers(url: string): Promise<boolean> {

@@ -63,6 +63,17 @@ test("one that does not answer delays no other, and the failure is told", async 
   expect(calls[0]).toBe("process terminate a");
 });
 
+test("what a node cannot hold agents to is named, with its isolation", () => {
+  const bare = holding({ sandbox: "none", egressEnforced: false, unenforcedLimits: ["cpu"] }, []);
+  const engine = holding({ isolation: "docker", sandbox: "container", unenforcedLimits: ["disk"] }, []);
+  expect(new Sandboxes([bare, engine]).weaknesses).toEqual([
+    { code: "unsandboxed", message: "process: The agent runs without a sandbox on this node" },
+    { code: "limit_not_enforced", message: "process: This node does not enforce: cpu" },
+    { code: "limit_not_enforced", message: "docker: This node does not enforce: disk" },
+  ]);
+  expect(new Sandboxes([holding({}, [])]).weaknesses).toEqual([]);
+});
+
 const process = holding({ isolation: "process" }, []);
 const docker = holding({ isolation: "docker" }, []);
 test.each([

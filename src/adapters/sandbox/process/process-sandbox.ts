@@ -7,6 +7,7 @@ import { mkdir, readdir, rename, rm, stat, utimes } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { readJson, writeAtomically } from "../../../lib/json-file.ts";
 import { isAlive } from "../../../lib/process-table.ts";
+import { StartFailure } from "../../../lib/start-failure.ts";
 import { bundleBootstrap, bundleProgram } from "../../../programs/bundle.ts";
 import { type InstanceExit, type InstanceSpec, lostExit, type Sandbox, type SandboxDescription } from "../instance.ts";
 import { prepareMountPoints } from "../mount-points.ts";
@@ -41,9 +42,7 @@ export interface ProcessSandboxOptions {
 }
 
 /** Agents cannot be held here, and running them unheld is not allowed. */
-export class SandboxUnavailable extends Error {
-  override readonly name = "SandboxUnavailable";
-}
+export class SandboxUnavailable extends StartFailure {}
 
 /**
  * Looks once at what this host can do, and builds the programs that instances run.
@@ -61,8 +60,13 @@ export async function createProcessSandbox(options: ProcessSandboxOptions): Prom
   const { own = [] } = options;
   const bubblewrap = options.bubblewrap ? await findBubblewrap(layout, own) : null;
   if (bubblewrap === null) {
-    if (!options.allowUnsandboxed) throw new SandboxUnavailable("bubblewrap (bwrap) is missing or cannot run here");
-    options.warn("agents run WITHOUT a sandbox: they can read and change what this user can. Install bubblewrap.");
+    if (!options.allowUnsandboxed) {
+      throw new SandboxUnavailable(
+        "Nothing here can hold agents: bubblewrap (bwrap) is missing or cannot run, and no container engine answers. Install bubblewrap, set SVC_DOCKER_SOCKET, or set SVC_SANDBOX=none to run agents without a sandbox.",
+      );
+    }
+    const cure = options.bubblewrap ? "Install bubblewrap." : "SVC_SANDBOX is `none`.";
+    options.warn(`agents run WITHOUT a sandbox: they can read and change what this user can. ${cure}`);
   }
   const cgroups = options.cgroups === false ? null : findCgroups();
   const programs: ProgramFiles = {

@@ -13,6 +13,7 @@ import {
   type Sandbox,
   type Sandboxes,
   startupFailure,
+  weaknessesOf,
 } from "../../../adapters/sandbox/port.ts";
 import {
   type AbortReason,
@@ -170,17 +171,11 @@ function sandboxOf(sandboxes: Sandboxes, { header }: ExecutionState): Sandbox {
 
 /** What this node adds to the record: where the agent lives, and what it cannot hold it to. */
 function describeRuntime(sandbox: Sandbox, { header }: ExecutionState): { runtime: RuntimeFacts; warnings: Warning[] } {
-  const { isolation, sandbox: kind, egressEnforced, unenforcedLimits } = sandbox.describe();
-  const warnings: Warning[] = [];
-  if (kind === "none") warnings.push({ code: "unsandboxed", message: "The agent runs without a sandbox on this node" });
-  if (unenforcedLimits.length > 0) {
-    warnings.push({
-      code: "limit_not_enforced",
-      message: `This node does not enforce: ${unenforcedLimits.join(", ")}`,
-    });
-  }
+  const description = sandbox.describe();
+  const { isolation, sandbox: kind, egressEnforced } = description;
   const { image } = header.runtime;
-  return { runtime: { isolation, image, sandbox: kind, egress_enforced: egressEnforced }, warnings };
+  const runtime = { isolation, image, sandbox: kind, egress_enforced: egressEnforced };
+  return { runtime, warnings: weaknessesOf(description).map((one) => ({ ...one })) };
 }
 
 async function stateOf(runtime: Pick<Runtime, "of">, { actor }: ActivityContext): Promise<ExecutionState> {
