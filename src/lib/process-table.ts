@@ -12,10 +12,7 @@ export interface ProcessRow {
   readonly pid: number;
   readonly parent: number;
   readonly group: number;
-  readonly residentBytes: number;
 }
-
-const pageBytes = 4_096;
 
 /** Names a live process for later; null when there is none. */
 export function identify(pid: number): ProcessIdentity | null {
@@ -71,7 +68,6 @@ function rowOf(pid: number): ProcessRow | null {
     pid,
     parent: Number(fields[1]),
     group: Number(fields[2]),
-    residentBytes: Number(fields[21]) * pageBytes,
   };
 }
 

@@ -70,8 +70,13 @@ export interface BubblewrapRun {
  * Looks for bubblewrap and really runs it, with every protection first and then with fewer; null when it cannot hold
  * anything here.
  * @param own directories and files of the service, absolute
+ * @param countedMemory whether control groups count the memory of instances
  */
-export async function findBubblewrap(layout: Layout, own: readonly string[] = []): Promise<Bubblewrap | null> {
+export async function findBubblewrap(
+  layout: Layout,
+  own: readonly string[] = [],
+  countedMemory = true,
+): Promise<Bubblewrap | null> {
   if (process.platform !== "linux") return null;
   const path = Bun.which("bwrap", { PATH: trustedPath });
   const setpriv = Bun.which("setpriv", { PATH: trustedPath });
@@ -79,7 +84,7 @@ export async function findBubblewrap(layout: Layout, own: readonly string[] = []
   await writeIdentityFiles(layout);
   const users: UserMode = process.getuid?.() === 0 ? "dropped" : "mapped";
   if (users === "dropped" && setpriv === null) return null;
-  const filter = await writeFilter(layout);
+  const filter = await writeFilter(layout, countedMemory);
   const bubblewrap: Bubblewrap = {
     path,
     setpriv,
@@ -130,10 +135,10 @@ function canMountOpened(path: string): boolean {
   return stdout.toString().includes("--ro-bind-fd");
 }
 
-async function writeFilter(layout: Layout): Promise<string | null> {
-  const filter = seccompFilter(process.arch);
+async function writeFilter(layout: Layout, countedMemory: boolean): Promise<string | null> {
+  const filter = seccompFilter(process.arch, countedMemory);
   if (filter === null) return null;
-  const path = join(layout.etc, "system-calls.bpf");
+  const path = join(layout.etc, countedMemory ? "system-calls.bpf" : "system-calls-counted.bpf");
   const written = Bun.file(path);
   const isSame = (await written.exists()) && Buffer.from(await written.bytes()).equals(filter);
   if (!isSame) await writeAtomically(path, filter, 0o600);

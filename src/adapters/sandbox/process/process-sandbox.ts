@@ -58,7 +58,9 @@ export async function createProcessSandbox(options: ProcessSandboxOptions): Prom
     bundleProgram(layout.dataDir, "init"),
   ]);
   const { own = [] } = options;
-  const bubblewrap = options.bubblewrap ? await findBubblewrap(layout, own) : null;
+  const cgroups = options.cgroups === false ? null : findCgroups();
+  const countedMemory = cgroups?.directories.memory !== undefined;
+  const bubblewrap = options.bubblewrap ? await findBubblewrap(layout, own, countedMemory) : null;
   if (bubblewrap === null) {
     if (!options.allowUnsandboxed) {
       throw new SandboxUnavailable(
@@ -68,7 +70,6 @@ export async function createProcessSandbox(options: ProcessSandboxOptions): Prom
     const cure = options.bubblewrap ? "Install bubblewrap." : "SVC_SANDBOX is `none`.";
     options.warn(`agents run WITHOUT a sandbox: they can read and change what this user can. ${cure}`);
   }
-  const cgroups = options.cgroups === false ? null : findCgroups();
   const programs: ProgramFiles = {
     bun: process.execPath,
     bootstrap,
@@ -108,11 +109,19 @@ class ProcessSandbox implements Sandbox {
       unenforcedLimits: [
         ...(controlled.cpu === undefined ? ["cpu"] : []),
         ...(controlled.pids === undefined ? ["processes"] : []),
-        // Watched, but not all that the kernel would count can be seen from outside.
-        ...(controlled.memory === undefined ? ["memory"] : []),
+        ...(controlled.memory === undefined ? [this.#uncountedMemory()] : []),
         ...(this.bubblewrap === null ? [] : missingProtections(this.bubblewrap)),
       ],
     };
+  }
+
+  /**
+   * Where the supervisor counts instead of the kernel: what pipes and sockets keep is not seen from outside; without the
+   * filter of system calls there is more.
+   */
+  #uncountedMemory(): string {
+    const { filter = null } = this.bubblewrap ?? {};
+    return filter === null ? "memory" : "kernel_memory";
   }
 
   programFault(path: string): string | null {

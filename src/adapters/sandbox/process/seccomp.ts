@@ -90,6 +90,19 @@ const absent: typeof refused = {
   listmount: [458, 458],
 };
 
+/**
+ * What holds memory that nobody outside can see once its descriptor is closed, sent on its way through a socket, or its
+ * segment detached. Absent where no control group counts it.
+ */
+const uncountable: typeof refused = {
+  memfd_create: [319, 279],
+  shmget: [29, 194],
+  semget: [64, 190],
+  msgget: [68, 186],
+  // A page in a pipe keeps the huge page that it is a part of.
+  vmsplice: [278, 75],
+};
+
 /** Newest call that was looked at when these tables were written (Linux 6.17); later ones are absent. */
 const lastKnown = 469;
 
@@ -129,18 +142,19 @@ const fail = (code: number) => answer(0x0005_0000 | code);
 
 /**
  * The filter as bytes of `struct sock_filter[]`, little-endian.
+ * @param countedMemory whether the kernel counts all memory of an instance
  * @returns null for an architecture that has no table here
  */
-export function seccompFilter(architecture: string): Uint8Array | null {
+export function seccompFilter(architecture: string, countedMemory: boolean): Uint8Array | null {
   if (architecture !== "x64" && architecture !== "arm64") return null;
-  const bytes = program(architecture).flatMap(({ code, yes, no, value }) => [
+  const bytes = program(architecture, countedMemory).flatMap(({ code, yes, no, value }) => [
     ...[code & 0xff, code >>> 8, yes, no],
     ...[value & 0xff, (value >>> 8) & 0xff, (value >>> 16) & 0xff, value >>> 24],
   ]);
   return Uint8Array.from(bytes);
 }
 
-function program(architecture: Architecture): Instruction[] {
+function program(architecture: Architecture, countedMemory: boolean): Instruction[] {
   const { audit, ...calls } = architectures[architecture];
   const column = architecture === "x64" ? 0 : 1;
   const each = (table: typeof refused, code: number) =>
@@ -157,6 +171,7 @@ function program(architecture: Architecture): Instruction[] {
     ...[ifGreater(lastKnown, 0, 1), fail(errno.ENOSYS)],
     ...each(refused, errno.EPERM),
     ...each(absent, errno.ENOSYS),
+    ...(countedMemory ? [] : each(uncountable, errno.ENOSYS)),
     ...whenCall(calls.clone, [load(at.argument(0)), ...anyBit(newNamespaces)]),
     ...whenCall(calls.unshare, [load(at.argument(0)), ...anyBit(newNamespaces | newTimeNamespace)]),
     ...whenCall(calls.socket, [load(at.argument(0)), ...oneOf(families, permit), fail(errno.EAFNOSUPPORT)]),

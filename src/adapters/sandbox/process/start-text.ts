@@ -44,9 +44,11 @@ export function quoted(text: string): string {
 
 /**
  * What a process may have for itself beyond the instance's limit where that is only watched: our own programs reserve
- * some 512 MiB that they never touch.
+ * some 512 MiB that they never touch, and each thread of a program its stack.
  */
-const reservedBytes = 1_024 * 1_024 * 1_024;
+const reservedBytes = 2_048 * 1_024 * 1_024;
+/** Descriptors of a process there: each pipe and socket keeps memory that is not counted. */
+const watchedDescriptors = 1_024;
 
 /**
  * What a process can only do to itself: enters the control groups, sets what per-process limits can bound, and becomes the command.
@@ -60,7 +62,9 @@ export function supervisorScript(groups: readonly string[], limits: InstanceLimi
     "umask 022",
     "ulimit -c 0",
     `ulimit -f ${fileBlocks}`,
-    ...(keepsMemory ? [] : [`ulimit -d ${Math.ceil((limits.memoryBytes + reservedBytes) / 1_024)}`]),
+    ...(keepsMemory
+      ? []
+      : [`ulimit -d ${Math.ceil((limits.memoryBytes + reservedBytes) / 1_024)}`, `ulimit -n ${watchedDescriptors}`]),
     'exec "$@"',
   ].join("\n");
 }

@@ -32,10 +32,8 @@ export async function memoryUse(pids: readonly number[]): Promise<number> {
  * @returns bytes; at least what they have for themselves
  */
 export function residentBytes(pids: readonly number[]): number {
-  return sum(pids.map((pid) => Number(read(`/proc/${pid}/statm`).split(" ")[1] ?? 0) * pageBytes));
+  return sum(pids.map((pid) => (kibibytes(read(`/proc/${pid}/status`), "VmRSS") ?? 0) * 1_024));
 }
-
-const pageBytes = 4_096;
 
 /** What a process has in pages of its own, in part where it shares them; swapped out ones and page tables included. */
 function ownBytes(pid: number): number {
