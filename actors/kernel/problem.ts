@@ -254,3 +254,13 @@ export function invalidAt(code: ProblemCode, path: string, message: string): Pro
     { path, message, code: code === "validation_failed" ? "invalid" : code },
   ]);
 }
+
+/** A refusal as JSON, for an answer that comes from another process. */
+export interface ProblemFacts {
+  readonly code: ProblemCode;
+  readonly message: string;
+  readonly extras: Readonly<Record<string, unknown>>;
+}
+
+export const factsOf = ({ code, message, extras }: Problem): ProblemFacts => ({ code, message, extras });
+export const problemOf = ({ code, message, extras }: ProblemFacts): Problem => new Problem(code, message, extras);

@@ -6,6 +6,7 @@ import { type App, createApp } from "../http/app.ts";
 import { sweepIdempotencyKeys } from "../http/idempotency.ts";
 import { listen } from "../http/listen.ts";
 import { documentRoutes } from "../http/openapi/document-routes.ts";
+import { watchEventLoop } from "../http/operations/event-loop.ts";
 import { healthRoutes } from "../http/operations/health.ts";
 import { createMetrics, type Metrics, serveMetrics } from "../http/operations/metrics.ts";
 import type { Identification } from "../identity/open.ts";
@@ -116,6 +117,7 @@ export function listenOutside(config: Config, apps: Apps, { sql, drainMs }: Node
   disposer.push(() => clearInterval(keySweep));
   if (config.metricsEnabled) {
     const { metricsHost, metricsPort } = config;
+    watchEventLoop(apps.metrics.registry);
     const served = openPort("SVC_METRICS", metricsHost, metricsPort, () =>
       serveMetrics(apps.metrics, metricsHost, metricsPort),
     );

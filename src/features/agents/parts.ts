@@ -43,6 +43,8 @@ export interface Caller {
   readonly identity: Identity;
   /** The effective tenant. */
   readonly tenant: string;
+  /** Aborted when the caller has left. */
+  readonly signal?: AbortSignal;
 }
 
 export interface AgentParts extends AgentsOptions {

@@ -1,18 +1,17 @@
 /** Deploying manifests and patching them. */
 
 import { agentEvent, changeStatus } from "../../../actors/agent/lifecycle.ts";
-import { validateManifest } from "../../../actors/agent/manifest/manifest.ts";
-import { type ManifestSource, parseManifest, patchTextPaths } from "../../../actors/agent/manifest/parse.ts";
+import type { ManifestSource } from "../../../actors/agent/manifest/parse.ts";
 import type { AgentSpec } from "../../../actors/agent/manifest/spec.ts";
 import { keepName, type ManifestPatch, patched, readPatch } from "../../../actors/agent/patch.ts";
 import { systemTenant } from "../../../actors/identity/identity.ts";
 import type { Json } from "../../../actors/kernel/json.ts";
 import { Problem } from "../../../actors/kernel/problem.ts";
-import { renderYaml } from "../../../actors/manifest/document.ts";
 import type { JudgeReference, Warning } from "../../../actors/manifest/findings.ts";
 import { mayUseContext } from "../../../actors/policy/security-context.ts";
 import type { Transaction } from "../../store/postgres.ts";
 import { inRounds, type StoredVersion, storeVersion } from "./deploy.ts";
+import { judgeManifest, readManifest } from "./judging/judging.ts";
 
 import {
   type AgentChange,
@@ -53,12 +52,10 @@ export function publishing(parts: AgentParts) {
   const { sql, records, offer } = parts;
 
   /** @throws Problem 422 for what the document holds */
-  async function judge(tenant: string, document: Json, yaml: string | null): Promise<Judged> {
-    const verdict = validateManifest(document, offer);
-    if (!verdict.ok) throw verdict.problem;
-    const { spec, warnings, judges } = verdict;
+  async function judge(caller: Caller, tenant: string, document: Json, yaml: string | null): Promise<Judged> {
+    const { spec, warnings, judges, yaml: text } = await judgeManifest(caller, document, yaml, offer);
     const missing = await missingJudges(tenant, judges);
-    return { document, yaml: yaml ?? renderYaml(document), spec, warnings: [...warnings, ...missing] };
+    return { document, yaml: text, spec, warnings: [...warnings, ...missing] };
   }
 
   async function missingJudges(tenant: string, judges: readonly JudgeReference[]): Promise<Warning[]> {
@@ -140,10 +137,10 @@ export function publishing(parts: AgentParts) {
       { force, scope, dry_run }: DeployOptions,
     ): Promise<Deployed | DryRun> {
       const { identity } = caller;
-      const manifest = parseManifest(source);
+      const manifest = await readManifest(caller, source);
       const isGlobal = scope === "global";
       const tenant = isGlobal ? systemTenant : caller.tenant;
-      const judged = await judge(tenant, manifest.document, manifest.yaml);
+      const judged = await judge(caller, tenant, manifest.document, manifest.yaml);
       if (isGlobal && !mayPublish(caller)) throw globalForbidden();
       checkContext(caller, judged.spec);
       const version = newVersion(caller, judged);
@@ -171,13 +168,13 @@ export function publishing(parts: AgentParts) {
      */
     async patch(caller: Caller, agentId: string, source: ManifestSource, dryRun: boolean): Promise<Patched | DryRun> {
       const { tenant } = caller;
-      const sent = parseManifest(source, patchTextPaths);
+      const sent = await readManifest(caller, source, true);
       const patch = readPatch(sent.document);
       const { outcome, judged, before } = await inRounds(async () => {
         const row = await records.find(tenant, { id: agentId }, null);
         if (row === null) throw agentNotFound();
         keepName(patch, row.name);
-        const next = await patchedManifest(row, patch, sent.yaml);
+        const next = await patchedManifest(caller, row, patch, sent.yaml);
         checkMayChange(caller, row);
         if (next !== null) checkContext(caller, next.spec);
         const done = await sql.begin((tx) => change(tx, caller, row, next, patch, dryRun));
@@ -196,12 +193,13 @@ export function publishing(parts: AgentParts) {
 
   /** Null when the patch leaves the manifest alone. */
   async function patchedManifest(
+    caller: Caller,
     row: AgentDocumentRow,
     { content }: ManifestPatch,
     yaml: string | null,
   ): Promise<Judged | null> {
     if (content === null) return null;
-    return judge(row.tenant, patched(row.document, content), content.whole ? yaml : null);
+    return judge(caller, row.tenant, patched(row.document, content), content.whole ? yaml : null);
   }
 }
 

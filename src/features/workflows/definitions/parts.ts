@@ -29,6 +29,8 @@ export interface Caller {
   readonly tenant: string;
   /** Null where no request asked for it. */
   readonly requestId: string | null;
+  /** Aborted when the caller has left. */
+  readonly signal?: AbortSignal;
 }
 
 export interface WorkflowParts extends WorkflowsOptions {

@@ -1,10 +1,11 @@
 /** Registering manifests: judged against what this node offers and what the tenant sees, then stored as a version. */
 import { createHash } from "node:crypto";
+import { isObject, type Json } from "../../../../actors/kernel/json.ts";
 import { type Issue, Problem } from "../../../../actors/kernel/problem.ts";
 import type { JudgedWorkflow } from "../../../../actors/workflow/manifest/judged.ts";
 import { refusal } from "../../../../actors/workflow/manifest/judged.ts";
-import { judgeWorkflow } from "../../../../actors/workflow/manifest/manifest.ts";
-import { parseWorkflow } from "../../../../actors/workflow/manifest/parse.ts";
+import type { Waiter } from "../../../lib/guarded/judging.ts";
+import { judgeDocument, readWorkflow } from "./judging/judging.ts";
 import { type Caller, globalForbidden, mayPublish, type WorkflowParts } from "./parts.ts";
 import type { NewWorkflow } from "./records.ts";
 import { ownerOf, tenantOf } from "./records.ts";
@@ -24,8 +25,8 @@ export function registering(parts: WorkflowParts) {
   const { sql, records, now, newId } = parts;
 
   /** What is wrong with a document for this tenant, and what is worth a warning. */
-  async function judge(tenant: string, document: Parameters<typeof judgeWorkflow>[0]): Promise<Found> {
-    const judged = judgeWorkflow(document, parts.offer);
+  async function judge(waiter: Waiter, tenant: string, document: Json): Promise<Found> {
+    const judged = await judgeDocument(waiter, document, parts.offer);
     const { agents, workflows } = judged.references;
     const [seenAgents, seenWorkflows] = await Promise.all([
       agents.length === 0 ? new Set<string>() : parts.visibleAgents(tenant, unique(agents)),
@@ -53,11 +54,11 @@ export function registering(parts: WorkflowParts) {
      *   409 `workflow_version_exists`
      */
     async register(caller: Caller, text: string, options: RegisterOptions): Promise<Registered> {
-      const parsed = parseWorkflow(text);
+      const parsed = await readWorkflow(caller, text);
       const scope = options.scope ?? parsed.scope ?? "tenant";
       const force = options.force ?? parsed.force ?? false;
       const owner = ownerOf(caller.tenant, scope);
-      const { definition, metadata, issues, warnings } = await judge(owner, parsed.document);
+      const { definition, metadata, issues, warnings } = await judge(caller, owner, parsed.document);
       if (issues.length > 0) throw refusal(issues);
       if (scope === "global" && !mayPublish(caller)) throw globalForbidden();
       const workflow: NewWorkflow = {
@@ -90,9 +91,16 @@ export function registering(parts: WorkflowParts) {
       };
     },
 
+    /** The name that a manifest gives its workflow; null: none. @throws Problem 400, 413 */
+    async nameIn(waiter: Waiter, text: string): Promise<string | null> {
+      const { document } = await readWorkflow(waiter, text);
+      const metadata = isObject(document) ? document.metadata : null;
+      return isObject(metadata) && typeof metadata.name === "string" ? metadata.name : null;
+    },
+
     /** Judges a manifest and stores nothing. @throws Problem 400 `malformed_body`, 413 `body_too_large` */
-    async validate(tenant: string, text: string): Promise<Judgement> {
-      const { issues, warnings } = await judge(tenant, parseWorkflow(text).document);
+    async validate(waiter: Waiter, text: string): Promise<Judgement> {
+      const { issues, warnings } = await judge(waiter, waiter.tenant, (await readWorkflow(waiter, text)).document);
       return {
         valid: issues.length === 0,
         issues: issues.map(({ path, code, message }) => ({ path, code, message })),

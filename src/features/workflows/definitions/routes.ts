@@ -32,7 +32,7 @@ const Ref = Type.Object({ ref: Type.String({ maxLength: 200 }) });
 /** Room for a manifest inside a JSON wrapper, where every character may be escaped. */
 const manifestBody = rawBody({ limit: 2 * maxManifestBytes, schema: ManifestBody });
 
-const callerOf = ({ identity, tenant, requestId }: Call): Caller => ({ identity, tenant, requestId });
+const callerOf = ({ identity, tenant, requestId, signal }: Call): Caller => ({ identity, tenant, requestId, signal });
 
 export function workflowRoutes(workflows: Workflows): readonly Route[] {
   const register = (path: string) =>
@@ -72,7 +72,7 @@ export function workflowRoutes(workflows: Workflows): readonly Route[] {
       scope: "workflow:validate",
       body: manifestBody,
       responses: { 200: Judgement },
-      handler: (call) => workflows.validate(call.tenant, call.body.text()),
+      handler: (call) => workflows.validate(call, call.body.text()),
     }),
     defineRoute({
       method: "GET",

@@ -1,8 +1,6 @@
 /** Definitions as the wire shows them. */
 
-import { maskedWorkflow } from "../../../../actors/agent/masking.ts";
-import { renderYaml } from "../../../../actors/manifest/document.ts";
-import { parseWorkflow } from "../../../../actors/workflow/manifest/parse.ts";
+import { withoutSecrets } from "./judging/judging.ts";
 import type { WorkflowDocumentRow, WorkflowRow } from "./records.ts";
 import { scopeOf, tenantOf } from "./records.ts";
 import type { VersionElement, WorkflowDetail, WorkflowElement } from "./schema.ts";
@@ -31,17 +29,14 @@ export function workflowElement(row: WorkflowRow, executionCount: number): Workf
 }
 
 /** @param reader the tenant that is shown it: a global workflow keeps its publishers' secrets from the others */
-export function workflowDetail(row: WorkflowDocumentRow, executionCount: number, reader: string): WorkflowDetail {
-  const manifest_yaml = tenantOf(row.tenant) === reader ? row.manifest_yaml : withoutSecrets(row.manifest_yaml);
+export async function workflowDetail(
+  row: WorkflowDocumentRow,
+  executionCount: number,
+  reader: string,
+): Promise<WorkflowDetail> {
+  const isOwn = tenantOf(row.tenant) === reader;
+  const manifest_yaml = isOwn ? row.manifest_yaml : await withoutSecrets(reader, row.manifest_yaml);
   return { ...workflowElement(row, executionCount), manifest_yaml, metadata: row.metadata };
-}
-
-/** Written anew only where there is something to hide. */
-function withoutSecrets(manifest: string): string {
-  if (!/secret|headers|env|\\|[&*!]/.test(manifest)) return manifest;
-  const { document } = parseWorkflow(manifest);
-  const shown = maskedWorkflow(document);
-  return JSON.stringify(shown) === JSON.stringify(document) ? manifest : renderYaml(shown);
 }
 
 export function versionElement(row: WorkflowRow & { manifest_sha256: string; is_latest: boolean }): VersionElement {

@@ -1,8 +1,6 @@
 /** Tools that register, show and remove workflows. Each does what its route does. */
 
 import { Type } from "@sinclair/typebox";
-import { isObject } from "../../../../../actors/kernel/json.ts";
-import { parseWorkflow } from "../../../../../actors/workflow/manifest/parse.ts";
 import { pageOf, pagingQuery } from "../../../../http/paging.ts";
 import type { Workflows } from "../../definitions/feature.ts";
 import type { Scope } from "../../definitions/schema.ts";
@@ -12,7 +10,7 @@ import { defineTool, type ManagementTool, type ToolCaller } from "./tool.ts";
 /** What these tools need of the definitions. */
 export type Definitions = Pick<
   Workflows,
-  "register" | "validate" | "list" | "detail" | "versions" | "remove" | "setScope"
+  "register" | "validate" | "nameIn" | "list" | "detail" | "versions" | "remove" | "setScope"
 >;
 
 export interface DefinitionToolOptions {
@@ -60,7 +58,7 @@ function writingTools({ workflows, reviewers }: DefinitionToolOptions): Manageme
       call: async (caller, { manifest_yaml, force, scope = null, judge_agents, min_score, min_confidence }) => {
         if (judge_agents.length > 0) {
           // What cannot be registered anyway is not worth a review.
-          const { valid } = await workflows.validate(caller.tenant, manifest_yaml);
+          const { valid } = await workflows.validate(caller, manifest_yaml);
           const requirements = { agents: judge_agents, min_score, min_confidence };
           if (valid) await requireApproval(reviewers, caller, manifest_yaml, requirements);
         }
@@ -73,7 +71,7 @@ function writingTools({ workflows, reviewers }: DefinitionToolOptions): Manageme
       scope: "workflow:deploy",
       arguments: Type.Object({ ...Manifest, force: Type.Boolean({ default: false }), scope: Scopes }),
       call: async (caller, { manifest_yaml, force, scope = null }) => {
-        const name = nameIn(manifest_yaml);
+        const name = await workflows.nameIn(caller, manifest_yaml);
         if (name !== null) await workflows.detail(caller.tenant, { ref: name, version: null });
         return workflows.register(callerOf(caller), manifest_yaml, { force, scope });
       },
@@ -88,13 +86,6 @@ function writingTools({ workflows, reviewers }: DefinitionToolOptions): Manageme
   ];
 }
 
-/** Null: the manifest names nothing; registering it says what is wrong. */
-function nameIn(manifest: string): string | null {
-  const { document } = parseWorkflow(manifest);
-  const metadata = isObject(document) ? document.metadata : null;
-  return isObject(metadata) && typeof metadata.name === "string" ? metadata.name : null;
-}
-
 function readingTools({ workflows }: DefinitionToolOptions): ManagementTool[] {
   return [
     defineTool({
@@ -102,7 +93,7 @@ function readingTools({ workflows }: DefinitionToolOptions): ManagementTool[] {
       description: "Judge a workflow manifest and store nothing",
       scope: "workflow:validate",
       arguments: Type.Object(Manifest),
-      call: ({ tenant }, { manifest_yaml }) => workflows.validate(tenant, manifest_yaml),
+      call: ({ tenant }, { manifest_yaml }) => workflows.validate({ tenant }, manifest_yaml),
     }),
     defineTool({
       name: "svc.workflow.list",
