@@ -30,6 +30,10 @@ export interface AttemptReply {
   readonly content: string;
   readonly toolCalls: readonly ToolCall[];
   readonly finishReason: "stop" | "length" | "content_filter" | "tool_calls";
+  /** Whether the reply ended at the largest length, tool calls or not. */
+  readonly truncated: boolean;
+  /** False where the vendor answered in one piece although a stream was asked for. */
+  readonly streamed: boolean;
   /** As far as the provider counted. */
   readonly usage: Partial<ModelUsage>;
 }

@@ -43,12 +43,27 @@ export interface ModelUsage {
   readonly output_tokens: number;
 }
 
+/** A model that was asked and failed, while another answered. */
+export interface FailedModel {
+  readonly provider: string;
+  readonly model: string;
+  readonly errorClass: ModelErrorClass;
+  /** Safe to tell: without keys and addresses. */
+  readonly message: string;
+}
+
 export interface ModelReply {
   readonly provider: string;
   readonly model: string;
   readonly content: string;
   readonly toolCalls: readonly ToolCall[];
   readonly finishReason: "stop" | "length" | "content_filter" | "tool_calls";
+  /** Whether the reply ended at the largest length, tool calls or not. */
+  readonly truncated: boolean;
+  /** False where the vendor answered in one piece although a stream was asked for. */
+  readonly streamed: boolean;
+  /** The model that should have answered and did not; null when it is the one that did. */
+  readonly insteadOf: FailedModel | null;
   readonly usage: ModelUsage;
   readonly attempts: number;
   readonly elapsedMs: number;

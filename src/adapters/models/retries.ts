@@ -4,7 +4,7 @@
  */
 import { storableText } from "../../../actors/kernel/text.ts";
 import { AttemptError, type AttemptReply } from "./attempt.ts";
-import { type ModelCall, ModelError, type ModelReply, type ModelUsage } from "./call.ts";
+import { type FailedModel, type ModelCall, ModelError, type ModelReply, type ModelUsage } from "./call.ts";
 import type { SelectionConfig } from "./config.ts";
 import { conversationBytes, toolCallBytes } from "./model-text.ts";
 import type { Candidate, Latencies } from "./selection.ts";
@@ -29,6 +29,8 @@ interface Progress {
   attempts: number;
   providersTried: number;
   last: AttemptError | null;
+  /** The first of several that were asked. */
+  first: FailedModel | null;
 }
 
 /**
@@ -43,7 +45,14 @@ export async function callModel(
   timing: Timing,
 ): Promise<ModelReply> {
   const started = timing.now();
-  const progress: Progress = { started, deadline: started + call.budgetMs, attempts: 0, providersTried: 0, last: null };
+  const progress: Progress = {
+    started,
+    deadline: started + call.budgetMs,
+    attempts: 0,
+    providersTried: 0,
+    last: null,
+    first: null,
+  };
   let asked: Candidate | undefined;
   for (const [index, candidate] of candidates.entries()) {
     if (index > 0 && timing.now() >= progress.deadline) break;
@@ -52,7 +61,10 @@ export async function callModel(
     const isLast = index === candidates.length - 1;
     const reply = await askOne(call, candidate, selection, latencies, timing, progress, isLast);
     if (reply) return reply;
-    if (progress.last && isTerminal(progress.last.errorClass)) break;
+    if (progress.last === null) continue;
+    const { errorClass, message } = progress.last;
+    progress.first ??= { provider: candidate.provider.name, model: candidate.served.model, errorClass, message };
+    if (isTerminal(errorClass)) break;
   }
   const error = progress.last;
   const retryAfter = error?.retryAfterMs;
@@ -85,7 +97,7 @@ async function askOne(
     if (!(outcome instanceof AttemptError)) {
       const ended = timing.now();
       latencies.record(candidate, ended - began);
-      return toReply(call, candidate, outcome, progress.attempts, ended - progress.started);
+      return toReply(call, candidate, outcome, progress, ended - progress.started);
     }
     progress.last = outcome;
     if (isTerminal(outcome.errorClass) || number > selection.maxRetries) return null;
@@ -148,7 +160,7 @@ function toReply(
   call: ModelCall,
   { provider, served }: Candidate,
   reply: AttemptReply,
-  attempts: number,
+  { attempts, first }: Progress,
   elapsedMs: number,
 ): ModelReply {
   const content = storableText(reply.content);
@@ -163,6 +175,9 @@ function toReply(
     content,
     toolCalls: reply.toolCalls,
     finishReason: reply.finishReason,
+    truncated: reply.truncated,
+    streamed: reply.streamed,
+    insteadOf: first,
     usage,
     attempts,
     elapsedMs,

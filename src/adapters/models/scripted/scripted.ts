@@ -21,7 +21,7 @@ export function createScripted(options: ScriptedOptions): Provider {
     async attempt(attempt) {
       const situation = situationOf(attempt);
       const found = replyFor(situation, options.rules);
-      if (!found) return { content: situation.prompt, toolCalls: [], finishReason: "stop", usage: {} };
+      if (!found) return { content: situation.prompt, toolCalls: [], finishReason: "stop", truncated: false, streamed: true, usage: {} };
       const { reply, values } = found;
       if (reply.delay_ms) await options.sleep(reply.delay_ms, attempt.signal);
       const failing = reply.error?.attempts ?? "all";
@@ -116,6 +116,8 @@ function toReply(reply: ScriptReply, values: TemplateValues, round: number): Att
     content: rendered(reply.content ?? "", values),
     toolCalls: calls,
     finishReason: calls.length > 0 ? "tool_calls" : "stop",
+    truncated: false,
+    streamed: true,
     usage: {
       ...(reply.usage?.input_tokens === undefined ? {} : { input_tokens: reply.usage.input_tokens }),
       ...(reply.usage?.output_tokens === undefined ? {} : { output_tokens: reply.usage.output_tokens }),

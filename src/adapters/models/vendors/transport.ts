@@ -10,6 +10,14 @@ export class ConnectionFailure extends Error {
   override readonly name = "ConnectionFailure";
 }
 
+/** The answer to a question for a stream is one JSON document: it holds the whole reply. */
+export class AnsweredWhole extends Error {
+  override readonly name = "AnsweredWhole";
+  constructor(readonly response: Response) {
+    super("the vendor answered in one piece");
+  }
+}
+
 const largestReplyBytes = 64 * 1024 * 1024;
 
 type Fetch = (input: RequestInfo | URL, init?: RequestInit) => Promise<Response>;
@@ -20,7 +28,7 @@ export interface TransportOptions {
   readonly largestReplyBytes?: number;
 }
 
-/** A `fetch` for the SDK's providers. */
+/** A `fetch` for the SDK's providers, whose requests all ask for a stream. Rejects with `AnsweredWhole` as well. */
 export function transport(options: TransportOptions): typeof fetch {
   const limit = options.largestReplyBytes ?? largestReplyBytes;
   const send: Fetch = async (input, init) => {
@@ -47,9 +55,46 @@ export function transport(options: TransportOptions): typeof fetch {
     const { status, statusText } = response;
     const plain = new Headers(response.headers);
     plain.delete("content-encoding");
-    return new Response(guarded(body, limit, init?.signal ?? null), { status, statusText, headers: plain });
+    const answer = { status, statusText, headers: plain };
+    const within = guarded(body, limit, init?.signal ?? null);
+    if (!response.ok) return new Response(within, answer);
+    const { first, whole } = await lookedAt(within);
+    if (first === openingBrace) throw new AnsweredWhole(new Response(whole, answer));
+    return new Response(whole, answer);
   };
   return Object.assign(send, { preconnect: () => {} });
+}
+
+const openingBrace = "{".charCodeAt(0);
+/** Bytes looked at before the first that is no white space; a body that begins with more is taken as a stream. */
+const mostWhiteSpace = 4096;
+
+/** The first byte of a body that is no white space, and the body as it was. Event streams begin with a word or `:`. */
+async function lookedAt(
+  body: ReadableStream<Uint8Array>,
+): Promise<{ readonly first: number | undefined; readonly whole: ReadableStream<Uint8Array> }> {
+  const reader = body.getReader();
+  const seen: Uint8Array[] = [];
+  let size = 0;
+  let first: number | undefined;
+  while (first === undefined && size < mostWhiteSpace) {
+    const { done, value } = await reader.read();
+    if (done) break;
+    seen.push(value);
+    size += value.length;
+    first = value.find((byte) => byte > 0x20);
+  }
+  const whole = new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      const piece = seen.shift();
+      if (piece !== undefined) return controller.enqueue(piece);
+      const { done, value } = await reader.read();
+      if (done) controller.close();
+      else controller.enqueue(value);
+    },
+    cancel: (why) => reader.cancel(why),
+  });
+  return { first, whole };
 }
 
 function guarded(

@@ -14,7 +14,8 @@ import { distinctIds, toolArguments } from "../model-text.ts";
 import { namesOf, toPrompt, toTools, type VendorCall, type VendorModel } from "./conversation.ts";
 import { keyHeaderOf } from "./endpoint.ts";
 import { classOfStatus, classOfWord, failure, retryAfterMs } from "./failures.ts";
-import { ConnectionFailure, transport } from "./transport.ts";
+import type { ToolNames } from "./tool-names.ts";
+import { AnsweredWhole, ConnectionFailure, transport } from "./transport.ts";
 
 type VendorPart =
   Awaited<ReturnType<VendorModel["doStream"]>>["stream"] extends ReadableStream<infer Part> ? Part : never;
@@ -26,7 +27,8 @@ export interface VendorOptions {
 
 /** A provider that asks a vendor over HTTP. */
 export function createVendor(config: VendorProviderConfig, options: VendorOptions): Provider {
-  let factory: Promise<(model: string) => VendorModel> | null = null;
+  let factory: Promise<Factory> | null = null;
+  const omittedHeader = config.apiKey === null ? keyHeaderOf(config.type) : null;
   const secret = config.apiKey;
   return {
     name: config.name,
@@ -35,9 +37,14 @@ export function createVendor(config: VendorProviderConfig, options: VendorOption
         throw new AttemptError("authentication", `provider ${config.name} has no api_key`);
       }
       try {
-        factory ??= load(config);
-        const model = (await factory)(attempt.served.model);
-        return await ask(model, attempt, secret);
+        factory ??= load(config, transport({ omittedHeader }));
+        const { model } = attempt.served;
+        return await ask((await factory)(model), attempt, secret).catch(async (error: unknown) => {
+          const cause = innermost(error);
+          if (!(cause instanceof AnsweredWhole)) throw error;
+          const reading = Object.assign(async () => cause.response, { preconnect: () => {} });
+          return await readWhole((await load(config, reading))(model), attempt, secret);
+        });
       } catch (error) {
         throw toAttemptError(error, secret, options.now());
       }
@@ -45,11 +52,11 @@ export function createVendor(config: VendorProviderConfig, options: VendorOption
   };
 }
 
+type Factory = (model: string) => VendorModel;
+
 /** Keys and addresses are always given: the SDK would else read the environment by itself. */
-async function load(config: VendorProviderConfig): Promise<(model: string) => VendorModel> {
-  const apiKey = config.apiKey?.reveal() ?? "";
-  const omittedHeader = apiKey === "" ? keyHeaderOf(config.type) : null;
-  const settings = { apiKey, baseURL: config.endpoint, fetch: transport({ omittedHeader }) };
+async function load(config: VendorProviderConfig, fetch: typeof globalThis.fetch): Promise<Factory> {
+  const settings = { apiKey: config.apiKey?.reveal() ?? "", baseURL: config.endpoint, fetch };
   switch (config.type) {
     case "openai": {
       const { createOpenAI } = await import("@ai-sdk/openai");
@@ -71,8 +78,8 @@ async function load(config: VendorProviderConfig): Promise<(model: string) => Ve
   }
 }
 
-async function ask(model: VendorModel, attempt: Attempt, secret: Secret | null): Promise<AttemptReply> {
-  const { call, served } = attempt;
+/** What the SDK is asked for an attempt. @throws AttemptError for a conversation without a message */
+function requestOf({ call, served, signal }: Attempt): { readonly request: VendorCall; readonly names: ToolNames } {
   const names = namesOf(call.tools, call.messages);
   const prompt = toPrompt(call.messages, names);
   if (!prompt.some((message) => message.role !== "system")) {
@@ -82,9 +89,14 @@ async function ask(model: VendorModel, attempt: Attempt, secret: Secret | null):
     prompt,
     maxOutputTokens: served.maxOutputTokens,
     temperature: call.temperature ?? served.temperature,
-    abortSignal: attempt.signal,
+    abortSignal: signal,
     ...(call.tools.length > 0 ? { tools: toTools(call.tools, names), toolChoice: { type: "auto" } } : {}),
   };
+  return { request, names };
+}
+
+async function ask(model: VendorModel, attempt: Attempt, secret: Secret | null): Promise<AttemptReply> {
+  const { request, names } = requestOf(attempt);
   const { stream } = await model.doStream(request);
   let content = "";
   let heard = false;
@@ -100,11 +112,7 @@ async function ask(model: VendorModel, attempt: Attempt, secret: Secret | null):
         break;
       case "tool-call":
         heard = true;
-        calls.push({
-          id: part.toolCallId,
-          name: storableText(names.fromVendor(part.toolName)),
-          ...toolArguments(part.input),
-        });
+        calls.push(toolCallOf(part, names));
         break;
       case "error":
         // So a provider of the SDK says that the stream ended before the reply did.
@@ -117,19 +125,49 @@ async function ask(model: VendorModel, attempt: Attempt, secret: Secret | null):
         heard = true;
     }
   }
-  const finishReason = finish?.finishReason;
-  if (!finish || finishReason === undefined || finishReason.raw === undefined) {
-    throw unfinished(heard);
-  }
+  if (finish === null) throw unfinished(heard);
+  return replyOf({ content, calls, finish, streamed: true }, secret, () => unfinished(heard));
+}
+
+/** Reads a reply that came in one piece where a stream was asked for: it is a reply all the same. */
+async function readWhole(model: VendorModel, attempt: Attempt, secret: Secret | null): Promise<AttemptReply> {
+  const { request, names } = requestOf(attempt);
+  const { content: parts, ...finish } = await model.doGenerate(request);
+  const content = parts.map((part) => (part.type === "text" ? part.text : "")).join("");
+  const calls = parts.flatMap((part) => (part.type === "tool-call" ? [toolCallOf(part, names)] : []));
+  return replyOf({ content, calls, finish, streamed: false }, secret, noReply);
+}
+
+type VendorToolCall = Extract<VendorPart, { type: "tool-call" }>;
+
+function toolCallOf({ toolCallId, toolName, input }: VendorToolCall, names: ToolNames): ToolCall {
+  return { id: toolCallId, name: storableText(names.fromVendor(toolName)), ...toolArguments(input) };
+}
+
+interface VendorReply extends Pick<AttemptReply, "content" | "streamed"> {
+  readonly calls: readonly ToolCall[];
+  readonly finish: Pick<Extract<VendorPart, { type: "finish" }>, "finishReason" | "usage">;
+}
+
+/** @param incomplete what it is when the vendor gave no reason for its end @throws AttemptError */
+function replyOf(
+  { content, calls, finish, streamed }: VendorReply,
+  secret: Secret | null,
+  incomplete: () => AttemptError,
+): AttemptReply {
+  const { finishReason, usage } = finish;
+  if (finishReason === undefined || finishReason.raw === undefined) throw incomplete();
   if (finishReason.unified === "error") {
     throw failure("provider", `the model stopped with ${finishReason.raw}`, secret);
   }
-  const input = finish.usage.inputTokens.total;
-  const output = finish.usage.outputTokens.total;
+  const input = usage.inputTokens.total;
+  const output = usage.outputTokens.total;
   return {
     content,
     toolCalls: distinctIds(calls),
     finishReason: calls.length > 0 ? "tool_calls" : plainReason(finishReason.unified),
+    truncated: finishReason.unified === "length",
+    streamed,
     // The SDK turns a missing count into 0 for some vendors; a conversation never has 0 tokens.
     usage: { ...(input ? { input_tokens: input } : {}), ...(output ? { output_tokens: output } : {}) },
   };
