@@ -34,6 +34,7 @@ export function complete(turn: ExecutionTurn, output: string): void {
     final_output: output,
     total_iterations: turn.state.iterations_begun,
     completed_at: turn.at,
+    ...took(turn),
   });
 }
 
@@ -44,12 +45,13 @@ export function fail(turn: ExecutionTurn, code: string, reason: string): void {
     error_code: code,
     total_iterations: turn.state.iterations_begun,
     failed_at: turn.at,
+    ...took(turn),
   });
 }
 
 export function cancel(turn: ExecutionTurn, reason: string | null): void {
   end(turn, "cancelled", { reason });
-  turn.emit("execution_cancelled", { reason, cancelled_at: turn.at });
+  turn.emit("execution_cancelled", { reason, cancelled_at: turn.at, ...took(turn) });
 }
 
 export function timeOut(turn: ExecutionTurn): void {
@@ -60,8 +62,11 @@ export function timeOut(turn: ExecutionTurn): void {
     timeout_seconds: seconds,
     total_iterations: turn.state.iterations_begun,
     timed_out_at: turn.at,
+    ...took(turn),
   });
 }
+
+const took = ({ state, context }: ExecutionTurn) => ({ _took_ms: context.now - (state.started_at ?? context.now) });
 
 function end(turn: ExecutionTurn, status: Status, ending: Partial<Ending>, output: string | null = null): void {
   const { state } = turn;

@@ -30,6 +30,9 @@ const body = <P extends TProperties>(fields: P) => Type.Object(fields);
 /** For everything that happens within an iteration. */
 const within = <P extends TProperties>(fields: P) => Type.Object({ iteration_number: Type.Integer(), ...fields });
 
+/** From the start to the end, ms; events of earlier versions have it not. */
+const took = { _took_ms: Type.Optional(Count) };
+
 /** Every event with its further fields; `execution_id` and `agent_id` stand in each body besides. */
 export const eventFields = {
   execution_started: body({ started_at: Text }),
@@ -124,10 +127,10 @@ export const eventFields = {
   output_handler_started: body({ handler_type: Text, timestamp: Text }),
   output_handler_completed: body({ handler_type: Text, timestamp: Text, result: Text }),
   output_handler_failed: body({ handler_type: Text, timestamp: Text, error: Text }),
-  execution_completed: body({ final_output: Text, total_iterations: Count, completed_at: Text }),
-  execution_failed: body({ reason: Text, error_code: Text, total_iterations: Count, failed_at: Text }),
-  execution_cancelled: body({ reason: TextOrNull, cancelled_at: Text }),
-  execution_timed_out: body({ timeout_seconds: Count, total_iterations: Count, timed_out_at: Text }),
+  execution_completed: body({ final_output: Text, total_iterations: Count, completed_at: Text, ...took }),
+  execution_failed: body({ reason: Text, error_code: Text, total_iterations: Count, failed_at: Text, ...took }),
+  execution_cancelled: body({ reason: TextOrNull, cancelled_at: Text, ...took }),
+  execution_timed_out: body({ timeout_seconds: Count, total_iterations: Count, timed_out_at: Text, ...took }),
 };
 
 export type EventName = keyof typeof eventFields;

@@ -30,6 +30,7 @@ export interface LogPoint {
 export interface News {
   readonly kind: string;
   readonly key: string;
+  readonly tenant: string;
   readonly entries: readonly LogEntry[];
 }
 

@@ -6,18 +6,21 @@ import { integer } from "../../config/setting.ts";
 import { agents } from "../agents/feature.ts";
 import { executionTokens } from "../execution-tokens/feature.ts";
 import { defineFeature, type InternalAddress } from "../feature.ts";
+import { incidents } from "../incidents/feature.ts";
 import { tools } from "../tools/feature.ts";
 import { fsTools } from "../tools/fs/feature.ts";
 import { volumes } from "../volumes/feature.ts";
 import { openAgentFeeds } from "./agent-stream/feeds.ts";
 import { agentStreamRoutes } from "./agent-stream/routes.ts";
 import { childStartActivity } from "./children.ts";
+import { createCommitted } from "./committed.ts";
 import { openConcurrency } from "./concurrency.ts";
 import { executionFileRoutes } from "./files.ts";
 import { contextTexts } from "./iteration/context.ts";
 import { inlineRunActivity } from "./iteration/inline.ts";
 import { iterationRunActivities } from "./iteration/iteration-run.ts";
 import { modelCallActivity, toolCallActivity } from "./iteration/loop-activities.ts";
+import { createModelMetrics } from "./iteration/model-metrics.ts";
 import { validateActivity } from "./iteration/validation.ts";
 import { workspaceRemoveActivity } from "./iteration/workspace.ts";
 import { executionMetrics } from "./metrics.ts";
@@ -78,14 +81,16 @@ export const executionSettings = {
 
 export const executions = defineFeature({
   name: "executions",
-  needs: { agents, volumes, tools, fsTools, executionTokens },
+  needs: { agents, volumes, tools, fsTools, executionTokens, incidents },
   settings: executionSettings,
-  open({ settings, ...node }, { agents, volumes, tools, executionTokens }) {
+  open({ settings, ...node }, { agents, volumes, tools, executionTokens, incidents }) {
     const { sql, redisUrl, prefix, runtime, sandboxes, models, outside, streams, now, info, warn } = node;
     const records = executionRecords(sql);
     const plans = createPlans(runtime);
     const planOf = (tenant: string, key: string) => plans.of({ kind: execution.kind, key, tenant });
     const toolbox = tools.createToolbox(volumes.toolProviders(planOf));
+    const modelMetrics = createModelMetrics();
+    const committed = createCommitted({ incidents, isTool: (name) => toolbox.describe([name]).length > 0 });
     const { isVisible } = agents;
     const feeds = openAgentFeeds({ sql, redisUrl, prefix, runtime, isVisible, report: warn });
     const concurrency = openConcurrency({ redisUrl, prefix, records });
@@ -132,7 +137,7 @@ export const executions = defineFeature({
         inlineRunActivity({ ...launch, inline: createInlineSandbox({ gateway: handle }), now }),
         validateActivity(plans, runtime),
         childStartActivity({ runtime, plans, start: (id, request) => startAs(id, false, request) }),
-        modelCallActivity({ runtime, models, tools: toolbox }),
+        modelCallActivity({ runtime, models, tools: toolbox, metrics: modelMetrics }),
         toolCallActivity({ runtime, tools: toolbox }),
         outputHandleActivity({ runtime, plans, outside }),
         outputRecallActivity(runtime),
@@ -165,7 +170,10 @@ export const executions = defineFeature({
       actors: [execution],
       activities,
       projections: [executionsProjection],
-      announced: (news) => feeds.announced(news),
+      announced(news) {
+        feeds.announced(news);
+        committed.announced(news);
+      },
       sweeps: [
         () =>
           startSweeping({
@@ -180,7 +188,7 @@ export const executions = defineFeature({
             report: info,
           }),
       ],
-      metrics: executionMetrics(records, runtime),
+      metrics: [...executionMetrics(records, runtime), ...modelMetrics.metrics, ...committed.metrics],
       async close() {
         await feeds.close();
         await concurrency.close();

@@ -297,7 +297,7 @@ export class Batch {
   }
 
   private emit(actor: CachedActor, log: string, entry: Json): void {
-    const { kind, key, partition } = actor;
+    const { kind, key, tenant, partition } = actor;
     const seq = (actor.logs[log] ?? 0) + 1;
     actor.logs[log] = seq;
     const at = this.clock.now();
@@ -306,7 +306,7 @@ export class Batch {
     const name = `${kind}/${key}`;
     let news = this.news.get(name);
     if (news === undefined) {
-      news = { partition, kind, key, entries: [], ended: false };
+      news = { partition, kind, key, tenant, entries: [], ended: false };
       this.news.set(name, news);
     }
     news.entries.push({ seq, at, entry });
@@ -314,12 +314,12 @@ export class Batch {
 
   /** The actor is gone with everything it wrote, this batch's log entries included. */
   private end(actor: CachedActor): void {
-    const { kind, key, partition } = actor;
+    const { kind, key, tenant, partition } = actor;
     const name = `${kind}/${key}`;
     this.logs = this.logs.filter((row) => row.kind !== kind || row.key !== key);
     actor.logs = {};
     this.ended.set(name, { kind, key });
-    const news = this.news.get(name) ?? { partition, kind, key, entries: [], ended: true };
+    const news = this.news.get(name) ?? { partition, kind, key, tenant, entries: [], ended: true };
     news.ended = true;
     this.news.set(name, news);
   }

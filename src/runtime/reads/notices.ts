@@ -14,6 +14,7 @@ export interface TailNews {
   readonly partition: number;
   readonly kind: string;
   readonly key: string;
+  readonly tenant: string;
   readonly entries: LogEntry[];
   ended: boolean;
 }

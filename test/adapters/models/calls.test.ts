@@ -201,7 +201,14 @@ describe("time", () => {
   test("a stall leaves the next candidate its time", async () => {
     const prompt: Provider = {
       name: "p",
-      attempt: async () => ({ content: "ok", toolCalls: [], finishReason: "stop", usage: {} }),
+      attempt: async () => ({
+        content: "ok",
+        toolCalls: [],
+        finishReason: "stop",
+        truncated: false,
+        streamed: true,
+        usage: {},
+      }),
     };
     const reply = await callModel(
       aCall({ budgetMs: 100 }),
@@ -294,7 +301,11 @@ describe("selection", () => {
       llm_selection: { fallback_provider: "b", max_retries: 0 },
     });
     const models = createModels({ config, timing: quickTiming() });
-    expect(await models.generate(aCall({ alias: "smart" }))).toMatchObject({ provider: "b", attempts: 2 });
+    expect(await models.generate(aCall({ alias: "smart" }))).toMatchObject({
+      provider: "b",
+      attempts: 2,
+      insteadOf: { provider: "a", model: "a", errorClass: "provider" },
+    });
     expect((await failureOf(models, aCall({ alias: "other" }))).errorClass).toBe("model_not_found");
   });
 

@@ -57,6 +57,9 @@ describe.each(kinds)("%s", (type, wire) => {
       content: "Good morning, world. 🌍",
       toolCalls: [],
       finishReason: "stop",
+      truncated: false,
+      streamed: true,
+      insteadOf: null,
       usage: { input_tokens: 100, output_tokens: 50 },
       attempts: 1,
       costUsd: 0.2,
@@ -67,6 +70,7 @@ describe.each(kinds)("%s", (type, wire) => {
     expect(sent).toContain("8192");
     expect(sent).not.toContain("tester");
     expect(JSON.stringify(request?.headers)).toContain(key);
+    expect(request?.headers["accept-encoding"]).toBe("identity");
   });
 
   test("several tool calls in one turn come back under their dotted names", async () => {
@@ -92,6 +96,27 @@ describe.each(kinds)("%s", (type, wire) => {
     const sent = JSON.stringify(vendor.requests[0]?.body);
     expect(sent).toContain('"fs_read"');
     expect(sent).not.toContain("fs.read");
+  });
+
+  test("an answer in one piece is taken although a stream was asked for", async () => {
+    const usage = { input: 100, output: 50 };
+    vendor.push({ reply: { text: "All at once.", usage, finish: "length" }, whole: true });
+    expect(await modelsOf(type, wire).generate(aCall())).toMatchObject({
+      content: "All at once.",
+      finishReason: "length",
+      truncated: true,
+      streamed: false,
+      usage: { input_tokens: 100, output_tokens: 50 },
+      attempts: 1,
+    });
+    const toolCalls = [{ id: "c1", name: "fs_read", arguments: { path: "/a" } }];
+    vendor.push({ reply: { toolCalls }, whole: true });
+    const reply = await modelsOf(type, wire).generate(aCall({ tools }));
+    expect(reply.toolCalls).toMatchObject([{ name: "fs.read", arguments: { path: "/a" } }]);
+    expect([reply.finishReason, reply.streamed]).toEqual(["tool_calls", false]);
+    expect(vendor.requests).toHaveLength(2);
+    vendor.push({ status: 200, headers: { "content-type": "application/json" }, body: '{"error":{"message":"no"}}' });
+    expect((await failureOf(modelsOf(type, wire), aCall())).errorClass).toBe("provider");
   });
 
   test("a conversation with tool calls and results goes back whole", async () => {

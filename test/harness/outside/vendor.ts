@@ -12,8 +12,8 @@ export type { VendorReply } from "./vendor-wires.ts";
 export type Wire = keyof typeof wires;
 
 export type Behaviour =
-  /** A good reply. */
-  | { readonly reply: VendorReply; readonly firstByteAfterMs?: number }
+  /** A good reply; `whole`: in one piece, whatever was asked for. */
+  | { readonly reply: VendorReply; readonly firstByteAfterMs?: number; readonly whole?: true }
   /** An error status with the wire's own error body, unless `body` is given. */
   | {
       readonly status: number;
@@ -136,7 +136,7 @@ async function act(planned: Behaviour, request: VendorRequest, response: ServerR
   const sample = wire.frames({ text: "The beginning of an answer that goes on" }, request.body);
   if ("reply" in behaviour) {
     if (behaviour.firstByteAfterMs) await pause(behaviour.firstByteAfterMs);
-    if (!streaming) return json(response, 200, wire.whole(behaviour.reply, request.body));
+    if (!streaming || behaviour.whole) return json(response, 200, wire.whole(behaviour.reply, request.body));
     begin(response);
     await send(response, wire.frames(behaviour.reply, request.body));
     response.end();

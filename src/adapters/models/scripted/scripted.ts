@@ -21,7 +21,15 @@ export function createScripted(options: ScriptedOptions): Provider {
     async attempt(attempt) {
       const situation = situationOf(attempt);
       const found = replyFor(situation, options.rules);
-      if (!found) return { content: situation.prompt, toolCalls: [], finishReason: "stop", truncated: false, streamed: true, usage: {} };
+      if (!found)
+        return {
+          content: situation.prompt,
+          toolCalls: [],
+          finishReason: "stop",
+          truncated: false,
+          streamed: true,
+          usage: {},
+        };
       const { reply, values } = found;
       if (reply.delay_ms) await options.sleep(reply.delay_ms, attempt.signal);
       const failing = reply.error?.attempts ?? "all";

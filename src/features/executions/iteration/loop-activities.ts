@@ -20,6 +20,8 @@ import {
 } from "../../../runtime/port.ts";
 import type { Toolbox } from "../../tools/feature.ts";
 import { outcomeOf, ToolFailure, type ToolOutcome } from "../../tools/port.ts";
+import type { ModelMetrics } from "./model-metrics.ts";
+import { modelWarnings } from "./model-warnings.ts";
 
 const pageSize = 500;
 
@@ -27,9 +29,10 @@ export interface LoopOptions {
   readonly runtime: Pick<Runtime, "of">;
   readonly models: Models;
   readonly tools: Toolbox;
+  readonly metrics: Pick<ModelMetrics, "answered" | "failed">;
 }
 
-export function modelCallActivity({ runtime, models, tools }: LoopOptions): Activity {
+export function modelCallActivity({ runtime, models, tools, metrics }: LoopOptions): Activity {
   return implement(
     modelCall,
     {
@@ -51,6 +54,7 @@ export function modelCallActivity({ runtime, models, tools }: LoopOptions): Acti
           agentName: work.agent_name,
           iteration: work.iteration,
         });
+        metrics.answered(reply);
         return {
           provider: reply.provider,
           model: reply.model,
@@ -60,8 +64,10 @@ export function modelCallActivity({ runtime, models, tools }: LoopOptions): Acti
           usage: { ...reply.usage },
           cost_usd: reply.costUsd,
           prompt: newsOf(conversation),
+          warnings: modelWarnings(reply).map((warning) => ({ ...warning })),
         };
       } catch (error) {
+        metrics.failed(error);
         if (error instanceof ModelError) throw new Terminal("model_error", error.message, failureOf(error));
         throw error;
       }
@@ -88,7 +94,7 @@ function modelMessage({ role, content, tool_call_id, tool_calls }: ChatMessage):
   return { role, content };
 }
 
-export function toolCallActivity({ runtime, tools }: Omit<LoopOptions, "models">): Activity {
+export function toolCallActivity({ runtime, tools }: Pick<LoopOptions, "runtime" | "tools">): Activity {
   return implement(
     toolCall,
     {
