@@ -5,6 +5,7 @@ import { StartFailure } from "./lib/start-failure.ts";
 import { banner } from "./node/banner.ts";
 import { configNotes, configTable, loadConfig } from "./node/config.ts";
 import { startNode } from "./node/node.ts";
+import { handleStopSignals } from "./node/stop-signals.ts";
 
 const programs = `Beside it, with the same settings:
   npm run -s agent                  runs an agent and follows it
@@ -18,19 +19,17 @@ if (process.argv.includes("--help")) {
 
 try {
   const config = loadConfig(process.env);
-  const node = await startNode(config, (line) => console.log(line));
-  console.log(banner(config, node));
-
-  let asked = false;
-  const leave = () => {
-    if (asked) process.exit(130);
-    asked = true;
-    // Whatever is not done by then is taken over by other nodes, or resumed at the next start.
-    setTimeout(() => process.exit(0), config.drainSeconds * 1000);
-    void node.stop().then(() => process.exit(0));
-  };
-  process.on("SIGTERM", leave);
-  process.on("SIGINT", leave);
+  // Of a terminal that is gone nothing can be said any more.
+  for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {});
+  const starting = startNode(config, (line) => console.log(line));
+  handleStopSignals({
+    // Asked while it starts, it stops once it has: its stores would be left running otherwise.
+    stop: async () => (await starting).stop(),
+    say: (line) => console.log(line),
+    exit: (code) => process.exit(code),
+    now: Date.now,
+  });
+  console.log(banner(config, await starting));
 } catch (error) {
   console.error(error instanceof ConfigError ? error.message : `The service cannot start: ${explain(error)}`);
   process.exit(1);

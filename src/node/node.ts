@@ -16,7 +16,7 @@ export interface Node extends Pick<NodeContext, "models" | "sandboxes"> {
   readonly port: number;
   readonly internalPort: number;
   readonly egressPort: number;
-  /** Takes no more work, finishes or hands over what is under way, leaves the stores. */
+  /** Takes no more work, finishes or hands over what is under way for as long as it may, leaves the stores. */
   stop(): Promise<void>;
 }
 
@@ -74,7 +74,8 @@ export async function startNode(
       sandboxes: context.sandboxes,
       stop: () => {
         draining = true;
-        stopped ??= disposer.dispose((error) => logger.warn({ error: String(error) }, "stop"));
+        // What is not done by then is taken over by other nodes, or resumed at the next start.
+        stopped ??= disposer.dispose((error) => logger.warn({ error: String(error) }, "stop"), context.drainMs);
         return stopped;
       },
     };

@@ -32,7 +32,7 @@ export async function openStores(config: Config, disposer: Disposer, progress: (
     want: { postgres: config.databaseUrl === null, redis: config.redisUrl === null },
     log: progress,
   });
-  disposer.push(() => stores.leave());
+  disposer.push(() => stores.leave(), { always: true });
   const databaseUrl = config.databaseUrl ?? stores.databaseUrl;
   const redisUrl = config.redisUrl ?? stores.redisUrl;
   if (databaseUrl === null || redisUrl === null) throw new Error("unreachable: both stores are given or joined");

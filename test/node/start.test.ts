@@ -1,11 +1,13 @@
 /** Starting and stopping a node as a process: help, refusals, the banner, signals. */
-import { afterAll, beforeAll, expect, test } from "bun:test";
-import { chmodSync, realpathSync } from "node:fs";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { chmodSync, existsSync, readdirSync, readFileSync, realpathSync } from "node:fs";
 import { lstat } from "node:fs/promises";
 import { join } from "node:path";
 import { defineFeature } from "../../src/features/feature.ts";
 import { loadConfig } from "../../src/node/config.ts";
+import { Disposer } from "../../src/node/disposer.ts";
 import { startNode } from "../../src/node/node.ts";
+import { stopHandler } from "../../src/node/stop-signals.ts";
 import { StoreProxy } from "../faults/proxy.ts";
 import { startNodeProcess } from "../harness/node/node-process.ts";
 import { scratch } from "../harness/scratch.ts";
@@ -156,6 +158,102 @@ test("a start that fails early leaves no connection to Redis open", async () => 
   expect(during).toBeGreaterThanOrEqual(2);
   await until(() => redis.connections === 0, { what: "the connections to close" });
   redis.close();
+});
+
+describe("signals to stop", () => {
+  /** What the process does, signal by signal. */
+  function asked(stop: () => Promise<void>) {
+    const done: string[] = [];
+    let now = 0;
+    const handle = stopHandler({
+      stop: () => {
+        done.push("stop");
+        return stop();
+      },
+      say: (line) => void done.push(line),
+      exit: (code) => void done.push(`exit ${code}`),
+      now: () => now,
+    });
+    return {
+      done,
+      at(ms: number) {
+        now = ms;
+        handle();
+      },
+    };
+  }
+  const never = () => new Promise<void>(() => {});
+
+  test("within two seconds are one; a later one ends the process at once", () => {
+    const { done, at } = asked(never);
+    for (const ms of [0, 1, 1_999]) at(ms);
+    expect(done).toEqual(["stopping …", "stop"]);
+    at(2_000);
+    expect(done.at(-1)).toBe("exit 130");
+  });
+
+  test("end it with 0 once it has stopped, with 1 where it could not", async () => {
+    const fine = asked(async () => {});
+    const broken = asked(() => Promise.reject(new Error("no")));
+    for (const { at } of [fine, broken]) at(0);
+    await Bun.sleep(0);
+    expect([fine.done.at(-1), broken.done.at(-1)]).toEqual(["exit 0", "exit 1"]);
+  });
+
+  test("leave what takes too long, but never the stores", async () => {
+    const disposer = new Disposer();
+    const done: string[] = [];
+    disposer.push(async () => void done.push("stores"), { always: true });
+    disposer.push(() => done.push("skipped"));
+    disposer.push(never);
+    disposer.push(() => Promise.reject(new Error("no")));
+    disposer.push(() => done.push("first"));
+    await disposer.dispose((error) => done.push(String(error)), 1);
+    expect(done).toEqual(["first", "Error: no", "stores"]);
+  });
+});
+
+describe.each([
+  ["Ctrl-C at its terminal", (shell: Bun.Subprocess) => void shell.terminal?.write("\x03")],
+  ["the end of its terminal", (shell: Bun.Subprocess) => shell.terminal?.close()],
+])("a node of `npm start` after %s", (_, leave) => {
+  test("finishes what is under way and leaves no store running", async () => {
+    const dataDir = scratch("npm-start");
+    let output = "";
+    const shell = Bun.spawn(["npm", "start"], {
+      cwd: root,
+      env: {
+        PATH: process.env.PATH ?? "",
+        HOME: dataDir,
+        SVC_PORT: "0",
+        SVC_INTERNAL_PORT: "0",
+        SVC_EGRESS_PORT: "0",
+        SVC_DATA_DIR: dataDir,
+        SVC_LOG_LEVEL: "warn",
+      },
+      terminal: {
+        data: (_, bytes) => {
+          output += Buffer.from(bytes).toString();
+        },
+      },
+    });
+    await until(() => output.includes("svc is ready"), { what: "the banner", timeoutMs: 60_000 });
+    const stores = ["postgres.pid", "redis.pid"].map((name) =>
+      Number(readFileSync(join(dataDir, "stores", name), "utf8")),
+    );
+    const [card = ""] = readdirSync(dataDir).filter((name) => /^node-\d+\.json$/.test(name));
+    const node = Number(/\d+/.exec(card)?.[0]);
+    const alive = (pid: number) =>
+      existsSync(`/proc/${pid}/cmdline`) && readFileSync(`/proc/${pid}/cmdline`).length > 0;
+    expect([...stores, node].map(alive)).toEqual([true, true, true]);
+    leave(shell);
+    await until(() => !alive(node), { what: "the node to end", timeoutMs: 30_000 });
+    expect(stores.map(alive)).toEqual([false, false]);
+    // What a node that drained removes.
+    expect(existsSync(join(dataDir, card))).toBe(false);
+    if (!shell.terminal?.closed) expect(output).toContain("stopping …");
+    await shell.exited;
+  }, 120_000);
 });
 
 test("the banner says where it is and what to type", async () => {
