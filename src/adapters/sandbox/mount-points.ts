@@ -4,6 +4,7 @@
  * read-only inside could not get it any other way. Linux only, as is everything that mounts.
  */
 import { closeSync, constants, fchownSync, lstatSync, mkdirSync, openSync } from "node:fs";
+import { normalize, relative } from "node:path";
 import { LaunchFailure } from "./instance.ts";
 
 interface Mount {
@@ -47,6 +48,17 @@ export function prepareMountPoints(
       throw new LaunchFailure("volume_error", `The volume at ${target} cannot be mounted: ${reason}`);
     }
   }
+}
+
+/** Below the data directory only what belongs to one run or is one volume is mounted, never the folder around it. */
+const ofOneRun = /^(workspaces|volumes|hidden|commands)\/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}(\/|$)/;
+
+/**
+ * Whether a directory or file of the data directory may be seen by a run.
+ * @param path absolute, with `dataDir` written alike in both
+ */
+export function isOfOneRun(path: string, dataDir: string): boolean {
+  return normalize(path) === path && ofOneRun.test(relative(dataDir, path));
 }
 
 function mayBeMountedAt(target: string, realm: MountRealm): boolean {

@@ -241,7 +241,15 @@ describe.skipIf(!works)("bubblewrap holds", () => {
     },
   );
 
-  test("no process, environment or mount inside tells where the service lies", async () => {
+  test("a service that lies below /usr is hidden there", async () => {
+    const own = await processFixture({ own: ["/usr/share", "/usr/bin/yes", "/usr/lib/nothing-here", "/usr"] });
+    const look = "ls /usr/share; cat /usr/bin/yes; ls -d /usr/bin/env";
+    const { exit } = await runToEnd(own.sandbox, specOf(own, look));
+    expect(exit.stdout).toBe("/usr/bin/env\n");
+    await own.dispose();
+  });
+
+  test("no process and no environment inside tells where the service lies", async () => {
     const program = join(scratch("bootstrap"), "agent.sh");
     await Bun.write(
       program,

@@ -23,7 +23,7 @@ import {
   type Sandbox,
   type SandboxDescription,
 } from "../instance.ts";
-import { prepareMountPoints } from "../mount-points.ts";
+import { isOfOneRun, prepareMountPoints } from "../mount-points.ts";
 import { deliverAssignment, isAwaiting, settleDelivery, untilUnclaimed, withClaim } from "./assignment-delivery.ts";
 import { planAssignment } from "./assignment-plan.ts";
 import { labels } from "./container-options.ts";
@@ -114,7 +114,7 @@ export class DockerSandbox implements Sandbox {
     if (spec.command !== null) checkCommand(spec.command, commandEnvironment(spec));
     if (spec.image === null) throw new LaunchFailure("runtime_error", "A container needs an image");
     if (!existsSync(directory)) {
-      checkMounts(spec);
+      checkMounts(spec, this.paths.dataDir);
       if (!(await this.warm.take(spec, directory))) await makeDirectory(directory, coldRecord(spec, this.paths));
     }
     try {
@@ -304,8 +304,11 @@ function coldRecord(
 }
 
 /** @throws LaunchFailure `volume_error` for a mount that cannot be made as it is meant */
-function checkMounts({ mounts, command }: InstanceSpec): void {
+function checkMounts({ mounts, command }: InstanceSpec, dataDir: string): void {
   for (const { source, target } of mounts) {
+    if (!isOfOneRun(source, dataDir)) {
+      throw new LaunchFailure("volume_error", `What is meant for ${target} is never mounted`);
+    }
     const kind = lstatSync(source, { throwIfNoEntry: false });
     if (kind === undefined || !(kind.isDirectory() || kind.isFile())) {
       throw new LaunchFailure("volume_error", `The volume at ${target} cannot be mounted: there is nothing`);

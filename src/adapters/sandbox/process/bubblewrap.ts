@@ -226,7 +226,9 @@ export function heldBy(bubblewrap: Bubblewrap, layout: Layout, run: BubblewrapRu
 function hiddenPlaces(own: readonly string[]): string[] {
   const shared = ["/usr", ...systemDirectories, ...hostEtc];
   const real = own.flatMap((path) => (lstatSync(path, { throwIfNoEntry: false }) ? [realpathSync(path)] : []));
-  return [...new Set(real)].filter((path) => shared.some((directory) => isWithin(path, directory)));
+  return [...new Set(real)].filter((path) =>
+    shared.some((directory) => path !== directory && isWithin(path, directory)),
+  );
 }
 
 const hidden = (path: string): string[] =>

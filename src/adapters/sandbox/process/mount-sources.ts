@@ -14,7 +14,8 @@ import {
   rmSync,
   writeFileSync,
 } from "node:fs";
-import { join, relative, sep } from "node:path";
+import { join, sep } from "node:path";
+import { isOfOneRun } from "../mount-points.ts";
 import { isWithin } from "./host-program.ts";
 
 /** Numbers of the descriptors that a command begins with. */
@@ -31,9 +32,6 @@ export const descriptors = {
 
 /** `O_PATH` of open(2): names a place, reads nothing. */
 const pathOnly = 0o10000000;
-
-/** Below the data directory only what belongs to one run or is one volume can be mounted, never the folder around it. */
-const mountable = /^(workspaces|volumes|hidden|commands)\/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}(\/|$)/;
 
 /**
  * Where a source has to be, links resolved down to the data directory and none from there on.
@@ -58,7 +56,7 @@ export function openSources(paths: readonly string[], dataDir: string): number[]
       const fd = openAbove(paths.length, () => openSync(path, pathOnly | constants.O_NOFOLLOW));
       opened.push(fd);
       if (readlinkSync(`/proc/self/fd/${fd}`) !== path) throw new Error("a volume is not where it has to be");
-      const permitted = isWithin(path, data) ? mountable.test(relative(data, path)) : fstatSync(fd).isFile();
+      const permitted = isWithin(path, data) ? isOfOneRun(path, data) : fstatSync(fd).isFile();
       if (!permitted) throw new Error("this place of the host is never mounted");
     }
     return opened;
