@@ -37,7 +37,7 @@ test("a missing program is installed by the package manager, once, and said so",
   expect(told()).toHaveLength(2);
 });
 
-test("nothing is installed by others than root, or where the package manager has no such package", async () => {
+test("only root installs, and only what the package manager has", async () => {
   for (const [manager, root] of [
     ["apt-get", false],
     ["brew", true],

@@ -110,29 +110,26 @@ test("stores that cannot be had: which one, why, and which setting", async () =>
 });
 
 const bwrap = Bun.which("bwrap");
-test.skipIf(bwrap === null)(
-  "nothing that holds agents: production does not start unless SVC_SANDBOX says none",
-  async () => {
-    // The whole machine as it is, but for this one program.
-    const without = [bwrap ?? "", "--dev-bind", "/", "/", "--ro-bind", "/dev/null", realpathSync(bwrap ?? "/")];
-    const bare = { ...productionEnv(), SVC_DOCKER_SOCKET: "/nowhere.sock" };
-    expect(sentence(await main([], bare, without))).toMatch(/bubblewrap \(bwrap\) is missing.*SVC_SANDBOX=none/);
-    const wanted = { ...env(), SVC_SANDBOX: "bubblewrap", SVC_DOCKER_SOCKET: "/nowhere.sock" };
-    const hidden = [...without, "--ro-bind-try", "/dev/null", "/usr/bin/apt-get"];
-    expect(sentence(await main([], wanted, hidden))).toContain("bubblewrap (bwrap) is missing");
-    const dataDir = bare.SVC_DATA_DIR;
-    chmodSync(dataDir, 0o755);
-    const trusting = { ...bare, SVC_SANDBOX: "none", SVC_LOG_LEVEL: "warn" };
-    const node = await startNodeProcess(stores, { dataDir, env: trusting });
-    expect((await node.call("GET", "/health/ready")).body.warnings).toContainEqual({
-      code: "unsandboxed",
-      message: "process: The agent runs without a sandbox on this node",
-    });
-    expect(node.output).toContain("agents run WITHOUT a sandbox");
-    expect((await lstat(node.dataDir)).mode & 0o777).toBe(0o700);
-    await node.dispose();
-  },
-);
+test.skipIf(bwrap === null)("production without anything that holds agents starts only if told so", async () => {
+  // The whole machine as it is, but for this one program.
+  const without = [bwrap ?? "", "--dev-bind", "/", "/", "--ro-bind", "/dev/null", realpathSync(bwrap ?? "/")];
+  const bare = { ...productionEnv(), SVC_DOCKER_SOCKET: "/nowhere.sock" };
+  expect(sentence(await main([], bare, without))).toMatch(/bubblewrap \(bwrap\) is missing.*SVC_SANDBOX=none/);
+  const wanted = { ...env(), SVC_SANDBOX: "bubblewrap", SVC_DOCKER_SOCKET: "/nowhere.sock" };
+  const hidden = [...without, "--ro-bind-try", "/dev/null", "/usr/bin/apt-get"];
+  expect(sentence(await main([], wanted, hidden))).toContain("bubblewrap (bwrap) is missing");
+  const dataDir = bare.SVC_DATA_DIR;
+  chmodSync(dataDir, 0o755);
+  const trusting = { ...bare, SVC_SANDBOX: "none", SVC_LOG_LEVEL: "warn" };
+  const node = await startNodeProcess(stores, { dataDir, env: trusting });
+  expect((await node.call("GET", "/health/ready")).body.warnings).toContainEqual({
+    code: "unsandboxed",
+    message: "process: The agent runs without a sandbox on this node",
+  });
+  expect(node.output).toContain("agents run WITHOUT a sandbox");
+  expect((await lstat(node.dataDir)).mode & 0o777).toBe(0o700);
+  await node.dispose();
+});
 
 /** A port that nothing on this host listens on. */
 async function closedPort(): Promise<number> {

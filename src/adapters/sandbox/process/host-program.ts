@@ -52,7 +52,7 @@ export function hostProgram(path: string, { allowed, own }: HostProgramRules): H
 }
 
 /** Whether a path is one of the given ones or lies below one, links resolved. */
-export function isWithinAny(path: string, directories: readonly string[]): boolean {
+function isWithinAny(path: string, directories: readonly string[]): boolean {
   return directories.some(
     (directory) => isWithin(path, directory) || (existsSync(directory) && isWithin(path, realpathSync(directory))),
   );

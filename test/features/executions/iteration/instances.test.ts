@@ -76,7 +76,7 @@ describe("bootstrap_path", () => {
     expect(record.output).toBe(`${record.id}|Say who you are.|/workspace`);
   });
 
-  test("bootstrap_path mounts nothing but a program: no directory, link, file of the service", async () => {
+  test("bootstrap_path takes a plain program: no directory, link or closed file", async () => {
     const folder = scratch("bootstrap");
     writeFileSync(join(folder, "closed.sh"), "true\n", { mode: 0o600 });
     symlinkSync("closed.sh", join(folder, "link.sh"));
