@@ -95,6 +95,8 @@ export const ChildEnd = Type.Object({
   /** Of a completed one. */
   output: Nullable(Text),
   error_code: Nullable(Text),
+  /** Why it did not complete, for people; absent from what earlier versions told. */
+  reason: Type.Optional(Nullable(Text)),
 });
 export type ChildEnd = Static<typeof ChildEnd>;
 

@@ -102,6 +102,7 @@ function tellParent(turn: ExecutionTurn, status: Status, output: string | null):
     status,
     output,
     error_code: ending?.error_code ?? null,
+    reason: ending?.error ?? ending?.reason ?? null,
   };
   // A workflow that started it is its parent; what it starts itself belongs to no workflow.
   const kind = header.workflow_execution_id === parent ? workflowRunKind : executionProtocol.kind;

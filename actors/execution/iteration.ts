@@ -7,6 +7,7 @@
  *      │  lost (twice at most)│                                                 ▼
  *      └──────────────────────┴──── fault ─────────────────▶ next iteration, or the execution fails
  */
+import { lastLines } from "../kernel/text.ts";
 import type { InstanceEnd, InstanceEnded, Validated } from "./activities.ts";
 import type { Ended } from "./children.ts";
 import { fail, isPastDeadline, shortened, timeOut } from "./ending.ts";
@@ -136,9 +137,11 @@ function exitFault(ended: InstanceEnd, iteration: Iteration, rules: readonly Rul
     const details = { exit_code: exitCode, error_class: spoiled.error_class };
     return { code: "llm_error", message: spoiled.message, details, fatal, ...seen };
   }
+  // The bootstrap's own words are the next best.
+  const words = lastLines(agentStderr(stderr)) || lastLines(stderr);
   return {
     code: "nonzero_exit",
-    message: `The agent exited with code ${exitCode}`,
+    message: `The agent exited with code ${exitCode}${words === "" ? "" : `:\n${words}`}`,
     details: { exit_code: exitCode },
     ...seen,
   };

@@ -34,3 +34,15 @@ export function withoutFence(text: string): string {
   if (!isFenced || fenced.slice(3, lineEnd).includes("`")) return text;
   return fenced.slice(lineEnd + 1, -3).replace(/\n$/, "");
 }
+
+/** The last lines of an output for a sentence about its end: at most ten, and at most `characters` of them; "" for none. */
+export function lastLines(text: string, characters = 1000): string {
+  const lines = text.slice(-characters).trimEnd().split("\n");
+  // The first one may be the rest of a line.
+  if (text.length > characters && lines.length > 1) lines.shift();
+  return lines
+    .slice(-10)
+    .join("\n")
+    .replace(/^[\uDC00-\uDFFF]/, "")
+    .trim();
+}

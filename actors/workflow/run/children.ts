@@ -94,6 +94,7 @@ export function onChildStarted(run: RunTurn, children: readonly AgentChild[], ou
     status: "failed",
     output: null,
     error: outcome.code,
+    cause: outcome.message,
   };
   return { children: children.filter((one) => one !== child), ended: { child, end } };
 }
@@ -102,9 +103,9 @@ export function onChildStarted(run: RunTurn, children: readonly AgentChild[], ou
 export function onChildEnded(children: readonly AgentChild[], news: ChildEnd): ChildUpdate {
   const child = children.find(({ id }) => id === news.child_execution_id);
   if (child === undefined) return { children: [...children], ended: null };
-  const { agent_id, status, output, error_code } = news;
+  const { agent_id, status, output, error_code, reason = null } = news;
   const error = status === "completed" ? null : (error_code ?? `execution_${status}`);
-  const end: AgentEnd = { agent: child.agent, agent_id, execution_id: child.id, status, output, error };
+  const end: AgentEnd = { agent: child.agent, agent_id, execution_id: child.id, status, output, error, cause: reason };
   return { children: children.filter((one) => one !== child), ended: { child, end } };
 }
 

@@ -17,7 +17,7 @@ import type { RunTurn } from "./turn.ts";
 export function complete(run: RunTurn, result: StateResult): void {
   const output = finalOutputOf(run);
   if (output === undefined) return;
-  end(run, "completed", { final_output: output, summary: summaryOf(result) });
+  end(run, "completed", { final_output: output, summary: summaryOf(run, result) });
   run.emit("WorkflowExecutionCompleted", {
     message: "The run completed",
     details: {
@@ -38,7 +38,8 @@ export function fail(run: RunTurn, code: string, reason: string): void {
 }
 
 export function cancel(run: RunTurn, reason: string | null): void {
-  end(run, "cancelled", { reason, summary: reason === null ? null : shortened(reason) });
+  const told = reason === null ? "The run was cancelled" : `The run was cancelled: ${reason}`;
+  end(run, "cancelled", { reason, summary: shortened(told) });
   run.emit("WorkflowExecutionCancelled", {
     message: "The run was cancelled",
     details: { reason, cancelled_at: run.at },
@@ -102,10 +103,20 @@ function artifactsOf(run: RunTurn): Json {
     .map(({ name, volume_id }) => ({ type: "volume", name, volume_id }));
 }
 
-function summaryOf(result: StateResult): string | null {
-  const told = [result.output, result.stdout, result.response].find((one) => typeof one === "string" && one !== "");
-  return typeof told === "string" ? shortened(told.trim()) : null;
+/** A sentence for people: what the last state says, or that the run came to its end where it says nothing. */
+function summaryOf(run: RunTurn, result: StateResult): string {
+  const told = [result.output, result.stdout, result.response].find(
+    (one) => typeof one === "string" && one.trim() !== "",
+  );
+  if (typeof told === "string") return shortened(told.trim());
+  const { current_state, transition_count } = run.state;
+  return `The run completed in ${current_state ?? "its last state"}, its ${transition_count}${ordinal(transition_count)} state`;
 }
+
+const ordinal = (count: number): string => {
+  const teen = count % 100 >= 11 && count % 100 <= 13;
+  return teen ? "th" : (["th", "st", "nd", "rd"][count % 10] ?? "th");
+};
 
 /** What was mounted is let go; what was made for this run alone is removed. */
 function releaseVolumes(run: RunTurn): void {

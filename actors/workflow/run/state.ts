@@ -77,7 +77,10 @@ export const AgentEnd = Type.Object({
   execution_id: Nullable(Text),
   status: Text,
   output: Nullable(Text),
+  /** A code. */
   error: Nullable(Text),
+  /** What its execution or the refusal of its start says of it; absent from what earlier versions stored. */
+  cause: Type.Optional(Nullable(Text)),
 });
 export type AgentEnd = Static<typeof AgentEnd>;
 

@@ -110,6 +110,16 @@ describe("one-shot", () => {
   });
 });
 
+test("a failed agent says its exit code and the last lines of its standard error", () => {
+  const failed = (stderr: string) => new Story().start().launch().exit("", 3, { stderr }).record();
+  const said = failed("Traceback\n  line 7\nValueError: no lane\n[BOOTSTRAP ERROR] gave up\n");
+  const error = "The agent exited with code 3:\nTraceback\n  line 7\nValueError: no lane";
+  expect(said).toMatchObject({ error_code: "nonzero_exit", error, summary: error });
+  expect(said.iterations[0]?.error?.message).toBe(error);
+  expect(failed("[BOOTSTRAP ERROR] refused: 401\n").error).toEndWith("refused: 401");
+  expect(failed("").error).toBe("The agent exited with code 3");
+});
+
 describe("iterative", () => {
   test("rejected, refined, accepted", () => {
     const story = new Story({ header: iterative(3), plan: { validators: [lanes] } }).start().launch();

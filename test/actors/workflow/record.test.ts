@@ -49,7 +49,7 @@ test("every key is always there, and rows leave the bulky ones out", () => {
   check();
   expect(runElement(subject, story.state)).toMatchObject({
     status: "cancelled",
-    summary: "enough of it",
+    summary: "The run was cancelled: enough of it",
     error: null,
     error_code: null,
   });
@@ -93,6 +93,7 @@ test("live and ended runs, as clients see them", () => {
     status: "failed",
     error_code: "approval_rejected",
     final_output: null,
+    error: expect.stringContaining("ASK was rejected"),
     summary: runRecord(subject, refused.state).error,
   });
 });

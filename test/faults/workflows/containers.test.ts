@@ -89,7 +89,7 @@ if (pod !== null) {
 
     test("one that is gone was interrupted, and is not run again", async () => {
       const { state_outputs } = await at.ended(run("box-lost"));
-      expect(state_outputs.WORK).toMatchObject({ status: "failed", error: "interrupted", attempts: 1 });
+      expect(state_outputs.WORK).toMatchObject({ status: "failed", error_code: "interrupted", attempts: 1 });
       expect(await marksOf(at, run("box-lost"))).toEqual(["box"]);
       expect(count(await expectOnce(at, run("box-lost")), "ContainerRunFailed")).toBe(1);
     });
@@ -114,7 +114,7 @@ if (pod !== null) {
 
     test("several that are gone were interrupted, each of them once", async () => {
       const { state_outputs } = await at.ended(run("steps-lost"));
-      const lost = { status: "failed", error: "interrupted" };
+      const lost = { status: "failed", error_code: "interrupted" };
       expect(state_outputs.WORK).toMatchObject({
         overall_success: true,
         succeeded: 0,

@@ -136,7 +136,10 @@ test("a command is followed to its end", async () => {
 test("a command whose sandbox died as well was interrupted, and is not run again", async () => {
   expect(await at.ended(run("lost"))).toMatchObject({
     status: "completed",
-    state_outputs: { WORK: { status: "failed", error: "interrupted", timed_out: false }, SHOW: { stdout: "lost\n" } },
+    state_outputs: {
+      WORK: { status: "failed", error_code: "interrupted", timed_out: false },
+      SHOW: { stdout: "lost\n" },
+    },
   });
   await expectOnce(at, run("lost"));
 });

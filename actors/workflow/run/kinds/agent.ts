@@ -19,6 +19,7 @@ import { settle } from "../settling.ts";
 import type { AgentEnd, JudgeResult, WorkOf } from "../state.ts";
 import type { RunTurn } from "../turn.ts";
 import { outputValue, ownScore, refinedInput } from "./agent-result.ts";
+import { agentFailure } from "./failure.ts";
 import {
   beginHandling,
   type Handled,
@@ -123,7 +124,10 @@ function preValidated(run: RunTurn, end: AgentEnd): void {
   const score = judgeResult(end, 1)?.score ?? 0;
   change(run, { pre_validation_score: score });
   if (score >= state.judge_threshold) iterate(run, state);
-  else settle(run, resultOf(run, { status: "failed", error: "pre_validation_failed" }));
+  else {
+    const message = `The input of ${run.current.name} scored ${score}, below ${state.judge_threshold}`;
+    settle(run, resultOf(run, { status: "failed", error: "pre_validation_failed", message }));
+  }
 }
 
 /** The next run of the agent. */
@@ -157,7 +161,7 @@ function iterated(run: RunTurn, end: AgentEnd): void {
   noteIteration(run, end);
   if (end.status !== "completed") {
     const late = end.status === "timed_out" ? { timed_out: true } : {};
-    settle(run, resultOf(run, { status: "failed", error: end.error ?? end.status, ...late }));
+    settle(run, resultOf(run, { status: "failed", ...agentFailure(run.current.name, end), ...late }));
     return;
   }
   const output = outputValue(end.output ?? "");
@@ -173,7 +177,10 @@ function iterated(run: RunTurn, end: AgentEnd): void {
   });
 }
 
-function noteIteration(run: RunTurn, { status, output, error }: Pick<AgentEnd, "status" | "output" | "error">): void {
+function noteIteration(
+  run: RunTurn,
+  { status, output, error, cause = null }: Pick<AgentEnd, "status" | "output" | "error" | "cause">,
+): void {
   const { iteration } = workOf(run);
   const common = { state_name: run.current.name, iteration_number: iteration };
   if (status === "completed") {
@@ -189,7 +196,7 @@ function noteIteration(run: RunTurn, { status, output, error }: Pick<AgentEnd, "
     return;
   }
   run.emit("WorkflowIterationFailed", {
-    message: `${run.current.name}: iteration ${iteration} failed: ${error ?? status}`,
+    message: `${run.current.name}: iteration ${iteration} failed: ${[error ?? status, cause].filter(Boolean).join(": ")}`,
     ...common,
     details: { iteration_number: iteration, error: error ?? status, failed_at: run.at },
   });
@@ -209,7 +216,11 @@ function judged(run: RunTurn, index: number, end: AgentEnd): void {
   const output = outputValue(ended?.output ?? "");
   if (score >= state.judge_threshold) conclude(run, state, output, score);
   else if (iteration < state.max_iterations) refine(run, state, score, results);
-  else settle(run, resultOf(run, { status: "failed", output, score, error: "judge_threshold_not_met" }));
+  else {
+    const { name } = run.current;
+    const message = `The output of ${name} scored ${score}, below ${state.judge_threshold}, in ${iteration} iterations`;
+    settle(run, resultOf(run, { status: "failed", output, score, error: "judge_threshold_not_met", message }));
+  }
 }
 
 /** Not good enough: the agent is run again, with what its judges said. */

@@ -4,6 +4,7 @@ import { isObject, type Json } from "../../../kernel/json.ts";
 import type { CommandEnd, CommandEnded } from "../activities.ts";
 import { jsonBytes, maxResultBytes } from "../blackboard/size.ts";
 import type { StateResult } from "../kind.ts";
+import { commandFailure } from "./failure.ts";
 
 /**
  * How a command ended; one that a fault of the service kept from ending has failed. Of what it wrote the end is kept,
@@ -51,32 +52,36 @@ function lastOf(text: string, bytes: number): string {
 
 type Fields = { readonly [member: string]: Json };
 
-/** Of System: its members stand once more under `output`. */
-export function systemResult(end: CommandEnd): StateResult {
-  return mirrored(end, shownOf(end));
+/** Of System: its members stand once more under `output`. @param state its name */
+export function systemResult(state: string, end: CommandEnd): StateResult {
+  return mirrored(`The command of ${state}`, end, shownOf(end));
 }
 
 /** Of ContainerRun: as System's, with its attempts. */
-export function containerResult(end: CommandEnd): StateResult {
-  return mirrored(end, { ...shownOf(end), attempts: end.attempts });
+export function containerResult(state: string, end: CommandEnd): StateResult {
+  return mirrored(`The container of ${state}`, end, { ...shownOf(end), attempts: end.attempts });
 }
 
 /** Of one step of ParallelContainerRun, for `results`. */
-export function stepResult(name: string, end: CommandEnd): StateResult {
-  return { name, status: end.status, ...shownOf(end), ...notesOf(end) };
+export function stepResult(state: string, name: string, end: CommandEnd): StateResult {
+  return { name, status: end.status, ...shownOf(end), ...notesOf(`The container ${name} of ${state}`, end) };
 }
 
 function shownOf({ exit_code, stdout, stderr, duration_ms, timed_out, truncated }: CommandEnd): Fields {
   return { exit_code, stdout, stderr, duration_ms, timed_out, truncated };
 }
 
-function mirrored(end: CommandEnd, shown: Fields): StateResult {
-  return { status: end.status, ...shown, ...notesOf(end), output: { status: end.status, ...shown } };
+function mirrored(what: string, end: CommandEnd, shown: Fields): StateResult {
+  return { status: end.status, ...shown, ...notesOf(what, end), output: { status: end.status, ...shown } };
 }
 
-/** Only what there is to say: why it failed beside its exit code, and what was not done as asked. */
-function notesOf({ error, warnings }: CommandEnd): Fields {
-  return { ...(error === null ? {} : { error }), ...(warnings.length === 0 ? {} : { warnings }) };
+/** Only what there is to say: why it failed, and what was not done as asked. */
+function notesOf(what: string, end: CommandEnd): Fields {
+  const { status, warnings } = end;
+  return {
+    ...(status === "success" ? {} : { ...commandFailure(what, end) }),
+    ...(warnings.length === 0 ? {} : { warnings }),
+  };
 }
 
 /** A ContainerRun's result whose standard output an output handler has replaced. */

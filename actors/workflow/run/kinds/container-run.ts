@@ -52,7 +52,7 @@ export const containerRunKind: KindOfState<"ContainerRun"> = {
   commandEnded(run, outcome) {
     const state = stateOf(run);
     const end = endOf(outcome);
-    const result = containerResult(end);
+    const result = containerResult(run.current.name, end);
     noteEnded(run, stepOf(run, state), end);
     // What failed has no output worth handling.
     if (state.output_handler === null || end.status === "failed") return settle(run, result);

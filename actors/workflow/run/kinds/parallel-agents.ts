@@ -57,7 +57,13 @@ export const parallelAgentsKind: KindOfState<"ParallelAgents"> = {
     const late = { status: "failed", error: "state_timeout", timed_out: true } as const;
     if (result !== null) return { ...result, ...late };
     const known = ends.map((end, index) => end ?? lost(run, state, index, children));
-    const { consensus, agents, individual_results } = parallelResult(state.consensus, known, [], false);
+    const { consensus, agents, individual_results } = parallelResult(
+      run.current.name,
+      state.consensus,
+      known,
+      [],
+      false,
+    );
     return {
       consensus: consensus ?? null,
       agents: agents ?? null,
@@ -157,7 +163,7 @@ function conclude(run: RunTurn, state: ParallelState, ends: readonly AgentEnd[])
   const judged = judges.length > 0;
   const names = judged ? judges.map(({ agent }) => agent) : ends.map(({ agent }) => agent);
   const without = names.filter((_, at) => verdicts[at] == null);
-  const result = parallelResult(state.consensus, ends, verdicts, judged, without);
+  const result = parallelResult(run.current.name, state.consensus, ends, verdicts, judged, without);
   const { output_handler: handler } = state;
   if (handler === null || result.status === "failed") {
     settle(run, result);

@@ -59,7 +59,7 @@ export const parallelContainerRunKind: KindOfState<"ParallelContainerRun"> = {
     const steps = stepsOf(run).map((step) => {
       if (step.activity !== outcome.id) return step;
       noteEnded(run, step.name, end);
-      return { ...step, result: stepResult(step.name, end) };
+      return { ...step, result: stepResult(run.current.name, step.name, end) };
     });
     run.work({ of: "commands", steps });
     const results = steps.map(({ result }) => result as StateResult | null);
@@ -89,8 +89,17 @@ export function resultOf(
         { exit_code, stdout, stderr, duration_ms },
       ]),
     ),
-    ...(overall_success ? {} : { error: "steps_failed" }),
+    ...(overall_success ? {} : { error: "steps_failed", message: failedSteps(results) }),
   };
+}
+
+/** Most of a step's own words; the whole of them is in its result. */
+const maxWordsPerStep = 500;
+
+function failedSteps(results: readonly StateResult[]): string {
+  const failed = results.filter(({ status }) => status !== "success");
+  const words = failed.map(({ name, error }) => String(error ?? `${name} failed`).slice(0, maxWordsPerStep));
+  return [`${failed.length} of ${results.length} steps failed`, ...words].join("\n");
 }
 
 function isEnough(completion: ParallelContainerRunState["completion"], succeeded: number, failed: number): boolean {

@@ -6,6 +6,7 @@ import type { Consensus } from "../../definition.ts";
 import type { StateResult } from "../kind.ts";
 import type { AgentEnd, JudgeResult } from "../state.ts";
 import { outputValue } from "./agent-result.ts";
+import { agentFailure } from "./failure.ts";
 import { reasoningOf, resultsOf } from "./judging.ts";
 
 const maxReasoningBytes = 16_384;
@@ -19,11 +20,13 @@ export function joinedOutputs(ends: readonly AgentEnd[]): string {
 }
 
 /**
+ * @param state    its name
  * @param verdicts as `judgeResult` gave them, by position
  * @param judged   whether judges gave them; otherwise they are the agents' own
  * @param without  the agents that should have given a verdict, and gave none
  */
 export function parallelResult(
+  state: string,
   rule: Consensus,
   ends: readonly AgentEnd[],
   verdicts: readonly (JudgeResult | null)[],
@@ -31,17 +34,17 @@ export function parallelResult(
   without: readonly string[] = [],
 ): StateResult {
   const results = resultsOf(verdicts);
-  const agents = ends.map(({ agent, execution_id, status, output, error }) => ({
-    agent,
-    execution_id,
-    status,
-    output: output === null ? null : outputValue(output),
-    ...(error === null ? {} : { error }),
+  const agents = ends.map((end) => ({
+    agent: end.agent,
+    execution_id: end.execution_id,
+    status: end.status,
+    output: end.output === null ? null : outputValue(end.output),
+    ...(end.error === null ? {} : agentFailure(state, end)),
   }));
   const failure = failureOf(rule, ends, results, judged);
   return {
     status: failure === null ? "completed" : "failed",
-    ...(failure === null ? {} : { error: failure }),
+    ...(failure === null ? {} : { error: failure, message: told(failure, state, rule, ends, results) }),
     consensus: {
       ...(failure === null && results.length > 0 ? agreement(rule, results) : {}),
       strategy: rule.strategy,
@@ -57,13 +60,28 @@ export function parallelResult(
   };
 }
 
+/** The same in words for people. */
+function told(
+  failure: Shortfall,
+  state: string,
+  { min_judges_required: required }: Consensus,
+  ends: readonly AgentEnd[],
+  results: readonly JudgeResult[],
+): string {
+  if (failure === "insufficient_judges") return `${state} got ${results.length} verdicts, of ${required} that it needs`;
+  const failures = ends.map((end) => agentFailure(state, end).error);
+  return trimText(`No agent of ${state} completed:\n${failures.join("\n")}`, maxReasoningBytes);
+}
+
+type Shortfall = "all_agents_failed" | "insufficient_judges";
+
 /** Why the state fails; null: it does not. Without judges and without verdicts the agents decide. */
 function failureOf(
   { min_judges_required }: Consensus,
   ends: readonly AgentEnd[],
   results: readonly JudgeResult[],
   judged: boolean,
-): string | null {
+): Shortfall | null {
   if (!ends.some(({ status }) => status === "completed")) return "all_agents_failed";
   const own = results.length === 0 && !judged;
   return !own && results.length < min_judges_required ? "insufficient_judges" : null;

@@ -21,7 +21,7 @@ export const systemKind: KindOfState<"System"> = {
   enter(run, state) {
     const { command } = state;
     const exact = command.form === "text" ? command.text.trim() : null;
-    if (exact === "noop") return immediately(run, withoutProcess());
+    if (exact === "noop") return immediately(run, withoutProcess(run));
     if (exact === "update_blackboard") return immediately(run, updateBlackboard(run, state));
     const instance = run.context.newId();
     run.perform(commandRun, systemCommand(run, state, instance), { id: commandId(instance), then: "command_ended" });
@@ -36,13 +36,13 @@ export const systemKind: KindOfState<"System"> = {
   overdue: overdueCommand,
 
   commandEnded(run, outcome) {
-    settle(run, systemResult(endOf(outcome)));
+    settle(run, systemResult(run.current.name, endOf(outcome)));
   },
 };
 
 /** The result of a command that was given up because its state took too long. */
-export function overdueCommand(): StateResult {
-  return systemResult({
+export function overdueCommand(run: RunTurn): StateResult {
+  return systemResult(run.current.name, {
     status: "failed",
     exit_code: -1,
     stdout: "",
@@ -56,8 +56,8 @@ export function overdueCommand(): StateResult {
   });
 }
 
-function withoutProcess(): StateResult {
-  return systemResult({
+function withoutProcess(run: RunTurn): StateResult {
+  return systemResult(run.current.name, {
     status: "success",
     exit_code: 0,
     stdout: "",

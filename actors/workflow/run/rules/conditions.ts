@@ -136,10 +136,13 @@ export function outcomeWithoutMatch(
 
 function failureOf(result: StateResult): Outcome {
   const error = typeof result.error === "string" && result.error.trim() !== "" ? result.error : errorOf(result);
-  const code = /^[a-z][a-z0-9_]{0,63}$/.test(error) ? error : "state_failed";
+  const code = [result.error_code, error].find(isCode) ?? "state_failed";
   const message = typeof result.message === "string" && result.message.trim() !== "" ? result.message : error;
   return { status: "failed", code, reason: message };
 }
+
+const isCode = (value: Json | undefined): value is string =>
+  typeof value === "string" && /^[a-z][a-z0-9_]{0,63}$/.test(value);
 
 /** Of a result that names none. Silence is never called a refusal. */
 function errorOf(result: StateResult): string {

@@ -1,5 +1,6 @@
 /** Where a run goes after a state: the rule that takes the result, or what the result means without one (docs/reference/workflows.md). */
 import { shortened } from "../../../execution/ending.ts";
+import type { Json } from "../../../kernel/json.ts";
 import type { Transition } from "../../definition.ts";
 import { variablesOf } from "../blackboard/variables.ts";
 import type { StateResult } from "../kind.ts";
@@ -28,5 +29,31 @@ export function decisionOf(run: RunTurn, result: StateResult): NextStep {
   if (transition !== null) return { next: "state", transition, faults };
   const end = outcomeWithoutMatch(state, result);
   if (end.status === "completed") return { next: "end", faults };
-  return { next: "failure", code: end.code, reason: end.reason, faults };
+  const { code, reason } = end;
+  return {
+    next: "failure",
+    code,
+    reason: reason === code ? sentenceOf(run.current.name, code, result) : reason,
+    faults,
+  };
 }
+
+/** What a failure means that its result tells by a code alone. */
+function sentenceOf(state: string, code: string, { rejected_by, feedback }: StateResult): string {
+  switch (code) {
+    case "approval_rejected": {
+      const by = isText(rejected_by) ? ` by ${rejected_by}` : "";
+      return `${state} was rejected${by}${isText(feedback) ? `: ${feedback}` : ""}`;
+    }
+    case "human_input_timeout":
+      return `Nobody decided ${state} in time`;
+    case "state_timeout":
+      return `${state} took longer than its timeout`;
+    case "state_failed":
+      return `${state} failed`;
+    default:
+      return `${state} failed: ${code}`;
+  }
+}
+
+const isText = (value: Json | undefined): value is string => typeof value === "string" && value.trim() !== "";

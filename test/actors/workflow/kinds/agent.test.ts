@@ -111,7 +111,7 @@ describe("failures are results", () => {
     "a start refused with %s",
     (code) => {
       const cast = Cast.of(state(critic)).refused(code);
-      const facts = { status: "failed", error: code, output: null, iterations: 1, execution_id: null };
+      const facts = { status: "failed", error_code: code, output: null, iterations: 1, execution_id: null };
       expect(cast.result).toMatchObject(facts);
       expect(cast.way).toEqual(["WORK", "SORRY"]);
       expect(cast.event("WorkflowIterationFailed").details).toMatchObject({ iteration_number: 1, error: code });
@@ -121,17 +121,27 @@ describe("failures are results", () => {
   );
 
   test.each([
-    [{ status: "failed", error_code: "llm_error" }, { error: "llm_error" }],
-    [{ status: "cancelled" }, { error: "execution_cancelled" }],
+    [{ status: "failed", error_code: "llm_error" }, { error_code: "llm_error" }],
+    [{ status: "cancelled" }, { error_code: "execution_cancelled" }],
     [
       { status: "timed_out", error_code: "execution_timeout" },
-      { error: "execution_timeout", timed_out: true },
+      { error_code: "execution_timeout", timed_out: true },
     ],
   ])("an execution that ends as %j", (how, expected) => {
     const cast = Cast.of(state());
     cast.begun(cast.only).ends(cast.only, how);
     expect(cast.result).toMatchObject({ status: "failed", ...expected });
     expect("timed_out" in cast.result).toBe("timed_out" in expected);
+  });
+
+  test("say which execution failed, with what code, and why; so does the run", () => {
+    const cast = Cast.of(agent(ways(["on_success", "DONE"])));
+    const { child_execution_id: id } = cast.only;
+    cast.begun(cast.only).ends(cast.only, { status: "failed", error_code: "llm_error", reason: "401: no such key" });
+    const error = `The agent writer of WORK failed in execution ${id}: llm_error: 401: no such key`;
+    expect(cast.result).toMatchObject({ status: "failed", execution_id: id, error_code: "llm_error", error });
+    expect(cast.state.ending).toMatchObject({ error_code: "llm_error", error, summary: error });
+    expect(cast.event("WorkflowIterationFailed").message).toContain("llm_error: 401: no such key");
   });
 
   test("without a rule the run fails with the agent's error", () => {
@@ -264,6 +274,7 @@ describe("pre-execution validator", () => {
     expect(cast.result).toEqual({
       status: "failed",
       error: "pre_validation_failed",
+      message: `The input of WORK scored ${score}, below 0.5`,
       output: null,
       iterations: 0,
       execution_id: null,

@@ -138,7 +138,7 @@ describe("a System state", () => {
       timed_out: true,
       error: "timed_out",
     });
-    expect(late.result).toMatchObject({ status: "failed", exit_code: -1, timed_out: true, error: "timed_out" });
+    expect(late.result).toMatchObject({ status: "failed", exit_code: -1, timed_out: true, error_code: "timed_out" });
     expect(late.way).toEqual(["WORK", "SORRY"]);
   });
 
@@ -153,7 +153,28 @@ describe("a System state", () => {
   test("fails when the service could not run it", () => {
     const cast = Cast.of(system("date", followed));
     cast.sim.fail(`command:${commandOf(cast).instance_id}`, "queue_timeout", "No slot came free");
-    expect(cast.settle().result).toMatchObject({ status: "failed", exit_code: null, error: "queue_timeout" });
+    expect(cast.settle().result).toMatchObject({
+      status: "failed",
+      exit_code: null,
+      error: "The command of WORK did not come to an end (queue_timeout: No slot came free)",
+      error_code: "queue_timeout",
+    });
+  });
+
+  test("that failed says its state, its exit code and the last lines of stderr; so does the run", () => {
+    const noise = Array.from({ length: 500 }, (_, line) => `line ${line}`).join("\n");
+    const cast = ends(Cast.of(system("make", ways(["on_success", "DONE"]))), {
+      status: "failed",
+      exit_code: 2,
+      stderr: `${noise}\nmake: *** no rule for all\n`,
+    });
+    const { error } = cast.result;
+    expect(error).toStartWith("The command of WORK exited with code 2:\n");
+    expect(error).toEndWith("\nline 499\nmake: *** no rule for all");
+    expect(String(error).length).toBeLessThan(1200);
+    expect(cast.result).toMatchObject({ error_code: "command_failed" });
+    expect(cast.state.ending).toMatchObject({ error, error_code: "command_failed" });
+    expect(cast.state.ending?.summary).toStartWith("The command of WORK exited with code 2");
   });
 
   test("gives its command up when the run is cancelled, and hears no more of it", () => {
@@ -335,7 +356,7 @@ describe("a ContainerRun state", () => {
 
   test("that never ran has failed", () => {
     const cast = ends(Cast.of(container()), { status: "failed", exit_code: null, error: "runtime_unavailable" });
-    expect(cast.result).toMatchObject({ status: "failed", error: "runtime_unavailable" });
+    expect(cast.result).toMatchObject({ status: "failed", error_code: "runtime_unavailable" });
     expect(cast.event("ContainerRunFailed").details).toEqual({
       state_name: "WORK",
       step: "build",

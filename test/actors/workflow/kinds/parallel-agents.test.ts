@@ -225,7 +225,7 @@ describe("judges without a verdict, and failed ones", () => {
     cast.refused("agent_not_found", a).says(says(0.9), b);
     expect(cast.result).toMatchObject({
       status: "completed",
-      agents: [{ agent: "a", status: "failed", output: null, error: "agent_not_found" }, { status: "completed" }],
+      agents: [{ agent: "a", status: "failed", output: null, error_code: "agent_not_found" }, { status: "completed" }],
     });
     expect(consensusIn(cast).metadata).toMatchObject({ agents_without_verdict: ["a"] });
   });
@@ -247,6 +247,7 @@ describe("judges without a verdict, and failed ones", () => {
     const cast = Cast.of(parallel([1, 1]));
     for (const child of cast.open) cast.refused("agent_paused", child);
     expect(cast.result).toMatchObject({ status: "failed", error: "all_agents_failed" });
+    expect(cast.result.message).toStartWith("No agent of WORK completed:\nThe agent a of WORK ");
     expect(cast.way).toEqual(["WORK", "SORRY"]);
   });
 
@@ -292,6 +293,7 @@ describe("judges_for_parallel", () => {
   test("nothing is judged when every agent failed", () => {
     const cast = Cast.of(parallel([1], {}, judged)).refused("agent_paused");
     expect(cast.result).toMatchObject({ status: "failed", error: "all_agents_failed" });
+    expect(cast.result.message).toStartWith("No agent of WORK completed:\nThe agent a of WORK ");
   });
 });
 
@@ -315,7 +317,7 @@ test("the state's timeout cancels running agents and shows finished results", ()
     timed_out: true,
     agents: [
       { status: "completed", output: "done" },
-      { agent: "b", status: "cancelled", error: "state_timeout", execution_id: b.child_execution_id },
+      { agent: "b", status: "cancelled", error_code: "state_timeout", execution_id: b.child_execution_id },
     ],
   });
 });

@@ -131,7 +131,7 @@ describe("Agent", () => {
       },
       { input: { who: "nobody-at-all" } },
     );
-    expect(rescued).toMatchObject({ status: "completed", blackboard: { WORK: { error: "agent_not_found" } } });
+    expect(rescued).toMatchObject({ status: "completed", blackboard: { WORK: { error_code: "agent_not_found" } } });
     const failed = await run(
       {
         WORK: { ...nobody, transitions: [{ condition: "on_success", target: "DONE" }] },

@@ -87,7 +87,7 @@ if (engine !== null) {
       const retry = { max_attempts: 2, backoff: "0s" };
       const { status, blackboard } = await run({ BOX: box(["true"], { image: "localhost/svc-test/none:1", retry }) });
       expect(status).toBe("failed");
-      expect(blackboard.BOX).toMatchObject({ status: "failed", error: "image_pull_failed", attempts: 2 });
+      expect(blackboard.BOX).toMatchObject({ status: "failed", error_code: "image_pull_failed", attempts: 2 });
     });
 
     test("outlive the node that is killed", async () => {

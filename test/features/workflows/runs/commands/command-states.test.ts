@@ -87,11 +87,21 @@ describe.skipIf(!works)("System states of a node without containers", () => {
     expect(alone.blackboard.READ).toMatchObject({ exit_code: 0, stdout: "" });
   });
 
+  test("that fail say what they wrote last, in the state's result and in the run's error", async () => {
+    const { status, blackboard, error, error_code, summary } = await run({
+      BUILD: system("echo compiling; echo 'no rule for all' >&2; exit 2", { transitions: [] }),
+    });
+    expect([status, error_code]).toEqual(["failed", "command_failed"]);
+    expect(error).toBe("The command of BUILD exited with code 2:\nno rule for all");
+    expect(blackboard.BUILD).toMatchObject({ error, error_code });
+    expect(summary).toBe(error);
+  });
+
   test("in containers are refused here", async () => {
     const states = { BOX: { kind: "ContainerRun", name: "b", image: "alpine:3", command: ["true"], transitions: [] } };
     const { status, blackboard } = await run(states);
     expect(status).toBe("failed");
-    expect(blackboard.BOX).toMatchObject({ status: "failed", exit_code: null, error: "runtime_unavailable" });
+    expect(blackboard.BOX).toMatchObject({ status: "failed", exit_code: null, error_code: "runtime_unavailable" });
   });
 
   test("end within moments of a cancellation, and nothing of them is left", async () => {
@@ -139,7 +149,7 @@ describe.skipIf(!works)("System states of a node without containers", () => {
     await at.node.restart();
     const { status, blackboard } = await at.ended(id);
     expect(status).toBe("failed");
-    expect(blackboard.WAIT).toMatchObject({ status: "failed", error: "interrupted" });
+    expect(blackboard.WAIT).toMatchObject({ status: "failed", error_code: "interrupted" });
   }, 60_000);
 
   test("reach public hosts through the proxy when they say so, and no others", async () => {
