@@ -85,6 +85,7 @@ export const approval = defineActor({
       const links = [...state.links, link].slice(-maxLinks);
       turn.change({ links, links_issued: state.links_issued + 1 });
       turn.record("link_issued", { by, source, note: recipient });
+      if (by !== null) turn.audit("link_issued", { by, source }, { recipient });
       return turn.turn({ outcome: "issued", expires_at: iso(state.expires_at) });
     },
 
@@ -228,14 +229,30 @@ function answered(
       work_id,
     };
     turn.change({ consents: [...turn.state.consents, consent] });
-    if (turn.state.consents.length < quorum) turn.record(answer.status, { ...origin, note: turn.noteOf(answer, by) });
+    if (turn.state.consents.length < quorum) {
+      turn.record(answer.status, { ...origin, note: turn.noteOf(answer, by) });
+      auditAnswer(turn, origin, answer, false);
+    }
   }
   const approvals = turn.state.consents.length;
   if (answer.decision !== "rejected" && approvals < quorum) {
     return turn.turn({ outcome: "counted", approvals, quorum });
   }
   turn.settle(answer, origin, details);
+  auditAnswer(turn, origin, answer, true);
   return turn.turn(decidedReply(turn.state));
+}
+
+/** @param decides false: it was counted, and more people must agree */
+function auditAnswer(turn: ApprovalTurn, origin: DecisionSource, answer: Answer, decides: boolean): void {
+  const { issued_by } = origin.by;
+  turn.audit(answer.status, origin, {
+    via: origin.via,
+    decides,
+    approvals: turn.state.consents.length,
+    quorum: turn.state.request.quorum,
+    ...(issued_by === undefined ? {} : { link_issued_by: issued_by }),
+  });
 }
 
 /** Whether a decision can still be taken. An approval whose time has passed is timed out by this very turn. */

@@ -40,6 +40,9 @@ export const Decider = Type.Object({
   own_realm: Type.Optional(Type.Boolean()),
   /** An identity's kind; `agent` for a tool call, `link` for a decision link. */
   kind: Text,
+  /** Slug of the realm that vouches for the caller, and the OAuth client of a machine; absent: from an earlier version. */
+  realm: Type.Optional(Text),
+  client: Type.Optional(Nullable(Text)),
   email: Nullable(Text),
   /** Role of the platform, or membership of the tenant; everything that `role:` may name. */
   roles: Type.Array(Text),

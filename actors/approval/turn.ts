@@ -1,5 +1,6 @@
 /** One turn of an approval under construction: the next state beside the effects that go with it. */
 
+import { type AuditedBy, auditEntry } from "../kernel/audit.ts";
 import type { Json } from "../kernel/json.ts";
 import { iso } from "../kernel/time.ts";
 import { type Context, type Turn, TurnEffects } from "../kernel/turn.ts";
@@ -31,6 +32,16 @@ export function decidedBy({ sub, kind, email, issued_by }: DecisionSource["by"])
   return { sub, kind, email, ...(issued_by === undefined ? {} : { issued_by }) };
 }
 
+function auditedDecider(by: DecisionSource["by"], source: Source): AuditedBy {
+  const { sub, kind, email, roles, realm = null, client = null } = by;
+  return {
+    actor: { kind, realm, user_id: sub, role: roles[0] ?? null, key_id: null, name: email ?? client },
+    ip: source.ip,
+    user_agent: source.user_agent,
+    request_id: source.http_request_id,
+  };
+}
+
 /** What a decision is recorded with beside the answer itself. */
 export interface DecisionDetails {
   readonly payload: Json;
@@ -59,6 +70,17 @@ export class ApprovalTurn extends TurnEffects<ApprovalMessages> {
 
   change(members: Partial<ApprovalState>): void {
     this.next = { ...this.next, ...members };
+  }
+
+  /** Puts what a caller did on record in the audit log of the tenant. */
+  audit(action: string, { by, source }: Pick<DecisionSource, "by" | "source">, details: Record<string, Json>): void {
+    const { kind, execution_id, workflow_name, state_name } = this.next.request;
+    this.fact(auditEntry, {
+      by: auditedDecider(by, source),
+      action: `approval.${action}`,
+      target: { type: "approval", id: this.context.key },
+      details: { kind, execution_id, workflow_name, state_name, ...details },
+    });
   }
 
   /** Adds to the history, which only ever grows. */

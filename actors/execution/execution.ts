@@ -12,6 +12,7 @@
  */
 
 import { defineActor } from "../kernel/actor.ts";
+import { auditEntry } from "../kernel/audit.ts";
 import { iso } from "../kernel/time.ts";
 import type { Context } from "../kernel/turn.ts";
 import { workspaceRemove } from "./activities.ts";
@@ -224,9 +225,15 @@ export const execution = defineActor({
       return turn.turn(cancelReply(turn.state, context));
     },
 
-    erase(state, _, context) {
+    erase(state, { by }, context) {
       if (state === null) return unchanged(null, { outcome: "unknown" });
       const turn = new ExecutionTurn(state, context);
+      if (by !== undefined) {
+        const { agent_id, agent_name } = state.header;
+        const target = { type: "execution", id: context.key };
+        const details = { agent_id, agent_name, status: state.status };
+        turn.fact(auditEntry, { by, action: "execution.deleted", target, details });
+      }
       forgetDeliveries(turn);
       if (!isOver(state)) cancel(turn, "deleted");
       if (state.header.inline !== true) {

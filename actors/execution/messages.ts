@@ -1,6 +1,7 @@
 /** Everything an execution can be told or asked, and what it answers. */
 import { type Static, Type } from "@sinclair/typebox";
 import { outcomeOf } from "../kernel/activity.ts";
+import { AuditedBy } from "../kernel/audit.ts";
 import { defineLog } from "../kernel/effect.ts";
 import { defineProtocol, message } from "../kernel/message.ts";
 import { Nothing, Nullable } from "../kernel/schema.ts";
@@ -290,8 +291,8 @@ export const executionProtocol = defineProtocol({
     handler_overdue: message({ body: Nothing }),
     panel_overdue: message({ body: Type.Object({ panel_id: Type.String() }) }),
     cancel: message({ body: Type.Object({ reason: Nullable(Type.String()) }), reply: CancelReply }),
-    /** Cancels it if need be; its record and its logs go. */
-    erase: message({ body: Nothing, reply: EraseReply }),
+    /** Cancels it if need be; its record and its logs go. `by` is absent where its time is over. */
+    erase: message({ body: Type.Object({ by: Type.Optional(AuditedBy) }), reply: EraseReply }),
   },
 });
 export type ExecutionMessages = typeof executionProtocol.messages;

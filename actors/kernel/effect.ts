@@ -25,6 +25,12 @@ export interface EmitEffect {
   readonly entry: Json;
 }
 
+export interface FactEffect {
+  readonly effect: "fact";
+  readonly name: string;
+  readonly fact: Json;
+}
+
 export interface ScheduleEffect<Type extends string = string, Body = unknown> {
   readonly effect: "schedule";
   readonly timer: string;
@@ -62,6 +68,7 @@ export interface ReplyEffect {
 export type Effect<M extends Messages = Messages> =
   | TellEffect
   | EmitEffect
+  | FactEffect
   | CancelEffect
   | AbandonEffect
   | ReplyEffect
@@ -100,6 +107,24 @@ export function defineLog<Entry extends TSchema>(name: string, entry: Entry): Lo
 /** Appends an entry to one of the actor's own logs; entries of a log are numbered from 1 without gaps. */
 export function emit<Entry extends TSchema>({ name }: LogDefinition<Entry>, entry: Static<Entry>): EmitEffect {
   return { effect: "emit", log: name, entry: json(entry) };
+}
+
+/** What a turn puts on record outside of its actor, by the name under which the node writes it. */
+export interface FactDefinition<Fact extends TSchema = TSchema> {
+  readonly name: string;
+  readonly fact: Fact;
+}
+
+export function defineFact<Fact extends TSchema>(name: string, schema: Fact): FactDefinition<Fact> {
+  return { name, fact: schema };
+}
+
+/**
+ * Puts something on record in the commit of the turn: it is written with the state or not at all, and stays when the
+ * actor ends. The turn fails on a node that has nothing to write it with.
+ */
+export function fact<Fact extends TSchema>({ name }: FactDefinition<Fact>, value: Static<Fact>): FactEffect {
+  return { effect: "fact", name, fact: json(value) };
 }
 
 /**

@@ -54,6 +54,7 @@ export const problems = {
   self_approval_forbidden: 403,
   route_disabled: 403,
   origin_forbidden: 403,
+  tier_not_permitted: 403,
   // unknown or foreign
   not_found: 404,
   tenant_not_found: 404,

@@ -6,6 +6,8 @@ import {
   cancel,
   type Effect,
   emit,
+  type FactDefinition,
+  fact,
   type LogDefinition,
   perform,
   reply,
@@ -68,6 +70,10 @@ export class TurnEffects<M extends Messages> {
   /** Appends to a log of the actor. */
   append<Entry extends TSchema>(log: LogDefinition<Entry>, entry: Static<Entry>): void {
     this.effects.push(emit(log, entry));
+  }
+  /** See `fact` of effect.ts. */
+  fact<Fact extends TSchema>(definition: FactDefinition<Fact>, value: Static<Fact>): void {
+    this.effects.push(fact(definition, value));
   }
   /** See `perform` of effect.ts. */
   perform<A extends ActivityDefinition>(

@@ -14,11 +14,12 @@ import type { Mode } from "../config/load.ts";
 import type { SettingTable, Values } from "../config/setting.ts";
 import type { App } from "../http/app.ts";
 import type { Probe } from "../http/operations/health.ts";
+import type { RequestAudit } from "../http/request-audit.ts";
 import type { Route } from "../http/route.ts";
 import type { EventStreams } from "../http/streams/sse.ts";
 import type { DevelopmentIssuer } from "../identity/development-issuer.ts";
 import type { Tenants } from "../identity/tenants.ts";
-import type { Activity, News, Projection, Runtime } from "../runtime/port.ts";
+import type { Activity, FactWriter, News, Projection, Runtime } from "../runtime/port.ts";
 import type { Sql } from "../store/postgres.ts";
 
 /** What every feature may use of the node it is opened on. */
@@ -96,8 +97,12 @@ export interface Opened<Service> {
   /** Given the address that sandboxes call, which is known once the internal listener is open. */
   readonly activities?: (internal: InternalAddress) => readonly Activity[];
   readonly projections?: readonly Projection[];
+  /** What writes the facts that turns state; see `fact` of actors/kernel/effect.ts. */
+  readonly facts?: readonly FactWriter[];
   /** Told what this node commits to actors' logs; a hint, since a crash may come between. Must not throw. */
   readonly announced?: (news: readonly News[]) => void;
+  /** Told of requests of the public listener; of one feature at most. */
+  readonly requestAudit?: RequestAudit;
   readonly listener?: FeatureListener;
   /** Rounds over what is stored, now and then. Each is begun once the runtime runs, and ended before it drains. */
   readonly sweeps?: readonly (() => Stop)[];

@@ -15,6 +15,7 @@ import { type Logger, recordedUrl } from "./operations/log.ts";
 import type { Metrics } from "./operations/metrics.ts";
 import { pipeline } from "./pipeline.ts";
 import { asProblem, internalError, problemResponse } from "./problem.ts";
+import type { RequestAudit } from "./request-audit.ts";
 import type { Incoming, Listener, RequestWarning, Route } from "./route.ts";
 import { warningsHeader, warningsText } from "./warnings.ts";
 
@@ -22,6 +23,8 @@ export interface AppOptions {
   readonly routes: readonly Route[];
   /** Null on a listener whose routes are all public or prove callers themselves. */
   readonly authenticator: Authenticator | null;
+  /** Told of refusals and of acting in other tenants; nothing is when null or absent. */
+  readonly audit?: RequestAudit | null;
   readonly logger: Logger;
   readonly metrics: Metrics | null;
   /** Origins a browser may call from; `*` = any. */
@@ -135,7 +138,7 @@ export function createApp(options: AppOptions): App {
     answering(null, () => Promise.reject(problem))(request, {}, elysia.server);
   const climbing: ClimbingRoute[] = [];
   for (const route of options.routes) {
-    const run = answering(route, pipeline(route, options.authenticator, bodyDeadlineMs));
+    const run = answering(route, pipeline(route, options.authenticator, options.audit ?? null, bodyDeadlineMs));
     if (route.method === "GET" && route.path.endsWith("/*")) {
       climbing.push({
         path: route.path,

@@ -7,31 +7,69 @@ import { Problem } from "../../actors/kernel/problem.ts";
 import type { Authenticator } from "../identity/authenticate.ts";
 import { readBody } from "./body.ts";
 import { bodyChecker, paramsChecker, queryChecker } from "./input.ts";
+import type { RequestAudit } from "./request-audit.ts";
 import { type Call, type Incoming, Reply, type Route, type ScopeRule, textOfBody } from "./route.ts";
 import { warningsOf } from "./warnings.ts";
 
 /** Makes the function that runs a route; what can be prepared is prepared once. */
-export function pipeline(route: Route, authenticator: Authenticator | null, bodyDeadlineMs: number) {
+export function pipeline(
+  route: Route,
+  authenticator: Authenticator | null,
+  audit: RequestAudit | null,
+  bodyDeadlineMs: number,
+) {
   const params = route.params && paramsChecker(route.params);
   const query = route.query && queryChecker(route.query);
   const warnings = warningsOf(route);
   const body = route.body?.kind === "json" ? bodyChecker(route.body.schema) : (value: unknown) => value;
 
-  async function caller(incoming: Incoming): Promise<Pick<Call, "identity" | "tenant"> | { proof: unknown }> {
+  /** Fills in who calls, as far as it is known: a refusal is recorded with it. */
+  async function caller(incoming: Incoming, known: Known): Promise<void> {
     const { request } = incoming;
-    if (route.public) return { proof: await route.prove?.(incoming) };
+    if (route.public) {
+      known.proof = await route.prove?.(incoming);
+      return;
+    }
     if (!authenticator) throw new Error(`${route.path} asks for a bearer token on a listener that reads none`);
     const identity = await authenticator.identify(request, route.sse, incoming.address);
-    const tenant = await authenticator.resolveTenant(identity, request.headers, request.method);
+    known.identity = identity;
+    const resolved = await authenticator.resolveTenant(identity, request.headers, request.method);
+    const tenant = resolved.slug;
+    known.tenant = tenant;
     if (route.operatorsOnly && !isPlatformOperator(identity)) {
       throw new Problem("operator_required", "Only operators of the platform may do this");
     }
     if (route.scope !== null) requireScope(identity, route.scope);
-    return { identity, tenant };
+    if (resolved.create !== null) {
+      await resolved.create(async (tx) => audit?.tenantMade(tx, { incoming, path: route.path, identity, tenant }));
+    }
+    if (resolved.isEntered) await audit?.entered({ incoming, path: route.path, identity, tenant });
+  }
+
+  /** Puts a refusal on record, where it is one of permission. */
+  function noteRefusal(error: unknown, incoming: Incoming, { identity, tenant }: Known): void {
+    if (!(error instanceof Problem)) return;
+    if (error.status === 401) audit?.failed(incoming, error.code);
+    if (error.status !== 403 || identity === undefined) return;
+    audit?.denied({ incoming, path: route.path, identity, tenant: tenant ?? identity.homeTenant }, error.code);
   }
 
   return async function run(incoming: Incoming, rawParams: Readonly<Record<string, string>>): Promise<Response> {
-    const known = await caller(incoming);
+    const known: Known = {};
+    try {
+      await caller(incoming, known);
+      return await handled(incoming, rawParams, known);
+    } catch (error) {
+      noteRefusal(error, incoming, known);
+      throw error;
+    }
+  };
+
+  async function handled(
+    incoming: Incoming,
+    rawParams: Readonly<Record<string, string>>,
+    known: Known,
+  ): Promise<Response> {
     const checkedParams = params ? params(rawParams) : {};
     // A URL is parsed only where there is something to read in it.
     const given = incoming.request.url.includes("?") ? incoming.url.searchParams : null;
@@ -45,7 +83,14 @@ export function pipeline(route: Route, authenticator: Authenticator | null, body
       new RouteCall(incoming, route.path, checkedParams, checkedQuery, body(input.value), input.bytes, known),
     );
     return toResponse(answer);
-  };
+  }
+}
+
+/** Who calls: the members that are known so far. */
+interface Known {
+  identity?: Identity;
+  tenant?: string;
+  proof?: unknown;
 }
 
 const noQuery = new URLSearchParams();

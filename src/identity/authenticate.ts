@@ -3,6 +3,7 @@ import { LRUCache } from "lru-cache";
 import type { Identity } from "../../actors/identity/identity.ts";
 import { chooseTenant, type TenantChoice, tenantKind } from "../../actors/identity/tenant.ts";
 import { Problem } from "../../actors/kernel/problem.ts";
+import type { Transaction } from "../store/postgres.ts";
 import { bearerToken, isApiKey } from "./bearer.ts";
 import type { AuthSettings } from "./settings.ts";
 import { requireActive, type Tenants } from "./tenants.ts";
@@ -16,10 +17,21 @@ export interface Authenticator {
    */
   identify(request: Request, queryToken: boolean, address: string | null): Promise<Identity>;
   /**
-   * The effective tenant's slug; it exists and the request may act in it.
+   * The effective tenant: the request may act in it.
    * @throws Problem 400, 403, 404
    */
-  resolveTenant(identity: Identity, headers: Headers, method: string): Promise<string>;
+  resolveTenant(identity: Identity, headers: Headers, method: string): Promise<ResolvedTenant>;
+}
+
+export interface ResolvedTenant {
+  readonly slug: string;
+  /** Another tenant than their own, which an administrator entered. */
+  readonly isEntered: boolean;
+  /**
+   * Brings it into being; null where that is not called for. Called once the request may do what it asks for.
+   * @param made called in the transaction that does it
+   */
+  readonly create: ((made: (tx: Transaction) => Promise<void>) => Promise<unknown>) | null;
 }
 
 export interface AuthenticatorOptions {
@@ -44,14 +56,18 @@ export function createAuthenticator({ tokens, tenants, settings, failures }: Aut
     return tokens.verify(token);
   }
 
-  async function standing(choice: TenantChoice) {
-    const { slug, by } = choice;
-    if (by === "team") throw new Problem("not_a_team_member", "The caller is no member of that team");
-    const creates =
-      by === "home" || (by === "delegated" && settings.delegation.autoprovision && tenantKind(slug) !== "team");
-    const status = creates ? await tenants.ensure(slug) : await tenants.status(slug);
-    if (status === null) throw new Problem("tenant_not_found", "Tenant not found");
-    return status;
+  /**
+   * What a tenant that does not exist means: home tenants come into being at their first request, delegated ones at
+   * their first write; until then a delegated read finds them empty. Callers who may only read make none.
+   * @throws Problem 404 `tenant_not_found`
+   */
+  function missing({ slug, by }: TenantChoice, { role }: Identity, isRead: boolean): ResolvedTenant {
+    const mayCreate = by === "delegated" && settings.delegation.autoprovision && tenantKind(slug) !== "team";
+    const create = (made: (tx: Transaction) => Promise<void>) => tenants.ensure(slug, made);
+    if (by === "home") return { slug, isEntered: false, create };
+    if (mayCreate && isRead) return { slug, isEntered: false, create: null };
+    if (mayCreate && role !== "readonly") return { slug, isEntered: false, create };
+    throw new Problem("tenant_not_found", "Tenant not found");
   }
 
   return {
@@ -73,10 +89,13 @@ export function createAuthenticator({ tokens, tenants, settings, failures }: Aut
         },
         mayDelegate,
       );
-      const status = await standing(choice);
-      const readsAsAdmin = choice.by === "switched" && (method === "GET" || method === "HEAD");
-      if (!readsAsAdmin) requireActive(status);
-      return choice.slug;
+      const { slug, by } = choice;
+      if (by === "team") throw new Problem("not_a_team_member", "The caller is no member of that team");
+      const isRead = method === "GET" || method === "HEAD";
+      const status = await tenants.status(slug);
+      if (status === null) return missing(choice, identity, isRead);
+      if (!(by === "switched" && isRead)) requireActive(status);
+      return { slug, isEntered: by === "switched" && slug !== identity.homeTenant, create: null };
     },
   };
 }

@@ -2,13 +2,16 @@
 import { LRUCache } from "lru-cache";
 import { type TenantStatus, tenantKind } from "../../actors/identity/tenant.ts";
 import { Problem } from "../../actors/kernel/problem.ts";
-import type { Sql } from "../store/postgres.ts";
+import type { Sql, Transaction } from "../store/postgres.ts";
 
 export interface Tenants {
   /** The state of a tenant, at most 3 s old; null when it does not exist. */
   status(slug: string): Promise<TenantStatus | null>;
-  /** The same, creating the tenant when it does not exist. */
-  ensure(slug: string): Promise<TenantStatus>;
+  /**
+   * The same, creating the tenant when it does not exist.
+   * @param made called in the transaction that creates it
+   */
+  ensure(slug: string, made?: (tx: Transaction) => Promise<void>): Promise<TenantStatus>;
 }
 
 /** @throws Problem 403 `tenant_suspended`, `tenant_deleted`: nothing new is begun for such a tenant */
@@ -40,12 +43,15 @@ export function createTenants(sql: Sql, now: () => number = Date.now): Tenants {
     const found = await load(slug);
     return found === null ? null : remember(slug, found);
   }
-  async function ensure(slug: string): Promise<TenantStatus> {
+  async function ensure(slug: string, made?: (tx: Transaction) => Promise<void>): Promise<TenantStatus> {
     const known = await status(slug);
     if (known !== null) return known;
-    await sql`
-      insert into tenants (slug, kind, display_name) values (${slug}, ${tenantKind(slug)}, ${slug})
-      on conflict (slug) do nothing`;
+    await sql.begin(async (tx) => {
+      const { count } = await tx`
+        insert into tenants (slug, kind, display_name) values (${slug}, ${tenantKind(slug)}, ${slug})
+        on conflict (slug) do nothing`;
+      if (count > 0) await made?.(tx);
+    });
     return remember(slug, (await load(slug)) ?? "active");
   }
   return { status, ensure };

@@ -63,6 +63,7 @@ export function createApps(
     public: createApp({
       routes: [...routes, ...documentRoutes(routes, { version, publicUrl: config.publicUrl })],
       authenticator: identity.authenticator,
+      audit: features.find(({ requestAudit }) => requestAudit !== undefined)?.requestAudit ?? null,
       logger,
       metrics,
       corsOrigins: config.corsOrigins,

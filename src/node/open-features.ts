@@ -48,6 +48,7 @@ export async function openFeatures(
       actors: all.flatMap(({ actors = [] }) => actors),
       activities: all.flatMap(({ activities }) => activities?.(internal) ?? []),
       projections: all.flatMap(({ projections = [] }) => projections),
+      facts: all.flatMap(({ facts = [] }) => facts),
       announced: (news) => {
         for (const { announced } of all) announced?.(news);
       },

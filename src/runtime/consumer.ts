@@ -16,7 +16,7 @@ import type { runtimeKeys } from "./mailbox/partition.ts";
 import type { sending } from "./mailbox/sending.ts";
 import { Leases } from "./ownership/lease.ts";
 import { Ownership } from "./ownership/ownership.ts";
-import type { Activity, News, Projection, RuntimeCounts } from "./port.ts";
+import type { Activity, FactWriter, News, Projection, RuntimeCounts } from "./port.ts";
 import type { Tails } from "./reads/tail.ts";
 import { within } from "./timeout.ts";
 import { Timers } from "./timers/timer.ts";
@@ -26,6 +26,8 @@ export interface RuntimeWork {
   readonly actors: readonly AnyActorDefinition[];
   readonly activities: readonly Activity[];
   readonly projections: readonly Projection[];
+  /** One of each name. */
+  readonly facts?: readonly FactWriter[];
   /** Told what this node committed; a hint, since a crash may come between. Must not throw. */
   readonly announced?: (news: readonly News[]) => void;
 }
@@ -90,7 +92,8 @@ export function createConsumer(options: ConsumerOptions, work: RuntimeWork, link
   });
   const outbox = new Outbox({ redis: commands, keys, partitions, jobs: timers });
   const leases = new Leases({ sql, node, host, partitions, ttlMs: options.leaseTtlMs });
-  const turns = new Turns(work.actors, clock, partitions);
+  const factWriters = new Map(work.facts?.map((writer) => [writer.name, writer]));
+  const turns = new Turns(work.actors, clock, partitions, factWriters);
   const projections = new Map(work.projections.map((projection) => [projection.kind, projection]));
   const runner = new ActivityRunner({
     sql,
@@ -119,6 +122,7 @@ export function createConsumer(options: ConsumerOptions, work: RuntimeWork, link
     turns,
     partitions,
     projections,
+    factWriters,
     clock,
     batchSize,
     bufferLimit,

@@ -150,6 +150,22 @@ export interface Projection {
    */
   project(changes: readonly Change[]): readonly Statement[];
 }
+/** Something that a turn put on record (`fact` in actors/kernel/effect.ts). */
+export interface Fact {
+  readonly tenant: string;
+  /** Unix milliseconds of the turn. */
+  readonly at: number;
+  /** As the definition of its name has it. */
+  readonly fact: Json;
+}
+
+/** Writes the facts of one name, in the transaction of the turns that state them. */
+export interface FactWriter {
+  readonly name: string;
+  /** Called once per commit that has facts of this name; the statements are as those of a projection. */
+  write(facts: readonly Fact[]): readonly Statement[];
+}
+
 /** What a commit makes of one actor. */
 export interface ActorChange<State> {
   readonly key: string;

@@ -39,6 +39,8 @@ export class Simulation {
   /** Callers without an answer, and until when they wait. */
   private readonly callers = new Map<string, number>();
   readonly told: Effect[] = [];
+  /** What turns put on record, by name, in order. */
+  readonly facts: { readonly name: string; readonly fact: Json }[] = [];
   /** Ids that the actor made for actors beside it, with their kinds. */
   readonly beside = new Map<string, string>();
   private readonly checks = new Map<string, ReturnType<typeof TypeCompiler.Compile>>();
@@ -184,6 +186,9 @@ export class Simulation {
         this.activities.set(id, { id, activity, input, then: effect.then });
         break;
       }
+      case "fact":
+        this.facts.push({ name: effect.name, fact: effect.fact });
+        break;
       case "abandon":
         this.activities.delete(effect.id);
         this.abandoned.add(effect.id);

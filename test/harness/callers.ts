@@ -36,5 +36,5 @@ export const believing: Authenticator = {
     if (identity === undefined) throw new Problem("invalid_token", "The token is not valid");
     return identity;
   },
-  resolveTenant: async (identity) => identity.homeTenant,
+  resolveTenant: async (identity) => ({ slug: identity.homeTenant, isEntered: false, create: null }),
 };

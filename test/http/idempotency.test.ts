@@ -17,7 +17,11 @@ let next: () => Promise<unknown> = async () => {};
 
 const authenticator: Authenticator = {
   identify: async () => ({ scopes: new Set() }) as never,
-  resolveTenant: async (_, headers) => headers.get("x-tenant-id") ?? "acme",
+  resolveTenant: async (_, headers) => ({
+    slug: headers.get("x-tenant-id") ?? "acme",
+    isEntered: false,
+    create: null,
+  }),
 };
 const start = (path: string): Route =>
   defineRoute({

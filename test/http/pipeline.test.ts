@@ -45,7 +45,7 @@ const authenticator: Authenticator = {
   },
   async resolveTenant(_, headers) {
     if (headers.get("x-tenant-id") === "Bad") throw new Problem("invalid_tenant_slug", "This is no tenant name");
-    return "acme";
+    return { slug: "acme", isEntered: false, create: null };
   },
 };
 

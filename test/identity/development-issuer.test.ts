@@ -212,6 +212,19 @@ test.each([
   expect(body.tenant ?? body.code).toBe(expected);
 });
 
+test("a delegated tenant comes into being at its first write; a read makes none", async () => {
+  const delegated = { "x-tenant-id": "brand-new" };
+  const bearer = async (role?: string) =>
+    (await token("svc-system", { ...dev, ...(role && { role }) })).body.access_token;
+  const exists = async () => (await stores.sql`select 1 from tenants where slug = 'brand-new'`).count > 0;
+  expect((await ask(await bearer(), delegated)).body.tenant).toBe("brand-new");
+  expect((await ask(await bearer("readonly"), delegated)).body.tenant).toBe("brand-new");
+  const refused = await ask(await bearer("readonly"), delegated, "POST");
+  expect([refused.status, refused.body.code, await exists()]).toEqual([404, "tenant_not_found", false]);
+  expect((await ask(await bearer(), delegated, "POST")).status).toBe(200);
+  expect(await exists()).toBe(true);
+});
+
 test("tenants come into being at first use, of the right kind", async () => {
   const rows =
     await stores.sql`select slug, kind from tenants where slug in ('brand-new', 'u-x', 'svc-system') order by slug`;

@@ -7,6 +7,7 @@ const pinned: Record<string, number> = {
   malformed_request: 400,
   invalid_host: 400,
   origin_forbidden: 403,
+  tier_not_permitted: 403,
   uri_too_long: 414,
   misdirected_request: 421,
   headers_too_large: 431,

@@ -3,6 +3,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import { ownerMessages } from "../../approval/messages.ts";
 import { parentMessages, workflowRunKind } from "../../execution/child.ts";
 import { outcomeOf } from "../../kernel/activity.ts";
+import { AuditedBy } from "../../kernel/audit.ts";
 import { AnyJson, JsonObject } from "../../kernel/json.ts";
 import { defineProtocol, message } from "../../kernel/message.ts";
 import { Nothing, Nullable } from "../../kernel/schema.ts";
@@ -94,8 +95,8 @@ export const workflowRunProtocol = defineProtocol({
     cancel: message({ body: Type.Object({ reason: Nullable(Type.String()) }), reply: CancelReply }),
     pause: message({ body: Nothing, reply: PauseReply }),
     resume: message({ body: Nothing, reply: PauseReply }),
-    /** Cancels it if need be; its record and its events go. */
-    erase: message({ body: Nothing, reply: EraseReply }),
+    /** Cancels it if need be; its record and its events go. `by` is absent where its time is over. */
+    erase: message({ body: Type.Object({ by: Type.Optional(AuditedBy) }), reply: EraseReply }),
   },
 });
 export type WorkflowRunMessages = typeof workflowRunProtocol.messages;

@@ -13,6 +13,7 @@
  */
 
 import { defineActor } from "../../kernel/actor.ts";
+import { auditEntry } from "../../kernel/audit.ts";
 import { iso } from "../../kernel/time.ts";
 import type { Context } from "../../kernel/turn.ts";
 import { firstState } from "./blackboard/seed.ts";
@@ -145,9 +146,15 @@ export const workflowRun = defineActor({
       return run.turn(done);
     },
 
-    erase(state, _, context) {
+    erase(state, { by }, context) {
       if (state === null) return unchanged(null, { outcome: "unknown" });
       const run = new RunTurn(state, context);
+      if (by !== undefined) {
+        const { workflow_id, workflow_name } = state.header;
+        const target = { type: "workflow_execution", id: context.key };
+        const details = { workflow_id, workflow_name, status: state.status };
+        run.fact(auditEntry, { by, action: "execution.deleted", target, details });
+      }
       if (!isOver(state)) {
         leaveState(run, "deleted");
         cancel(run, "deleted");

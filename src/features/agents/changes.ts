@@ -63,7 +63,10 @@ export function changing(parts: AgentParts) {
       const { tenant, changed } = await holding(parts, caller, agentId, async (tx, agent, at) => {
         checkMayChange(caller, agent);
         const { changed } = changeStatus(agent.status, status);
-        if (changed) await moveTo(tx, events, agent, status, at);
+        if (changed) {
+          await moveTo(tx, events, agent, status, at);
+          await parts.record(tx, caller, { ...agent, tenants: [agent.tenant] }, "updated", { status });
+        }
         return { tenant: agent.tenant, changed };
       });
       const what: AgentChange["what"] = status === "active" ? "resumed" : status;
@@ -85,7 +88,10 @@ export function changing(parts: AgentParts) {
         await makeCurrent(tx, agentId, version_id, at);
         const facts = { old_version: agent.version, new_version: version, revision, reason: "rollback" };
         const event = agentEvent("agent_updated", { ...agent, version }, at, facts);
-        await events.note(tx, agent.tenant, agentId, event);
+        await Promise.all([
+          events.note(tx, agent.tenant, agentId, event),
+          parts.record(tx, caller, { ...agent, tenants: [agent.tenant] }, "updated", facts),
+        ]);
         return agent.tenant;
       });
       await parts.tell({ what: "updated", tenant, agentId });
@@ -107,7 +113,10 @@ export function changing(parts: AgentParts) {
             updated_at = ${at}
           where agent_id = ${agentId}`;
         const facts = { previous_scope: agent.scope, new_scope: scope };
-        await events.note(tx, after.tenant, agentId, agentEvent("agent_scope_changed", agent, at, facts));
+        await Promise.all([
+          events.note(tx, after.tenant, agentId, agentEvent("agent_scope_changed", agent, at, facts)),
+          parts.record(tx, caller, { ...agent, tenants: [agent.tenant, after.tenant] }, "published", facts),
+        ]);
         return { before: agent.scope, tenant: after.tenant, changed: true };
       });
       if (changed) await parts.tell({ what: "scope_changed", tenant, agentId });
@@ -123,7 +132,10 @@ export function changing(parts: AgentParts) {
       const tenant = await holding(parts, caller, agentId, async (tx, agent, at) => {
         checkMayChange(caller, agent);
         await tx`update agents set deleted_at = ${at} where agent_id = ${agentId}`;
-        await events.note(tx, agent.tenant, agentId, agentEvent("agent_removed", agent, at));
+        await Promise.all([
+          events.note(tx, agent.tenant, agentId, agentEvent("agent_removed", agent, at)),
+          parts.record(tx, caller, { ...agent, tenants: [agent.tenant] }, "deleted", { scope: agent.scope }),
+        ]);
         return agent.tenant;
       });
       await finishDeletion(tenant, agentId);

@@ -39,6 +39,8 @@ export interface Deployment {
   readonly dryRun: boolean;
   readonly quota: AgentQuota;
   readonly events: AgentEvents;
+  /** Puts the stored version on record, in the same transaction. */
+  readonly record: (tx: Transaction, stored: StoredVersion) => Promise<void>;
 }
 
 export interface StoredVersion {
@@ -79,14 +81,16 @@ async function attempt(sql: Transaction, deployment: Deployment): Promise<Stored
   const latest = await findVersion(sql, agent_id, version, null);
   if (latest !== null && !deployment.force) throw versionExists(agent_id, version);
   const revision = (latest?.revision ?? 0) + 1;
+  const action = latest === null ? "new_version" : "overwrite";
+  const stored: StoredVersion = { action, agent_id, scope, status, revision };
   if (!dryRun) {
     await insertVersion(sql, existing, revision, fresh);
     await makeCurrent(sql, agent_id, fresh.version_id, fresh.at);
     const facts = { old_version: existing.version, new_version: version, revision, reason: "deploy" };
     const event = agentEvent("agent_updated", { agent_id, name, version }, fresh.at, facts);
-    await deployment.events.note(sql, tenant, agent_id, event);
+    await Promise.all([deployment.events.note(sql, tenant, agent_id, event), deployment.record(sql, stored)]);
   }
-  return { action: latest === null ? "new_version" : "overwrite", agent_id, scope, status, revision };
+  return stored;
 }
 
 async function create(sql: Transaction, deployment: Deployment): Promise<StoredVersion | null> {
@@ -102,7 +106,7 @@ async function create(sql: Transaction, deployment: Deployment): Promise<StoredV
     values (${agentId}, ${tenant}, ${name}, ${scope}, ${origin}, ${fresh.version_id}, ${fresh.at}, ${fresh.at})`;
   await insertVersion(sql, { agent_id: agentId, tenant }, 1, fresh);
   const event = agentEvent("agent_deployed", { agent_id: agentId, name, version }, fresh.at, { revision: 1, scope });
-  await deployment.events.note(sql, tenant, agentId, event);
+  await Promise.all([deployment.events.note(sql, tenant, agentId, event), deployment.record(sql, created)]);
   return created;
 }
 

@@ -4,6 +4,7 @@ import type { NodeOffer } from "../../../actors/agent/manifest/spec.ts";
 import { agentQuota } from "../../../actors/policy/quota.ts";
 import { builtinTools } from "../../../actors/tool/catalog.ts";
 import { anyText, integer, text } from "../../config/setting.ts";
+import { audit } from "../audit/feature.ts";
 import { defineFeature } from "../feature.ts";
 import { agentEvents } from "./events.ts";
 import type { AgentChange } from "./parts.ts";
@@ -14,6 +15,7 @@ import { createAgents } from "./service.ts";
 
 export const agents = defineFeature({
   name: "agents",
+  needs: { audit },
   settings: {
     runtimeRegistry: text("SVC_RUNTIME_REGISTRY", {
       meaning: "RuntimeRegistry document whose runtimes join the built-in ones or replace them",
@@ -29,7 +31,7 @@ export const agents = defineFeature({
       default: 21_600,
     }),
   },
-  open({ settings, sql, now, newId, warn, ...node }) {
+  open({ settings, sql, now, newId, warn, ...node }, { audit }) {
     const { runtimeRegistry, maxExecutionSeconds } = settings;
     const { models, sandboxes } = node;
     const runtimes = loadRuntimes(runtimeRegistry === "" ? null : runtimeRegistry);
@@ -62,6 +64,7 @@ export const agents = defineFeature({
         for (const use of uses) await use.cancel(agentId, reason);
       },
       events: agentEvents,
+      audit,
       watchers,
       now,
       newId,

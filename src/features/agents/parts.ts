@@ -1,9 +1,11 @@
 /** What the parts of this folder share. */
 import type { NodeOffer } from "../../../actors/agent/manifest/spec.ts";
 import { type Identity, isGlobalPublisher } from "../../../actors/identity/identity.ts";
+import type { Json } from "../../../actors/kernel/json.ts";
 import { Problem } from "../../../actors/kernel/problem.ts";
 import type { Quota } from "../../../actors/policy/quota.ts";
-import type { Sql } from "../../store/postgres.ts";
+import type { Sql, Transaction } from "../../store/postgres.ts";
+import { type Audit, type AuditedCall, auditedBy } from "../audit/port.ts";
 import type { AgentEvents } from "./events.ts";
 import { agentRecords } from "./records.ts";
 import type { AgentDetail } from "./schema.ts";
@@ -28,6 +30,7 @@ export interface AgentsOptions {
   /** Cancels every execution of the agent that has not ended. Repeatable. */
   readonly cancelExecutions: (tenant: string, agentId: string, reason: string) => Promise<void>;
   readonly events: AgentEvents;
+  readonly audit: Audit;
   /**
    * Told of every change once it is stored, in order, before the caller is answered; `removed` may come twice.
    * A crash may come between a change and its telling, so they compare with the records when they start.
@@ -39,8 +42,8 @@ export interface AgentsOptions {
   readonly newId: () => string;
 }
 
-export interface Caller {
-  readonly identity: Identity;
+/** Who does it, as the audit log tells. */
+export interface Caller extends AuditedCall {
   /** The effective tenant. */
   readonly tenant: string;
   /** Aborted when the caller has left. */
@@ -50,6 +53,17 @@ export interface Caller {
 export interface AgentParts extends AgentsOptions {
   readonly records: ReturnType<typeof agentRecords>;
   tell(change: AgentChange): Promise<void>;
+  /**
+   * In the transaction of the change it tells of. Several tenants: the agent moves from one to the other.
+   * @param verb `deployed`, `updated`, `published`, `deleted`
+   */
+  record(
+    tx: Transaction,
+    caller: Caller,
+    agent: { readonly agent_id: string; readonly name: string; readonly tenants: readonly string[] },
+    verb: string,
+    details: { readonly [key: string]: Json },
+  ): Promise<void>;
   /**
    * The agent as a caller who may deploy reads it.
    * @param owner whose the agent is, even where the caller sees it no longer
@@ -64,6 +78,11 @@ export function agentParts(options: AgentsOptions): AgentParts {
     records,
     async tell(change) {
       for (const watcher of options.watchers) await watcher(change);
+    },
+    record(tx, caller, { agent_id: id, name, tenants }, verb, details) {
+      const change = { action: `agent.${verb}`, target: { type: "agent", id }, details: { name, ...details } };
+      const entries = [...new Set(tenants)].map((tenant) => ({ ...change, tenant }));
+      return options.audit.append(tx, auditedBy(caller), ...entries);
     },
     async shown({ tenant }, owner, agentId) {
       const row = await records.find(owner, { id: agentId }, null);

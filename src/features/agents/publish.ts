@@ -99,6 +99,11 @@ export function publishing(parts: AgentParts) {
       const subject = { ...agent, version: next?.spec.metadata.version ?? agent.version };
       if (!dryRun) await moveTo(tx, parts.events, subject, status, new Date(parts.now()));
     }
+    if (!dryRun && changes.length > 0) {
+      const version = next?.spec.metadata.version ?? agent.version;
+      const details = { version, changes: [...changes] };
+      await parts.record(tx, caller, { ...agent, tenants: [agent.tenant] }, "updated", details);
+    }
     return { action, tenant: agent.tenant, changes };
   }
 
@@ -155,6 +160,15 @@ export function publishing(parts: AgentParts) {
         dryRun: dry_run,
         quota: parts.quota(identity, tenant),
         events: parts.events,
+        record: (tx, { agent_id, scope, action, revision }) => {
+          const { name, version } = judged.spec.metadata;
+          return parts.record(tx, caller, { agent_id, name, tenants: [tenant] }, "deployed", {
+            version,
+            revision,
+            scope,
+            created: action === "create",
+          });
+        },
       });
       if (dry_run) return foreseen(judged, stored.action);
       const what = stored.action === "create" ? "deployed" : "updated";

@@ -16,6 +16,8 @@ export function deciderOf(identity: Identity, tenant: string): Decider {
     sub: userId,
     own_realm: isOwnSubject(identity, tenant),
     kind,
+    realm: identity.realm,
+    client: identity.clientId,
     email: email === null ? null : madeStorable(email),
     roles: [role, membership].filter((one) => one !== null),
   };

@@ -1,9 +1,11 @@
 /** The audit log: written with the change it tells of, read by those who may, erased by age. */
 import { integer } from "../../config/setting.ts";
 import { defineFeature } from "../feature.ts";
+import { createCrossings } from "./crossings.ts";
+import { createRefusals } from "./refusals.ts";
 import { startAuditRetention } from "./retention.ts";
 import { auditRoutes } from "./routes.ts";
-import { createAudit } from "./service.ts";
+import { auditFacts, createAudit } from "./service.ts";
 
 export const audit = defineFeature({
   name: "audit",
@@ -16,9 +18,16 @@ export const audit = defineFeature({
       default: 400,
     }),
   },
-  open: ({ settings, sql, now, newId, info }) => ({
-    service: createAudit({ now, newId }),
-    routes: auditRoutes(sql),
-    sweeps: [() => startAuditRetention({ sql, retentionDays: settings.auditRetentionDays, now, report: info })],
-  }),
+  open({ settings, sql, now, newId, info, warn }) {
+    const audit = createAudit({ now, newId });
+    const refusals = createRefusals({ sql, now, report: warn });
+    return {
+      service: audit,
+      facts: [auditFacts({ newId })],
+      requestAudit: { ...createCrossings({ sql, audit, now, newId }), ...refusals },
+      routes: auditRoutes({ sql, audit, now }),
+      jobs: [refusals.start],
+      sweeps: [() => startAuditRetention({ sql, retentionDays: settings.auditRetentionDays, now, report: info })],
+    };
+  },
 });

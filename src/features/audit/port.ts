@@ -1,9 +1,12 @@
 /** The audit log (docs/reference/identity.md), as features that change something use it. */
-
+import type { Identity } from "../../../actors/identity/identity.ts";
+import type { AuditedBy } from "../../../actors/kernel/audit.ts";
 import type { Json } from "../../../actors/kernel/json.ts";
 import { madeStorable } from "../../../actors/manifest/storable.ts";
 import type { Call } from "../../http/route.ts";
 import type { Transaction } from "../../store/postgres.ts";
+
+export type { AuditedBy } from "../../../actors/kernel/audit.ts";
 
 /** One change, told to the log in the transaction that makes it. `details` never hold secrets, and no names from outside. */
 export interface AuditedChange {
@@ -14,26 +17,9 @@ export interface AuditedChange {
   readonly details: { readonly [key: string]: Json };
 }
 
-/** Who acts, from where: taken from the request that does it. */
-export interface AuditedBy {
-  readonly actor: {
-    readonly kind: string;
-    readonly user_id: string | null;
-    /** Of the platform's own people and machines, or within the tenant. */
-    readonly role: string | null;
-    /** Of the API key the caller came with. */
-    readonly key_id: string | null;
-    /** As people know the caller: an e-mail address, or the name of an OAuth client. */
-    readonly name: string | null;
-  };
-  readonly ip: string | null;
-  readonly userAgent: string | null;
-  readonly requestId: string | null;
-}
-
 export interface Audit {
-  /** Writes the entry within `tx`: where it cannot be written the change fails as well. */
-  append(tx: Transaction, by: AuditedBy, change: AuditedChange): Promise<void>;
+  /** Writes the entries within `tx`: where they cannot be written the changes fail as well. */
+  append(tx: Transaction, by: AuditedBy, ...changes: readonly AuditedChange[]): Promise<void>;
 }
 
 /** Who acts in a call. */
@@ -43,13 +29,44 @@ export type AuditedCall = Pick<Call, "identity" | "request" | "requestId" | "add
 const maxText = 512;
 
 /** What the log says of the caller. */
-export function auditedBy({ identity, request, requestId, address }: AuditedCall): AuditedBy {
-  const { kind, userId, role, membership, email, clientId } = identity;
+export function auditedBy(call: AuditedCall): AuditedBy {
+  return { actor: actorOf(call.identity), ...auditedRequest(call) };
+}
+
+/** What the log says of a request, whoever sent it. */
+export function auditedRequest({
+  request,
+  requestId,
+  address,
+}: Pick<AuditedCall, "request" | "requestId" | "address">): Omit<AuditedBy, "actor"> {
+  return { ip: address, user_agent: kept(request.headers.get("user-agent")), request_id: requestId };
+}
+
+/** What the log says of an agent that acts by a tool call, with the permissions of the identity. */
+export function auditedAgent({
+  identity,
+  requestId,
+}: {
+  readonly identity: Identity;
+  readonly requestId: string | null;
+}): AuditedBy {
+  return { actor: { ...actorOf(identity), kind: "agent" }, ip: null, user_agent: null, request_id: requestId };
+}
+
+/** What the service does by itself. @param name of the part that acts */
+export function auditedSystem(name: string): AuditedBy {
+  const actor = { kind: "system", realm: null, user_id: null, role: null, key_id: null, name };
+  return { actor, ip: null, user_agent: null, request_id: null };
+}
+
+export function actorOf({ kind, realm, userId, role, membership, email, clientId }: Identity): AuditedBy["actor"] {
   return {
-    actor: { kind, user_id: kept(userId), role: role ?? membership, key_id: null, name: kept(email ?? clientId) },
-    ip: address,
-    userAgent: kept(request.headers.get("user-agent")),
-    requestId,
+    kind,
+    realm,
+    user_id: kept(userId),
+    role: role ?? membership,
+    key_id: null,
+    name: kept(email ?? clientId),
   };
 }
 

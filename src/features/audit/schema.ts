@@ -12,6 +12,7 @@ export const AuditEntry = Type.Object({
   tenant_id: Text,
   actor: Type.Object({
     kind: Text,
+    realm: Nullable(Text),
     user_id: Nullable(Text),
     role: Nullable(Text),
     key_id: Nullable(Text),
@@ -38,7 +39,17 @@ const filters = {
   until: Type.Optional(Type.String({ maxLength: 64, description: "Timestamp of the newest entry" })),
 };
 
-export const AuditFilter = Type.Object(filters);
+export const AuditFilter = Type.Object({
+  ...filters,
+  format: Type.Optional(
+    Type.Literal("ndjson", {
+      description: "Every entry that the filters leave, oldest first, one a line; not with paging",
+    }),
+  ),
+});
 export type AuditFilter = Static<typeof AuditFilter>;
 
-export const AdminAuditFilter = Type.Object({ ...filters, tenant_id: Type.Optional(Type.String({ maxLength: 100 })) });
+export const AdminAuditFilter = Type.Object({
+  ...AuditFilter.properties,
+  tenant_id: Type.Optional(Type.String({ maxLength: 100 })),
+});

@@ -1,6 +1,10 @@
-/** Writing the audit log. Nothing here or elsewhere changes an entry; they go by age alone. */
+/** Writing the audit log. Nothing here or elsewhere changes an entry of a change; entries go by age alone. */
+import type { Static } from "@sinclair/typebox";
+import { type AuditedBy, auditEntry } from "../../../actors/kernel/audit.ts";
 import { madeStorable } from "../../../actors/manifest/storable.ts";
-import type { Audit } from "./port.ts";
+import type { FactWriter, Statement } from "../../runtime/port.ts";
+import type { Transaction } from "../../store/postgres.ts";
+import type { Audit, AuditedChange } from "./port.ts";
 
 export interface AuditOptions {
   /** Unix milliseconds. */
@@ -9,15 +13,72 @@ export interface AuditOptions {
   readonly newId: () => string;
 }
 
+/** An entry as the table has it. */
+export interface NewEntry extends AuditedChange {
+  readonly id: string;
+  /** Unix milliseconds. */
+  readonly at: number;
+  readonly by: AuditedBy;
+  readonly outcome: "allowed" | "denied" | "failed";
+}
+
+const insert = `
+insert into audit_entries
+  (id, at, tenant, actor, action, target_type, target_id, outcome, ip, user_agent, request_id, details)
+select id, at, tenant, actor, action, target_type, target_id, outcome, ip, user_agent, request_id, details
+from json_to_recordset($1::text::json) as r (id uuid, at timestamptz, tenant text, actor jsonb, action text,
+  target_type text, target_id text, outcome text, ip text, user_agent text, request_id text, details jsonb)`;
+
+/** All entries by one statement. @param rest what follows, such as `on conflict …` */
+export function insertEntries(entries: readonly NewEntry[], rest = ""): Statement {
+  const rows = entries.map(({ id, at, tenant, by, action, target, outcome, details }) => ({
+    id,
+    at: new Date(at).toISOString(),
+    tenant,
+    actor: by.actor,
+    action,
+    target_type: target.type,
+    target_id: target.id,
+    outcome,
+    ip: by.ip,
+    user_agent: by.user_agent,
+    request_id: by.request_id,
+    details,
+  }));
+  return { text: `${insert} ${rest}`, parameters: [jsonOf(rows)] };
+}
+
 export function createAudit({ now, newId }: AuditOptions): Audit {
   return {
-    async append(tx, { actor, ip, userAgent, requestId }, { tenant, action, target, details }) {
-      await tx`
-        insert into audit_entries
-          (id, at, tenant, actor, action, target_type, target_id, outcome, ip, user_agent, request_id, details)
-        values (${newId()}, ${new Date(now())}, ${tenant}, ${jsonOf(actor)}::text::jsonb, ${action}, ${target.type},
-          ${madeStorable(target.id)}, 'allowed', ${ip}, ${userAgent}, ${requestId}, ${jsonOf(details)}::text::jsonb)`;
+    async append(tx: Transaction, by, ...changes) {
+      if (changes.length === 0) return;
+      const entry = { at: now(), by, outcome: "allowed" } as const;
+      const { text, parameters } = insertEntries(changes.map((change) => ({ ...entry, ...change, id: newId() })));
+      await tx.unsafe(text, parameters as string[], { prepare: true });
     },
+  };
+}
+
+/** Writes the entries of actors, as part of the statement that commits their turns. */
+export function auditFacts({ newId }: Pick<AuditOptions, "newId">): FactWriter {
+  return {
+    name: auditEntry.name,
+    write: (facts) => [
+      insertEntries(
+        facts.map(({ tenant, at, fact }) => {
+          // Actors make them by the definition alone.
+          const entry = fact as Static<typeof auditEntry.fact>;
+          return {
+            ...entry,
+            id: newId(),
+            at,
+            tenant,
+            outcome: "allowed",
+            details: entry.details as AuditedChange["details"],
+          };
+        }),
+      ),
+    ],
   };
 }
 

@@ -4,6 +4,7 @@ import { executionQuota } from "../../../actors/policy/quota.ts";
 import { createInlineSandbox } from "../../adapters/sandbox/port.ts";
 import { integer } from "../../config/setting.ts";
 import { agents } from "../agents/feature.ts";
+import { audit } from "../audit/feature.ts";
 import { executionTokens } from "../execution-tokens/feature.ts";
 import { defineFeature, type InternalAddress } from "../feature.ts";
 import { incidents } from "../incidents/feature.ts";
@@ -81,7 +82,7 @@ export const executionSettings = {
 
 export const executions = defineFeature({
   name: "executions",
-  needs: { agents, volumes, tools, fsTools, executionTokens, incidents },
+  needs: { agents, audit, volumes, tools, fsTools, executionTokens, incidents },
   settings: executionSettings,
   open({ settings, ...node }, { agents, volumes, tools, executionTokens, incidents }) {
     const { sql, redisUrl, prefix, runtime, sandboxes, models, outside, streams, now, info, warn } = node;

@@ -15,6 +15,7 @@ import { resumePoint } from "../../http/streams/log-stream.ts";
 import type { EventStreams } from "../../http/streams/sse.ts";
 import type { Runtime } from "../../runtime/port.ts";
 import type { Sql } from "../../store/postgres.ts";
+import { auditedBy } from "../audit/port.ts";
 import {
   CancelBody,
   Cancelled,
@@ -247,7 +248,7 @@ export function executionRoutes({ executions, streams, runtime, sql }: Execution
       scope: "execution:remove",
       params: ExecutionId,
       responses: { 200: Deleted },
-      handler: async (call) => executions.erase(await executions.find(call.tenant, call.params.id)),
+      handler: async (call) => executions.erase(await executions.find(call.tenant, call.params.id), auditedBy(call)),
     }),
   ];
 }

@@ -23,6 +23,7 @@ import type { Quota } from "../../../actors/policy/quota.ts";
 import { type List, listOf, type Page, readLabels } from "../../http/paging.ts";
 import { type Address, MailboxFull, MessageRejected, type Runtime } from "../../runtime/port.ts";
 import type { Agents } from "../agents/port.ts";
+import type { AuditedBy } from "../audit/port.ts";
 import type { OpenVolumes } from "../volumes/port.ts";
 import type { Concurrency } from "./concurrency.ts";
 import { StartWatch } from "./deleted-agents.ts";
@@ -223,9 +224,9 @@ export function createExecutions(options: ExecutionsOptions) {
       return { status: "cancelled", success: true, execution_id, reason: reply.reason, cancelled_at } as const;
     },
 
-    /** Cancels it if need be, then removes its record, its events and its workspace. */
-    async erase({ at }: Pick<Found, "at">) {
-      await executions.at(at.tenant, at.key).ask("erase", {});
+    /** On record in the audit log: cancels it if need be, then removes its record, its events and its workspace. */
+    async erase({ at }: Pick<Found, "at">, by: AuditedBy) {
+      await executions.at(at.tenant, at.key).ask("erase", { by });
       if (options.quota(null, at.tenant).limit !== null) await concurrency.release(at.tenant, at.key);
       return { status: "deleted", success: true, execution_id: at.key } as const;
     },

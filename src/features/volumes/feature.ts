@@ -1,4 +1,5 @@
 /** Volumes: files that outlive an execution, and what executions mount. */
+import { audit } from "../audit/feature.ts";
 import { defineFeature } from "../feature.ts";
 import { tools } from "../tools/feature.ts";
 import { fsTools } from "../tools/fs/feature.ts";
@@ -8,8 +9,8 @@ import { volumeRoutes } from "./routes.ts";
 
 export const volumes = defineFeature({
   name: "volumes",
-  needs: { tools, fsTools },
-  open({ sql, dataDir, now, newId }) {
+  needs: { audit, tools, fsTools },
+  open({ sql, dataDir, now, newId }, { audit }) {
     const holders: VolumesOptions["executions"][] = [];
     const volumes = openVolumes({
       sql,
@@ -24,7 +25,7 @@ export const volumes = defineFeature({
         /** Registers whose executions mount volumes. @param known of the given ones, those that exist, of any tenant */
         heldBy: (known: VolumesOptions["executions"]): void => void holders.push(known),
       },
-      routes: volumeRoutes(sql, volumes),
+      routes: volumeRoutes(sql, volumes, audit),
     };
   },
 });

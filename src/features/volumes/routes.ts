@@ -4,13 +4,14 @@ import { idempotent } from "../../http/idempotency.ts";
 import { listOf, listSchema, pageOf } from "../../http/paging.ts";
 import { type Call, defineRoute, jsonBody, type Route, reply } from "../../http/route.ts";
 import type { Sql } from "../../store/postgres.ts";
+import type { Audit } from "../audit/port.ts";
 import type { Volumes } from "./execution-volumes.ts";
 import { fileRoutes } from "./files/routes.ts";
 import { ChangeBody, CreateBody, ListQuery, QuotaBody, VolumeBody, VolumeId } from "./schema.ts";
 import { createVolumeService } from "./service.ts";
 
-export function volumeRoutes(sql: Sql, volumes: Volumes): readonly Route[] {
-  const service = createVolumeService(sql, volumes);
+export function volumeRoutes(sql: Sql, volumes: Volumes, audit: Audit): readonly Route[] {
+  const service = createVolumeService(sql, volumes, audit);
   type OneCall = Call<{ id: string }>;
   const find = (call: OneCall) => service.find(call, call.params.id);
   const read = { scope: "volume:read" } as const;

@@ -1,10 +1,11 @@
 /** Volumes as their users have them: made, shown, changed, deleted (docs/reference/volumes.md). */
-import type { Identity } from "../../../actors/identity/identity.ts";
+import type { Json } from "../../../actors/kernel/json.ts";
 import { invalidField, Problem } from "../../../actors/kernel/problem.ts";
 import { isStorable } from "../../../actors/manifest/storable.ts";
 import { type StorageQuota, storageQuota, volumeAllowance } from "../../../actors/policy/storage-quota.ts";
 import type { Page } from "../../http/paging.ts";
 import type { Sql, Transaction } from "../../store/postgres.ts";
+import { type Audit, type AuditedCall, auditedBy } from "../audit/port.ts";
 import { CHAT_ATTACHMENTS } from "./attachments/attachments.ts";
 import type { Volumes } from "./execution-volumes.ts";
 import { makeVolumeDirectory, measure } from "./layout.ts";
@@ -13,15 +14,15 @@ import { visibilityOf } from "./records.ts";
 import type { ChangeBody, VolumeBody } from "./schema.ts";
 import { userVolumeRecords } from "./user-records.ts";
 
-export interface Caller {
-  readonly identity: Identity;
+/** Who does it, as the audit log tells. */
+export interface Caller extends AuditedCall {
   /** The effective tenant. */
   readonly tenant: string;
 }
 
 export type VolumeService = ReturnType<typeof createVolumeService>;
 
-export function createVolumeService(sql: Sql, volumes: Volumes) {
+export function createVolumeService(sql: Sql, volumes: Volumes, audit: Audit) {
   const records = userVolumeRecords(sql);
   const { layout } = volumes;
 
@@ -52,14 +53,17 @@ export function createVolumeService(sql: Sql, volumes: Volumes) {
   }
 
   /** The caller's own volume for chats, made at its first use even where the quota of volumes is used up. */
-  async function chatVolume({ identity, tenant }: Caller): Promise<VolumeRow> {
+  async function chatVolume(caller: Caller): Promise<VolumeRow> {
+    const { identity, tenant } = caller;
     const { userId } = identity;
     const find = () => volumes.records.byLabel(tenant, userId, CHAT_ATTACHMENTS);
     const known = await find();
     if (known !== null) return known;
     const sizeLimit = volumeAllowance(storageQuota(identity, tenant));
     const volume = { id: Bun.randomUUIDv7(), userId, label: CHAT_ATTACHMENTS, sizeLimit, visibility: "private" };
-    await records.exclusively(tenant, (transaction) => records.create(transaction, tenant, volume));
+    await records.exclusively(tenant, async (transaction) => {
+      if (await records.create(transaction, tenant, volume)) await recordCreated(transaction, caller, volume);
+    });
     const made = await find();
     if (made === null) throw volumeNotFound();
     return made;
@@ -94,10 +98,11 @@ export function createVolumeService(sql: Sql, volumes: Volumes) {
 
     /** @throws Problem 402 `quota_exceeded`, 409 `volume_label_taken`, 422 for a limit above what the caller may have */
     async create(
-      { identity, tenant }: Caller,
+      caller: Caller,
       id: string,
       { label, size_limit_bytes, visibility = "private" }: ChangeBody & { readonly label: string },
     ): Promise<VolumeBody> {
+      const { identity, tenant } = caller;
       checkLabel(label);
       const quota = storageQuota(identity, tenant);
       const sizeLimit = checkedLimit(size_limit_bytes, quota) ?? volumeAllowance(quota);
@@ -109,6 +114,7 @@ export function createVolumeService(sql: Sql, volumes: Volumes) {
         if (label !== CHAT_ATTACHMENTS) await requireRoomForVolume(transaction, tenant, userId, quota);
         const volume = { id, userId, label, sizeLimit, visibility };
         if (!(await records.create(transaction, tenant, volume))) throw labelTaken();
+        await recordCreated(transaction, caller, volume);
       });
       const made = await volumes.records.byLabel(tenant, userId, label);
       if (made === null) throw volumeNotFound();
@@ -151,20 +157,45 @@ export function createVolumeService(sql: Sql, volumes: Volumes) {
         const { used_bytes } = await current(row, true);
         if (change.size_limit_bytes < used_bytes) throw badLimit(`the volume holds ${used_bytes} bytes`);
       }
-      if (!(await records.change(tenant, row.volume_id, change))) throw labelTaken();
+      const isFree = await records.change(tenant, row.volume_id, change, (tx) =>
+        record(tx, caller, "updated", row.volume_id, { ...change }),
+      );
+      if (!isFree) throw labelTaken();
       const [changed] = await volumes.records.readable(tenant, [row.volume_id], { all: true, userId: null });
       if (changed === undefined) throw volumeNotFound();
       return bodyOf(changed);
     },
 
     /** @throws Problem 409 `volume_attached` while an execution works with it, or an agent keeps it */
-    async remove({ tenant }: Caller, row: VolumeRow): Promise<void> {
+    async remove(caller: Caller, row: VolumeRow): Promise<void> {
       const attached = await volumes.attached([row.volume_id]);
       if (attached.has(row.volume_id)) throw new Problem("volume_attached", "An execution works with this volume");
       if (row.kind === "agent") throw new Problem("volume_attached", "The volume is kept until its agent is deleted");
-      await records.markDeleted(tenant, row.volume_id);
+      await records.markDeleted(caller.tenant, row.volume_id, (tx) =>
+        record(tx, caller, "deleted", row.volume_id, { label: row.label, owner_user_id: row.owner_user_id }),
+      );
     },
   };
+
+  /** In the transaction of the change it tells of. */
+  function record(
+    tx: Transaction,
+    caller: Caller,
+    verb: "created" | "updated" | "deleted",
+    id: string,
+    details: { readonly [key: string]: Json },
+  ): Promise<void> {
+    const target = { type: "volume", id };
+    return audit.append(tx, auditedBy(caller), { tenant: caller.tenant, action: `volume.${verb}`, target, details });
+  }
+
+  function recordCreated(
+    tx: Transaction,
+    caller: Caller,
+    { id, label, visibility, sizeLimit }: { id: string; label: string; visibility: string; sizeLimit: number },
+  ): Promise<void> {
+    return record(tx, caller, "created", id, { label, visibility, size_limit_bytes: sizeLimit });
+  }
 
   async function requireRoomForVolume(
     transaction: Transaction,

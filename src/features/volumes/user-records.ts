@@ -81,14 +81,22 @@ export function userVolumeRecords(sql: Sql) {
       return rows.length > 0;
     },
 
-    /** @returns false when the owner has another volume of that label */
-    async change(tenant: string, volumeId: string, { label, size_limit_bytes, visibility }: ChangeBody) {
+    /** @param changed called in the same transaction @returns false when the owner has another volume of that label */
+    async change(
+      tenant: string,
+      volumeId: string,
+      { label, size_limit_bytes, visibility }: ChangeBody,
+      changed: (tx: Transaction) => Promise<void>,
+    ) {
       try {
-        await sql`
+        await sql.begin(async (tx) => {
+          await tx`
           update volumes set label = coalesce(${label ?? null}, label),
             size_limit_bytes = coalesce(${size_limit_bytes ?? null}::bigint, size_limit_bytes),
             visibility = coalesce(${visibility ?? null}, visibility), updated_at = now()
           where tenant = ${tenant} and volume_id = ${volumeId}`;
+          await changed(tx);
+        });
         return true;
       } catch (error) {
         if ((error as { code?: unknown }).code === "23505") return false;
@@ -96,10 +104,14 @@ export function userVolumeRecords(sql: Sql) {
       }
     },
 
-    async markDeleted(tenant: string, volumeId: string): Promise<void> {
-      await sql`
-        update volumes set deleted_at = now()
-        where tenant = ${tenant} and volume_id = ${volumeId} and deleted_at is null`;
+    /** @param deleted called in the same transaction, unless it is deleted already */
+    async markDeleted(tenant: string, volumeId: string, deleted: (tx: Transaction) => Promise<void>): Promise<void> {
+      await sql.begin(async (tx) => {
+        const { count } = await tx`
+          update volumes set deleted_at = now()
+          where tenant = ${tenant} and volume_id = ${volumeId} and deleted_at is null`;
+        if (count > 0) await deleted(tx);
+      });
     },
 
     async grow(transaction: Transaction, tenant: string, volumeId: string, bytes: number, files: number) {

@@ -8,7 +8,7 @@ import { type OutboxRow, remoteAnswer, toOutbox } from "../effects/outbox.ts";
 import type { Answer } from "../mailbox/calls.ts";
 import { type Envelope, messageId } from "../mailbox/envelope.ts";
 import type { Delivery } from "../mailbox/mailbox.ts";
-import type { Change, Projection, Statement } from "../port.ts";
+import type { Change, Fact, FactWriter, Projection, Statement } from "../port.ts";
 import { splitState } from "../reads/listed.ts";
 import { type TailNews, tailedLog } from "../reads/notices.ts";
 import type { ActivityRow, Commit, DeadLetterRow, LogRow, PartitionProgress } from "./journal.ts";
@@ -73,6 +73,7 @@ export class Batch {
   /** The actors with a turn in this batch, as they were before the first. */
   private readonly before = new Map<CachedActor, Json>();
   private logs: LogRow[] = [];
+  private readonly facts = new Map<string, Fact[]>();
   private readonly ended = new Map<string, { kind: string; key: string }>();
   private readonly deadLetters: DeadLetterRow[] = [];
 
@@ -189,6 +190,7 @@ export class Batch {
   toCommit(
     projections: ReadonlyMap<string, Projection>,
     listedOf: (kind: string) => ReadonlySet<string> | undefined = () => undefined,
+    factWriters: ReadonlyMap<string, FactWriter> = new Map(),
   ): Commit {
     const actors = [];
     const changes = new Map<string, Change[]>();
@@ -217,6 +219,7 @@ export class Batch {
     // In one order everywhere: commits of two nodes that share rows (counters) must not wait for each other in a circle.
     const ordered = [...changes].sort(([a], [b]) => (a < b ? -1 : 1));
     for (const [kind, list] of ordered) statements.push(...(projections.get(kind) as Projection).project(list));
+    for (const [name, facts] of this.facts) statements.push(...(factWriters.get(name) as FactWriter).write(facts));
     return {
       partitions: [...this.touched].map((held) => this.progress(held)),
       actors,
@@ -259,6 +262,12 @@ export class Batch {
       case "emit":
         this.emit(actor, effect.log, effect.entry);
         return;
+      case "fact": {
+        const facts = this.facts.get(effect.name) ?? [];
+        if (facts.length === 0) this.facts.set(effect.name, facts);
+        facts.push({ tenant: actor.tenant, at: this.clock.now(), fact: effect.fact });
+        return;
+      }
       case "perform":
         this.activities.push({
           id: effect.id,

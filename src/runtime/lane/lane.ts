@@ -148,7 +148,7 @@ export class Lane {
       }
       if (batch.touched.size === 0) return;
       options.crash("before_commit");
-      await options.journal.commit(batch.toCommit(options.projections, options.turns.listedOf));
+      await options.journal.commit(batch.toCommit(options.projections, options.turns.listedOf, options.factWriters));
     } catch (error) {
       await this.recover(batch, deliveries, error);
       return;

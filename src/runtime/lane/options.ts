@@ -3,7 +3,7 @@
 import type { Sql } from "../../store/postgres.ts";
 import type { Outbox } from "../effects/outbox.ts";
 import type { Leases } from "../ownership/lease.ts";
-import type { Projection } from "../port.ts";
+import type { FactWriter, Projection } from "../port.ts";
 import type { TailNews } from "../reads/notices.ts";
 import type { LocalReply } from "./batch.ts";
 import type { ActivityRow, Journal } from "./journal.ts";
@@ -28,6 +28,7 @@ export interface LaneOptions {
   /** How many the runtime has in all. */
   readonly partitions: number;
   readonly projections: ReadonlyMap<string, Projection>;
+  readonly factWriters: ReadonlyMap<string, FactWriter>;
   readonly clock: { now(): number; newId(): string };
   readonly batchSize: number;
   /** Messages the lane buffers per partition before its stream is left alone. */

@@ -51,6 +51,7 @@ export class Turns {
     actors: readonly AnyActorDefinition[],
     private readonly clock: { now(): number; newId(): string },
     private readonly partitions: number,
+    private readonly factWriters: ReadonlyMap<string, unknown> = new Map(),
   ) {
     this.kinds = new Map(actors.map((definition) => [definition.kind, definition]));
     this.listed = new Map(
@@ -91,6 +92,14 @@ export class Turns {
     return idInPartition(kind, id, partition, this.partitions) ?? id;
   }
 
+  /** @throws Error for a fact that this node cannot write: nothing is done that cannot be put on record */
+  private checkFacts(effects: readonly Effect[]): void {
+    for (const effect of effects) {
+      if (effect.effect === "fact" && !this.factWriters.has(effect.name))
+        throw new Error(`no writer of ${effect.name}`);
+    }
+  }
+
   run(actor: CachedActor, envelope: Envelope): TurnResult {
     if (actor.state !== null && actor.tenant !== envelope.tenant) return { result: "foreign" };
     const fault = this.messageFault(envelope.kind, envelope.type, envelope.body);
@@ -116,6 +125,7 @@ export class Turns {
           },
         };
         const turn = handler(actor.state, envelope.body, context);
+        this.checkFacts(turn.effects);
         actor.state = turn.state;
         actor.tenant = envelope.tenant;
         return { result: "done", effects: turn.effects, reply: turn.reply, made };

@@ -4,6 +4,7 @@ import { agentQuota } from "../../../actors/policy/quota.ts";
 import { agentEvents } from "../../../src/features/agents/events.ts";
 import { agentRoutes, catalogueRoutes } from "../../../src/features/agents/routes.ts";
 import { createAgents } from "../../../src/features/agents/service.ts";
+import { createAudit } from "../../../src/features/audit/service.ts";
 import { createApp } from "../../../src/http/app.ts";
 import { createLogger } from "../../../src/http/operations/log.ts";
 import { offer } from "../../actors/agent/offer.ts";
@@ -47,6 +48,7 @@ export async function openFixture() {
       cancelled.push(`${tenant} ${id} ${reason}`);
     },
     events: agentEvents,
+    audit: createAudit({ now: Date.now, newId: () => Bun.randomUUIDv7() }),
     watchers: [
       async ({ what, tenant, agentId }) => {
         told.push(`${what} ${tenant} ${agentId}`);

@@ -111,7 +111,7 @@ describe("a browser", () => {
   });
 });
 
-test("the page of a decided link says who decided what and when, also to a decision that comes too late", async () => {
+test("the page of a decided link says who decided what and when", async () => {
   const headers = { ...browser, "content-type": "application/x-www-form-urlencoded" };
   const eve = caller("eve", { email: "<eve>@example.com" });
   const { id, path } = await linked();

@@ -38,7 +38,7 @@ const change = defineRoute({
     return { ok: true };
   },
 });
-const app = openApp({ routes: [...auditRoutes(sql), change], authenticator: believing });
+const app = openApp({ routes: [...auditRoutes({ sql, audit, now: () => now }), change], authenticator: believing });
 afterAll(async () => {
   await app.stop();
   await stores.dispose();
@@ -68,10 +68,10 @@ const targets = async (path: string, token = owner): Promise<string> =>
   (await get(path, token)).body.items.map(({ target }) => target.id).join("");
 
 const nobody: AuditedBy = {
-  actor: { kind: "operator", user_id: "u1", role: "admin", key_id: null, name: "ann@x.test" },
+  actor: { kind: "operator", realm: "svc-system", user_id: "u1", role: "admin", key_id: null, name: "ann@x.test" },
   ip: null,
-  userAgent: null,
-  requestId: null,
+  user_agent: null,
+  request_id: null,
 };
 const append = (id: string, facts: Partial<AuditedChange> = {}, by: AuditedBy = nobody) =>
   sql.begin((tx) =>
@@ -109,7 +109,7 @@ test("an entry tells who, from where and what, and is listed in that shape", asy
     id: expect.stringMatching(/^[0-9a-f-]{36}$/),
     at: "2031-05-02T10:00:00.000Z",
     tenant_id: "acme",
-    actor: { kind: "tenant_user", user_id: "u-1", role: "admin", key_id: null, name: "ann@x.test" },
+    actor: { kind: "tenant_user", realm: "test", user_id: "u-1", role: "admin", key_id: null, name: "ann@x.test" },
     action: "thing.created",
     target: { type: "thing", id: "0192" },
     outcome: "allowed",
@@ -129,7 +129,7 @@ test("an entry can be written for any texts of a change or a request", async () 
     address: null,
   });
   expect(by).toMatchObject({ ip: null, actor: { user_id: "ab\ufffdc", name: "ab\ufffdc" } });
-  expect(by.userAgent).toBe(`é${"x".repeat(511)}`);
+  expect(by.user_agent).toBe(`é${"x".repeat(511)}`);
   await append(hostile, { details: { list: [hostile, { deep: hostile }] } }, by);
   expect((await get("/v1/audit")).body.items[0]).toMatchObject({
     target: { id: "ab\ufffdc" },

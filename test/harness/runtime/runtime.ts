@@ -3,6 +3,7 @@ import { Type } from "@sinclair/typebox";
 import type { AnyActorDefinition } from "../../../actors/kernel/actor.ts";
 import type { LogDefinition } from "../../../actors/kernel/effect.ts";
 import type { Json } from "../../../actors/kernel/json.ts";
+import { auditFacts } from "../../../src/features/audit/service.ts";
 import {
   type Address,
   type AskOptions,
@@ -90,7 +91,13 @@ export async function startTestNode(
     log: () => {},
     ...options,
   });
-  await runtime.start({ actors: [counter], activities: [], projections: [], ...options });
+  await runtime.start({
+    actors: [counter],
+    activities: [],
+    projections: [],
+    facts: [auditFacts({ newId: clock.newId })],
+    ...options,
+  });
   return {
     runtime: { ...runtime, ...byAddress(runtime, sql) },
     sql,

@@ -1,5 +1,6 @@
 /** Workflow definitions: manifests, their versions, who sees them. */
 import { agents } from "../../agents/feature.ts";
+import { audit } from "../../audit/feature.ts";
 import { defineFeature } from "../../feature.ts";
 import { workflowChoices } from "./choices.ts";
 import type { WorkflowUse } from "./port.ts";
@@ -11,8 +12,11 @@ export type { Workflows } from "./service.ts";
 
 export const definitions = defineFeature({
   name: "workflows/definitions",
-  needs: { agents },
-  open({ sql, sandboxes, openEgress, defaultIsolation, containerRoot, imageRegistries, mail, now, newId }, { agents }) {
+  needs: { agents, audit },
+  open(
+    { sql, sandboxes, openEgress, defaultIsolation, containerRoot, imageRegistries, mail, now, newId },
+    { agents, audit },
+  ) {
     const uses: WorkflowUse[] = [];
     const workflows = createWorkflows({
       sql,
@@ -33,6 +37,7 @@ export const definitions = defineFeature({
       async cancelRuns(ids, reason) {
         for (const use of uses) await use.cancel(ids, reason);
       },
+      audit,
       now,
       newId,
     });

@@ -3,6 +3,7 @@ import { type Identity, isGlobalPublisher } from "../../../../actors/identity/id
 import { Problem } from "../../../../actors/kernel/problem.ts";
 import type { WorkflowOffer } from "../../../../actors/workflow/manifest/judged.ts";
 import type { Sql } from "../../../store/postgres.ts";
+import type { Audit, AuditedBy } from "../../audit/port.ts";
 import type { WorkflowRecords } from "./records.ts";
 
 export interface WorkflowsOptions {
@@ -16,6 +17,7 @@ export interface WorkflowsOptions {
   readonly unfinishedRuns: (workflowIds: readonly string[], limit: number) => Promise<readonly string[]>;
   /** Cancels every run of these versions that has not ended. Repeatable. */
   readonly cancelRuns: (workflowIds: readonly string[], reason: string) => Promise<void>;
+  readonly audit: Audit;
   /** Unix milliseconds. */
   readonly now: () => number;
   /** A fresh UUIDv7. */
@@ -27,8 +29,8 @@ export interface Caller {
   readonly identity: Identity;
   /** The effective tenant. */
   readonly tenant: string;
-  /** Null where no request asked for it. */
-  readonly requestId: string | null;
+  /** As the audit log tells. */
+  readonly by: AuditedBy;
   /** Aborted when the caller has left. */
   readonly signal?: AbortSignal;
 }

@@ -129,7 +129,15 @@ export function registering(parts: WorkflowParts) {
         actor: { kind, sub },
       } as const;
       const details = { replaced: existing !== undefined, manifest_sha256: workflow.manifestSha256 };
-      await records.note(tx, { ...change, requestId: caller.requestId, details }, newId(), at);
+      await Promise.all([
+        records.note(tx, { ...change, requestId: caller.by.request_id, details }, newId(), at),
+        parts.audit.append(tx, caller.by, {
+          tenant: tenantOf(owner),
+          action: "workflow.registered",
+          target: { type: "workflow", id: workflowId },
+          details: { name, version, ...details },
+        }),
+      ]);
       return { workflowId, createdAt };
     });
   }

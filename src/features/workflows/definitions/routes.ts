@@ -8,6 +8,7 @@ import { schemaRoute } from "../../../http/openapi/document-routes.ts";
 import { listSchema, pageOf, pagingQuery } from "../../../http/paging.ts";
 import { manifestTextTypes, preferredText } from "../../../http/preferences.ts";
 import { type Call, defineRoute, jsonBody, media, type Route, rawBody } from "../../../http/route.ts";
+import { auditedBy } from "../../audit/port.ts";
 import type { Caller } from "./parts.ts";
 import {
   Deleted,
@@ -32,7 +33,12 @@ const Ref = Type.Object({ ref: Type.String({ maxLength: 200 }) });
 /** Room for a manifest inside a JSON wrapper, where every character may be escaped. */
 const manifestBody = rawBody({ limit: 2 * maxManifestBytes, schema: ManifestBody });
 
-const callerOf = ({ identity, tenant, requestId, signal }: Call): Caller => ({ identity, tenant, requestId, signal });
+const callerOf = (call: Call): Caller => ({
+  identity: call.identity,
+  tenant: call.tenant,
+  by: auditedBy(call),
+  signal: call.signal,
+});
 
 export function workflowRoutes(workflows: Workflows): readonly Route[] {
   const register = (path: string) =>

@@ -6,6 +6,7 @@ import type { Definition } from "../../../../actors/workflow/definition.ts";
 import type { ResolvedWorkflow } from "../../../../actors/workflow/run/start/request.ts";
 import { type List, listOf, type Page, readLabels } from "../../../http/paging.ts";
 import { isUuid } from "../../../http/route.ts";
+import type { Transaction } from "../../../store/postgres.ts";
 import {
   type Caller,
   globalForbidden,
@@ -150,6 +151,7 @@ export function createWorkflows(options: WorkflowsOptions) {
         await records.remove(tx, ids);
         for (const { workflow_id, version } of gone)
           await note(tx, caller, "WorkflowRemoved", found, workflow_id, version);
+        await record(tx, caller, "deleted", found.name, gone, [tenantOf(found.tenant)], {});
         return gone;
       });
       if (force)
@@ -206,12 +208,35 @@ export function createWorkflows(options: WorkflowsOptions) {
           to: tenantOf(to),
         });
       }
+      const scopes = { previous_scope: scopeOf(from), new_scope: scopeOf(to) };
+      await record(tx, caller, "published", name, moved, [tenantOf(from), tenantOf(to)], scopes);
     });
+  }
+
+  /** In the transaction of the change, an entry for each version in each tenant that it concerns. */
+  function record(
+    tx: Transaction,
+    { by }: Caller,
+    verb: "deleted" | "published",
+    name: string,
+    versions: readonly { readonly workflow_id: string; readonly version: string }[],
+    tenants: readonly string[],
+    details: Record<string, string>,
+  ): Promise<void> {
+    const entries = versions.flatMap(({ workflow_id: id, version }) =>
+      [...new Set(tenants)].map((tenant) => ({
+        tenant,
+        action: `workflow.${verb}`,
+        target: { type: "workflow", id },
+        details: { name, version, ...details },
+      })),
+    );
+    return options.audit.append(tx, by, ...entries);
   }
 
   function note(
     tx: Parameters<typeof records.note>[0],
-    { identity, requestId }: Caller,
+    { identity, by }: Caller,
     type: "WorkflowScopeChanged" | "WorkflowRemoved",
     { tenant, name }: Pick<WorkflowRow, "tenant" | "name">,
     workflowId: string,
@@ -221,7 +246,7 @@ export function createWorkflows(options: WorkflowsOptions) {
     const actor = { kind: identity.kind, sub: identity.userId };
     return records.note(
       tx,
-      { type, tenant: tenantOf(tenant), workflowId, name, version, actor, requestId, details },
+      { type, tenant: tenantOf(tenant), workflowId, name, version, actor, requestId: by.request_id, details },
       newId(),
       new Date(now()),
     );

@@ -2,6 +2,7 @@
 import { workflowRun } from "../../../../actors/workflow/run/run.ts";
 import { integer, text } from "../../../config/setting.ts";
 import { approvals } from "../../approvals/feature.ts";
+import { audit } from "../../audit/feature.ts";
 import { executionTokens } from "../../execution-tokens/feature.ts";
 import { executionSettings, executions } from "../../executions/feature.ts";
 import { judgedFacts } from "../../executions/port.ts";
@@ -29,7 +30,7 @@ export type { Runs } from "./service.ts";
 
 export const runs = defineFeature({
   name: "workflows/runs",
-  needs: { definitions, executions, executionTokens, volumes, approvals, limits, tools },
+  needs: { audit, definitions, executions, executionTokens, volumes, approvals, limits, tools },
   settings: {
     maxCommands: integer("SVC_MAX_COMMANDS", {
       meaning: "commands of workflows that a node runs at once; more wait",

@@ -11,6 +11,7 @@ import { type Call, defineRoute, jsonBody, type Route, reply, uuidParam } from "
 import type { Sql } from "../../../store/postgres.ts";
 import type { Approvals } from "../../approvals/port.ts";
 import { deciderOf, sourceOf } from "../../approvals/port.ts";
+import { auditedBy } from "../../audit/port.ts";
 import type { FoundRun } from "./history.ts";
 import { initiatorOf, namedWorkflow, readFilter, readReason, readSignal, readStart } from "./request.ts";
 import {
@@ -173,7 +174,7 @@ function changingRoutes({ runs, approvals, sql }: RunRoutesOptions): Route[] {
       scope: "workflow:cancel",
       params: RunId,
       responses: { 200: Removed },
-      handler: async (call) => runs.erase(await runs.find(call.tenant, call.params.id)),
+      handler: async (call) => runs.erase(await runs.find(call.tenant, call.params.id), auditedBy(call)),
     }),
     defineRoute({
       method: "POST",

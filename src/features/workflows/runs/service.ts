@@ -4,6 +4,7 @@ import { Problem } from "../../../../actors/kernel/problem.ts";
 import type { RunRecord } from "../../../../actors/workflow/run/record/record.ts";
 import { workflowRun } from "../../../../actors/workflow/run/run.ts";
 import { isOver } from "../../../../actors/workflow/run/state.ts";
+import type { AuditedBy } from "../../audit/port.ts";
 import { type FoundRun, notFound, type RunHistoryOptions, runHistory } from "./history.ts";
 import { type RunStartsOptions, runStarts } from "./start/starting.ts";
 
@@ -58,9 +59,9 @@ export function createRuns(options: RunsOptions) {
     /** Repeatable. @throws Problem 409 */
     resume: (run: FoundRun): Promise<RunRecord> => setPaused(run, "resume"),
 
-    /** Cancels it if need be, then removes its record and its log. @throws Problem 404 */
-    async erase({ at }: Pick<FoundRun, "at">) {
-      const reply = await runs.at(at.tenant, at.key).ask("erase", {});
+    /** On record in the audit log: cancels it if need be, then removes its record and its log. @throws Problem 404 */
+    async erase({ at }: Pick<FoundRun, "at">, by: AuditedBy) {
+      const reply = await runs.at(at.tenant, at.key).ask("erase", { by });
       if (reply.outcome === "unknown") throw notFound();
       return { status: "removed", execution_id: at.key, success: true } as const;
     },

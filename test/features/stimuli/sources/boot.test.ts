@@ -138,6 +138,7 @@ tenants:
       "stimulus_route.created",
       "stimulus_route.created",
       "stimulus_router.updated",
+      "tenant.autoprovisioned",
       "stimulus_route.updated",
       "stimulus_router.updated",
     ]);
@@ -160,7 +161,7 @@ tenants:
     const forward = await valid(`tenants:\n${routes("left")}\n${routes("right")}`);
     const backward = await valid(`tenants:\n${routes("right")}\n${routes("left")}`);
     await Promise.all([forward, backward, forward, backward].map(boot));
-    for (const tenant of ["left", "right"]) expect((await fixture.audited(tenant)).length).toBe(3);
+    for (const tenant of ["left", "right"]) expect((await fixture.audited(tenant)).length).toBe(4);
   });
 
   test("where one tenant's routes do not fit nothing is written", async () => {

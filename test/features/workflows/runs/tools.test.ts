@@ -5,6 +5,7 @@ import type { Identity } from "../../../../actors/identity/identity.ts";
 import type { Json } from "../../../../actors/kernel/json.ts";
 import { approvalRecords } from "../../../../src/features/approvals/records.ts";
 import { createApprovals } from "../../../../src/features/approvals/service.ts";
+import { createAudit } from "../../../../src/features/audit/service.ts";
 import type { Started } from "../../../../src/features/executions/schema.ts";
 import { createWorkflows } from "../../../../src/features/workflows/definitions/service.ts";
 import { reviewByExecutions } from "../../../../src/features/workflows/runs/tools/review.ts";
@@ -29,6 +30,7 @@ beforeAll(async () => {
   const output_template = { word: "{{input.word}}" };
   fixture.register("north", definitionOf({ ASK: human([]) }, { name: "says", output_template }));
   const workflows = createWorkflows({
+    audit: createAudit({ now: Date.now, newId: () => Bun.randomUUIDv7() }),
     sql: fixture.stores.sql,
     offer,
     visibleAgents: async (_, refs) => new Set(refs),

@@ -1,7 +1,7 @@
 /** Puts what the first-boot file names into the tables, where it is not there yet. */
-import type { TenantStatus } from "../../../../../actors/identity/tenant.ts";
+import type { Tenants } from "../../../../identity/tenants.ts";
 import type { Sql, Transaction } from "../../../../store/postgres.ts";
-import type { Audit, AuditedBy } from "../../../audit/port.ts";
+import { type Audit, type AuditedBy, auditedSystem } from "../../../audit/port.ts";
 import type { Encryption } from "../../../encryption/port.ts";
 import { sourceRecords } from "../records.ts";
 import { routerRecords } from "../routers/records.ts";
@@ -15,7 +15,7 @@ export interface BootOptions {
   readonly sql: Sql;
   readonly encryption: Encryption;
   readonly audit: Audit;
-  readonly tenants: { ensure(slug: string): Promise<TenantStatus> };
+  readonly tenants: Pick<Tenants, "ensure">;
   /** Unix milliseconds. */
   readonly now: () => number;
   /** A fresh UUIDv7. */
@@ -24,12 +24,7 @@ export interface BootOptions {
 
 /** Whose doing the rows are. */
 const creator = { kind: "system", sub: "stimulus-routes-file" };
-const by: AuditedBy = {
-  actor: { kind: creator.kind, user_id: creator.sub, role: null, key_id: null, name: null },
-  ip: null,
-  userAgent: null,
-  requestId: null,
-};
+const by: AuditedBy = auditedSystem(creator.sub);
 
 /**
  * Reads the file at `path` and writes what it names; see `bootSources`.
@@ -62,7 +57,13 @@ export async function bootSources(options: BootOptions, tenants: readonly BootTe
     if (problems.length > 0) return;
     for (const tenant of ordered) await booting.insert(tx, tenant);
   });
-  if (problems.length === 0) for (const { slug } of ordered) await options.tenants.ensure(slug);
+  if (problems.length === 0)
+    for (const { slug } of ordered) {
+      await options.tenants.ensure(slug, (tx) => {
+        const target = { type: "tenant", id: slug };
+        return options.audit.append(tx, by, { tenant: slug, action: "tenant.autoprovisioned", target, details: {} });
+      });
+    }
   return problems;
 }
 

@@ -2,6 +2,7 @@
 
 import { Type } from "@sinclair/typebox";
 import { pageOf, pagingQuery } from "../../../../http/paging.ts";
+import { auditedAgent } from "../../../audit/port.ts";
 import type { Workflows } from "../../definitions/feature.ts";
 import type { Scope } from "../../definitions/schema.ts";
 import { type Reviewers, requireApproval } from "./review.ts";
@@ -26,7 +27,11 @@ const Named = {
 const Scopes = Type.Optional(Type.Union([Type.Literal("tenant"), Type.Literal("global")]));
 const Share = (share: number) => Type.Number({ minimum: 0, maximum: 1, default: share });
 
-const callerOf = ({ identity, tenant, requestId }: ToolCaller) => ({ identity, tenant, requestId });
+const callerOf = (caller: ToolCaller) => ({
+  identity: caller.identity,
+  tenant: caller.tenant,
+  by: auditedAgent(caller),
+});
 const referenceOf = ({ name, version }: { readonly name: string; readonly version?: string }) => ({
   ref: name,
   version: version ?? null,

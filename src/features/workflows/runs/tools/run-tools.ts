@@ -6,6 +6,7 @@ import { AnyJson } from "../../../../../actors/kernel/json.ts";
 import type { Initiator } from "../../../../../actors/workflow/run/state.ts";
 import { pageOf, pagingQuery } from "../../../../http/paging.ts";
 import type { Approvals } from "../../../approvals/port.ts";
+import { auditedAgent } from "../../../audit/port.ts";
 import { initiatorOf, readFilter, readReason, readSignal, readStart } from "../request.ts";
 import type { Runs } from "../service.ts";
 import { defineTool, type ManagementTool, type ToolCaller } from "./tool.ts";
@@ -125,7 +126,7 @@ export function runTools({ runs, approvals }: RunToolOptions): readonly Manageme
       description: "Cancel a workflow execution if need be, and remove it with its log",
       scope: "workflow:cancel",
       arguments: Found,
-      call: async (caller, given) => runs.erase(await find(caller, given)),
+      call: async (caller, given) => runs.erase(await find(caller, given), auditedAgent(caller)),
     }),
   ];
 }
@@ -138,5 +139,6 @@ function initiatedBy({ identity, executionId }: ToolCaller): Initiator {
 
 /** Behind a tool call, an agent decides: states that want a person refuse it. */
 function agentOf({ identity, tenant }: ToolCaller) {
-  return { sub: identity.userId, own_realm: isOwnSubject(identity, tenant), kind: "agent", email: null, roles: [] };
+  const { userId: sub, realm } = identity;
+  return { sub, own_realm: isOwnSubject(identity, tenant), kind: "agent", realm, email: null, roles: [] };
 }
