@@ -1,13 +1,16 @@
 /** Calls to the service as the command line makes them. A service that is not there is waited for. */
 
-/** The service answered, and said no. */
+import { findings } from "./findings.ts";
+
+/** The service answered, and said no. The message has a line for each issue. */
 export class Refused extends Error {
   override readonly name = "Refused";
   constructor(
     readonly status: number,
     readonly body: Readonly<Record<string, unknown>>,
   ) {
-    super(`${status} ${String(body.code ?? "")}: ${String(body.error ?? "refused")}`);
+    const reason = `${status} ${String(body.code ?? "")}: ${String(body.error ?? "refused")}`;
+    super([reason, ...findings(body.issues)].join("\n"));
   }
 }
 
@@ -39,6 +42,12 @@ export class Client {
     const text = String(answer.access_token);
     this.#token = { text, until: Date.now() + (seconds - 30) * 1000 };
     return text;
+  }
+
+  get(path: string): Promise<Record<string, unknown>> {
+    return this.#patiently(async () =>
+      fetch(this.url + path, { headers: { Authorization: `Bearer ${await this.token()}` } }),
+    );
   }
 
   json(method: string, path: string, body: unknown, headers: Record<string, string> = {}) {

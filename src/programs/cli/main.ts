@@ -11,6 +11,7 @@
  */
 import { readFileSync } from "node:fs";
 import { Client, Refused } from "./client.ts";
+import { findings } from "./findings.ts";
 import { follow } from "./follow.ts";
 
 const usage = `usage:
@@ -29,24 +30,51 @@ async function main([command, subject, input = ""]: readonly string[]): Promise<
     console.error(usage);
     return 2;
   }
-  const agentId = await deploy(client, readFileSync(subject, "utf8"));
+  const agent = await deploy(client, readFileSync(subject, "utf8"));
   const key = crypto.randomUUID();
-  const started = await client.json("POST", "/v1/executions", { agent_id: agentId, input }, { "Idempotency-Key": key });
+  // The version of the file, whichever is current.
+  const started = await client.json("POST", "/v1/executions", { ...agent, input }, { "Idempotency-Key": key });
+  warn(started.warnings);
   const executionId = String(started.execution_id);
   console.log(`execution ${executionId}`);
   return follow(client, executionId, print);
 }
 
-/** Stores the manifest unless this very version is there already. */
-async function deploy(client: Client, manifest: string): Promise<string> {
+interface Agent {
+  readonly agent_id: string;
+  readonly version: string;
+}
+
+/**
+ * Stores the manifest unless it is there already. A manifest that was changed under its version becomes a new revision:
+ * what runs is what the file says.
+ */
+async function deploy(client: Client, manifest: string): Promise<Agent> {
+  const send = (query: string) => client.text("POST", `/v1/agents${query}`, manifest, "application/yaml");
   try {
-    const deployed = await client.text("POST", "/v1/agents", manifest, "application/yaml");
-    console.log(`deployed ${deployed.name} ${deployed.version}`);
-    return String(deployed.agent_id);
+    return told(await send(""));
   } catch (error) {
-    if (error instanceof Refused && error.body.code === "agent_version_exists") return String(error.body.agent_id);
-    throw error;
+    if (!(error instanceof Refused) || error.body.code !== "agent_version_exists") throw error;
+    const { agent_id, version } = error.body;
+    const stored = await client.get(`/v1/agents/${agent_id}?version=${encodeURIComponent(String(version))}`);
+    if (stored.manifest_yaml !== manifest) return told(await send("?force=true"));
+    console.log(`${stored.name} ${version} is deployed already, unchanged`);
+    return { agent_id: String(agent_id), version: String(version) };
   }
+}
+
+function told(deployed: Readonly<Record<string, unknown>>): Agent {
+  const { name, version, revision, agent_id, warnings } = deployed;
+  const again = revision === 1 ? "" : `, revision ${revision}: the manifest has changed`;
+  console.log(`deployed ${name} ${version}${again}`);
+  warn(warnings);
+  return { agent_id: String(agent_id), version: String(version) };
+}
+
+/** @param warnings of an answer */
+function warn(warnings: unknown): void {
+  const lines = findings(warnings);
+  if (lines.length > 0) console.error(["warnings:", ...lines].join("\n"));
 }
 
 /** One line per event: its name, and what is worth reading of it. */
