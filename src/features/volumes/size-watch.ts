@@ -1,9 +1,11 @@
 /**
  * Size limits inside instances. Directories of a host cannot be made to refuse a write that is too much, so what
- * commands write is measured while they run, and an instance that goes beyond a limit is ended.
+ * commands write is measured while they run, at once when their file system grows, and an instance that goes beyond a
+ * limit is ended.
  */
 import type { Plan } from "../../../actors/execution/start/plan.ts";
 import { mountPoints } from "../../../actors/policy/filesystem/mounts.ts";
+import { DiskGrowth, glanceMs } from "../../lib/disk-growth.ts";
 import { repeatedly } from "../../lib/timers.ts";
 import { measure, type VolumeLayout } from "./layout.ts";
 
@@ -32,8 +34,12 @@ export function watchLimits(
     const limit = isImplicit ? plan.resources.disk_bytes : mount.size_limit_bytes;
     return [{ directory: layout.directoryOf(mount), limit, known: false }];
   });
-  if (watched.length === 0) return () => {};
-  const look = async (): Promise<void> => {
+  const [first] = watched;
+  if (first === undefined) return () => {};
+  // All of them lie in one data directory.
+  const growth = new DiskGrowth(first.directory, everyMs, null);
+  const look = async (): Promise<number> => {
+    let room = Number.POSITIVE_INFINITY;
     for (const volume of watched) {
       const { bytes, entries } = await measure(volume.directory);
       // File systems run out of places for files as well as of bytes.
@@ -41,13 +47,18 @@ export function watchLimits(
       // What lay there before is nothing this instance did.
       if (!volume.known) volume.limit = Math.max(volume.limit, taken);
       volume.known = true;
-      if (taken <= volume.limit) continue;
+      room = Math.min(room, volume.limit - taken);
+      if (room >= 0) continue;
       stop();
       exceeded();
-      return;
+      break;
     }
+    return room;
   };
-  const stopMeasuring = repeatedly(everyMs, look, () => {});
+  const glance = async (): Promise<void> => {
+    if (growth.isDue()) await growth.measuring(look);
+  };
+  const stopMeasuring = repeatedly(glanceMs, glance, () => {});
   const stop = (): void => void stopMeasuring();
   return stop;
 }

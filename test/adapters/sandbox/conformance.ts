@@ -1,6 +1,6 @@
 /** What every sandbox adapter must do; run over each of them. The prompt of an instance here is a shell script. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type {
   InstanceExit,
@@ -279,6 +279,14 @@ export function sandboxConformance(name: string, make: () => Promise<SandboxFixt
       const fill = "for i in 1 2 3 4 5 6 7 8; do head -c 8000000 /dev/zero > f$i; done; sleep 30";
       const spec = specOf(fixture, fill, { limits: { ...roomy, diskBytes: 16 * mebibyte } });
       expect((await runToEnd(sandbox, spec)).exit.reason).toBe("disk_exceeded");
+    }, 30_000);
+
+    test("an instance that fills the disk in one go is ended before it is through", async () => {
+      const fill = "i=0; while [ $i -lt 120 ]; do head -c 8000000 /dev/zero > f$i; i=$((i+1)); done; echo through";
+      const spec = specOf(fixture, fill, { limits: { ...roomy, diskBytes: 16 * mebibyte } });
+      const { exit } = await runToEnd(sandbox, spec);
+      rmSync(fixture.workspace(spec.executionId), { recursive: true });
+      expect(exit).toMatchObject({ reason: "disk_exceeded", stdout: "" });
     }, 30_000);
 
     test("a flood of output fills neither disk nor memory; head and tail are kept", async () => {

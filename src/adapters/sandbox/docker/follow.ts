@@ -4,6 +4,7 @@
  */
 import { closeSync, constants, openSync, readSync } from "node:fs";
 import { join } from "node:path";
+import { DiskGrowth, glanceMs } from "../../../lib/disk-growth.ts";
 import { readJson } from "../../../lib/json-file.ts";
 import { EngineError, type ExitReason, type FollowOptions, type InstanceExit, lostExit } from "../instance.ts";
 import { diskCheckMs, writtenBytes } from "./disk.ts";
@@ -70,7 +71,7 @@ async function alongside(
   const stop = new AbortController();
   const aborted = () => stop.abort();
   signal.addEventListener("abort", aborted, { once: true });
-  const disk = setInterval(() => void watch.check(), diskCheckMs);
+  const disk = setInterval(() => void watch.check(), glanceMs);
   const watch = new DiskWatch(engine, directory, record);
   const life = new KeeperWatch(directory);
   const frames = new FrameReader();
@@ -139,31 +140,41 @@ async function describe(
   return exit("exited");
 }
 
-/** Looks at the disk now and then, and ends an instance that has written too much. */
+/** Looks at the disk now and then, and when its file system grows; ends an instance that has written too much. */
 class DiskWatch {
   #busy = false;
+  readonly #growth: DiskGrowth;
 
   constructor(
     readonly engine: Engine,
     readonly directory: string,
     readonly record: LaunchRecord,
-  ) {}
+  ) {
+    // The engine's own file system is not known; where nothing else is measured ours tells as much.
+    this.#growth = new DiskGrowth(record.measured ?? directory, diskCheckMs, record.diskBytes);
+  }
 
   async check(): Promise<void> {
-    if (this.#busy) return;
+    if (this.#busy || !this.#growth.isDue()) return;
     this.#busy = true;
     try {
-      const { container, measured, diskBytes } = this.record;
-      const used = await writtenBytes(this.engine, { container, directory: measured });
-      if (used === null || used <= diskBytes) return;
-      writeVerdict(this.directory, "disk_exceeded");
-      await this.engine.kill(container, "SIGKILL");
+      await this.#growth.measuring(() => this.#room());
     } catch (error) {
       // Measured again soon.
       if (!(error instanceof EngineError)) throw error;
     } finally {
       this.#busy = false;
     }
+  }
+
+  /** Bytes that may still be written; null when they cannot be told. */
+  async #room(): Promise<number | null> {
+    const { container, measured, diskBytes } = this.record;
+    const used = await writtenBytes(this.engine, { container, directory: measured });
+    if (used === null || used <= diskBytes) return used === null ? null : diskBytes - used;
+    writeVerdict(this.directory, "disk_exceeded");
+    await this.engine.kill(container, "SIGKILL");
+    return 0;
   }
 }
 

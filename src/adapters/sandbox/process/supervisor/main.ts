@@ -7,6 +7,7 @@
  */
 import { closeSync, openSync } from "node:fs";
 import { join } from "node:path";
+import { DiskGrowth, glanceMs } from "../../../../lib/disk-growth.ts";
 import { readJson, writeAtomically } from "../../../../lib/json-file.ts";
 import { identify, processes, signal } from "../../../../lib/process-table.ts";
 import { childOutput } from "../../../../programs/pipes.ts";
@@ -43,6 +44,7 @@ class Instance {
   readonly #cgroup: InstanceCgroup | null;
 
   constructor(readonly plan: LaunchPlan) {
+    this.#growth = plan.measured === null ? null : new DiskGrowth(plan.measured, diskCheckMs, null);
     this.#cgroup = plan.cgroups === null ? null : new InstanceCgroup(plan.cgroups, plan.instanceId, plan.limits);
   }
 
@@ -89,7 +91,7 @@ class Instance {
         () => void this.#watchMemory(),
         this.#keepsMemory || !this.plan.contained ? memoryCheckMs : memoryGlanceMs,
       ),
-      setInterval(() => this.#watchDisk(), diskCheckMs),
+      setInterval(() => void this.#watchDisk(), glanceMs),
     ];
     const exitCode = await child.exited;
     for (const watch of watches) clearInterval(watch);
@@ -185,19 +187,33 @@ class Instance {
     return (await memoryUse(pids)) > memoryBytes;
   }
 
+  readonly #growth: DiskGrowth | null;
   #measuring = false;
   async #watchDisk(): Promise<void> {
-    if (this.#measuring) return;
+    if (this.#growth === null || this.#measuring || !this.#growth.isDue()) return;
     this.#measuring = true;
-    if (await this.#overDisk()) this.#kill("disk_exceeded");
-    this.#measuring = false;
+    try {
+      await this.#growth.measuring(async () => {
+        const room = await this.#diskRoom();
+        if (room !== null && room < 0) this.#kill("disk_exceeded");
+        return room;
+      });
+    } finally {
+      this.#measuring = false;
+    }
   }
 
   async #overDisk(): Promise<boolean> {
+    const room = await this.#diskRoom();
+    return room !== null && room < 0;
+  }
+
+  /** Bytes that may still be written; null when they cannot be told, or nothing is measured. */
+  async #diskRoom(): Promise<number | null> {
     const { measured, limits } = this.plan;
-    if (measured === null) return false;
+    if (measured === null) return null;
     const used = await diskUsage([measured], sampleProcesses(this.#ownProcesses));
-    return used !== null && used > limits.diskBytes;
+    return used === null ? null : limits.diskBytes - used;
   }
 }
 
