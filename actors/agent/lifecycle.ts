@@ -1,20 +1,34 @@
 /** The states of an agent, who owns it, and what is told about every change. */
 
+import { Type } from "@sinclair/typebox";
 import { systemTenant } from "../identity/identity.ts";
 import type { Json } from "../kernel/json.ts";
 import { Problem } from "../kernel/problem.ts";
+import { Text, Time } from "../kernel/schema.ts";
 
 export const agentStatuses = ["active", "paused", "archived"] as const;
 export type AgentStatus = (typeof agentStatuses)[number];
 export type AgentScope = "tenant" | "global";
 
-export type AgentEventType =
-  | "agent_deployed"
-  | "agent_updated"
-  | "agent_paused"
-  | "agent_resumed"
-  | "agent_removed"
-  | "agent_scope_changed";
+const agentEventTypes = [
+  "agent_deployed",
+  "agent_updated",
+  "agent_paused",
+  "agent_resumed",
+  "agent_removed",
+  "agent_scope_changed",
+] as const;
+export type AgentEventType = (typeof agentEventTypes)[number];
+
+const eventBody = Type.Object(
+  { agent_id: Text, name: Text, version: Text, occurred_at: Time },
+  { additionalProperties: true, description: "Besides what the event is about: `old_version`, `new_scope` and others" },
+);
+/** An entry of an agent's history as streams carry it. */
+export const AgentLifecycleEvent = Type.Union(
+  agentEventTypes.map((type) => Type.Object({ [type]: eventBody })),
+  { description: "What happened to an agent" },
+);
 
 /** One entry of an agent's history: `{[type]: body}` on the wire. */
 export interface AgentEvent {

@@ -178,7 +178,7 @@ export function isTerminal(entry: Json): boolean {
 }
 
 /** Members that only readers with `execution:logs` who ask for them see, under the name they are shown by. */
-const verboseMembers: { readonly [event: string]: { readonly [member: string]: string } } = {
+export const verboseMembers: { readonly [event: string]: { readonly [member: string]: string } } = {
   tool_call_started: { _arguments: "arguments" },
   tool_call_completed: { _result: "result" },
 };

@@ -21,12 +21,14 @@ export function asWritten(schema: TSchema): TSchema {
   if (KindGuard.IsUnion(schema)) return { ...schema, anyOf: schema.anyOf.map(asWritten) } as TSchema;
   if (KindGuard.IsIntersect(schema)) return { ...schema, allOf: schema.allOf.map(asWritten) } as TSchema;
   if (!KindGuard.IsObject(schema)) return schema;
-  const { required: _, ...rest } = schema;
   const required = (schema.required ?? []).filter((name) => mustBeWritten(schema, name));
   const properties = Object.fromEntries(
     Object.entries(schema.properties).map(([name, property]) => [name, asWritten(property)]),
   );
-  return { ...rest, properties, ...(required.length > 0 ? { required } : {}) } as TSchema;
+  const written = { ...schema, properties, required };
+  if (required.length > 0) return written as TSchema;
+  const { required: _, ...rest } = written;
+  return rest as TSchema;
 }
 
 /** Whether a caller has to give the member. */

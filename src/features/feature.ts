@@ -13,6 +13,7 @@ import type { Isolation, Sandboxes } from "../adapters/sandbox/port.ts";
 import type { Mode } from "../config/load.ts";
 import type { SettingTable, Values } from "../config/setting.ts";
 import type { App } from "../http/app.ts";
+import type { NamedSchemas } from "../http/openapi/components.ts";
 import type { Probe } from "../http/operations/health.ts";
 import type { RequestAudit } from "../http/request-audit.ts";
 import type { Route } from "../http/route.ts";
@@ -129,6 +130,8 @@ export interface Feature<Service, S extends SettingTable, N extends Needs> {
   readonly contradictions?: (settings: Partial<Values<S>>, mode: Mode) => readonly string[];
   /** Beginnings of variables that the feature reads by itself: their names say what they are for. */
   readonly variablePrefixes?: readonly string[];
+  /** Shapes of the wire by the names that the API document gives them. */
+  readonly schemas?: NamedSchemas;
   /** What `--help` says beside the table of settings. */
   readonly help?: string;
   /** @throws ConfigError, StartFailure when the node cannot start with it */
@@ -142,6 +145,7 @@ export interface AnyFeature {
   readonly settings: SettingTable;
   readonly help?: string;
   readonly variablePrefixes?: readonly string[];
+  readonly schemas?: NamedSchemas;
   contradictions?(settings: never, mode: Mode): readonly string[];
   open(node: never, needs: never): Opened<unknown> | Promise<Opened<unknown>>;
 }

@@ -142,8 +142,12 @@ export function withoutMedia(schema: TSchema): TSchema | null {
 const optionsOf = (schema: TSchema): readonly TSchema[] =>
   KindGuard.IsUnion(schema) ? schema.anyOf.flatMap(optionsOf) : [schema];
 
-/** The schema of an answer by `EventStreams.open`. */
-export const eventStream = media("text/event-stream");
+/** The schema of an answer by `EventStreams.open`. @param event the data of one event */
+export const eventStream = (event: TSchema) =>
+  Type.Unsafe<Response>({ type: "string", "x-media": ["text/event-stream"], "x-event": event });
+
+/** What a stream's events carry; null for an answer that is no stream. */
+export const streamedBy = (schema: TSchema): TSchema | null => schema["x-event"] ?? null;
 
 /** Data as it may be sent: what the schema's type says, and no need to be mutable. */
 type Sendable<T> = T extends readonly (infer Item)[]
@@ -233,6 +237,8 @@ interface Declaration<P extends TObject, Q extends TObject, B extends BodyRule |
   readonly headers?: TObject;
   readonly body?: B;
   readonly responses: R;
+  /** Codes that the handler refuses with, for the API document; those of the pipeline's steps are known. */
+  readonly refusals?: readonly ProblemCode[];
   /** Seconds the handler may take before it answers, at most 240; 30 when absent. The connection is kept that long. */
   readonly timeoutSeconds?: number;
 }
@@ -281,6 +287,7 @@ export interface Route {
   readonly headers: TObject | null;
   readonly body: BodyRule | null;
   readonly responses: Responses;
+  readonly refusals: readonly ProblemCode[];
   readonly timeoutSeconds: number | null;
   readonly prove: ((incoming: Incoming) => unknown) | null;
   handle(call: Call & { readonly proof: unknown }): unknown;
@@ -337,6 +344,7 @@ function shared(declaration: Declaration<TObject, TObject, BodyRule | undefined,
     headers: declaration.headers ?? null,
     body: declaration.body ?? null,
     responses: declaration.responses,
+    refusals: declaration.refusals ?? [],
     timeoutSeconds: declaration.timeoutSeconds ?? null,
   };
 }

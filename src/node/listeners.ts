@@ -1,10 +1,11 @@
 /** Where a node is reached: the public API, the inner listeners of its features, the metrics. */
 import { access } from "node:fs/promises";
 import { version } from "../../package.json";
-import type { FeatureListener, InternalAddress, NodeContext, Opened, Stop } from "../features/feature.ts";
+import type { AnyFeature, FeatureListener, InternalAddress, NodeContext, Opened, Stop } from "../features/feature.ts";
 import { type App, createApp } from "../http/app.ts";
 import { sweepIdempotencyKeys } from "../http/idempotency.ts";
 import { listen } from "../http/listen.ts";
+import type { NamedSchemas } from "../http/openapi/components.ts";
 import { documentRoutes } from "../http/openapi/document-routes.ts";
 import { watchEventLoop } from "../http/operations/event-loop.ts";
 import { healthRoutes } from "../http/operations/health.ts";
@@ -14,6 +15,7 @@ import { openPort } from "../lib/start-failure.ts";
 import type { Runtime } from "../runtime/port.ts";
 import type { Config } from "./config.ts";
 import type { Disposer } from "./disposer.ts";
+import { features as declared } from "./features.ts";
 import type { Stores } from "./stores.ts";
 
 const sweepKeysEveryMs = 3600_000;
@@ -61,7 +63,10 @@ export function createApps(
   const routes = [...health, ...features.flatMap((feature) => feature.routes ?? [])];
   return {
     public: createApp({
-      routes: [...routes, ...documentRoutes(routes, { version, publicUrl: config.publicUrl })],
+      routes: [
+        ...routes,
+        ...documentRoutes(routes, { version, publicUrl: config.publicUrl, schemas: schemasOf(declared) }),
+      ],
       authenticator: identity.authenticator,
       audit: features.find(({ requestAudit }) => requestAudit !== undefined)?.requestAudit ?? null,
       logger,
@@ -82,6 +87,16 @@ export function createApps(
     }),
     metrics,
   };
+}
+
+/** Names are the features' own; two that give one name to two shapes do not fit together. */
+function schemasOf(features: readonly Pick<AnyFeature, "schemas">[]): NamedSchemas {
+  const all: Record<string, unknown> = {};
+  for (const [name, schema] of features.flatMap(({ schemas = {} }) => Object.entries(schemas))) {
+    if (all[name] !== undefined) throw new Error(`two features name a schema ${name}`);
+    all[name] = schema;
+  }
+  return all;
 }
 
 /**

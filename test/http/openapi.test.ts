@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { Type } from "@sinclair/typebox";
 import { documentRoutes } from "../../src/http/openapi/document-routes.ts";
+import { openApiDocument } from "../../src/http/openapi/openapi.ts";
 import {
   definePublicRoute,
   defineRoute,
@@ -13,6 +14,7 @@ import {
 } from "../../src/http/route.ts";
 import { type OpenApp, openApp } from "./open-app.ts";
 
+const Started = Type.Object({ execution_id: Uuid }, { description: "Started" });
 const routes: Route[] = [
   defineRoute({
     method: "POST",
@@ -22,7 +24,8 @@ const routes: Route[] = [
     params: Type.Object({ id: uuidParam("invalid_agent_id", "Invalid agent ID") }),
     query: Type.Object({ version: Type.Optional(Type.String({ description: "Which one" })) }),
     body: jsonBody(Type.Object({ input: Type.Unknown() })),
-    responses: { 200: Type.Object({ execution_id: Uuid }, { description: "Started" }) },
+    responses: { 200: Started },
+    refusals: ["agent_not_found"],
     handler: () => ({ execution_id: "0190f3c4-0000-7000-8000-000000000001" }),
   }),
   defineRoute({
@@ -32,7 +35,7 @@ const routes: Route[] = [
     scope: "execution:stream",
     sse: true,
     params: Type.Object({ id: uuidParam() }),
-    responses: { 200: eventStream },
+    responses: { 200: eventStream(Type.Unknown()) },
     handler: () => new Response(""),
   }),
   defineRoute({
@@ -62,14 +65,19 @@ const routes: Route[] = [
 
 let app: OpenApp;
 beforeAll(() => {
-  const info = { version: "1.2.3", publicUrl: "http://localhost:8080" };
+  const schemas = { Started, Unused: Type.Object({ a: Type.String() }) };
+  const info = { version: "1.2.3", publicUrl: "http://localhost:8080", schemas };
   app = openApp({ routes: [...routes, ...documentRoutes(routes, info)] });
 });
 afterAll(() => app.stop());
 
 test("the document tells what the routes declare", async () => {
   const response = await fetch(`${app.url}/openapi.json`);
-  const document = (await response.json()) as { openapi: string; paths: Record<string, Record<string, unknown>> };
+  const document = (await response.json()) as {
+    openapi: string;
+    paths: Record<string, Record<string, unknown>>;
+    components: { schemas: unknown };
+  };
   expect(document.openapi).toBe("3.1.0");
   expect(Object.keys(document.paths)).toEqual([
     "/v1/agents/{id}/execute",
@@ -77,7 +85,9 @@ test("the document tells what the routes declare", async () => {
     "/v1/executions/{id}/files/{path}",
     "/v1/agents",
   ]);
-  expect(document.paths["/v1/agents/{id}/execute"]?.post).toEqual({
+  const described = document.paths["/v1/agents/{id}/execute"]?.post ?? {};
+  const { responses, ...execute } = described as Record<string, unknown>;
+  expect(execute).toEqual({
     operationId: "postAgentsByIdExecute",
     tags: ["agents"],
     summary: "Starts <it>",
@@ -95,26 +105,34 @@ test("the document tells what the routes declare", async () => {
     ],
     requestBody: {
       required: true,
-      content: { "application/json": { schema: { type: "object", required: ["input"], properties: { input: {} } } } },
-    },
-    responses: {
-      "200": {
-        description: "Started",
-        content: {
-          "application/json": {
-            schema: {
-              type: "object",
-              description: "Started",
-              required: ["execution_id"],
-              properties: { execution_id: { type: "string", format: "uuid" } },
-            },
-          },
+      content: {
+        "application/json": {
+          schema: { type: "object", required: ["input"], properties: { input: {} } },
+          example: { input: {} },
         },
       },
-      default: {
-        description: "Any refusal",
-        content: { "application/json": { schema: { $ref: "#/components/schemas/Error" } } },
-      },
+    },
+  });
+  const refused = (status: string) => (responses as Record<string, unknown>)[status];
+  expect(responses).toMatchObject({
+    "200": {
+      description: "Started",
+      content: { "application/json": { schema: { $ref: "#/components/schemas/Started" } } },
+    },
+    default: { $ref: "#/components/responses/Refusal" },
+  });
+  // What the steps before the handler answer, and what the route says itself.
+  expect(refused("404")).toMatchObject({ description: "`tenant_not_found`, `agent_not_found`" });
+  expect(refused("403")).toMatchObject({ description: expect.stringContaining("`insufficient_scope`") });
+  expect(refused("400")).toMatchObject({ description: expect.stringContaining("`invalid_agent_id`") });
+  expect(refused("422")).toMatchObject({ description: "`validation_failed`" });
+  expect(document.components.schemas).toEqual({
+    Error: expect.any(Object),
+    Started: {
+      type: "object",
+      description: "Started",
+      required: ["execution_id"],
+      properties: { execution_id: { type: "string", format: "uuid" } },
     },
   });
   expect(document.paths["/v1/executions/{id}/stream"]?.get).toMatchObject({
@@ -135,4 +153,14 @@ test("the page needs nothing from elsewhere and escapes what it shows", async ()
   expect(page).toContain("Starts &lt;it&gt;");
   expect(page).not.toContain("<it>");
   expect(page).not.toMatch(/<script|<link|https?:\/\/(?!localhost)/);
+});
+
+test("two schemas under one name, or one schema under two, are refused", () => {
+  const shape = Type.Object({ a: Type.String() });
+  const document = (schemas: Record<string, unknown>) => openApiDocument([], { version: "1", publicUrl: "/", schemas });
+  expect(() => document({ One: shape, Other: Type.Object({ a: Type.String() }) })).toThrow(
+    "One and Other are the same",
+  );
+  const withDefault = Type.Object({ a: Type.String({ default: "x" }) });
+  expect(() => document({ Made: withDefault, MadeInput: shape })).toThrow("two schemas are called MadeInput");
 });

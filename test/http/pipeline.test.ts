@@ -133,7 +133,7 @@ const routes: Route[] = [
     path: "/v1/events",
     summary: "A stream",
     sse: true,
-    responses: { 200: eventStream },
+    responses: { 200: eventStream(Type.Unknown()) },
     handler: () => new Response("data: {}\n\n", { headers: { "Content-Type": "text/event-stream" } }),
   }),
   defineRoute({

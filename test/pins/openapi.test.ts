@@ -2,9 +2,14 @@
  * The API document, operation by operation: a change of the wire shows here as a change.
  * `PIN=1 bun test test/pins/openapi.test.ts` writes the document of today in place of the stored one.
  */
+
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { Validator } from "@seriousme/openapi-schema-validator";
+import type { ValidateFunction } from "ajv";
+import { Ajv2020 } from "ajv/dist/2020.js";
+import addFormats from "ajv-formats";
 import type { OpenApiDocument } from "../../src/http/openapi/openapi.ts";
 import { type NodeProcess, startNodeProcess } from "../harness/node/node-process.ts";
 import { freshStores, type TestStores } from "../harness/stores.ts";
@@ -26,12 +31,14 @@ let stores: TestStores;
 let node: NodeProcess;
 let operations: Pinned;
 let rest: unknown;
+let whole: OpenApiDocument;
 beforeAll(async () => {
   stores = await freshStores();
   node = await startNodeProcess(stores);
   const answer = await fetch(`${node.url}/openapi.json`);
   // Addresses differ from node to node, the version from release to release.
-  const { paths, servers: _, info: __, ...document } = (await answer.json()) as OpenApiDocument;
+  whole = (await answer.json()) as OpenApiDocument;
+  const { paths, servers: _, info: __, ...document } = whole;
   rest = document;
   const named = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => [`${method.toUpperCase()} ${path}`, operation] as const),
@@ -74,6 +81,80 @@ test("the codes of refusals and the rest of the document are as they were", () =
 test("operation ids are unique", () => {
   const ids = Object.values(operations).map(({ operationId }) => operationId);
   expect(ids.filter((id, index) => ids.indexOf(id) !== index)).toEqual([]);
+});
+
+test("the document is OpenAPI 3.1, by the schema of the specification", async () => {
+  const validator = new Validator();
+  const { valid, errors } = await validator.validate(structuredClone(whole));
+  expect(errors ?? []).toEqual([]);
+  expect([valid, validator.version]).toEqual([true, "3.1"]);
+});
+
+/** Every body of the document with an example: where it is, its schema, the example. */
+function* exampleBodies(): Generator<[string, unknown, unknown]> {
+  for (const [name, { requestBody, responses }] of Object.entries(operations)) {
+    const bodies = [["body", requestBody] as const, ...Object.entries(responses)];
+    for (const [what, body] of bodies) {
+      for (const [type, { schema, example }] of Object.entries(body?.content ?? {})) {
+        if (schema !== undefined && example !== undefined) yield [`${name} ${what} ${type}`, schema, example];
+      }
+    }
+  }
+}
+
+test("every JSON body has an example, and each example fits its schema", () => {
+  // Inlined, the shapes of one operation alone would be compiled for a second.
+  const ajv = new Ajv2020({ strict: false, logger: false, inlineRefs: false });
+  addFormats.default(ajv);
+  ajv.addSchema({ components: whole.components }, "document");
+  const local = (schema: unknown) =>
+    JSON.parse(JSON.stringify(schema).replaceAll('"#/components/', '"document#/components/'));
+  const faults: string[] = [];
+  const checks = new Map<string, ValidateFunction>();
+  for (const [place, schema, example] of exampleBodies()) {
+    const text = JSON.stringify(schema);
+    const check = checks.get(text) ?? ajv.compile(local(schema));
+    checks.set(text, check);
+    if (!check(example)) faults.push(`${place}: ${ajv.errorsText(check.errors)} in ${JSON.stringify(example)}`);
+  }
+  expect(faults).toEqual([]);
+  const places = new Set([...exampleBodies()].map(([place]) => place));
+  const bare = Object.entries(operations).flatMap(([name, { requestBody, responses }]) =>
+    [["body", requestBody] as const, ...Object.entries(responses)]
+      .filter(([, body]) => body?.content?.["application/json"]?.schema !== undefined)
+      .map(([what]) => `${name} ${what} application/json`)
+      .filter((place) => !places.has(place)),
+  );
+  expect(bare).toEqual([]);
+});
+
+test("the examples of manifests are taken as they stand", async () => {
+  const sent = async (path: string, what: string) => {
+    const example =
+      operations[`POST ${what}`]?.requestBody?.content[what === "/v1/agents" ? "application/json" : "*/*"];
+    return node.call("POST", path, example?.example);
+  };
+  const agent = await sent("/v1/agents?dry_run=true", "/v1/agents");
+  expect([agent.status, agent.body.valid, agent.body.warnings]).toEqual([200, true, []]);
+  const workflow = await sent("/v1/workflows/validate", "/v1/workflows/validate");
+  expect([workflow.status, workflow.body]).toEqual([200, { valid: true, issues: [], warnings: [] }]);
+});
+
+test("every operation has a tag, named shapes and declared refusals; manifests and events are described", () => {
+  const names = Object.keys(whole.components.schemas);
+  expect(names).toEqual(
+    expect.arrayContaining(["AgentManifest", "WorkflowManifest", "ExecutionEvent", "WorkflowEvent"]),
+  );
+  for (const [name, { tags, responses }] of Object.entries(operations)) {
+    expect([name, tags.length]).toEqual([name, 1]);
+    expect([name, Object.keys(responses)]).toEqual([name, expect.arrayContaining(["default", "503", "504"])]);
+    if (operations[name]?.security.length !== 0) expect(Object.keys(responses)).toContain("401");
+  }
+  const streams = Object.values(operations).flatMap(
+    ({ responses }) => responses[200]?.content?.["text/event-stream"] ?? [],
+  );
+  expect(streams.length).toBeGreaterThan(5);
+  for (const { schema } of streams) expect(schema).toEqual({ $ref: expect.stringMatching(/Event$/) });
 });
 
 test("a parameter with a default is not required", () => {

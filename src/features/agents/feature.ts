@@ -11,10 +11,12 @@ import type { AgentChange } from "./parts.ts";
 import type { AgentUse } from "./port.ts";
 import { loadRuntimes } from "./registry.ts";
 import { agentRoutes, catalogueRoutes } from "./routes.ts";
+import { named } from "./schema.ts";
 import { createAgents } from "./service.ts";
 
 export const agents = defineFeature({
   name: "agents",
+  schemas: named,
   needs: { audit },
   settings: {
     runtimeRegistry: text("SVC_RUNTIME_REGISTRY", {

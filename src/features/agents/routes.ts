@@ -4,7 +4,6 @@ import { Type } from "@sinclair/typebox";
 import { agentSchema } from "../../../actors/agent/manifest/manifest.ts";
 import { manifestMediaTypes } from "../../../actors/agent/manifest/parse.ts";
 import type { Runtime } from "../../../actors/agent/manifest/runtimes.ts";
-import { AnyJson } from "../../../actors/kernel/json.ts";
 import { invalidField } from "../../../actors/kernel/problem.ts";
 import { maxManifestBytes } from "../../../actors/manifest/document.ts";
 import type { Models } from "../../adapters/models/port.ts";
@@ -20,7 +19,9 @@ import {
   Deployed,
   DeployQuery,
   DryRun,
+  ManifestBody,
   ModelList,
+  PatchBody,
   Patched,
   PatchQuery,
   RollbackRequest,
@@ -44,7 +45,7 @@ export function agentRoutes(agents: Agents): readonly Route[] {
       summary: "Deploy a manifest as a new agent, a new version or a new revision",
       scope: "agent:deploy",
       query: DeployQuery,
-      body: rawBody({ accepts: manifestMediaTypes, limit: maxManifestBytes, schema: AnyJson }),
+      body: rawBody({ accepts: manifestMediaTypes, limit: maxManifestBytes, schema: ManifestBody }),
       responses: { 200: Type.Union([Deployed, DryRun]) },
       handler: (call) => agents.deploy(call, { mediaType: call.body.mediaType, text: call.body.text() }, call.query),
     }),
@@ -88,7 +89,7 @@ export function agentRoutes(agents: Agents): readonly Route[] {
       scope: "agent:deploy",
       params: agentId,
       query: PatchQuery,
-      body: rawBody({ accepts: [...manifestMediaTypes, mergePatch], limit: maxManifestBytes, schema: AnyJson }),
+      body: rawBody({ accepts: [...manifestMediaTypes, mergePatch], limit: maxManifestBytes, schema: PatchBody }),
       responses: { 200: Type.Union([Patched, DryRun]) },
       handler: (call) => {
         const { mediaType } = call.body;

@@ -1,7 +1,8 @@
 /** The wire shapes of agents. */
 
 import { type Static, Type } from "@sinclair/typebox";
-import { AnyJson } from "../../../actors/kernel/json.ts";
+import { agentSchema } from "../../../actors/agent/manifest/manifest.ts";
+import { AnyJson, type Json } from "../../../actors/kernel/json.ts";
 import { Nullable, Time } from "../../../actors/kernel/schema.ts";
 
 const Texts = Type.Record(Type.String(), Type.String());
@@ -84,10 +85,13 @@ export const Patched = Type.Composite([
 export type Patched = Static<typeof Patched>;
 
 /** Published clients use either member. */
-export const ScopeRequest = Type.Object({
-  scope: Type.Optional(AgentScope),
-  target_scope: Type.Optional(AgentScope),
-});
+export const ScopeRequest = Type.Object(
+  {
+    scope: Type.Optional(AgentScope),
+    target_scope: Type.Optional(AgentScope),
+  },
+  { examples: [{ scope: "global" }] },
+);
 
 export const ScopeChanged = Type.Composite([
   AgentDetail,
@@ -101,10 +105,13 @@ export const ScopeChanged = Type.Composite([
 export type ScopeChanged = Static<typeof ScopeChanged>;
 
 /** Nothing: the version that was current before. A revision alone: of the current version. */
-export const RollbackRequest = Type.Object({
-  version: Type.Optional(Type.String({ minLength: 1, maxLength: 64 })),
-  revision: Type.Optional(Type.Integer({ minimum: 1, maximum: 2_147_483_647 })),
-});
+export const RollbackRequest = Type.Object(
+  {
+    version: Type.Optional(Type.String({ minLength: 1, maxLength: 64 })),
+    revision: Type.Optional(Type.Integer({ minimum: 1, maximum: 2_147_483_647 })),
+  },
+  { examples: [{ version: "1.0.0" }] },
+);
 
 export const AgentFilter = Type.Object({
   scope: Type.Optional(AgentScope),
@@ -163,3 +170,46 @@ const ModelElement = Type.Object({
   max_output_tokens: Type.Integer(),
 });
 export const ModelList = Type.Object({ items: Type.Array(ModelElement), count: Type.Integer() });
+
+/** A manifest as a body. The example deploys: a test sends it. */
+export const ManifestBody = Type.Unsafe<Json>({
+  "x-ref": "AgentManifest",
+  examples: [
+    {
+      apiVersion: "svc.dev/v1",
+      kind: "Agent",
+      metadata: { name: "reporter", version: "1.0.0" },
+      spec: {
+        runtime: { language: "python", version: "3.12", model: "default" },
+        task: { instruction: "Write a report of what you are given." },
+      },
+    },
+  ],
+});
+
+/** A whole manifest, a merge patch of one, or single fields. */
+export const PatchBody = Type.Unsafe<Json>({
+  type: "object",
+  description:
+    "A whole manifest, a JSON merge patch of it, or `description`, `labels`, `annotations`, `tags`, `status`",
+  examples: [{ description: "Writes reports", labels: { team: "red" } }],
+});
+
+/** By the names that the API document gives them. */
+export const named = {
+  AgentManifest: agentSchema,
+  Agent: AgentElement,
+  AgentDetail,
+  AgentDeployed: Deployed,
+  AgentDryRun: DryRun,
+  AgentPatched: Patched,
+  AgentScopeRequest: ScopeRequest,
+  AgentScopeChanged: ScopeChanged,
+  AgentRollbackRequest: RollbackRequest,
+  AgentDeleted,
+  AgentVersion: VersionElement,
+  AgentVersions: VersionList,
+  Runtimes: RuntimeList,
+  Models: ModelList,
+  AgentWarning: ManifestWarning,
+};

@@ -1,4 +1,5 @@
 /** Approvals: what people decide for a workflow run. */
+
 import { approval } from "../../../actors/approval/approval.ts";
 import { integer } from "../../config/setting.ts";
 import { defineFeature } from "../feature.ts";
@@ -7,11 +8,13 @@ import { approvalNotifyActivity } from "./notify.ts";
 import { approvalsProjection } from "./projection.ts";
 import { approvalRecords } from "./records.ts";
 import { approvalRoutes } from "./routes.ts";
+import { named } from "./schema.ts";
 import { createApprovals } from "./service.ts";
 import { startApprovalSweep } from "./sweep.ts";
 
 export const approvals = defineFeature({
   name: "approvals",
+  schemas: named,
   settings: {
     approvalRetentionDays: integer("SVC_APPROVAL_RETENTION_DAYS", {
       meaning: "how long the history of a decided approval is kept",

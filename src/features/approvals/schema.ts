@@ -1,7 +1,7 @@
 /** The requests and answers of the approval routes. */
 
 import { type Static, Type } from "@sinclair/typebox";
-import { PendingApproval } from "../../../actors/approval/record.ts";
+import { ApprovalEvent, ApprovalRecord, PendingApproval } from "../../../actors/approval/record.ts";
 import { Text, Time } from "../../../actors/kernel/schema.ts";
 import { pagingQuery } from "../../http/paging.ts";
 
@@ -40,21 +40,33 @@ export const HistoryQuery = Type.Object({
 });
 export type HistoryQuery = Static<typeof HistoryQuery>;
 
-export const ApproveBody = Type.Object({
-  feedback: Type.Optional(Feedback),
-  approved_by: Type.Optional(Type.String({ maxLength: 256 })),
-});
-export const RejectBody = Type.Object({
-  reason: Feedback,
-  rejected_by: Type.Optional(Type.String({ maxLength: 256 })),
-});
-export const LinkBody = Type.Object({ recipient: Type.String({ minLength: 3, maxLength: 254 }) });
+export const ApproveBody = Type.Object(
+  {
+    feedback: Type.Optional(Feedback),
+    approved_by: Type.Optional(Type.String({ maxLength: 256 })),
+  },
+  { examples: [{ feedback: "Ship it" }] },
+);
+export const RejectBody = Type.Object(
+  {
+    reason: Feedback,
+    rejected_by: Type.Optional(Type.String({ maxLength: 256 })),
+  },
+  { examples: [{ reason: "The numbers of May are missing" }] },
+);
+export const LinkBody = Type.Object(
+  { recipient: Type.String({ minLength: 3, maxLength: 254 }) },
+  { examples: [{ recipient: "person@acme.example" }] },
+);
 /** JSON or a form. */
-export const LinkDecisionBody = Type.Object({
-  decision: Type.Union([Type.Literal("approve"), Type.Literal("reject")]),
-  feedback: Type.Optional(Feedback),
-  reason: Type.Optional(Feedback),
-});
+export const LinkDecisionBody = Type.Object(
+  {
+    decision: Type.Union([Type.Literal("approve"), Type.Literal("reject")]),
+    feedback: Type.Optional(Feedback),
+    reason: Type.Optional(Feedback),
+  },
+  { examples: [{ decision: "reject", reason: "The numbers of May are missing" }] },
+);
 export type LinkDecisionBody = Static<typeof LinkDecisionBody>;
 
 const Decided = Type.Object({ status: Text, approval_id: Text, request_id: Text, decided_at: Time });
@@ -74,3 +86,17 @@ export const OneApproval = Type.Union([
   Type.Object({ error: Text, code: Type.Literal("approval_not_pending"), request_id: Text }),
 ]);
 export const IssuedLink = Type.Object({ url: Text, expires_at: Time });
+
+/** By the names that the API document gives them. */
+export const named = {
+  PendingApproval,
+  ApprovalRecord,
+  ApprovalEvent,
+  Approve: ApproveBody,
+  Reject: RejectBody,
+  ApprovalLinkRequest: LinkBody,
+  ApprovalLink: IssuedLink,
+  LinkDecision: LinkDecisionBody,
+  ApprovalDecided: Decided,
+  ApprovalCounted: Counted,
+};

@@ -1,14 +1,17 @@
 /** The audit log: written with the change it tells of, read by those who may, erased by age. */
+
 import { integer } from "../../config/setting.ts";
 import { defineFeature } from "../feature.ts";
 import { createCrossings } from "./crossings.ts";
 import { createRefusals } from "./refusals.ts";
 import { startAuditRetention } from "./retention.ts";
 import { auditRoutes } from "./routes.ts";
+import { named } from "./schema.ts";
 import { auditFacts, createAudit } from "./service.ts";
 
 export const audit = defineFeature({
   name: "audit",
+  schemas: named,
   settings: {
     auditRetentionDays: integer("SVC_AUDIT_LOG_RETENTION_DAYS", {
       meaning: "how long entries of the audit log are kept",

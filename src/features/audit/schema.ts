@@ -53,3 +53,8 @@ export const AdminAuditFilter = Type.Object({
   ...AuditFilter.properties,
   tenant_id: Type.Optional(Type.String({ maxLength: 100 })),
 });
+
+/** By the names that the API document gives them. */
+export const named = {
+  AuditEntry,
+};

@@ -1,4 +1,5 @@
 /** Executions: agents at work, from a start to its output. */
+
 import { execution } from "../../../actors/execution/execution.ts";
 import { executionQuota } from "../../../actors/policy/quota.ts";
 import { createInlineSandbox } from "../../adapters/sandbox/port.ts";
@@ -31,6 +32,7 @@ import { createPlans } from "./plans.ts";
 import { executionsProjection } from "./projection.ts";
 import { executionRecords } from "./records.ts";
 import { executionRoutes } from "./routes.ts";
+import { named } from "./schema.ts";
 import { createExecutions } from "./service.ts";
 import { type HeldByRuns, startSweeping } from "./sweep.ts";
 
@@ -82,6 +84,7 @@ export const executionSettings = {
 
 export const executions = defineFeature({
   name: "executions",
+  schemas: named,
   needs: { agents, audit, volumes, tools, fsTools, executionTokens, incidents },
   settings: executionSettings,
   open({ settings, ...node }, { agents, volumes, tools, executionTokens, incidents }) {

@@ -4,6 +4,7 @@ import { Type } from "@sinclair/typebox";
 import { execution } from "../../../actors/execution/execution.ts";
 import { IterationRecord } from "../../../actors/execution/record/iteration-record.ts";
 import { ExecutionElement, ExecutionRecord } from "../../../actors/execution/record/record.ts";
+import { ExecutionEvent } from "../../../actors/execution/record/wire-events.ts";
 import { maxInputBytes, type StartRequest } from "../../../actors/execution/start/request.ts";
 import { isOver } from "../../../actors/execution/state.ts";
 import { Problem } from "../../../actors/kernel/problem.ts";
@@ -23,6 +24,7 @@ import {
   ExecutionFilter,
   maxOverridesBytes,
   maxWaitSeconds,
+  NamedStartBody,
   RecordQuery,
   Retried,
   RetryBody,
@@ -44,7 +46,9 @@ export interface ExecutionRoutesOptions {
 }
 
 /** The input's bound, and room for what stands around it. */
-const startBody = jsonBody(StartBody, { limit: maxInputBytes + maxOverridesBytes + 128 * 1024 });
+const startLimit = { limit: maxInputBytes + maxOverridesBytes + 128 * 1024 };
+const startBody = jsonBody(StartBody, startLimit);
+const namedStartBody = jsonBody(NamedStartBody, startLimit);
 const ExecutionId = Type.Object({ id: uuidParam("invalid_execution_id", "Invalid execution ID") });
 const IterationId = Type.Object({
   id: uuidParam("invalid_execution_id", "Invalid execution ID"),
@@ -116,7 +120,7 @@ export function executionRoutes({ executions, streams, runtime, sql }: Execution
       sse: true,
       params: ExecutionId,
       query: StreamQuery,
-      responses: { 200: eventStream },
+      responses: { 200: eventStream(ExecutionEvent) },
       handler: async (call) => {
         const { query, request, identity, tenant } = call;
         const { at, state } = await executions.find(tenant, call.params.id);
@@ -142,7 +146,7 @@ export function executionRoutes({ executions, streams, runtime, sql }: Execution
       scope: "agent:execute",
       query: StartQuery,
       headers: StartHeaders,
-      body: startBody,
+      body: namedStartBody,
       responses: { 200: Started },
       timeoutSeconds: maxWaitSeconds + margin,
       handler: (call) => start(call, agentIdOf(call.body)),

@@ -1,8 +1,12 @@
 /** The wire shapes of executions. The record itself is defined beside its fold, in `actors/execution/record/record.ts`. */
 
 import { type Static, Type } from "@sinclair/typebox";
+import { AgentLifecycleEvent } from "../../../actors/agent/lifecycle.ts";
 import { Status } from "../../../actors/execution/messages.ts";
-import { AnyJson } from "../../../actors/kernel/json.ts";
+import { IterationRecord } from "../../../actors/execution/record/iteration-record.ts";
+import { ExecutionElement, ExecutionRecord } from "../../../actors/execution/record/record.ts";
+import { ExecutionEvent } from "../../../actors/execution/record/wire-events.ts";
+import { AnyJson, type Json } from "../../../actors/kernel/json.ts";
 import { Nullable, Time } from "../../../actors/kernel/schema.ts";
 import { pagingQuery } from "../../http/paging.ts";
 
@@ -13,10 +17,9 @@ export const maxWaitSeconds = 60;
 const WaitSeconds = Type.Optional(Type.Integer({ minimum: 0, maximum: maxWaitSeconds }));
 const Version = Type.Optional(Type.String({ minLength: 1, maxLength: 64 }));
 
-export const StartBody = Type.Object({
-  agent_id: Type.Optional(AnyJson),
-  /** Any JSON but null. */
-  input: Type.Optional(AnyJson),
+const start = {
+  /** Null is refused by the start itself. */
+  input: Type.Unsafe<Json>({ ...AnyJson, description: "Any JSON but null" }),
   intent: Type.Optional(Type.String({ maxLength: 10_000 })),
   version: Version,
   timeout_seconds: Type.Optional(Type.Integer({ minimum: 1 })),
@@ -36,8 +39,22 @@ export const StartBody = Type.Object({
   wait_seconds: WaitSeconds,
   context_overrides: Type.Optional(AnyJson),
   attachments: Type.Optional(Type.Array(AnyJson)),
-});
+};
+export const StartBody = Type.Object(
+  { agent_id: Type.Optional(AnyJson), ...start },
+  { examples: [{ input: "Summarise the week", wait_seconds: 30 }] },
+);
 export type StartBody = Static<typeof StartBody>;
+
+/** Of the path that names no agent. A text that is no UUID is told apart from none by the route. */
+export const NamedStartBody = Type.Object(
+  { agent_id: Type.Unsafe<Json>({ ...AnyJson, description: "The agent's UUID" }), ...start },
+  {
+    examples: [
+      { agent_id: "0190f3c4-6d1e-7a55-9c1f-2f6d0c5b8e11", input: { topic: "the week" }, labels: { team: "red" } },
+    ],
+  },
+);
 
 export const StartQuery = Type.Object({ version: Version, wait_seconds: WaitSeconds });
 export type StartQuery = Static<typeof StartQuery>;
@@ -106,7 +123,10 @@ export const StreamQuery = Type.Object({
 });
 export type StreamQuery = Static<typeof StreamQuery>;
 
-export const CancelBody = Type.Object({ reason: Type.Optional(Type.String({ maxLength: 1000 })) });
+export const CancelBody = Type.Object(
+  { reason: Type.Optional(Type.String({ maxLength: 1000 })) },
+  { examples: [{ reason: "No longer needed" }] },
+);
 
 export const Cancelled = Type.Object({
   status: Type.Literal("cancelled"),
@@ -121,3 +141,23 @@ export const Deleted = Type.Object({
   success: Type.Literal(true),
   execution_id: Type.String(),
 });
+
+/** An agent's stream carries its own events and those of its executions. */
+export const AgentStreamEvent = Type.Union([AgentLifecycleEvent, ExecutionEvent]);
+
+/** By the names that the API document gives them. */
+export const named = {
+  StartExecution: StartBody,
+  StartNamedExecution: NamedStartBody,
+  ExecutionStarted: Started,
+  RetryExecution: RetryBody,
+  ExecutionRetried: Retried,
+  Execution: ExecutionElement,
+  ExecutionRecord,
+  IterationRecord,
+  ExecutionEvent,
+  AgentStreamEvent,
+  CancelExecution: CancelBody,
+  ExecutionCancelled: Cancelled,
+  ExecutionDeleted: Deleted,
+};

@@ -1,11 +1,14 @@
 /** Security incidents: recorded without waiting, listed for the tenant. */
+
 import { integer } from "../../config/setting.ts";
 import { defineFeature } from "../feature.ts";
+import { IncidentRecord } from "./records.ts";
 import { incidentRoutes } from "./routes.ts";
 import { createIncidents } from "./service.ts";
 
 export const incidents = defineFeature({
   name: "incidents",
+  schemas: { SecurityIncident: IncidentRecord },
   settings: {
     incidentRetentionDays: integer("SVC_INCIDENT_RETENTION_DAYS", {
       meaning: "how long security incidents are kept",

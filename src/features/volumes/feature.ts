@@ -6,9 +6,11 @@ import { fsTools } from "../tools/fs/feature.ts";
 import type { VolumesOptions } from "./execution-volumes.ts";
 import { openVolumes } from "./open.ts";
 import { volumeRoutes } from "./routes.ts";
+import { named } from "./schema.ts";
 
 export const volumes = defineFeature({
   name: "volumes",
+  schemas: named,
   needs: { audit, tools, fsTools },
   open({ sql, dataDir, now, newId }, { audit }) {
     const holders: VolumesOptions["executions"][] = [];

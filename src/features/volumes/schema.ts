@@ -29,13 +29,17 @@ const Label = Type.String({ minLength: 1, maxLength: 128, pattern: "^[^/\\u0000-
 const Visibility = Type.Union([Type.Literal("private"), Type.Literal("tenant")]);
 const SizeLimit = Type.Integer({ minimum: 1 });
 
-export const CreateBody = Type.Object({
-  label: Label,
-  size_limit_bytes: Type.Optional(SizeLimit),
-  visibility: Type.Optional(Visibility),
-});
+export const CreateBody = Type.Object(
+  {
+    label: Label,
+    size_limit_bytes: Type.Optional(SizeLimit),
+    visibility: Type.Optional(Visibility),
+  },
+  { examples: [{ label: "reports", size_limit_bytes: 104_857_600, visibility: "private" }] },
+);
 export const ChangeBody = Type.Partial(
   Type.Object({ label: Label, size_limit_bytes: SizeLimit, visibility: Visibility }),
+  { examples: [{ label: "old reports" }] },
 );
 export type ChangeBody = Static<typeof ChangeBody>;
 
@@ -58,14 +62,17 @@ export const PathQuery = Type.Object({ path: Path });
 export const FilesQuery = Type.Object({ ...pagingQuery, path: Type.String({ maxLength: 8192, default: "/" }) });
 export const StatQuery = Type.Object({ path: Type.String({ maxLength: 8192, default: "/" }) });
 export const UploadQuery = Type.Object({ path: Type.Optional(Path) });
-export const MkdirBody = Type.Object({ path: Type.Optional(Path) });
-export const MoveBody = Type.Object({
-  from: Type.Optional(Path),
-  source: Type.Optional(Path),
-  to: Type.Optional(Path),
-  destination: Type.Optional(Path),
-  overwrite: Type.Boolean({ default: false }),
-});
+export const MkdirBody = Type.Object({ path: Type.Optional(Path) }, { examples: [{ path: "/2031/may" }] });
+export const MoveBody = Type.Object(
+  {
+    from: Type.Optional(Path),
+    source: Type.Optional(Path),
+    to: Type.Optional(Path),
+    destination: Type.Optional(Path),
+    overwrite: Type.Boolean({ default: false }),
+  },
+  { examples: [{ from: "/draft.md", to: "/report.md", overwrite: true }] },
+);
 export type MoveBody = Static<typeof MoveBody>;
 
 export const Uploaded = Type.Object({
@@ -79,3 +86,14 @@ export const Uploaded = Type.Object({
   uploaded_at: Time,
 });
 export type Uploaded = Static<typeof Uploaded>;
+
+/** By the names that the API document gives them. */
+export const named = {
+  Volume: VolumeBody,
+  NewVolume: CreateBody,
+  VolumeChange: ChangeBody,
+  StorageQuota: QuotaBody,
+  MakeDirectory: MkdirBody,
+  MoveFile: MoveBody,
+  FileUploaded: Uploaded,
+};

@@ -3,15 +3,19 @@ import { Type } from "@sinclair/typebox";
 import { type Json, JsonObject } from "../../../actors/kernel/json.ts";
 import { definePublicRoute, media, type Route, reply } from "../route.ts";
 import { docsPage } from "./docs-page.ts";
-import { openApiDocument } from "./openapi.ts";
+import { type DocumentInfo, type OpenApiDocument, openApiDocument } from "./openapi.ts";
 
 /** `/openapi.json` and `/docs`, describing `routes`. */
-export function documentRoutes(
-  routes: readonly Route[],
-  info: { readonly version: string; readonly publicUrl: string },
-): Route[] {
-  const document = openApiDocument(routes, info);
-  const page = docsPage(document);
+export function documentRoutes(routes: readonly Route[], info: DocumentInfo): Route[] {
+  // Made when the first reader asks: it takes longer than anything else at the start.
+  let made: { readonly document: OpenApiDocument; readonly page: string } | null = null;
+  const make = () => {
+    if (made === null) {
+      const document = openApiDocument(routes, info);
+      made = { document, page: docsPage(document) };
+    }
+    return made;
+  };
   return [
     definePublicRoute({
       method: "GET",
@@ -19,7 +23,7 @@ export function documentRoutes(
       summary: "This document",
       hidden: true,
       responses: { 200: Type.Unknown() },
-      handler: () => document,
+      handler: () => make().document,
     }),
     definePublicRoute({
       method: "GET",
@@ -28,7 +32,7 @@ export function documentRoutes(
       hidden: true,
       responses: { 200: media("text/html") },
       handler: () =>
-        new Response(page, {
+        new Response(make().page, {
           headers: {
             "Content-Type": "text/html; charset=utf-8",
             "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",

@@ -1,6 +1,8 @@
 /** The event stream of an execution: resuming, filters, slow readers. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { connect } from "node:net";
+import { Value } from "@sinclair/typebox/value";
+import { ExecutionEvent } from "../../../actors/execution/record/wire-events.ts";
 import { calls, say, shell } from "../../harness/manifests.ts";
 import { until } from "../../harness/until.ts";
 import { ExecutionFixture } from "./fixture.ts";
@@ -15,6 +17,11 @@ describe("the stream", () => {
   test("resumed after id k, the next id is k+1; the header wins over from", async () => {
     const executionId = await at.launch({ script: [shell("true"), say("x")] });
     const all = await at.events(executionId);
+    // Each as the API document describes it.
+    const described = (frames: typeof all) =>
+      frames.filter(({ name, body }) => !Value.Check(ExecutionEvent, { [name]: body }));
+    expect(described(all)).toEqual([]);
+    expect(described(await at.events(executionId, "?verbose=true"))).toEqual([]);
     const k = 4;
     const rest = all.filter(({ id }) => id > k).map(({ id }) => id);
     const resume = async (query: string, headers = {}) => {

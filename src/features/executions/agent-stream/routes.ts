@@ -6,7 +6,7 @@ import { defineRoute, eventStream, type Route, uuidParam } from "../../../http/r
 import { resumePoint } from "../../../http/streams/log-stream.ts";
 import type { EventStream, EventStreams } from "../../../http/streams/sse.ts";
 import type { LogEntry } from "../../../runtime/port.ts";
-import { StreamQuery } from "../schema.ts";
+import { AgentStreamEvent, StreamQuery } from "../schema.ts";
 import { eventText, type StreamOptions } from "../stream.ts";
 import type { AgentFeeds, Feed } from "./feeds.ts";
 import type { StreamKey } from "./numbering.ts";
@@ -41,7 +41,7 @@ export function agentStreamRoutes({ feeds, isVisible, streams }: AgentStreamOpti
       sse: true,
       params: AgentId,
       query: AgentStreamQuery,
-      responses: { 200: eventStream },
+      responses: { 200: eventStream(AgentStreamEvent) },
       handler: async (call) => {
         const { query, request, identity, tenant } = call;
         const key = { tenant, agentId: call.params.id.toLowerCase() };

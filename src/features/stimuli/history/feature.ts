@@ -1,4 +1,5 @@
 /** The history of stimuli: listed, looked at, replayed, erased by age. */
+
 import { integer } from "../../../config/setting.ts";
 import { audit } from "../../audit/feature.ts";
 import { defineFeature } from "../../feature.ts";
@@ -9,9 +10,11 @@ import { historyRecords } from "./records.ts";
 import { createReplays } from "./replay.ts";
 import { startStimulusRetention } from "./retention.ts";
 import { historyRoutes } from "./routes.ts";
+import { named } from "./schema.ts";
 
 export const history = defineFeature({
   name: "stimuli/history",
+  schemas: named,
   needs: { intake, sources, audit },
   settings: {
     stimulusRetentionDays: integer("SVC_STIMULUS_RETENTION_DAYS", {

@@ -2,7 +2,7 @@
 
 import { type Static, Type } from "@sinclair/typebox";
 import { Nullable, Text } from "../../../../actors/kernel/schema.ts";
-import { StimulusRecord } from "../../../../actors/stimulus/record.ts";
+import { StimulusElement, StimulusRecord } from "../../../../actors/stimulus/record.ts";
 import { pagingQuery } from "../../../http/paging.ts";
 import { Uuid } from "../../../http/route.ts";
 import { Received, Routed } from "../intake/port.ts";
@@ -30,11 +30,14 @@ export type StimuliQuery = Static<typeof StimuliQuery>;
 export const StimulusDetail = Type.Composite([StimulusRecord, Type.Object({ stimulus: StimulusRecord })]);
 
 const Reference = Type.String({ minLength: 1, maxLength: 200 });
-export const ReplayBody = Type.Object({
-  workflow: Type.Optional(Reference),
-  workflow_version: Type.Optional(Type.String({ minLength: 1, maxLength: 64 })),
-  force: Type.Optional(Type.Boolean()),
-});
+export const ReplayBody = Type.Object(
+  {
+    workflow: Type.Optional(Reference),
+    workflow_version: Type.Optional(Type.String({ minLength: 1, maxLength: 64 })),
+    force: Type.Optional(Type.Boolean()),
+  },
+  { examples: [{ workflow: "on-push", force: true }] },
+);
 export type ReplayBody = Static<typeof ReplayBody>;
 
 const replayed = Type.Object({ replay_of: Text });
@@ -52,4 +55,20 @@ export const BulkReplayed = Type.Object({
 });
 export type BulkReplayed = Static<typeof BulkReplayed>;
 
-export const DiscardBody = Type.Object({ reason: Type.Optional(Type.String({ maxLength: 1024 })) });
+export const DiscardBody = Type.Object(
+  { reason: Type.Optional(Type.String({ maxLength: 1024 })) },
+  { examples: [{ reason: "A test" }] },
+);
+
+/** By the names that the API document gives them. */
+export const named = {
+  Stimulus: StimulusRecord,
+  StimulusDetail,
+  StimulusElement,
+  ReplayStimulus: ReplayBody,
+  StimulusReplayed: ReplayRouted,
+  ReplayReceived,
+  ReplayStimuli: BulkReplayBody,
+  StimuliReplayed: BulkReplayed,
+  DiscardStimulus: DiscardBody,
+};

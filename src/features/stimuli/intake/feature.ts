@@ -1,4 +1,5 @@
 /** Intake: stimuli are accepted, stored, and brought to the run they start. */
+
 import { Counter } from "prom-client";
 import { defineFeature } from "../../feature.ts";
 import { limits } from "../../limits/feature.ts";
@@ -7,9 +8,11 @@ import { classification } from "../classification/feature.ts";
 import { sources } from "../sources/feature.ts";
 import { openStimuli } from "./open.ts";
 import { intakeRoutes } from "./routes.ts";
+import { named } from "./schema.ts";
 
 export const intake = defineFeature({
   name: "stimuli/intake",
+  schemas: named,
   needs: { sources, classification, runs, limits },
   open({ sql, tenants, drainMs, now, newId, info }, { sources, classification, runs, limits }) {
     const registers: [] = [];

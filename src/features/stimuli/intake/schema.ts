@@ -4,11 +4,14 @@ import { type Static, Type } from "@sinclair/typebox";
 import { Nullable, Text } from "../../../../actors/kernel/schema.ts";
 
 /** Other keys are reserved: not used, not refused. */
-export const StimulusBody = Type.Object({
-  source: Type.String(),
-  content: Type.Unknown(),
-  idempotency_key: Type.Optional(Nullable(Type.String())),
-});
+export const StimulusBody = Type.Object(
+  {
+    source: Type.String(),
+    content: Type.Unknown(),
+    idempotency_key: Type.Optional(Nullable(Type.String())),
+  },
+  { examples: [{ source: "ci", content: { ref: "refs/heads/main" }, idempotency_key: "push-4711" }] },
+);
 
 export const Routed = Type.Object({
   stimulus_id: Text,
@@ -49,3 +52,10 @@ export const WebhookHeaders = Type.Object({
   "x-idempotency-key": Type.Optional(Text),
   prefer: Type.Optional(Text),
 });
+
+/** By the names that the API document gives them. */
+export const named = {
+  NewStimulus: StimulusBody,
+  StimulusRouted: Routed,
+  StimulusReceived: Received,
+};

@@ -1,4 +1,5 @@
 /** Sources of stimuli: their routes and routers, their secrets, the file that makes the first ones. */
+
 import { ConfigError } from "../../../config/load.ts";
 import { anyText, text } from "../../../config/setting.ts";
 import { agents } from "../../agents/feature.ts";
@@ -10,6 +11,7 @@ import { bootSourcesFrom } from "./boot/boot.ts";
 import { createSources } from "./lookup.ts";
 import { createRouters } from "./routers/service.ts";
 import { sourceRoutes } from "./routes.ts";
+import { named } from "./schema.ts";
 import { createSourceService } from "./service.ts";
 import { environmentSecrets } from "./verification/environment.ts";
 import { openFailedVerifications } from "./verification/failed-verifications.ts";
@@ -22,6 +24,7 @@ export { guardsReplays } from "./wire.ts";
 
 export const sources = defineFeature({
   name: "stimuli/sources",
+  schemas: named,
   needs: { agents, audit, encryption, definitions },
   settings: {
     stimulusRoutesFile: text("SVC_STIMULUS_ROUTES_FILE", {

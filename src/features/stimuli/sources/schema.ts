@@ -51,11 +51,17 @@ const changeable = {
 };
 
 /** What a new source is made of; what it leaves out gets its default. */
-export const NewSource = Type.Object({ source: Text, ...changeable }, strict);
+export const NewSource = Type.Object(
+  { source: Text, ...changeable },
+  { ...strict, examples: [{ source: "ci", workflow: "on-push", signature: "github", generate_secret: true }] },
+);
 export type NewSource = Static<typeof NewSource>;
 
 /** Members of a source to change, or all of them. */
-export const SourceChange = Type.Object({ source: Type.Optional(Text), ...changeable }, strict);
+export const SourceChange = Type.Object(
+  { source: Type.Optional(Text), ...changeable },
+  { ...strict, examples: [{ enabled: false }] },
+);
 export type SourceChange = Static<typeof SourceChange>;
 
 const Identifier = Type.Object({ kind: Text, sub: Text });
@@ -109,7 +115,7 @@ export const Rotation = Type.Object(
     secret: Type.Optional(NewSecret),
     previous_valid_seconds: Type.Optional(Type.Integer({ minimum: 0, maximum: 2_592_000 })),
   },
-  strict,
+  { ...strict, examples: [{ previous_valid_seconds: 3600 }] },
 );
 export type Rotation = Static<typeof Rotation>;
 
@@ -133,7 +139,7 @@ export const RouterRequest = Type.Object(
     classification_timeout_secs: Type.Optional(Seconds),
     allowed_workflows: Type.Optional(Nullable(Type.Array(Reference, { maxItems: 200 }))),
   },
-  strict,
+  { ...strict, examples: [{ router_agent: "router", confidence_threshold: 0.7, allowed_workflows: ["on-push"] }] },
 );
 export type RouterRequest = Static<typeof RouterRequest>;
 
@@ -153,3 +159,19 @@ export type ConfiguredRouter = Static<typeof ConfiguredRouter>;
 export const RouterRecord = Type.Union([ConfiguredRouter, Type.Object({ configured: Type.Literal(false) })]);
 
 export const RouterDeleted = Type.Object({ status: Type.Literal("deleted"), success: Type.Literal(true) });
+
+/** By the names that the API document gives them. */
+export const named = {
+  NewSource,
+  SourceChange,
+  Source: SourceRecord,
+  ChangedSource,
+  SourceDeleted,
+  SecretRotation: Rotation,
+  SecretRotated: Rotated,
+  RouterRequest,
+  ConfiguredRouter,
+  Router: RouterRecord,
+  RouterDeleted,
+  Signature,
+};

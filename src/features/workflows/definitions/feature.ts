@@ -1,10 +1,12 @@
 /** Workflow definitions: manifests, their versions, who sees them. */
+
 import { agents } from "../../agents/feature.ts";
 import { audit } from "../../audit/feature.ts";
 import { defineFeature } from "../../feature.ts";
 import { workflowChoices } from "./choices.ts";
 import type { WorkflowUse } from "./port.ts";
 import { workflowRoutes } from "./routes.ts";
+import { named } from "./schema.ts";
 import { createWorkflows } from "./service.ts";
 
 export type { ListedChoice, WorkflowChoice, WorkflowChoices } from "./choices.ts";
@@ -12,6 +14,7 @@ export type { Workflows } from "./service.ts";
 
 export const definitions = defineFeature({
   name: "workflows/definitions",
+  schemas: named,
   needs: { agents, audit },
   open(
     { sql, sandboxes, openEgress, defaultIsolation, containerRoot, imageRegistries, mail, now, newId },

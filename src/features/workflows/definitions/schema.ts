@@ -1,7 +1,9 @@
 /** The wire shapes of workflow definitions (docs/reference/workflows.md). */
-import { type Static, type TSchema, Type } from "@sinclair/typebox";
-import { AnyJson } from "../../../../actors/kernel/json.ts";
+
+import { type Static, Type } from "@sinclair/typebox";
+import { AnyJson, type Json } from "../../../../actors/kernel/json.ts";
 import { Text } from "../../../../actors/kernel/schema.ts";
+import { workflowSchema } from "../../../../actors/workflow/manifest/manifest.ts";
 import { pagingQuery } from "../../../http/paging.ts";
 
 const Names = Type.Record(Text, Text);
@@ -101,7 +103,10 @@ export const Deleted = Type.Object({
 });
 export type Deleted = Static<typeof Deleted>;
 
-export const ScopeRequest = Type.Object({ scope: Type.Optional(Scope), target_scope: Type.Optional(Scope) });
+export const ScopeRequest = Type.Object(
+  { scope: Type.Optional(Scope), target_scope: Type.Optional(Scope) },
+  { examples: [{ scope: "global" }] },
+);
 export const ScopeChanged = Type.Object({
   ...detail,
   previous_scope: Scope,
@@ -112,4 +117,33 @@ export const ScopeChanged = Type.Object({
 export type ScopeChanged = Static<typeof ScopeChanged>;
 
 /** What the API document says of a manifest's body: any of its forms. */
-export const ManifestBody: TSchema = AnyJson;
+export const ManifestBody = Type.Unsafe<Json>({
+  anyOf: [
+    { "x-ref": "WorkflowManifest" },
+    { type: "object", required: ["manifest"], properties: { manifest: { "x-ref": "WorkflowManifest" } } },
+    { type: "object", required: ["manifest_yaml"], properties: { manifest_yaml: { type: "string" } } },
+  ],
+  examples: [
+    {
+      apiVersion: "svc.dev/v1",
+      kind: "Workflow",
+      metadata: { name: "count-bytes", version: "1.0.0" },
+      spec: {
+        initial_state: "COUNT",
+        states: { COUNT: { kind: "System", command: "wc -c < report.txt", transitions: [] } },
+      },
+    },
+  ],
+});
+
+/** By the names that the API document gives them. */
+export const named = {
+  WorkflowManifest: workflowSchema,
+  Workflow: WorkflowElement,
+  WorkflowDetail,
+  WorkflowRegistered: Registered,
+  WorkflowJudgement: Judgement,
+  WorkflowVersion: VersionElement,
+  WorkflowDeleted: Deleted,
+  WorkflowScopeChanged: ScopeChanged,
+};

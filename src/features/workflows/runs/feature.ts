@@ -1,4 +1,5 @@
 /** Workflow runs: started, observed, paused, cancelled; and what a run's states do outside its actor. */
+
 import { workflowRun } from "../../../../actors/workflow/run/run.ts";
 import { integer, text } from "../../../config/setting.ts";
 import { approvals } from "../../approvals/feature.ts";
@@ -19,6 +20,7 @@ import { runMetrics } from "./metrics.ts";
 import { runsProjection } from "./projection.ts";
 import { createRunRecords } from "./records.ts";
 import { runRoutes } from "./routes.ts";
+import { named } from "./schema.ts";
 import { createRuns } from "./service.ts";
 import { agentStartActivity } from "./start/agents.ts";
 import { subrunActivity } from "./start/subruns.ts";
@@ -30,6 +32,7 @@ export type { Runs } from "./service.ts";
 
 export const runs = defineFeature({
   name: "workflows/runs",
+  schemas: named,
   needs: { audit, definitions, executions, executionTokens, volumes, approvals, limits, tools },
   settings: {
     maxCommands: integer("SVC_MAX_COMMANDS", {

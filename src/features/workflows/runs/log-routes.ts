@@ -5,7 +5,7 @@ import { defineRoute, eventStream, type Route } from "../../../http/route.ts";
 import { resumePoint } from "../../../http/streams/log-stream.ts";
 import type { EventStreams } from "../../../http/streams/sse.ts";
 import type { Runtime } from "../../../runtime/port.ts";
-import { streamRun } from "./log.ts";
+import { streamRun, WireEvent } from "./log.ts";
 import { RunId } from "./routes.ts";
 import { LogPage, LogQuery, LogStreamQuery } from "./schema.ts";
 import type { Runs } from "./service.ts";
@@ -28,7 +28,7 @@ export function runLogRoutes({ runs, streams, runtime }: RunLogRoutesOptions): r
       sse: true,
       params: RunId,
       query: LogStreamQuery,
-      responses: { 200: eventStream },
+      responses: { 200: eventStream(WireEvent) },
       handler: async (call) => {
         const { query, request, tenant, params } = call;
         const { at, state } = await runs.find(tenant, params.id);

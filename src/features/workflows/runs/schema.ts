@@ -1,7 +1,10 @@
 /** The wire shapes of runs. The record itself is defined in `actors/workflow/run/record/record.ts`. */
+
 import { type Static, Type } from "@sinclair/typebox";
 import { AnyJson } from "../../../../actors/kernel/json.ts";
 import { Text, Time } from "../../../../actors/kernel/schema.ts";
+import { RunGraph } from "../../../../actors/workflow/run/record/graph.ts";
+import { RunElement, RunRecord } from "../../../../actors/workflow/run/record/record.ts";
 import { RunStatus } from "../../../../actors/workflow/run/state.ts";
 import { pagingQuery } from "../../../http/paging.ts";
 import { WireEvent } from "./log.ts";
@@ -22,15 +25,18 @@ const start = {
   timeout_seconds: Seconds,
   security_context_name: Type.Optional(Type.String({ maxLength: 256 })),
 };
-export const StartBody = Type.Object(start);
+export const StartBody = Type.Object(start, { examples: [{ input: { topic: "the week" }, timeout_seconds: 3600 }] });
 export type StartBody = Static<typeof StartBody>;
 
 /** Of the path that names no workflow. */
-export const NamedStartBody = Type.Object({
-  ...start,
-  workflow_id: Type.Optional(Type.String({ maxLength: 256 })),
-  workflow_name: Type.Optional(Type.String({ maxLength: 256 })),
-});
+export const NamedStartBody = Type.Object(
+  {
+    ...start,
+    workflow_id: Type.Optional(Type.String({ maxLength: 256 })),
+    workflow_name: Type.Optional(Type.String({ maxLength: 256 })),
+  },
+  { examples: [{ workflow_name: "release-notes", input: { topic: "the week" } }] },
+);
 export type NamedStartBody = Static<typeof NamedStartBody>;
 
 export const StartQuery = Type.Object({ version: Version });
@@ -56,9 +62,12 @@ const started = {
 export const Started = Type.Object(started);
 export const Retried = Type.Object({ ...started, retry_of: Text });
 
-export const RetryBody = Type.Object({
-  from_state: Type.Optional(Type.String({ maxLength: 256, description: "The last state entered when absent" })),
-});
+export const RetryBody = Type.Object(
+  {
+    from_state: Type.Optional(Type.String({ maxLength: 256, description: "The last state entered when absent" })),
+  },
+  { examples: [{ from_state: "REVIEW" }] },
+);
 
 export const RunsFilter = Type.Object({
   ...pagingQuery,
@@ -89,14 +98,17 @@ export const LogStreamQuery = Type.Object({
   token: Type.Optional(Text),
 });
 
-export const CancelBody = Type.Object({ reason: Type.Optional(Text) });
+export const CancelBody = Type.Object({ reason: Type.Optional(Text) }, { examples: [{ reason: "No longer needed" }] });
 export const CancelRequested = Type.Object({ status: Type.Literal("cancel_requested"), execution_id: Text });
 
-export const SignalBody = Type.Object({
-  response: Type.Optional(Text),
-  signal_name: Type.Optional(Type.String({ minLength: 1, maxLength: 256 })),
-  payload: Type.Optional(AnyJson),
-});
+export const SignalBody = Type.Object(
+  {
+    response: Type.Optional(Text),
+    signal_name: Type.Optional(Type.String({ minLength: 1, maxLength: 256 })),
+    payload: Type.Optional(AnyJson),
+  },
+  { examples: [{ response: "approved" }] },
+);
 export type SignalBody = Static<typeof SignalBody>;
 
 export const SignalSent = Type.Object({
@@ -110,3 +122,21 @@ export const Removed = Type.Object({
   execution_id: Text,
   success: Type.Literal(true),
 });
+
+/** By the names that the API document gives them. */
+export const named = {
+  StartWorkflow: StartBody,
+  StartNamedWorkflow: NamedStartBody,
+  WorkflowStarted: Started,
+  WorkflowRetried: Retried,
+  RetryWorkflow: RetryBody,
+  WorkflowRun: RunElement,
+  WorkflowRunRecord: RunRecord,
+  WorkflowRunGraph: RunGraph,
+  WorkflowLog: LogPage,
+  WorkflowEvent: WireEvent,
+  SignalWorkflow: SignalBody,
+  WorkflowSignalled: SignalSent,
+  WorkflowCancelRequested: CancelRequested,
+  WorkflowRunRemoved: Removed,
+};

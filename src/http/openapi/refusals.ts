@@ -1,0 +1,59 @@
+/** The codes that an operation may be refused with: those of the pipeline's steps, and the route's own. */
+import { type ProblemCode, problems } from "../../../actors/kernel/problem.ts";
+import type { Route } from "../route.ts";
+
+/** Of every request, whatever it asks for: see `src/http/entry.ts`. They are not repeated at each operation. */
+export const entryCodes: readonly ProblemCode[] = [
+  "malformed_request",
+  "invalid_host",
+  "origin_forbidden",
+  "uri_too_long",
+  "misdirected_request",
+  "headers_too_large",
+  "internal_error",
+];
+
+const callerCodes: readonly ProblemCode[] = [
+  "invalid_tenant_slug",
+  "missing_authorization",
+  "invalid_authorization_header",
+  "invalid_token",
+  "token_expired",
+  "invalid_role",
+  "invalid_tier",
+  "identity_not_recognized",
+  "invalid_api_key",
+  "tenant_suspended",
+  "tenant_deleted",
+  "tenant_delegation_forbidden",
+  "not_a_team_member",
+  "tenant_not_found",
+  "rate_limited",
+  "identity_provider_unavailable",
+];
+
+/** All codes but those of the entry, by the order of the table. */
+export function refusalsOf(route: Route): readonly ProblemCode[] {
+  const params = Object.values(route.params?.properties ?? {});
+  const codes = new Set<ProblemCode>([
+    ...(route.public ? [] : callerCodes),
+    ...(route.scope === null ? [] : (["insufficient_scope"] as const)),
+    ...(route.operatorsOnly ? (["operator_required"] as const) : []),
+    // The schema of a parameter names the code of its refusal.
+    ...params.map((property) => (property["x-code"] as ProblemCode | undefined) ?? "invalid_id"),
+    ...(route.query === null && route.body?.kind !== "json" ? [] : (["validation_failed"] as const)),
+    ...(route.body === null ? [] : (["malformed_body", "body_too_large", "unsupported_media_type"] as const)),
+    ...(route.sse ? (["too_many_streams"] as const) : []),
+    // Of the stores, and of an actor that answers too late.
+    "service_unavailable",
+    "mailbox_full",
+    "timed_out",
+    ...route.refusals,
+  ]);
+  return (Object.keys(problems) as ProblemCode[]).filter((code) => codes.has(code));
+}
+
+/** Codes by the status they are answered with. */
+export function byStatus(codes: readonly ProblemCode[]): ReadonlyMap<number, readonly ProblemCode[]> {
+  return Map.groupBy(codes, (code) => problems[code]);
+}
