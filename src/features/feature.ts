@@ -8,7 +8,7 @@ import type { Identity } from "../../actors/identity/identity.ts";
 import type { AnyActorDefinition } from "../../actors/kernel/actor.ts";
 import type { EgressEnvironment } from "../adapters/egress/port.ts";
 import type { Mail } from "../adapters/mail/port.ts";
-import type { Models } from "../adapters/models/port.ts";
+import type { NodeModels } from "../adapters/models/port.ts";
 import type { Isolation, Sandboxes } from "../adapters/sandbox/port.ts";
 import type { Mode } from "../config/load.ts";
 import type { SettingTable, Values } from "../config/setting.ts";
@@ -54,7 +54,7 @@ export interface NodeContext<S extends SettingTable = SettingTable> {
   readonly callerOf: (request: Request) => Promise<Identity | null>;
   /** Null outside development mode. */
   readonly issuer: DevelopmentIssuer | null;
-  readonly models: Models;
+  readonly models: NodeModels;
   readonly sandboxes: Sandboxes;
   /** What agents and commands get that name no isolation. */
   readonly defaultIsolation: Isolation;

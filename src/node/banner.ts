@@ -1,6 +1,16 @@
 /** What a node says when it is ready: where it is, and what to type next. */
+import type { NodeModels } from "../adapters/models/port.ts";
 import type { Config } from "./config.ts";
 import type { Node } from "./node.ts";
+
+/** Every alias beside the model that answers it first, one row for each model. */
+function modelRows(models: NodeModels): string[][] {
+  const warning = models.warning();
+  if (warning !== null) return [["models", `NONE: ${warning}`]];
+  const served = Map.groupBy(models.served(), ({ provider, model }) => `${model} at ${provider}`);
+  const rows = [...served].map(([model, aliases]) => `${aliases.map(({ alias }) => alias).join(", ")} → ${model}`);
+  return [models.describeDefault(), ...rows].map((text, index) => [index === 0 ? "models" : "", text]);
+}
 
 export function banner(config: Config, { port, internalPort, models, sandboxes }: Node): string {
   const development = config.mode === "development";
@@ -9,7 +19,7 @@ export function banner(config: Config, { port, internalPort, models, sandboxes }
   const rows = [
     ["API", `${url}/v1      docs ${url}/docs`],
     ["agents", `http://${config.internalHost}:${internalPort} (dispatch gateway)`],
-    ["models", models.describeDefault()],
+    ...modelRows(models),
   ];
   const cure = config.sandbox === "none" ? "SVC_SANDBOX is `none`" : "install bubblewrap";
   const kinds = sandboxes.kinds.map((kind) =>

@@ -11,6 +11,7 @@ import type { AnyFeature } from "../features/feature.ts";
 import { gateway } from "../features/gateway/feature.ts";
 import { incidents } from "../features/incidents/feature.ts";
 import { limits } from "../features/limits/feature.ts";
+import { models } from "../features/models/feature.ts";
 import { schedules } from "../features/schedules/feature.ts";
 import { classification } from "../features/stimuli/classification/feature.ts";
 import { history } from "../features/stimuli/history/feature.ts";
@@ -36,6 +37,7 @@ export const features = [
   executions,
   gateway,
   egress,
+  models,
   schedules,
   definitions,
   approvals,

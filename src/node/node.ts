@@ -35,7 +35,10 @@ export async function startNode(
     const stores = await openStores(config, disposer, progress);
     const { logger, dataDir } = stores;
     for (const problem of config.unknownSettings) logger.warn({ reason: problem }, "settings");
-    if (validated.warning) logger.warn({ reason: validated.warning }, "models");
+    const { models } = validated;
+    const unserved = models.warning();
+    if (unserved !== null) logger.warn({ reason: unserved }, "models");
+    else logger.info({ served: models.served() }, "models");
     const { context, runtime, identity } = await openContext(config, stores, validated, overrides, disposer, progress);
     const mounted = await openFeatures([...features, ...(overrides.features ?? [])], context, disposer);
     let draining = false;

@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { type EgressEnvironment, type Resolver, readEgress, systemResolver } from "../adapters/egress/port.ts";
 import { openModels } from "../adapters/models/port.ts";
 import type { Sandbox } from "../adapters/sandbox/port.ts";
+import { readConfigFile } from "../config/file.ts";
 import { ConfigError } from "../config/load.ts";
 import type { AnyFeature } from "../features/feature.ts";
 import { readIdentity } from "../identity/open.ts";
@@ -30,8 +31,9 @@ export async function validateConfig(config: Config, overrides: NodeOverrides) {
     development: config.mode === "development",
     environment: config.environment,
     readFile: (path) => readFileSync(path, "utf8"),
+    readAgain: () => (config.configFile === "" ? {} : readConfigFile(config.configFile)),
     ollama: config.ollamaUrl,
   });
   if (!opened.ok) throw new ConfigError(opened.issues.map(({ path, message }) => `${path}: ${message}`));
-  return { identity, outside, models: opened.models, warning: opened.warning };
+  return { identity, outside, models: opened.models };
 }

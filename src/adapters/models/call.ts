@@ -106,11 +106,20 @@ export interface ModelAlias {
   readonly max_output_tokens: number;
 }
 
+/** An alias and the model that is asked first under it. */
+export interface ServedAlias {
+  readonly alias: string;
+  readonly provider: string;
+  readonly model: string;
+}
+
 export interface Models {
   /** Every alias that some enabled provider serves. */
   aliases(): readonly ModelAlias[];
   /** Whether a call under this alias could be served at all. */
   serves(alias: string): boolean;
+  /** What answers each alias first, by name; customary aliases for a provider that serves them all. */
+  served(): readonly ServedAlias[];
   /** One line for the start banner: where the alias `default` points. */
   describeDefault(): string;
   /** @throws ModelError, or the reason of `call.signal` when that aborts. */

@@ -135,13 +135,6 @@ export const defaultSelection: SelectionConfig = {
 
 type Report = (path: string, message: string) => void;
 
-/** Whether a configuration document says anything about models. */
-export function hasModelSections(document: unknown): boolean {
-  return (
-    typeof document === "object" && document !== null && ("llm_providers" in document || "llm_selection" in document)
-  );
-}
-
 /** Reads the two sections out of the whole configuration document; other sections are not looked at. */
 export function readModelsConfig(document: unknown, options: ReadOptions): ReadResult {
   const issues: Issue[] = [];

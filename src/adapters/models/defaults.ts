@@ -1,22 +1,25 @@
-/** Where the aliases point when nothing is configured: at what is at hand in development, else nowhere. */
+/** Where the aliases point when no provider is configured: at what the environment has. */
+import type { Issue } from "../../../actors/kernel/problem.ts";
 import { readJson } from "../../lib/answer-body.ts";
-import { defaultSelection, type ModelsConfig, type ReadOptions, readModelsConfig } from "./config.ts";
+import { type ModelsConfig, type ReadOptions, readModelsConfig } from "./config.ts";
 
 /** Aliases that manifests customarily name. */
 export const customaryAliases = ["default", "fast", "smart", "cheap", "local", "judge"] as const;
 
-export interface FoundDefaults {
-  readonly config: ModelsConfig;
-  /** For the start banner: where `default` points and why. */
-  readonly description: string;
-  /** Set when an operator should know that no model can be asked. */
-  readonly warning?: string;
-}
+export type FoundDefaults =
+  | {
+      readonly ok: true;
+      readonly config: ModelsConfig;
+      /** For the start banner: where `default` points and why. */
+      readonly description: string;
+    }
+  /** A key, or the file's `llm_selection`, is not usable. */
+  | { readonly ok: false; readonly issues: readonly Issue[] };
 
 export interface DefaultsOptions {
   readonly development: boolean;
   environment(name: string): string | undefined;
-  /** Where a local Ollama would answer. */
+  /** Where an Ollama would answer. Outside development it is asked only when the operator has named it. */
   readonly ollama?: string;
   /** Milliseconds the question to Ollama may take. */
   readonly probeMs?: number;
@@ -47,55 +50,47 @@ const longestListBytes = 1_048_576;
 /** Models of these families only make vectors. */
 const embeddings = /embed|bge-|minilm/i;
 
-/** What to use without any configuration. Asks a local Ollama when no key is present. */
-export async function findDefaults(options: DefaultsOptions): Promise<FoundDefaults> {
-  if (!options.development) {
-    const warning = "no model provider is configured: every model alias is unknown";
-    return {
-      config: { providers: [], selection: defaultSelection },
-      description: "no model provider configured",
-      warning,
-    };
-  }
+/**
+ * What to use where no provider is configured: the vendors whose keys are present, else an Ollama that answers, else, in
+ * development, the scripted provider.
+ * @param selection `llm_selection` of the configuration file, where there is one
+ */
+export async function findDefaults(options: DefaultsOptions, selection?: unknown): Promise<FoundDefaults> {
+  const read = (providers: readonly object[], description: string): FoundDefaults => {
+    const document = { llm_providers: providers, ...(selection === undefined ? {} : { llm_selection: selection }) };
+    const result = readModelsConfig(document, readOptions(options));
+    return result.ok ? { ...result, description } : result;
+  };
   const present = vendors.filter((vendor) => options.environment(vendor.variable)?.trim());
   const [first] = present;
   if (first) {
-    const config = fromKeys(present, options);
-    if (config) return { config, description: `${first.everyday} at ${first.type} (${first.variable} is set)` };
+    return read(present.map(providerOf), `${first.everyday} at ${first.type} (${first.variable} is set)`);
   }
+  const mayAsk = options.development || options.environment("SVC_OLLAMA_URL") !== undefined;
   const address = options.ollama ?? ollamaAddress;
-  const model = await ollamaModel(address, options.probeMs ?? probeMs);
+  const model = mayAsk ? await ollamaModel(address, options.probeMs ?? probeMs) : null;
   if (model) {
     const models = customaryAliases.map((alias) => ({ alias, model }));
-    const result = readModelsConfig(
-      { llm_providers: [{ name: "ollama", type: "ollama", endpoint: address, models }] },
-      readOptions(options),
-    );
-    if (result.ok) return { config: result.config, description: `${model} at the local Ollama (${address})` };
+    const provider = { name: "ollama", type: "ollama", endpoint: address, models };
+    return read([provider], `${model} at the local Ollama (${address})`);
   }
-  return {
-    config: {
-      providers: [{ name: "scripted", type: "scripted", rules: [], models: [], everyAlias: true }],
-      selection: defaultSelection,
-    },
-    description: "the scripted provider (development only: no model is asked)",
-  };
+  if (!options.development) return read([], "no model provider is configured");
+  const found = read([], "the scripted provider (development only: no model is asked)");
+  if (!found.ok) return found;
+  const scripted = { name: "scripted", type: "scripted", rules: [], models: [], everyAlias: true } as const;
+  return { ...found, config: { ...found.config, providers: [scripted] } };
 }
 
-function fromKeys(present: readonly VendorDefault[], options: DefaultsOptions): ModelsConfig | null {
-  const document = {
-    llm_providers: present.map(({ variable, type, everyday, small }) => ({
-      name: type,
-      type,
-      api_key: `env:${variable}`,
-      models: customaryAliases.map((alias) => ({
-        alias,
-        model: alias === "fast" || alias === "cheap" ? small : everyday,
-      })),
+function providerOf({ variable, type, everyday, small }: VendorDefault): object {
+  return {
+    name: type,
+    type,
+    api_key: `env:${variable}`,
+    models: customaryAliases.map((alias) => ({
+      alias,
+      model: alias === "fast" || alias === "cheap" ? small : everyday,
     })),
   };
-  const result = readModelsConfig(document, readOptions(options));
-  return result.ok ? result.config : null;
 }
 
 function readOptions(options: DefaultsOptions): ReadOptions {

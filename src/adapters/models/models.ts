@@ -6,7 +6,7 @@ import type { ModelsConfig, ProviderConfig, VendorProviderConfig } from "./confi
 import { customaryAliases } from "./defaults.ts";
 import { callModel, type Timing } from "./retries.ts";
 import { createScripted } from "./scripted/scripted.ts";
-import { type ConfiguredProvider, candidates, Latencies, servedBy } from "./selection.ts";
+import { type Candidate, type ConfiguredProvider, candidates, Latencies, servedBy } from "./selection.ts";
 
 export interface ModelsOptions {
   readonly config: ModelsConfig;
@@ -34,15 +34,19 @@ export function createModels(options: ModelsOptions): Models {
   const latencies = new Latencies();
   const find = (alias: string, withTools: boolean) => candidates(providers, selection, latencies, alias, withTools);
 
+  const first = (): readonly (Candidate & { readonly alias: string })[] => {
+    const names = new Set(providers.flatMap((provider) => provider.models.map((model) => model.alias)));
+    if (providers.some((provider) => provider.everyAlias)) for (const alias of customaryAliases) names.add(alias);
+    return [...names].flatMap((alias) =>
+      find(alias, false)
+        .slice(0, 1)
+        .map((candidate) => ({ ...candidate, alias })),
+    );
+  };
+
   return {
-    aliases() {
-      const names = new Set(providers.flatMap((provider) => provider.models.map((model) => model.alias)));
-      if (providers.some((provider) => provider.everyAlias)) for (const alias of customaryAliases) names.add(alias);
-      return [...names].flatMap((alias) => {
-        const [first] = find(alias, false);
-        return first ? [toAlias(alias, first.served)] : [];
-      });
-    },
+    aliases: () => first().map(({ alias, served }) => toAlias(alias, served)),
+    served: () => first().map(({ alias, provider, served: { model } }) => ({ alias, provider: provider.name, model })),
     serves: (alias) => providers.some((provider) => servedBy(provider, alias) !== undefined),
     describeDefault() {
       const [first] = find("default", false);

@@ -1,30 +1,92 @@
-/** Models, ready from what a node knows: its configuration document, else what is at hand. */
+/** The models of a node: made from its configuration document, else from what is at hand, and made anew on request. */
+import { isObject } from "../../../actors/kernel/json.ts";
 import type { Issue } from "../../../actors/kernel/problem.ts";
 import type { Models } from "./call.ts";
-import { hasModelSections, type ReadOptions, readModelsConfig } from "./config.ts";
+import { type ReadOptions, readModelsConfig } from "./config.ts";
 import { type DefaultsOptions, findDefaults } from "./defaults.ts";
 import { createModels, type ModelsOptions } from "./models.ts";
 
 export interface OpenOptions extends ReadOptions, DefaultsOptions {
   /** The parsed configuration file, or null without one. */
   readonly document: unknown;
+  /** Reads the configuration file again. Rejects or throws with a message for the operator. */
+  readonly readAgain?: () => unknown;
   readonly timing?: ModelsOptions["timing"];
 }
 
+/** Models whose configuration can be read again. */
+export interface NodeModels extends Models {
+  /**
+   * Reads the configuration again and answers all further calls by it; calls under way end as they began. Where
+   * anything in it is invalid, everything stays as it was.
+   */
+  reload(): Promise<Reloaded>;
+  /** What an operator has to know when no alias is served; null otherwise. */
+  warning(): string | null;
+}
+
+export type Reloaded = { readonly ok: true } | { readonly ok: false; readonly issues: readonly Issue[] };
+
 export type OpenedModels =
-  | { readonly ok: true; readonly models: Models; readonly warning?: string }
+  | { readonly ok: true; readonly models: NodeModels }
   | { readonly ok: false; readonly issues: readonly Issue[] };
 
 /**
- * Reads the model sections of the document; without them the defaults of `defaults.ts` hold. An invalid
+ * Reads the model sections of the document; without providers in it the defaults of `defaults.ts` hold. An invalid
  * section stops nothing here: the caller reports all issues and decides.
  */
 export async function openModels(options: OpenOptions): Promise<OpenedModels> {
+  const first = await read(options, options.document);
+  if (!first.ok) return first;
+  let current = first.models;
+  let reloading: Promise<unknown> = Promise.resolve();
+
+  async function reload(): Promise<Reloaded> {
+    let document: unknown;
+    try {
+      document = await (options.readAgain?.() ?? options.document);
+    } catch (error) {
+      const message = error instanceof Error ? error.message : "cannot be read";
+      return { ok: false, issues: [{ path: "", message, code: "invalid_value" }] };
+    }
+    const next = await read(options, document);
+    if (!next.ok) return next;
+    current = next.models;
+    return { ok: true };
+  }
+
+  const models: NodeModels = {
+    aliases: () => current.aliases(),
+    serves: (alias) => current.serves(alias),
+    served: () => current.served(),
+    describeDefault: () => current.describeDefault(),
+    generate: (call) => current.generate(call),
+    reload() {
+      // One after another: an earlier reading must not replace a later one.
+      const done = reloading.then(reload);
+      reloading = done.catch(() => {});
+      return done;
+    },
+    warning: () => (current.served().length > 0 ? null : nothingServed),
+  };
+  return { ok: true, models };
+}
+
+const nothingServed =
+  "no model is served: every alias is unknown, and agents cannot start. Set OPENAI_API_KEY, ANTHROPIC_API_KEY or " +
+  "GOOGLE_GENERATIVE_AI_API_KEY, or list llm_providers in SVC_CONFIG_FILE";
+
+type Read = { readonly ok: true; readonly models: Models } | { readonly ok: false; readonly issues: readonly Issue[] };
+
+async function read(options: OpenOptions, document: unknown): Promise<Read> {
   const timing = options.timing ? { timing: options.timing } : {};
-  if (hasModelSections(options.document)) {
-    const result = readModelsConfig(options.document, options);
+  const sections = isObject(document) ? document : {};
+  if (sections.llm_providers !== undefined) {
+    const result = readModelsConfig(sections, options);
     return result.ok ? { ok: true, models: createModels({ config: result.config, ...timing }) } : result;
   }
-  const { config, description, warning } = await findDefaults(options);
-  return { ok: true, models: createModels({ config, description, ...timing }), ...(warning ? { warning } : {}) };
+  const found = await findDefaults(options, sections.llm_selection);
+  if (!found.ok) return found;
+  const { config, description } = found;
+  return { ok: true, models: createModels({ config, description, ...timing }) };
 }

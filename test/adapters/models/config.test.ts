@@ -206,31 +206,63 @@ describe("without configuration", () => {
   };
 
   test("development has one scripted provider for every alias", async () => {
-    const { models, warning } = await opened({});
-    expect(warning).toBeUndefined();
+    const { models } = await opened({});
+    expect(models.warning()).toBeNull();
     expect(models.describeDefault()).toBe("default → the scripted provider (development only: no model is asked)");
     expect(models.aliases().map(({ alias }) => alias)).toEqual(["default", "fast", "smart", "cheap", "local", "judge"]);
     expect(models.serves("anything at all")).toBe(true);
     expect((await models.generate(aCall({ alias: "my-own" }))).content).toBe("hello");
   });
 
-  test("elsewhere a warning, and no alias", async () => {
-    const { models, warning } = await opened({ development: false, environment: () => "sk-present" });
-    expect(warning).toContain("no model provider is configured");
+  test("production without a key, a provider or a named Ollama warns and has no alias", async () => {
+    const vendor = await startVendor();
+    const { models } = await opened({ development: false, ollama: vendor.origin });
+    await vendor.close();
+    expect(models.warning()).toContain("OPENAI_API_KEY");
+    expect(models.served()).toEqual([]);
     expect(models.aliases()).toEqual([]);
     expect(models.serves("default")).toBe(false);
     await expect(models.generate(aCall())).rejects.toMatchObject({ errorClass: "model_not_found" });
   });
 
   test.each([
-    ["OPENAI_API_KEY", "openai"],
-    ["ANTHROPIC_API_KEY", "anthropic"],
-    ["GOOGLE_GENERATIVE_AI_API_KEY", "google"],
-  ])("%s points the customary aliases at %s", async (variable, vendor) => {
-    const { models } = await opened({ environment: (name) => (name === variable ? "sk-value" : undefined) });
+    ["OPENAI_API_KEY", "openai", true],
+    ["OPENAI_API_KEY", "openai", false],
+    ["ANTHROPIC_API_KEY", "anthropic", false],
+    ["GOOGLE_GENERATIVE_AI_API_KEY", "google", false],
+  ])("%s points the customary aliases at %s, in development: %p", async (variable, vendor, development) => {
+    const environment = (name: string) => (name === variable ? "sk-value" : undefined);
+    const { models } = await opened({ development, environment });
+    expect(models.warning()).toBeNull();
+    expect(new Set(models.served().map(({ provider }) => provider))).toEqual(new Set([vendor]));
     expect(models.describeDefault()).toMatch(new RegExp(`^default → \\S+ at ${vendor} \\(${variable} is set\\)$`));
     expect(models.aliases().length).toBe(6);
     expect(models.serves("unheard-of")).toBe(false);
+  });
+
+  test("a key that none can be is told, not passed over", async () => {
+    const environment = (name: string) => (name === "OPENAI_API_KEY" ? "sk-\u0007" : undefined);
+    expect(await openModels({ ...nothing, development: false, environment })).toMatchObject({
+      ok: false,
+      issues: [{ path: "llm_providers.0.api_key" }],
+    });
+  });
+
+  test("llm_selection of the file holds for the keys of the environment", async () => {
+    const environment = (name: string) => (/OPENAI|ANTHROPIC/.test(name) ? "sk-value" : undefined);
+    const document = { llm_selection: { default_provider: "anthropic" } };
+    const { models } = await opened({ development: false, environment, document });
+    expect(models.served()[0]).toMatchObject({ alias: "default", provider: "anthropic" });
+    const wrong = { llm_selection: { default_provider: "nobody" } };
+    expect(await openModels({ ...nothing, environment, document: wrong })).toMatchObject({ ok: false });
+  });
+
+  test("an Ollama that the operator names is asked in production as well", async () => {
+    const vendor = await startVendor();
+    const environment = (name: string) => (name === "SVC_OLLAMA_URL" ? vendor.origin : undefined);
+    const { models } = await opened({ development: false, environment, ollama: vendor.origin });
+    expect(models.served()[0]).toEqual({ alias: "default", provider: "ollama", model: "llama3.2:latest" });
+    await vendor.close();
   });
 
   test("an Ollama that answers is found, with a model that writes", async () => {
@@ -251,6 +283,36 @@ describe("without configuration", () => {
     const { models } = await opened({ ollama: `http://127.0.0.1:${silent.port}`, probeMs: 100 });
     expect(models.describeDefault()).toContain("scripted");
     silent.stop(true);
+  });
+
+  test("read again: valid is taken whole, invalid changes nothing, calls under way end as they began", async () => {
+    const provider = (content: string, delay_ms = 0) => ({
+      name: "s",
+      type: "scripted",
+      models: [{ alias: "default", model: content }],
+      rules: [{ reply: { content, delay_ms } }],
+    });
+    let document: unknown = { llm_providers: [provider("first", 60)] };
+    const { models } = await opened({ document, readAgain: () => document });
+    const underWay = models.generate(aCall());
+    document = { llm_providers: [provider("second")] };
+    expect(await models.reload()).toEqual({ ok: true });
+    expect(models.served()).toEqual([{ alias: "default", provider: "s", model: "second" }]);
+    expect((await models.generate(aCall())).content).toBe("second");
+    expect((await underWay).content).toBe("first");
+    document = { llm_providers: [provider("third"), { name: "broken" }] };
+    expect(await models.reload()).toMatchObject({ ok: false, issues: [{ path: "llm_providers.1.type" }] });
+    expect((await models.generate(aCall())).content).toBe("second");
+  });
+
+  test("a file that cannot be read again is an issue, not an end", async () => {
+    const document = { llm_providers: [{ name: "s", type: "scripted", models: [model] }] };
+    const readAgain = () => {
+      throw new Error("cannot be read");
+    };
+    const { models } = await opened({ document, readAgain });
+    expect(await models.reload()).toMatchObject({ ok: false, issues: [{ message: "cannot be read" }] });
+    expect(models.serves("default")).toBe(models.served().some(({ alias }) => alias === "default"));
   });
 
   test("a document with models is taken instead, its problems handed back", async () => {

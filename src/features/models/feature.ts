@@ -1,0 +1,14 @@
+/** The models of the service at run time: their configuration is read again, on every node. */
+import { audit } from "../audit/feature.ts";
+import { defineFeature } from "../feature.ts";
+import { modelRoutes } from "./routes.ts";
+import { openReloading } from "./service.ts";
+
+export const models = defineFeature({
+  name: "models",
+  needs: { audit },
+  open({ models, sql, redisUrl, prefix, runtime, info, warn }, { audit }) {
+    const reloading = openReloading({ models, redisUrl, prefix, nodeId: runtime.nodeId, info, warn });
+    return { service: null, routes: modelRoutes({ reloading, sql, audit }), close: reloading.close };
+  },
+});
