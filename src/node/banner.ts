@@ -7,9 +7,14 @@ import type { Node } from "./node.ts";
 function modelRows(models: NodeModels): string[][] {
   const warning = models.warning();
   if (warning !== null) return [["models", `NONE: ${warning}`]];
-  const served = Map.groupBy(models.served(), ({ provider, model }) => `${model} at ${provider}`);
-  const rows = [...served].map(([model, aliases]) => `${aliases.map(({ alias }) => alias).join(", ")} → ${model}`);
-  return [models.describeDefault(), ...rows].map((text, index) => [index === 0 ? "models" : "", text]);
+  const served = models.served();
+  const byModel = Map.groupBy(served, ({ provider, model }) => `${model} at ${provider}`);
+  const rows = [...byModel].map(([model, aliases]) => `${aliases.map(({ alias }) => alias).join(", ")} → ${model}`);
+  // Where nobody configured it, why it is so.
+  const isPlain = served.some(
+    ({ alias, model, provider }) => models.describeDefault() === `${alias} → ${model} at ${provider}`,
+  );
+  return [...(isPlain ? [] : [models.describeDefault()]), ...rows].map((text, index) => [index === 0 ? "models" : "", text]);
 }
 
 export function banner(config: Config, { port, internalPort, models, sandboxes }: Node): string {

@@ -232,7 +232,7 @@ test("an answer is asked for uncompressed, and one in brotli is refused unread",
   expect(seen[0]?.headers.get("accept-encoding")).toBe("identity");
 });
 
-test("a private address that the node allows is called only where the manifest lists it", async () => {
+test("a private address that the node allows needs the listing of the manifest", async () => {
   const { port, seen } = serve(() => new Response());
   const url = `http://api.test:${port}/`;
   const to = (allowlist: string[], more: Partial<NetworkSpec> = {}) =>

@@ -285,7 +285,7 @@ describe("without configuration", () => {
     silent.stop(true);
   });
 
-  test("read again: valid is taken whole, invalid changes nothing, calls under way end as they began", async () => {
+  test("a reload takes all or nothing; calls under way end as they began", async () => {
     const provider = (content: string, delay_ms = 0) => ({
       name: "s",
       type: "scripted",

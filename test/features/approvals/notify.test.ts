@@ -104,7 +104,7 @@ test("a destination is tried five times under one id; the approval does not mind
   expect((await approve(id)).status).toBe(200);
 });
 
-test("a private address is not called, one that the node allows only where the URL names it", async () => {
+test("a private address is called only where the node allows it and the URL names it", async () => {
   const { id } = await fixture.open({
     notify: [
       { type: "webhook", url: "http://169.254.169.254/latest", secret: null },

@@ -437,7 +437,7 @@ describe("model errors", () => {
     if (iterations === 1) expect(story.record()).toMatchObject({ status: "failed", error_code: "llm_error" });
   });
 
-  test("llm_timeout_seconds bounds the whole wait, however often the bootstrap asks again", () => {
+  test("llm_timeout_seconds bounds the whole wait, repeats of the bootstrap included", () => {
     const story = running({ llm_timeout_ms: 3000 });
     const budget = () => (story.sim.underWay("model.call")[0]?.input as { budget_ms: number } | undefined)?.budget_ms;
     const asked = story.generate();
