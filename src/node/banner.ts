@@ -14,7 +14,10 @@ function modelRows(models: NodeModels): string[][] {
   const isPlain = served.some(
     ({ alias, model, provider }) => models.describeDefault() === `${alias} → ${model} at ${provider}`,
   );
-  return [...(isPlain ? [] : [models.describeDefault()]), ...rows].map((text, index) => [index === 0 ? "models" : "", text]);
+  return [...(isPlain ? [] : [models.describeDefault()]), ...rows].map((text, index) => [
+    index === 0 ? "models" : "",
+    text,
+  ]);
 }
 
 export function banner(config: Config, { port, internalPort, models, sandboxes }: Node): string {
