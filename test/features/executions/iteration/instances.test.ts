@@ -157,3 +157,15 @@ test("what only containers have is said to be without effect in a process", asyn
   const codes = record.warnings.map(({ code }: { code: string }) => code);
   expect(codes).toEqual(expect.arrayContaining(["image_ignored", "warm_pool_ignored"]));
 });
+
+test("without a sandbox every execution says so, in its record and its stream", async () => {
+  const bare = await ExecutionFixture.open({ SVC_SANDBOX: "none", SVC_DOCKER_SOCKET: "/nowhere.sock" });
+  for (const round of [1, 2]) {
+    const record = await bare.run({ script: [say("fine")], name: `bare-${round}` });
+    expect(record).toMatchObject({ status: "completed", runtime: { sandbox: "none", egress_enforced: false } });
+    expect(record.warnings.map(({ code }: { code: string }) => code)).toContain("unsandboxed");
+    const told = (await bare.events(record.id)).filter(({ name }) => name === "execution_warning");
+    expect(told.map(({ body }) => body.code)).toContain("unsandboxed");
+  }
+  await bare.close();
+}, 60_000);
