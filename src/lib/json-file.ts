@@ -1,5 +1,5 @@
 /** JSON files that several processes read and write. */
-import { renameSync, writeFileSync } from "node:fs";
+import { chmodSync, renameSync, writeFileSync } from "node:fs";
 
 // No `node:fs/promises` here: loading it costs a sandbox's supervisor as much as the rest of its start.
 
@@ -15,7 +15,8 @@ export async function readJson<T>(path: string): Promise<T | null> {
 /** Writes a file so that a reader sees all of it or nothing. */
 export async function writeAtomically(path: string, content: string | Uint8Array, mode = 0o600): Promise<void> {
   const draft = `${path}.${crypto.randomUUID()}`;
-  // Not `Bun.write`, which leaves the mode to the umask.
+  // Not `Bun.write`, which takes no mode; a stricter umask must not keep agents from what they are given.
   writeFileSync(draft, content, { mode });
+  chmodSync(draft, mode);
   renameSync(draft, path);
 }

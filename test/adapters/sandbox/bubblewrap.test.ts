@@ -241,6 +241,14 @@ describe.skipIf(!works)("bubblewrap holds", () => {
     },
   );
 
+  test("what /proc tells of the machine as a whole is hidden", async () => {
+    const hidden = ["keys", "key-users", "kcore", "kallsyms", "interrupts", "timer_list", "kmsg", "scsi/scsi"];
+    const { stdout } = await run(
+      `${hidden.map((name) => `head -c 20 /proc/${name} 2>/dev/null`).join("; ")}; cat /proc/loadavg`,
+    );
+    expect(stdout).toMatch(/^[0-9.]+ [^\n]*\n$/);
+  });
+
   test("a service that lies below /usr is hidden there", async () => {
     const own = await processFixture({ own: ["/usr/share", "/usr/bin/yes", "/usr/lib/nothing-here", "/usr"] });
     const look = "ls /usr/share; cat /usr/bin/yes; ls -d /usr/bin/env";
@@ -260,6 +268,11 @@ describe.skipIf(!works)("bubblewrap holds", () => {
     const { stdout } = (await runToEnd(sandbox, spec)).exit;
     expect(stdout).toMatch(/^\S*bwrap --args 4 -- /);
     for (const place of [fixture.dataDir, process.execPath, import.meta.dir]) expect(stdout).not.toContain(place);
+    const mounts = (await run("cat /proc/self/mountinfo")).stdout;
+    expect(mounts).not.toContain(import.meta.dir);
+    // Where a second name was possible.
+    const isLinked = readdirSync(join(fixture.dataDir, "programs")).some((name) => name.startsWith("bun-"));
+    if (isLinked) expect(mounts).not.toContain(process.execPath);
   });
 
   test.skipIf(process.arch !== "x64")(

@@ -56,8 +56,8 @@ const calls = {
   arm64: { read: 63, openat: 56, execve: 221, mount: 40, ptrace: 117, keyctl: 219, bpf: 280, unshare: 97, clone: 220 },
 };
 const byArguments = {
-  x64: { socket: 41, ioctl: 16, personality: 135 },
-  arm64: { socket: 198, ioctl: 29, personality: 92 },
+  x64: { socket: 41, socketpair: 53, ioctl: 16, personality: 135 },
+  arm64: { socket: 198, socketpair: 199, ioctl: 29, personality: 92 },
 };
 
 describe.each(["x64", "arm64"] as const)("the filter of system calls on %s", (name: Architecture) => {
@@ -65,7 +65,7 @@ describe.each(["x64", "arm64"] as const)("the filter of system calls on %s", (na
   const architecture = audit[name];
   const answer = (call: number, ...given: number[]) => answerOf(filter, { architecture, call, arguments: given });
   const { read, openat, execve, unshare, clone, ...refused } = calls[name];
-  const { socket, ioctl, personality } = byArguments[name];
+  const { socket, socketpair, ioctl, personality } = byArguments[name];
 
   test("permits what programs do, and refuses what only an escape needs", () => {
     for (const call of [read, openat, execve]) expect(answer(call)).toBe(permit);
@@ -102,7 +102,16 @@ describe.each(["x64", "arm64"] as const)("the filter of system calls on %s", (na
   test("sockets of local and IP families only, no input put into terminals", () => {
     const families = Array.from({ length: 50 }, (_, family) => family);
     expect(families.filter((family) => answer(socket, family) === permit)).toEqual([1, 2, 10, 16]);
-    expect(answer(socket, 40)).toBe(EAFNOSUPPORT);
+    expect(families.filter((family) => answer(socketpair, family) === permit)).toEqual([1]);
+    // NETLINK_XFRM, NETLINK_NETFILTER, NETLINK_CRYPTO; AF_VSOCK.
+    for (const given of [
+      [16, 3, 6],
+      [16, 3, 12],
+      [16, 3, 21],
+      [40, 1, 0],
+    ]) {
+      expect(answer(socket, ...given)).toBe(EAFNOSUPPORT);
+    }
     expect([0x5401, 0x5412, 0x541c].map((request) => answer(ioctl, 0, request))).toEqual([permit, EPERM, EPERM]);
     expect([0, 0xffff_ffff, 0x40_0000].map((value) => answer(personality, value))).toEqual([permit, permit, EPERM]);
   });

@@ -9,7 +9,7 @@
  * here sets its variables itself, as the last step of all.
  */
 
-import { closeSync, lstatSync, readlinkSync, realpathSync } from "node:fs";
+import { closeSync, existsSync, lstatSync, readlinkSync, realpathSync } from "node:fs";
 import { join } from "node:path";
 import { agentUser } from "../../../lib/agent-files.ts";
 import { writeAtomically } from "../../../lib/json-file.ts";
@@ -187,6 +187,7 @@ export function bubblewrapArguments(bubblewrap: Bubblewrap, layout: Layout, run:
     ...hostEtc.flatMap((path) => ["--ro-bind-try", path, path]),
     ...identityFiles(layout).flatMap(({ path, name }) => ["--ro-bind", path, `/etc/${name}`]),
     ...["--proc", "/proc", "--dev", "/dev"],
+    ...ofTheMachine.filter((path) => existsSync(path)).flatMap(hidden),
     ...hiddenPlaces(bubblewrap.own).flatMap(hidden),
     ...(run.sharedMemory ? ["--perms", "1777", "--size", temporary, "--tmpfs", "/dev/shm"] : []),
     ...["--remount-ro", "/dev"],
@@ -264,6 +265,22 @@ const hostEtc = [
   "/etc/services",
   "/etc/python3",
   "/etc/perl",
+];
+
+/** What `/proc` tells of the machine as a whole: keys of other users, kernel memory and timers, devices. */
+const ofTheMachine = [
+  "/proc/acpi",
+  "/proc/asound",
+  "/proc/interrupts",
+  "/proc/kallsyms",
+  "/proc/kcore",
+  "/proc/key-users",
+  "/proc/keys",
+  "/proc/kmsg",
+  "/proc/latency_stats",
+  "/proc/sched_debug",
+  "/proc/scsi",
+  "/proc/timer_list",
 ];
 
 /** A top directory as the host has it: a link into `/usr`, or a directory of its own. */

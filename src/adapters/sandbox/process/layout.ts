@@ -142,5 +142,9 @@ export function prepareLayout(layout: Layout): void {
     mkdirSync(path, { recursive: true, mode: 0o700 });
     chmodSync(path, 0o700);
   }
-  for (const path of [layout.gateway, layout.egress, layout.etc]) mkdirSync(path, { recursive: true, mode: 0o755 });
+  for (const path of [layout.gateway, layout.egress, layout.etc]) {
+    mkdirSync(path, { recursive: true });
+    // Whatever the service's umask is.
+    chmodSync(path, 0o755);
+  }
 }

@@ -3,8 +3,8 @@
  * works. Keeps nothing in memory: what it knows of an instance it reads from the instance's directory.
  */
 import { existsSync } from "node:fs";
-import { mkdir, readdir, rename, rm, stat, utimes } from "node:fs/promises";
-import { join, resolve } from "node:path";
+import { link, mkdir, readdir, realpath, rename, rm, stat, utimes } from "node:fs/promises";
+import { dirname, join, resolve } from "node:path";
 import { readJson, writeAtomically } from "../../../lib/json-file.ts";
 import { isAlive } from "../../../lib/process-table.ts";
 import { StartFailure } from "../../../lib/start-failure.ts";
@@ -71,13 +71,28 @@ export async function createProcessSandbox(options: ProcessSandboxOptions): Prom
     options.warn(`agents run WITHOUT a sandbox: they can read and change what this user can. ${cure}`);
   }
   const programs: ProgramFiles = {
-    bun: process.execPath,
+    bun: await runtimeWithin(dirname(init)),
     bootstrap,
     init,
     ...(options.program ? { program: options.program } : {}),
   };
   const rules: HostProgramRules = { allowed: options.hostPrograms, own: [layout.dataDir, ...own] };
   return new ProcessSandbox(layout, supervisor, programs, bubblewrap, cgroups, rules, options.warn);
+}
+
+/**
+ * The runtime under a second name among the programs: a mount inside shows where its source lies, and where the service
+ * was installed is nothing to agents. On another file system it stays where it is.
+ */
+async function runtimeWithin(programs: string): Promise<string> {
+  const source = await realpath(process.execPath);
+  const { dev, ino } = await stat(source);
+  const name = join(programs, `bun-${dev}-${ino}`);
+  if (existsSync(name)) return name;
+  return link(source, name).then(
+    () => name,
+    () => (existsSync(name) ? name : source),
+  );
 }
 
 /** Drafts of launches that were cut off; a live one is put in place within moments. */

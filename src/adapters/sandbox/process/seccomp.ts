@@ -110,16 +110,19 @@ const lastKnown = 469;
 const newNamespaces = 0x7e02_0000;
 /** Bit of `unshare` alone; in `clone` it is part of the exit signal. */
 const newTimeNamespace = 0x80;
-/** AF_UNIX, AF_INET, AF_INET6, AF_NETLINK (which lists a namespace's own addresses). */
-const families = [1, 2, 10, 16];
+const localFamily = 1;
+/** AF_UNIX, AF_INET, AF_INET6. */
+const families = [localFamily, 2, 10];
+/** AF_NETLINK, of which NETLINK_ROUTE alone: it lists a namespace's own addresses. */
+const [netlink, routes] = [16, 0];
 /** Both put characters into a terminal's input: TIOCSTI, TIOCLINUX. */
 const terminalInput = [0x5412, 0x541c];
 /** PER_LINUX and PER_LINUX32, each also with UNAME26, and the question what it is. */
 const personalities = [0, 0x8, 0x2_0000, 0x2_0008, 0xffff_ffff];
 
 const architectures = {
-  x64: { audit: 0xc000_003e, clone: 56, unshare: 272, socket: 41, ioctl: 16, personality: 135 },
-  arm64: { audit: 0xc000_00b7, clone: 220, unshare: 97, socket: 198, ioctl: 29, personality: 92 },
+  x64: { audit: 0xc000_003e, clone: 56, unshare: 272, socket: 41, socketpair: 53, ioctl: 16, personality: 135 },
+  arm64: { audit: 0xc000_00b7, clone: 220, unshare: 97, socket: 198, socketpair: 199, ioctl: 29, personality: 92 },
 } as const;
 
 /** Offsets in `struct seccomp_data`; of an argument the low half, which is all that these calls look at. */
@@ -174,7 +177,11 @@ function program(architecture: Architecture, countedMemory: boolean): Instructio
     ...(countedMemory ? [] : each(uncountable, errno.ENOSYS)),
     ...whenCall(calls.clone, [load(at.argument(0)), ...anyBit(newNamespaces)]),
     ...whenCall(calls.unshare, [load(at.argument(0)), ...anyBit(newNamespaces | newTimeNamespace)]),
-    ...whenCall(calls.socket, [load(at.argument(0)), ...oneOf(families, permit), fail(errno.EAFNOSUPPORT)]),
+    ...whenCall(calls.socket, [
+      ...[load(at.argument(0)), ...oneOf(families, permit), ifEqual(netlink, 0, 3)],
+      ...[load(at.argument(2)), ...oneOf([routes], permit), fail(errno.EAFNOSUPPORT)],
+    ]),
+    ...whenCall(calls.socketpair, [load(at.argument(0)), ...oneOf([localFamily], permit), fail(errno.EAFNOSUPPORT)]),
     ...whenCall(calls.ioctl, [load(at.argument(1)), ...oneOf(terminalInput, fail(errno.EPERM)), permit]),
     ...whenCall(calls.personality, [load(at.argument(0)), ...oneOf(personalities, permit), fail(errno.EPERM)]),
     permit,
