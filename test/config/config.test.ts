@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { ConfigError } from "../../src/config/load.ts";
 import { isPrivateAddress } from "../../src/features/gateway/feature.ts";
 import { type Config, configTable, loadConfig } from "../../src/node/config.ts";
+import { validateConfig } from "../../src/node/validated-config.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "svc-config-"));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -78,6 +79,25 @@ test("a misspelt SVC_ variable is told at the start, with the setting it resembl
     "SVC_PUBLIC_URI is no setting and has no effect; did you mean SVC_PUBLIC_URL?",
     "SVC_COLOUR_OF_THE_SKY is no setting and has no effect",
   ]);
+});
+
+test("the sample configuration is read, with its realms and its models, as it stands", async () => {
+  const config = loadConfig({
+    ...production,
+    SVC_AUTH_REALMS: "",
+    SVC_CONFIG_FILE: join(import.meta.dir, "../../docs/guide/config.sample.yaml"),
+    OPENAI_API_KEY: "sk-1",
+    ANTHROPIC_API_KEY: "sk-2",
+  });
+  const { identity, models } = await validateConfig(config, {});
+  expect(config.unknownSettings).toEqual([]);
+  expect(identity.realms.map(({ slug }) => slug)).toEqual(["svc-system", "consumers", "tenant-acme"]);
+  expect(
+    models
+      .aliases()
+      .map(({ alias }) => alias)
+      .sort(),
+  ).toEqual(["default", "smart"]);
 });
 
 test("production is the default and lists all that is missing", () => {

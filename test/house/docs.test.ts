@@ -121,3 +121,21 @@ test("no document outside the project is cited", () => {
     );
   expect(cited).toEqual([]);
 });
+
+test("commands need no bun on the path: Node and npm are enough", async () => {
+  const { scripts } = (await Bun.file(join(import.meta.dir, "../../package.json")).json()) as {
+    scripts: Record<string, string>;
+  };
+  // `deploy` is what an image runs, which has called Bun itself by then.
+  const bare = Object.entries(scripts).filter(
+    ([name, line]) => name !== "deploy" && /(?:^|[;&|] *|exec )bunx? /.test(line),
+  );
+  expect(bare).toEqual([]);
+  const blocks = await Promise.all(
+    ["README.md", "docs/guide/run.md", "docs/guide/agent.md", "docs/guide/operate.md"].map(async (path) => {
+      const text = await Bun.file(join(import.meta.dir, "../..", path)).text();
+      return [...text.matchAll(/```sh\n([\s\S]*?)```/g)].flatMap(([, block = ""]) => block.split("\n"));
+    }),
+  );
+  expect(blocks.flat().filter((line) => /^\s*(?:\w+=\S+ )*bunx? /.test(line))).toEqual([]);
+});

@@ -155,6 +155,13 @@ test("the page needs nothing from elsewhere and escapes what it shows", async ()
   expect(page).not.toMatch(/<script|<link|https?:\/\/(?!localhost)/);
 });
 
+test("/ leads a browser to the documentation", async () => {
+  const page = await fetch(`${app.url}/`, { headers: { Accept: "text/html" } });
+  expect([page.status, page.url, page.redirected]).toEqual([200, `${app.url}/docs`, true]);
+  const answer = await fetch(`${app.url}/`, { redirect: "manual" });
+  expect([answer.status, await answer.json()]).toEqual([302, { docs: "docs", openapi: "openapi.json" }]);
+});
+
 test("two schemas under one name, or one schema under two, are refused", () => {
   const shape = Type.Object({ a: Type.String() });
   const document = (schemas: Record<string, unknown>) => openApiDocument([], { version: "1", publicUrl: "/", schemas });

@@ -6,6 +6,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import type { Issue } from "../../../actors/kernel/problem.ts";
 import { Nullable } from "../../../actors/kernel/schema.ts";
+import { shapeIssues } from "../../../actors/kernel/shape-issues.ts";
 import { Secret } from "../../lib/secret.ts";
 import type { ServedModel } from "./attempt.ts";
 import { type Rule, readRules, rulesOfText } from "./scripted/script-rules.ts";
@@ -140,10 +141,7 @@ export function readModelsConfig(document: unknown, options: ReadOptions): ReadR
   const issues: Issue[] = [];
   const report: Report = (path, message) => issues.push({ path, message, code: "invalid_value" });
   if (!Value.Check(Sections, document)) {
-    for (const error of Value.Errors(Sections, document)) {
-      const path = error.path.replace(/^\//, "").replaceAll("/", ".");
-      if (!issues.some((issue) => issue.path === path)) report(path, error.message);
-    }
+    for (const { path, message } of shapeIssues(Value.Errors(Sections, document), 100)) report(path, message);
     return { ok: false, issues };
   }
   const sections = document.llm_providers ?? [];

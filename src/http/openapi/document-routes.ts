@@ -27,6 +27,15 @@ export function documentRoutes(routes: readonly Route[], info: DocumentInfo): Ro
     }),
     definePublicRoute({
       method: "GET",
+      path: "/",
+      summary: "Where to read on",
+      hidden: true,
+      responses: { 302: Type.Object({ docs: Type.String(), openapi: Type.String() }) },
+      // Relative, so that a proxy may serve the API under a path.
+      handler: () => reply(302, { docs: "docs", openapi: "openapi.json" }, { Location: "docs" }),
+    }),
+    definePublicRoute({
+      method: "GET",
       path: "/docs",
       summary: "This document, for people",
       hidden: true,
