@@ -70,6 +70,21 @@ const productionEnv = () => ({
   ]),
 });
 
+test("production serves models from a key, and says so or that it serves none", async () => {
+  const start = (more: Record<string, string>) => {
+    const env = { ...productionEnv(), SVC_SANDBOX: "none", SVC_LOG_LEVEL: "warn", ...more };
+    return startNodeProcess(stores, { env, dataDir: env.SVC_DATA_DIR });
+  };
+  const [keyed, empty] = await Promise.all([start({ OPENAI_API_KEY: "sk-test-0123456789" }), start({})]);
+  await until(() => /fast, cheap/.test(keyed.output) && /models +NONE/.test(empty.output), { what: "both banners" });
+  expect(keyed.output).toContain("default → gpt-5.1 at openai (OPENAI_API_KEY is set)");
+  expect(keyed.output).toContain("fast, cheap → gpt-5-mini at openai");
+  expect(keyed.output).not.toContain("sk-test");
+  expect(empty.output).toMatch(/models +NONE: no model is served: every alias is unknown, .*OPENAI_API_KEY/);
+  expect(empty.output).toMatch(/"level":"warn".*"reason":"no model is served.*"msg":"models"/);
+  await Promise.all([keyed.dispose(), empty.dispose()]);
+});
+
 /** One sentence, and nothing of the program behind it. */
 function sentence({ err, code }: { err: string; code: number }): string {
   expect(code).toBe(1);

@@ -3,6 +3,7 @@
 import { approval } from "../../../actors/approval/approval.ts";
 import { integer } from "../../config/setting.ts";
 import { defineFeature } from "../feature.ts";
+import { incidents } from "../incidents/feature.ts";
 import { approvalLinkRoutes } from "./links.ts";
 import { approvalNotifyActivity } from "./notify.ts";
 import { approvalsProjection } from "./projection.ts";
@@ -15,6 +16,7 @@ import { startApprovalSweep } from "./sweep.ts";
 export const approvals = defineFeature({
   name: "approvals",
   schemas: named,
+  needs: { incidents },
   settings: {
     approvalRetentionDays: integer("SVC_APPROVAL_RETENTION_DAYS", {
       meaning: "how long the history of a decided approval is kept",
@@ -24,7 +26,7 @@ export const approvals = defineFeature({
       default: 400,
     }),
   },
-  open({ settings, sql, runtime, outside, mail, publicUrl, callerOf, now, info }) {
+  open({ settings, sql, runtime, outside, mail, publicUrl, callerOf, now, info }, { incidents }) {
     const records = approvalRecords(sql);
     const approvals = createApprovals({ runtime, records, publicUrl, now });
     const retentionDays = settings.approvalRetentionDays;
@@ -32,7 +34,7 @@ export const approvals = defineFeature({
       service: approvals,
       routes: [...approvalRoutes({ approvals, sql }), ...approvalLinkRoutes(approvals, callerOf)],
       actors: [approval],
-      activities: () => [approvalNotifyActivity({ runtime, outside, mail, publicUrl, now })],
+      activities: () => [approvalNotifyActivity({ runtime, outside, incidents, mail, publicUrl, now })],
       projections: [approvalsProjection],
       sweeps: [() => startApprovalSweep({ runtime, records, retentionDays, now, report: info })],
     };

@@ -16,12 +16,14 @@ import {
   type Runtime,
   Terminal,
 } from "../../runtime/port.ts";
+import { type Incidents, reportRefusedCall } from "../incidents/port.ts";
 import { mailMessageOf } from "./mail-message.ts";
 import { hashOf, linkTo, newToken } from "./token.ts";
 
 export interface NotifyOptions {
   readonly runtime: Pick<Runtime, "of">;
   readonly outside: GuardedOptions;
+  readonly incidents: Pick<Incidents, "report">;
   /** Null: no mail is sent from here. */
   readonly mail: Mail | null;
   /** Start of every decision link; null: mails carry none. */
@@ -58,6 +60,7 @@ export function approvalNotifyActivity(options: NotifyOptions): Activity {
         return null;
       } catch (error) {
         if (signal.aborted || error instanceof Terminal) throw error;
+        reportRefusedCall(options.incidents, { tenant: actor.tenant, agentId: null, executionId: actor.key }, error);
         const message = error instanceof Error ? error.message : String(error);
         if (attempt < maxAttempts) throw new Retryable(message, firstDelayMs * 2 ** (attempt - 1));
         throw new Terminal("notification_failed", message);

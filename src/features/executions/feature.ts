@@ -143,9 +143,9 @@ export const executions = defineFeature({
         childStartActivity({ runtime, plans, start: (id, request) => startAs(id, false, request) }),
         modelCallActivity({ runtime, models, tools: toolbox, metrics: modelMetrics }),
         toolCallActivity({ runtime, tools: toolbox }),
-        outputHandleActivity({ runtime, plans, outside }),
+        outputHandleActivity({ runtime, plans, outside, incidents }),
         outputRecallActivity(runtime),
-        deliverySendActivity({ runtime, plans, outside, log: warn }),
+        deliverySendActivity({ runtime, plans, outside, incidents, log: warn }),
         workspaceRemoveActivity(sandboxes, volumes),
       ];
     }

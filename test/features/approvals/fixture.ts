@@ -20,6 +20,7 @@ import { approvalsProjection } from "../../../src/features/approvals/projection.
 import { approvalRecords } from "../../../src/features/approvals/records.ts";
 import { approvalRoutes } from "../../../src/features/approvals/routes.ts";
 import { createApprovals } from "../../../src/features/approvals/service.ts";
+import type { Incident } from "../../../src/features/incidents/service.ts";
 import { openBody } from "../../actors/approval/fixture.ts";
 import { caller as believedCaller, believing } from "../../harness/callers.ts";
 import { startTestNode } from "../../harness/runtime/runtime.ts";
@@ -85,6 +86,7 @@ export async function openFixture({ smtpUrl }: FixtureOptions = {}) {
   const stores = await freshStores();
   let ahead = 0;
   const now = () => Date.now() + ahead;
+  const incidents: Incident[] = [];
   const mail: Mail | null = smtpUrl === undefined ? null : openMail({ url: smtpUrl, from: "Svc <svc@svc.test>" });
   const notify = approvalNotifyActivity({
     runtime: { of: (definition) => node.runtime.of(definition) },
@@ -92,6 +94,7 @@ export async function openFixture({ smtpUrl }: FixtureOptions = {}) {
       resolve: async () => ["127.0.0.1"],
       allowPrivate: [parseHostPattern("127.0.0.1")].filter((pattern) => pattern !== null),
     },
+    incidents: { report: (incident) => void incidents.push(incident) },
     mail,
     publicUrl: "https://svc.test",
     now,
@@ -154,6 +157,7 @@ export async function openFixture({ smtpUrl }: FixtureOptions = {}) {
     sql: stores.sql,
     stores,
     records,
+    incidents,
     approvals,
     app,
     call,

@@ -114,6 +114,10 @@ test("a private address is called only where the node allows it and the URL name
   await until(async () => (await notesOf(id)).length === 2);
   for (const note of await notesOf(id)) expect(note).toMatch(/^requested to [^ ]+ failed: .*is refused/);
   expect(receiver.at("/by-name")).toEqual([]);
+  const { incidents } = fixture;
+  expect(new Set(incidents.map(({ category, executionId }) => `${category} ${executionId}`))).toEqual(
+    new Set([`ssrf_blocked ${id}`]),
+  );
 });
 
 test("each reader of mail gets a letter and a link of their own", async () => {

@@ -16,6 +16,7 @@ import {
   type Runtime,
   Terminal,
 } from "../../../runtime/port.ts";
+import { type Incidents, reportRefusedCall } from "../../incidents/port.ts";
 import type { Plans } from "../plans.ts";
 import { networkOf, outputOf, requestHeaders } from "./output.ts";
 import { failureOf, NotTaken } from "./webhook-call.ts";
@@ -24,6 +25,7 @@ export interface DeliveryOptions {
   readonly runtime: Pick<Runtime, "of">;
   readonly plans: Plans;
   readonly outside: GuardedOptions;
+  readonly incidents: Pick<Incidents, "report">;
   /** Pause before the second attempt; it doubles. 10 s when left out. */
   readonly firstDelayMs?: number;
   /** Told when a destination is given up. */
@@ -36,7 +38,7 @@ const timeoutMs = 30_000;
 const maxAnswerBytes = 4096;
 
 export function deliverySendActivity(options: DeliveryOptions): Activity {
-  const { outside, firstDelayMs = 10_000, log } = options;
+  const { outside, incidents, firstDelayMs = 10_000, log } = options;
   return implement(
     deliverySend,
     {
@@ -51,6 +53,7 @@ export function deliverySendActivity(options: DeliveryOptions): Activity {
         return { status: await post(destination, body, network, context, outside) };
       } catch (error) {
         if (signal.aborted || error instanceof Terminal) throw error;
+        reportRefusedCall(incidents, { tenant: actor.tenant, agentId: null, executionId: actor.key }, error);
         const { message } = failureOf(error);
         if (attempt < maxAttempts) throw new Retryable(message, firstDelayMs * 2 ** (attempt - 1));
         log("delivery_failed", { execution_id: actor.key, tenant: actor.tenant, delivery, message });

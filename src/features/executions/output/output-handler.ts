@@ -4,6 +4,7 @@ import { outputHandle, outputRecall } from "../../../../actors/execution/activit
 import { execution } from "../../../../actors/execution/execution.ts";
 import type { GuardedOptions } from "../../../adapters/egress/port.ts";
 import { type Activity, implement, type Runtime, Terminal } from "../../../runtime/port.ts";
+import { type Incidents, reportRefusedCall } from "../../incidents/port.ts";
 import type { Plans } from "../plans.ts";
 import { handlerText, networkOf, outputOf } from "./output.ts";
 import { callWebhook, mostAttempts } from "./webhook-call.ts";
@@ -12,12 +13,13 @@ export interface HandlerOptions {
   readonly runtime: Pick<Runtime, "of">;
   readonly plans: Plans;
   readonly outside: GuardedOptions;
+  readonly incidents: Pick<Incidents, "report">;
   /** Pause before the second attempt; it doubles. */
   readonly firstDelayMs?: number;
 }
 
 export function outputHandleActivity(options: HandlerOptions): Activity {
-  const { runtime, plans, outside, firstDelayMs } = options;
+  const { runtime, plans, outside, incidents, firstDelayMs } = options;
   return implement(
     outputHandle,
     {
@@ -39,7 +41,10 @@ export function outputHandleActivity(options: HandlerOptions): Activity {
       const { url, method, headers, timeout_ms: timeoutMs, max_attempts: maxAttempts } = handler;
       const network = networkOf(plan);
       const request = { url, method, headers, body, network, timeoutMs, maxAttempts, firstDelayMs };
-      const answer = await callWebhook(request, context, outside);
+      const caller = { tenant: actor.tenant, agentId: header.agent_id, executionId: actor.key };
+      const answer = await callWebhook(request, context, outside, (error) =>
+        reportRefusedCall(incidents, caller, error),
+      );
       // An empty answer leaves the output as it was.
       return answer.output === "" ? { output, truncated: false } : { ...answer };
     },

@@ -38,12 +38,14 @@ const longestPauseMs = 30_000;
 
 /**
  * The attempt of an activity.
+ * @param failed told why the request came to nothing
  * @throws Terminal `webhook_failed`; Retryable while another attempt may help; what it threw when its signal is aborted
  */
 export async function callWebhook(
   request: WebhookRequest,
   context: ActivityContext,
   outside: GuardedOptions,
+  failed: (error: unknown) => void,
 ): Promise<WebhookAnswer> {
   const { attempt, signal } = context;
   const { maxAttempts, firstDelayMs = 1000 } = request;
@@ -51,6 +53,7 @@ export async function callWebhook(
     return answered(await call(request, context, outside));
   } catch (error) {
     if (signal.aborted || error instanceof Terminal) throw error;
+    failed(error);
     const { message, final } = failureOf(error);
     if (final || attempt >= maxAttempts) throw new Terminal("webhook_failed", message);
     throw new Retryable(message, Math.min(longestPauseMs, firstDelayMs * 2 ** (attempt - 1)));

@@ -5,16 +5,18 @@ import type { GuardedOptions } from "../../../adapters/egress/port.ts";
 import type { Activity } from "../../../runtime/port.ts";
 import { implement } from "../../../runtime/port.ts";
 import { callWebhook, mostAttempts } from "../../executions/port.ts";
+import { type Incidents, reportRefusedCall } from "../../incidents/port.ts";
 import type { Volumes } from "../../volumes/port.ts";
 
 export interface WebhookOptions {
   readonly outside: GuardedOptions;
+  readonly incidents: Pick<Incidents, "report">;
   /** Pause before the second attempt; it doubles. 1000 when absent. */
   readonly firstDelayMs?: number;
 }
 
 /** The activity `workflow.webhook`: calls the output handler of a state. */
-export function webhookActivity({ outside, firstDelayMs }: WebhookOptions): Activity {
+export function webhookActivity({ outside, incidents, firstDelayMs }: WebhookOptions): Activity {
   return implement(
     webhookCall,
     {
@@ -26,7 +28,11 @@ export function webhookActivity({ outside, firstDelayMs }: WebhookOptions): Acti
       const network: NetworkSpec = { mode: "deny", allowlist: listed, denylist: [] };
       const bounds = { timeoutMs: timeout_ms, maxAttempts: max_attempts, firstDelayMs };
       const request = { url, method, headers, body, network, ...bounds };
-      return { ...(await callWebhook(request, context, outside)) };
+      const { tenant, key } = context.actor;
+      const answer = await callWebhook(request, context, outside, (error) =>
+        reportRefusedCall(incidents, { tenant, agentId: null, executionId: key }, error),
+      );
+      return { ...answer };
     },
   );
 }

@@ -8,6 +8,7 @@ import { executionTokens } from "../../execution-tokens/feature.ts";
 import { executionSettings, executions } from "../../executions/feature.ts";
 import { judgedFacts } from "../../executions/port.ts";
 import { defineFeature } from "../../feature.ts";
+import { incidents } from "../../incidents/feature.ts";
 import { limits } from "../../limits/feature.ts";
 import { tools } from "../../tools/feature.ts";
 import { volumes } from "../../volumes/feature.ts";
@@ -33,7 +34,7 @@ export type { Runs } from "./service.ts";
 export const runs = defineFeature({
   name: "workflows/runs",
   schemas: named,
-  needs: { audit, definitions, executions, executionTokens, volumes, approvals, limits, tools },
+  needs: { audit, definitions, executions, executionTokens, volumes, approvals, limits, tools, incidents },
   settings: {
     maxCommands: integer("SVC_MAX_COMMANDS", {
       meaning: "commands of workflows that a node runs at once; more wait",
@@ -50,7 +51,7 @@ export const runs = defineFeature({
     }),
     executionRetentionDays: executionSettings.executionRetentionDays,
   },
-  open({ settings, ...node }, { definitions, executions, executionTokens, volumes, approvals, limits }) {
+  open({ settings, ...node }, { definitions, executions, executionTokens, volumes, approvals, limits, incidents }) {
     const { sql, dataDir, runtime, sandboxes, outside, streams, now, info } = node;
     const records = createRunRecords(sql);
     const runs = createRuns({
@@ -101,7 +102,7 @@ export const runs = defineFeature({
           now,
         }),
         subrunActivity({ runtime, start: (id, request) => runs.startAs(id, false, request) }),
-        webhookActivity({ outside }),
+        webhookActivity({ outside, incidents }),
         cleanupActivity(volumes),
       ],
       projections: [runsProjection],

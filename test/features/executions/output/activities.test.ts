@@ -74,7 +74,8 @@ async function open(given: { outside?: GuardedOptions } = {}): Promise<Opened> {
     lines.push(JSON.stringify([event, facts]));
     if (event === "delivery_failed") failures.push({ ...facts });
   };
-  const options = { runtime: logs, plans, outside: given.outside ?? outside, firstDelayMs, log: note };
+  const incidents = { report() {} };
+  const options = { runtime: logs, plans, outside: given.outside ?? outside, incidents, firstDelayMs, log: note };
   const node = await harness.node({
     actors: [execution],
     activities: [printing, outputHandleActivity(options), outputRecallActivity(logs), deliverySendActivity(options)],

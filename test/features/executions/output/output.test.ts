@@ -169,6 +169,12 @@ describe("output handler", () => {
     for (const security of [{}, { network: { mode: "allow", allowlist: [`hook.test:${receiver.port}`] } }]) {
       const record = await at.run({ script: [say("raw")], spec: { output_handler: handler, security } });
       expect(record.error).toBe(`hook.test:${receiver.port} is refused: loopback_address`);
+      const path = `/v1/security/incidents?category=ssrf_blocked&execution_id=${record.id}`;
+      const [incident] = await until(async () => {
+        const { incidents } = (await at.node.call("GET", path)).body;
+        return incidents.length === 1 && incidents;
+      });
+      expect(incident).toMatchObject({ severity: "high", violation_type: "loopback_address", count: 1 });
     }
     expect(receiver.received).toEqual([]);
   });

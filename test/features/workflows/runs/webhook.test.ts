@@ -2,6 +2,7 @@
 import { afterAll, expect, test } from "bun:test";
 import { parseHostPattern } from "../../../../actors/policy/network/pattern.ts";
 import type { WebhookCall } from "../../../../actors/workflow/run/activities.ts";
+import type { Incident } from "../../../../src/features/incidents/service.ts";
 import { webhookActivity } from "../../../../src/features/workflows/runs/activities.ts";
 import { type ActivityContext, Retryable, Terminal } from "../../../../src/runtime/port.ts";
 import { Receiver } from "../../../harness/outside/receiver.ts";
@@ -10,7 +11,12 @@ const receiver = new Receiver();
 afterAll(() => receiver.stop());
 
 const loopback = [parseHostPattern("127.0.0.1")].filter((pattern) => pattern !== null);
-const activity = webhookActivity({ outside: { resolve: async () => [], allowPrivate: loopback }, firstDelayMs: 40 });
+const blocked: Incident[] = [];
+const activity = webhookActivity({
+  outside: { resolve: async () => [], allowPrivate: loopback },
+  incidents: { report: (incident) => blocked.push(incident) },
+  firstDelayMs: 40,
+});
 
 function call(path: string, change: Partial<WebhookCall> = {}, attempt = 1) {
   const input: WebhookCall = {
@@ -52,10 +58,14 @@ test("what may pass is tried again, as often as the handler says", async () => {
 
 test.each([
   ["a refusal", "/refuse", {}],
-  ["a private address", "/x", { url: "http://10.0.0.1/" }],
-  ["an address of this machine that no manifest writes", "/x", { listed: [] }],
+  ["an address of a private network", "/x", { url: "http://10.0.0.1/" }],
+  ["an address of this machine that no manifest names", "/x", { listed: [] }],
   ["no address", "/x", { url: "nowhere" }],
-])("%s is final", async (_, path, change) => {
+])("%s is final", async (what, path, change) => {
   receiver.replies.set("/refuse", () => new Response(null, { status: 400 }));
+  blocked.length = 0;
   expect(await call(path, change)).toBeInstanceOf(Terminal);
+  // An incident of the run for what is refused, and for nothing else.
+  const expected = { category: "ssrf_blocked", tenant: "t", executionId: "r" };
+  expect(blocked).toMatchObject(what.includes("address of") ? [expected] : []);
 });
