@@ -110,7 +110,7 @@ const seconds: Notation = {
   schema: {
     anyOf: [
       { type: "integer", minimum: 0 },
-      { type: "string", pattern: "^(?:\\d{1,15}|(?=.)(?:\\d{1,9}h)?(?:\\d{1,9}m)?(?:\\d{1,9}s)?)$" },
+      { type: "string", pattern: "^(?:\\d{1,15}|(?=.)(?:\\d{1,9}d)?(?:\\d{1,9}h)?(?:\\d{1,9}m)?(?:\\d{1,9}s)?)$" },
     ],
   },
 };

@@ -1,16 +1,16 @@
 /** Durations, byte quantities and processor shares as manifests spell them. Unreadable is null, never "no limit". */
 
-const secondsPer: Readonly<Record<string, number>> = { h: 3600, m: 60, s: 1 };
+const secondsPer: Readonly<Record<string, number>> = { d: 86_400, h: 3600, m: 60, s: 1 };
 
-/** Milliseconds of `300`, `"300"`, `"300s"`, `"5m"`, `"1h30m"`; null when unreadable. */
+/** Milliseconds of `300`, `"300"`, `"300s"`, `"5m"`, `"1h30m"`, `"7d"`; null when unreadable. */
 export function readDuration(value: unknown): number | null {
   if (typeof value === "number") return Number.isInteger(value) && value >= 0 ? safe(value * 1000) : null;
   if (typeof value !== "string") return null;
   if (/^\d{1,15}$/.test(value)) return safe(Number(value) * 1000);
-  const match = /^(?:(\d{1,9})h)?(?:(\d{1,9})m)?(?:(\d{1,9})s)?$/.exec(value);
+  const match = /^(?:(\d{1,9})d)?(?:(\d{1,9})h)?(?:(\d{1,9})m)?(?:(\d{1,9})s)?$/.exec(value);
   if (match === null || value === "") return null;
-  const [, h, m, s] = match;
-  const seconds = Object.entries({ h, m, s }).reduce(
+  const [, d, h, m, s] = match;
+  const seconds = Object.entries({ d, h, m, s }).reduce(
     (sum, [unit, digits]) => sum + Number(digits ?? 0) * (secondsPer[unit] ?? 0),
     0,
   );

@@ -6,6 +6,7 @@
  */
 import Handlebars from "handlebars";
 import { LRUCache } from "lru-cache";
+import type { Json } from "../kernel/json.ts";
 import { Effort, TemplateError } from "./effort.ts";
 import { helpers, isTrue, member, print, type Value } from "./helpers.ts";
 import { nestsDeeper } from "./nesting.ts";
@@ -39,6 +40,12 @@ export interface Template {
    * @throws TemplateError as `render`
    */
   renderParts(variables: Variables, maxBytes: number, effort?: Effort): readonly Part[];
+  /**
+   * The value itself where the template is nothing but one `{{path}}` (an empty text where it does not exist) or
+   * `{{json value}}` (null); null for every other template.
+   * @throws TemplateError as `render`, by the value's JSON
+   */
+  whole(variables: Variables, maxBytes: number, effort?: Effort): { readonly value: Json } | null;
   outline(): Outline;
   /** Whether any path of the template begins with one of these names. */
   mentions(names: readonly string[]): boolean;
@@ -71,6 +78,12 @@ export function compile(source: string): Template {
   const template: Template = {
     render: (variables, maxBytes, effort) => new Rendering(variables, maxBytes, effort).text(program),
     renderParts: (variables, maxBytes, effort) => new Rendering(variables, maxBytes, effort).run(program),
+    whole(variables, maxBytes, effort) {
+      const only = onlyExpression(program);
+      if (only === null) return null;
+      const value = new Rendering(variables, maxBytes, effort).whole(only.expression);
+      return { value: value === undefined ? only.absent : value };
+    },
     outline: () => outlineOf(program),
     mentions: (names) => names.some((name) => roots.has(name)),
   };
@@ -176,6 +189,16 @@ function isA<T extends hbs.AST.Node>(node: hbs.AST.Node, type: string): node is 
   return node.type === type;
 }
 
+/** The expression whose value a template is, if it is nothing else. */
+function onlyExpression({ body }: Program): { readonly expression: Expression; readonly absent: Json } | null {
+  const [only, ...more] = body;
+  if (only === undefined || more.length > 0 || !isA<hbs.AST.MustacheStatement>(only, "MustacheStatement")) return null;
+  const [given, ...others] = only.params;
+  if (given === undefined) return { expression: only.path as Expression, absent: "" };
+  const name = (only.path as hbs.AST.PathExpression).original;
+  return name === "json" && others.length === 0 ? { expression: given, absent: null } : null;
+}
+
 function outlineOf(program: Program | undefined): Outline {
   return (program?.body ?? []).flatMap((statement): Outline => {
     if (isA<hbs.AST.ContentStatement>(statement, "ContentStatement")) return [{ is: "text", text: statement.value }];
@@ -215,6 +238,13 @@ class Rendering {
     const bytes = this.parts.reduce((sum, { text }) => sum + Buffer.byteLength(text), 0);
     if (bytes > this.maxBytes) this.tooLarge();
     return this.parts;
+  }
+
+  whole(expression: Expression): Value {
+    const value = this.evaluate(expression);
+    this.effort.lookThrough(value);
+    if (Buffer.byteLength(print(value)) > this.maxBytes) this.tooLarge();
+    return value;
   }
 
   evaluate(expression: Expression): Value {

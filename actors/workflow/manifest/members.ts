@@ -75,7 +75,7 @@ const maxTimeoutSeconds = 30 * 24 * 3600;
 const spacedDuration: Notation = {
   read: (value) => {
     if (typeof value !== "string") return readDuration(value);
-    return value.length > 64 ? null : readDuration(value.trim().replace(/(?<=[hm]) +(?=\d)/g, ""));
+    return value.length > 64 ? null : readDuration(value.trim().replace(/(?<=[dhm]) +(?=\d)/g, ""));
   },
   what: "duration",
   schema: {
@@ -84,7 +84,7 @@ const spacedDuration: Notation = {
       {
         type: "string",
         maxLength: 64,
-        pattern: "^\\s*(?:\\d{1,15}|(?:\\d{1,9}h *)?(?:\\d{1,9}m *)?(?:\\d{1,9}s)?)\\s*$",
+        pattern: "^\\s*(?:\\d{1,15}|(?:\\d{1,9}d *)?(?:\\d{1,9}h *)?(?:\\d{1,9}m *)?(?:\\d{1,9}s)?)\\s*$",
       },
     ],
   },

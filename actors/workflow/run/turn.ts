@@ -114,6 +114,16 @@ export class RunTurn extends TurnEffects<WorkflowRunMessages> {
     return compile(template).render(variablesOf(this.next.blackboard, extra), maxRenderedBytes, this.effort);
   }
   /**
+   * As `render`, but a template that is nothing but one `{{path}}` or `{{json value}}` gives that value as it is; what
+   * does not exist is an empty text.
+   * @throws TemplateError
+   */
+  renderTyped(template: string): Json {
+    const variables = variablesOf(this.next.blackboard, {});
+    const whole = compile(template).whole(variables, maxRenderedBytes, this.effort);
+    return whole === null ? this.render(template) : whole.value;
+  }
+  /**
    * As `render`, kept apart by who wrote what.
    * @throws TemplateError
    */

@@ -13,17 +13,30 @@ describe("durations", () => {
     ["1h30m", 5_400_000],
     ["1h1m1s", 3_661_000],
     ["0s", 0],
+    ["7d", 604_800_000],
+    ["1d12h", 129_600_000],
   ])("%p is %p ms", (value, ms) => expect(readDuration(value)).toBe(ms));
 
-  test.each([[""], ["-5s"], [-5], ["5 m"], ["5d"], ["m5"], ["1m1h"], ["1.5h"], [1.5], ["Infinity"], [null], [{}]])(
-    "%p is none",
-    (value) => expect(readDuration(value)).toBeNull(),
-  );
+  test.each([
+    [""],
+    ["-5s"],
+    [-5],
+    ["5 m"],
+    ["1h1d"],
+    ["1w"],
+    ["m5"],
+    ["1m1h"],
+    ["1.5h"],
+    [1.5],
+    ["Infinity"],
+    [null],
+    [{}],
+  ])("%p is none", (value) => expect(readDuration(value)).toBeNull());
 
-  test("hours, minutes and seconds add up", () => {
+  test("days, hours, minutes and seconds add up", () => {
     fc.assert(
-      fc.property(fc.nat(9999), fc.nat(9999), fc.nat(9999), (h, m, s) => {
-        expect(readDuration(`${h}h${m}m${s}s`)).toBe((h * 3600 + m * 60 + s) * 1000);
+      fc.property(fc.nat(9999), fc.nat(9999), fc.nat(9999), fc.nat(9999), (d, h, m, s) => {
+        expect(readDuration(`${d}d${h}h${m}m${s}s`)).toBe((d * 86_400 + h * 3600 + m * 60 + s) * 1000);
       }),
     );
   });

@@ -170,7 +170,7 @@ describe("results", () => {
       A: writes({ turn: "{{state.visit}}" }, [{ on: "custom", expression: "state.visit < 3" }, "A"]),
     };
     const story = told(states);
-    expect(story.blackboard).toMatchObject({ turn: "3", A: { status: "success", updated: ["turn"] } });
+    expect(story.blackboard).toMatchObject({ turn: 3, A: { status: "success", updated: ["turn"] } });
     expect(story.state).toMatchObject({ status: "completed", outputs: ["A"], visits: { A: 3 } });
     const record = runRecord({ execution_id: runId, tenant_id: "north" }, story.state);
     expect(record.state_outputs).toEqual({ A: story.blackboard.A as Json });

@@ -1,6 +1,7 @@
 /**
  * System: one command in a sandbox of the node's agent runtime. Two exact commands start no process: `noop`, and
- * `update_blackboard`, which writes its rendered `env` to the blackboard.
+ * `update_blackboard`, which writes its rendered `env` to the blackboard; a sole `{{path}}` or `{{json value}}` keeps
+ * the value's type.
  */
 
 import { commandRun } from "../activities.ts";
@@ -80,6 +81,6 @@ function updateBlackboard(run: RunTurn, { env }: StateOf<"System">): StateResult
     const message = `${refused} is a name of the system's or of a state`;
     return { status: "failed", exit_code: 1, updated: [], error: "reserved_blackboard_key", message };
   }
-  run.note(Object.fromEntries(keys.map((key) => [key, run.render(env[key] ?? "")])));
+  run.note(Object.fromEntries(keys.map((key) => [key, run.renderTyped(env[key] ?? "")])));
   return { status: "success", exit_code: 0, updated: keys };
 }

@@ -58,7 +58,7 @@ const checks: readonly ((settled: Settled) => Problem | null)[] = [
   ({ facts }) => problemOf(facts.attachments),
   // A child has its parent's context, which was checked with the parent's start.
   ({ request }) => (request.parent === null ? contextProblem(request.securityContext, request.starter) : null),
-  ({ request, facts, start }) => volumesProblem(start.volumes, request, facts.storage),
+  ({ request, facts, start }) => volumesProblem(start.volumes, namedBy(request, facts), request, facts.storage),
 ];
 
 /** @returns the plan, or the first check's problem: 402, 403 or 422 */
@@ -74,7 +74,7 @@ export function planRun(request: RunRequest, facts: RunFacts): RunPlan | Problem
 function settle(request: RunRequest, { executionId, workflow, input, attachments, storage }: RunFacts): RunPlan {
   const { definition } = workflow;
   const { parent } = request;
-  const overrides = isObject(request.blackboard) ? request.blackboard : {};
+  const overrides = overridesOf(request);
   const found = attachments instanceof Problem ? [] : attachments;
   return {
     header: {
@@ -96,9 +96,14 @@ function settle(request: RunRequest, { executionId, workflow, input, attachments
     input: input instanceof Problem ? null : input.value,
     overrides: overrides as Start["overrides"],
     resume: null,
-    volumes: runVolumes(definition.storage, namedOnBlackboard(definition.storage, overrides), storage.readable),
+    volumes: runVolumes(definition.storage, namedBy(request, { workflow }), storage.readable),
   };
 }
+
+const overridesOf = ({ blackboard }: RunRequest) => (isObject(blackboard) ? blackboard : {});
+
+const namedBy = (request: RunRequest, { workflow }: Pick<RunFacts, "workflow">) =>
+  namedOnBlackboard(workflow.definition.storage, overridesOf(request));
 
 function ancestryOf(
   executionId: string,
@@ -171,7 +176,8 @@ export function planRetry(
   const { header, definition, status } = earlier;
   const { volumes: had, ...kept } = header;
   const state = fromState ?? earlier.current_state ?? definition.initial_state;
-  const volumes = runVolumes(definition.storage, keptVolumes(had), storage.readable);
+  const named = keptVolumes(had);
+  const volumes = runVolumes(definition.storage, named, storage.readable);
   if (!isOver(earlier)) return new Problem("invalid_state", "The execution has not ended", { status });
   if (status === "completed") return new Problem("nothing_to_retry", "The execution completed", { status });
   if (!Object.hasOwn(definition.states, state)) {
@@ -179,7 +185,7 @@ export function planRetry(
     return new Problem("unknown_state", "The workflow has no such state", { issues: [issue] });
   }
   const problem =
-    contextProblem(header.security_context, starter) ?? volumesProblem(volumes, { tenant, starter }, storage);
+    contextProblem(header.security_context, starter) ?? volumesProblem(volumes, named, { tenant, starter }, storage);
   if (problem !== null) return problem;
   return {
     header: {

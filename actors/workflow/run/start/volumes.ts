@@ -34,8 +34,17 @@ export interface StorageFacts {
   readonly usedBytes: number;
 }
 
-/** Volumes that a start names in place of declared ones, by name of the declared one. */
-export type NamedVolumes = ReadonlyMap<string, string>;
+/** A volume that is used in place of a declared one. */
+export interface NamedVolume {
+  /** Of the declared one. */
+  readonly name: string;
+  /** Lower case. What could be no id is kept: it is refused. */
+  readonly id: string;
+  /** Where the start names it; null: an earlier run had it, and it may be gone. */
+  readonly path: string | null;
+}
+/** Of several for one name the last counts. */
+export type NamedVolumes = readonly NamedVolume[];
 
 /** Those that the blackboard names: `<name>_volume_id`, the workspace's under its own key. */
 export function namedOnBlackboard(
@@ -46,34 +55,34 @@ export function namedOnBlackboard(
   if (workspace !== null) {
     keys.push(["workspace", "workspace_volume_id"], ["workspace", workspace.blackboard_key]);
   }
-  return new Map(
-    keys.flatMap(([name, key]) => {
-      const value = Object.hasOwn(blackboard, key) ? blackboard[key] : undefined;
-      return typeof value === "string" ? [[name, value.toLowerCase()] as const] : [];
-    }),
-  );
+  return keys.flatMap(([name, key]): NamedVolume[] => {
+    const value = (Object.hasOwn(blackboard, key) ? blackboard[key] : null) ?? null;
+    if (value === null) return [];
+    return [{ name, id: typeof value === "string" ? value.toLowerCase() : "", path: `blackboard.${key}` }];
+  });
 }
 
 /** Those of an earlier run that outlive it; all others are made anew. */
 export function keptVolumes(volumes: readonly MountPlan[]): NamedVolumes {
   const kept = volumes.filter(({ storage_class }) => storage_class === "persistent");
-  return new Map(kept.map(({ name, volume_id }) => [name, volume_id]));
+  return kept.map(({ name, volume_id }) => ({ name, id: volume_id, path: null }));
 }
 
 /** The ids that have to be looked up: the manifest's and the start's. */
 export function namedIds({ workspace }: Definition["storage"], named: NamedVolumes): readonly string[] {
   const declared = workspace?.volume_id?.toLowerCase();
-  return [...new Set([...named.values(), ...(declared === undefined ? [] : [declared])])];
+  return [...new Set([...named.map(({ id }) => id), ...(declared === undefined ? [] : [declared])])];
 }
 
-/** A volume that the start names counts before the manifest's; an id that is no readable volume is passed over. */
+/** A volume that the start names counts before the manifest's; one of an earlier run that is gone is made anew. */
 export function runVolumes(
   { workspace, shared_volumes }: Definition["storage"],
   named: NamedVolumes,
   readable: StorageFacts["readable"],
 ): readonly RunVolume[] {
+  const replacing = new Map(named.map(({ name, id }) => [name, id]));
   const settle = (volume: Omit<RunVolume, "existing" | "isMissing">, ofManifest: string | null): RunVolume => {
-    const existing = readable.get(named.get(volume.name) ?? "") ?? readable.get(ofManifest ?? "") ?? null;
+    const existing = readable.get(replacing.get(volume.name) ?? "") ?? readable.get(ofManifest ?? "") ?? null;
     return { ...volume, existing, isMissing: existing === null && ofManifest !== null };
   };
   const shared = shared_volumes.map(({ name, storage_class, size_limit_bytes }, index) =>
@@ -97,25 +106,30 @@ export function runVolumes(
 }
 
 /**
- * What forbids a run its volumes: 422 `invalid_volume` for one that the manifest names and the starter may not read, or
- * a limit above what may be stored; 402 `quota_exceeded` when the tenant has no room. Null: nothing.
+ * What forbids a run its volumes: 422 `invalid_volume` for one that the start or the manifest names and the starter may
+ * not read, or a limit above what may be stored; 402 `quota_exceeded` when the tenant has no room. Null: nothing.
  */
 export function volumesProblem(
   volumes: readonly RunVolume[],
+  named: NamedVolumes,
   { tenant, starter }: { readonly tenant: string; readonly starter: Starter | null },
-  { usedBytes: used }: StorageFacts,
+  { readable, usedBytes: used }: StorageFacts,
 ): Problem | null {
   if (volumes.length === 0) return null;
   const { tenantBytes: limit, tier } = storageQuota(starter, tenant);
-  const issues = volumes.flatMap(({ existing, isMissing, size_limit_bytes, declaredAt }): Issue[] => {
+  const unknown = named.flatMap(({ id, path }) => (path === null || readable.has(id) ? [] : [noVolumeAt(path)]));
+  const ofManifest = volumes.flatMap(({ existing, isMissing, size_limit_bytes, declaredAt }): Issue[] => {
     if (isMissing) {
-      return [{ path: `${declaredAt}.volume_id`, message: "there is no such volume", code: "volume_not_found" }];
+      return [noVolumeAt(`${declaredAt}.volume_id`)];
     }
     if (existing !== null || size_limit_bytes <= limit) return [];
     return [{ path: declaredAt, message: `the plan allows ${limit} bytes`, code: "quota_exceeded" }];
   });
+  const issues = [...unknown, ...ofManifest];
   if (issues.length > 0) return invalid("invalid_volume", "The workflow's volumes cannot be used", issues);
   if (used < limit) return null;
   const facts = { quota: "max_storage_gb", limit, used, tier };
   return new Problem("quota_exceeded", "There is no room for the workflow's volumes", facts);
 }
+
+const noVolumeAt = (path: string): Issue => ({ path, message: "there is no such volume", code: "volume_not_found" });

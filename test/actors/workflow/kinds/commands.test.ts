@@ -282,8 +282,43 @@ describe("a System state", () => {
     expect(Cast.of(system(" noop\n", followed)).result).toMatchObject({ status: "success", exit_code: 0 });
     const cast = Cast.of(writes({ a: "{{input.x}}", b: "" }, ["on_success", "DONE"]), { input: { x: 1 } });
     expect(cast.result).toEqual({ status: "success", exit_code: 0, updated: ["a", "b"] });
-    expect(cast.blackboard).toMatchObject({ a: "1", b: "" });
+    expect(cast.blackboard).toMatchObject({ a: 1, b: "" });
     expect(commandsOf(cast)).toEqual([]);
+  });
+
+  test("update_blackboard keeps the type of a sole path and of json; all else is text", () => {
+    const input = { n: 1, flag: false, none: null, list: [1, { a: "é" }], text: "7" };
+    const env = {
+      number: "{{input.n}}",
+      flag: "{{{input.flag}}}",
+      none: "{{input.none}}",
+      list: "{{input.list}}",
+      json: "{{json input.list}}",
+      sub: "{{json (keys input)}}",
+      text: "{{input.text}}",
+      absent: "{{input.absent}}",
+      nothing: "{{json input.absent}}",
+      mixed: "n={{input.n}}",
+      padded: " {{input.n}}",
+      called: "{{length input.list}}",
+      literal: "1",
+    };
+    const cast = Cast.of(writes(env, ["on_success", "DONE"]), { input });
+    expect(cast.blackboard).toMatchObject({
+      number: 1,
+      flag: false,
+      none: null,
+      list: input.list,
+      json: input.list,
+      sub: Object.keys(input),
+      text: "7",
+      absent: "",
+      nothing: null,
+      mixed: "n=1",
+      padded: " 1",
+      called: "2",
+      literal: "1",
+    });
   });
 
   test.each(["input", "state_output", "human", "DONE", "WORK", "blackboard"])(

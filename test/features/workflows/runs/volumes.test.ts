@@ -76,7 +76,7 @@ describe("settling", () => {
     expect(other.blackboard.lasting_volume_id).not.toBe(first.blackboard.lasting_volume_id);
   });
 
-  test("a volume named at the start is used if it is the tenant's, else ignored", async () => {
+  test("a volume named at the start is used if it is the tenant's, else refused", async () => {
     const name = register({ workspace: workspaceOf({ blackboard_key: "desk" }), shared_volumes: [shared("cache")] });
     const lasting = register({ shared_volumes: [shared("lasting", "persistent")] });
     const mine = (await fixture.record(north, await fixture.start(north, lasting))).blackboard.lasting_volume_id;
@@ -88,9 +88,15 @@ describe("settling", () => {
       (await fixture.record(north, await fixture.start(north, name, { blackboard: { ...blackboard } }))).blackboard;
     expect((await boardOf({ cache_volume_id: mine })).cache_volume_id).toBe(mine);
     expect((await boardOf({ desk: mine.toUpperCase() })).desk).toBe(mine);
-    for (const odd of [theirs, "not a volume", 7]) {
-      const { cache_volume_id } = await boardOf({ cache_volume_id: odd });
-      expect([odd, mine]).not.toContain(cache_volume_id);
+    for (const odd of [theirs, "not a volume", 7, Bun.randomUUIDv7()]) {
+      for (const key of ["cache_volume_id", "workspace_volume_id", "desk"]) {
+        const body = { blackboard: { [key]: odd } };
+        const answer = await fixture.call(north, "POST", `/v1/workflows/${name}/run`, body);
+        expect([answer.status, answer.body]).toMatchObject([
+          422,
+          { code: "invalid_volume", issues: [{ path: `blackboard.${key}`, code: "volume_not_found" }] },
+        ]);
+      }
     }
   });
 

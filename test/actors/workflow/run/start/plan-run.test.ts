@@ -1,6 +1,7 @@
 /** The decision on the start of a run: what settles it, what refuses it, and in which order. */
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import type { Json } from "../../../../../actors/kernel/json.ts";
 import { invalidAt, Problem } from "../../../../../actors/kernel/problem.ts";
 import { storageQuota } from "../../../../../actors/policy/storage-quota.ts";
 import type { Definition } from "../../../../../actors/workflow/definition.ts";
@@ -109,7 +110,21 @@ describe("volumes", () => {
     expect(used({})).toEqual([null, null]);
     expect(used({ where: "AB" })).toEqual(["ab", null]);
     expect(used({ workspace_volume_id: "AB", data_volume_id: "ab" })).toEqual(["ab", "ab"]);
-    expect(used({ where: "unreadable", data_volume_id: "unreadable" })).toEqual([null, null]);
+  });
+
+  test("one that the start names and cannot be used is refused, not replaced", () => {
+    const storage = { workspace, shared_volumes: [shared] };
+    const facts = { storage: { readable, usedBytes: 0 } };
+    const refused = (blackboard: Record<string, Json>) => decide({ storage, facts, request: { blackboard } });
+    const issue = (path: string) => ({ path: `blackboard.${path}`, code: "volume_not_found" });
+    for (const value of ["unreadable", "", 7, false, {}]) {
+      expect(refused({ workspace_volume_id: value, where: "ab", data_volume_id: value })).toMatchObject({
+        code: "invalid_volume",
+        extras: { issues: [issue("data_volume_id"), issue("workspace_volume_id")] },
+      });
+    }
+    expect(codeOf({ storage, facts, request: { blackboard: { where: null, data_volume_id: "ab" } } })).toBeNull();
+    expect(codeOf({ facts, request: { blackboard: { workspace_volume_id: "unreadable" } } })).toBeNull();
   });
 
   test("one that the manifest names must be readable, unless the start names another", () => {
