@@ -173,7 +173,7 @@ describe("a key", () => {
     expect((await fixture.node.call("POST", `/v1/stimuli/${dead[2].id}/replay`)).body.reason).toBe("replayed");
   });
 
-  test("of a posted stimulus is acknowledged as its source says, or as the request prefers", async () => {
+  test("of a stimulus is acknowledged as its source says, or the request prefers", async () => {
     await fixture.route({ source: "lazy", workflow: "keyed", secret, acknowledge: "received" });
     const post = async (headers: Record<string, string>) =>
       (await fixture.stimulus({ source: "lazy", content: "x" }, headers)).status;
