@@ -185,7 +185,7 @@ describe("readers that are no good", () => {
       socket.pause();
       setTimeout(() => socket.resume(), 2);
     });
-    socket.write(`GET ${path} HTTP/1.1\r\nHost: svc\r\nAuthorization: Bearer ${await at.node.token()}\r\n\r\n`);
+    socket.write(`GET ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer ${await at.node.token()}\r\n\r\n`);
     await until(() => text.includes('{"execution_completed"'), { timeoutMs: 40_000, what: "the end of the backlog" });
     expect(text.length).toBeGreaterThan(2_500_000);
     const ids = [...text.matchAll(/^id: (\d+)\r?$/gm)].map((match) => Number(match[1]));

@@ -503,6 +503,14 @@ describe("model errors", () => {
     expect(story.event("execution_warning")).toMatchObject({ code: "llm_answer_truncated", message: "cut" });
   });
 
+  test("what was warned of before the start is told right after it", () => {
+    const warnings = [{ code: "unknown_field", message: "colour is not known" }];
+    const story = running({ warnings });
+    expect(story.events.slice(0, 2)).toEqual(["execution_started", "execution_warning"]);
+    expect(story.event("execution_warning")).toMatchObject({ code: "unknown_field" });
+    expect(story.record().warnings).toEqual(warnings);
+  });
+
   test("a fatal model error counts more than an exit_code validator", () => {
     const validators = [{ type: "exit_code" as const, expected: 4, min_score: 0.7, min_confidence: 0 }];
     const story = new Story({ plan: { validators } }).start().launch();
