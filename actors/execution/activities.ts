@@ -89,6 +89,8 @@ const ModelCallInput = Type.Object({
   /** Catalogue names; empty for the last call of a loop out of rounds. */
   tools: Type.Array(Type.String()),
   budget_ms: Type.Integer(),
+  /** The plan's only `json_schema` validator describes the answer; a vendor that can is told so. */
+  answer_schema: Type.Optional(Type.Literal(true)),
 });
 export type ModelCallInput = Static<typeof ModelCallInput>;
 

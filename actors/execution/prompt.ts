@@ -24,6 +24,7 @@ export type PromptPlan = Pick<
   | "attachments"
   | "agentskills"
   | "context_overrides"
+  | "validators"
 >;
 
 export interface PromptFacts {
@@ -42,14 +43,29 @@ export interface PromptFacts {
  */
 export function renderPrompt(plan: PromptPlan, facts: PromptFacts): string {
   const variables = promptVariables(plan, facts);
-  if (plan.prompt_template !== null) return compile(plan.prompt_template).render(variables, maxPromptBytes);
-  const prompt = defaultPrompt
-    .map((part) => compile(part).render(variables, maxPromptBytes))
+  const parts = plan.prompt_template === null ? defaultPrompt : [plan.prompt_template];
+  const prompt = [
+    ...parts.map((part) => compile(part).render(variables, maxPromptBytes)),
+    ...expectations(plan.validators),
+  ]
     .filter((part) => part !== "")
     .join("\n\n");
   if (new TextEncoder().encode(prompt).length > maxPromptBytes)
     throw new TemplateError("The prompt is larger than 4 MiB");
   return prompt;
+}
+
+/** What the model has to know of the schemas that its result is held to. */
+function expectations(validators: PromptPlan["validators"]): string[] {
+  return validators.flatMap((validator) => {
+    if (validator.type !== "json_schema") return [];
+    const { schema, target_path } = validator;
+    const what =
+      target_path === null
+        ? "Your result must be JSON and nothing else, and it must conform to this JSON Schema:"
+        : `Your result must be JSON and nothing else, and its member ${target_path} must conform to this JSON Schema:`;
+    return [`${what}\n${JSON.stringify(schema)}`];
+  });
 }
 
 function promptVariables(plan: PromptPlan, facts: PromptFacts): { [name: string]: Json } {

@@ -2,7 +2,7 @@
 
 import { type Static, Type } from "@sinclair/typebox";
 import type { Validator } from "../../agent/manifest/results.ts";
-import { AnyJson } from "../../kernel/json.ts";
+import { AnyJson, isObject, type Json } from "../../kernel/json.ts";
 import { Nullable } from "../../kernel/schema.ts";
 import type { Measurement } from "../activities.ts";
 import { PanelRule, panelRuleOf } from "./panel-state.ts";
@@ -14,6 +14,8 @@ export const Rule = Type.Object({
   min_confidence: Type.Number(),
   /** Of an `exit_code` validator. */
   expected: Type.Optional(Type.Integer()),
+  /** Of a `json_schema` validator that a vendor can be told: its schema describes the whole result, an object. */
+  answer: Type.Optional(Type.Literal(true)),
   /** Of a judge validator. */
   panel: Type.Optional(PanelRule),
 });
@@ -41,7 +43,15 @@ export function ruleOf(validator: Validator): Rule {
   const { type, min_score, min_confidence } = validator;
   const rule = { type, min_score, min_confidence };
   if (type === "exit_code") return { ...rule, expected: validator.expected };
+  if (type === "json_schema") return answerSchema(validator) === null ? rule : { ...rule, answer: true };
   return type === "semantic" || type === "multi_judge" ? { ...rule, panel: panelRuleOf(validator) } : rule;
+}
+
+/** The schema of the whole result as vendors take one, an object at its root; null for any other validator. */
+export function answerSchema(validator: Validator): { readonly [member: string]: Json } | null {
+  if (validator.type !== "json_schema" || validator.target_path !== null) return null;
+  const { schema } = validator;
+  return isObject(schema) && schema.type === "object" ? schema : null;
 }
 
 /** Pass = score ≥ min_score and confidence ≥ min_confidence. */

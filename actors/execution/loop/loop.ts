@@ -104,8 +104,15 @@ export function callModel(turn: ExecutionTurn, loop: Loop): void {
     temperature,
     tools: offered,
     budget_ms: left,
+    ...(isAnswerDescribed(turn.state) ? { answer_schema: true as const } : {}),
   };
   turn.perform(modelCall, input, { id: loop.model_call, then: "model_outcome" });
+}
+
+/** Several schemas may contradict each other for a vendor that enforces one of them. */
+function isAnswerDescribed({ rules }: ExecutionTurn["state"]): boolean {
+  const schemas = rules.filter(({ type }) => type === "json_schema");
+  return schemas.length === 1 && schemas[0]?.answer === true;
 }
 
 /** What is left of the time that the model has for the reply it owes, ms; bootstraps that ask again begin no new one. */

@@ -30,6 +30,8 @@ export interface ModelCall {
   readonly tools: readonly ToolDescription[];
   /** Falls back to the alias's, then 0.4. */
   readonly temperature?: number;
+  /** What the answer without tool calls is to conform to: a JSON Schema of an object. A vendor that can is told so. */
+  readonly responseSchema?: Readonly<Record<string, unknown>>;
   /** Total budget of the call with its retries and its fallback, in milliseconds. */
   readonly budgetMs: number;
   readonly signal: AbortSignal;

@@ -141,7 +141,7 @@ export const executions = defineFeature({
         inlineRunActivity({ ...launch, inline: createInlineSandbox({ gateway: handle }), now }),
         validateActivity(plans, runtime),
         childStartActivity({ runtime, plans, start: (id, request) => startAs(id, false, request) }),
-        modelCallActivity({ runtime, models, tools: toolbox, metrics: modelMetrics }),
+        modelCallActivity({ runtime, plans, models, tools: toolbox, metrics: modelMetrics }),
         toolCallActivity({ runtime, tools: toolbox }),
         outputHandleActivity({ runtime, plans, outside, incidents }),
         outputRecallActivity(runtime),

@@ -38,7 +38,7 @@ export const DispatchOutputBody = Type.Object({
 });
 
 /** The answer to output: it was taken, or passed the bound and was left out. */
-export const OutputNoted = Type.Object({ type: Type.Literal("output_noted"), taken: Type.Boolean() });
+const OutputNoted = Type.Object({ type: Type.Literal("output_noted"), taken: Type.Boolean() });
 
 /** What an instance is told to do, the end of its loop, or that its output was heard. */
 export const GatewayMessage = Type.Union([

@@ -34,6 +34,22 @@ describe("prompt", () => {
     );
   });
 
+  test("schemas that the result is held to are told, after a template of the manifest's own too", () => {
+    const rule = { type: "json_schema" as const, min_score: 1, min_confidence: 0 };
+    const schema = { type: "object", required: ["lanes"] };
+    const validators = [
+      { ...rule, schema, target_path: null },
+      { ...rule, schema: { type: "array" }, target_path: "lanes.0" },
+    ];
+    const told = [
+      `Your result must be JSON and nothing else, and it must conform to this JSON Schema:\n${JSON.stringify(schema)}`,
+      'Your result must be JSON and nothing else, and its member lanes.0 must conform to this JSON Schema:\n{"type":"array"}',
+    ].join("\n\n");
+    expect(renderPrompt(samplePlan({ input: "x", validators }), facts)).toEndWith(`Input: x\n\n${told}`);
+    const plan = samplePlan({ prompt_template: "Sort.", validators });
+    expect(renderPrompt(plan, facts)).toBe(`Sort.\n\n${told}`);
+  });
+
   test("the instruction itself is not a template", () => {
     expect(renderPrompt(samplePlan({ instruction: "Write {{input}}", input: "x" }), facts)).toStartWith(
       "Write {{input}}",

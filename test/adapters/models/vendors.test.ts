@@ -18,7 +18,7 @@ const key = "sk-test-1234567890";
 beforeEach(() => vendor.reset());
 afterAll(() => vendor.close());
 
-function modelsOf(type: string, wire: Wire, callTimeoutMs = 10_000): Models {
+function modelsOf(type: string, wire: Wire, callTimeoutMs = 10_000, capabilities: readonly string[] = []): Models {
   const { providers, selection } = configOf({
     llm_providers: [
       {
@@ -26,7 +26,7 @@ function modelsOf(type: string, wire: Wire, callTimeoutMs = 10_000): Models {
         type,
         endpoint: type === "ollama" ? vendor.origin : vendor.endpoint(wire),
         api_key: "env:TEST_KEY",
-        models: [{ alias: "default", model: "test-model", cost_per_1k_tokens: { input: 1, output: 2 } }],
+        models: [{ alias: "default", model: "test-model", capabilities, cost_per_1k_tokens: { input: 1, output: 2 } }],
       },
     ],
     llm_selection: { max_retries: 0 },
@@ -46,6 +46,65 @@ const tools: readonly ToolDescription[] = [
     inputSchema: { type: "object", properties: { command: { type: "string" } } },
   },
 ];
+
+describe("the schema of an answer", () => {
+  const responseSchema = { type: "object", properties: { lanes: { type: "array", items: { type: "string" } } } };
+  const call = (withTools: boolean) => aCall({ responseSchema, ...(withTools ? { tools } : {}) });
+  const formatOf = (wire: Wire, index = -1) => {
+    const body = vendor.requests.at(index)?.body as Record<string, Record<string, unknown>> | undefined;
+    if (wire === "google") return body?.generationConfig?.responseSchema;
+    return wire === "anthropic" ? body?.output_config?.format : body?.response_format;
+  };
+
+  test.each([
+    ["openai", "openai", [], true, true],
+    ["anthropic", "anthropic", [], true, true],
+    ["google", "google", [], true, false],
+    ["ollama", "openai", [], true, false],
+    ["openai-compatible", "openai", [], false, false],
+    ["openai-compatible", "openai", ["tools", "json_schema"], true, false],
+  ] as const)("%s (%s, %j): alone %p, beside tools %p", async (type, wire, capabilities, alone, besideTools) => {
+    const models = modelsOf(type, wire, 10_000, capabilities);
+    for (const [withTools, isTold] of [
+      [false, alone],
+      [true, besideTools],
+    ] as const) {
+      vendor.push({ reply: { text: '{"lanes":[]}' } });
+      expect((await models.generate(call(withTools))).content).toBe('{"lanes":[]}');
+      const format = formatOf(wire);
+      if (isTold) expect(JSON.stringify(format)).toContain('"lanes"');
+      else expect(format).toBeUndefined();
+      expect(JSON.stringify(format ?? {})).not.toContain('"strict":true');
+    }
+  });
+
+  test.each(["openai", "anthropic", "google"] as const)(
+    "%s: a model that refuses it is asked without, and is not asked with it again",
+    async (wire) => {
+      const models = modelsOf(wire, wire);
+      vendor.push({ status: 400, message: "response format is not supported" });
+      vendor.push({ reply: { text: "{}" } });
+      expect(await models.generate(call(false))).toMatchObject({ content: "{}", attempts: 1 });
+      expect([formatOf(wire, 0) !== undefined, formatOf(wire, 1) !== undefined]).toEqual([true, false]);
+      vendor.push({ reply: { text: "{}" } });
+      await models.generate(call(false));
+      expect([vendor.requests.length, formatOf(wire)]).toEqual([3, undefined]);
+      vendor.push({ reply: { text: "{}" } });
+      await models.generate(aCall({ responseSchema: { ...responseSchema, title: "another" } }));
+      expect(formatOf(wire)).toBeDefined();
+    },
+  );
+
+  test("a call that is bad in itself is refused once more, and the format is not blamed", async () => {
+    const models = modelsOf("openai", "openai");
+    vendor.push({ status: 400, message: "too long" });
+    vendor.push({ status: 400, message: "too long" });
+    expect((await failureOf(models, call(false))).errorClass).toBe("invalid_input");
+    vendor.push({ reply: { text: "{}" } });
+    await models.generate(call(false));
+    expect(formatOf("openai")).toBeDefined();
+  });
+});
 
 describe.each(kinds)("%s", (type, wire) => {
   test("a text reply, with what was sent and what it cost", async () => {

@@ -132,6 +132,7 @@ describe("a run", () => {
     expect(record).toMatchObject({ status: "completed", total_iterations: 2 });
     expect(record.iterations.map(({ status }: { status: string }) => status)).toEqual(["rejected", "success"]);
     expect(record.iterations[0].validation_results[0].feedback).toBe("output: required property lanes is missing");
+    expect(record.iterations[0].llm_interactions[0].prompt).toContain('{"type":"object","required":["lanes"]}');
     expect(record.iterations[1].llm_interactions[0].prompt).toContain("required property lanes is missing");
   });
 

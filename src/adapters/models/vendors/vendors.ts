@@ -14,6 +14,7 @@ import { distinctIds, toolArguments } from "../model-text.ts";
 import { namesOf, toPrompt, toTools, type VendorCall, type VendorModel } from "./conversation.ts";
 import { keyHeaderOf } from "./endpoint.ts";
 import { classOfStatus, classOfWord, failure, retryAfterMs } from "./failures.ts";
+import { ResponseFormats, responseFormat } from "./response-format.ts";
 import type { ToolNames } from "./tool-names.ts";
 import { AnsweredWhole, ConnectionFailure, transport } from "./transport.ts";
 
@@ -30,26 +31,31 @@ export function createVendor(config: VendorProviderConfig, options: VendorOption
   let factory: Promise<Factory> | null = null;
   const omittedHeader = config.apiKey === null ? keyHeaderOf(config.type) : null;
   const secret = config.apiKey;
+  const formats = new ResponseFormats(config.type);
   return {
     name: config.name,
     async attempt(attempt) {
       if (!secret && config.vendorEndpoint && config.type !== "ollama") {
         throw new AttemptError("authentication", `provider ${config.name} has no api_key`);
       }
-      try {
-        factory ??= load(config, transport({ omittedHeader }));
-        const { model } = attempt.served;
-        return await ask((await factory)(model), attempt, secret).catch(async (error: unknown) => {
-          const cause = innermost(error);
-          if (!(cause instanceof AnsweredWhole)) throw error;
-          const reading = Object.assign(async () => cause.response, { preconnect: () => {} });
-          return await readWhole((await load(config, reading))(model), attempt, secret);
-        });
-      } catch (error) {
-        throw toAttemptError(error, secret, options.now());
-      }
+      return formats.within(attempt, once);
     },
   };
+
+  async function once(attempt: Attempt): Promise<AttemptReply> {
+    try {
+      factory ??= load(config, transport({ omittedHeader }));
+      const { model } = attempt.served;
+      return await ask((await factory)(model), attempt, secret).catch(async (error: unknown) => {
+        const cause = innermost(error);
+        if (!(cause instanceof AnsweredWhole)) throw error;
+        const reading = Object.assign(async () => cause.response, { preconnect: () => {} });
+        return await readWhole((await load(config, reading))(model), attempt, secret);
+      });
+    } catch (error) {
+      throw toAttemptError(error, secret, options.now());
+    }
+  }
 }
 
 type Factory = (model: string) => VendorModel;
@@ -73,7 +79,8 @@ async function load(config: VendorProviderConfig, fetch: typeof globalThis.fetch
     case "ollama":
     case "openai-compatible": {
       const { createOpenAICompatible } = await import("@ai-sdk/openai-compatible");
-      return createOpenAICompatible({ ...settings, name: "compatible", includeUsage: true }).chatModel;
+      const more = { name: "compatible", includeUsage: true, supportsStructuredOutputs: true };
+      return createOpenAICompatible({ ...settings, ...more }).chatModel;
     }
   }
 }
@@ -90,6 +97,7 @@ function requestOf({ call, served, signal }: Attempt): { readonly request: Vendo
     maxOutputTokens: served.maxOutputTokens,
     temperature: call.temperature ?? served.temperature,
     abortSignal: signal,
+    ...responseFormat(call),
     ...(call.tools.length > 0 ? { tools: toTools(call.tools, names), toolChoice: { type: "auto" } } : {}),
   };
   return { request, names };

@@ -4,12 +4,14 @@ import type { Static, TSchema } from "@sinclair/typebox";
 import type { ToolAnswer } from "../../../../actors/execution/activities.ts";
 import { type ModelFailure, modelCall, toolCall } from "../../../../actors/execution/activities.ts";
 import { execution } from "../../../../actors/execution/execution.ts";
+import { answerSchema } from "../../../../actors/execution/judging/validator-result.ts";
 import { conversationOf, newsOf } from "../../../../actors/execution/loop/conversation.ts";
 import { type ChatMessage, LoopEntry } from "../../../../actors/execution/messages.ts";
+import type { Plan } from "../../../../actors/execution/start/plan.ts";
 import type { LogDefinition } from "../../../../actors/kernel/effect.ts";
 import { defineLog } from "../../../../actors/kernel/effect.ts";
 import type { Json } from "../../../../actors/kernel/json.ts";
-import { ModelError, type ModelMessage, type Models } from "../../../adapters/models/port.ts";
+import { type ModelCall, ModelError, type ModelMessage, type Models } from "../../../adapters/models/port.ts";
 import {
   type Activity,
   type Address,
@@ -20,6 +22,7 @@ import {
 } from "../../../runtime/port.ts";
 import type { Toolbox } from "../../tools/feature.ts";
 import { outcomeOf, ToolFailure, type ToolOutcome } from "../../tools/port.ts";
+import type { Plans } from "../plans.ts";
 import type { ModelMetrics } from "./model-metrics.ts";
 import { modelWarnings } from "./model-warnings.ts";
 
@@ -32,7 +35,11 @@ export interface LoopOptions {
   readonly metrics: Pick<ModelMetrics, "answered" | "failed">;
 }
 
-export function modelCallActivity({ runtime, models, tools, metrics }: LoopOptions): Activity {
+export interface ModelCallOptions extends LoopOptions {
+  readonly plans: Plans;
+}
+
+export function modelCallActivity({ runtime, plans, models, tools, metrics }: ModelCallOptions): Activity {
   return implement(
     modelCall,
     {
@@ -48,6 +55,7 @@ export function modelCallActivity({ runtime, models, tools, metrics }: LoopOptio
           alias: work.alias,
           messages: [{ role: "system", content: work.system }, ...conversation.map(modelMessage)],
           tools: tools.describe(work.tools),
+          ...(work.answer_schema === true ? responseSchema(await plans.of(actor)) : {}),
           ...(work.temperature === null ? {} : { temperature: work.temperature }),
           budgetMs: work.budget_ms,
           signal,
@@ -73,6 +81,12 @@ export function modelCallActivity({ runtime, models, tools, metrics }: LoopOptio
       }
     },
   );
+}
+
+/** A program in the bootstrap's place may ask its model for anything: only its output is held to the schema. */
+function responseSchema({ validators, bootstrap_path }: Plan): Pick<ModelCall, "responseSchema"> {
+  const schema = bootstrap_path === null ? validators.map(answerSchema).find((one) => one !== null) : undefined;
+  return schema ? { responseSchema: schema } : {};
 }
 
 function failureOf({ errorClass, facts }: ModelError): ModelFailure {

@@ -39,12 +39,17 @@ function matches({ pattern, flags, text }: MeasureJob & { type: "regex" }): Find
   return matched ? passed({ matched }) : failed(`no match for /${pattern}/${flags}`, { matched });
 }
 
+/** Characters of a parser's own words. */
+const maxReason = 200;
+
 function conforms({ schema, target_path, output }: MeasureJob & { type: "json_schema" }): Finding {
   let value: unknown;
   try {
     value = JSON.parse(withoutFence(output));
-  } catch {
-    return failed("output: is not JSON", { issues: [{ path: "output", message: "is not JSON" }] });
+  } catch (error) {
+    const why = error instanceof SyntaxError ? ` (${error.message.slice(0, maxReason)})` : "";
+    const message = `is not JSON${why}; nothing may stand around it but one code fence`;
+    return failed(`output: ${message}`, { issues: [{ path: "output", message }] });
   }
   const root = target_path === null ? "output" : `output.${target_path}`;
   for (const step of target_path === null ? [] : target_path.split(".")) {

@@ -323,6 +323,29 @@ describe("cmd.run", () => {
   });
 });
 
+describe("what the vendor is told of the answer", () => {
+  const schema = (value: Json, target_path: string | null = null) => ({
+    type: "json_schema" as const,
+    schema: value,
+    target_path,
+    min_score: 1,
+    min_confidence: 0,
+  });
+  test.each([
+    ["one schema of an object", [schema({ type: "object" })], true],
+    ["none", [], undefined],
+    ["one of a list", [schema({ type: "array" })], undefined],
+    ["one of a part", [schema({ type: "object" }, "a")], undefined],
+    ["two", [schema({ type: "object" }), schema({ type: "object" })], undefined],
+  ])("%s", (_, validators, told) => {
+    const story = new Story({ plan: { validators } }).start().launch();
+    story.generate();
+    const [call] = story.sim.underWay("model.call");
+    const input = (call?.input ?? {}) as { answer_schema?: true };
+    expect(input.answer_schema).toBe(told as true);
+  });
+});
+
 describe("repeats", () => {
   test("same result twice: joined, then replayed; altered: conflict; unknown: not found", () => {
     const { story, dispatch } = dispatched();
