@@ -69,6 +69,10 @@ test("a letter whose cause is gone takes effect when it is sent again", async ()
   await until(async () => ((await node.runtime.read(mended))?.state as { count?: number } | undefined)?.count === 1, {
     what: "its effect",
   });
+  // Sending it again is on record, where the tenant sees it.
+  const entries =
+    await stores.sql`select tenant, action, actor ->> 'name' as name from audit_entries where target_id = ${id}`;
+  expect([...entries]).toEqual([{ tenant: "acme", action: "dead_letter.replayed", name: "dead-letters" }]);
 });
 
 test("unknown letters and wrong usage are told, and --help says all of it", async () => {

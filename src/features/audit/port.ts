@@ -1,26 +1,11 @@
 /** The audit log (docs/reference/identity.md), as features that change something use it. */
 import type { Identity } from "../../../actors/identity/identity.ts";
 import type { AuditedBy } from "../../../actors/kernel/audit.ts";
-import type { Json } from "../../../actors/kernel/json.ts";
 import { madeStorable } from "../../../actors/manifest/storable.ts";
 import type { Call } from "../../http/route.ts";
-import type { Transaction } from "../../store/postgres.ts";
 
 export type { AuditedBy } from "../../../actors/kernel/audit.ts";
-
-/** One change, told to the log in the transaction that makes it. `details` never hold secrets, and no names from outside. */
-export interface AuditedChange {
-  readonly tenant: string;
-  /** Such as `stimulus_route.created`. */
-  readonly action: string;
-  readonly target: { readonly type: string; readonly id: string };
-  readonly details: { readonly [key: string]: Json };
-}
-
-export interface Audit {
-  /** Writes the entries within `tx`: where they cannot be written the changes fail as well. */
-  append(tx: Transaction, by: AuditedBy, ...changes: readonly AuditedChange[]): Promise<void>;
-}
+export { type Audit, type AuditedChange, createAudit } from "./service.ts";
 
 /** Who acts in a call. */
 export type AuditedCall = Pick<Call, "identity" | "request" | "requestId" | "address">;

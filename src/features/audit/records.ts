@@ -47,10 +47,11 @@ export async function* exportAudit(
 ): AsyncGenerator<readonly AuditEntry[]> {
   const conditions = [sql`at <= ${new Date(until)}`, ...wanted(sql, tenant, filter)];
   const where = conditions.reduce((all, one) => sql`${all} and ${one}`);
-  for (let last: Row | undefined; ; ) {
-    const from = last === undefined ? sql`true` : sql`(at, id) > (${last.at}, ${last.id}::uuid)`;
-    const rows = await sql<Row[]>`
-      select * from audit_entries where ${where} and ${from} order by at, id limit ${exportedAtOnce}`;
+  // The place as PostgreSQL has it: a `Date` would cut the microseconds off.
+  for (let last: (Row & { readonly place: string }) | undefined; ; ) {
+    const from = last === undefined ? sql`true` : sql`(at, id) > (${last.place}::text::timestamptz, ${last.id}::uuid)`;
+    const rows = await sql<(Row & { readonly place: string })[]>`
+      select *, at::text as place from audit_entries where ${where} and ${from} order by at, id limit ${exportedAtOnce}`;
     last = rows.at(-1);
     if (last === undefined) return;
     yield rows.map(shown);

@@ -1,10 +1,24 @@
 /** Writing the audit log. Nothing here or elsewhere changes an entry of a change; entries go by age alone. */
 import type { Static } from "@sinclair/typebox";
 import { type AuditedBy, auditEntry } from "../../../actors/kernel/audit.ts";
+import type { Json } from "../../../actors/kernel/json.ts";
 import { madeStorable } from "../../../actors/manifest/storable.ts";
 import type { FactWriter, Statement } from "../../runtime/port.ts";
 import type { Transaction } from "../../store/postgres.ts";
-import type { Audit, AuditedChange } from "./port.ts";
+
+/** One change, told to the log in the transaction that makes it. `details` never hold secrets, and no names from outside. */
+export interface AuditedChange {
+  readonly tenant: string;
+  /** Such as `stimulus_route.created`. */
+  readonly action: string;
+  readonly target: { readonly type: string; readonly id: string };
+  readonly details: { readonly [key: string]: Json };
+}
+
+export interface Audit {
+  /** Writes the entries within `tx`: where they cannot be written the changes fail as well. */
+  append(tx: Transaction, by: AuditedBy, ...changes: readonly AuditedChange[]): Promise<void>;
+}
 
 export interface AuditOptions {
   /** Unix milliseconds. */

@@ -5,13 +5,14 @@
  */
 import { resolve } from "node:path";
 import { ConfigError } from "../../config/load.ts";
+import { auditedSystem, createAudit } from "../../features/audit/port.ts";
 import { StartFailure } from "../../lib/start-failure.ts";
 import { type Config, loadConfig } from "../../node/config.ts";
 import type { DeadLetters } from "../../runtime/dead-letters/dead-letter.ts";
 import { openDeadLetters } from "../../runtime/dead-letters/dead-letter.ts";
 import type { DeadLetter } from "../../runtime/port.ts";
 import { joinStores } from "../../store/embedded/stores.ts";
-import { openPostgres } from "../../store/postgres.ts";
+import { openPostgres, type Transaction } from "../../store/postgres.ts";
 import { reachStores } from "../../store/reach.ts";
 import { openRedis } from "../../store/redis.ts";
 
@@ -42,9 +43,21 @@ async function run([command, id = ""]: readonly string[], letters: DeadLetters):
     return 0;
   }
   if (letter.replayed_at !== null) return refuse(`It was sent again already, at ${letter.replayed_at}`);
-  if (!(await letters.replay(id))) return refuse("It cannot be sent again: its mailbox entry was damaged");
+  if (!(await letters.replay(id, record))) return refuse("It cannot be sent again: its mailbox entry was damaged");
   console.log(`sent again to ${letter.kind} ${letter.key}: ${letter.type}`);
   return 0;
+}
+
+const audit = createAudit({ now: Date.now, newId: () => Bun.randomUUIDv7() });
+
+/** In the audit log of the letter's tenant; who has the stores' passwords is known to their keeper alone. */
+function record(tx: Transaction, { id, tenant, kind, key, type }: DeadLetter): Promise<void> {
+  return audit.append(tx, auditedSystem("dead-letters"), {
+    tenant,
+    action: "dead_letter.replayed",
+    target: { type: "dead_letter", id },
+    details: { actor_kind: kind, actor_key: key, message: type },
+  });
 }
 
 function lineOf({ id, created_at, kind, key, tenant, type, error, replayed_at }: DeadLetter): string {

@@ -1,7 +1,7 @@
 /** Dead letters: messages whose turn could not be run or stored, kept for an operator to look at and send again. */
 import type { Redis } from "ioredis";
 import type { Json } from "../../../actors/kernel/json.ts";
-import type { Sql } from "../../store/postgres.ts";
+import type { Sql, Transaction } from "../../store/postgres.ts";
 import { MailboxWriter } from "../mailbox/mailbox.ts";
 import { partitionOf, runtimeKeys } from "../mailbox/partition.ts";
 import type { Address, DeadLetter } from "../port.ts";
@@ -47,8 +47,9 @@ export class DeadLetters {
   /**
    * Sends the message again, once: the row is locked while the mailbox takes it. A crash between the
    * two leaves the letter replayable, so the actor may see the message twice, never not at all.
+   * @param replayed called in the transaction that marks the letter
    */
-  async replay(id: string): Promise<boolean> {
+  async replay(id: string, replayed?: (tx: Transaction, letter: DeadLetter) => Promise<void>): Promise<boolean> {
     if (!uuid.test(id)) return false;
     return await this.sql.begin(async (tx) => {
       const [row] = await tx<Row[]>`
@@ -56,6 +57,7 @@ export class DeadLetters {
       if (row === undefined) return false;
       await this.send({ kind: row.kind, key: row.key, tenant: row.tenant }, row.type, JSON.parse(row.body) as Json);
       await tx`update runtime_dead_letters set replayed_at = now() where id = ${id}`;
+      await replayed?.(tx, toDeadLetter(row));
       return true;
     });
   }
