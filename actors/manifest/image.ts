@@ -12,7 +12,7 @@ const imageReference = new RegExp(
 );
 
 /** In a list of registries: every one that has a public name. */
-export const anyPublicRegistry = "*";
+const anyPublicRegistry = "*";
 
 /**
  * What is wrong with a text as the name of an image; null when nothing is. A registry that is named by an address, or by

@@ -129,10 +129,10 @@ test.skipIf(bwrap === null)("production without anything that holds agents start
   // The whole machine as it is, but for this one program.
   const without = [bwrap ?? "", "--dev-bind", "/", "/", "--ro-bind", "/dev/null", realpathSync(bwrap ?? "/")];
   const bare = { ...productionEnv(), SVC_DOCKER_SOCKET: "/nowhere.sock" };
-  expect(sentence(await main([], bare, without))).toMatch(/bubblewrap \(bwrap\) is missing.*SVC_SANDBOX=none/);
+  expect(sentence(await main([], bare, without))).toMatch(/bubblewrap.*it is missing.*SVC_SANDBOX=none/);
   const wanted = { ...env(), SVC_SANDBOX: "bubblewrap", SVC_DOCKER_SOCKET: "/nowhere.sock" };
   const hidden = [...without, "--ro-bind-try", "/dev/null", "/usr/bin/apt-get"];
-  expect(sentence(await main([], wanted, hidden))).toContain("bubblewrap (bwrap) is missing");
+  expect(sentence(await main([], wanted, hidden))).toContain("bubblewrap (bwrap) cannot run (it is missing)");
   const dataDir = bare.SVC_DATA_DIR;
   chmodSync(dataDir, 0o755);
   const trusting = { ...bare, SVC_SANDBOX: "none", SVC_LOG_LEVEL: "warn" };

@@ -40,6 +40,8 @@ export interface Podman {
   start(): Promise<void>;
   /** Serves the bare image as `<address>/svc/bare:1` and knows no other. */
   registry(): Promise<Registry>;
+  /** `podman run` without a network, to its end. @param args options, image and command */
+  run(args: readonly string[]): Promise<{ readonly out: string; readonly err: string; readonly code: number }>;
 }
 
 export interface Registry {
@@ -108,7 +110,15 @@ async function open(): Promise<Podman> {
   await start();
   const tried = Bun.spawnSync(["podman", "run", "--rm", "--network", "none", images.bare, "/bin/true"], { env });
   if (tried.exitCode !== 0) throw new Error(tried.stderr.toString().trim().slice(0, 300));
-  return { socket, ...images, stop, start, registry };
+  const run = async (args: readonly string[]) => {
+    const child = Bun.spawn(["podman", "run", "--rm", "--network", "none", ...args], {
+      env,
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    const [out, err] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()]);
+    return { out, err, code: await child.exited };
+  };
+  return { socket, ...images, stop, start, registry, run };
 }
 
 /** Ends everything that runs of a store, and removes it. */

@@ -71,11 +71,13 @@ export interface BubblewrapRun {
  * anything here.
  * @param own directories and files of the service, absolute
  * @param countedMemory whether control groups count the memory of instances
+ * @param failed called with what bubblewrap says where it cannot run
  */
 export async function findBubblewrap(
   layout: Layout,
   own: readonly string[] = [],
   countedMemory = true,
+  failed: (reason: string) => void = () => {},
 ): Promise<Bubblewrap | null> {
   if (process.platform !== "linux") return null;
   const path = Bun.which("bwrap", { PATH: trustedPath });
@@ -101,13 +103,15 @@ export async function findBubblewrap(
     { ...bubblewrap, userNamespacesDisabled: false, filter: null },
   ];
   for (const each of fewer.filter((one, index) => fewer.findIndex((other) => Bun.deepEquals(one, other)) === index)) {
-    if (await holds(each, layout)) return each;
+    const fault = await faultUnder(each, layout);
+    if (fault === null) return each;
+    failed(fault);
   }
   return null;
 }
 
-/** Whether a program runs under it as the agents' user. */
-async function holds(bubblewrap: Bubblewrap, layout: Layout): Promise<boolean> {
+/** Null when a program runs under it as the agents' user; else what it says. */
+async function faultUnder(bubblewrap: Bubblewrap, layout: Layout): Promise<string | null> {
   const run: BubblewrapRun = {
     limits: { cpuMillicores: 1_000, memoryBytes: 2 ** 26, diskBytes: 2 ** 26, processes: 64 },
     mounts: [{ source: layout.workspaces, target: instancePaths.workspace, readOnly: false }],
@@ -123,11 +127,16 @@ async function holds(bubblewrap: Bubblewrap, layout: Layout): Promise<boolean> {
   const files = openTexts(layout.etc, { start: "", options, filter: bubblewrap.filter }, 0);
   const child = Bun.spawn(bubblewrapCommand(plain, run), {
     env: { PATH: trustedPath },
-    stdio: ["ignore", "pipe", "ignore", ...files],
+    stdio: ["ignore", "pipe", "pipe", ...files],
   });
   for (const file of files) closeSync(file);
-  const [answer, code] = await Promise.all([new Response(child.stdout).text(), child.exited]);
-  return code === 0 && answer.trim() === String(agentUser);
+  const [answer, words, code] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+    child.exited,
+  ]);
+  if (code === 0 && answer.trim() === String(agentUser)) return null;
+  return words.trim().slice(-300) || `it ended with ${code}`;
 }
 
 function canMountOpened(path: string): boolean {

@@ -60,11 +60,15 @@ export async function createProcessSandbox(options: ProcessSandboxOptions): Prom
   const { own = [] } = options;
   const cgroups = options.cgroups === false ? null : findCgroups();
   const countedMemory = cgroups?.directories.memory !== undefined;
-  const bubblewrap = options.bubblewrap ? await findBubblewrap(layout, own, countedMemory) : null;
+  let reason = "it is missing";
+  const failed = (words: string) => {
+    reason = words;
+  };
+  const bubblewrap = options.bubblewrap ? await findBubblewrap(layout, own, countedMemory, failed) : null;
   if (bubblewrap === null) {
     if (!options.allowUnsandboxed) {
       throw new SandboxUnavailable(
-        "Nothing here can hold agents: bubblewrap (bwrap) is missing or cannot run, and no container engine answers. Install bubblewrap, set SVC_DOCKER_SOCKET, or set SVC_SANDBOX=none to run agents without a sandbox.",
+        `Nothing here can hold agents: bubblewrap (bwrap) cannot run (${reason}), and no container engine answers. Install bubblewrap, give this container what docker-compose.yml gives it, set SVC_DOCKER_SOCKET, or set SVC_SANDBOX=none to run agents without a sandbox.`,
       );
     }
     const cure = options.bubblewrap ? "Install bubblewrap." : "SVC_SANDBOX is `none`.";

@@ -63,8 +63,7 @@ async function summed(how: string, directories: readonly string[]): Promise<numb
  */
 export async function deletedButHeld(devices: ReadonlySet<number>, pids: readonly number[]): Promise<number> {
   const counted = new Set([...devices].filter((dev) => dev >= 0).map(deviceOf));
-  const places = pids.flatMap((pid) => [`/proc/${pid}/fd`, `/proc/${pid}/map_files`]);
-  return sum((await heldFiles(places, (device) => counted.has(device))).values());
+  return sum((await heldFiles(pids, (device) => counted.has(device))).values());
 }
 
 function sum(numbers: Iterable<number>): number {

@@ -1,5 +1,5 @@
 /** Files that were deleted, or never had a name, and that processes still hold. */
-import { readdirSync, readlinkSync, statSync } from "node:fs";
+import { readdirSync, readFileSync, readlinkSync, statSync } from "node:fs";
 import { join } from "node:path";
 
 /** So many entries are looked at here; beyond it a program is called, which costs more to start than it takes. */
@@ -12,16 +12,73 @@ export function deviceOf(dev: number): string {
 }
 
 /**
- * Many are looked for in a process of its own, because how many of them there are is not ours to choose.
- * @param places directories of /proc that hold links to what is open or mapped
+ * Looks at what processes have open and at what they have mapped.
  * @param isCounted whether files of a device, `major:minor`, count
  * @returns bytes of the blocks that each file takes, by its device and number
  */
 export async function heldFiles(
-  places: readonly string[],
+  pids: readonly number[],
   isCounted: (device: string) => boolean,
 ): Promise<ReadonlyMap<string, number>> {
-  return few(places, isCounted) ?? many(places, isCounted);
+  const places = pids.map((pid) => `/proc/${pid}/fd`);
+  // Many are looked for in a process of its own, because how many of them there are is not ours to choose.
+  const found = new Map(few(places, isCounted) ?? (await many(places, isCounted)));
+  const mapped = new Map<string, number>();
+  for (const pid of pids) {
+    for (const [file, bytes] of mappedFiles(pid, isCounted)) {
+      if (!found.has(file)) mapped.set(file, Math.max(bytes, mapped.get(file) ?? 0));
+    }
+  }
+  for (const [file, bytes] of mapped) found.set(file, bytes);
+  return found;
+}
+
+/**
+ * Whether or not the pages of a mapping are in this process at the moment: a child that has ended may have filled them.
+ * Only root may look at the file behind a mapping; for others it is as large as what is mapped of it.
+ */
+function mappedFiles(pid: number, isCounted: (device: string) => boolean): ReadonlyMap<string, number> {
+  const found = new Map<string, number>();
+  for (const line of mappings(pid)) {
+    if (!line.endsWith(" (deleted)")) continue;
+    const [range = "", , , numbers = "", inode = ""] = line.split(/ +/, 5);
+    // Some file systems show another device here than to those who ask for the file.
+    const behind = fileBehind(pid, range);
+    const device = behind?.device ?? decimal(numbers);
+    if (!isCounted(device)) continue;
+    const file = `${device} ${behind?.inode ?? inode}`;
+    found.set(file, behind?.bytes ?? (found.get(file) ?? 0) + lengthOf(range));
+  }
+  return found;
+}
+
+/** The device of a mapping is written in hexadecimal digits. */
+const decimal = (numbers: string) =>
+  numbers
+    .split(":")
+    .map((part) => Number.parseInt(part, 16))
+    .join(":");
+
+function mappings(pid: number): string[] {
+  try {
+    return readFileSync(`/proc/${pid}/maps`, "utf8").split("\n");
+  } catch {
+    return [];
+  }
+}
+
+function fileBehind(pid: number, range: string) {
+  try {
+    const { dev, ino, blocks } = statSync(`/proc/${pid}/map_files/${range}`);
+    return { device: deviceOf(dev), inode: ino, bytes: blocks * 512 };
+  } catch {
+    return null;
+  }
+}
+
+function lengthOf(range: string): number {
+  const [from = 0, to = 0] = range.split("-").map((part) => Number.parseInt(part, 16));
+  return to - from;
 }
 
 function few(places: readonly string[], isCounted: (device: string) => boolean): ReadonlyMap<string, number> | null {

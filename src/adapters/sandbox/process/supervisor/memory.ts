@@ -14,17 +14,8 @@ export async function memoryUse(pids: readonly number[]): Promise<number> {
   const host = new Set(mountsOf("self").map(({ device }) => device));
   const temporary = temporaryFiles(pids, host);
   const isCounted = (device: string) => isUnnamed(device) && !host.has(device) && !temporary.devices.has(device);
-  const open = await heldFiles(
-    pids.map((pid) => `/proc/${pid}/fd`),
-    isCounted,
-  );
-  const mapped = new Map<string, number>();
-  for (const pid of pids) {
-    for (const [file, bytes] of sharedMappings(pid, isCounted)) {
-      if (!open.has(file)) mapped.set(file, Math.max(bytes, mapped.get(file) ?? 0));
-    }
-  }
-  return sum(pids.map(ownBytes)) + temporary.bytes + sum(open.values()) + sum(mapped.values());
+  const nameless = await heldFiles(pids, isCounted);
+  return sum(pids.map(ownBytes)) + temporary.bytes + sum(nameless.values());
 }
 
 /**
@@ -100,36 +91,6 @@ function usedBytes(path: string, device: string): number | null {
 /** mountinfo writes spaces and the like as three octal digits. */
 const unescaped = (path: string) =>
   path.replace(/\\([0-7]{3})/g, (_, digits: string) => String.fromCharCode(Number.parseInt(digits, 8)));
-
-/**
- * Memory that is mapped shared and has no name, whether or not its pages are in this process at the moment: a child that
- * has ended may have filled them. Only root may look behind a mapping; otherwise it counts in its whole length.
- */
-function sharedMappings(pid: number, isCounted: (device: string) => boolean): Map<string, number> {
-  const found = new Map<string, number>();
-  for (const line of read(`/proc/${pid}/maps`).split("\n")) {
-    const [range, access, , device, inode] = line.split(/ +/, 5);
-    if (range === undefined || device === undefined || inode === undefined || access?.[3] !== "s") continue;
-    const [major = 0, minor = 0] = device.split(":").map((part) => Number.parseInt(part, 16));
-    if (!isCounted(`${major}:${minor}`)) continue;
-    const file = `${major}:${minor} ${inode}`;
-    found.set(file, blocksBehind(pid, range) ?? (found.get(file) ?? 0) + lengthOf(range));
-  }
-  return found;
-}
-
-function blocksBehind(pid: number, range: string): number | null {
-  try {
-    return statSync(`/proc/${pid}/map_files/${range}`).blocks * 512;
-  } catch {
-    return null;
-  }
-}
-
-function lengthOf(range: string): number {
-  const [from = 0, to = 0] = range.split("-").map((part) => Number.parseInt(part, 16));
-  return to - from;
-}
 
 /** Devices that no hardware stands behind. */
 const isUnnamed = (device: string) => device.startsWith("0:");
