@@ -36,6 +36,33 @@ const agentId = Type.Object({ id: uuidParam("invalid_agent_id", "Invalid agent I
 const mergePatch = "application/merge-patch+json";
 const Version = Type.Optional(Type.String({ maxLength: 64 }));
 
+/** Of a manifest that is deployed or changed. */
+const manifestRefusals = [
+  "quota_exceeded",
+  "global_scope_forbidden",
+  "security_context_forbidden",
+  "agent_version_exists",
+  "invalid_manifest",
+  "unsupported_field",
+  "unsupported_api_version",
+  "unsupported_runtime",
+  "unsupported_isolation",
+  "unqualified_image",
+  "image_not_allowed",
+  "reserved_env",
+  "invalid_schema",
+  "bootstrap_path_forbidden",
+  "unsupported_volume_type",
+  "volume_type_forbidden",
+  "open_egress_forbidden",
+  "invalid_host_pattern",
+  "unsupported_output_handler",
+  "unsupported_destination",
+  "unknown_model_alias",
+  "unknown_tool",
+  "unknown_security_context",
+] as const;
+
 export function agentRoutes(agents: Agents): readonly Route[] {
   return [
     schemaRoute("/schemas/agent.json", "The JSON Schema of agents' manifests", agentSchema),
@@ -47,6 +74,7 @@ export function agentRoutes(agents: Agents): readonly Route[] {
       query: DeployQuery,
       body: rawBody({ accepts: manifestMediaTypes, limit: maxManifestBytes, schema: ManifestBody }),
       responses: { 200: Type.Union([Deployed, DryRun]) },
+      refusals: [...manifestRefusals],
       handler: (call) => agents.deploy(call, { mediaType: call.body.mediaType, text: call.body.text() }, call.query),
     }),
     defineRoute({
@@ -65,6 +93,7 @@ export function agentRoutes(agents: Agents): readonly Route[] {
       scope: "agent:read",
       params: Type.Object({ name: Type.String() }),
       responses: { 200: AgentDetail },
+      refusals: ["agent_not_found"],
       handler: (call) => agents.detail(call, { name: call.params.name }, null),
     }),
     defineRoute({
@@ -75,6 +104,7 @@ export function agentRoutes(agents: Agents): readonly Route[] {
       params: agentId,
       query: Type.Object({ version: Version }),
       responses: { 200: Type.Union([AgentDetail, media(...manifestTextTypes)]) },
+      refusals: ["agent_not_found", "agent_version_not_found"],
       handler: async (call) => {
         const detail = await agents.detail(call, { id: call.params.id }, call.query.version ?? null);
         const text = preferredText(call.request.headers.get("accept"));
@@ -91,6 +121,7 @@ export function agentRoutes(agents: Agents): readonly Route[] {
       query: PatchQuery,
       body: rawBody({ accepts: [...manifestMediaTypes, mergePatch], limit: maxManifestBytes, schema: PatchBody }),
       responses: { 200: Type.Union([Patched, DryRun]) },
+      refusals: [...manifestRefusals, "agent_not_found", "agent_archived", "immutable_field"],
       handler: (call) => {
         const { mediaType } = call.body;
         const source = { mediaType: mediaType === mergePatch ? "application/json" : mediaType, text: call.body.text() };
@@ -109,6 +140,7 @@ export function agentRoutes(agents: Agents): readonly Route[] {
         scope: "agent:deploy",
         params: agentId,
         responses: { 200: AgentDetail },
+        refusals: ["global_scope_forbidden", "agent_not_found", "agent_archived"],
         handler: (call) => agents.setStatus(call, call.params.id, verb === "pause" ? "paused" : "active"),
       }),
     ),
@@ -120,6 +152,7 @@ export function agentRoutes(agents: Agents): readonly Route[] {
       params: agentId,
       body: jsonBody(RollbackRequest, { optional: true }),
       responses: { 200: AgentDetail },
+      refusals: ["global_scope_forbidden", "agent_not_found", "agent_version_not_found", "already_current"],
       handler: (call) => {
         const { version = null, revision = null } = call.body;
         return agents.rollback(call, call.params.id, { version, revision });
@@ -132,6 +165,7 @@ export function agentRoutes(agents: Agents): readonly Route[] {
       scope: "agent:delete",
       params: agentId,
       responses: { 200: AgentDeleted },
+      refusals: ["global_scope_forbidden", "agent_not_found"],
       handler: async (call) => {
         const { id } = call.params;
         await agents.remove(call, id);
@@ -150,6 +184,7 @@ export function agentRoutes(agents: Agents): readonly Route[] {
         revisions: Type.Boolean({ default: false }),
       }),
       responses: { 200: VersionList },
+      refusals: ["agent_not_found"],
       handler: async (call) => {
         const versions = await agents.versions(call, call.params.id, call.query.revisions, pageOf(call.query, 0));
         return { versions, items: versions, count: versions.length };
@@ -167,6 +202,7 @@ function scopeRoute(agents: Agents, method: Method): Route {
     params: agentId,
     body: jsonBody(ScopeRequest),
     responses: { 200: ScopeChanged },
+    refusals: ["global_scope_forbidden", "agent_not_found", "agent_name_conflict"],
     handler: (call) => {
       const scope = call.body.scope ?? call.body.target_scope;
       if (scope !== undefined) return agents.setScope(call, call.params.id, scope);

@@ -52,6 +52,7 @@ export function approvalLinkRoutes(
       summary: "What a decision link asks about; nothing is decided",
       params: Token,
       responses: { 200: Type.Union([Type.Object({ approval: PendingApproval }), media("text/html")]) },
+      refusals: ["approval_not_found", "link_expired"],
       handler: ({ request, params: { token } }) =>
         answering(request, async () => {
           const at = await approvals.behindLink(token);
@@ -72,6 +73,7 @@ export function approvalLinkRoutes(
       params: Token,
       body: rawBody({ accepts: ["application/json", form], limit: 256 * 1024, schema: LinkDecisionBody }),
       responses: { 200: Type.Union([DecisionBody, media("text/html")]) },
+      refusals: ["approver_not_allowed", "approval_not_found", "approval_already_decided", "link_expired"],
       handler: (call) =>
         answering(call.request, async () => {
           const { token } = call.params;

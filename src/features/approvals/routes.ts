@@ -59,6 +59,7 @@ export function approvalRoutes({ approvals, sql }: ApprovalRoutesOptions): reado
       scope: "approval:read",
       params: RequestId,
       responses: { 200: OneApproval },
+      refusals: ["approval_not_found"],
       handler: async ({ tenant, params, requestId }) => {
         const document = await approvals.open(tenant, params.id);
         if (document !== null) return new JsonText<typeof OneApproval.static>(`{"request":${document}}`);
@@ -72,6 +73,7 @@ export function approvalRoutes({ approvals, sql }: ApprovalRoutesOptions): reado
       scope: "approval:read",
       params: RequestId,
       responses: { 200: ApprovalRecord },
+      refusals: ["approval_not_found"],
       handler: ({ tenant, params }) => approvals.record(tenant, params.id),
     }),
     defineRoute({
@@ -82,6 +84,7 @@ export function approvalRoutes({ approvals, sql }: ApprovalRoutesOptions): reado
       params: RequestId,
       body: jsonBody(ApproveBody, { optional: true, limit: decisionLimit }),
       responses: { 200: DecisionBody },
+      refusals: ["approver_not_allowed", "self_approval_forbidden", "approval_not_found", "approval_already_decided"],
       handler: (call) => {
         const { feedback, approved_by } = call.body;
         checkTexts({ feedback, approved_by });
@@ -99,6 +102,7 @@ export function approvalRoutes({ approvals, sql }: ApprovalRoutesOptions): reado
       // Without a body the reason is what is missing, as with an empty object.
       body: jsonBody(RejectBody, { optional: true, limit: decisionLimit }),
       responses: { 200: DecisionBody },
+      refusals: ["approver_not_allowed", "self_approval_forbidden", "approval_not_found", "approval_already_decided"],
       handler: (call) => {
         const { reason, rejected_by } = call.body;
         checkTexts({ reason, rejected_by }, "reason");
@@ -115,6 +119,7 @@ export function approvalRoutes({ approvals, sql }: ApprovalRoutesOptions): reado
       params: RequestId,
       body: jsonBody(LinkBody),
       responses: { 201: IssuedLink },
+      refusals: ["approver_not_allowed", "self_approval_forbidden", "approval_not_found"],
       handler: async (call) => {
         checkRecipient(call.body.recipient);
         return reply(201, await approvals.issueLink(actOf(call), call.body.recipient), { "Cache-Control": "no-store" });

@@ -24,6 +24,7 @@ export function developmentIssuerRoutes(issuer: DevelopmentIssuer): Route[] {
       params,
       body: rawBody({ limit: 64 * 1024 }),
       responses: { 200: TokenAnswer },
+      refusals: ["realm_not_found", "invalid_request", "unsupported_grant_type", "invalid_grant", "invalid_client"],
       handler: async (call) => {
         const request = { fields: fieldsOf(call.body), basic: basicCredentials(call.request.headers) };
         return reply(200, await issuer.token(call.params.realm, request), noStore);
@@ -36,6 +37,7 @@ export function developmentIssuerRoutes(issuer: DevelopmentIssuer): Route[] {
       summary: "The development issuer's public keys",
       params,
       responses: { 200: Type.Object({ keys: Type.Array(JsonObject) }) },
+      refusals: ["realm_not_found"],
       handler: (call) => issuer.certificates(call.params.realm),
     }),
     definePublicRoute({
@@ -45,6 +47,7 @@ export function developmentIssuerRoutes(issuer: DevelopmentIssuer): Route[] {
       summary: "Where the development issuer's endpoints are",
       params,
       responses: { 200: Discovery },
+      refusals: ["realm_not_found"],
       handler: (call) => issuer.discovery(call.params.realm),
     }),
   ];

@@ -58,6 +58,7 @@ export function executionFileRoutes({ executions, plans, volumes, now }: FileRou
         recursive: Type.Boolean({ default: false }),
       }),
       responses: { 200: Files },
+      refusals: ["execution_not_found", "path_not_found", "workspace_expired", "invalid_path"],
       handler: async (call) => {
         const path = insidePath(call.query.path);
         const view = await viewOf(await executions.find(call.tenant, call.params.id));
@@ -81,6 +82,14 @@ export function executionFileRoutes({ executions, plans, volumes, now }: FileRou
         "*": Type.String({ "x-code": "invalid_path", "x-message": "Invalid path" }),
       }),
       responses: fileContent,
+      refusals: [
+        "execution_not_found",
+        "path_not_found",
+        "range_not_satisfiable",
+        "workspace_expired",
+        "invalid_path",
+        "is_a_directory",
+      ],
       handler: async (call) => {
         const path = insidePath(call.params["*"]);
         const view = await viewOf(await executions.find(call.tenant, call.params.id));

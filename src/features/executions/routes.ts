@@ -55,6 +55,30 @@ const IterationId = Type.Object({
   number: Type.Integer({ minimum: 1, maximum: 1_000_000 }),
 });
 const IterationList = Type.Object({ items: Type.Array(IterationRecord), count: Type.Integer() });
+/** Of a start, whichever path names the agent. */
+const startRefusals = [
+  "quota_exceeded",
+  "security_context_forbidden",
+  "agent_not_found",
+  "agent_version_not_found",
+  "agent_paused",
+  "agent_archived",
+  "open_egress_forbidden",
+  "input_validation_failed",
+  "unknown_model_alias",
+  "unknown_tool",
+  "runtime_unavailable",
+  "unknown_security_context",
+  "invalid_attachment",
+  "attachments_not_declared",
+  "invalid_volume",
+  "judge_not_found",
+  "reserved_override_key",
+  "template_error",
+  "depth_exceeded",
+  "execution_start_failed",
+  "limiter_unavailable",
+] as const;
 /** Seconds to answer in beyond what a caller asks to wait. */
 const margin = 30;
 
@@ -121,6 +145,7 @@ export function executionRoutes({ executions, streams, runtime, sql }: Execution
       params: ExecutionId,
       query: StreamQuery,
       responses: { 200: eventStream(ExecutionEvent) },
+      refusals: ["execution_not_found"],
       handler: async (call) => {
         const { query, request, identity, tenant } = call;
         const { at, state } = await executions.find(tenant, call.params.id);
@@ -149,6 +174,7 @@ export function executionRoutes({ executions, streams, runtime, sql }: Execution
       body: namedStartBody,
       responses: { 200: Started },
       timeoutSeconds: maxWaitSeconds + margin,
+      refusals: startRefusals,
       handler: (call) => start(call, agentIdOf(call.body)),
     }),
     defineRoute({
@@ -162,6 +188,7 @@ export function executionRoutes({ executions, streams, runtime, sql }: Execution
       body: startBody,
       responses: { 200: Started },
       timeoutSeconds: maxWaitSeconds + margin,
+      refusals: startRefusals,
       handler: (call) => start(call, call.params.id),
     }),
     defineRoute({
@@ -182,6 +209,7 @@ export function executionRoutes({ executions, streams, runtime, sql }: Execution
       query: RecordQuery,
       responses: { 200: ExecutionRecord },
       timeoutSeconds: maxWaitSeconds + margin,
+      refusals: ["execution_not_found"],
       handler: async (call) => {
         const found = await executions.find(call.tenant, call.params.id);
         return executions.record(found, includesPrompts(call), call.query.wait_seconds ?? 0, call.signal);
@@ -195,6 +223,7 @@ export function executionRoutes({ executions, streams, runtime, sql }: Execution
       params: ExecutionId,
       query: RecordQuery,
       responses: { 200: IterationList },
+      refusals: ["execution_not_found"],
       handler: async (call) => {
         const found = await executions.find(call.tenant, call.params.id);
         const items = await executions.iterations(found, includesPrompts(call));
@@ -209,6 +238,7 @@ export function executionRoutes({ executions, streams, runtime, sql }: Execution
       params: IterationId,
       query: RecordQuery,
       responses: { 200: IterationRecord },
+      refusals: ["execution_not_found", "iteration_not_found"],
       handler: async (call) => {
         const found = await executions.find(call.tenant, call.params.id);
         const iterations = await executions.iterations(found, includesPrompts(call));
@@ -227,6 +257,7 @@ export function executionRoutes({ executions, streams, runtime, sql }: Execution
       params: ExecutionId,
       body: jsonBody(CancelBody, { optional: true }),
       responses: { 200: Cancelled },
+      refusals: ["execution_not_found", "execution_already_terminal"],
       handler: async (call) => {
         const found = await executions.find(call.tenant, call.params.id);
         return executions.cancel(found, call.body.reason ?? null);
@@ -243,6 +274,31 @@ export function executionRoutes({ executions, streams, runtime, sql }: Execution
       body: jsonBody(RetryBody, { optional: true, limit: maxInputBytes + 128 * 1024 }),
       responses: { 200: Retried },
       timeoutSeconds: maxWaitSeconds + margin,
+      refusals: [
+        "quota_exceeded",
+        "security_context_forbidden",
+        "agent_not_found",
+        "agent_version_not_found",
+        "execution_not_found",
+        "agent_paused",
+        "agent_archived",
+        "invalid_state",
+        "open_egress_forbidden",
+        "input_validation_failed",
+        "unknown_model_alias",
+        "unknown_tool",
+        "runtime_unavailable",
+        "unknown_security_context",
+        "invalid_attachment",
+        "attachments_not_declared",
+        "invalid_volume",
+        "judge_not_found",
+        "reserved_override_key",
+        "template_error",
+        "depth_exceeded",
+        "execution_start_failed",
+        "limiter_unavailable",
+      ],
       handler: retry,
     }),
     defineRoute({
@@ -252,6 +308,7 @@ export function executionRoutes({ executions, streams, runtime, sql }: Execution
       scope: "execution:remove",
       params: ExecutionId,
       responses: { 200: Deleted },
+      refusals: ["execution_not_found"],
       handler: async (call) => executions.erase(await executions.find(call.tenant, call.params.id), auditedBy(call)),
     }),
   ];

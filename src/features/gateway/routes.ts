@@ -60,6 +60,7 @@ export function gatewayRoute(options: GatewayOptions): Route {
     prove: (incoming) => identify(options.tokens, incoming, options.tokenRequired),
     body: jsonBody(Type.Unknown(), { limit: options.maxBodyBytes }),
     responses: { 200: GatewayMessage },
+    refusals: ["execution_not_running", "upstream_authentication", "upstream_invalid_input"],
     handler: async (call) => {
       if (typeOf(call.body) === "dispatch_output") return reply(200, await noteOutput(options, call, output));
       const { type, body } = await read(options, call);

@@ -25,6 +25,7 @@ export function volumeRoutes(sql: Sql, volumes: Volumes, audit: Audit): readonly
       ...write,
       body: jsonBody(CreateBody),
       responses: { 201: VolumeBody },
+      refusals: ["quota_exceeded", "volume_label_taken", "invalid_volume"],
       handler: (call) => idempotent(call, sql, async (id) => reply(201, await service.create(call, id, call.body))),
     }),
     defineRoute({
@@ -61,6 +62,7 @@ export function volumeRoutes(sql: Sql, volumes: Volumes, audit: Audit): readonly
       ...read,
       params: VolumeId,
       responses: { 200: VolumeBody },
+      refusals: ["volume_not_found"],
       handler: async (call) => service.bodyOf(await find(call)),
     }),
     defineRoute({
@@ -71,6 +73,7 @@ export function volumeRoutes(sql: Sql, volumes: Volumes, audit: Audit): readonly
       params: VolumeId,
       body: jsonBody(ChangeBody),
       responses: { 200: VolumeBody },
+      refusals: ["quota_exceeded", "volume_not_found", "volume_label_taken", "invalid_volume"],
       handler: async (call) => service.change(call, await find(call), call.body),
     }),
     defineRoute({
@@ -82,6 +85,7 @@ export function volumeRoutes(sql: Sql, volumes: Volumes, audit: Audit): readonly
       responses: {
         200: Type.Object({ status: Type.Literal("deleted"), id: Type.String(), success: Type.Literal(true) }),
       },
+      refusals: ["volume_not_found", "volume_attached"],
       handler: async (call) => {
         const row = await find(call);
         await service.remove(call, row);

@@ -43,6 +43,8 @@ export function refusalsOf(route: Route): readonly ProblemCode[] {
     ...params.map((property) => (property["x-code"] as ProblemCode | undefined) ?? "invalid_id"),
     ...(route.query === null && route.body?.kind !== "json" ? [] : (["validation_failed"] as const)),
     ...(route.body === null ? [] : (["malformed_body", "body_too_large", "unsupported_media_type"] as const)),
+    // Who sends a key may send it with another body.
+    ...("Idempotency-Key" in (route.headers?.properties ?? {}) ? (["idempotency_key_reused"] as const) : []),
     ...(route.sse ? (["too_many_streams"] as const) : []),
     // Of the stores, and of an actor that answers too late.
     "service_unavailable",

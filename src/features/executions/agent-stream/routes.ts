@@ -42,6 +42,7 @@ export function agentStreamRoutes({ feeds, isVisible, streams }: AgentStreamOpti
       params: AgentId,
       query: AgentStreamQuery,
       responses: { 200: eventStream(AgentStreamEvent) },
+      refusals: ["agent_not_found"],
       handler: async (call) => {
         const { query, request, identity, tenant } = call;
         const key = { tenant, agentId: call.params.id.toLowerCase() };

@@ -62,6 +62,7 @@ function readingRoutes(history: History): Route[] {
       scope: "stimulus:read",
       params: StimulusId,
       responses: { 200: StimulusDetail },
+      refusals: ["stimulus_not_found"],
       handler: async (call) => {
         const stimulus = await history.record(call.tenant, call.params.id);
         return { ...stimulus, stimulus };
@@ -92,6 +93,15 @@ function changingRoutes(history: History, replays: Replays, sql: Sql): Route[] {
       body: jsonBody(ReplayBody, { optional: true }),
       responses: { 200: ReplayRouted, 202: ReplayReceived },
       timeoutSeconds: replayTimeoutSeconds,
+      refusals: [
+        "stimulus_not_found",
+        "idempotent_duplicate",
+        "stimulus_in_progress",
+        "stimulus_already_routed",
+        "stimulus_discarded",
+        "workflow_error",
+        "stimulus_service_unavailable",
+      ],
       handler: (call) => {
         const request = readReplay(call.body);
         return idempotent(call, sql, async (stimulusId, fresh) => {
@@ -111,6 +121,7 @@ function changingRoutes(history: History, replays: Replays, sql: Sql): Route[] {
       params: StimulusId,
       body: jsonBody(DiscardBody, { optional: true }),
       responses: { 200: StimulusRecord },
+      refusals: ["stimulus_not_found", "not_a_dead_letter"],
       handler: (call) => history.discard(actorOf(call), call.params.id, readReason(call.body.reason)),
     }),
   ];

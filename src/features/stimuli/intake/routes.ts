@@ -36,6 +36,27 @@ export function intakeRoutes({ intake, deliver, sourceOf, underWay }: IntakeRout
     headers: WebhookHeaders,
     responses: { 200: Type.Union([Routed, Handshake]), 202: Received },
     timeoutSeconds,
+    refusals: [
+      "malformed_signature",
+      "body_read_error",
+      "missing_signature",
+      "secret_not_found",
+      "invalid_signature",
+      "route_disabled",
+      "webhook_endpoint_not_found",
+      "idempotent_duplicate",
+      "ambiguous_webhook_route",
+      "unknown_workflow",
+      "no_router_configured",
+      "classification_failed",
+      "classification_parse_error",
+      "router_agent_failed",
+      "rate_limited",
+      "workflow_error",
+      "decryption_failed",
+      "stimulus_service_unavailable",
+      "backlog_full",
+    ],
   } as const;
   const deliverTo = async (call: OpenCall<unknown, unknown, unknown>, path: Parameters<Deliver>[1]) => {
     const delivered = await underWay(() => deliver(call, path), call.stopping);
@@ -52,6 +73,17 @@ export function intakeRoutes({ intake, deliver, sourceOf, underWay }: IntakeRout
       body: jsonBody(StimulusBody, { limit: maxBodyBytes }),
       responses: { 200: Routed, 202: Received },
       timeoutSeconds,
+      refusals: [
+        "idempotent_duplicate",
+        "unknown_workflow",
+        "no_router_configured",
+        "classification_failed",
+        "classification_parse_error",
+        "router_agent_failed",
+        "workflow_error",
+        "stimulus_service_unavailable",
+        "backlog_full",
+      ],
       handler: async ({ body, identity, tenant, stopping, request: { headers } }) => {
         const arrival = await arrivalOf(body, headers, { tenant, identity }, sourceOf);
         return answered(await underWay(() => intake(arrival), stopping), headers);

@@ -37,6 +37,7 @@ export function sourceRoutes({ sources, routers }: { sources: SourceService; rou
       params: SourceId,
       body: jsonBody(SourceChange),
       responses: { 200: ChangedSource },
+      refusals: ["route_not_found", "immutable_field", "unknown_workflow", "reserved_source"],
       handler: (call) => sources[method === "PATCH" ? "patch" : "replace"](changerOf(call), call.params.id, call.body),
     });
   return [
@@ -57,6 +58,7 @@ export function sourceRoutes({ sources, routers }: { sources: SourceService; rou
       scope: "stimulus:manage",
       body: jsonBody(NewSource),
       responses: { 201: ChangedSource },
+      refusals: ["route_exists", "reserved_source", "unknown_workflow", "quota_exceeded"],
       handler: async (call) => {
         const record = await sources.create(changerOf(call), call.body);
         return reply(201, record, { Location: `${base}/${record.id}` });
@@ -69,6 +71,7 @@ export function sourceRoutes({ sources, routers }: { sources: SourceService; rou
       scope: "stimulus:read",
       params: SourceId,
       responses: { 200: SourceRecord },
+      refusals: ["route_not_found"],
       handler: (call) => sources.detail(call.tenant, call.params.id),
     }),
     change("PATCH"),
@@ -80,6 +83,7 @@ export function sourceRoutes({ sources, routers }: { sources: SourceService; rou
       scope: "stimulus:manage",
       params: SourceId,
       responses: { 200: SourceDeleted },
+      refusals: ["route_not_found"],
       handler: (call) => sources.remove(changerOf(call), call.params.id),
     }),
     defineRoute({
@@ -90,6 +94,7 @@ export function sourceRoutes({ sources, routers }: { sources: SourceService; rou
       params: SourceId,
       body: jsonBody(Rotation, { optional: true }),
       responses: { 200: Rotated },
+      refusals: ["route_not_found"],
       handler: (call) => sources.rotate(changerOf(call), call.params.id, call.body),
     }),
   ];
@@ -112,6 +117,7 @@ function routerRoutes(routers: Routers): readonly Route[] {
       scope: "stimulus:manage",
       body: jsonBody(RouterRequest),
       responses: { 200: RouterRecord },
+      refusals: ["agent_not_found", "unknown_workflow"],
       handler: (call) => routers.put(changerOf(call), call.body),
     }),
     defineRoute({

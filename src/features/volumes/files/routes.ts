@@ -45,6 +45,7 @@ export function fileRoutes(
       params: VolumeId,
       query: FilesQuery,
       responses: { 200: Type.Composite([listSchema("entries", FileEntry), Type.Object({ path: Type.String() })]) },
+      refusals: ["path_not_found", "volume_not_found", "invalid_path"],
       handler: async (call) => {
         const path = readPath(call.query.path);
         const page = pageOf(call.query, 2);
@@ -72,6 +73,7 @@ export function fileRoutes(
       query: PathQuery,
       responses: { 200: Type.Object({ status: Type.Literal("deleted"), path: Type.String() }) },
       timeoutSeconds: longTimeoutSeconds,
+      refusals: ["path_not_found", "volume_not_found", "invalid_path"],
       handler: async (call) => {
         const path = readPath(call.query.path);
         await changes.remove(await find(call), path, call.signal);
@@ -87,6 +89,7 @@ export function fileRoutes(
       query: PathQuery,
       responses: fileContent,
       timeoutSeconds: longTimeoutSeconds,
+      refusals: ["path_not_found", "volume_not_found", "range_not_satisfiable", "invalid_path", "is_a_directory"],
       handler: async (call) => {
         const path = readPath(call.query.path);
         const row = await find(call);
@@ -104,6 +107,7 @@ export function fileRoutes(
       query: StatQuery,
       responses: { 200: Type.Composite([FileEntry, Type.Object({ size: Type.Integer() })]) },
       timeoutSeconds: longTimeoutSeconds,
+      refusals: ["path_not_found", "volume_not_found", "invalid_path"],
       handler: async (call) => {
         const path = readPath(call.query.path);
         const row = await find(call);
@@ -120,6 +124,15 @@ export function fileRoutes(
       params: VolumeId,
       query: UploadQuery,
       responses: { 200: Uploaded },
+      refusals: [
+        "quota_exceeded",
+        "path_not_found",
+        "volume_not_found",
+        "file_too_large",
+        "invalid_path",
+        "is_a_directory",
+        "missing_file",
+      ],
       handler: async (call) =>
         upload(service, digests, room, call, await find(call), call.request, call.query.path ?? null),
     }),
@@ -134,6 +147,14 @@ export function fileRoutes(
       responses: {
         200: Type.Object({ path: Type.String(), created_at: Type.String(), status: Type.Literal("created") }),
       },
+      refusals: [
+        "quota_exceeded",
+        "path_not_found",
+        "volume_not_found",
+        "destination_exists",
+        "invalid_path",
+        "is_a_directory",
+      ],
       handler: async (call) => {
         const path = readPath(required("path", call.body.path ?? call.query.path));
         return idempotent(call, sql, async () => {
@@ -150,6 +171,14 @@ export function fileRoutes(
       params: VolumeId,
       body: jsonBody(MoveBody),
       responses: { 200: movedSchema },
+      refusals: [
+        "quota_exceeded",
+        "path_not_found",
+        "volume_not_found",
+        "destination_exists",
+        "invalid_path",
+        "is_a_directory",
+      ],
       handler: async (call) => {
         const { body } = call;
         const from = readPath(required("from", body.from ?? body.source));

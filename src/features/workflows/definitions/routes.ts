@@ -50,6 +50,7 @@ export function workflowRoutes(workflows: Workflows): readonly Route[] {
       query: RegisterQuery,
       body: manifestBody,
       responses: { 200: Registered },
+      refusals: ["invalid_manifest", "global_scope_forbidden", "workflow_version_exists", "quota_exceeded"],
       handler: (call) => {
         const { force = null, scope = null } = call.query;
         return workflows.register(callerOf(call), call.body.text(), { force, scope });
@@ -64,6 +65,7 @@ export function workflowRoutes(workflows: Workflows): readonly Route[] {
       params: Ref,
       body: jsonBody(ScopeRequest),
       responses: { 200: ScopeChanged },
+      refusals: ["workflow_not_found", "global_scope_forbidden", "workflow_name_taken"],
       handler: (call) =>
         workflows.setScope(callerOf(call), { ref: call.params.ref, version: null }, requestedScope(call.body)),
     });
@@ -97,6 +99,7 @@ export function workflowRoutes(workflows: Workflows): readonly Route[] {
       params: Ref,
       query: VersionQuery,
       responses: { 200: Type.Union([WorkflowDetail, media(...manifestTextTypes)]) },
+      refusals: ["workflow_not_found"],
       handler: async (call) => {
         const detail = await workflows.detail(call.tenant, referenceOf(call));
         const text = preferredText(call.request.headers.get("accept"));
@@ -111,6 +114,7 @@ export function workflowRoutes(workflows: Workflows): readonly Route[] {
       params: Ref,
       query: VersionQuery,
       responses: { 200: media("text/yaml") },
+      refusals: ["workflow_not_found"],
       handler: async (call) => {
         const { manifest_yaml } = await workflows.detail(call.tenant, referenceOf(call));
         return manifestText(manifest_yaml, "text/yaml");
@@ -124,6 +128,7 @@ export function workflowRoutes(workflows: Workflows): readonly Route[] {
       params: Ref,
       query: Type.Object(pagingQuery),
       responses: { 200: listSchema("versions", VersionElement) },
+      refusals: ["workflow_not_found"],
       handler: (call) => workflows.versions(call.tenant, call.params.ref, pageOf(call.query, 1)),
     }),
     defineRoute({
@@ -134,6 +139,7 @@ export function workflowRoutes(workflows: Workflows): readonly Route[] {
       params: Ref,
       query: DeleteQuery,
       responses: { 200: Deleted },
+      refusals: ["global_scope_forbidden", "workflow_not_found", "workflow_in_use"],
       handler: (call) => workflows.remove(callerOf(call), referenceOf(call), call.query.force ?? false),
     }),
     setScope("POST"),

@@ -29,6 +29,7 @@ export function runLogRoutes({ runs, streams, runtime }: RunLogRoutesOptions): r
       params: RunId,
       query: LogStreamQuery,
       responses: { 200: eventStream(WireEvent) },
+      refusals: ["workflow_execution_not_found"],
       handler: async (call) => {
         const { query, request, tenant, params } = call;
         const { at, state } = await runs.find(tenant, params.id);
@@ -51,6 +52,7 @@ export function runLogRoutes({ runs, streams, runtime }: RunLogRoutesOptions): r
       params: RunId,
       query: LogQuery,
       responses: { 200: LogPage },
+      refusals: ["workflow_execution_not_found"],
       handler: async ({ tenant, params, query }) =>
         runs.logs(await runs.find(tenant, params.id), query.limit, query.offset),
     }),

@@ -57,6 +57,23 @@ function retryReply({ started, headers }: Begun, earlierId: string) {
   return reply(200, { ...started, retry_of: earlierId }, { ...headers, Location: `${prefix}/${started.execution_id}` });
 }
 
+/** Of a start, whichever path names the workflow. */
+const startRefusals = [
+  "quota_exceeded",
+  "security_context_forbidden",
+  "workflow_not_found",
+  "unknown_security_context",
+  "invalid_attachment",
+  "invalid_volume",
+  "depth_exceeded",
+  "too_many_descendants",
+  "invalid_input",
+  "invalid_blackboard",
+  "reserved_blackboard_key",
+  "workflow_start_failed",
+  "limiter_unavailable",
+] as const;
+
 function startRoutes({ runs, sql }: RunRoutesOptions): Route[] {
   type StartCall = Call<unknown, StartQuery, StartBody>;
   const start = (call: StartCall, ref: string) => {
@@ -76,6 +93,7 @@ function startRoutes({ runs, sql }: RunRoutesOptions): Route[] {
       headers: StartHeaders,
       body: jsonBody(StartBody, { limit: startLimit, optional: true }),
       responses: { 200: Started },
+      refusals: startRefusals,
       handler: (call) => start(call, call.params.ref),
     });
   return [
@@ -90,6 +108,7 @@ function startRoutes({ runs, sql }: RunRoutesOptions): Route[] {
       headers: StartHeaders,
       body: jsonBody(NamedStartBody, { limit: startLimit }),
       responses: { 200: Started },
+      refusals: startRefusals,
       handler: (call) => start(call, namedWorkflow(call.body)),
     }),
     defineRoute({
@@ -101,6 +120,14 @@ function startRoutes({ runs, sql }: RunRoutesOptions): Route[] {
       headers: StartHeaders,
       body: jsonBody(RetryBody, { optional: true }),
       responses: { 200: Retried },
+      refusals: [
+        "quota_exceeded",
+        "workflow_execution_not_found",
+        "invalid_state",
+        "nothing_to_retry",
+        "unknown_state",
+        "workflow_start_failed",
+      ],
       handler: (call) => {
         const { tenant, identity, body, params } = call;
         const fromState = body.from_state ?? null;
@@ -131,6 +158,7 @@ function readingRoutes({ runs }: RunRoutesOptions): Route[] {
       scope: "workflow:read",
       params: RunId,
       responses: { 200: RunRecord },
+      refusals: ["workflow_execution_not_found"],
       handler: (call) => runs.record(call.tenant, call.params.id),
     }),
     defineRoute({
@@ -140,6 +168,7 @@ function readingRoutes({ runs }: RunRoutesOptions): Route[] {
       scope: "workflow:read",
       params: RunId,
       responses: { 200: RunGraph },
+      refusals: ["workflow_execution_not_found"],
       handler: (call) => runs.graph(call.tenant, call.params.id),
     }),
   ];
@@ -164,6 +193,7 @@ function changingRoutes({ runs, approvals, sql }: RunRoutesOptions): Route[] {
       scope: "workflow:cancel",
       params: RunId,
       responses: { 200: RunRecord },
+      refusals: ["workflow_execution_not_found", "execution_already_terminal", "invalid_state"],
       handler: async (call) => runs[action](await runs.find(call.tenant, call.params.id)),
     });
   return [
@@ -174,6 +204,7 @@ function changingRoutes({ runs, approvals, sql }: RunRoutesOptions): Route[] {
       scope: "workflow:cancel",
       params: RunId,
       responses: { 200: Removed },
+      refusals: ["workflow_execution_not_found"],
       handler: async (call) => runs.erase(await runs.find(call.tenant, call.params.id), auditedBy(call)),
     }),
     defineRoute({
@@ -184,6 +215,13 @@ function changingRoutes({ runs, approvals, sql }: RunRoutesOptions): Route[] {
       params: RunId,
       body: jsonBody(SignalBody, { optional: true }),
       responses: { 202: SignalSent },
+      refusals: [
+        "approver_not_allowed",
+        "workflow_execution_not_found",
+        "execution_already_terminal",
+        "approval_already_decided",
+        "no_open_approval",
+      ],
       handler: (call) => {
         const signal = readSignal(call.body);
         const { tenant, identity, params } = call;
@@ -208,6 +246,7 @@ function changingRoutes({ runs, approvals, sql }: RunRoutesOptions): Route[] {
       params: RunId,
       body: jsonBody(CancelBody, { optional: true }),
       responses: { 202: CancelRequested },
+      refusals: ["workflow_execution_not_found", "execution_already_terminal"],
       handler: async (call) => {
         const reason = readReason(call.body.reason);
         return reply(202, await runs.cancel(await runs.find(call.tenant, call.params.id), reason));
