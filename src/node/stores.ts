@@ -25,8 +25,10 @@ export async function openStores(config: Config, disposer: Disposer, progress: (
     config.mode === "development" ? readableLines((text) => process.stdout.write(text)) : undefined,
   );
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
-  // Also one that was there: the agents' user has no way in.
-  await chmod(dataDir, 0o700);
+  // Also one that was there: the agents' user has no way in. A volume of a cluster may belong to another user.
+  await chmod(dataDir, 0o700).catch((error: unknown) => {
+    logger.warn({ reason: `SVC_DATA_DIR stays open to other users of the host: ${String(error)}` }, "storage");
+  });
   const stores = await joinStores({
     dataDir,
     want: { postgres: config.databaseUrl === null, redis: config.redisUrl === null },

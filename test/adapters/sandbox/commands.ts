@@ -197,7 +197,7 @@ export function commandConformance(name: string, make: () => Promise<SandboxFixt
 
     test("terminate reaches the whole process group", async () => {
       const spec = script(
-        "sh -c 'trap \"echo inner; exit 0\" TERM; echo up; while :; do sleep 0.05; done' & trap 'wait; echo outer; exit 3' TERM; wait",
+        "trap 'wait; echo outer; exit 3' TERM; sh -c 'trap \"echo inner; exit 0\" TERM; echo up; while :; do sleep 0.05; done' & wait",
       );
       await sandbox.launch(spec, () => {});
       expect(await untilOutput(sandbox, spec.instanceId)).toContain("up");
