@@ -43,8 +43,8 @@ export function checkDepth(value: Json, depth: number): void {
   for (const child of childrenOf(value)) checkDepth(child ?? null, depth + 1);
 }
 
-/** The library takes microseconds for each value. */
-const maxRendered = 10_000;
+/** The library takes tens of microseconds for each value. */
+const maxRendered = 1_000;
 
 /** The document as YAML text that reads back as the same document; a huge one as JSON, which is YAML too. */
 export function renderYaml(document: Json): string {

@@ -61,3 +61,15 @@ function after(source: string, end: RegExp, from: number): number {
   end.lastIndex = from;
   return end.test(source) ? end.lastIndex : source.length;
 }
+
+/** Characters of a template's tags: from each opening of braces to the next closing; one that never closes goes to the end. */
+export function tagCharacters(source: string): number {
+  let sum = 0;
+  for (let from = source.indexOf("{{"); from >= 0; ) {
+    const close = source.indexOf("}}", from);
+    const end = close < 0 ? source.length : close + 2;
+    sum += end - from;
+    from = source.indexOf("{{", end);
+  }
+  return sum;
+}

@@ -2,6 +2,7 @@
 import type { Json } from "../../kernel/json.ts";
 import { type Fields, textFault } from "../../manifest/fields.ts";
 import { maxTemplateCharacters, templateFault } from "../../manifest/members.ts";
+import { tagCharacters } from "../../template/nesting.ts";
 import type { Command } from "../definition.ts";
 
 /** Between braces, in all of a manifest; parsing takes about 2 µs for each, and more for each text. */
@@ -63,16 +64,4 @@ export class Templates {
     this.leftOfVariants = Math.max(0, allotted - text.length * Math.min(mostVariants, 2 ** blocks));
     return allotted;
   }
-}
-
-/** From each opening of braces to the next closing; one that never closes goes to the end. */
-function tagCharacters(source: string): number {
-  let sum = 0;
-  for (let from = source.indexOf("{{"); from >= 0; ) {
-    const close = source.indexOf("}}", from);
-    const end = close < 0 ? source.length : close + 2;
-    sum += end - from;
-    from = source.indexOf("{{", end);
-  }
-  return sum;
 }

@@ -64,6 +64,9 @@ const runnableName = ({ tenant, agentId }: Runnable): string => `${tenant} ${age
 /** How an agent is named in a request. */
 export type AgentKey = { readonly id: string } | { readonly name: string };
 
+/** Of the manifests of one page of versions: all of them are in memory at once, and sent in one piece. */
+const maxPageBytes = 4 * 1024 * 1024;
+
 export function agentRecords(sql: Sql) {
   const visible = (tenant: string): Fragment =>
     sql`a.deleted_at is null and (a.tenant = ${tenant} or a.scope = 'global')`;
@@ -155,7 +158,7 @@ export function agentRecords(sql: Sql) {
         limit ${page.limit + 1} offset ${page.offset}`;
     },
 
-    /** Newest first. */
+    /** Newest first; a page ends early, behind its first element, where its manifests come to more than 4 MiB. */
     versions(tenant: string, agentId: string, everyRevision: boolean, page: Page) {
       const latest = everyRevision
         ? sql``
@@ -163,12 +166,19 @@ export function agentRecords(sql: Sql) {
             select 1 from agent_versions w
             where w.agent_id = v.agent_id and w.version = v.version and w.revision > v.revision)`;
       return sql<VersionRow[]>`
+        with page as (
+          select v.version_id, v.deployed_at, octet_length(v.manifest_yaml) as bytes
+          from agents a join agent_versions v using (agent_id)
+          where ${visible(tenant)} and a.agent_id = ${agentId} ${latest}
+          order by v.deployed_at desc, v.version_id desc
+          limit ${page.limit} offset ${page.offset}),
+        bounded as (
+          select version_id, sum(bytes) over (order by deployed_at desc, version_id desc) - bytes as before from page)
         select v.version_id, v.agent_id, a.tenant, a.name, v.version, v.revision, v.version_id = a.current_version_id as current,
           v.deployed_at, v.deployed_by, v.document, v.manifest_yaml
-        from agents a join agent_versions v using (agent_id)
-        where ${visible(tenant)} and a.agent_id = ${agentId} ${latest}
-        order by v.deployed_at desc, v.version_id desc
-        limit ${page.limit} offset ${page.offset}`;
+        from bounded join agent_versions v using (version_id) join agents a using (agent_id)
+        where bounded.before < ${maxPageBytes}
+        order by v.deployed_at desc, v.version_id desc`;
     },
 
     async erase(tenant: string, agentId: string): Promise<void> {

@@ -6,6 +6,11 @@ export class BudgetExceeded extends Error {
   override readonly name = "BudgetExceeded";
 }
 
+/** It ended by itself, or was ended by the system. */
+export class ChildEnded extends Error {
+  override readonly name = "ChildEnded";
+}
+
 /** How long a child may take to load before its budget begins, in milliseconds. */
 const loadAllowance = 10_000;
 const newline = 0x0a;
@@ -14,6 +19,7 @@ export class Child {
   private readonly child: Bun.Subprocess<"pipe", "pipe", "ignore">;
   private readonly reader: ReadableStreamDefaultReader<Uint8Array>;
   private loaded = false;
+  private ended = false;
   jobs = 0;
 
   constructor(readonly program: string) {
@@ -29,13 +35,13 @@ export class Child {
   }
 
   get isAlive(): boolean {
-    return this.child.exitCode === null && !this.child.killed;
+    return !this.ended && this.child.exitCode === null;
   }
 
   /**
    * Does one job. A child that did not answer is dead afterwards.
    * @param budgetMs counted from the moment the program is loaded
-   * @throws BudgetExceeded, the signal's reason, Error when the child failed
+   * @throws BudgetExceeded, the signal's reason, ChildEnded
    */
   async run(input: string, budgetMs: number, signal: AbortSignal | undefined): Promise<unknown> {
     let isSpent = false;
@@ -60,7 +66,7 @@ export class Child {
       signal?.throwIfAborted();
       if (answer !== null) return JSON.parse(answer);
       if (isSpent) throw new BudgetExceeded(`The work took longer than ${budgetMs} ms`);
-      throw new Error(`${this.program} ended without an answer`);
+      throw new ChildEnded(`${this.program} ended without an answer`);
     } finally {
       clearTimeout(timer);
       signal?.removeEventListener("abort", kill);
@@ -69,6 +75,7 @@ export class Child {
   }
 
   kill(): void {
+    this.ended = true;
     this.child.kill("SIGKILL");
   }
 

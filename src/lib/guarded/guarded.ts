@@ -7,7 +7,7 @@
  * 100 ms of a core, most of it for loading its program, so processes that compute are kept for the next job.
  */
 import { availableParallelism } from "node:os";
-import { Child } from "./child.ts";
+import { Child, ChildEnded } from "./child.ts";
 import { Slots } from "./slots.ts";
 
 /** Computations keep no files open and share their processes; walks over files get a process each. */
@@ -50,13 +50,28 @@ export async function runGuarded(
   { kind, tenant, budgetMs, signal, durable = false }: GuardedOptions,
 ): Promise<unknown> {
   const release = await slotsOf[kind].take({ tenant, signal, durable });
-  const child = takeIdle(program) ?? new Child(program);
   try {
-    return await child.run(JSON.stringify(input), budgetMs, signal);
+    const text = JSON.stringify(input);
+    const kept = kind === "computation" ? takeIdle(program) : null;
+    if (kept === null) return await runIn(new Child(program), text);
+    try {
+      return await runIn(kept, text);
+    } catch (error) {
+      // It was ended by the system while it was idle, or its memory was used up by what it did before.
+      if (error instanceof ChildEnded) return await runIn(new Child(program), text);
+      throw error;
+    }
   } finally {
-    if (kind === "computation" && child.isAlive && child.jobs < mostJobs) keep(child);
-    else child.kill();
     release();
+  }
+
+  async function runIn(child: Child, text: string): Promise<unknown> {
+    try {
+      return await child.run(text, budgetMs, signal);
+    } finally {
+      if (kind === "computation" && child.isAlive && child.jobs < mostJobs) keep(child);
+      else child.kill();
+    }
   }
 }
 

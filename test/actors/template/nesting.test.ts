@@ -40,13 +40,18 @@ test.each([
 test.each([
   ["one after another", "{{#if a}}x{{/if}}".repeat(500)],
   ["inverse ones", "{{^if a}}x{{/if}}".repeat(500)],
-  ["with else", "{{#if a}}x{{else}}y{{/if}}".repeat(500)],
-  ["with chains", "{{#if a}}x{{else if b}}y{{else}}z{{/if}}".repeat(300)],
-  ["subexpressions", "{{default (default a 1) 2}}".repeat(500)],
+  ["with else", "{{#if a}}x{{else}}y{{/if}}".repeat(300)],
+  ["with chains", "{{#if a}}x{{else if b}}y{{else}}z{{/if}}".repeat(200)],
+  ["subexpressions", "{{default (default a 1) 2}}".repeat(300)],
   ["smileys in the text", "{{a}} :( ".repeat(500)],
   ["blocks in a comment", `{{!-- ${blocks(100)} --}}`],
   ["tags in strings", '{{default a "{{#if a}} (("}}'.repeat(100)],
 ])("%s are not deep", (_what, source) => {
   expect(nestsDeeper(source, 64)).toBe(false);
   expect(() => compile(source)).not.toThrow();
+});
+
+test("a template may have 8 KiB between its braces, and any text around them", () => {
+  expect(() => compile(`${"x ".repeat(40_000)}${"{{a}}".repeat(1600)}`)).not.toThrow();
+  expect(() => compile("{{a}}".repeat(1700))).toThrow("The template has more than 8 KiB between its braces");
 });

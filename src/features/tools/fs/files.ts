@@ -87,17 +87,36 @@ export function deleteOne(view: View, { path }: { readonly path: string }) {
   });
 }
 
-export function edit(view: View, given: FsArguments<"fs.edit">) {
+/** Characters of a file that are looked through for all edits of a call on the main thread. */
+const maxCharactersHere = 2 * 1024 * 1024;
+
+/** The edits take too long for the main thread; nothing has been done. */
+export class TooMuchHere extends Error {
+  override readonly name = "TooMuchHere";
+}
+
+/**
+ * @param most characters that may be looked through here
+ * @throws TooMuchHere when there are more
+ */
+export function edit(view: View, given: FsArguments<"fs.edit">, most = maxCharactersHere) {
   return rewrite(view, given.path, (text, shown) => {
+    if (text.length > most) throw new TooMuchHere();
     const [next, replacements] = replaceText(text, given, given.replace_all, shown);
     return [next, { path: shown, replacements }];
   });
 }
 
-export function multiEdit(view: View, given: FsArguments<"fs.multi_edit">) {
+/** As `edit`. */
+export function multiEdit(view: View, given: FsArguments<"fs.multi_edit">, most = maxCharactersHere) {
   return rewrite(view, given.path, (text, shown) => {
     let next = text;
-    for (const step of given.edits) [next] = replaceText(next, step, false, shown);
+    let looked = 0;
+    for (const step of given.edits) {
+      looked += next.length;
+      if (looked > most) throw new TooMuchHere();
+      [next] = replaceText(next, step, false, shown);
+    }
     return [next, { path: shown, edits_applied: given.edits.length }];
   });
 }

@@ -4,7 +4,7 @@ import { toolSchema } from "../../../../actors/kernel/schema.ts";
 import { BudgetExceeded } from "../../../lib/guarded/child.ts";
 import { runGuarded } from "../../../lib/guarded/guarded.ts";
 import { outcomeOf, ToolFailure, type ToolOutcome, type ToolProvider, type ToolRequest } from "../port.ts";
-import { createDirectory, deleteOne, edit, multiEdit, read, write } from "./files.ts";
+import { createDirectory, deleteOne, edit, multiEdit, read, TooMuchHere, write } from "./files.ts";
 import type { ScanJob } from "./scan-program.ts";
 import { checkArguments, type FsTool, fsArguments, fsDescriptions } from "./schema.ts";
 import { View } from "./view.ts";
@@ -61,10 +61,20 @@ async function run(view: ViewSpec, request: ToolRequest): Promise<ToolOutcome> {
       return within(view, (opened) => write(opened, checkArguments("fs.write", given)));
     case "fs.create_dir":
       return within(view, (opened) => createDirectory(opened, checkArguments("fs.create_dir", given)));
-    case "fs.edit":
-      return within(view, (opened) => edit(opened, checkArguments("fs.edit", given)));
-    case "fs.multi_edit":
-      return within(view, (opened) => multiEdit(opened, checkArguments("fs.multi_edit", given)));
+    case "fs.edit": {
+      const checked = checkArguments("fs.edit", given);
+      return (
+        withinReason(view, (opened) => edit(opened, checked)) ??
+        scan({ view, call: { tool: "fs.edit", given: checked } }, walkBudgetMs, request)
+      );
+    }
+    case "fs.multi_edit": {
+      const checked = checkArguments("fs.multi_edit", given);
+      return (
+        withinReason(view, (opened) => multiEdit(opened, checked)) ??
+        scan({ view, call: { tool: "fs.multi_edit", given: checked } }, walkBudgetMs, request)
+      );
+    }
     default:
       throw new ToolFailure("not_found", `There is no tool ${String(name)}`);
   }
@@ -76,6 +86,16 @@ function within(
 ): ToolOutcome {
   using view = new View(spec);
   return { status: "succeeded", result: act(view) };
+}
+
+/** @returns null when it is too much for the main thread, and nothing has been done */
+function withinReason(...[spec, act]: Parameters<typeof within>): ToolOutcome | null {
+  try {
+    return within(spec, act);
+  } catch (error) {
+    if (error instanceof TooMuchHere) return null;
+    throw error;
+  }
 }
 
 async function scan(job: ScanJob, budgetMs: number, { tenant, signal }: ToolRequest): Promise<ToolOutcome> {

@@ -1,6 +1,7 @@
 /** The process that walks trees for the `fs.*` tools; see `src/lib/guarded/guarded.ts` for why it is one of its own. */
 import { serveGuarded } from "../../../lib/guarded/serve.ts";
 import { outcomeOf, type ToolOutcome } from "../port.ts";
+import { edit, multiEdit } from "./files.ts";
 import type { FsArguments } from "./schema.ts";
 import { deleteTree, glob, grep, list } from "./tree.ts";
 import { View } from "./view.ts";
@@ -12,7 +13,9 @@ export interface ScanJob {
     | { readonly tool: "fs.list"; readonly given: FsArguments<"fs.list"> }
     | { readonly tool: "fs.glob"; readonly given: FsArguments<"fs.glob"> }
     | { readonly tool: "fs.grep"; readonly given: FsArguments<"fs.grep"> }
-    | { readonly tool: "fs.delete"; readonly given: FsArguments<"fs.delete"> };
+    | { readonly tool: "fs.delete"; readonly given: FsArguments<"fs.delete"> }
+    | { readonly tool: "fs.edit"; readonly given: FsArguments<"fs.edit"> }
+    | { readonly tool: "fs.multi_edit"; readonly given: FsArguments<"fs.multi_edit"> };
 }
 
 function scan({ view: spec, call }: ScanJob): ToolOutcome {
@@ -27,6 +30,10 @@ function scan({ view: spec, call }: ScanJob): ToolOutcome {
         return { status: "succeeded", result: grep(view, call.given) };
       case "fs.delete":
         return { status: "succeeded", result: deleteTree(view, call.given) };
+      case "fs.edit":
+        return { status: "succeeded", result: edit(view, call.given, Number.POSITIVE_INFINITY) };
+      case "fs.multi_edit":
+        return { status: "succeeded", result: multiEdit(view, call.given, Number.POSITIVE_INFINITY) };
     }
   } catch (error) {
     return outcomeOf(error);
