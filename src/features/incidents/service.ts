@@ -5,6 +5,7 @@
 import { createHash } from "node:crypto";
 import type { Json } from "../../../actors/kernel/json.ts";
 import { iso } from "../../../actors/kernel/time.ts";
+import { madeStorable } from "../../../actors/manifest/storable.ts";
 import { repeatedly } from "../../lib/timers.ts";
 import type { Sql } from "../../store/postgres.ts";
 
@@ -140,7 +141,7 @@ export function createIncidents({ sql, now, newId, retentionDays, warn }: Incide
     }));
     await sql`
       insert into security_incidents
-      select * from jsonb_to_recordset(${JSON.stringify(rows)}::text::jsonb) as row(
+      select * from jsonb_to_recordset(${JSON.stringify(rows, storable)}::text::jsonb) as row(
         id uuid, tenant text, category text, severity text, agent_id text, execution_id text, session_id text,
         tool_name text, violation_type text, details jsonb, count bigint, created_at timestamptz,
         last_seen_at timestamptz)
@@ -173,6 +174,9 @@ export function createIncidents({ sql, now, newId, retentionDays, warn }: Incide
     },
   };
 }
+
+/** Names and attempts are a model's or a host's words; one that the store refuses would keep all others unwritten. */
+const storable = (_: string, value: unknown): unknown => (typeof value === "string" ? madeStorable(value) : value);
 
 const subjectOf = ({ tenant, executionId, sessionId }: Incident): string => [tenant, executionId, sessionId].join("|");
 

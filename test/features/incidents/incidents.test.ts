@@ -51,6 +51,14 @@ interface Listed {
 const list = async (query: Parameters<typeof listIncidents>[2] = {}, tenant = "acme"): Promise<Listed> =>
   (await listIncidents(stores.sql, tenant, query, pageOf(query, 2))) as unknown as Listed;
 
+test("text that no store takes keeps no other incident from being written", async () => {
+  incidents.report(blocked({ toolName: "a\0b\ud800", details: { attempted: "/x\0" } }));
+  incidents.report(blocked({ tenant: "other" }));
+  await incidents.flush();
+  expect((await list({}, "other")).items).toHaveLength(1);
+  expect((await list()).items).toMatchObject([{ details: { attempted: "/x" } }]);
+});
+
 test("equal incidents of a run within a minute are one record with a count", async () => {
   incidents.report(blocked());
   incidents.report(blocked());
