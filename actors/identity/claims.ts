@@ -36,8 +36,16 @@ export interface ClaimRules {
   sha256Hex(text: string): string;
 }
 
-/** @throws Problem 401 `invalid_role`, `invalid_tier`, `invalid_tenant_slug`, `identity_not_recognized` */
-export function identityFromClaims(subject: string, claims: Claims, rules: ClaimRules): Identity {
+/**
+ * @param recorded of a tenant user, where the tenant's own records say what they are; null: as the token says
+ * @throws Problem 401 `invalid_role`, `invalid_tier`, `invalid_tenant_slug`, `identity_not_recognized`
+ */
+export function identityFromClaims(
+  subject: string,
+  claims: Claims,
+  rules: ClaimRules,
+  recorded: Membership | null = null,
+): Identity {
   const tier = tierClaim(firstClaim(claims, rules.claims.tier));
   const tenant = tenantClaim(firstClaim(claims, rules.claims.tenant));
   const role = roleClaim(firstClaim(claims, rules.claims.role));
@@ -51,7 +59,7 @@ export function identityFromClaims(subject: string, claims: Claims, rules: Claim
   const facts = {
     kind,
     role: rules.kind === "system" ? role.platform : null,
-    membership: kind === "tenant_user" ? (role.membership ?? rules.defaultMembership) : null,
+    membership: kind === "tenant_user" ? (recorded ?? role.membership ?? rules.defaultMembership) : null,
   };
   return {
     ...facts,
@@ -64,6 +72,10 @@ export function identityFromClaims(subject: string, claims: Claims, rules: Claim
     scopes: effectiveScopes(facts, scopeWords(claims), rules.scopeMode),
   };
 }
+
+/** What the token claims its bearer to be in the tenant; null: nothing. @throws Problem 401 `invalid_role` */
+export const claimedMembership = (claims: Claims, rules: ClaimRules): Membership | null =>
+  roleClaim(firstClaim(claims, rules.claims.role)).membership;
 
 function kindOf(realm: ClaimRules["kind"], machine: boolean): IdentityKind {
   if (realm === "consumer") return "consumer";

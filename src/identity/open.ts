@@ -7,6 +7,7 @@ import {
   type DevelopmentIssuer,
   readDevelopmentClients,
 } from "./development-issuer.ts";
+import { createMembers } from "./members.ts";
 import { createRealms } from "./realms.ts";
 import { type AuthSettings, readAuthSettings, type SettingsReading, type TokenAlgorithm } from "./settings.ts";
 import { createTenants, type Tenants } from "./tenants.ts";
@@ -104,7 +105,8 @@ export function createIdentification({
     tenantExists: async (slug) => (await tenants.status(slug)) !== null,
     now,
   });
-  const tokens = createTokenVerifier({ realms, leewaySeconds: settings.leeway_seconds, now });
+  const members = createMembers({ sql, defaultRole: settings.tenant_default_role, now });
+  const tokens = createTokenVerifier({ realms, leewaySeconds: settings.leeway_seconds, members, now });
   const failures = limitFailures ? createFailureLimit(now) : null;
   return {
     authenticator: createAuthenticator({ tokens, tenants, settings, failures }),

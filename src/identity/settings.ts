@@ -51,9 +51,8 @@ export const AuthSettings = Type.Object({
     }),
     { default: [] },
   ),
-  tenant_default_role: Type.Union([Type.Literal("owner"), Type.Literal("admin"), Type.Literal("member")], {
-    default: "admin",
-  }),
+  /** Of tenant users whose tokens claim no role; the first of a tenant is its owner. */
+  tenant_default_role: Type.Union([Type.Literal("admin"), Type.Literal("member")], { default: "admin" }),
   delegation: Type.Object({ autoprovision: Type.Boolean({ default: true }) }, { default: {} }),
 });
 export type AuthSettings = Static<typeof AuthSettings>;

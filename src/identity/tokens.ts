@@ -2,10 +2,11 @@
 import { createHash } from "node:crypto";
 import { decodeJwt, decodeProtectedHeader, errors, jwtVerify } from "jose";
 import { LRUCache } from "lru-cache";
-import { identityFromClaims } from "../../actors/identity/claims.ts";
-import type { Identity } from "../../actors/identity/identity.ts";
+import { claimedMembership, identityFromClaims } from "../../actors/identity/claims.ts";
+import type { Identity, Membership } from "../../actors/identity/identity.ts";
 import { Problem } from "../../actors/kernel/problem.ts";
 import { isTokenAlgorithm, type VerificationKey } from "./keys.ts";
+import type { Members } from "./members.ts";
 import type { Realm, Realms } from "./realms.ts";
 
 export interface TokenVerifier {
@@ -16,11 +17,17 @@ export interface TokenVerifier {
 export interface TokenVerifierOptions {
   readonly realms: Realms;
   readonly leewaySeconds: number;
+  /** What tenant users are in their tenants; null: what their tokens say. */
+  readonly members: Members | null;
   readonly now: () => number;
 }
 
 interface Verified {
+  /** As the token says. */
   readonly identity: Identity;
+  readonly claimed: Membership | null;
+  /** As a member of this role. */
+  readonly as: (role: Membership) => Identity;
   readonly realm: Realm;
   readonly key: VerificationKey;
   /** Unix milliseconds. */
@@ -33,15 +40,23 @@ const maxRemembered = 10_000;
 export function createTokenVerifier(options: TokenVerifierOptions): TokenVerifier {
   // Keyed by digest: tokens themselves are not kept.
   const remembered = new LRUCache<string, Verified>({ max: maxRemembered });
+
+  /** A tenant user is in their tenant what its members' records say. */
+  async function known({ identity, claimed, as }: Verified): Promise<Identity> {
+    if (identity.kind !== "tenant_user" || options.members === null) return identity;
+    const role = await options.members.roleOf(identity, claimed);
+    return role === identity.membership ? identity : as(role);
+  }
+
   return {
     async verify(token) {
       const digest = createHash("sha256").update(token).digest("base64url");
-      const known = remembered.get(digest);
+      const earlier = remembered.get(digest);
       // A key that the realm withdrew takes its tokens with it.
-      if (known && options.now() < known.until && known.realm.keys.holds(known.key)) return known.identity;
+      if (earlier && options.now() < earlier.until && earlier.realm.keys.holds(earlier.key)) return known(earlier);
       const verified = await verifyAnew(token, options);
       remembered.set(digest, verified);
-      return verified.identity;
+      return known(verified);
     },
   };
 }
@@ -70,11 +85,24 @@ async function verifyAnew(token: string, { realms, leewaySeconds, now }: TokenVe
   const { sub, iat, exp } = payload;
   if (typeof sub !== "string" || sub.length < 1 || sub.length > 255 || sub.includes("\0")) throw invalidToken();
   if (typeof iat !== "number" || iat > now() / 1000 + leewaySeconds) throw invalidToken();
+  const as = memoized((role: Membership) => identityFromClaims(sub, payload, realm.rules, role));
   return {
     identity: identityFromClaims(sub, payload, realm.rules),
+    claimed: claimedMembership(payload, realm.rules),
+    as,
     realm,
     key,
     until: ((exp ?? 0) + leewaySeconds) * 1000,
+  };
+}
+
+/** Each identity of a token is made once. */
+function memoized<K, V>(make: (key: K) => V): (key: K) => V {
+  const made = new Map<K, V>();
+  return (key) => {
+    const known = made.get(key) ?? make(key);
+    made.set(key, known);
+    return known;
   };
 }
 

@@ -101,8 +101,11 @@ test.each([
   ["svc-consumer", { ...person("ann"), email: "a@b.c", email_verified: "false" }, { kind: "consumer", email: null }],
   ["svc-consumer", { ...person("ann"), sub: "Ann-1" }, { kind: "consumer", userId: "Ann-1", tenant: "u-ann1" }],
   ["svc-consumer", { ...person("ann"), tenant_id: "globex" }, { kind: "consumer", tenant: "globex" }],
-  ["tenant-acme", person("bob"), { kind: "tenant_user", membership: "admin", tenant: "acme", role: null }],
-  ["tenant-acme", { ...person("bob"), role: "tenant:member" }, { kind: "tenant_user", membership: "member" }],
+  // The first user of a tenant is its owner.
+  ["tenant-acme", person("bob"), { kind: "tenant_user", membership: "owner", tenant: "acme", role: null }],
+  ["tenant-acme", person("cleo"), { kind: "tenant_user", membership: "admin", tenant: "acme", role: null }],
+  ["tenant-acme", { ...person("dan"), role: "tenant:member" }, { kind: "tenant_user", membership: "member" }],
+  ["tenant-acme", { ...person("dan"), role: "tenant:owner" }, { kind: "tenant_user", membership: "admin" }],
 ] as const)("a token of %s for %j is believed", async (realm, fields, expected) => {
   const { status, body } = await ask((await token(realm, fields)).body.access_token);
   expect([status, body]).toEqual([200, expect.objectContaining(expected)]);

@@ -246,7 +246,7 @@ describe("the key set", () => {
     const { settings } = readAuthSettings(auth, true);
     if (!settings) throw new Error("settings");
     const realms = createRealms({ settings, development: null, tenantExists: async () => false, now: () => now });
-    return createTokenVerifier({ realms, leewaySeconds: 30, now: () => now });
+    return createTokenVerifier({ realms, leewaySeconds: 30, members: null, now: () => now });
   }
   const tokenOf = (at: TestIssuer, key: TestKey, claims: object = {}) =>
     sign(key, { iss: at.issuer, ...machine, exp: Math.floor(now / 1000) + 80_000, ...claims });

@@ -54,7 +54,14 @@ const workflow = {
   spec: {
     initial_state: "ASK",
     states: {
-      ASK: { kind: "Human", prompt: "?", timeout: "1h", transitions: [{ target: "DONE" }] },
+      // Which the first user of the tenant's realm is.
+      ASK: {
+        kind: "Human",
+        prompt: "?",
+        timeout: "1h",
+        approvers: ["role:owner", "email:bob@example.com"],
+        transitions: [{ target: "DONE" }],
+      },
       DONE: { kind: "System", command: "noop", transitions: [] },
     },
   },
@@ -76,6 +83,8 @@ const writers: Readonly<Record<string, string | null>> = {
   "PATCH /v1/volumes/{id}": "volume.updated",
   "PATCH /v1/workflows/{ref}/scope": "workflow.published",
   "POST /realms/{realm}/protocol/openid-connect/token": null,
+  // Reads the operator's own file again, and is logged.
+  "POST /v1/admin/llm/reload": null,
   "POST /v1/agents": "agent.deployed",
   "POST /v1/agents/{id}/execute": null,
   "POST /v1/agents/{id}/pause": "agent.updated",
