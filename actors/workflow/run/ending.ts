@@ -13,8 +13,17 @@ import { type RunEnd, workflowRunProtocol } from "./messages.ts";
 import { DEADLINE, type RunEnding, type RunStatus } from "./state.ts";
 import type { RunTurn } from "./turn.ts";
 
-/** @param result of the last state */
+/**
+ * The run has come to its end. One whose time was up before is no completion: the stored deadline decides, whether or not
+ * its timer has run.
+ * @param result of the last state
+ */
 export function complete(run: RunTurn, result: StateResult): void {
+  const { deadline_at } = run.state;
+  if (deadline_at !== null && run.now >= deadline_at) {
+    timeOut(run);
+    return;
+  }
   const output = finalOutputOf(run);
   if (output === undefined) return;
   end(run, "completed", { final_output: output, summary: summaryOf(run, result) });

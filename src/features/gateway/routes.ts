@@ -120,7 +120,7 @@ async function noteOutput(
   const { execution_id, dispatch_id, chunks } = ours(checkOutput(body), proof);
   const instance = proof?.instanceId ?? null;
   const bytes = chunks.reduce((sum, { content }) => sum + Buffer.byteLength(content), 0);
-  if (!budget.take(instance ?? execution_id, bytes)) return { type: "output_noted", taken: false };
+  if (!budget.take(instance ?? execution_id.toLowerCase(), bytes)) return { type: "output_noted", taken: false };
   const at = await subjectOf(options, proof, execution_id);
   const actor = options.runtime.of(execution).at(at.tenant, at.key);
   await actor.tell("command_output", { instance_id: instance, dispatch_id, chunks });

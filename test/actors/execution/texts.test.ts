@@ -34,7 +34,7 @@ describe("prompt", () => {
     );
   });
 
-  test("schemas that the result is held to are told, after a template of the manifest's own too", () => {
+  test("schemas that the result is held to are told, after an own template too", () => {
     const rule = { type: "json_schema" as const, min_score: 1, min_confidence: 0 };
     const schema = { type: "object", required: ["lanes"] };
     const validators = [

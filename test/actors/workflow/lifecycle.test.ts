@@ -310,6 +310,17 @@ describe("cancel", () => {
 });
 
 describe("time", () => {
+  test("a last result that comes at the deadline or after it does not complete the run", () => {
+    const late = told(asks, { header: { timeout_ms: 60_000 } });
+    late.sim.timers.clear();
+    late.sim.now += 60_000;
+    late.decide("approved");
+    expect(late.state).toMatchObject({ status: "timed_out", ending: { error_code: "execution_timeout" } });
+    const inTime = told(asks, { header: { timeout_ms: 60_000 } });
+    inTime.sim.now += 59_999;
+    expect(inTime.decide("approved").state.status).toBe("completed");
+  });
+
   test("the run's own deadline ends it", () => {
     const story = told(asks, { header: { timeout_ms: 60_000 } });
     expect(story.state.deadline_at).toBe(story.sim.now + 60_000);

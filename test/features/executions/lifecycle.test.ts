@@ -194,15 +194,12 @@ describe("a run", () => {
     expect(record.iterations[0].policy_violations).toEqual(["fs.read"]);
   });
 
-  test("a hostile pattern in a validator costs a second, not the node", async () => {
+  test("a hostile pattern in a validator is answered in linear time", async () => {
     const record = await at.run({
       script: [say("a".repeat(5000))],
       execution: { validation: [{ type: "regex", pattern: ".*.*.*.*.*x" }] },
     });
-    expect(record.iterations[0].validation_results[0]).toMatchObject({
-      score: 0,
-      details: { reason: "budget_exceeded" },
-    });
+    expect(record.iterations[0].validation_results[0]).toMatchObject({ score: 0, details: { matched: false } });
   });
 
   test("the environment names the run and holds no secret of the service", async () => {

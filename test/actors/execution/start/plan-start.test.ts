@@ -116,7 +116,7 @@ describe("the origin of a start", () => {
     expect(under({ parent: { ...parent, swarmId: "s" } }, {}, true).hierarchy.swarm_id).toBe("s");
   });
 
-  test("a retry asks for what was asked for, and gets no more than the manifest grants today", () => {
+  test("a retry asks for the same, and gets no more than the manifest grants", () => {
     const execution = { ...specOf(manifest()).execution, max_iterations: 3, max_tokens: 500 };
     const resources = { ...specOf(manifest()).resources, timeout_ms: 60_000 };
     const retry = (request: Partial<StartRequest>) =>

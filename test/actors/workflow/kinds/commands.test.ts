@@ -161,7 +161,7 @@ describe("a System state", () => {
     });
   });
 
-  test("that failed says its state, its exit code and the last lines of stderr; so does the run", () => {
+  test("that failed says its state, exit code and last lines, and so does the run", () => {
     const noise = Array.from({ length: 500 }, (_, line) => `line ${line}`).join("\n");
     const cast = ends(Cast.of(system("make", ways(["on_success", "DONE"]))), {
       status: "failed",
