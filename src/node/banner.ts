@@ -29,7 +29,7 @@ export function banner(config: Config, { port, internalPort, models, sandboxes }
     ["agents", `http://${config.internalHost}:${internalPort} (dispatch gateway)`],
     ...modelRows(models),
   ];
-  const cure = config.sandbox === "none" ? "SVC_SANDBOX is `none`" : "install bubblewrap";
+  const cure = config.sandbox === "none" ? "SVC_SANDBOX is `none`" : "bubblewrap (bwrap) is missing or cannot run";
   const kinds = sandboxes.kinds.map((kind) =>
     kind === "none" ? `NONE: agents can read and change what you can; ${cure}` : kind,
   );

@@ -176,10 +176,15 @@ describe.skipIf(!works)("bubblewrap holds", () => {
     for (const path of refused) {
       expect(sandbox.launch(given(path), () => {})).rejects.toBeInstanceOf(LaunchFailure);
     }
+    symlinkSync("loop", join(folder, "loop"));
+    const odd = [`/${"x".repeat(4_000)}`, `${program}/below`, join(folder, "loop", "below"), `/${"d/".repeat(2_000)}p`];
+    for (const path of odd) expect(["string", "object"]).toContain(typeof sandbox.programFault?.(path));
     const development = await processFixture({ program: undefined });
     expect(
       (await runToEnd(development.sandbox, specOf(development, "", { bootstrapPath: program }))).exit.stdout,
     ).toStartWith("ran\n");
+    const shipped = specOf(development, "/nowhere", { bootstrapPath: "/bin/bash" });
+    expect((await runToEnd(development.sandbox, shipped)).exit.exitCode).toBe(127);
     const production = await processFixture({ hostPrograms: false });
     for (const path of [program, "/usr/bin/true"]) {
       expect(production.sandbox.programFault?.(path)).toContain("is not allowed");

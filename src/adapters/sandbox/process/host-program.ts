@@ -38,17 +38,28 @@ export function hostProgram(path: string, { allowed, own }: HostProgramRules): H
   }
   if (isWithin(path, instancePaths.workspace)) return { kind: "nothing" };
   if (notTheHosts.some((directory) => isWithin(path, directory))) return refused(`cannot lie at ${path}`);
-  const found = lstatSync(path, { throwIfNoEntry: false });
-  if (found === undefined) return { kind: "nothing" };
-  if (!found.isFile() && !(found.isSymbolicLink() && isWithin(path, "/usr"))) return refused("is no regular file");
+  try {
+    return found(path, own);
+  } catch {
+    // No permission, a loop of links, too long a name, or gone at this moment.
+    return refused("cannot be looked at");
+  }
+}
+
+/** @throws what the file system says */
+function found(path: string, own: readonly string[]): HostProgram {
+  const entry = lstatSync(path, { throwIfNoEntry: false });
+  if (entry === undefined) return { kind: "nothing" };
+  if (!entry.isFile() && !(entry.isSymbolicLink() && isWithin(path, "/usr"))) return refused("is no regular file");
   // Directories above it may be links; the file itself may not.
-  const source = found.isFile() ? join(realpathSync(dirname(path)), basename(path)) : realpathSync(path);
+  const source = entry.isFile() ? join(realpathSync(dirname(path)), basename(path)) : realpathSync(path);
   if (notTheHosts.some((directory) => isWithin(source, directory)) || isWithinAny(source, own)) {
     return refused("names a file of the service");
   }
   // Also keeps keys and configurations out where agents run as the service's own user.
   if ((lstatSync(source).mode & readableByAll) === 0) return refused("must be readable by every user of the host");
-  return isWithin(path, "/usr") ? { kind: "nothing" } : { kind: "file", source };
+  // What lies there is inside anyway, and `/bin` leads there.
+  return [path, source].some((each) => isWithin(each, "/usr")) ? { kind: "nothing" } : { kind: "file", source };
 }
 
 /** Whether a path is one of the given ones or lies below one, links resolved. */

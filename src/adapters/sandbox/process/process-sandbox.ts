@@ -71,8 +71,8 @@ export async function createProcessSandbox(options: ProcessSandboxOptions): Prom
         `Nothing here can hold agents: bubblewrap (bwrap) cannot run (${reason}), and no container engine answers. Install bubblewrap, give this container what docker-compose.yml gives it, set SVC_DOCKER_SOCKET, or set SVC_SANDBOX=none to run agents without a sandbox.`,
       );
     }
-    const cure = options.bubblewrap ? "Install bubblewrap." : "SVC_SANDBOX is `none`.";
-    options.warn(`agents run WITHOUT a sandbox: they can read and change what this user can. ${cure}`);
+    const cause = options.bubblewrap ? "bubblewrap (bwrap) is missing or cannot run." : "SVC_SANDBOX is `none`.";
+    options.warn(`agents run WITHOUT a sandbox: they can read and change what this user can. ${cause}`);
   }
   const programs: ProgramFiles = {
     bun: await runtimeWithin(dirname(init)),
