@@ -188,6 +188,27 @@ describe("edit", () => {
     expect(await ok("fs.multi_edit", { path: "f", edits })).toEqual({ path: "/workspace/f", edits_applied: 2 });
     expect(readFileSync(join(host, "f"), "utf8")).toBe("done");
   });
+
+  test("edits that look through much of a file leave this process awake", async () => {
+    const text = `${"x".repeat(3_000_000)}\nend`;
+    writeFileSync(join(host, "f"), text);
+    const edits = Array.from({ length: 300 }, (_, index) => ({
+      target_content: index === 0 ? "end" : `end ${index - 1}.`,
+      replacement_content: `end ${index}.`,
+    }));
+    let ticks = 0;
+    const timer = setInterval(() => ticks++, 10);
+    expect(await ok("fs.multi_edit", { path: "f", edits })).toMatchObject({ edits_applied: 300 });
+    expect(
+      await ok("fs.edit", { path: "f", target_content: "x", replacement_content: "y", replace_all: true }),
+    ).toEqual({
+      path: "/workspace/f",
+      replacements: 3_000_000,
+    });
+    clearInterval(timer);
+    expect(ticks).toBeGreaterThan(10);
+    expect(readFileSync(join(host, "f"), "utf8")).toBe(`${"y".repeat(3_000_000)}\nend 299.`);
+  });
 });
 
 /** Takes hundreds of steps for each character of `hardText`. */

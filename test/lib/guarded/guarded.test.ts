@@ -32,7 +32,7 @@ test("a kept process that was ended meanwhile is replaced", async () => {
   expect(await run("pid")).not.toBe(pid);
 });
 
-test("work that ends its process fails, work beyond its budget too, and the next is done", async () => {
+test("work that ends its process or its budget fails, and the next is done", async () => {
   expect(await run("end").catch((error) => error)).toBeInstanceOf(ChildEnded);
   expect(await run("forever", { budgetMs: 100 }).catch((error) => error)).toBeInstanceOf(BudgetExceeded);
   expect(await run("pid")).toBeNumber();

@@ -198,6 +198,20 @@ describe("admission", () => {
     expect([fixture.admitted.length, fixture.refunds.count]).toEqual([1, 1]);
   });
 
+  test("a start whose check runs out of time costs its rate, other refusals cost nothing", async () => {
+    const input_schema = { properties: { list: { uniqueItems: true, items: { type: "object" } } } };
+    fixture.register("north", definitionOf({ A: human([]) }, { name: "distinct", input_schema }));
+    expect((await run({ input: { list: [1] } }, "distinct")).body.code).toBe("invalid_input");
+    expect(fixture.admitted).toEqual([]);
+    const list = Array.from({ length: 60_000 }, (_, index) => ({ index }));
+    const late = await run({ input: { list } }, "distinct");
+    expect(late.body).toMatchObject({
+      code: "invalid_input",
+      error: expect.stringMatching(/longer than 5 s to check/),
+    });
+    expect([fixture.admitted.length, fixture.refunds.count]).toEqual([1, 0]);
+  });
+
   test("without the scope 403, without a token 401", async () => {
     const reader = fixture.caller("north", { scopes: new Set(["workflow:read"]) });
     expect((await run({}, "asks", reader)).status).toBe(403);
