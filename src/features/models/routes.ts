@@ -30,6 +30,7 @@ export function modelRoutes({ reloading, sql, audit }: ModelRoutesOptions): read
       summary: "Reads llm_providers and llm_selection of the configuration file again, on every node",
       tag: "models",
       operatorsOnly: true,
+      refusals: ["operator_required", "validation_failed"],
       responses: { 200: ReloadReply },
       async handler(call) {
         if (call.identity.role !== "admin") {

@@ -154,7 +154,8 @@ describe("POST /v1/admin/llm/reload", () => {
     expect(await at.run({ tools: [], runtime })).toMatchObject({ output: "by the new alias" });
     const headers = { Authorization: `Bearer ${await person("admin")}` };
     const { items } = (await at.node.call("GET", "/v1/admin/audit", undefined, headers)).body;
-    expect(items[0]).toMatchObject({ action: "models.reloaded" });
+    const actions = items.map(({ action }: { action: string }) => action);
+    expect(actions).toContain("models.reloaded");
 
     configure({ llm_providers: [...providers(["other"]), { name: "x", type: "unheard-of" }] });
     const refused = await reload("admin");
