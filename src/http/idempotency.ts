@@ -5,10 +5,19 @@
  * while it works. If its process dies, the hold runs out, and the next request with that key
  * repeats the very same piece of work, which recognises itself by its id.
  */
+
 import { createHash } from "node:crypto";
+import { Type } from "@sinclair/typebox";
 import { invalidField, Problem } from "../../actors/kernel/problem.ts";
 import type { Sql } from "../store/postgres.ts";
 import { type Call, JsonText, Reply, textOfBody } from "./route.ts";
+
+/** The header of routes that begin work, for the API document. */
+export const IdempotencyHeaders = Type.Object({
+  "Idempotency-Key": Type.Optional(
+    Type.String({ maxLength: 255, description: "Repeats under the same key get the first answer, for 24 hours" }),
+  ),
+});
 
 /** How long a hold lasts without renewal. A crashed request blocks its key no longer than this. */
 const holdMs = 10_000;

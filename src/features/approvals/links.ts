@@ -73,7 +73,13 @@ export function approvalLinkRoutes(
       params: Token,
       body: rawBody({ accepts: ["application/json", form], limit: 256 * 1024, schema: LinkDecisionBody }),
       responses: { 200: Type.Union([DecisionBody, media("text/html")]) },
-      refusals: ["approver_not_allowed", "approval_not_found", "approval_already_decided", "link_expired"],
+      refusals: [
+        "validation_failed",
+        "approver_not_allowed",
+        "approval_not_found",
+        "approval_already_decided",
+        "link_expired",
+      ],
       handler: (call) =>
         answering(call.request, async () => {
           const { token } = call.params;

@@ -1,7 +1,7 @@
 /** The routes of approvals, for callers with a bearer token. */
 import { Type } from "@sinclair/typebox";
 import { ApprovalRecord, PendingApproval } from "../../../actors/approval/record.ts";
-import { idempotent } from "../../http/idempotency.ts";
+import { IdempotencyHeaders, idempotent } from "../../http/idempotency.ts";
 import { listSchema, pageOf } from "../../http/paging.ts";
 import { type Call, defineRoute, JsonText, jsonBody, type Route, reply, uuidParam } from "../../http/route.ts";
 import type { Sql } from "../../store/postgres.ts";
@@ -83,6 +83,7 @@ export function approvalRoutes({ approvals, sql }: ApprovalRoutesOptions): reado
       scope: "approval:approve",
       params: RequestId,
       body: jsonBody(ApproveBody, { optional: true, limit: decisionLimit }),
+      headers: IdempotencyHeaders,
       responses: { 200: DecisionBody },
       refusals: ["approver_not_allowed", "self_approval_forbidden", "approval_not_found", "approval_already_decided"],
       handler: (call) => {
@@ -101,6 +102,7 @@ export function approvalRoutes({ approvals, sql }: ApprovalRoutesOptions): reado
       params: RequestId,
       // Without a body the reason is what is missing, as with an empty object.
       body: jsonBody(RejectBody, { optional: true, limit: decisionLimit }),
+      headers: IdempotencyHeaders,
       responses: { 200: DecisionBody },
       refusals: ["approver_not_allowed", "self_approval_forbidden", "approval_not_found", "approval_already_decided"],
       handler: (call) => {

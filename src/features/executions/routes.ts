@@ -174,7 +174,7 @@ export function executionRoutes({ executions, streams, runtime, sql }: Execution
       body: namedStartBody,
       responses: { 200: Started },
       timeoutSeconds: maxWaitSeconds + margin,
-      refusals: startRefusals,
+      refusals: [...startRefusals, "invalid_agent_id"],
       handler: (call) => start(call, agentIdOf(call.body)),
     }),
     defineRoute({

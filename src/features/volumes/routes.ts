@@ -1,6 +1,6 @@
 /** The routes of volumes; see docs/reference/volumes.md. */
 import { Type } from "@sinclair/typebox";
-import { idempotent } from "../../http/idempotency.ts";
+import { IdempotencyHeaders, idempotent } from "../../http/idempotency.ts";
 import { listOf, listSchema, pageOf } from "../../http/paging.ts";
 import { type Call, defineRoute, jsonBody, type Route, reply } from "../../http/route.ts";
 import type { Sql } from "../../store/postgres.ts";
@@ -24,6 +24,7 @@ export function volumeRoutes(sql: Sql, volumes: Volumes, audit: Audit): readonly
       summary: "Make a volume",
       ...write,
       body: jsonBody(CreateBody),
+      headers: IdempotencyHeaders,
       responses: { 201: VolumeBody },
       refusals: ["quota_exceeded", "volume_label_taken", "invalid_volume"],
       handler: (call) => idempotent(call, sql, async (id) => reply(201, await service.create(call, id, call.body))),

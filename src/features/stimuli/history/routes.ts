@@ -1,7 +1,7 @@
 /** The routes of stimuli that were taken in; see docs/reference/stimuli.md. */
 import { Type } from "@sinclair/typebox";
 import { StimulusElement, StimulusRecord } from "../../../../actors/stimulus/record.ts";
-import { idempotent } from "../../../http/idempotency.ts";
+import { IdempotencyHeaders, idempotent } from "../../../http/idempotency.ts";
 import { listSchema, pageOf } from "../../../http/paging.ts";
 import { type Call, defineRoute, jsonBody, type Route, reply, uuidParam } from "../../../http/route.ts";
 import type { Sql } from "../../../store/postgres.ts";
@@ -79,6 +79,7 @@ function changingRoutes(history: History, replays: Replays, sql: Sql): Route[] {
       summary: "Take in several stimuli once more, each as a new one",
       scope: "stimulus:manage",
       body: jsonBody(BulkReplayBody),
+      headers: IdempotencyHeaders,
       responses: { 200: BulkReplayed },
       timeoutSeconds: replayTimeoutSeconds,
       handler: (call) =>
@@ -91,6 +92,7 @@ function changingRoutes(history: History, replays: Replays, sql: Sql): Route[] {
       scope: "stimulus:manage",
       params: StimulusId,
       body: jsonBody(ReplayBody, { optional: true }),
+      headers: IdempotencyHeaders,
       responses: { 200: ReplayRouted, 202: ReplayReceived },
       timeoutSeconds: replayTimeoutSeconds,
       refusals: [

@@ -37,6 +37,11 @@ export function intakeRoutes({ intake, deliver, sourceOf, underWay }: IntakeRout
     responses: { 200: Type.Union([Routed, Handshake]), 202: Received },
     timeoutSeconds,
     refusals: [
+      "body_too_large",
+      "validation_failed",
+      "not_found",
+      "tenant_suspended",
+      "tenant_deleted",
       "malformed_signature",
       "body_read_error",
       "missing_signature",

@@ -2,7 +2,7 @@
 import { closeSync } from "node:fs";
 import { Type } from "@sinclair/typebox";
 import { invalidField } from "../../../../actors/kernel/problem.ts";
-import { idempotent } from "../../../http/idempotency.ts";
+import { IdempotencyHeaders, idempotent } from "../../../http/idempotency.ts";
 import { listOf, listSchema, type Page, pageOf } from "../../../http/paging.ts";
 import { type Call, defineRoute, jsonBody, type Route, reply } from "../../../http/route.ts";
 import type { Sql } from "../../../store/postgres.ts";
@@ -125,6 +125,9 @@ export function fileRoutes(
       query: UploadQuery,
       responses: { 200: Uploaded },
       refusals: [
+        "malformed_body",
+        "body_too_large",
+        "unsupported_media_type",
         "quota_exceeded",
         "path_not_found",
         "volume_not_found",
@@ -144,6 +147,7 @@ export function fileRoutes(
       params: VolumeId,
       query: UploadQuery,
       body: jsonBody(MkdirBody, { optional: true }),
+      headers: IdempotencyHeaders,
       responses: {
         200: Type.Object({ path: Type.String(), created_at: Type.String(), status: Type.Literal("created") }),
       },
@@ -170,6 +174,7 @@ export function fileRoutes(
       ...write,
       params: VolumeId,
       body: jsonBody(MoveBody),
+      headers: IdempotencyHeaders,
       responses: { 200: movedSchema },
       refusals: [
         "quota_exceeded",

@@ -5,7 +5,7 @@ import { Problem } from "../../../../actors/kernel/problem.ts";
 import { maxBlackboardBytes } from "../../../../actors/workflow/run/blackboard/size.ts";
 import { RunGraph } from "../../../../actors/workflow/run/record/graph.ts";
 import { RunElement, RunRecord } from "../../../../actors/workflow/run/record/record.ts";
-import { idempotent } from "../../../http/idempotency.ts";
+import { IdempotencyHeaders, idempotent } from "../../../http/idempotency.ts";
 import { listSchema, pageOf } from "../../../http/paging.ts";
 import { type Call, defineRoute, jsonBody, type Route, reply, uuidParam } from "../../../http/route.ts";
 import type { Sql } from "../../../store/postgres.ts";
@@ -214,6 +214,7 @@ function changingRoutes({ runs, approvals, sql }: RunRoutesOptions): Route[] {
       scope: "workflow:signal",
       params: RunId,
       body: jsonBody(SignalBody, { optional: true }),
+      headers: IdempotencyHeaders,
       responses: { 202: SignalSent },
       refusals: [
         "approver_not_allowed",
