@@ -1,5 +1,8 @@
 /** Activities: outcomes, repeats, giving up, waiting in line, and whose work it is after a crash. */
 import { expect, test } from "bun:test";
+import { readFile } from "node:fs/promises";
+import { runAttempts } from "../../src/runtime/activities/attempts.ts";
+import type { Work } from "../../src/runtime/activities/fair-queue.ts";
 import {
   type Activity,
   type ActivityContext,
@@ -43,6 +46,36 @@ async function leftBehind(
     values (${id}, 'counter', 'a', 'acme', ${name}, '"left"', 'worked', 'dead node', ${options.host ?? "host-1"},
       ${options.hostBound ?? false}, ${options.abandoned ?? false})`;
 }
+
+test.each<[string, () => Promise<unknown>, string]>([
+  ["a file", () => readFile("/no/such/place/of-the-node"), "An error of the node (ENOENT)"],
+  ["a statement", () => harness.stores.sql`select * from no_such_table_of_the_node`, "An error of the node (42P01)"],
+  ["the activity itself", () => Promise.reject(new Error("the receiver answered 500")), "the receiver answered 500"],
+])("an outcome names nothing of the node when %s fails for good", async (_, run, message) => {
+  const failing = activity("failing", async () => String(await run()), { retry: { attempts: 1, firstDelayMs: 1 } });
+  const work: Work = {
+    id: crypto.randomUUID(),
+    actor: at("failing"),
+    name: "failing",
+    input: "null",
+    replyType: "worked",
+    resumed: false,
+    moved: false,
+    abandoned: false,
+    attempt: 0,
+    queuedAt: 0,
+  };
+  const logged: string[] = [];
+  const end = await runAttempts(work, failing, new AbortController().signal, {
+    // The activity looks at none of it.
+    context: () => ({}) as ActivityContext,
+    begins() {},
+    failed: async (error) => void logged.push(error),
+    random: () => 0,
+  });
+  expect(end).toMatchObject({ ok: false, code: "attempts_exhausted", message });
+  expect(logged).toHaveLength(1);
+});
 
 test("the error's type decides about repeats", async () => {
   const attempts: Record<string, [at: number, attempt: number, resumed: boolean][]> = {};

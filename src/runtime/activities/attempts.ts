@@ -47,11 +47,27 @@ async function attempt(
       if (error instanceof Terminal) return terminal(id, error);
       const message = error instanceof Error ? error.message : String(error);
       await options.failed(message);
-      if (work.attempt >= activity.retry.attempts) return { id, ok: false, code: "attempts_exhausted", message };
+      if (work.attempt >= activity.retry.attempts) {
+        return { id, ok: false, code: "attempts_exhausted", message: shownMessage(error, message) };
+      }
       await pause(backoff(activity, work.attempt, error, options.random()), signal);
       if (signal.aborted) return null;
     }
   }
+}
+
+/**
+ * What an outcome says of an error: those of the operating system and of the stores name paths, addresses and statements of
+ * the node, which are for its log alone.
+ */
+function shownMessage(error: unknown, message: string): string {
+  if (!(error instanceof Error)) return message;
+  const isSystems =
+    "syscall" in error || "errno" in error || error.name === "PostgresError" || error.name === "ReplyError";
+  if (!isSystems) return message;
+  return "code" in error && typeof error.code === "string"
+    ? `An error of the node (${error.code})`
+    : "An error of the node";
 }
 
 function terminal(id: string, { code, message, details }: Terminal): Outcome {
