@@ -2,6 +2,7 @@
 
 import { Value } from "@sinclair/typebox/value";
 import { isObject, type Json } from "../kernel/json.ts";
+import type { TellMissing } from "../template/effort.ts";
 import { compile, TemplateError } from "../template/template.ts";
 import { IterationSummary } from "./record/history.ts";
 import type { Plan } from "./start/plan.ts";
@@ -39,13 +40,14 @@ export interface PromptFacts {
 
 /**
  * Renders the prompt afresh for one iteration.
+ * @param missing told of what the manifest's template prints and does not exist
  * @throws TemplateError
  */
-export function renderPrompt(plan: PromptPlan, facts: PromptFacts): string {
+export function renderPrompt(plan: PromptPlan, facts: PromptFacts, missing?: TellMissing): string {
   const variables = promptVariables(plan, facts);
   const parts = plan.prompt_template === null ? defaultPrompt : [plan.prompt_template];
   const prompt = [
-    ...parts.map((part) => compile(part).render(variables, maxPromptBytes)),
+    ...parts.map((part) => compile(part).render(variables, maxPromptBytes, undefined, missing)),
     ...expectations(plan.validators),
   ]
     .filter((part) => part !== "")
@@ -66,6 +68,27 @@ function expectations(validators: PromptPlan["validators"]): string[] {
         : `Your result must be JSON and nothing else, and its member ${target_path} must conform to this JSON Schema:`;
     return [`${what}\n${JSON.stringify(schema)}`];
   });
+}
+
+/** Paths shown in a warning. */
+const maxShownPaths = 10;
+
+/**
+ * The warning `template_path_missing` for what the template of a first prompt prints and does not exist; none for one that cannot
+ * be rendered. Earlier attempts exist from the second iteration on.
+ */
+export function missingPathWarnings(plan: PromptPlan, facts: Omit<PromptFacts, "history">) {
+  if (plan.prompt_template === null) return [];
+  const missing = new Set<string>();
+  try {
+    renderPrompt(plan, { ...facts, history: [] }, (path) => missing.add(path));
+  } catch (error) {
+    if (!(error instanceof TemplateError)) throw error;
+  }
+  const paths = [...missing].filter((path) => !/^previous_(?:attempts|error)\b/.test(path));
+  if (paths.length === 0) return [];
+  const message = `The prompt's template prints what does not exist; it is empty: ${paths.slice(0, maxShownPaths).join(", ")}`;
+  return [{ code: "template_path_missing", message }];
 }
 
 function promptVariables(plan: PromptPlan, facts: PromptFacts): { [name: string]: Json } {

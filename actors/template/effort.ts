@@ -4,7 +4,20 @@ import type { Value } from "./helpers.ts";
 /** A template that is not understood, or that asks for too much. */
 export class TemplateError extends Error {
   override readonly name = "TemplateError";
+  /** Of the failure that it is. */
+  readonly code: "template_error" | "template_path_missing" = "template_error";
 }
+
+/** A template prints a path that does not exist, where that is not allowed. */
+export class MissingPath extends TemplateError {
+  override readonly code = "template_path_missing";
+  constructor(path: string) {
+    super(`The template prints ${path}, which does not exist`);
+  }
+}
+
+/** Told of a path that a template prints and that does not exist. */
+export type TellMissing = (path: string) => void;
 
 /** Of one template; a step takes about 0.3 µs. */
 const mostSteps = 200_000;

@@ -7,9 +7,11 @@
 import Handlebars from "handlebars";
 import { LRUCache } from "lru-cache";
 import type { Json } from "../kernel/json.ts";
-import { Effort, TemplateError } from "./effort.ts";
+import { Effort, type TellMissing, TemplateError } from "./effort.ts";
 import { helpers, isTrue, member, print, type Value } from "./helpers.ts";
 import { nestsDeeper, tagCharacters } from "./nesting.ts";
+import { printedBy, printedPaths, printsLookup } from "./printed.ts";
+import { onlyExpression, type Whole } from "./whole.ts";
 
 export { TemplateError };
 
@@ -31,21 +33,29 @@ export type Outline = readonly (
 export interface Template {
   /**
    * @param effort shared by all that are rendered at one time; its own by default
+   * @param missing told of what is printed and does not exist
    * @throws TemplateError when it takes too long or yields more than `maxBytes`
    */
-  render(variables: Variables, maxBytes: number, effort?: Effort): string;
+  render(variables: Variables, maxBytes: number, effort?: Effort, missing?: TellMissing): string;
   /**
    * What `render` yields, kept apart by who wrote it. Every `{{…}}` is a value of its own, even an empty one; the
    * author's neighbouring texts are one.
    * @throws TemplateError as `render`
    */
-  renderParts(variables: Variables, maxBytes: number, effort?: Effort): readonly Part[];
+  renderParts(variables: Variables, maxBytes: number, effort?: Effort, missing?: TellMissing): readonly Part[];
   /**
    * The value itself where the template is nothing but one `{{path}}` (an empty text where it does not exist) or
    * `{{json value}}` (null); null for every other template.
    * @throws TemplateError as `render`, by the value's JSON
    */
-  whole(variables: Variables, maxBytes: number, effort?: Effort): { readonly value: Json } | null;
+  whole(
+    variables: Variables,
+    maxBytes: number,
+    effort?: Effort,
+    missing?: TellMissing,
+  ): { readonly value: Json } | null;
+  /** The paths that it prints, as names from the variables on; see `printedPaths`. */
+  printed(): readonly (readonly string[])[];
   outline(): Outline;
   /** Whether any path of the template begins with one of these names. */
   mentions(names: readonly string[]): boolean;
@@ -54,6 +64,8 @@ export interface Template {
 const deepest = 32;
 /** Between braces, in one template: parsing takes up to 5 µs for each. */
 const maxTagCharacters = 8 * 1024;
+/** Characters of a path that are shown. */
+const maxShownPath = 200;
 /** Helpers that hand a value on without looking into it. */
 const freeHelpers = new Set(["default", "and", "or", "not"]);
 const blocks = new Set(["if", "unless", "each", "with"]);
@@ -78,12 +90,14 @@ export function compile(source: string): Template {
   const roots = new Set<string>();
   check(program, 0, roots);
   const template: Template = {
-    render: (variables, maxBytes, effort) => new Rendering(variables, maxBytes, effort).text(program),
-    renderParts: (variables, maxBytes, effort) => new Rendering(variables, maxBytes, effort).run(program),
-    whole(variables, maxBytes, effort) {
+    render: (variables, maxBytes, effort, missing) => new Rendering(variables, maxBytes, effort, missing).text(program),
+    renderParts: (variables, maxBytes, effort, missing) =>
+      new Rendering(variables, maxBytes, effort, missing).run(program),
+    printed: () => printedPaths(program),
+    whole(variables, maxBytes, effort, missing) {
       const only = onlyExpression(program);
       if (only === null) return null;
-      const value = new Rendering(variables, maxBytes, effort).whole(only.expression);
+      const value = new Rendering(variables, maxBytes, effort, missing).whole(only);
       return { value: value === undefined ? only.absent : value };
     },
     outline: () => outlineOf(program),
@@ -194,16 +208,6 @@ function isA<T extends hbs.AST.Node>(node: hbs.AST.Node, type: string): node is 
   return node.type === type;
 }
 
-/** The expression whose value a template is, if it is nothing else. */
-function onlyExpression({ body }: Program): { readonly expression: Expression; readonly absent: Json } | null {
-  const [only, ...more] = body;
-  if (only === undefined || more.length > 0 || !isA<hbs.AST.MustacheStatement>(only, "MustacheStatement")) return null;
-  const [given, ...others] = only.params;
-  if (given === undefined) return { expression: only.path as Expression, absent: "" };
-  const name = (only.path as hbs.AST.PathExpression).original;
-  return name === "json" && others.length === 0 ? { expression: given, absent: null } : null;
-}
-
 function outlineOf(program: Program | undefined): Outline {
   return (program?.body ?? []).flatMap((statement): Outline => {
     if (isA<hbs.AST.ContentStatement>(statement, "ContentStatement")) return [{ is: "text", text: statement.value }];
@@ -230,6 +234,7 @@ class Rendering {
     private readonly variables: Variables,
     private readonly maxBytes: number,
     private readonly effort = new Effort(),
+    private readonly missing: TellMissing | null = null,
   ) {}
 
   text(program: Program): string {
@@ -245,8 +250,10 @@ class Rendering {
     return this.parts;
   }
 
-  whole(expression: Expression): Value {
-    const value = this.evaluate(expression);
+  whole({ statement, expression }: Whole): Value {
+    const scope = this.outermost();
+    this.tellMissing(statement, scope);
+    const value = this.value(expression, scope);
     this.effort.lookThrough(value);
     if (Buffer.byteLength(print(value)) > this.maxBytes) this.tooLarge();
     return value;
@@ -279,8 +286,24 @@ class Rendering {
       this.effort.spend(1);
       if (isA<hbs.AST.ContentStatement>(statement, "ContentStatement")) this.write("author", statement.value);
       else if (isA<hbs.AST.MustacheStatement>(statement, "MustacheStatement"))
-        this.write("value", print(this.call(statement, scope)));
+        this.write("value", print(this.printed(statement, scope)));
       else if (isA<hbs.AST.BlockStatement>(statement, "BlockStatement")) this.block(statement, scope);
+    }
+  }
+
+  private printed(statement: hbs.AST.MustacheStatement, scope: Scope): Value {
+    const value = this.call(statement, scope);
+    // Most values are there; what is absent where helpers print it leaves an empty text as well.
+    if (value === undefined || statement.params.length > 0) this.tellMissing(statement, scope);
+    return value;
+  }
+
+  private tellMissing(statement: hbs.AST.MustacheStatement, scope: Scope): void {
+    if (this.missing === null) return;
+    const paths = printedBy(statement).filter((path) => this.path(path, scope) === undefined);
+    for (const { original } of paths) this.missing(original.slice(0, maxShownPath));
+    if (paths.length === 0 && printsLookup(statement) && this.call(statement, scope) === undefined) {
+      this.missing("what lookup names");
     }
   }
 

@@ -269,6 +269,8 @@ export const Definition = Type.Object({
   context: Type.Record(Type.String(), AnyJson),
   initial_state: Type.String(),
   max_total_transitions: Type.Integer({ minimum: 1, maximum: 100 }),
+  /** A template that prints what does not exist fails its state; absent in what was registered before there was a choice. */
+  strict_templates: Type.Optional(Type.Boolean()),
   storage: Type.Object({
     workspace: Nullable(Workspace),
     shared_volumes: Type.Array(

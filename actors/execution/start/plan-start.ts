@@ -5,6 +5,7 @@
  */
 
 import { Problem } from "../../kernel/problem.ts";
+import { missingPathWarnings } from "../prompt.ts";
 import { type Settled, startChecks } from "./checks.ts";
 import type { StartFacts, StartPlan, StartVolumes } from "./facts.ts";
 import { implicitWorkspace, judgeMounts } from "./mounts.ts";
@@ -22,7 +23,13 @@ export function planStart(request: StartRequest, facts: StartFacts): StartPlan |
     const problem = check(settled);
     if (problem !== null) return problem;
   }
-  return settled.start;
+  return withPromptWarnings(settled.start);
+}
+
+function withPromptWarnings(start: StartPlan): StartPlan {
+  const { intent, max_iterations: maxIterations, warnings } = start.header;
+  const missing = missingPathWarnings(start.plan, { intent, iteration: 1, maxIterations, context: "" });
+  return missing.length === 0 ? start : { ...start, header: { ...start.header, warnings: [...warnings, ...missing] } };
 }
 
 function settle(request: StartRequest, facts: StartFacts): StartPlan {

@@ -5,7 +5,7 @@ import { Fields } from "../../manifest/fields.ts";
 import { Findings } from "../../manifest/findings.ts";
 import { head } from "../../manifest/members.ts";
 import { object } from "../../manifest/object.ts";
-import { anything, either, integer, text } from "../../manifest/shape.ts";
+import { anything, either, flag, integer, text } from "../../manifest/shape.ts";
 import { checkStorable } from "../../manifest/storable.ts";
 import { type TextPaths, textPath } from "../../manifest/text-paths.ts";
 import type { Definition } from "../definition.ts";
@@ -13,6 +13,7 @@ import { reservedKeys } from "../run/blackboard/variables.ts";
 import type { JudgedWorkflow, WorkflowOffer } from "./judged.ts";
 import type { Reading } from "./members.ts";
 import { metadata, noMetadata } from "./metadata.ts";
+import { findMissingPaths } from "./missing-paths.ts";
 import { warnOfPaths } from "./reachable.ts";
 import { referencesOf } from "./references.ts";
 import { namesOf, states } from "./states/states.ts";
@@ -32,12 +33,16 @@ const context = either("must be an object", { object: anything })
   })
   .schema({ type: "object", maxProperties: maxContextKeys });
 
-type Body = Pick<Definition, "context" | "initial_state" | "max_total_transitions" | "storage" | "states">;
+type Body = Pick<
+  Definition,
+  "context" | "initial_state" | "max_total_transitions" | "strict_templates" | "storage" | "states"
+>;
 
 const emptyBody: Body = {
   context: {},
   initial_state: "",
   max_total_transitions: 50,
+  strict_templates: false,
   storage: { workspace: null, shared_volumes: [] },
   states: {},
 };
@@ -52,6 +57,7 @@ const spec = object({
     .required()
     .or(""),
   max_total_transitions: integer(1, 100).or(emptyBody.max_total_transitions),
+  strict_templates: flag(),
 }).build(({ states, context, ...read }, fields, { paths }: Reading): Body => {
   const body = { ...read, context: isObject(context) ? context : {}, states: Object.fromEntries(states ?? []) };
   warnOfPaths(body.initial_state, body.states, paths, fields.findings);
@@ -87,6 +93,7 @@ export function judgeWorkflow(document: Json, offer: WorkflowOffer): JudgedWorkf
   const { name, version, input_schema, output_schema, output_template } = head;
   const body = read?.spec ?? emptyBody;
   const definition = { name, version, input_schema, output_schema, output_template, ...body };
+  findMissingPaths(definition, reading.templates, findings);
   const { issues, warnings } = findings;
   return { definition, metadata: head, references: referencesOf(definition, reading.paths), issues, warnings };
 }

@@ -18,6 +18,8 @@ const plain = { max: maxTemplateCharacters };
 export const isLiteral = (source: string): boolean => !source.includes("{{");
 
 export class Templates {
+  /** Those that can be read, and where they stand. */
+  readonly read: { readonly path: string; readonly source: string }[] = [];
   private left = maxTagCharacters;
   private leftOfVariants = maxVariantCharacters;
 
@@ -38,6 +40,7 @@ export class Templates {
     if (!this.spend(fields, at, tagCharacters(source))) return false;
     const fault = templateFault(source);
     if (fault !== null) fields.issue(at, fault, "invalid_template");
+    else this.read.push({ path: fields.at(at), source });
     return fault === null;
   }
 

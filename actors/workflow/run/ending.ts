@@ -90,7 +90,7 @@ function end(run: RunTurn, status: RunStatus, ending: Partial<RunEnding>): void 
 function finalOutputOf(run: RunTurn): Json | undefined {
   const { definition, blackboard } = run.state;
   try {
-    const { output, kept } = finalOutput(definition, blackboard, run.effort);
+    const { output, kept } = finalOutput(definition, blackboard, run.effort, run.pathMissing);
     for (const { key, type } of kept) {
       run.emit("WorkflowOutputCoercionFailed", {
         message: `The output ${key} is no ${type}; it stays text`,
@@ -100,7 +100,7 @@ function finalOutputOf(run: RunTurn): Json | undefined {
     return output;
   } catch (error) {
     if (!(error instanceof TemplateError)) throw error;
-    fail(run, "template_error", `The output cannot be rendered: ${error.message}`);
+    fail(run, error.code, `The output cannot be rendered: ${error.message}`);
     return undefined;
   }
 }

@@ -78,7 +78,7 @@ export function faultResult(code: string, message: string): StateResult {
 /** The failed result that an error stands for; null: it is a fault of the service itself. */
 export function faultOf(error: unknown): StateResult | null {
   if (error instanceof StateFault) return faultResult(error.code, error.message);
-  if (error instanceof TemplateError) return faultResult("template_error", error.message);
+  if (error instanceof TemplateError) return faultResult(error.code, error.message);
   return null;
 }
 

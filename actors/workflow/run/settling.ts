@@ -70,6 +70,6 @@ function noteNext(run: RunTurn, { target, feedback }: Transition): void {
     run.change({ next: { target, feedback: feedback === null ? null : run.render(feedback) } });
   } catch (error) {
     if (!(error instanceof TemplateError)) throw error;
-    fail(run, "template_error", `The feedback for ${target} cannot be rendered: ${error.message}`);
+    fail(run, error.code, `The feedback for ${target} cannot be rendered: ${error.message}`);
   }
 }

@@ -173,6 +173,17 @@ export const RunEnding = Type.Object({
 });
 export type RunEnding = Static<typeof RunEnding>;
 
+/** What a person should know of a run that goes on all the same. */
+export const RunWarning = Type.Object({
+  /** Such as `template_path_missing`. */
+  code: Text,
+  message: Text,
+  /** The state at work then; null: between states, or at the end. */
+  state_name: Nullable(Text),
+  at: Moment,
+});
+export type RunWarning = Static<typeof RunWarning>;
+
 /**
  * Members that lists show stand beside the bulky ones (`definition`, `input`, `blackboard`), so that they can be
  * read without them.
@@ -195,6 +206,8 @@ export const RunState = Type.Object({
   transition_count: Type.Integer({ minimum: 0 }),
   /** States that have a result on the blackboard, in the order of their first one. */
   outputs: Type.Array(Text),
+  /** The first ones; absent where there is none. */
+  warnings: Type.Optional(Type.Array(RunWarning)),
   ending: Nullable(RunEnding),
   definition: Definition,
   input: AnyJson,

@@ -9,7 +9,7 @@ import { type Json, jsonOrText } from "../../kernel/json.ts";
 import { iso } from "../../kernel/time.ts";
 import type { Context, Turn } from "../../kernel/turn.ts";
 import { TurnEffects } from "../../kernel/turn.ts";
-import { Effort } from "../../template/effort.ts";
+import { Effort, MissingPath } from "../../template/effort.ts";
 import { compile, type Part } from "../../template/template.ts";
 import type { State } from "../definition.ts";
 import { memberBytes } from "./blackboard/size.ts";
@@ -22,6 +22,8 @@ import type { Current, RunState, Work, WorkOf } from "./state.ts";
 
 /** Bytes of a rendered text. */
 export const maxRenderedBytes = 1_048_576;
+/** Warnings that a run keeps. */
+const maxWarnings = 50;
 /** Of all templates and expressions of one turn together: nothing else of the node goes on meanwhile. */
 const mostSteps = 250_000;
 
@@ -109,9 +111,35 @@ export class RunTurn extends TurnEffects<WorkflowRunMessages> {
     }
   }
 
+  /**
+   * What becomes of a template that prints a path that does not exist: a warning of the run, or under
+   * `strict_templates` the failure of the state.
+   * @throws MissingPath
+   */
+  readonly pathMissing = (path: string): void => {
+    if (this.next.definition.strict_templates) throw new MissingPath(path);
+    const message = `A template prints ${path}, which does not exist: its place is empty`;
+    this.warn("template_path_missing", message, { path });
+  };
+
+  /** Adds a warning to the record and to the log, each once for a state. */
+  private warn(code: string, message: string, details: { readonly [name: string]: Json }): void {
+    const { warnings = [], current } = this.next;
+    const state_name = current?.name ?? null;
+    const isTold = warnings.some((one) => one.message === message && one.state_name === state_name);
+    if (isTold || warnings.length >= maxWarnings) return;
+    this.change({ warnings: [...warnings, { code, message, state_name, at: this.now }] });
+    this.emit("WorkflowWarning", {
+      message,
+      ...(state_name === null ? {} : { state_name }),
+      details: { code, ...details },
+    });
+  }
+
   /** @throws TemplateError */
   render(template: string, extra: { readonly [name: string]: Json } = {}): string {
-    return compile(template).render(variablesOf(this.next.blackboard, extra), maxRenderedBytes, this.effort);
+    const variables = variablesOf(this.next.blackboard, extra);
+    return compile(template).render(variables, maxRenderedBytes, this.effort, this.pathMissing);
   }
   /**
    * As `render`, but a template that is nothing but one `{{path}}` or `{{json value}}` gives that value as it is; what
@@ -120,7 +148,7 @@ export class RunTurn extends TurnEffects<WorkflowRunMessages> {
    */
   renderTyped(template: string): Json {
     const variables = variablesOf(this.next.blackboard, {});
-    const whole = compile(template).whole(variables, maxRenderedBytes, this.effort);
+    const whole = compile(template).whole(variables, maxRenderedBytes, this.effort, this.pathMissing);
     return whole === null ? this.render(template) : whole.value;
   }
   /**
@@ -128,7 +156,8 @@ export class RunTurn extends TurnEffects<WorkflowRunMessages> {
    * @throws TemplateError
    */
   renderParts(template: string): readonly Part[] {
-    return compile(template).renderParts(variablesOf(this.next.blackboard, {}), maxRenderedBytes, this.effort);
+    const variables = variablesOf(this.next.blackboard, {});
+    return compile(template).renderParts(variables, maxRenderedBytes, this.effort, this.pathMissing);
   }
 
   /**

@@ -177,6 +177,54 @@ describe("results", () => {
     expect(record.state_visits).toEqual({ A: 3 });
   });
 
+  test("a template path that does not exist is a warning of the run, told once", () => {
+    const prompt = "Pay {{input.amuont}} to {{input.name}}? {{default input.note 'none'}}";
+    const states = {
+      ASK: human(ways(["approved", "END", "{{upper input.gone}}"]), { prompt }),
+      END: noop(["always", "ASK"]),
+    };
+    const story = told(states, { input: { name: "Ada", amount: 7 } });
+    const warning = {
+      code: "template_path_missing",
+      message: "A template prints input.amuont, which does not exist: its place is empty",
+      state_name: "ASK",
+    };
+    const record = () => runRecord({ execution_id: runId, tenant_id: "north" }, story.state);
+    expect(record().warnings).toMatchObject([warning]);
+    expect(story.events.filter(({ type }) => type === "WorkflowWarning")).toMatchObject([
+      { message: warning.message, state_name: "ASK", details: { code: warning.code, path: "input.amuont" } },
+    ]);
+    story.decide("approved");
+    expect(record().warnings.map(({ message, state_name }) => [message.split(" ")[3], state_name])).toEqual([
+      ["input.amuont,", "ASK"],
+      ["input.gone,", null],
+    ]);
+  });
+
+  test("under strict_templates a path that does not exist fails the state", () => {
+    const prompt = "Pay {{input.amuont}}?";
+    const failed = told({ ASK: human([], { prompt }) }, { input: {} }, { strict_templates: true });
+    expect(failed.state).toMatchObject({ status: "failed", ending: { error_code: "template_path_missing" } });
+    const handled = told(
+      { ASK: human(ways(["on_failure", "END"]), { prompt }), END: noop() },
+      { input: {} },
+      { strict_templates: true },
+    );
+    expect(handled.state).toMatchObject({ status: "completed" });
+    const output = told(
+      { END: noop() },
+      { input: {} },
+      { strict_templates: true, output_template: { total: "{{input.total}}" } },
+    );
+    expect(output.state).toMatchObject({ status: "failed", ending: { error_code: "template_path_missing" } });
+    const tolerant = told(
+      { ASK: human([], { prompt: "{{#if input.a}}{{input.a}}{{/if}}{{default input.b 'x'}}" }) },
+      { input: {} },
+      { strict_templates: true },
+    );
+    expect(tolerant.state.status).toBe("running");
+  });
+
   test("feedback that cannot be rendered fails the run, its result committed", () => {
     const story = told(
       { A: noop(["always", "B", "{{#each input.list}}{{../input.long}}{{/each}}"]), B: noop() },

@@ -41,7 +41,7 @@ test("every key is always there, and rows leave the bulky ones out", () => {
   const check = () => {
     expect(Object.keys(runElement(subject, story.state)).sort()).toEqual(keys);
     expect(Object.keys(runRecord(subject, story.state)).sort()).toEqual(
-      [...keys, "input", "attachments", "blackboard", "state_outputs"].sort(),
+      [...keys, "input", "attachments", "blackboard", "state_outputs", "warnings"].sort(),
     );
   };
   check();

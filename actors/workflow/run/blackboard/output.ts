@@ -3,7 +3,7 @@
  * to the types that the output schema names.
  */
 import { isObject, type Json, jsonOrText } from "../../../kernel/json.ts";
-import type { Effort } from "../../../template/effort.ts";
+import type { Effort, TellMissing } from "../../../template/effort.ts";
 import { compile, TemplateError } from "../../../template/template.ts";
 import type { Definition } from "../../definition.ts";
 import { maxRenderedBytes } from "../turn.ts";
@@ -23,19 +23,21 @@ export interface FinalOutput {
 
 /**
  * @param effort shared by all entries; each has its own by default
+ * @param missing told of what is printed and does not exist
  * @throws TemplateError
  */
 export function finalOutput(
   { output_template, output_schema }: Pick<Definition, "output_template" | "output_schema">,
   blackboard: Values,
   effort?: Effort,
+  missing?: TellMissing,
 ): FinalOutput {
   if (output_template === null) return { output: null, kept: [] };
   const variables = variablesOf(blackboard, {});
   const kept: { key: string; type: string }[] = [];
   let room = maxOutputLength;
   const members = Object.entries(output_template).map(([key, template]) => {
-    const text = compile(template).render(variables, maxRenderedBytes, effort);
+    const text = compile(template).render(variables, maxRenderedBytes, effort, missing);
     room -= text.length;
     if (room < 0) throw new TemplateError("The output is too large");
     const types = typesOf(output_schema, key);

@@ -9,7 +9,7 @@ export function variablesOf(blackboard: Values, extra: Values): Values {
 }
 
 /** Written by the system at the start and as the run goes on. */
-const systemKeys = ["input", "intent", "tenant_id", "attachments", "workflow", "execution", "state", "human"];
+export const systemKeys = ["input", "intent", "tenant_id", "attachments", "workflow", "execution", "state", "human"];
 
 /** What can be neither a state's name nor a key that requests and `update_blackboard` write. */
 export const reservedKeys: ReadonlySet<string> = new Set([

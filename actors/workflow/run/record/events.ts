@@ -28,6 +28,7 @@ export const eventTypes = [
   "WorkflowExecutionPaused",
   "WorkflowExecutionResumed",
   "WorkflowOutputCoercionFailed",
+  "WorkflowWarning",
   "WorkflowExecutionCompleted",
   "WorkflowExecutionFailed",
   "WorkflowExecutionCancelled",

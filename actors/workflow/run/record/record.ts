@@ -56,6 +56,8 @@ export const RunRecord = Type.Composite([
     blackboard: JsonObject,
     /** The last result of every state that has one. */
     state_outputs: Type.Record(Text, AnyJson),
+    /** The first 50: what a person should know although the run goes on. */
+    warnings: Type.Array(Type.Object({ code: Text, message: Text, state_name: Nullable(Text), at: Time })),
   }),
 ]);
 export type RunRecord = Static<typeof RunRecord>;
@@ -123,6 +125,7 @@ export function runRecord(subject: Subject, state: RunState): RunRecord {
     attachments: state.header.attachments,
     blackboard: state.blackboard,
     state_outputs: stateOutputs(state),
+    warnings: (state.warnings ?? []).map((warning) => ({ ...warning, at: iso(warning.at) })),
   };
 }
 

@@ -382,6 +382,18 @@ test("the first failed check answers, in the order that callers rely on", () => 
   }
 });
 
+test("a prompt's path that does not exist is a warning; earlier attempts come later", () => {
+  const warned = (prompt_template: string) =>
+    planned({
+      spec: { task: { ...specOf(manifest()).task, prompt_template } },
+      request: { input: { name: "Ada" }, contextOverrides: { hub: 1 } },
+    }).header.warnings.filter(({ code }) => code === "template_path_missing");
+  expect(warned("{{input.nmae}} {{input.name}} {{hub}} {{gone}}")).toMatchObject([
+    { message: "The prompt's template prints what does not exist; it is empty: input.nmae, gone" },
+  ]);
+  expect(warned("{{input.name}}{{default input.b 1}}{{previous_attempts.0.reason}}{{previous_error}}")).toEqual([]);
+});
+
 describe("an instance of its own has", () => {
   const spec = {
     runtime: { language: "python", isolation: "inherit" },

@@ -59,6 +59,7 @@ const expected = {
   context: {},
   initial_state: "COUNT",
   max_total_transitions: 50,
+  strict_templates: false,
   storage: {
     workspace: {
       storage_class: "ephemeral",
@@ -395,6 +396,43 @@ describe("warnings", () => {
   test("what a shell may read once more", () => {
     const document = withMember(around(states.System) as Json, "spec.states.A.command", "eval {{input.a}}");
     expect(warned(document)).toEqual([["spec.states.A.command", "command_risk"]]);
+  });
+
+  test("a template that prints a path that no run has, with the right name beside it", () => {
+    const withPrompt = (text: string, more: { readonly [path: string]: Json }) =>
+      Object.entries({ ...more, "spec.states.A.prompt": text }).reduce<Json>(
+        (whole, [path, value]) => withMember(whole, path, value),
+        around(states.Human) as Json,
+      );
+    const printed = (text: string, more: { readonly [path: string]: Json } = {}) => {
+      const { issues, warnings } = reading(withPrompt(text, more)).judged;
+      return [...issues, ...warnings].filter(({ code }) => code === "template_path_missing");
+    };
+    const messages = (...given: Parameters<typeof printed>) => printed(...given).map(({ message }) => message);
+    expect(printed("{{inptu.a}}")).toMatchObject([{ path: "spec.states.A.prompt" }]);
+    expect(messages("{{inptu.a}}")[0]).toContain("did you mean input?");
+    expect(messages("{{trim execution.startd_at}}")[0]).toContain("did you mean started_at?");
+    expect(messages("{{blackboard.human.feedbak}}")[0]).toContain("did you mean feedback?");
+    const schema = { type: "object", properties: { invoice: { type: "string" } } };
+    const typed = { "metadata.input_schema": schema };
+    expect(messages("{{input.invoce}} {{input.invoce}}", typed)).toEqual([
+      "input.invoce does not exist; did you mean invoice?",
+    ]);
+    // What may be there, is asked for, has an answer to its absence, or begins elsewhere.
+    for (const text of [
+      "{{input.invoice}} {{input}} {{A.anything}} {{given.x}} {{state.feedback}}",
+      "{{#if nothing}}yes{{/if}}{{default nothing 1}}{{#unless (eq nothing 1)}}no{{/unless}}",
+      "{{#each input.list}}{{this.name}} {{name}} {{@index}}{{/each}}",
+    ]) {
+      expect(messages(text, { ...typed, "spec.context": { given: { x: 1 } } })).toEqual([]);
+    }
+    const strict = { ...typed, "spec.strict_templates": true };
+    const refused = (text: string, more: { readonly [path: string]: Json }) => reading(withPrompt(text, more)).issues;
+    const closed = { ...strict, "metadata.input_schema": { ...schema, additionalProperties: false } };
+    expect(refused("{{input.invoce}}", closed)).toEqual([["spec.states.A.prompt", "template_path_missing"]]);
+    expect(refused("{{state.vist}}", strict)).toEqual([["spec.states.A.prompt", "template_path_missing"]]);
+    // A start may bring them.
+    expect(refused("{{input.invoce}} {{nothing}}", strict)).toEqual([]);
   });
 
   test("what has no effect", () => {
