@@ -428,7 +428,7 @@ describe("the main thread is not held for long by", () => {
   );
 });
 
-test("a tenant's slow checks are bounded, end with their callers, delay no other tenant", async () => {
+test("a tenant's slow checks are bounded, end with their callers, delay no others", async () => {
   const crowd = {
     Authorization: `Bearer ${await node.token({ username: "crowd", tier: "enterprise" }, "svc-consumer")}`,
   };
