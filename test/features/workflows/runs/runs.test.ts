@@ -133,7 +133,7 @@ describe("signals", () => {
     const id = await waitingRun("guarded");
     const { status, body } = await post(id, "signal", { response: "yes" });
     expect([status, body.code]).toEqual([403, "approver_not_allowed"]);
-    const eve = fixture.caller("north", { userId: "eve" });
+    const eve = fixture.caller("north", { userId: "eve", kind: "tenant_user", membership: "member" });
     expect((await post(id, "signal", { response: "yes" }, eve)).status).toBe(202);
   });
 
