@@ -83,8 +83,7 @@ const writers: Readonly<Record<string, string | null>> = {
   "PATCH /v1/volumes/{id}": "volume.updated",
   "PATCH /v1/workflows/{ref}/scope": "workflow.published",
   "POST /realms/{realm}/protocol/openid-connect/token": null,
-  // Reads the operator's own file again, and is logged.
-  "POST /v1/admin/llm/reload": null,
+  "POST /v1/admin/llm/reload": "models.reloaded",
   "POST /v1/agents": "agent.deployed",
   "POST /v1/agents/{id}/execute": null,
   "POST /v1/agents/{id}/pause": "agent.updated",
