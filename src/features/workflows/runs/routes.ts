@@ -149,6 +149,7 @@ function readingRoutes({ runs }: RunRoutesOptions): Route[] {
       scope: "workflow:list",
       query: RunsFilter,
       responses: { 200: listSchema("executions", RunElement) },
+      refusals: ["invalid_id"],
       handler: (call) => runs.list(call.tenant, readFilter(call.query), pageOf(call.query, 2)),
     }),
     defineRoute({
