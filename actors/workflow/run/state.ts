@@ -174,7 +174,7 @@ export const RunEnding = Type.Object({
 export type RunEnding = Static<typeof RunEnding>;
 
 /** What a person should know of a run that goes on all the same. */
-export const RunWarning = Type.Object({
+const RunWarning = Type.Object({
   /** Such as `template_path_missing`. */
   code: Text,
   message: Text,
@@ -182,7 +182,6 @@ export const RunWarning = Type.Object({
   state_name: Nullable(Text),
   at: Moment,
 });
-export type RunWarning = Static<typeof RunWarning>;
 
 /**
  * Members that lists show stand beside the bulky ones (`definition`, `input`, `blackboard`), so that they can be

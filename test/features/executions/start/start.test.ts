@@ -311,7 +311,7 @@ describe("waiting", () => {
     const token = await at.node.token();
     const socket = connect(at.node.port, "127.0.0.1");
     socket.write(
-      `POST /v1/executions HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\nIdempotency-Key: ${key}\r\n` +
+      `POST /v1/executions HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${token}\r\nIdempotency-Key: ${key}\r\n` +
         `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
     );
     const listed = async () => (await at.node.call("GET", `/v1/executions?agent_id=${agent}`)).body.executions;
