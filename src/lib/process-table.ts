@@ -48,6 +48,15 @@ function statFields(pid: number): string[] | null {
   }
 }
 
+/** Ticks of a second in which Linux tells processor time (USER_HZ). */
+const ticksPerSecond = 100;
+
+/** Processor time that a process has used, in milliseconds; null when it is gone or the system does not tell. */
+export function processorMs(pid: number): number | null {
+  const fields = process.platform === "linux" ? statFields(pid) : null;
+  return fields === null ? null : ((Number(fields[11]) + Number(fields[12])) * 1_000) / ticksPerSecond;
+}
+
 /** Every process of the machine that still runs. */
 export function processes(): ProcessRow[] {
   if (process.platform !== "linux") return [];

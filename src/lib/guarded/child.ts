@@ -1,4 +1,5 @@
 /** A process that does guarded work, one job at a time. */
+import { processorMs } from "../process-table.ts";
 import { ready } from "./serve.ts";
 
 /** The budget was spent before the work was done. */
@@ -13,6 +14,11 @@ export class ChildEnded extends Error {
 
 /** How long a child may take to load before its budget begins, in milliseconds. */
 const loadAllowance = 10_000;
+/**
+ * Times its budget that a job may take in all where the machine is busy: until then the processor time that it has used
+ * counts, so that another one's load refuses nobody's document.
+ */
+const patience = 5;
 const newline = 0x0a;
 
 export class Child {
@@ -40,7 +46,8 @@ export class Child {
 
   /**
    * Does one job. A child that did not answer is dead afterwards.
-   * @param budgetMs counted from the moment the program is loaded
+   * @param budgetMs of processor time, where the system tells it, else of time; counted from the moment the program is
+   *   loaded
    * @throws BudgetExceeded, the signal's reason, ChildEnded
    */
   async run(input: string, budgetMs: number, signal: AbortSignal | undefined): Promise<unknown> {
@@ -49,6 +56,13 @@ export class Child {
     const expire = () => {
       isSpent = true;
       this.kill();
+    };
+    const { pid } = this.child;
+    const watch = (began: number | null, leftMs: number) => {
+      const used = began === null ? null : (processorMs(pid) ?? Number.POSITIVE_INFINITY) - began;
+      if (used === null || used >= budgetMs || leftMs <= 0) return expire();
+      const nextMs = Math.min(Math.max(budgetMs - used, 10), leftMs);
+      timer = setTimeout(() => watch(began, leftMs - nextMs), nextMs);
     };
     this.jobs += 1;
     let timer = setTimeout(expire, loadAllowance);
@@ -59,7 +73,8 @@ export class Child {
       if (this.loaded || (await this.line()) === ready) {
         this.loaded = true;
         clearTimeout(timer);
-        timer = setTimeout(expire, budgetMs);
+        const began = processorMs(pid);
+        timer = setTimeout(() => watch(began, budgetMs * (patience - 1)), budgetMs);
         await this.send(`${input}\n`);
         answer = await this.line();
       }

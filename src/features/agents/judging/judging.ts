@@ -24,8 +24,11 @@ export interface GoodManifest {
   readonly yaml: string;
 }
 
-/** What the node offers, as JSON: of the models only whether the one that is asked for is served. */
-export type OfferFacts = Omit<NodeOffer, "servesModel"> & { readonly served: readonly string[] };
+/** What the node offers, as JSON: of models and programs only what is said of those that the document names. */
+export type OfferFacts = Omit<NodeOffer, "servesModel" | "programFault"> & {
+  readonly served: readonly string[];
+  readonly programFault: string | null;
+};
 
 export type JudgingJob =
   | { readonly do: "parse"; readonly source: ManifestSource; readonly isPatch: boolean }
@@ -33,6 +36,8 @@ export type JudgingJob =
 
 /** What a manifest that names no model gets. */
 const defaultModel = "default";
+/** The only isolation whose instances could run a program of the host. */
+const hostIsolation = "process";
 
 /** @throws Problem as `parseManifest` */
 export async function readManifest(waiter: Waiter, source: ManifestSource, isPatch = false): Promise<ManifestDocument> {
@@ -51,10 +56,26 @@ export async function judgeManifest(
   offer: NodeOffer,
 ): Promise<GoodManifest> {
   if (isPlain(JSON.stringify(document))) return judge(document, yaml, offer);
-  const { servesModel, ...facts } = offer;
-  const served = [defaultModel, modelIn(document)].filter((alias) => alias !== null && servesModel(alias));
-  const job = { do: "judge", document, yaml, offer: { ...facts, served } } as JudgingJob;
-  return judgeGuarded(program, job, waiter);
+  return judgeGuarded(program, { do: "judge", document, yaml, offer: factsFor(document, offer) }, waiter);
+}
+
+function factsFor(document: Json, { servesModel, programFault, ...facts }: NodeOffer): OfferFacts {
+  const model = textIn(document, "runtime", "model");
+  const path = textIn(document, "advanced", "bootstrap_path");
+  return {
+    ...facts,
+    served: [defaultModel, ...(model === null ? [] : [model])].filter((alias) => servesModel(alias)),
+    programFault: path === null ? null : programFault(hostIsolation, path),
+  };
+}
+
+/** The offer as the judging process sees it. */
+export function offerFrom({ served, programFault, ...facts }: OfferFacts): NodeOffer {
+  return {
+    ...facts,
+    servesModel: (alias) => served.includes(alias),
+    programFault: (isolation) => (isolation === hostIsolation ? programFault : null),
+  };
 }
 
 /** Either job, wherever it runs. */
@@ -69,9 +90,9 @@ export function judge(document: Json, yaml: string | null, offer: NodeOffer): Go
   return { spec, warnings, judges, yaml: yaml ?? renderYaml(document) };
 }
 
-function modelIn(document: Json): string | null {
+function textIn(document: Json, section: "runtime" | "advanced", member: string): string | null {
   const spec = isObject(document) ? document.spec : null;
-  const runtime = isObject(spec) ? spec.runtime : null;
-  const model = isObject(runtime) ? runtime.model : null;
-  return typeof model === "string" ? model : null;
+  const found = isObject(spec) ? spec[section] : null;
+  const value = isObject(found) ? found[member] : null;
+  return typeof value === "string" ? value : null;
 }

@@ -84,6 +84,9 @@ describe("bootstrap_path", () => {
     for (const bootstrap_path of [...refused, "/etc", "/etc/shadow"]) {
       expect(fixture.run({ spec: { advanced: { bootstrap_path } } })).rejects.toThrow("bootstrap_path_forbidden");
     }
+    // A manifest with a schema is judged in a process of its own.
+    const judgedApart = { input_schema: { type: "object" }, advanced: { bootstrap_path: folder } };
+    expect(fixture.run({ spec: judgedApart })).rejects.toThrow("bootstrap_path_forbidden");
   });
 
   test("one that is not there is a failed iteration, not an endless one", async () => {
