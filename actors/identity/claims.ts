@@ -11,7 +11,7 @@ import {
   tiers,
 } from "./identity.ts";
 import { effectiveScopes, type ScopeMode } from "./scopes.ts";
-import { consumerTenant, isTenantSlug } from "./tenant.ts";
+import { consumerTenant, isEnterpriseSlug, isTenantSlug } from "./tenant.ts";
 
 export type Claims = Readonly<Record<string, unknown>>;
 
@@ -37,6 +37,7 @@ export interface ClaimRules {
 }
 
 /**
+ * The caller may claim an enterprise tenant as theirs; whether it exists the reader of the token has to look up.
  * @param recorded of a tenant user, where the tenant's own records say what they are; null: as the token says
  * @throws Problem 401 `invalid_role`, `invalid_tier`, `invalid_tenant_slug`, `identity_not_recognized`
  */
@@ -56,17 +57,18 @@ export function identityFromClaims(
     throw new Problem("identity_not_recognized", "The caller is not known here");
   }
   const kind = kindOf(rules.kind, machine);
+  const home = homeTenant(kind, subject, tenant, rules);
   const facts = {
     kind,
     role: rules.kind === "system" ? role.platform : null,
-    membership: kind === "tenant_user" ? (recorded ?? role.membership ?? rules.defaultMembership) : null,
+    membership: membershipIn(home, kind, recorded ?? role.membership ?? rules.defaultMembership),
   };
   return {
     ...facts,
     userId: subject,
     realm: rules.realm,
     tier: kind === "consumer" ? tier : null,
-    homeTenant: homeTenant(kind, subject, tenant, rules),
+    homeTenant: home,
     clientId: client,
     email: provenAddress(claims),
     scopes: effectiveScopes(facts, scopeWords(claims), rules.scopeMode),
@@ -83,12 +85,24 @@ function kindOf(realm: ClaimRules["kind"], machine: boolean): IdentityKind {
   return machine ? "service_account" : "operator";
 }
 
+/** A consumer is at home in the own tenant, or in an enterprise tenant that the token names; in no other person's. */
 function homeTenant(kind: IdentityKind, subject: string, claimed: string | null, rules: ClaimRules): string {
   if (kind === "tenant_user") return rules.realm.slice("tenant-".length);
   if (kind !== "consumer") return systemTenant;
-  if (claimed === systemTenant)
-    throw new Problem("invalid_tenant_slug", "The token names a tenant it may not", {}, {}, 401);
-  return claimed ?? consumerTenant(subject, rules.sha256Hex);
+  const own = consumerTenant(subject, rules.sha256Hex);
+  if (claimed === null || claimed === own) return own;
+  if (!isEnterpriseSlug(claimed)) throw foreignTenant();
+  return claimed;
+}
+
+/** @returns 401 `invalid_tenant_slug`: the tenant is none that the token's bearer may be at home in */
+export const foreignTenant = () =>
+  new Problem("invalid_tenant_slug", "The token names a tenant it may not", {}, {}, 401);
+
+/** A consumer in an enterprise tenant is a member there, never more. */
+function membershipIn(home: string, kind: IdentityKind, ofUser: Membership): Membership | null {
+  if (kind === "tenant_user") return ofUser;
+  return kind === "consumer" && isEnterpriseSlug(home) ? "member" : null;
 }
 
 /** A path of mail has at most 256 octets (RFC 5321, 4.5.3.1); what is longer than 64 + 1 + 255 is no address. */

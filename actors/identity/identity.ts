@@ -20,7 +20,7 @@ export interface Identity {
   readonly realm: string;
   /** Only operators and service accounts hold one. */
   readonly role: Role | null;
-  /** Only tenant users hold one. */
+  /** Tenant users hold one; a consumer in an enterprise tenant is its member. */
   readonly membership: Membership | null;
   /** Tier claim of a consumer-realm token. */
   readonly tier: Tier | null;

@@ -40,7 +40,7 @@ const table: readonly (readonly [columns: string, scopes: string])[] = [
   ["AOS-T-C", "aegis.edge.enroll aegis.edge.hosts.write aegis.edge.groups.write aegis.edge.fleet.manage"],
 ];
 
-/** Scopes over the platform itself: no claim ever gives one to a consumer or a tenant user. */
+/** Scopes over the platform itself. */
 const platformTable: typeof table = [
   ["AOSR---", "node:read node:list"],
   ["AO-R---", "tenant:read tenant:list ratelimit:read"],
@@ -49,11 +49,9 @@ const platformTable: typeof table = [
   ["A------", "stack:read stack:up stack:down stack:restart stack:update stack:uninstall"],
 ];
 
-const platformScopes = new Set(platformTable.flatMap(([, scopes]) => scopes.split(" ")));
 /** Every scope there is. */
 export const allScopes: ReadonlySet<string> = new Set([
-  ...table.flatMap(([, scopes]) => scopes.split(" ")),
-  ...platformScopes,
+  ...[...table, ...platformTable].flatMap(([, scopes]) => scopes.split(" ")),
 ]);
 
 /** The scopes of one column, as the table has them. */
@@ -64,20 +62,22 @@ export function scopesOfColumn(column: ScopeColumn): ReadonlySet<string> {
 
 /** Which column of the table a caller stands in. */
 function scopeColumn(caller: Pick<Identity, "kind" | "role" | "membership">): ScopeColumn {
-  if (caller.kind === "consumer") return "C";
+  if (caller.kind === "consumer") return caller.membership === null ? "C" : "M";
   if (caller.kind === "tenant_user") return caller.membership === "member" ? "M" : "T";
   if (caller.role === "admin") return "A";
   if (caller.role === "operator") return "O";
   return caller.role === "readonly" ? "R" : "S";
 }
 
-/** How the scope claims of a realm's tokens act on the table: they add to it, or narrow it. */
+/**
+ * How the scope claims of a realm's tokens act on the table: they add to it, or narrow it. To consumers and tenant
+ * users they never add: what a client application asked for is no right of its user's.
+ */
 export type ScopeMode = "union" | "restrict";
 
 /**
  * The scopes a caller really has.
  * @param claimed words of the `scope` and `scp` claims; unknown ones are ignored, wildcards expand
- *                within what a caller of this kind may have at all
  */
 export function effectiveScopes(
   caller: Pick<Identity, "kind" | "role" | "membership">,
@@ -85,14 +85,12 @@ export function effectiveScopes(
   mode: ScopeMode,
 ): ReadonlySet<string> {
   const base = scopesOfColumn(scopeColumn(caller));
-  const mayHold = caller.kind === "operator" || caller.kind === "service_account" ? () => true : isTenantScope;
-  const named = new Set(claimed.flatMap(expand).filter(mayHold));
-  if (mode === "union") return withImplied(new Set([...base, ...named]));
-  const narrows = claimed.some((word) => expand(word).length > 0);
-  return narrows ? new Set([...withImplied(named)].filter((scope) => base.has(scope))) : withImplied(base);
+  const named = new Set(claimed.flatMap(expand));
+  if (mode === "union") return withImplied(isOfPlatform(caller) ? new Set([...base, ...named]) : base);
+  return named.size > 0 ? new Set([...withImplied(named)].filter((scope) => base.has(scope))) : withImplied(base);
 }
 
-const isTenantScope = (scope: string): boolean => !platformScopes.has(scope);
+const isOfPlatform = ({ kind }: Pick<Identity, "kind">): boolean => kind === "operator" || kind === "service_account";
 
 /** The known scopes a word stands for. */
 function expand(word: string): string[] {

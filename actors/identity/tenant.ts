@@ -17,6 +17,10 @@ export function tenantKind(slug: string): TenantKind {
   return slug.startsWith("t-") && uuidPattern.test(slug.slice(2)) ? "team" : "enterprise";
 }
 
+/** Whether a slug can name an enterprise tenant: those of consumers, teams and the platform are formed by the service. */
+export const isEnterpriseSlug = (slug: string): boolean =>
+  isTenantSlug(slug) && slug !== systemTenant && !/^[ut]-/.test(slug);
+
 /**
  * The tenant a consumer owns.
  * @param sha256Hex of the subject, for subjects that make no slug

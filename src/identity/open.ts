@@ -20,6 +20,7 @@ export interface IdentityConfig {
   readonly file: { readonly auth?: unknown };
   readonly authRealms: unknown;
   readonly authLeewaySeconds: number;
+  readonly authMaxTokenHours: number;
   readonly authJwksCacheTtlSeconds: number;
   readonly publicUrl: string;
   readonly devIssuerAlg: TokenAlgorithm;
@@ -33,6 +34,7 @@ export function readIdentity({ mode, file, authRealms, ...config }: IdentityConf
     ...(typeof file.auth === "object" ? file.auth : {}),
     ...(authRealms === null ? {} : { realms: authRealms }),
     leeway_seconds: config.authLeewaySeconds,
+    max_token_hours: config.authMaxTokenHours,
     jwks_cache_ttl_seconds: config.authJwksCacheTtlSeconds,
   };
   const { settings, problems } = readAuthSettings(section, mode === "development");
@@ -99,14 +101,22 @@ export function createIdentification({
   now,
 }: IdentificationOptions): Identification {
   const tenants = createTenants(sql, now);
+  const tenantExists = async (slug: string) => (await tenants.status(slug)) !== null;
   const realms = createRealms({
     settings,
     development: issuer?.realms ?? null,
-    tenantExists: async (slug) => (await tenants.status(slug)) !== null,
+    tenantExists,
     now,
   });
   const members = createMembers({ sql, defaultRole: settings.tenant_default_role, now });
-  const tokens = createTokenVerifier({ realms, leewaySeconds: settings.leeway_seconds, members, now });
+  const tokens = createTokenVerifier({
+    realms,
+    leewaySeconds: settings.leeway_seconds,
+    maxTokenHours: settings.max_token_hours,
+    tenantExists,
+    members,
+    now,
+  });
   const failures = limitFailures ? createFailureLimit(now) : null;
   return {
     authenticator: createAuthenticator({ tokens, tenants, settings, failures }),

@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { LRUCache } from "lru-cache";
 import type { ClaimRules } from "../../actors/identity/claims.ts";
-import { isTenantSlug } from "../../actors/identity/tenant.ts";
+import { isEnterpriseSlug } from "../../actors/identity/tenant.ts";
 import { fetchJwks, KeySet } from "./keys.ts";
 import {
   type AuthSettings,
@@ -124,6 +124,6 @@ function tenantOfIssuer(template: string, issuer: string): string | null {
   const rest = issuer.slice(before.length);
   const end = after === "" ? rest.length : rest.search(/[^a-z0-9-]/);
   const slug = rest.slice(0, end < 0 ? rest.length : end);
-  const fits = isTenantSlug(slug) && slug !== "svc-system" && template.replaceAll("{slug}", slug) === issuer;
+  const fits = isEnterpriseSlug(slug) && template.replaceAll("{slug}", slug) === issuer;
   return fits ? slug : null;
 }

@@ -1,7 +1,7 @@
 /** The `auth` section of the configuration: which realms are trusted, and how their tokens are read. */
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
-import { isTenantSlug } from "../../actors/identity/tenant.ts";
+import { isEnterpriseSlug } from "../../actors/identity/tenant.ts";
 import { shapeIssues } from "../../actors/kernel/shape-issues.ts";
 import { anyText, choice, integer, json, text } from "../config/setting.ts";
 
@@ -40,6 +40,8 @@ export const AuthSettings = Type.Object({
   /** Serves tenants created at run time; `{slug}` stands in `slug`, `issuer_url` and `jwks_uri`. */
   tenant_realm_template: Type.Optional(RealmSettings),
   leeway_seconds: Type.Integer({ minimum: 0, maximum: 120, default: 30 }),
+  /** An access token that is meant to count for longer is none. */
+  max_token_hours: Type.Integer({ minimum: 1, maximum: 168, default: 24 }),
   jwks_cache_ttl_seconds: Type.Integer({ minimum: 1, maximum: 86400, default: 300 }),
   service_accounts: Type.Array(
     Type.Object({
@@ -69,6 +71,14 @@ export const identitySettings = {
     max: 120,
     default: 30,
     filePath: ["auth", "leeway_seconds"],
+  }),
+  authMaxTokenHours: integer("SVC_AUTH_MAX_TOKEN_HOURS", {
+    meaning: "longest lifetime of an access token; auth.max_token_hours in the file",
+    unit: "h",
+    min: 1,
+    max: 168,
+    default: 24,
+    filePath: ["auth", "max_token_hours"],
   }),
   authJwksCacheTtlSeconds: integer("SVC_AUTH_JWKS_CACHE_TTL_SECONDS", {
     meaning: "how long a realm's keys count as fresh; auth.jwks_cache_ttl_seconds in the file",
@@ -148,14 +158,13 @@ const realmTenant = (slug: string): string => slug.slice("tenant-".length);
 
 /** Whether a slug can name the realm of a tenant's own users. */
 export function isTenantRealm(slug: string): boolean {
-  const tenant = realmTenant(slug);
-  return slug.startsWith("tenant-") && isTenantSlug(tenant) && tenant !== "svc-system";
+  return slug.startsWith("tenant-") && isEnterpriseSlug(realmTenant(slug));
 }
 
 function realmProblems(realm: RealmSettings, at: string, development: boolean): string[] {
   const problems: string[] = [];
   if (realm.kind === "tenant" && !isTenantRealm(realm.slug)) {
-    problems.push(`${at}.slug: a tenant realm is called tenant-<tenant slug>`);
+    problems.push(`${at}.slug: a tenant realm is called tenant-<tenant slug>, and never names svc-system, u-… or t-…`);
   }
   if (!URL.canParse(realm.issuer_url)) problems.push(`${at}.issuer_url: not a URL`);
   const uri = URL.canParse(jwksUri(realm)) ? new URL(jwksUri(realm)) : null;

@@ -2,8 +2,9 @@
 import { createHash } from "node:crypto";
 import { decodeJwt, decodeProtectedHeader, errors, jwtVerify } from "jose";
 import { LRUCache } from "lru-cache";
-import { claimedMembership, identityFromClaims } from "../../actors/identity/claims.ts";
+import { claimedMembership, foreignTenant, identityFromClaims } from "../../actors/identity/claims.ts";
 import type { Identity, Membership } from "../../actors/identity/identity.ts";
+import { isEnterpriseSlug } from "../../actors/identity/tenant.ts";
 import { Problem } from "../../actors/kernel/problem.ts";
 import { isTokenAlgorithm, type VerificationKey } from "./keys.ts";
 import type { Members } from "./members.ts";
@@ -17,6 +18,10 @@ export interface TokenVerifier {
 export interface TokenVerifierOptions {
   readonly realms: Realms;
   readonly leewaySeconds: number;
+  /** Longest lifetime of an access token. */
+  readonly maxTokenHours: number;
+  /** Asked of the enterprise tenant that a consumer's token names. */
+  readonly tenantExists: (slug: string) => Promise<boolean>;
   /** What tenant users are in their tenants; null: what their tokens say. */
   readonly members: Members | null;
   readonly now: () => number;
@@ -43,6 +48,9 @@ export function createTokenVerifier(options: TokenVerifierOptions): TokenVerifie
 
   /** A tenant user is in their tenant what its members' records say. */
   async function known({ identity, claimed, as }: Verified): Promise<Identity> {
+    const { kind, homeTenant } = identity;
+    if (kind === "consumer" && isEnterpriseSlug(homeTenant) && !(await options.tenantExists(homeTenant)))
+      throw foreignTenant();
     if (identity.kind !== "tenant_user" || options.members === null) return identity;
     const role = await options.members.roleOf(identity, claimed);
     return role === identity.membership ? identity : as(role);
@@ -61,7 +69,10 @@ export function createTokenVerifier(options: TokenVerifierOptions): TokenVerifie
   };
 }
 
-async function verifyAnew(token: string, { realms, leewaySeconds, now }: TokenVerifierOptions): Promise<Verified> {
+async function verifyAnew(
+  token: string,
+  { realms, leewaySeconds, maxTokenHours, now }: TokenVerifierOptions,
+): Promise<Verified> {
   const { kid, algorithm, issuer } = readUnverified(token);
   const realm = await realms.byIssuer(issuer);
   if (!realm?.algorithms.includes(algorithm)) throw invalidToken();
@@ -85,6 +96,7 @@ async function verifyAnew(token: string, { realms, leewaySeconds, now }: TokenVe
   const { sub, iat, exp } = payload;
   if (typeof sub !== "string" || sub.length < 1 || sub.length > 255 || sub.includes("\0")) throw invalidToken();
   if (typeof iat !== "number" || iat > now() / 1000 + leewaySeconds) throw invalidToken();
+  if (!isAccessToken(payload) || (exp ?? 0) - iat > maxTokenHours * 3600) throw invalidToken();
   const as = memoized((role: Membership) => identityFromClaims(sub, payload, realm.rules, role));
   return {
     identity: identityFromClaims(sub, payload, realm.rules),
@@ -95,6 +107,10 @@ async function verifyAnew(token: string, { realms, leewaySeconds, now }: TokenVe
     until: ((exp ?? 0) + leewaySeconds) * 1000,
   };
 }
+
+/** Providers sign other tokens with the same keys: an ID token tells an application who signed in, and opens nothing. */
+const isAccessToken = ({ typ, token_use }: Readonly<Record<string, unknown>>): boolean =>
+  (typ === undefined || typ === "Bearer") && (token_use === undefined || token_use === "access");
 
 /** Each identity of a token is made once. */
 function memoized<K, V>(make: (key: K) => V): (key: K) => V {

@@ -100,12 +100,17 @@ test.each([
   ],
   ["svc-consumer", { ...person("ann"), email: "a@b.c", email_verified: "false" }, { kind: "consumer", email: null }],
   ["svc-consumer", { ...person("ann"), sub: "Ann-1" }, { kind: "consumer", userId: "Ann-1", tenant: "u-ann1" }],
-  ["svc-consumer", { ...person("ann"), tenant_id: "globex" }, { kind: "consumer", tenant: "globex" }],
   // The first user of a tenant is its owner.
   ["tenant-acme", person("bob"), { kind: "tenant_user", membership: "owner", tenant: "acme", role: null }],
   ["tenant-acme", person("cleo"), { kind: "tenant_user", membership: "admin", tenant: "acme", role: null }],
   ["tenant-acme", { ...person("dan"), role: "tenant:member" }, { kind: "tenant_user", membership: "member" }],
   ["tenant-acme", { ...person("dan"), role: "tenant:owner" }, { kind: "tenant_user", membership: "admin" }],
+  // A tenant that exists by now.
+  [
+    "svc-consumer",
+    { ...person("ann"), tenant_id: "acme", role: "tenant:owner" },
+    { kind: "consumer", membership: "member", tenant: "acme" },
+  ],
 ] as const)("a token of %s for %j is believed", async (realm, fields, expected) => {
   const { status, body } = await ask((await token(realm, fields)).body.access_token);
   expect([status, body]).toEqual([200, expect.objectContaining(expected)]);
@@ -137,6 +142,8 @@ test.each([
   ["nowhere", service, 404, "realm_not_found"],
   ["tenant-Bad_Slug", service, 404, "realm_not_found"],
   ["tenant-svc-system", service, 404, "realm_not_found"],
+  ["tenant-u-somebody", person("ann"), 404, "realm_not_found"],
+  ["tenant-t-0190f3c2-6d1e-7a55-9c1f-2f6d0c5b8e11", person("ann"), 404, "realm_not_found"],
 ] as const)("%s with %j is refused", async (realm, fields, status, code) => {
   const answer = await token(realm, fields);
   expect(answer.status).toBe(status);
@@ -208,7 +215,10 @@ test.each([
   ["svc-consumer", { ...person("x"), sub: "x" }, { "x-tenant-id": "acme", "x-svc-tenant": "acme" }, "u-x"],
   ["svc-consumer", { ...person("x"), sub: "x" }, { "x-svc-team": team }, "not_a_team_member"],
   ["svc-consumer", { ...person("x"), sub: "x" }, { "x-svc-team": "nonsense" }, "invalid_tenant_slug"],
-  ["svc-consumer", { ...person("x"), tenant_id: `t-${team}` }, {}, "not_a_team_member"],
+  ["svc-consumer", { ...person("x"), sub: "x", tenant_id: "u-x" }, {}, "u-x"],
+  ["svc-consumer", { ...person("x"), sub: "x", tenant_id: "u-y" }, {}, "invalid_tenant_slug"],
+  ["svc-consumer", { ...person("x"), tenant_id: `t-${team}` }, {}, "invalid_tenant_slug"],
+  ["svc-consumer", { ...person("x"), tenant_id: "unheard-of" }, {}, "invalid_tenant_slug"],
 ] as const)("%s as %j with %j acts in %s", async (realm, fields, headers, expected) => {
   await stores.sql`insert into tenants (slug, kind, display_name) values ('acme', 'enterprise', 'acme') on conflict do nothing`;
   const { body } = await ask((await token(realm, fields)).body.access_token, { ...headers });

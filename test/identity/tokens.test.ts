@@ -120,6 +120,10 @@ const refused: Record<string, () => string | Promise<string>> = {
   "an empty sub": () => good({ sub: "" }),
   "a sub too long": () => good({ sub: "x".repeat(256) }),
   "a sub with a NUL": () => good({ sub: "a\0b" }),
+  "an ID token": () => good({ typ: "ID" }),
+  "a refresh token": () => good({ typ: "Refresh" }),
+  "another use": () => good({ token_use: "id" }),
+  "a lifetime of 25 hours": () => good({ iat: seconds(), exp: seconds() + 25 * 3600 }),
   "a changed payload": async () => {
     const [head, , signature] = (await good()).split(".");
     const now = seconds();
@@ -133,6 +137,11 @@ test.each(Object.keys(refused))("refused as invalid_token: %s", async (name) => 
   expect([status, body.code, challenge]).toEqual([401, "invalid_token", 'Bearer error="invalid_token"']);
   expect(body.error).toBe("The token is not valid");
   expect(Object.keys(body)).toEqual(["error", "code", "request_id"]);
+});
+
+test("what says that it is an access token of up to a day is accepted", async () => {
+  for (const claims of [{ typ: "Bearer" }, { token_use: "access" }, { iat: seconds(), exp: seconds() + 24 * 3600 }])
+    expect((await ask(await good(claims))).status).toBe(200);
 });
 
 test("expired is told apart, and only when all else holds", async () => {
@@ -246,7 +255,14 @@ describe("the key set", () => {
     const { settings } = readAuthSettings(auth, true);
     if (!settings) throw new Error("settings");
     const realms = createRealms({ settings, development: null, tenantExists: async () => false, now: () => now });
-    return createTokenVerifier({ realms, leewaySeconds: 30, members: null, now: () => now });
+    return createTokenVerifier({
+      realms,
+      leewaySeconds: 30,
+      maxTokenHours: 24,
+      tenantExists: async () => false,
+      members: null,
+      now: () => now,
+    });
   }
   const tokenOf = (at: TestIssuer, key: TestKey, claims: object = {}) =>
     sign(key, { iss: at.issuer, ...machine, exp: Math.floor(now / 1000) + 80_000, ...claims });

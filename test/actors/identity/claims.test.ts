@@ -57,8 +57,10 @@ test.each([
   [
     "consumer",
     { tenant_id: "acme", zaru_tier: "PRO" },
-    { kind: "consumer", homeTenant: "acme", tier: "pro", role: null },
+    { kind: "consumer", homeTenant: "acme", tier: "pro", role: null, membership: "member" },
   ],
+  ["consumer", { tenant_id: "acme", svc_role: "tenant:owner" }, { homeTenant: "acme", membership: "member" }],
+  ["consumer", { tenant_id: "u-s" }, { homeTenant: "u-s", membership: null }],
   ["consumer", { svc_role: "admin" }, { kind: "consumer", homeTenant: "u-s", role: null }],
   ["consumer", { email: "a@b.c", email_verified: false }, { email: null }],
   ["consumer", { email: "a@b.c", email_verified: true }, { email: "a@b.c" }],
@@ -85,6 +87,8 @@ test.each([
   ["consumer", { svc_tier: 7 }, "invalid_tier"],
   ["consumer", { tenant_id: "Bad_Slug" }, "invalid_tenant_slug"],
   ["consumer", { tenant_id: "svc-system" }, "invalid_tenant_slug"],
+  ["consumer", { tenant_id: "u-other" }, "invalid_tenant_slug"],
+  ["consumer", { tenant_id: "t-0190f3c2-6d1e-7a55-9c1f-2f6d0c5b8e11" }, "invalid_tenant_slug"],
 ] as const)("%s realm with %j is refused as %s", (kind, claims, code) => {
   let refusal: unknown;
   try {

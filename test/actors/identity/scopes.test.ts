@@ -31,19 +31,25 @@ test.each(columns.map((column) => [column]))("column %s holds what the table say
 const consumer = { kind: "consumer", role: null, membership: null } as const;
 const readonly = { kind: "operator", role: "readonly", membership: null } as const;
 
-test("a claim adds under union, but never platform scopes to a consumer", () => {
-  const scopes = effectiveScopes(consumer, ["secret:read", "tenant:provision", "openid", "node:read"], "union");
-  expect(scopes.has("secret:read")).toBe(true);
-  expect(scopes.has("tenant:provision")).toBe(false);
-  expect(scopes.has("node:read")).toBe(false);
-  expect(scopes.has("openid")).toBe(false);
-  expect(effectiveScopes(readonly, ["tenant:provision"], "union").has("tenant:provision")).toBe(true);
+const member = { kind: "tenant_user", role: null, membership: "member" } as const;
+
+test("a claim adds under union for the platform's own callers, and nothing for consumers and tenant users", () => {
+  const claimed = ["secret:read", "tenant:provision", "stimulus:manage", "billing:*", "*", "openid", "node:read"];
+  expect(effectiveScopes(readonly, claimed, "union").has("tenant:provision")).toBe(true);
+  expect(effectiveScopes(readonly, claimed, "union").has("openid")).toBe(false);
+  expect(effectiveScopes(consumer, claimed, "union")).toEqual(effectiveScopes(consumer, [], "union"));
+  expect(effectiveScopes(member, claimed, "union")).toEqual(effectiveScopes(member, [], "union"));
+});
+
+test("a consumer who is a member of an enterprise tenant holds what its members hold", () => {
+  expect(effectiveScopes({ ...consumer, membership: "member" }, [], "union")).toEqual(
+    effectiveScopes(member, [], "union"),
+  );
 });
 
 test("wildcards expand within what the holder may have", () => {
   expect(effectiveScopes(readonly, ["agent:*"], "union").has("agent:deploy")).toBe(true);
-  expect([...effectiveScopes(consumer, ["*"], "union")].filter((scope) => scope.startsWith("tenant:"))).toEqual([]);
-  expect([...effectiveScopes(consumer, ["svc.edge.*"], "restrict")].sort()).toEqual([
+  expect([...effectiveScopes(consumer, ["svc.edge.*", "tenant:*"], "restrict")].sort()).toEqual([
     "aegis.edge.enroll",
     "aegis.edge.fleet.manage",
     "aegis.edge.fleet.read",
