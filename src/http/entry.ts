@@ -38,7 +38,7 @@ export function entryCheck(names: ServedNames | null): EntryCheck {
     return lastFault === null ? null : lastFault();
   }
 
-  return ({ url, headers }) => {
+  return ({ method, url, headers }) => {
     const host = headers.get("host");
     // Requests made inside the process, and those of HTTP/1.0, have none.
     const wrong = host === null ? null : hostFault(host);
@@ -46,7 +46,9 @@ export function entryCheck(names: ServedNames | null): EntryCheck {
     if (url.length > maxUrlBytes) {
       return new Problem("uri_too_long", `The URL is longer than ${maxUrlBytes} bytes`, { limit_bytes: maxUrlBytes });
     }
-    if (url.includes("#") || (host === null && !URL.canParse(url))) {
+    // Bun puts `Host` before the path of a target; that of CONNECT it takes as it is.
+    const isSure = host !== null && method !== "CONNECT";
+    if (url.includes("#") || !(isSure || (/^https?:/.test(url) && URL.canParse(url)))) {
       return new Problem("malformed_request", "The target of the request is not the path of a URL");
     }
     if (names !== null) {

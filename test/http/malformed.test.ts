@@ -173,6 +173,15 @@ describe("a target that is no path of a URL", () => {
   ])("%s: %i %s", async (target, status, code) => {
     expect(await send(get(target))).toMatchObject(refusal(status, code));
   });
+
+  test.each(["things", "attacker.example:443", "%2fthings%2f1", "*", "a/b", "[", "http:[", "javascript:1"])(
+    "CONNECT %s",
+    async (target) => {
+      const head = `CONNECT ${target} HTTP/1.1\r\nHost: x\r\n\r\n`;
+      expect(await send(head)).toMatchObject(refusal(400, "malformed_request"));
+      expect(app.log.filter((line) => /"level":"error"|stack/.test(line))).toEqual([]);
+    },
+  );
 });
 
 describe("a path of files that climbs is 422, however it is written", () => {
