@@ -33,6 +33,10 @@ export function suggestion(text: string, candidates: Iterable<string>): string {
   return meant === null ? "" : `; did you mean ${meant}?`;
 }
 
+/** What is wrong with a text that is none of the choices. */
+export const notOneOf = (text: string, choices: Iterable<string>): string =>
+  `${text.slice(0, maxLength)} is not one of ${[...choices].join(", ")}${suggestion(text, choices)}`;
+
 const folded = (text: string): string => text.toLowerCase().replaceAll("-", "_");
 
 /** Three rows of the table of distances between the beginnings of both texts. */

@@ -94,6 +94,7 @@ export class Fields {
     if (value === null) return null;
     const chosen = options.find((option) => option === value);
     if (chosen !== undefined) return chosen;
+    if (options.length === 1) return this.issue(key, `must be ${options[0]}`);
     const meant = typeof value === "string" ? suggestion(value, options) : "";
     return this.issue(key, `must be one of ${options.join(", ")}${meant}`);
   }
@@ -161,7 +162,7 @@ export class Fields {
     return Object.fromEntries(accepted);
   }
 
-  /** A value with a notation of its own. `what` completes "is not a …". */
+  /** A value with a notation of its own. `what` completes "must be …". */
   measure(
     key: string,
     read: (value: unknown) => number | null,
@@ -171,7 +172,7 @@ export class Fields {
     const value = this.raw(key);
     if (value === null) return null;
     const measured = read(value);
-    if (measured === null) return this.issue(key, `not a ${what}`);
+    if (measured === null) return this.issue(key, `must be ${what}`);
     return measured >= min && measured <= max ? measured : this.issue(key, `must be from ${said}`);
   }
 

@@ -106,7 +106,7 @@ export const kibibytes = (max: number, shape = text()): Shape<string | null> =>
 
 const seconds: Notation = {
   read: readDuration,
-  what: "duration",
+  what: "a duration such as 90, 90s, 10m, 1h30m or 2d",
   schema: {
     anyOf: [
       { type: "integer", minimum: 0 },
@@ -116,7 +116,7 @@ const seconds: Notation = {
 };
 const bytes: Notation = {
   read: readBytes,
-  what: "quantity",
+  what: "bytes such as 1048576, 512Mi, 2Gi or 1.5G",
   schema: {
     anyOf: [
       { type: "integer", minimum: 0 },
@@ -126,7 +126,7 @@ const bytes: Notation = {
 };
 const millicores: Notation = {
   read: readMillicores,
-  what: "processor share",
+  what: "a share of processors such as 500 or 500m (half of one) or 1.5",
   schema: {
     anyOf: [
       { type: "number", minimum: 0 },

@@ -193,7 +193,7 @@ export function flag(absent = false): Shape<boolean> {
 export interface Notation {
   /** Null: unreadable. */
   readonly read: (value: unknown) => number | null;
-  /** Completes "not a …". */
+  /** Completes "must be …", with examples. */
   readonly what: string;
   readonly schema: JsonSchema;
 }
@@ -213,7 +213,7 @@ export function measure<S = unknown>(
       fields.measure(key, notation.read, notation.what, typeof bounds === "function" ? bounds(scope) : bounds),
     schema: () => notation.schema,
     texts: null,
-    expected: `not a ${notation.what}`,
+    expected: `must be ${notation.what}`,
   });
 }
 

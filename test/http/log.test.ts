@@ -18,3 +18,8 @@ test.each([
 ])("%s", (path, shown) => {
   expect(recordedUrl(`http://localhost:8080${path}`)).toBe(shown);
 });
+
+test("the end of a long one is left out", () => {
+  const recorded = recordedUrl(`http://localhost:8080/${"a".repeat(30_000)}?token=${jwt}`);
+  expect(recorded.length).toBeLessThan(1100);
+});

@@ -66,7 +66,7 @@ test("run: a refusal names every issue with its path, and warnings are told", as
   const refused = await cli("run", file);
   expect([refused.code, refused.out]).toEqual([1, ""]);
   expect(refused.err).toMatch(/^422 \w+: /);
-  expect(refused.err).toMatch(/^ {2}spec\.runtime\S*: .+/m);
+  expect(refused.err).toMatch(/^ {2}spec\.runtime\S*: .*python 3\.12/m);
   expect(refused.err).toMatch(/^ {2}spec\.tools: .+/m);
   const judged = {
     execution: { mode: "one-shot", validation: [{ type: "semantic", judge_agent: "no-such-judge", criteria: "fits" }] },
@@ -74,4 +74,6 @@ test("run: a refusal names every issue with its path, and warnings are told", as
   writeFileSync(file, manifest("x", "4.0.0", judged));
   const warned = await cli("run", file);
   expect(warned.err).toContain("(judge_not_found)");
+  const missing = await cli("run", "no-such-file.yaml");
+  expect(missing).toMatchObject({ code: 1, err: "no-such-file.yaml cannot be read: there is no such file\n" });
 });

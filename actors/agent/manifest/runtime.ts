@@ -1,4 +1,5 @@
 /** `spec.runtime`: in what, and with which model, the agent runs; and its environment. */
+import { suggestion } from "../../kernel/nearest.ts";
 import type { Fields } from "../../manifest/fields.ts";
 import { imageFault, maxImageCharacters, pullPolicy } from "../../manifest/image.ts";
 import { environmentName, noReference, offered } from "../../manifest/members.ts";
@@ -72,7 +73,9 @@ function fromRegistry(fields: Fields, runtimes: readonly Runtime[], language: st
     const siblings = runtimes.filter((candidate) => candidate.language === language);
     const available = (siblings.length > 0 ? siblings : runtimes).map((one) => `${one.language} ${one.version}`);
     const key = siblings.length > 0 ? "version" : "language";
-    return fields.issue(key, "is not a runtime of this node", "unsupported_runtime", { available });
+    const meant = key === "language" ? suggestion(language, new Set(runtimes.map((one) => one.language))) : "";
+    const message = `is not a runtime of this node, which has ${available.join(", ")}${meant}`;
+    return fields.issue(key, message, "unsupported_runtime", { available });
   }
   if (runtime.deprecated) fields.warn("version", "deprecated_runtime", "This runtime will be removed");
   return { language, version, image: runtime.image, bootstrap_env: runtime.bootstrapEnv };

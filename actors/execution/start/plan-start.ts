@@ -67,7 +67,10 @@ function settle(request: StartRequest, facts: StartFacts): StartPlan {
         egress_enforced: null,
       },
       ...(isInline ? { inline: true } : {}),
-      warnings: !isInline && isolation === "process" ? ignoredUnderProcess(agent) : [],
+      warnings: [
+        ...(request.warnings ?? []),
+        ...(!isInline && isolation === "process" ? ignoredUnderProcess(agent) : []),
+      ],
       bounds: facts.bounds,
     },
     plan: planOf(request, facts, attachments, volumes),

@@ -3,7 +3,7 @@ import type { AgentSpec } from "../../agent/manifest/spec.ts";
 import type { Identity } from "../../identity/identity.ts";
 import type { Json } from "../../kernel/json.ts";
 import type { AgentRuntimeOverrides } from "../child.ts";
-import type { Header, MountPlan } from "./plan.ts";
+import type { Header, MountPlan, Warning } from "./plan.ts";
 
 /** Bytes of an input's JSON. */
 export const maxInputBytes = 1024 * 1024;
@@ -47,6 +47,8 @@ export type StartRequest = AgentReference & {
   readonly maxIterations?: number | null;
   readonly maxTokens?: number | null;
   readonly labels?: Readonly<Record<string, string>>;
+  /** What of the request had no effect, for the record. */
+  readonly warnings?: readonly Warning[];
   /** The execution that this start repeats. */
   readonly retryOf?: string | null;
   /** Volumes of the run that is to be judged: an agent labelled `judge` sees them read-only at the same paths. */

@@ -77,7 +77,7 @@ const spacedDuration: Notation = {
     if (typeof value !== "string") return readDuration(value);
     return value.length > 64 ? null : readDuration(value.trim().replace(/(?<=[dhm]) +(?=\d)/g, ""));
   },
-  what: "duration",
+  what: "a duration such as 90, 90s, 10m, 1h 30m or 2d",
   schema: {
     anyOf: [
       { type: "integer", minimum: 0 },

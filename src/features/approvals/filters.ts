@@ -1,5 +1,6 @@
 /** The filters of the two lists, as a query asks for them. */
 
+import { notOneOf } from "../../../actors/kernel/nearest.ts";
 import { invalidField } from "../../../actors/kernel/problem.ts";
 import { readTime } from "../../../actors/kernel/time.ts";
 import type { HistoryFilter, PendingFilter } from "./records.ts";
@@ -21,9 +22,8 @@ export function readPendingFilter(query: PendingQuery): PendingFilter {
 /** @throws Problem 422 for a status or a time that is none */
 export function readHistoryFilter(query: HistoryQuery): HistoryFilter {
   const statuses = query.status?.split(",").map((status) => status.trim()) ?? null;
-  if (statuses !== null && !statuses.every((status) => decidedStatuses.includes(status))) {
-    throw invalidField("status", `must be of ${decidedStatuses.join(", ")}`);
-  }
+  const unknown = statuses?.find((status) => !decidedStatuses.includes(status));
+  if (unknown !== undefined) throw invalidField("status", notOneOf(unknown, decidedStatuses));
   return {
     statuses,
     executionId: query.execution_id?.toLowerCase() ?? null,

@@ -17,6 +17,7 @@ import type { Header, MountPlan, Plan } from "../../../actors/execution/start/pl
 import { planStart } from "../../../actors/execution/start/plan-start.ts";
 import type { Starter, StartRequest } from "../../../actors/execution/start/request.ts";
 import { type ExecutionState, isOver } from "../../../actors/execution/state.ts";
+import { notOneOf } from "../../../actors/kernel/nearest.ts";
 import { invalidField, Problem } from "../../../actors/kernel/problem.ts";
 import { iso, readTime } from "../../../actors/kernel/time.ts";
 import type { Quota } from "../../../actors/policy/quota.ts";
@@ -260,8 +261,9 @@ function notFound(): Problem {
 /** @throws Problem 422 */
 function readFilter(filter: ExecutionFilter): ListFilter {
   const statuses = filter.status?.split(",").map((status) => status.trim()) ?? null;
+  const known = Status.anyOf.map((one) => one.const);
   const unknown = statuses?.find((status) => !Value.Check(Status, status));
-  if (unknown !== undefined) throw invalidField("status", `${unknown} is not a status`);
+  if (unknown !== undefined) throw invalidField("status", notOneOf(unknown, known));
   return {
     agentId: filter.agent_id ?? null,
     statuses,

@@ -21,13 +21,17 @@ export function createLogger(level: string, destination?: DestinationStream): Lo
 const pathToken = /^\/x\/[^/?#]*|\/approval-links\/[^/?#]*|\/eyJ[\w-]*(?:\.|%2e)[^/?#]*/gi;
 const beforeToken = /^\/(?:x|approval-links)(?=\/)/i;
 
-/** Path and query of a request as they may be recorded. */
+/** Characters of a recorded URL: what nobody had to sign may not fill the log. */
+const maxRecordedUrl = 1024;
+
+/** Path and query of a request as they may be recorded: without tokens, the end of a long one left out. */
 export function recordedUrl(url: string): string {
   // Under a malformed Host there is nothing in front of the path.
   const start = url.startsWith("/") ? 0 : url.indexOf("/", url.indexOf("//") + 2);
   const path = start < 0 ? "/" : url.slice(start);
   const shown = path.replace(pathToken, (token) => `${beforeToken.exec(token)?.[0] ?? ""}/REDACTED`);
-  return shown.replace(/([?&](?:[\w.-]*(?:token|secret|password|signature)|state|code))=[^&#]*/gi, "$1=REDACTED");
+  const told = shown.replace(/([?&](?:[\w.-]*(?:token|secret|password|signature)|state|code))=[^&#]*/gi, "$1=REDACTED");
+  return told.length > maxRecordedUrl ? `${told.slice(0, maxRecordedUrl)}…` : told;
 }
 
 type Entry = Readonly<Record<string, unknown>>;

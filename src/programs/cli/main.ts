@@ -30,7 +30,7 @@ async function main([command, subject, input = ""]: readonly string[]): Promise<
     console.error(usage);
     return 2;
   }
-  const agent = await deploy(client, readFileSync(subject, "utf8"));
+  const agent = await deploy(client, textOf(subject));
   const key = crypto.randomUUID();
   // The version of the file, whichever is current.
   const started = await client.json("POST", "/v1/executions", { ...agent, input }, { "Idempotency-Key": key });
@@ -38,6 +38,17 @@ async function main([command, subject, input = ""]: readonly string[]): Promise<
   const executionId = String(started.execution_id);
   console.log(`execution ${executionId}`);
   return follow(client, executionId, print);
+}
+
+/** @throws Error that names the file and what is wrong with it */
+function textOf(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    const reason = code === "ENOENT" ? "there is no such file" : code === "EISDIR" ? "it is a directory" : code;
+    throw new Error(`${path} cannot be read: ${reason}`);
+  }
 }
 
 interface Agent {

@@ -568,3 +568,15 @@ test("no document makes the reading throw, and none passes with an issue", () =>
     { numRuns: 500 },
   );
 });
+
+test("a refusal tells choices, notations and the nearest right name", () => {
+  const messageOf = (document: Json) => verdictOf(document).issues.map(({ path, message }) => `${path} ${message}`)[0];
+  const resource = (name: string, value: string) => messageOf(manifestWith(`spec.security.resources.${name}`, value));
+  expect(messageOf(manifest({ kind: "Agnet" }))).toBe("kind must be Agent");
+  expect(resource("memory", "256Xi")).toContain("memory must be bytes such as 1048576, 512Mi");
+  expect(resource("timeout", "10 minutes")).toContain("timeout must be a duration such as 90, 90s, 10m");
+  expect(resource("cpu", "half")).toContain("cpu must be a share of processors such as 500");
+  const runtime = (language: string, version: string) => messageOf(manifestWith("spec.runtime", { language, version }));
+  expect(runtime("pyton", "3.12")).toMatch(/language is not a runtime .* python 3\.12.*; did you mean python\?$/);
+  expect(runtime("python", "9.9")).toMatch(/version is not a runtime of this node, which has python /);
+});

@@ -3,7 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { type TSchema, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import fc from "fast-check";
-import { nearest } from "../../../actors/kernel/nearest.ts";
+import { nearest, notOneOf } from "../../../actors/kernel/nearest.ts";
 import { shapeIssues, unknownMembers } from "../../../actors/kernel/shape-issues.ts";
 
 const issues = (schema: TSchema, value: unknown) =>
@@ -158,4 +158,11 @@ test.each([
   ["x".repeat(65), ["x".repeat(64)], null],
 ])("%s among %j is %s", (text, candidates, expected) => {
   expect(nearest(text, candidates)).toBe(expected);
+});
+
+test("a word that is no choice: all choices, and the nearest", () => {
+  expect(notOneOf("runing", ["pending", "running"])).toBe(
+    "runing is not one of pending, running; did you mean running?",
+  );
+  expect(notOneOf("x".repeat(5_000), ["pending"]).length).toBeLessThan(100);
 });

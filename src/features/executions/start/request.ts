@@ -1,17 +1,23 @@
 /** A start of an execution as a request of the API asks for it. */
 
-import type { Plan } from "../../../../actors/execution/start/plan.ts";
+import type { Plan, Warning } from "../../../../actors/execution/start/plan.ts";
 import type { StartOrigin, StartRequest } from "../../../../actors/execution/start/request.ts";
 import { type ExecutionState, isOver } from "../../../../actors/execution/state.ts";
 import type { Identity } from "../../../../actors/identity/identity.ts";
 import type { Json } from "../../../../actors/kernel/json.ts";
 import { invalidAt, invalidField, Problem } from "../../../../actors/kernel/problem.ts";
 import { isStorable, isStorableJson, unusableText } from "../../../../actors/manifest/storable.ts";
-import { isUuid } from "../../../http/route.ts";
+import { isUuid, type OpenCall } from "../../../http/route.ts";
 import { maxOverridesBytes, type RetryBody, type StartBody, type StartQuery } from "../schema.ts";
 
 /** Characters; as in manifests. */
 const maxLabelKey = 63;
+
+/** Who asks, and what of the request had no effect. */
+type Caller = Pick<OpenCall<unknown, unknown, unknown>, "warnings"> & {
+  readonly tenant: string;
+  readonly identity: Identity;
+};
 
 /** A start that a caller of the API asks for. */
 function apiOrigin(identity: Identity): StartOrigin {
@@ -30,12 +36,7 @@ export function agentIdOf(body: StartBody): string {
  * The request of a caller, as far as its shape can be judged without the agent.
  * @throws Problem 422 `validation_failed`
  */
-export function readStart(
-  call: { readonly tenant: string; readonly identity: Identity },
-  agentId: string,
-  body: StartBody,
-  query: StartQuery,
-): StartRequest {
+export function readStart(call: Caller, agentId: string, body: StartBody, query: StartQuery): StartRequest {
   const { input, intent = null, context_overrides = null, labels = {} } = body;
   if (input === undefined || input === null) throw invalidField("input", "is required");
   if (intent !== null && !isStorable(intent)) throw invalidAt("validation_failed", "intent", unusableText);
@@ -56,6 +57,7 @@ export function readStart(
     maxIterations: body.max_iterations ?? null,
     maxTokens: body.max_tokens ?? null,
     labels,
+    warnings: withoutEffect(call.warnings),
   };
 }
 
@@ -65,7 +67,7 @@ export function readStart(
  * @throws Problem 409 `invalid_state` while it has not ended; 422 `validation_failed`
  */
 export function readRetry(
-  call: { readonly tenant: string; readonly identity: Identity },
+  call: Caller,
   earlier: { readonly id: string; readonly state: ExecutionState; readonly plan: Plan },
   { input, version: named }: RetryBody,
   { version = named }: StartQuery,
@@ -92,7 +94,17 @@ export function readRetry(
     maxTokens: max_tokens,
     labels: header.labels,
     retryOf: id,
+    warnings: withoutEffect(call.warnings),
   };
+}
+
+/** The record has each code once. */
+function withoutEffect(warnings: Caller["warnings"]): Warning[] {
+  const codes = [...new Set(warnings.map(({ code }) => code))];
+  return codes.map((code) => {
+    const found = warnings.filter((one) => one.code === code).map(({ path, message }) => `${path}: ${message}`);
+    return { code, message: found.join("; ").toWellFormed().replaceAll("\0", "") };
+  });
 }
 
 function checkLabels(labels: Readonly<Record<string, string>>): void {

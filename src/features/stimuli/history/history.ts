@@ -1,5 +1,6 @@
 /** What can be done with stimuli that were taken in: looking at them, and giving up those that came to nothing. */
 
+import { notOneOf } from "../../../../actors/kernel/nearest.ts";
 import { invalidAt, Problem } from "../../../../actors/kernel/problem.ts";
 import { readTime } from "../../../../actors/kernel/time.ts";
 import { isStorable, unusableText } from "../../../../actors/manifest/storable.ts";
@@ -78,7 +79,7 @@ const statuses: readonly string[] = StimulusStatus.anyOf.map((one) => one.const)
 function readFilter(query: StimuliQuery): StimulusFilter {
   const wanted = query.status?.split(",").map((status) => status.trim()) ?? null;
   const unknown = wanted?.find((status) => !statuses.includes(status));
-  if (unknown !== undefined) throw invalidAt("validation_failed", "status", `must be of ${statuses.join(", ")}`);
+  if (unknown !== undefined) throw invalidAt("validation_failed", "status", notOneOf(unknown, statuses));
   return {
     source: query.source?.toLowerCase() ?? null,
     statuses: wanted,

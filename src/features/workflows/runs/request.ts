@@ -3,6 +3,7 @@
 import { signalText } from "../../../../actors/approval/answers.ts";
 import type { Identity } from "../../../../actors/identity/identity.ts";
 import { isObject, type Json } from "../../../../actors/kernel/json.ts";
+import { notOneOf } from "../../../../actors/kernel/nearest.ts";
 import { invalidAt, Problem } from "../../../../actors/kernel/problem.ts";
 import { isStorable, isStorableJson, unusableText } from "../../../../actors/manifest/storable.ts";
 import type { RunRequest } from "../../../../actors/workflow/run/start/request.ts";
@@ -98,7 +99,7 @@ export function readFilter({ workflow_id, workflow_name, status, parent_executio
   if (workflow_id !== undefined && !isUuid(workflow_id)) throw new Problem("invalid_id", "Invalid workflow ID");
   const wanted = status?.split(",").map((name) => name.trim()) ?? null;
   const unknown = wanted?.find((name) => !statuses.has(name));
-  if (unknown !== undefined) throw invalidAt("validation_failed", "status", `${unknown} is not a status`);
+  if (unknown !== undefined) throw invalidAt("validation_failed", "status", notOneOf(unknown, statuses));
   return {
     workflowId: workflow_id?.toLowerCase() ?? null,
     workflowName: workflow_name ?? null,

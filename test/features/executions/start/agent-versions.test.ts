@@ -28,7 +28,7 @@ const run = async (agentId: string, more: Record<string, unknown> = {}, query = 
   return at.node.call("POST", `/v1/executions${query}`, body);
 };
 
-test("11: a rollback decides what runs, a version named at the start runs instead", async () => {
+test("a rollback decides what runs, a version named at the start runs instead", async () => {
   const name = newName();
   await at.deploy(saying(name, "1.0.0", "first"));
   const id = await at.deploy(saying(name, "2.0.0", "second"));
@@ -42,6 +42,15 @@ test("11: a rollback decides what runs, a version named at the start runs instea
   expect((await run(id, { version: "3.0.0" })).body.code).toBe("agent_version_not_found");
 }, 60_000);
 
+test("what of a request has no effect is a warning of the record, once for each kind", async () => {
+  const id = await at.deploy(saying(newName(), "1.0.0", "hello"));
+  const started = (await run(id, { wait_second: 3, contxt: {} }, "?versoin=1.0.0")).body;
+  const { warnings } = await at.record(started.execution_id);
+  expect(warnings.map(({ code }: { code: string }) => code)).toEqual(["unknown_parameter", "unknown_field"]);
+  expect(warnings[0].message).toContain("versoin: ");
+  expect(warnings[1].message).toMatch(/^wait_second: .*; did you mean wait_seconds\?; contxt: /);
+}, 60_000);
+
 test("a patch is what the next run does; earlier runs keep their revision", async () => {
   const id = await at.deploy(saying(newName(), "1.0.0", "before"));
   const before = (await run(id)).body.execution_id;
@@ -50,7 +59,7 @@ test("a patch is what the next run does; earlier runs keep their revision", asyn
   expect(await at.record(before)).toMatchObject({ agent_revision: 1, output: "before" });
 }, 60_000);
 
-test("12: a paused agent does not start, a resumed one does", async () => {
+test("a paused agent does not start, a resumed one does", async () => {
   const id = await at.deploy(saying(newName(), "1.0.0", "hello"));
   await at.node.call("POST", `/v1/agents/${id}/pause`);
   const refused = await run(id);
