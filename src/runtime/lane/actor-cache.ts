@@ -1,6 +1,6 @@
 /** The actors that the lane keeps in memory, by `kind/key`. Safe to lose at any time between two batches. */
 import type { Sql } from "../../store/postgres.ts";
-import { joinState } from "../reads/listed.ts";
+import { joinState, sizeOf } from "../reads/listed.ts";
 import { loadBatch, type StoredRow } from "./journal.ts";
 import type { CachedActor } from "./turn.ts";
 
@@ -12,9 +12,18 @@ export interface ActorCacheOptions {
 }
 
 const sweepEveryMs = 1000;
+/** Actors whose stored state has more characters than this are large. */
+const largeSize = 16 * 1024;
+/**
+ * Characters that the states of all large actors may have together. In memory a state takes about its size where it is
+ * mostly text, and ten times that where it is mostly small values.
+ */
+const largeTotal = 64 * 1024 * 1024;
 
 export class ActorCache extends Map<string, CachedActor> {
   private sweptAt = 0;
+  /** A part of this map. */
+  private readonly large = new Map<string, CachedActor>();
 
   constructor(private readonly options: ActorCacheOptions) {
     super();
@@ -22,7 +31,7 @@ export class ActorCache extends Map<string, CachedActor> {
 
   /** Takes in an actor as it is stored. */
   admit({ kind, key, tenant, partition, version, logs, listed, state }: StoredRow): void {
-    this.set(`${kind}/${key}`, {
+    const actor = {
       kind,
       key,
       tenant,
@@ -31,12 +40,15 @@ export class ActorCache extends Map<string, CachedActor> {
       logs: JSON.parse(logs),
       state: joinState({ listed, state }),
       usedAt: 0,
-    });
+      size: sizeOf({ listed, state }),
+    };
+    this.set(`${kind}/${key}`, actor);
+    this.weigh([actor]);
   }
 
   /** Takes in an actor that is not stored: so far there is none of this name. */
   admitAbsent({ kind, key, tenant, partition }: Pick<CachedActor, "kind" | "key" | "tenant" | "partition">): void {
-    this.set(`${kind}/${key}`, { kind, key, partition, tenant, version: 0, logs: {}, state: null, usedAt: 0 });
+    this.set(`${kind}/${key}`, { kind, key, partition, tenant, version: 0, logs: {}, state: null, usedAt: 0, size: 0 });
   }
 
   /**
@@ -67,8 +79,44 @@ export class ActorCache extends Map<string, CachedActor> {
     for (const [name, actor] of this) if (now - actor.usedAt > this.options.actorIdleMs) this.delete(name);
   }
 
-  /** Puts the longer unused half out of memory when there are too many. */
+  override delete(name: string): boolean {
+    this.large.delete(name);
+    return super.delete(name);
+  }
+
+  /** Notes the sizes that actors have after a commit. @returns their sum, characters */
+  weigh(actors: Iterable<CachedActor>): number {
+    let sum = 0;
+    for (const actor of actors) {
+      sum += actor.size;
+      const name = `${actor.kind}/${actor.key}`;
+      if (actor.size > largeSize && this.get(name) === actor) this.large.set(name, actor);
+      else this.large.delete(name);
+    }
+    return sum;
+  }
+
+  /** Puts actors out of memory when there are too many, or too many large ones. */
   evict(): void {
+    this.evictLarge();
+    this.evictUnused();
+  }
+
+  /** The longest unused, until the others have half of their bound: the small ones of everybody else stay. */
+  private evictLarge(): void {
+    let total = 0;
+    for (const { size } of this.large.values()) total += size;
+    if (total <= largeTotal) return;
+    const byAge = [...this.large].sort(([, left], [, right]) => left.usedAt - right.usedAt);
+    for (const [name, { size }] of byAge) {
+      if (total <= largeTotal / 2) return;
+      this.delete(name);
+      total -= size;
+    }
+  }
+
+  /** The longer unused half. */
+  private evictUnused(): void {
     if (this.size <= this.options.cachedActors) return;
     const byAge = [...this].sort(([, left], [, right]) => left.usedAt - right.usedAt);
     for (const [name] of byAge.slice(0, byAge.length >> 1)) this.delete(name);

@@ -9,7 +9,7 @@ import type { Answer } from "../mailbox/calls.ts";
 import { type Envelope, messageId } from "../mailbox/envelope.ts";
 import type { Delivery } from "../mailbox/mailbox.ts";
 import type { Change, Fact, FactWriter, Projection, Statement } from "../port.ts";
-import { splitState } from "../reads/listed.ts";
+import { sizeOf, splitState } from "../reads/listed.ts";
 import { type TailNews, tailedLog } from "../reads/notices.ts";
 import type { ActivityRow, Commit, DeadLetterRow, LogRow, PartitionProgress } from "./journal.ts";
 import type { CachedActor, TurnResult, Turns } from "./turn.ts";
@@ -72,6 +72,10 @@ export class Batch {
   joined = 0;
   /** The actors with a turn in this batch, as they were before the first. */
   private readonly before = new Map<CachedActor, Json>();
+  /** The actors with a turn in this batch; their sizes are known once the commit is made. */
+  get actors(): Iterable<CachedActor> {
+    return this.before.keys();
+  }
   private logs: LogRow[] = [];
   private readonly facts = new Map<string, Fact[]>();
   private readonly ended = new Map<string, { kind: string; key: string }>();
@@ -199,6 +203,8 @@ export class Batch {
       if (before === null && actor.state === null) continue;
       if (actor.state !== null) {
         actor.version++;
+        const stored = splitState(actor.state, listedOf(kind));
+        actor.size = sizeOf(stored);
         actors.push({
           kind,
           key,
@@ -206,7 +212,7 @@ export class Batch {
           partition,
           version: actor.version,
           logs: JSON.stringify(actor.logs),
-          ...splitState(actor.state, listedOf(kind)),
+          ...stored,
         });
       }
       if (projections.has(kind)) {

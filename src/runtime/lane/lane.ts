@@ -12,6 +12,7 @@ import type { OwnedPartition } from "../ownership/lease.ts";
 import { retryUntil } from "../timeout.ts";
 import { ActorCache } from "./actor-cache.ts";
 import { Batch, type CoCommitMessage, type Held, isRepeat, noCoCommits } from "./batch.ts";
+import { BatchSize } from "./batch-size.ts";
 import { CoCommit } from "./co-commit.ts";
 import { PartitionLost } from "./journal.ts";
 import type { LaneOptions } from "./options.ts";
@@ -23,6 +24,7 @@ export class Lane {
   readonly held = new Map<number, Held>();
   private readonly cache: ActorCache;
   private readonly coCommit: CoCommit;
+  private readonly batchSize: BatchSize;
   private inbox: Delivery[] = [];
   private readonly buffered = new Map<number, number>();
   private readonly controls: (() => Promise<void>)[] = [];
@@ -41,6 +43,7 @@ export class Lane {
   constructor(private readonly options: LaneOptions) {
     this.cache = new ActorCache(options);
     this.coCommit = new CoCommit(options, this.cache, this.poison);
+    this.batchSize = new BatchSize(options.batchSize);
   }
 
   start(): void {
@@ -118,7 +121,7 @@ export class Lane {
   }
 
   private next(): Delivery[] {
-    const size = this.leftToIsolate > 0 ? 1 : this.options.batchSize;
+    const size = this.leftToIsolate > 0 ? 1 : this.batchSize.current;
     if (this.leftToIsolate > 0) this.leftToIsolate--;
     const taken = this.inbox.length <= size ? this.inbox : this.inbox.slice(0, size);
     this.inbox = this.inbox.length <= size ? [] : this.inbox.slice(size);
@@ -149,6 +152,7 @@ export class Lane {
       if (batch.touched.size === 0) return;
       options.crash("before_commit");
       await options.journal.commit(batch.toCommit(options.projections, options.turns.listedOf, options.factWriters));
+      this.batchSize.note(this.cache.weigh(batch.actors));
     } catch (error) {
       await this.recover(batch, deliveries, error);
       return;

@@ -24,6 +24,8 @@ export interface CachedActor {
   logs: Record<string, number>;
   state: Json;
   usedAt: number;
+  /** Characters of its state as it is stored. */
+  size: number;
 }
 
 export type TurnResult =

@@ -12,6 +12,9 @@ export interface StoredState {
   readonly state: string;
 }
 
+/** Characters. */
+export const sizeOf = ({ listed, state }: StoredState): number => state.length + (listed?.length ?? 0);
+
 /** @param listed names of members of the outermost object; undefined: the state stays whole */
 export function splitState(state: Json, listed: ReadonlySet<string> | undefined): StoredState {
   if (listed === undefined || !isObject(state)) return { listed: null, state: JSON.stringify(state) };

@@ -128,6 +128,7 @@ test("the search for an id ends, with any id, when none fits", () => {
     logs: {},
     state: null,
     usedAt: 0,
+    size: 0,
   };
   const envelope = {
     ...cached,

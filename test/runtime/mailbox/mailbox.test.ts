@@ -26,6 +26,20 @@ test("more actors than memory may hold still work", async () => {
   }
 });
 
+test("actors with large states leave memory before they fill it, and the small ones of others stay", async () => {
+  const { runtime } = await harness.node();
+  const small = Array.from({ length: 50 }, (_, index) => `small-${index}`);
+  await Promise.all(small.map((key) => runtime.ask(at(key), "add", {})));
+  const large = Array.from({ length: 100 }, (_, index) => `large-${index}`);
+  const label = "x".repeat(1024 * 1024);
+  for (const key of large) expect(await runtime.ask(at(key), "add", { label })).toBe(1);
+  // 64 MiB of states may stay.
+  expect(runtime.counts().cachedActors).toBeLessThanOrEqual(small.length + 64);
+  expect(runtime.counts().cachedActors).toBeGreaterThan(small.length);
+  expect(await Promise.all(large.map((key) => runtime.ask(at(key), "add", {})))).toEqual(large.map(() => 2));
+  expect(runtime.counts().cachedActors).toBeLessThanOrEqual(small.length + 64);
+});
+
 test("a full mailbox refuses with a time to come back, loses nothing, and recovers", async () => {
   const { runtime, sql } = await harness.node({ mailboxLimit: 20, partitions: 1 });
   await runtime.ask(at("a"), "add", {});
