@@ -36,9 +36,9 @@ export interface Identity {
 /** The tenant of the platform itself. */
 export const systemTenant = "svc-system";
 
-/** Whether the caller belongs to the platform: an operator of any role, or a machine with role admin. */
+/** Whether the caller belongs to the platform: an operator, or a machine that bears a role. */
 export function isPlatformOperator({ kind, role }: Identity): boolean {
-  return kind === "operator" || (kind === "service_account" && role === "admin");
+  return kind === "operator" || (kind === "service_account" && role !== null);
 }
 
 /** Whether the caller may create and change what every tenant sees. */

@@ -255,6 +255,7 @@ test("who may read", async () => {
     ["/v1/admin/audit", {}, "403 operator_required"],
     ["/v1/admin/audit", machine, "403 operator_required"],
     ["/v1/admin/audit", { ...machine, role: "admin" }, "200"],
+    ["/v1/admin/audit", { ...machine, role: "readonly" }, "200"],
     ["/v1/admin/audit", { kind: "operator", role: "operator" }, "200"],
     ["/v1/admin/audit", { kind: "operator", role: "admin", scopes: new Set() }, "403 insufficient_scope"],
   ];

@@ -145,6 +145,18 @@ describe("a key", () => {
     }
   });
 
+  test("cannot be had by sending what was signed with a time as a body that begins with the time", async () => {
+    await fixture.route({ source: "shifted", workflow: "keyed", secret });
+    const at = Math.floor(Date.now() / 1000);
+    const headers = timedSignature({ secret, body: "{}", at });
+    expect((await fixture.hook("shifted", "{}", { signature: null, headers })).status).toBe(200);
+    const { "x-svc-signature": signature = "" } = headers;
+    for (const more of [{}, { "X-Idempotency-Key": "k-2" }]) {
+      const sent = { signature: null, headers: { "x-svc-signature": signature, ...more } };
+      expect((await fixture.hook("shifted", `${at}.{}`, sent)).body.reason).toBe("replayed");
+    }
+  });
+
   test("decides alone where equal bodies may be meant", async () => {
     await fixture.route({ source: "plain", workflow: "keyed", secret });
     for (const key of ["k-1", "k-2"]) expect((await fixture.hook("plain", "same", keyed(key))).status).toBe(200);

@@ -253,6 +253,24 @@ test("svc: a timestamp, where there is one, is signed and holds for the toleranc
   expect(judged("svc", { headers: { "x-svc-timestamp": `${at}` } })).toBe("missing_signature");
 });
 
+test("svc: what was signed with a time is held to it without the header as well", () => {
+  const { body } = vector;
+  for (const time of [`${at}`, `00000${at}`]) {
+    const withTime = `${time}.${body}`;
+    const { "x-svc-signature": signature = "" } = sign.svc({ secret: secrets.svc, body: withTime, at });
+    const offsets = [-301, 0, 300, 301, 86_400 * 365];
+    const answers = offsets.map((off) =>
+      judged("svc", { headers: { "x-svc-signature": signature }, body: withTime, nowMs: (at + off) * 1000 }),
+    );
+    const late = "invalid_signature timestamp_out_of_tolerance";
+    expect(answers).toEqual([late, "verified", "verified", late, late]);
+  }
+  for (const plain of ["", "3.5", "17673230.5", `${at}`, `${at}0.5`, `-${at}.5`, `{"t":${at}.5}`]) {
+    const headers = sign.svc({ secret: secrets.svc, body: plain, at });
+    expect([plain, judged("svc", { headers, body: plain, nowMs: 0 })]).toEqual([plain, "verified"]);
+  }
+});
+
 test("standard webhooks: the headers may be called svix-…, a set stands for itself", () => {
   const svix = Object.fromEntries(
     Object.entries(vectorHeaders.standard_webhooks).map(([header, value]) => [

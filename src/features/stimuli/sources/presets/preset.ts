@@ -50,6 +50,8 @@ export interface Preset {
   present(headers: Headers): boolean;
   /** Asked only where one is present. */
   read(headers: Headers): Signed | Malformed;
+  /** The time that is signed at the start of the body where the headers name none, Unix seconds; null: none. */
+  timeInBody?(body: Uint8Array): number | null;
   /** What the provider calls this delivery within what is signed; null: nothing that could serve as a key. */
   signedKey(signed: Signed, payload: Json): string | null;
   /** The same in a header that is not signed: it counts only where no key of the caller's does. */

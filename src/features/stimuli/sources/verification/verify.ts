@@ -56,15 +56,17 @@ export function readSignatures(candidates: readonly Candidate[], headers: Header
  * one matched.
  * @param read as `readSignatures` returns it
  * @param nowMs Unix milliseconds
- * @returns the one whose secret matches
+ * @returns the one whose secret matches, with the time that its body begins with
  * @throws Problem 401 `invalid_signature` {reason}, 409 `ambiguous_webhook_route` when secrets of two tenants match
  */
 export function verifySignatures(read: readonly SignedCandidate[], body: Uint8Array, nowMs: number): SignedCandidate {
   const seconds = Math.floor(nowMs / 1000);
-  const timely = read.filter(
-    ({ candidate, signed: { timestamp } }) =>
-      timestamp === null || Math.abs(seconds - timestamp) <= candidate.toleranceSeconds,
-  );
+  const timely = read
+    .map((one) => timed(one, body))
+    .filter(
+      ({ candidate, signed: { timestamp } }) =>
+        timestamp === null || Math.abs(seconds - timestamp) <= candidate.toleranceSeconds,
+    );
   const matching = timely.filter((one) => isSignedBy(one, body));
   const [first] = matching;
   if (first === undefined) {
@@ -76,6 +78,12 @@ export function verifySignatures(read: readonly SignedCandidate[], body: Uint8Ar
     throw new Problem("ambiguous_webhook_route", message);
   }
   return first;
+}
+
+/** Its time may stand in the body alone. */
+function timed(one: SignedCandidate, body: Uint8Array): SignedCandidate {
+  const timestamp = one.signed.timestamp ?? one.preset.timeInBody?.(body) ?? null;
+  return timestamp === one.signed.timestamp ? one : { ...one, signed: { ...one.signed, timestamp } };
 }
 
 function isSignedBy({ candidate, signed }: SignedCandidate, body: Uint8Array): boolean {
