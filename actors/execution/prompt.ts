@@ -1,11 +1,14 @@
 /** The prompt of an iteration: the manifest's template, or the default, over the run's variables. */
 
 import { Value } from "@sinclair/typebox/value";
+import { promptVariables } from "../agent/manifest/missing-paths.ts";
 import { isObject, type Json } from "../kernel/json.ts";
 import type { TellMissing } from "../template/effort.ts";
 import { compile, TemplateError } from "../template/template.ts";
+import { renderForHandler } from "./output/handler-text.ts";
 import { IterationSummary } from "./record/history.ts";
-import type { Plan } from "./start/plan.ts";
+import type { StartPlan } from "./start/facts.ts";
+import type { Plan, Warning } from "./start/plan.ts";
 
 const maxPromptBytes = 4 * 1024 * 1024;
 const defaultPrompt = [
@@ -44,7 +47,7 @@ export interface PromptFacts {
  * @throws TemplateError
  */
 export function renderPrompt(plan: PromptPlan, facts: PromptFacts, missing?: TellMissing): string {
-  const variables = promptVariables(plan, facts);
+  const variables = variablesOf(plan, facts);
   const parts = plan.prompt_template === null ? defaultPrompt : [plan.prompt_template];
   const prompt = [
     ...parts.map((part) => compile(part).render(variables, maxPromptBytes, undefined, missing)),
@@ -74,24 +77,41 @@ function expectations(validators: PromptPlan["validators"]): string[] {
 const maxShownPaths = 10;
 
 /**
- * The warning `template_path_missing` for what the template of a first prompt prints and does not exist; none for one that cannot
- * be rendered. Earlier attempts exist from the second iteration on.
+ * The warning `template_path_missing` for what the templates of the first prompt and of the output handler print and does
+ * not exist; none for one that cannot be rendered. Earlier attempts exist from the second iteration on.
  */
-export function missingPathWarnings(plan: PromptPlan, facts: Omit<PromptFacts, "history">) {
-  if (plan.prompt_template === null) return [];
+export function missingPathWarnings(start: Pick<StartPlan, "header" | "plan">, executionId: string): Warning[] {
+  const { header, plan } = start;
+  const { intent, max_iterations: maxIterations } = header;
+  const facts = { intent, iteration: 1, maxIterations, context: "", history: [] };
+  const ofPrompt = plan.prompt_template === null ? [] : missingIn((tell) => renderPrompt(plan, facts, tell));
+  const { output_handler: handler } = plan;
+  const template = handler?.type === "agent" ? handler.input_template : (handler?.body_template ?? null);
+  const accepted = { executionId, header, plan, iteration: 1, output: "" };
+  const ofHandler = template === null ? [] : missingIn((tell) => renderForHandler(template, accepted, tell));
+  const parts = [
+    ["The prompt's template", ofPrompt.filter((path) => !/^previous_(?:attempts|error)\b/.test(path))],
+    ["The output handler's template", ofHandler],
+  ] as const;
+  const messages = parts
+    .filter(([, paths]) => paths.length > 0)
+    .map(
+      ([what, paths]) => `${what} prints what does not exist; it is empty: ${paths.slice(0, maxShownPaths).join(", ")}`,
+    );
+  return messages.length === 0 ? [] : [{ code: "template_path_missing", message: messages.join(". ") }];
+}
+
+function missingIn(render: (tell: TellMissing) => string): string[] {
   const missing = new Set<string>();
   try {
-    renderPrompt(plan, { ...facts, history: [] }, (path) => missing.add(path));
+    render((path) => missing.add(path));
   } catch (error) {
     if (!(error instanceof TemplateError)) throw error;
   }
-  const paths = [...missing].filter((path) => !/^previous_(?:attempts|error)\b/.test(path));
-  if (paths.length === 0) return [];
-  const message = `The prompt's template prints what does not exist; it is empty: ${paths.slice(0, maxShownPaths).join(", ")}`;
-  return [{ code: "template_path_missing", message }];
+  return [...missing];
 }
 
-function promptVariables(plan: PromptPlan, facts: PromptFacts): { [name: string]: Json } {
+function variablesOf(plan: PromptPlan, facts: PromptFacts): { [name: string]: Json } {
   const { context_overrides: overrides } = plan;
   const attempts = facts.history.filter((entry) => Value.Check(IterationSummary, entry));
   return {
@@ -116,25 +136,8 @@ function previousError(last: IterationSummary | undefined): string {
   return last?.error ?? last?.validation_reason ?? "";
 }
 
-/** Names under which a prompt template finds values; the caller cannot take them. */
-const reservedVariables: readonly string[] = [
-  "instruction",
-  "description",
-  "input",
-  "input_data",
-  "intent",
-  "attachments",
-  "context",
-  "agentskills",
-  "context_overrides",
-  "iteration_number",
-  "max_iterations",
-  "previous_error",
-  "previous_attempts",
-];
-
 /** Keys of `context_overrides` that would hide a reserved variable. */
 export function reservedKeys(overrides: Json): readonly string[] {
   if (overrides === null || typeof overrides !== "object" || Array.isArray(overrides)) return [];
-  return reservedVariables.filter((name) => Object.hasOwn(overrides, name));
+  return promptVariables.filter((name) => Object.hasOwn(overrides, name));
 }

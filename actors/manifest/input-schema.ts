@@ -112,3 +112,21 @@ export function isTame(schema: Json, most: number): boolean {
   };
   return visit(schema);
 }
+
+/** Members that a schema names. */
+export interface KnownMembers {
+  readonly names: readonly string[];
+  /** There are no others. */
+  readonly isClosed: boolean;
+}
+
+/** What a schema says of an object's members; null where it says nothing, or more than can be seen here. */
+export function knownMembers(schema: Json): KnownMembers | null {
+  if (!isObject(schema)) return null;
+  const { properties = null, additionalProperties = true } = schema;
+  const isPlain = ["$ref", "allOf", "anyOf", "oneOf", "if", "patternProperties"].every(
+    (key) => !Object.hasOwn(schema, key),
+  );
+  if (!isPlain || !isObject(properties)) return null;
+  return { names: Object.keys(properties), isClosed: additionalProperties === false };
+}

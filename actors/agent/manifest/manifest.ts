@@ -18,6 +18,7 @@ import { context } from "./context.ts";
 import { outputHandler } from "./delivery.ts";
 import { execution, iterationTimeout, reserved } from "./execution.ts";
 import { metadata } from "./metadata.ts";
+import { warnOfMissingPaths } from "./missing-paths.ts";
 import { environment, maxVariables, runtime } from "./runtime.ts";
 import { schedule } from "./schedule.ts";
 import { security } from "./security.ts";
@@ -78,6 +79,7 @@ const spec = object({
   const isolation = runtime.isolation === "inherit" ? offer.defaultIsolation : runtime.isolation;
   const fault = bootstrapFault(advanced.bootstrap_path, isolation, offer);
   if (fault !== null) fields.issue("advanced.bootstrap_path", fault, "bootstrap_path_forbidden");
+  warnOfMissingPaths({ ...rest, task }, fields);
   return {
     ...rest,
     ...security,

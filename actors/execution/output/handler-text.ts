@@ -1,5 +1,6 @@
 /** What an output handler is given: a template over the accepted output and what led to it. */
 import type { Json } from "../../kernel/json.ts";
+import type { TellMissing } from "../../template/effort.ts";
 import { compile } from "../../template/template.ts";
 import type { Header, Plan } from "../start/plan.ts";
 
@@ -18,9 +19,10 @@ export interface AcceptedRun {
 /**
  * Variables: `output`, `input`, `intent`, `instruction`, `context_overrides`, `execution_id`, `agent_id`,
  * `agent_name`, `iteration_number`.
+ * @param missing told of what the template prints and does not exist
  * @throws TemplateError, for a text above 1 MiB too
  */
-export function renderForHandler(template: string, run: AcceptedRun): string {
+export function renderForHandler(template: string, run: AcceptedRun, missing?: TellMissing): string {
   const variables: { [name: string]: Json } = {
     output: run.output,
     input: run.plan.input,
@@ -32,5 +34,5 @@ export function renderForHandler(template: string, run: AcceptedRun): string {
     agent_name: run.header.agent_name,
     iteration_number: run.iteration,
   };
-  return compile(template).render(variables, maxTextBytes);
+  return compile(template).render(variables, maxTextBytes, undefined, missing);
 }

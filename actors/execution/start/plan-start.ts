@@ -23,12 +23,12 @@ export function planStart(request: StartRequest, facts: StartFacts): StartPlan |
     const problem = check(settled);
     if (problem !== null) return problem;
   }
-  return withPromptWarnings(settled.start);
+  return withTemplateWarnings(settled.start, facts.executionId);
 }
 
-function withPromptWarnings(start: StartPlan): StartPlan {
-  const { intent, max_iterations: maxIterations, warnings } = start.header;
-  const missing = missingPathWarnings(start.plan, { intent, iteration: 1, maxIterations, context: "" });
+function withTemplateWarnings(start: StartPlan, executionId: string): StartPlan {
+  const { warnings } = start.header;
+  const missing = missingPathWarnings(start, executionId);
   return missing.length === 0 ? start : { ...start, header: { ...start.header, warnings: [...warnings, ...missing] } };
 }
 

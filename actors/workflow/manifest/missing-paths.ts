@@ -2,9 +2,9 @@
  * Paths that templates of a manifest print and that no run has: typing errors, mostly. What a run is started with can
  * bring any key to the blackboard, so most of it is a warning; what can never be is an issue under `strict_templates`.
  */
-import { isObject, type Json } from "../../kernel/json.ts";
 import { suggestion } from "../../kernel/nearest.ts";
 import type { Findings } from "../../manifest/findings.ts";
+import { type KnownMembers, knownMembers } from "../../manifest/input-schema.ts";
 import { compile } from "../../template/template.ts";
 import type { Definition } from "../definition.ts";
 import { systemKeys } from "../run/blackboard/variables.ts";
@@ -56,30 +56,13 @@ function missingOf(names: readonly string[], definition: Definition, roots: Read
     return { message, isCertain: false };
   }
   if (member === undefined) return null;
-  const known = root === "input" ? inputMembers(definition.input_schema) : closed(systemMembers[root]);
+  const known = root === "input" ? knownMembers(definition.input_schema) : closed(systemMembers[root]);
   if (known === null || known.names.includes(member)) return null;
   return { message: `does not exist${suggestion(member, known.names)}`, isCertain: known.isClosed };
 }
 
-interface Known {
-  readonly names: readonly string[];
-  /** There are no others. */
-  readonly isClosed: boolean;
-}
-
-const closed = (names: readonly string[] | undefined): Known | null =>
+const closed = (names: readonly string[] | undefined): KnownMembers | null =>
   names === undefined ? null : { names, isClosed: true };
-
-/** What a schema says of an object's members; null where it says nothing, or more than can be seen here. */
-function inputMembers(schema: Json): Known | null {
-  if (!isObject(schema)) return null;
-  const { properties = null, additionalProperties = true } = schema;
-  const isPlain = ["$ref", "allOf", "anyOf", "oneOf", "if", "patternProperties"].every(
-    (key) => !Object.hasOwn(schema, key),
-  );
-  if (!isPlain || !isObject(properties)) return null;
-  return { names: Object.keys(properties), isClosed: additionalProperties === false };
-}
 
 /** Keys of the blackboard that the manifest itself brings, or the system. */
 function rootsOf({ context, states, storage }: Definition): readonly string[] {

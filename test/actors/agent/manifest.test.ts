@@ -580,3 +580,31 @@ test("a refusal tells choices, notations and the nearest right name", () => {
   expect(runtime("pyton", "3.12")).toMatch(/language is not a runtime .* python 3\.12.*; did you mean python\?$/);
   expect(runtime("python", "9.9")).toMatch(/version is not a runtime of this node, which has python /);
 });
+
+test("a template's path that no run has is a warning, with the right name beside it", () => {
+  const warned = (path: string, text: string, over: Json = null) => {
+    const given = manifestWith(path, text);
+    const spec = over === null ? given : { ...given, spec: { ...(given.spec as object), input_schema: over } };
+    return verdictOf(spec).warnings.filter(({ code }) => code === "template_path_missing");
+  };
+  const prompt = (text: string, schema: Json = null) => warned("spec.task.prompt_template", text, schema);
+  expect(prompt("{{inptu}} {{inptu.a}}")).toMatchObject([
+    {
+      path: "spec.task.prompt_template",
+      message: expect.stringMatching(/a start may bring it; did you mean input\?$/),
+    },
+  ]);
+  const schema = { type: "object", properties: { invoice: { type: "string" } } };
+  expect(prompt("{{input.invoce}}", schema)).toMatchObject([
+    { message: "input.invoce does not exist; did you mean invoice?" },
+  ]);
+  expect(prompt("{{input.invoice}} {{input}} {{instruction}} {{#each input.list}}{{name}}{{/each}}", schema)).toEqual(
+    [],
+  );
+  expect(prompt("{{input.anything}}{{default gone 1}}{{previous_attempts.0.reason}}")).toEqual([]);
+  const handler = { type: "agent", agent_id: "other", input_template: "{{outptu}} {{output}}" };
+  const { warnings } = verdictOf(manifestWith("spec.output_handler", handler));
+  expect(warnings).toMatchObject([
+    { path: "spec.output_handler.input_template", message: expect.stringContaining("did you mean output?") },
+  ]);
+});

@@ -394,6 +394,19 @@ test("a prompt's path that does not exist is a warning; earlier attempts come la
   expect(warned("{{input.name}}{{default input.b 1}}{{previous_attempts.0.reason}}{{previous_error}}")).toEqual([]);
 });
 
+test("so is one of the output handler's template, which knows the output", () => {
+  const handler = { type: "webhook", url: "https://example.com", body_template: "" };
+  const warned = (body_template: string) =>
+    planned({
+      spec: specOf(manifestWith("spec.output_handler", { ...handler, body_template })),
+      request: { input: { name: "Ada" } },
+    }).header.warnings.filter(({ code }) => code === "template_path_missing");
+  expect(warned("{{outptu}} {{output}} {{input.nmae}}")).toMatchObject([
+    { message: "The output handler's template prints what does not exist; it is empty: outptu, input.nmae" },
+  ]);
+  expect(warned("{{output}} {{input.name}} {{execution_id}} {{iteration_number}} {{agent_name}}")).toEqual([]);
+});
+
 describe("an instance of its own has", () => {
   const spec = {
     runtime: { language: "python", isolation: "inherit" },
