@@ -23,7 +23,7 @@ export const promptVariables: readonly string[] = [
 ];
 
 /** Under which an output handler's template finds values. */
-export const handlerVariables: readonly string[] = [
+const handlerVariables: readonly string[] = [
   "output",
   "input",
   "intent",

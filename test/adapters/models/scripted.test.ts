@@ -118,6 +118,11 @@ describe("inline scripts", () => {
     expect(failure.facts.attempts).toBe(1);
   });
 
+  test("the place and the right name of what is malformed are told", async () => {
+    const failure = await failureOf(models(), aCall({ messages: after(fenced('[{"contents": "x"}]'), 1) }));
+    expect(failure.message).toContain("0.contents is not known here; did you mean content?");
+  });
+
   test("an iteration that the script does not know falls to the rules", async () => {
     const prompt = fenced({ "1": { content: "one" } });
     expect(await say(after(prompt, 0), 2, models([{ content: "ruled" }]))).toBe("ruled");

@@ -3,6 +3,7 @@
  * itself. It goes through the same calls as a vendor, retries included, and is for development and tests.
  */
 import { Value } from "@sinclair/typebox/value";
+import { shapeIssues } from "../../../../actors/kernel/shape-issues.ts";
 import { type Attempt, AttemptError, type AttemptReply, type Provider } from "../attempt.ts";
 import { firstRule, type Rule, ScriptReply, type Situation } from "./script-rules.ts";
 import { compileTemplate, renderTemplate, TemplateProblem, type TemplateValues } from "./script-template.ts";
@@ -103,10 +104,9 @@ function checked(replies: readonly unknown[], path: string): readonly ScriptRepl
   if (replies.length === 0) throw malformed("it holds no reply");
   return replies.map((reply, index) => {
     if (Value.Check(ScriptReply, reply)) return reply;
-    const error = Value.Errors(ScriptReply, reply).First();
-    throw malformed(
-      `${path}${index}${(error?.path ?? "").replaceAll("/", ".").slice(0, 80)}: ${error?.message ?? "wrong"}`,
-    );
+    const [issue] = shapeIssues(Value.Errors(ScriptReply, reply), 1);
+    const at = issue === undefined || issue.path === "" ? "" : `.${issue.path.slice(0, 80)}`;
+    throw malformed(`${path}${index}${at} ${issue?.message ?? "does not fit"}`);
   });
 }
 
