@@ -33,7 +33,7 @@ const readonly = { kind: "operator", role: "readonly", membership: null } as con
 
 const member = { kind: "tenant_user", role: null, membership: "member" } as const;
 
-test("a claim adds under union for the platform's own callers, and nothing for consumers and tenant users", () => {
+test("a claim adds under union for the platform's own callers, nothing for others", () => {
   const claimed = ["secret:read", "tenant:provision", "stimulus:manage", "billing:*", "*", "openid", "node:read"];
   expect(effectiveScopes(readonly, claimed, "union").has("tenant:provision")).toBe(true);
   expect(effectiveScopes(readonly, claimed, "union").has("openid")).toBe(false);

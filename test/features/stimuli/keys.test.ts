@@ -145,7 +145,7 @@ describe("a key", () => {
     }
   });
 
-  test("cannot be had by sending what was signed with a time as a body that begins with the time", async () => {
+  test("cannot be had by sending the signed time as the beginning of the body", async () => {
     await fixture.route({ source: "shifted", workflow: "keyed", secret });
     const at = Math.floor(Date.now() / 1000);
     const headers = timedSignature({ secret, body: "{}", at });

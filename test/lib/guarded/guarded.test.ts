@@ -38,7 +38,7 @@ test("work that ends its process or its budget fails, and the next is done", asy
   expect(await run("pid")).toBeNumber();
 });
 
-test("a budget is processor time: a process that waits for its turn of a busy machine has not spent it", async () => {
+test("a budget is processor time: waiting for a busy machine spends none", async () => {
   expect(await run("wait", { budgetMs: 100 })).toBeNumber();
   const failure = await run("wait", { budgetMs: 20 }).catch((error) => error);
   expect(failure, "five times the budget have gone by").toBeInstanceOf(BudgetExceeded);

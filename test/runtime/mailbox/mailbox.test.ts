@@ -26,7 +26,7 @@ test("more actors than memory may hold still work", async () => {
   }
 });
 
-test("actors with large states leave memory before they fill it, and the small ones of others stay", async () => {
+test("actors with large states leave memory early, others' small ones stay", async () => {
   const { runtime } = await harness.node();
   const small = Array.from({ length: 50 }, (_, index) => `small-${index}`);
   await Promise.all(small.map((key) => runtime.ask(at(key), "add", {})));
