@@ -54,6 +54,19 @@ async function code(name: string, given: Record<string, unknown>): Promise<strin
   return outcome.status === "succeeded" ? "succeeded" : outcome.code;
 }
 
+test("paths and chains of links that lead over many names are refused", async () => {
+  const deep = (names: number) => `/workspace/${"d/".repeat(names)}`;
+  expect(await code("fs.create_dir", { path: deep(128) })).toBe("succeeded");
+  expect(await code("fs.create_dir", { path: deep(129) })).toBe("invalid_path");
+  expect(await code("fs.read", { path: `${deep(1900)}f` })).toBe("invalid_path");
+  // Each link leads to the one before it by way of all directories, down and up again.
+  const around = `${"d/".repeat(60)}${"../".repeat(60)}`;
+  writeFileSync(join(host, "link-0"), "x");
+  for (let link = 1; link <= 8; link++) symlinkSync(`${around}link-${link - 1}`, join(host, `link-${link}`));
+  expect(await code("fs.read", { path: "/workspace/link-2" })).toBe("succeeded");
+  expect(await code("fs.read", { path: "/workspace/link-8" })).toBe("invalid_path");
+});
+
 test("what is offered is what the catalogue says runs here", () => {
   const names = builtinTools.map(({ name }) => name).filter((name) => name.startsWith("fs."));
   expect(tools.tools().map(({ name }) => name)).toEqual(names);

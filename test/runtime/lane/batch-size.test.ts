@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import { BatchSize } from "../../../src/runtime/lane/batch-size.ts";
 
-test("batches shrink while their states are large, down to one message, and grow again", () => {
+test("batches shrink while their states are large, and grow again", () => {
   const size = new BatchSize(512);
   const after = (states: number, times: number) => {
     for (let count = 0; count < times; count++) size.note(states);

@@ -39,6 +39,10 @@ const anchored = process.platform === "linux";
 const openDirectory = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
 const maxLinks = 40;
 const maxPathBytes = 4096;
+/** Names that a walk looks at, those of links included: each is a few system calls on the node's main thread. */
+const maxSteps = 256;
+/** Names of a path. */
+const maxDepth = 128;
 
 interface OpenMount extends ViewMount {
   readonly fd: number;
@@ -221,6 +225,7 @@ export class View {
       throw new ToolFailure("invalid_path", "The path is too long or holds a NUL character");
     }
     const inside = this.#inside(posix.resolve(this.top, path));
+    if (inside !== null && inside.length > maxDepth) throw tooDeep();
     if (inside === null) {
       throw outside(
         path,
@@ -251,8 +256,10 @@ export class View {
   /** Leaves the parent on top of the stack and returns the last name, or null for the root of a mount. */
   #walk(stack: Directory[], queue: string[], shown: string, how: Walk): string | null {
     let links = 0;
+    let steps = 0;
     let created = "";
     for (let name = this.#next(stack, queue, shown); name !== null; name = this.#next(stack, queue, shown)) {
+      if (++steps > maxSteps) throw tooDeep();
       const parent = stack.at(-1) ?? this.#root;
       const at = posix.join(parent.at, name);
       const isMount = this.#mounts.has(at);
@@ -332,6 +339,8 @@ export class View {
     if (fd !== mount.fd) closeSync(fd);
   }
 }
+
+const tooDeep = () => new ToolFailure("invalid_path", `A path may have ${maxDepth} names, and lead over ${maxSteps}`);
 
 /** The path of a place without links, as policies read it. */
 function pathOf({ directory, name }: Pick<Place, "directory" | "name">): string {
