@@ -9,6 +9,7 @@ import { type AnyElysia, Elysia } from "elysia";
 import { Problem } from "../../actors/kernel/problem.ts";
 import type { Network } from "../../actors/policy/network/address.ts";
 import type { Authenticator } from "../identity/authenticate.ts";
+import { BodyGates } from "./body-turns.ts";
 import { clientAddress } from "./client-address.ts";
 import { entryCheck, type ServedNames } from "./entry.ts";
 import { type Logger, recordedUrl } from "./operations/log.ts";
@@ -137,8 +138,9 @@ export function createApp(options: AppOptions): App {
   const refuseAtEntry = (request: Request, problem: Problem) =>
     answering(null, () => Promise.reject(problem))(request, {}, elysia.server);
   const climbing: ClimbingRoute[] = [];
+  const gates = new BodyGates();
   for (const route of options.routes) {
-    const run = answering(route, pipeline(route, options.authenticator, options.audit ?? null, bodyDeadlineMs));
+    const run = answering(route, pipeline(route, options.authenticator, options.audit ?? null, bodyDeadlineMs, gates));
     if (route.method === "GET" && route.path.endsWith("/*")) {
       climbing.push({
         path: route.path,

@@ -1,6 +1,7 @@
 /** Reading request bodies: bounded in size and in time, without trust in their headers. */
 import { Problem, type ProblemCode } from "../../actors/kernel/problem.ts";
 import { withTimeout } from "../lib/timers.ts";
+import type { BodyShare } from "./body-turns.ts";
 import type { BodyRule, RawContent } from "./route.ts";
 
 export interface BodyInput {
@@ -15,14 +16,24 @@ const maxDepth = 256;
 /**
  * Reads and decodes a body as its route's rule says.
  * @param deadlineMs the whole body must have arrived by then
- * @throws Problem 400 `malformed_body`, 413 `body_too_large`, 415 `unsupported_media_type`
+ * @param share      holds the body's bytes, and says when it is read
+ * @throws Problem 400 `malformed_body`, 413 `body_too_large`, 415 `unsupported_media_type`, 503 `service_unavailable`
  */
-export async function readBody(request: Request, rule: BodyRule, deadlineMs: number): Promise<BodyInput> {
+export async function readBody(
+  request: Request,
+  rule: BodyRule,
+  deadlineMs: number,
+  share: BodyShare,
+): Promise<BodyInput> {
   const mediaType = mediaTypeOf(request.headers.get("content-type"));
   const announced = announcedLength(request);
   if (announced !== null && announced > 0) requireMediaType(mediaType, rule);
+  if (announced !== null && announced > rule.limit) throw tooLarge(rule.limit);
+  if (announced !== 0) share.hold(announced ?? rule.limit);
   const bytes = announced === 0 ? nothing : await readBytes(request, announced, rule.limit, deadlineMs);
   if (bytes.byteLength > 0) requireMediaType(mediaType, rule);
+  if (announced === null) share.hold(bytes.byteLength);
+  await share.turn(request, rule.kind, bytes.byteLength);
   if (rule.kind === "raw") return { value: rawContent(bytes, mediaType), bytes };
   if (bytes.byteLength === 0 && rule.optional) return { value: {}, bytes };
   return { value: parseJson(bytes), bytes };

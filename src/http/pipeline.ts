@@ -6,6 +6,7 @@ import { type Identity, isPlatformOperator } from "../../actors/identity/identit
 import { Problem } from "../../actors/kernel/problem.ts";
 import type { Authenticator } from "../identity/authenticate.ts";
 import { readBody } from "./body.ts";
+import type { BodyGates } from "./body-turns.ts";
 import { bodyChecker, paramsChecker, queryChecker } from "./input.ts";
 import type { RequestAudit } from "./request-audit.ts";
 import { type Call, type Incoming, Reply, type Route, type ScopeRule, textOfBody } from "./route.ts";
@@ -17,6 +18,7 @@ export function pipeline(
   authenticator: Authenticator | null,
   audit: RequestAudit | null,
   bodyDeadlineMs: number,
+  gates: BodyGates,
 ) {
   const params = route.params && paramsChecker(route.params);
   const query = route.query && queryChecker(route.query);
@@ -75,7 +77,8 @@ export function pipeline(
     const given = incoming.request.url.includes("?") ? incoming.url.searchParams : null;
     incoming.warnings.push(...warnings.query(given));
     const checkedQuery = query ? query(given ?? noQuery) : {};
-    const input = route.body ? await readBody(incoming.request, route.body, bodyDeadlineMs) : noBody;
+    using share = gates.enter(known.tenant ?? null);
+    const input = route.body ? await readBody(incoming.request, route.body, bodyDeadlineMs, share) : noBody;
     incoming.warnings.push(...warnings.body(input.value));
     if (route.timeoutSeconds !== null)
       incoming.server?.timeout(incoming.request, Math.min(255, route.timeoutSeconds + 10));

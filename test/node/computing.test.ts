@@ -198,6 +198,8 @@ const runs: readonly (readonly [string, object, object])[] = [
 ];
 
 type Body = string | object;
+const together = async (count: number, call: () => Promise<Answer>): Promise<Answer | undefined> =>
+  (await Promise.all(Array.from({ length: count }, call))).at(-1);
 const register = (body: Body) => node.call("POST", "/v1/workflows/validate", body);
 const deploy = (body: Body) => node.call("POST", "/v1/agents?dry_run=true", body);
 
@@ -408,6 +410,14 @@ const attacks: readonly (readonly [string, () => Promise<unknown>])[] = [
     "an input of a start",
     () => node.call("POST", "/v1/executions", { agent_id: Bun.randomUUIDv7(), input: members(60_000, () => "\ud83d") }),
   ],
+  [
+    "many large bodies at once",
+    () => {
+      const body = JSON.stringify({ label: "x", ...members(60_000, () => 1) });
+      return together(40, () => node.call("POST", "/v1/volumes", body, { "Content-Type": "application/json" }));
+    },
+  ],
+  ["many small manifests at once", () => together(100, () => register(`a:\n${filled("- 1\n", 8_000)}`))],
   ["a long query", () => node.call("GET", `/v1/agents?${filled("label=a%3Db&", 14_000)}`)],
   ["a long cursor", () => node.call("GET", `/v1/executions?cursor=${"A".repeat(14_000)}`)],
   ["a search text", () => node.call("GET", `/v1/agents?q=${"%25".repeat(4_000)}`)],

@@ -1,0 +1,136 @@
+/**
+ * Bodies that cost the main thread something are worked on one after the other: many of them arrive in the same moment,
+ * and each alone is bounded, but nothing else would be answered between them. Between two of them everything else gets
+ * its time, and at least as long as the last one took; tenants go in turn.
+ */
+import { Problem } from "../../actors/kernel/problem.ts";
+
+/** What waits of one tenant or, where none is known, of all such requests. */
+type Line = (() => void)[];
+
+const nothingHeld = (): void => {};
+/** The longest pause after a turn, ms: on a busy machine a turn seems long. */
+const longestPauseMs = 50;
+
+export class BodyTurns {
+  /** In the order of their next turn. */
+  private readonly lines = new Map<string, Line>();
+  private isBusy = false;
+
+  /** Resolves when it is the caller's turn, which lasts until the caller waits for something. */
+  async take(owner: string): Promise<void> {
+    await new Promise<void>((resolve) => {
+      const line = this.lines.get(owner);
+      if (line === undefined) this.lines.set(owner, [resolve]);
+      else line.push(resolve);
+      if (!this.isBusy) void this.work();
+    });
+  }
+
+  private async work(): Promise<void> {
+    this.isBusy = true;
+    for (let next = this.next(); next !== undefined; next = this.next()) {
+      const began = performance.now();
+      next();
+      await new Promise<void>((resolve) => setImmediate(resolve));
+      const tookMs = performance.now() - began;
+      if (tookMs >= 1) await Bun.sleep(Math.min(longestPauseMs, tookMs));
+    }
+    this.isBusy = false;
+  }
+
+  private next(): (() => void) | undefined {
+    const [first] = this.lines;
+    if (first === undefined) return undefined;
+    const [owner, line] = first;
+    const next = line.shift();
+    // To the back of the round, or out of it.
+    this.lines.delete(owner);
+    if (line.length > 0) this.lines.set(owner, line);
+    return next;
+  }
+}
+
+/** Bytes that are set aside for something, bounded for each owner and for all together. */
+export class ByteBudget {
+  private readonly held = new Map<string, number>();
+  private total = 0;
+
+  /** @param small so few bytes are always let through: they take no more than their connection does */
+  constructor(
+    private readonly most: number,
+    private readonly ofOne: number,
+    private readonly small: number,
+  ) {}
+
+  /** @returns gives them back; null when there is no room */
+  hold(owner: string, bytes: number): (() => void) | null {
+    if (bytes <= this.small) return nothingHeld;
+    const before = this.held.get(owner) ?? 0;
+    if (this.total + bytes > this.most || before + bytes > this.ofOne) return null;
+    this.total += bytes;
+    this.held.set(owner, before + bytes);
+    return () => {
+      this.total -= bytes;
+      const left = (this.held.get(owner) ?? 0) - bytes;
+      if (left > 0) this.held.set(owner, left);
+      else this.held.delete(owner);
+    };
+  }
+}
+
+/** Bodies that an app holds, bytes. */
+const mostBytes = 256 * 1024 * 1024;
+/** And of one tenant. */
+const mostOfOne = 64 * 1024 * 1024;
+/** Bytes of a body whose reading is work. A raw one may be YAML, of which a kibibyte takes milliseconds. */
+const worth = { json: 16 * 1024, raw: 256 } as const;
+
+/** What all bodies of an app share. */
+export class BodyGates {
+  private readonly turns = new BodyTurns();
+  private readonly budget = new ByteBudget(mostBytes, mostOfOne, worth.json);
+
+  /** @param tenant null where none is known: such bodies are bounded by their routes */
+  enter(tenant: string | null): BodyShare {
+    return new BodyShare(this.turns, this.budget, tenant);
+  }
+}
+
+/** One request's part. */
+export class BodyShare {
+  private release = nothingHeld;
+
+  constructor(
+    private readonly turns: BodyTurns,
+    private readonly budget: ByteBudget,
+    private readonly tenant: string | null,
+  ) {}
+
+  /**
+   * Sets bytes aside until the request is answered; what was set aside before is given back.
+   * @throws Problem 503 `service_unavailable` when there is no room
+   */
+  hold(bytes: number): void {
+    if (this.tenant === null) return;
+    this.release();
+    this.release = nothingHeld;
+    const release = this.budget.hold(this.tenant, bytes);
+    if (release === null) {
+      const headers = { Connection: "close", "Retry-After": "1" };
+      throw new Problem("service_unavailable", "Too many large bodies are being worked on", {}, headers);
+    }
+    this.release = release;
+  }
+
+  /** Waits until a body may be read. @throws Problem when its sender has left */
+  async turn(request: Request, kind: keyof typeof worth, bytes: number): Promise<void> {
+    if (bytes < worth[kind]) return;
+    await this.turns.take(this.tenant ?? "");
+    if (request.signal.aborted) throw new Problem("service_unavailable", "The caller has left");
+  }
+
+  [Symbol.dispose](): void {
+    this.release();
+  }
+}
