@@ -46,6 +46,7 @@ beforeAll(() => {
         ...declared,
         path: "/problem/:what",
         responses: { 200: Thing },
+        refusals: ["agent_not_found", "validation_failed"],
         handler: ({ params }) => {
           throw new Problem(params.what as ProblemCode, "refused", {}, {}, 404);
         },
@@ -67,6 +68,7 @@ test.each([
   ["/media/html", "the media type text/html is not declared"],
   ["/problem/agent_not_found", null],
   ["/problem/validation_failed", "validation_failed is a 422"],
+  ["/problem/volume_not_found", "the code volume_not_found is not among its refusals"],
   ["/problem/made_up", "the code made_up is not in the table"],
 ])("%s: %j", async (path, fault) => {
   const response = await fetch(app.url + path);

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { Type } from "@sinclair/typebox";
 import { Problem } from "../../actors/kernel/problem.ts";
-import { idempotent, sweepIdempotencyKeys } from "../../src/http/idempotency.ts";
+import { IdempotencyHeaders, idempotent, sweepIdempotencyKeys } from "../../src/http/idempotency.ts";
 import { defineRoute, jsonBody, type Route, reply } from "../../src/http/route.ts";
 import type { Authenticator } from "../../src/identity/authenticate.ts";
 import { freshStores, type TestStores } from "../harness/stores.ts";
@@ -29,7 +29,9 @@ const start = (path: string): Route =>
     path,
     summary: "Starts work",
     body: jsonBody(Type.Object({ n: Type.Integer() })),
+    headers: IdempotencyHeaders,
     responses: { 202: Type.Unknown() },
+    refusals: ["agent_not_found"],
     handler: (call) =>
       idempotent(call, stores.sql, async (workId) => {
         done.push(workId);

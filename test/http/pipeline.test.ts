@@ -150,6 +150,7 @@ const routes: Route[] = [
     summary: "Failing",
     params: Type.Object({ how: Type.String() }),
     responses: { 200: Type.Unknown() },
+    refusals: ["validation_failed"],
     handler: ({ params }) => {
       throw failures[params.how]?.();
     },
@@ -165,6 +166,7 @@ const routes: Route[] = [
     },
     body: jsonBody(Type.Object({ a: Type.Integer() })),
     responses: { 200: Type.Unknown() },
+    refusals: ["invalid_token"],
     handler: ({ proof, body }) => ({ ...proof, ...body }),
   }),
 ];

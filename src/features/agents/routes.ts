@@ -58,6 +58,7 @@ const manifestRefusals = [
   "invalid_host_pattern",
   "unsupported_output_handler",
   "unsupported_destination",
+  "invalid_template",
   "unknown_model_alias",
   "unknown_tool",
   "unknown_security_context",

@@ -121,7 +121,7 @@ export function approvalRoutes({ approvals, sql }: ApprovalRoutesOptions): reado
       params: RequestId,
       body: jsonBody(LinkBody),
       responses: { 201: IssuedLink },
-      refusals: ["approver_not_allowed", "self_approval_forbidden", "approval_not_found"],
+      refusals: ["approver_not_allowed", "self_approval_forbidden", "approval_not_found", "approval_already_decided"],
       handler: async (call) => {
         checkRecipient(call.body.recipient);
         return reply(201, await approvals.issueLink(actOf(call), call.body.recipient), { "Cache-Control": "no-store" });

@@ -31,6 +31,7 @@ export function auditRoutes(options: AuditRoutesOptions): readonly Route[] {
       scope: "audit:read",
       query: AuditFilter,
       responses,
+      refusals: ["tier_not_permitted"],
       handler: async (call) => {
         if (call.query.format === "ndjson") return exported(options, call, call.tenant);
         return listAudit(sql, call.tenant, call.query, pageOf(call.query, 2));
@@ -44,6 +45,7 @@ export function auditRoutes(options: AuditRoutesOptions): readonly Route[] {
       operatorsOnly: true,
       query: AdminAuditFilter,
       responses,
+      refusals: ["tier_not_permitted"],
       handler: async (call) => {
         const tenant = call.query.tenant_id ?? null;
         if (call.query.format === "ndjson") return exported(options, call, tenant);

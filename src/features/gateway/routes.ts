@@ -51,6 +51,34 @@ const checkOutput = bodyChecker(DispatchOutputBody);
 
 type GatewayCall = PublicCall<unknown, unknown, unknown, ExecutionIdentity | null>;
 
+const refusals = [
+  "missing_authorization",
+  "invalid_authorization_header",
+  "invalid_token",
+  "token_expired",
+  "agent_mismatch",
+  "execution_not_found",
+  "dispatch_not_found",
+  "execution_not_running",
+  "iteration_not_current",
+  "loop_not_active",
+  "dispatch_result_conflict",
+  "tool_round_limit",
+  "dispatch_expired",
+  "validation_failed",
+  "unknown_model_alias",
+  "unknown_message_type",
+  "rate_limited",
+  "upstream_rate_limit",
+  "upstream_authentication",
+  "upstream_model_not_found",
+  "upstream_invalid_input",
+  "upstream_provider",
+  "upstream_network",
+  "upstream_unavailable",
+  "upstream_timeout",
+] as const;
+
 export function gatewayRoute(options: GatewayOptions): Route {
   const output = new OutputBudget(options.now);
   return definePublicRoute({
@@ -60,7 +88,7 @@ export function gatewayRoute(options: GatewayOptions): Route {
     prove: (incoming) => identify(options.tokens, incoming, options.tokenRequired),
     body: jsonBody(Type.Unknown(), { limit: options.maxBodyBytes }),
     responses: { 200: GatewayMessage },
-    refusals: ["execution_not_running", "upstream_authentication", "upstream_invalid_input"],
+    refusals,
     handler: async (call) => {
       if (typeOf(call.body) === "dispatch_output") return reply(200, await noteOutput(options, call, output));
       const { type, body } = await read(options, call);

@@ -77,13 +77,22 @@ export class Components {
 const mayBeNamed = (schema: object): boolean =>
   "properties" in schema || "anyOf" in schema || "allOf" in schema || "patternProperties" in schema;
 
-/** As JSON: marks of TypeBox, and ours, stay inside. */
+/** As JSON: marks of TypeBox, and ours, stay inside; tuples are written as JSON Schema 2020-12 has them. */
 function plainSchema(schema: unknown): unknown {
   return JSON.parse(
     JSON.stringify(schema, (key, value: unknown) => {
       if (/^x-(code|message)$/.test(key)) return undefined;
       const name = (value as Schema | null)?.["x-ref"];
-      return typeof name === "string" ? { $ref: `#/components/schemas/${name}` } : value;
+      if (typeof name === "string") return { $ref: `#/components/schemas/${name}` };
+      return isTuple(value) ? tupleSchema(value) : value;
     }),
   );
+}
+
+/** TypeBox writes a tuple as an array `items`, which drafts before 2020-12 had. */
+const isTuple = (value: unknown): value is Schema & { readonly items: readonly unknown[] } =>
+  Array.isArray((value as Schema | null)?.items) && (value as Schema).additionalItems === false;
+
+function tupleSchema({ items, additionalItems: _, ...rest }: Schema & { readonly items: readonly unknown[] }): Schema {
+  return { ...rest, prefixItems: items, items: false };
 }

@@ -2,7 +2,10 @@
 import { type ProblemCode, problems } from "../../../actors/kernel/problem.ts";
 import type { Route } from "../route.ts";
 
-/** Of every request, whatever it asks for: see `src/http/entry.ts`. They are not repeated at each operation. */
+/**
+ * Of every request, whatever it asks for: see `src/http/entry.ts`. An operation lists them where it declares their
+ * status anyway; the others are left to `default`.
+ */
 export const entryCodes: readonly ProblemCode[] = [
   "malformed_request",
   "invalid_host",
@@ -41,6 +44,8 @@ export function refusalsOf(route: Route): readonly ProblemCode[] {
     ...(route.operatorsOnly ? (["operator_required"] as const) : []),
     // The schema of a parameter names the code of its refusal.
     ...params.map((property) => (property["x-code"] as ProblemCode | undefined) ?? "invalid_id"),
+    // The rest of a path may be encoded wrongly.
+    ...(route.path.endsWith("/*") ? (["invalid_id"] as const) : []),
     ...(route.query === null && route.body?.kind !== "json" ? [] : (["validation_failed"] as const)),
     ...(route.body === null ? [] : (["malformed_body", "body_too_large", "unsupported_media_type"] as const)),
     // Who sends a key may send it with another body.
@@ -55,7 +60,23 @@ export function refusalsOf(route: Route): readonly ProblemCode[] {
   return (Object.keys(problems) as ProblemCode[]).filter((code) => codes.has(code));
 }
 
-/** Codes by the status they are answered with. */
+/** Codes that some operations answer with another status than the table's, and that one. */
+export const otherStatuses: Readonly<Partial<Record<ProblemCode, number>>> = {
+  invalid_tenant_slug: 401,
+  quota_exceeded: 429,
+  agent_not_found: 422,
+};
+
+/** Codes by the status they are answered with; those with two stand under both. */
 export function byStatus(codes: readonly ProblemCode[]): ReadonlyMap<number, readonly ProblemCode[]> {
-  return Map.groupBy(codes, (code) => problems[code]);
+  const map = new Map<number, ProblemCode[]>();
+  for (const code of codes) {
+    for (const status of [problems[code], otherStatuses[code]]) {
+      if (status === undefined) continue;
+      map.set(status, [...(map.get(status) ?? []), code]);
+    }
+  }
+  return new Map([...map].map(([status, told]) => [status, [...told, ...entryCodesOf(status)]]));
 }
+
+const entryCodesOf = (status: number) => entryCodes.filter((code) => problems[code] === status);

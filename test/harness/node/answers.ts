@@ -4,18 +4,12 @@
  */
 import { FormatRegistry, KindGuard, type TObject, type TSchema } from "@sinclair/typebox";
 import { type TypeCheck, TypeCompiler } from "@sinclair/typebox/compiler";
-import { type Issue, problems } from "../../../actors/kernel/problem.ts";
+import { type Issue, type ProblemCode, problems } from "../../../actors/kernel/problem.ts";
 import { inspectAnswers } from "../../../src/http/app.ts";
+import { entryCodes, otherStatuses, refusalsOf } from "../../../src/http/openapi/refusals.ts";
 import { mediaTypesOf, type Route, withoutMedia } from "../../../src/http/route.ts";
 
 FormatRegistry.Set("date-time", (text) => /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/.test(text));
-
-/** Statuses that a code has beside the one of the table. */
-const otherStatuses: Readonly<Record<string, number>> = {
-  invalid_tenant_slug: 401,
-  quota_exceeded: 429,
-  agent_not_found: 422,
-};
 
 const mismatches: string[] = [];
 
@@ -45,7 +39,8 @@ const mediaTypeOf = (response: Response) => response.headers.get("content-type")
 function jsonFault(route: Route | null, response: Response, body: unknown): string | null {
   const declared = route?.responses[response.status];
   const schema = declared === undefined ? null : withoutMedia(declared);
-  if (schema === null) return response.status >= 400 ? problemFault(response, body) : "the status is not declared";
+  if (schema === null)
+    return response.status >= 400 ? problemFault(route, response, body) : "the status is not declared";
   const check = checkOf(schema);
   if (check.Check(body)) return null;
   const faults = [...check.Errors(body)].slice(0, 5);
@@ -54,18 +49,31 @@ function jsonFault(route: Route | null, response: Response, body: unknown): stri
 
 const shown = (value: unknown): string => JSON.stringify(value)?.slice(0, 200) ?? "undefined";
 
-/** The shape of every refusal. */
-function problemFault(response: Response, body: unknown): string | null {
+/** The shape of every refusal, and whether the route says that it may come. */
+function problemFault(route: Route | null, response: Response, body: unknown): string | null {
   const { error, code, request_id, issues } = body as Record<string, unknown>;
   if (typeof error !== "string" || typeof code !== "string") return `${shown(body)} is no problem`;
   if (request_id !== response.headers.get("x-request-id")) return `the request id is ${shown(request_id)}`;
   const status = (problems as Readonly<Record<string, number>>)[code];
   if (status === undefined) return `the code ${code} is not in the table`;
-  if (response.status !== status && response.status !== otherStatuses[code]) return `${code} is a ${status}`;
+  const problem = code as ProblemCode;
+  if (response.status !== status && response.status !== otherStatuses[problem]) return `${code} is a ${status}`;
+  if (route !== null && !mayBeRefusedWith(route).has(problem)) return `the code ${code} is not among its refusals`;
   const isIssue = ({ path, message, code }: Issue) => [path, message, code].every((text) => typeof text === "string");
   return issues === undefined || (Array.isArray(issues) && issues.every(isIssue))
     ? null
     : `${shown(issues)} are no issues`;
+}
+
+const refusals = new WeakMap<Route, ReadonlySet<ProblemCode>>();
+
+function mayBeRefusedWith(route: Route): ReadonlySet<ProblemCode> {
+  let codes = refusals.get(route);
+  if (codes === undefined) {
+    codes = new Set([...entryCodes, ...refusalsOf(route)]);
+    refusals.set(route, codes);
+  }
+  return codes;
 }
 
 /** What is not JSON must be of a declared media type; an empty answer has none. */

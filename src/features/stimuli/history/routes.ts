@@ -101,6 +101,8 @@ function changingRoutes(history: History, replays: Replays, sql: Sql): Route[] {
         "stimulus_in_progress",
         "stimulus_already_routed",
         "stimulus_discarded",
+        "unknown_workflow",
+        "no_router_configured",
         "workflow_error",
         "stimulus_service_unavailable",
       ],

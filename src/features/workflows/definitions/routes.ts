@@ -50,7 +50,13 @@ export function workflowRoutes(workflows: Workflows): readonly Route[] {
       query: RegisterQuery,
       body: manifestBody,
       responses: { 200: Registered },
-      refusals: ["invalid_manifest", "global_scope_forbidden", "workflow_version_exists", "quota_exceeded"],
+      refusals: [
+        "validation_failed",
+        "invalid_manifest",
+        "global_scope_forbidden",
+        "workflow_version_exists",
+        "quota_exceeded",
+      ],
       handler: (call) => {
         const { force = null, scope = null } = call.query;
         return workflows.register(callerOf(call), call.body.text(), { force, scope });
@@ -80,6 +86,7 @@ export function workflowRoutes(workflows: Workflows): readonly Route[] {
       scope: "workflow:validate",
       body: manifestBody,
       responses: { 200: Judgement },
+      refusals: ["validation_failed"],
       handler: (call) => workflows.validate(call, call.body.text()),
     }),
     defineRoute({
