@@ -12,6 +12,8 @@ export interface ProcessRow {
   readonly pid: number;
   readonly parent: number;
   readonly group: number;
+  /** A thread of it that lives. A process whose first thread has ended shows its memory and files only under another. */
+  readonly thread: number;
 }
 
 /** Names a live process for later; null when there is none. */
@@ -72,12 +74,25 @@ export function processes(): ProcessRow[] {
 /** Null for what is gone or only waits to be reaped. */
 function rowOf(pid: number): ProcessRow | null {
   const fields = statFields(pid);
-  if (fields === null || fields[0] === "Z") return null;
-  return {
-    pid,
-    parent: Number(fields[1]),
-    group: Number(fields[2]),
-  };
+  if (fields === null) return null;
+  const thread = hasEnded(fields) ? threadsOf(pid).find((each) => !hasEnded(statFields(each))) : pid;
+  return thread === undefined ? null : { pid, parent: Number(fields[1]), group: Number(fields[2]), thread };
+}
+
+const hasEnded = (fields: readonly string[] | null) => fields === null || fields[0] === "Z" || fields[0] === "X";
+
+/** The threads of a process, or of the process of a thread. Empty when it is gone. */
+export function threadsOf(pid: number): number[] {
+  try {
+    return readdirSync(`/proc/${pid}/task`).map(Number);
+  } catch {
+    return [];
+  }
+}
+
+/** A thread of the process that lives, the process itself where that does; null when it is gone. */
+export function livingThread(pid: number): number | null {
+  return rowOf(pid)?.thread ?? null;
 }
 
 /** The processes below `root`, itself included. */
@@ -110,7 +125,7 @@ const tellsChildren = existsSync(`/proc/self/task/${process.pid}/children`);
 
 function childrenOf(pid: number): number[] {
   try {
-    return readdirSync(`/proc/${pid}/task`).flatMap((thread) =>
+    return threadsOf(pid).flatMap((thread) =>
       readFileSync(`/proc/${pid}/task/${thread}/children`, "utf8").split(" ").filter(Boolean).map(Number),
     );
   } catch {
@@ -121,8 +136,8 @@ function childrenOf(pid: number): number[] {
 /** Processes whose environment holds this exact entry: finds children that left their tree and group. */
 export function carrying(entry: string): number[] {
   return processes()
-    .map((row) => row.pid)
-    .filter((pid) => pid !== process.pid && environmentOf(pid).includes(entry));
+    .filter(({ pid, thread }) => pid !== process.pid && environmentOf(thread).includes(entry))
+    .map(({ pid }) => pid);
 }
 
 function environmentOf(pid: number): string[] {

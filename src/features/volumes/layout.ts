@@ -13,7 +13,7 @@ import { join } from "node:path";
 import type { MountPlan } from "../../../actors/execution/start/plan.ts";
 import { isUuid } from "../../http/route.ts";
 import { agentUser, safeId } from "../../lib/agent-files.ts";
-import { trustedPath } from "../../lib/remove-directory.ts";
+import { overAgentsFiles } from "../../lib/agents-programs.ts";
 
 /** No upload takes this long between two of its bytes. */
 const staleUploadMs = 3600_000;
@@ -93,13 +93,14 @@ export async function measure(path: string): Promise<Usage> {
   if (!isDirectory(path)) return { bytes: 0, files: 0, entries: 0 };
   const list =
     process.platform === "linux" ? ["-printf", "%y%s\\n"] : ["-type", "f", "-exec", "stat", "-f", "f%z", "{}", "+"];
-  const child = Bun.spawn(["find", path, "-xdev", ...list], {
-    env: { PATH: trustedPath },
-    stdio: ["ignore", "pipe", "ignore"],
-  });
+  return overAgentsFiles(["find", path, "-xdev", ...list], summed);
+}
+
+/** @param output a line for each entry: the letter of its type and its size */
+async function summed(output: ReadableStream<Uint8Array>): Promise<Usage> {
   let [bytes, files, entries, rest] = [0, 0, 0, ""];
   const decoder = new TextDecoder();
-  for await (const chunk of child.stdout) {
+  for await (const chunk of output) {
     const lines = (rest + decoder.decode(chunk, { stream: true })).split("\n");
     rest = lines.pop() ?? "";
     entries += lines.length;

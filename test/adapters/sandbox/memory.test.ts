@@ -75,7 +75,7 @@ describe.skipIf(!works)("without control groups the memory limit counts", () => 
 
   test("what one process takes at once, before anybody looks, in the kernel", async () => {
     const { stdout } = await end(
-      python("try: mmap.mmap(-1, 3 << 30, mmap.MAP_PRIVATE)", "except OSError as e: print(e.errno)"),
+      python("try: mmap.mmap(-1, 4 << 30, mmap.MAP_PRIVATE)", "except OSError as e: print(e.errno)"),
     );
     expect(stdout).toBe("12\n");
   });

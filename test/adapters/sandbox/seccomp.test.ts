@@ -12,7 +12,7 @@ interface Call {
 const permit = 0x7fff_0000;
 const kill = 0x8000_0000;
 const fails = (errno: number) => 0x0005_0000 + errno;
-const [EPERM, ENOSYS, EAFNOSUPPORT] = [fails(1), fails(38), fails(97)];
+const [EPERM, ENOSYS, EOPNOTSUPP, EAFNOSUPPORT] = [fails(1), fails(38), fails(95), fails(97)];
 
 /** Classic BPF as far as the filter uses it. @throws for an instruction that it does not know, or a way that does not end */
 function answerOf(filter: Uint8Array, { architecture, call, arguments: given = [] }: Call): number {
@@ -56,8 +56,8 @@ const calls = {
   arm64: { read: 63, openat: 56, execve: 221, mount: 40, ptrace: 117, keyctl: 219, bpf: 280, unshare: 97, clone: 220 },
 };
 const byArguments = {
-  x64: { socket: 41, socketpair: 53, ioctl: 16, personality: 135 },
-  arm64: { socket: 198, socketpair: 199, ioctl: 29, personality: 92 },
+  x64: { socket: 41, socketpair: 53, ioctl: 16, personality: 135, fallocate: 285 },
+  arm64: { socket: 198, socketpair: 199, ioctl: 29, personality: 92, fallocate: 47 },
 };
 
 describe.each(["x64", "arm64"] as const)("the filter of system calls on %s", (name: Architecture) => {
@@ -65,7 +65,7 @@ describe.each(["x64", "arm64"] as const)("the filter of system calls on %s", (na
   const architecture = audit[name];
   const answer = (call: number, ...given: number[]) => answerOf(filter, { architecture, call, arguments: given });
   const { read, openat, execve, unshare, clone, ...refused } = calls[name];
-  const { socket, socketpair, ioctl, personality } = byArguments[name];
+  const { socket, socketpair, ioctl, personality, fallocate } = byArguments[name];
 
   test("permits what programs do, and refuses what only an escape needs", () => {
     for (const call of [read, openat, execve]) expect(answer(call)).toBe(permit);
@@ -116,6 +116,21 @@ describe.each(["x64", "arm64"] as const)("the filter of system calls on %s", (na
     expect([0, 0xffff_ffff, 0x40_0000].map((value) => answer(personality, value))).toEqual([permit, permit, EPERM]);
   });
 
+  test("no call takes room of a disk unwritten, or makes a subvolume", () => {
+    expect([0, 1, 2, 3, 16, 17, 32].map((mode) => answer(fallocate, 5, mode) === permit)).toEqual([
+      false,
+      false,
+      false,
+      true,
+      false,
+      false,
+      false,
+    ]);
+    // FS_IOC_RESVSP, FS_IOC_RESVSP64, FS_IOC_ZERO_RANGE, BTRFS_IOC_SUBVOL_CREATE, BTRFS_IOC_SNAP_CREATE_V2.
+    const requests = [0x4030_5828, 0x4030_582a, 0x4030_5839, 0x5000_940e, 0x5000_9417];
+    expect(requests.map((request) => answer(ioctl, 5, request))).toEqual(Array(5).fill(EOPNOTSUPP));
+  });
+
   test("every call has an answer, for all arguments", () => {
     fc.assert(
       fc.property(
@@ -124,7 +139,7 @@ describe.each(["x64", "arm64"] as const)("the filter of system calls on %s", (na
         fc.array(fc.nat(0xffff_ffff), { maxLength: 6 }),
         (arch, call, given) => {
           expect(typeof answerOf(filter, { architecture: arch, call, arguments: given })).toBe("number");
-          expect([permit, EPERM, ENOSYS, EAFNOSUPPORT]).toContain(answer(call, ...given));
+          expect([permit, EPERM, ENOSYS, EOPNOTSUPP, EAFNOSUPPORT]).toContain(answer(call, ...given));
         },
       ),
     );

@@ -11,15 +11,20 @@ export interface Measured {
   readonly container: string;
   /** Host directory, or null where only the writable layer counts. */
   readonly directory: string | null;
+  /** A place on the file system of the volumes: what was deleted in one of them shows only here. */
+  readonly besideVolumes: string;
 }
 
 /** @returns bytes; null when nothing can be told now */
-export async function writtenBytes(engine: Engine, { container, directory }: Measured): Promise<number | null> {
+export async function writtenBytes(
+  engine: Engine,
+  { container, directory, besideVolumes }: Measured,
+): Promise<number | null> {
   try {
     const state = await engine.state(container, { size: true });
     if (state === null) return null;
     const pids = state.pid > 0 ? processesBeside(state.pid) : [];
-    const workspace = directory === null ? 0 : ((await diskUsage([directory], pids)) ?? 0);
+    const workspace = (await diskUsage(directory === null ? [] : [directory], pids, [besideVolumes])) ?? 0;
     return workspace + (state.writtenBytes ?? 0) + (await deletedInLayer(state.pid, pids));
   } catch (error) {
     if (error instanceof EngineError) return null;

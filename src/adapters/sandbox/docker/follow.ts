@@ -134,7 +134,8 @@ async function describe(
   if (state.outOfMemory || buffer.outOfMemory) return exit("out_of_memory");
   if (verdict !== null) return exit(verdict);
   if (exitCode !== 0) {
-    const used = await writtenBytes(engine, { container: record.container, directory: record.measured });
+    const { container, measured } = record;
+    const used = await writtenBytes(engine, { container, directory: measured, besideVolumes: directory });
     if (used !== null && used > record.diskBytes) return exit("disk_exceeded");
   }
   return exit("exited");
@@ -170,7 +171,7 @@ class DiskWatch {
   /** Bytes that may still be written; null when they cannot be told. */
   async #room(): Promise<number | null> {
     const { container, measured, diskBytes } = this.record;
-    const used = await writtenBytes(this.engine, { container, directory: measured });
+    const used = await writtenBytes(this.engine, { container, directory: measured, besideVolumes: this.directory });
     if (used === null || used <= diskBytes) return used === null ? null : diskBytes - used;
     writeVerdict(this.directory, "disk_exceeded");
     await this.engine.kill(container, "SIGKILL");

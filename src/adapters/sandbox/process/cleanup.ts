@@ -1,5 +1,5 @@
 /** Process cleanup: ends everything that an instance still has running. */
-import { carrying, family, signal, tree } from "../../../lib/process-table.ts";
+import { carrying, family, livingThread, signal, tree } from "../../../lib/process-table.ts";
 import { members, removeGroup } from "./cgroup.ts";
 
 const timeoutMs = 5_000;
@@ -21,13 +21,16 @@ export function livingProcesses(own: InstanceProcesses): number[] {
   return [...found];
 }
 
-/** The same, found in less time: a process that is just being started may be missing. */
+/**
+ * The same, found in less time and for looking at: a process that is just being started may be missing, and one whose
+ * first thread has ended is named by another thread.
+ */
 export function sampleProcesses({ root, cgroups, mark }: InstanceProcesses): number[] {
   const found = new Set<number>(cgroups.flatMap(members));
   if (cgroups.length === 0 && root !== null) for (const row of family(root)) found.add(row.pid);
   if (mark !== null) for (const pid of carrying(mark)) found.add(pid);
   found.delete(process.pid);
-  return [...found];
+  return [...found].flatMap((pid) => livingThread(pid) ?? []);
 }
 
 /**

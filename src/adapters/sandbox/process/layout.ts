@@ -59,7 +59,7 @@ export function gatewaySocketDirectory(dataDir: string): string {
 export interface LaunchPlan {
   readonly instanceId: string;
   readonly executionId: string;
-  /** Host directory whose content counts as the instance's disk; null when none does. */
+  /** Host directory whose content counts as the instance's disk; null when only what it deleted and holds does. */
   readonly measured: string | null;
   readonly limits: InstanceLimits;
   readonly cgroups: CgroupParents | null;
@@ -71,7 +71,7 @@ export interface LaunchPlan {
   readonly options: string | null;
   /** File of the filter of system calls; null for none. */
   readonly filter: string | null;
-  /** Absolute; bounds what `sources` may be. */
+  /** Absolute; bounds what `sources` may be, and lies on the file system that the instance writes to. */
   readonly dataDir: string;
   /** What is mounted: paths without a link in them. */
   readonly sources: readonly string[];

@@ -9,7 +9,7 @@
 
 export type Architecture = "x64" | "arm64";
 
-const errno = { EPERM: 1, ENOSYS: 38, EAFNOSUPPORT: 97 } as const;
+const errno = { EPERM: 1, ENOSYS: 38, EOPNOTSUPP: 95, EAFNOSUPPORT: 97 } as const;
 
 /** Calls that are refused whatever their arguments: name → number on x86-64 and on aarch64; null where there is none. */
 const refused: Readonly<Record<string, readonly [x64: number | null, arm64: number | null]>> = {
@@ -117,12 +117,29 @@ const families = [localFamily, 2, 10];
 const [netlink, routes] = [16, 0];
 /** Both put characters into a terminal's input: TIOCSTI, TIOCLINUX. */
 const terminalInput = [0x5412, 0x541c];
+/** `FALLOC_FL_KEEP_SIZE | FALLOC_FL_PUNCH_HOLE`: the one mode of `fallocate` that gives room back and takes none. */
+const punchHole = 3;
+/**
+ * Requests that take room of a file system without a byte being written, as `fallocate` does: FS_IOC_RESVSP,
+ * FS_IOC_RESVSP64, FS_IOC_ZERO_RANGE. Then those that make a subvolume or a snapshot, which is a file system of its own
+ * to those who measure: BTRFS_IOC_SNAP_CREATE, BTRFS_IOC_SUBVOL_CREATE and the second version of both.
+ */
+const unmeasuredRoom = [
+  ...[0x4030_5828, 0x4030_582a, 0x4030_5839],
+  ...[0x5000_9401, 0x5000_940e, 0x5000_9417, 0x5000_9418],
+];
 /** PER_LINUX and PER_LINUX32, each also with UNAME26, and the question what it is. */
 const personalities = [0, 0x8, 0x2_0000, 0x2_0008, 0xffff_ffff];
 
 const architectures = {
-  x64: { audit: 0xc000_003e, clone: 56, unshare: 272, socket: 41, socketpair: 53, ioctl: 16, personality: 135 },
-  arm64: { audit: 0xc000_00b7, clone: 220, unshare: 97, socket: 198, socketpair: 199, ioctl: 29, personality: 92 },
+  x64: {
+    ...{ audit: 0xc000_003e, clone: 56, unshare: 272, socket: 41, socketpair: 53, ioctl: 16, personality: 135 },
+    fallocate: 285,
+  },
+  arm64: {
+    ...{ audit: 0xc000_00b7, clone: 220, unshare: 97, socket: 198, socketpair: 199, ioctl: 29, personality: 92 },
+    fallocate: 47,
+  },
 } as const;
 
 /** Offsets in `struct seccomp_data`; of an argument the low half, which is all that these calls look at. */
@@ -182,7 +199,13 @@ function program(architecture: Architecture, countedMemory: boolean): Instructio
       ...[load(at.argument(2)), ...oneOf([routes], permit), fail(errno.EAFNOSUPPORT)],
     ]),
     ...whenCall(calls.socketpair, [load(at.argument(0)), ...oneOf([localFamily], permit), fail(errno.EAFNOSUPPORT)]),
-    ...whenCall(calls.ioctl, [load(at.argument(1)), ...oneOf(terminalInput, fail(errno.EPERM)), permit]),
+    ...whenCall(calls.ioctl, [
+      load(at.argument(1)),
+      ...oneOf(terminalInput, fail(errno.EPERM)),
+      ...[...oneOf(unmeasuredRoom, fail(errno.EOPNOTSUPP)), permit],
+    ]),
+    // One call takes all the room of a disk, in no time that a measurement could come in. Programs write instead.
+    ...whenCall(calls.fallocate, [load(at.argument(1)), ...oneOf([punchHole], permit), fail(errno.EOPNOTSUPP)]),
     ...whenCall(calls.personality, [load(at.argument(0)), ...oneOf(personalities, permit), fail(errno.EPERM)]),
     permit,
   ];

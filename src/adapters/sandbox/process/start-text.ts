@@ -44,9 +44,9 @@ export function quoted(text: string): string {
 
 /**
  * What a process may have for itself beyond the instance's limit where that is only watched: our own programs reserve
- * some 512 MiB that they never touch, and each thread of a program its stack.
+ * some 2.2 GiB at least that they never touch (with less they do not start), and each thread of a program its stack.
  */
-const reservedBytes = 2_048 * 1_024 * 1_024;
+const reservedBytes = 3_072 * 1_024 * 1_024;
 /** Descriptors of a process there: each pipe and socket keeps memory that is not counted. */
 const watchedDescriptors = 1_024;
 

@@ -1,6 +1,7 @@
 /** Measures what an instance occupies on disk: its workspace, and files it deleted but still holds open. */
 import { lstatSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { overAgentsFiles } from "../../../../lib/agents-programs.ts";
 import { deviceOf, heldFiles } from "./held-files.ts";
 
 /** What a file, directory or link counts for at least: file systems run out of them as well as of blocks. */
@@ -11,12 +12,18 @@ const fewEntries = 256;
 /**
  * Counts blocks, each hard link once, and entries.
  * @param pids        processes whose open or mapped, deleted files count too
+ * @param writable    further places whose file systems they may write to: only what they deleted counts there
  * @returns bytes; null when it cannot be told
  */
-export async function diskUsage(directories: readonly string[], pids: readonly number[]): Promise<number | null> {
+export async function diskUsage(
+  directories: readonly string[],
+  pids: readonly number[],
+  writable: readonly string[],
+): Promise<number | null> {
   const counted = usageOfFew(directories) ?? (await usageOfMany(directories));
   if (counted === null) return null;
-  const devices = new Set(directories.map((path) => statSync(path, { throwIfNoEntry: false })?.dev ?? -1));
+  const places = [...directories, ...writable];
+  const devices = new Set(places.map((path) => statSync(path, { throwIfNoEntry: false })?.dev ?? -1));
   return counted + (await deletedButHeld(devices, pids));
 }
 
@@ -50,8 +57,9 @@ async function usageOfMany(directories: readonly string[]): Promise<number | nul
 
 /** What `du` says of all directories together; null when it cannot say. */
 async function summed(how: string, directories: readonly string[]): Promise<number | null> {
-  const child = Bun.spawn(["du", ...how.split(" "), "--", ...directories], { stdio: ["ignore", "pipe", "ignore"] });
-  const text = await new Response(child.stdout).text();
+  const text = await overAgentsFiles(["du", ...how.split(" "), "--", ...directories], (output) =>
+    new Response(output).text(),
+  );
   const numbers = text.split("\n").map((line) => Number.parseInt(line, 10));
   return text === "" ? null : sum(numbers.filter(Number.isFinite));
 }

@@ -1,9 +1,12 @@
 /** Files that were deleted, or never had a name, and that processes still hold. */
-import { readdirSync, readFileSync, readlinkSync, statSync } from "node:fs";
+import { accessSync, constants, readdirSync, readFileSync, readlinkSync, type Stats, statSync } from "node:fs";
 import { join } from "node:path";
+import { descriptorsOf, descriptorTables } from "./descriptors.ts";
 
 /** So many entries are looked at here; beyond it a program is called, which costs more to start than it takes. */
 const fewEntries = 1_024;
+/** An argument list is no longer than the kernel takes. */
+const placesOfOneProgram = 2_048;
 
 /** `major:minor`, as mount tables write a device. @param dev of `stat` */
 export function deviceOf(dev: number): string {
@@ -20,9 +23,13 @@ export async function heldFiles(
   pids: readonly number[],
   isCounted: (device: string) => boolean,
 ): Promise<ReadonlyMap<string, number>> {
-  const places = pids.map((pid) => `/proc/${pid}/fd`);
+  const tables = (await Promise.all(pids.map(descriptorTables))).flat();
+  const places = tables.map((thread) => `/proc/${thread}/fd`);
   // Many are looked for in a process of its own, because how many of them there are is not ours to choose.
   const found = new Map(few(places, isCounted) ?? (await many(places, isCounted)));
+  for (const thread of tables.filter(isHidden)) {
+    for (const stat of await descriptorsOf(thread)) note(found, stat, isCounted);
+  }
   const mapped = new Map<string, number>();
   for (const pid of pids) {
     for (const [file, bytes] of mappedFiles(pid, isCounted)) {
@@ -90,11 +97,7 @@ function few(places: readonly string[], isCounted: (device: string) => boolean):
     if (left < 0) return null;
     for (const path of names.map((name) => join(place, name))) {
       try {
-        if (!readlinkSync(path).endsWith(" (deleted)")) continue;
-        const stat = statSync(path);
-        const device = deviceOf(stat.dev);
-        if (stat.isFile() && stat.nlink === 0 && isCounted(device))
-          bytes.set(`${device} ${stat.ino}`, stat.blocks * 512);
+        if (readlinkSync(path).endsWith(" (deleted)")) note(bytes, statSync(path), isCounted);
       } catch {
         // Closed meanwhile.
       }
@@ -103,18 +106,37 @@ function few(places: readonly string[], isCounted: (device: string) => boolean):
   return bytes;
 }
 
+function note(bytes: Map<string, number>, stat: Stats, isCounted: (device: string) => boolean): void {
+  const device = deviceOf(stat.dev);
+  if (stat.isFile() && stat.nlink === 0 && isCounted(device)) bytes.set(`${device} ${stat.ino}`, stat.blocks * 512);
+}
+
+/** Whether others of its user are kept from what a thread has open: no obstacle to root. */
+function isHidden(thread: number): boolean {
+  if (process.getuid?.() === 0) return false;
+  try {
+    accessSync(`/proc/${thread}/fd`, constants.R_OK);
+    return false;
+  } catch (error) {
+    return error instanceof Error && "code" in error && error.code === "EACCES";
+  }
+}
+
 async function many(
   places: readonly string[],
   isCounted: (device: string) => boolean,
 ): Promise<ReadonlyMap<string, number>> {
   const wanted = "-mindepth 1 -maxdepth 1 -type f -links 0 -printf".split(" ");
-  const found = Bun.spawn(["find", "-L", ...places, ...wanted, "%D %i %b\\n"], { stdio: ["ignore", "pipe", "ignore"] });
   const bytes = new Map<string, number>();
-  for (const line of (await new Response(found.stdout).text()).split("\n")) {
-    const [dev, file, count] = line.split(" ");
-    if (count === undefined) continue;
-    const device = deviceOf(Number(dev));
-    if (isCounted(device)) bytes.set(`${device} ${file}`, Number(count) * 512);
+  for (let from = 0; from < places.length; from += placesOfOneProgram) {
+    const some = places.slice(from, from + placesOfOneProgram);
+    const found = Bun.spawn(["find", "-L", ...some, ...wanted, "%D %i %b\\n"], { stdio: ["ignore", "pipe", "ignore"] });
+    for (const line of (await new Response(found.stdout).text()).split("\n")) {
+      const [dev, file, count] = line.split(" ");
+      if (count === undefined) continue;
+      const device = deviceOf(Number(dev));
+      if (isCounted(device)) bytes.set(`${device} ${file}`, Number(count) * 512);
+    }
   }
   return bytes;
 }

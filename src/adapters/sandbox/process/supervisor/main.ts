@@ -44,7 +44,7 @@ class Instance {
   readonly #cgroup: InstanceCgroup | null;
 
   constructor(readonly plan: LaunchPlan) {
-    this.#growth = plan.measured === null ? null : new DiskGrowth(plan.measured, diskCheckMs, null);
+    this.#growth = new DiskGrowth(plan.measured ?? plan.dataDir, diskCheckMs, null);
     this.#cgroup = plan.cgroups === null ? null : new InstanceCgroup(plan.cgroups, plan.instanceId, plan.limits);
   }
 
@@ -187,10 +187,10 @@ class Instance {
     return (await memoryUse(pids)) > memoryBytes;
   }
 
-  readonly #growth: DiskGrowth | null;
+  readonly #growth: DiskGrowth;
   #measuring = false;
   async #watchDisk(): Promise<void> {
-    if (this.#growth === null || this.#measuring || !this.#growth.isDue()) return;
+    if (this.#measuring || !this.#growth.isDue()) return;
     this.#measuring = true;
     try {
       await this.#growth.measuring(async () => {
@@ -208,11 +208,11 @@ class Instance {
     return room !== null && room < 0;
   }
 
-  /** Bytes that may still be written; null when they cannot be told, or nothing is measured. */
+  /** Bytes that may still be written; null when they cannot be told. */
   async #diskRoom(): Promise<number | null> {
-    const { measured, limits } = this.plan;
-    if (measured === null) return null;
-    const used = await diskUsage([measured], sampleProcesses(this.#ownProcesses));
+    const { measured, limits, dataDir } = this.plan;
+    // Volumes are measured by the node, but what was deleted in one shows only here.
+    const used = await diskUsage(measured === null ? [] : [measured], sampleProcesses(this.#ownProcesses), [dataDir]);
     return used === null ? null : limits.diskBytes - used;
   }
 }
