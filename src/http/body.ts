@@ -74,16 +74,31 @@ export function requireLength(request: Request, limit: number): void {
   if ((announcedLength(request) ?? 0) > limit) throw tooLarge(limit);
 }
 
+interface RawReading {
+  readonly limit: number;
+  readonly deadlineMs: number;
+  readonly broken: ProblemCode;
+  /** Told of each piece; what it throws ends the reading. */
+  readonly onPiece: (bytes: number) => void;
+  /** Rejects when the body is not wanted any more. */
+  readonly unwanted: Promise<never>;
+}
+
 /**
  * A body as it comes, for routes that look at more than a media type before they read it.
- * @throws Problem 413 `body_too_large`; 400 with code `broken` when it breaks off or is late
+ * @throws Problem 413 `body_too_large`; 400 with code `broken` when it breaks off or is late; what `onPiece` throws
  */
-export function readRaw(
-  request: Request,
-  { limit, deadlineMs, broken }: { limit: number; deadlineMs: number; broken: ProblemCode },
-): Promise<Uint8Array> {
+export async function readRaw(request: Request, { onPiece, unwanted, ...bounds }: RawReading): Promise<Uint8Array> {
   const announced = announcedLength(request);
-  return announced === 0 ? Promise.resolve(nothing) : readBytes(request, announced, limit, deadlineMs, broken);
+  if (announced === 0) return nothing;
+  try {
+    return await readBytes(request, announced, bounds.limit, bounds.deadlineMs, bounds.broken, { onPiece, unwanted });
+  } catch (error) {
+    // The rest of a body that is not wanted is not waited for.
+    throw error instanceof Problem && error.status === 503
+      ? new Problem(error.code, error.message, error.extras, { ...error.headers, ...hangUp })
+      : error;
+  }
 }
 
 async function readBytes(
@@ -92,14 +107,19 @@ async function readBytes(
   limit: number,
   deadlineMs: number,
   broken: ProblemCode = "malformed_body",
+  watch: Pick<RawReading, "onPiece" | "unwanted"> | null = null,
 ): Promise<Uint8Array> {
   if (announced !== null && announced > limit) throw tooLarge(limit);
   if (!request.body) return nothing;
   const late = () => new Problem(broken, "The body did not arrive in time", {}, hangUp);
   // With a length announced the HTTP parser lets no more through; otherwise pieces are counted as they come.
-  const reading = announced === null ? readCounting(request.body, limit) : request.arrayBuffer();
+  const reading =
+    announced === null || watch !== null
+      ? readCounting(request.body, limit, watch?.onPiece ?? (() => {}))
+      : request.arrayBuffer();
+  const wanted = watch === null ? reading : Promise.race([reading, watch.unwanted]);
   try {
-    const body = await withTimeout<ArrayBuffer | Uint8Array>(reading, deadlineMs, late);
+    const body = await withTimeout<ArrayBuffer | Uint8Array>(wanted, deadlineMs, late);
     return body instanceof Uint8Array ? body : new Uint8Array(body);
   } catch (error) {
     if (error instanceof Problem) throw error;
@@ -109,12 +129,17 @@ async function readBytes(
   }
 }
 
-async function readCounting(body: ReadableStream<Uint8Array>, limit: number): Promise<Uint8Array> {
+async function readCounting(
+  body: ReadableStream<Uint8Array>,
+  limit: number,
+  onPiece: (bytes: number) => void,
+): Promise<Uint8Array> {
   const pieces: Uint8Array[] = [];
   let size = 0;
   for await (const piece of body) {
     size += piece.byteLength;
     if (size > limit) throw tooLarge(limit);
+    onPiece(piece.byteLength);
     pieces.push(piece);
   }
   return pieces.length === 1 && pieces[0] ? pieces[0] : Buffer.concat(pieces, size);

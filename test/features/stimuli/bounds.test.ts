@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { Problem } from "../../../actors/kernel/problem.ts";
 import type { Arrival, Stimulus } from "../../../actors/stimulus/stimulus.ts";
+import { createArrivingBodies } from "../../../src/features/stimuli/intake/arriving-bodies.ts";
 import { watchBacklog } from "../../../src/features/stimuli/intake/backlog.ts";
 import { createBodyBudget, withinBudget } from "../../../src/features/stimuli/intake/body-budget.ts";
 import { watchSettled } from "../../../src/features/stimuli/intake/processing/settled-watch.ts";
@@ -32,24 +33,24 @@ test("a tenant's backlog is counted together with what this node added since", a
   await backlog.require("full");
 });
 
-test("bodies under way have a budget, and each client a share of it", () => {
-  const budget = createBodyBudget(100, 60, 0);
-  const release = budget.hold("a", 50);
-  expect(() => budget.hold("a", 11)).toThrow(Problem);
-  const other = budget.hold("b", 50);
-  expect(() => budget.hold("c", 1)).toThrow(Problem);
-  release();
-  budget.hold("a", 50)();
-  other();
-});
-
-test("however many large bodies are slow, small ones still get through", () => {
-  const budget = createBodyBudget();
-  const slow = Array.from({ length: 256 }, (_, client) => budget.hold(String(client % 4), 1_048_576));
-  expect(() => budget.hold("another", 1_048_576)).toThrow(Problem);
-  budget.hold("another", 16_384)();
-  for (const release of slow) release();
-  budget.hold("another", 1_048_576)();
+test("bodies that arrive have a budget, and where it is used up the oldest of the largest client gives way", () => {
+  const arriving = createArrivingBodies(100, 60, 10);
+  const given: string[] = [];
+  const begin = (client: string, name: string) => arriving.begin(client, () => given.push(name));
+  const slow = Array.from({ length: 5 }, (_, index) => begin("a", `slow-${index}`));
+  // What has not arrived, and the first bytes of each, are not counted.
+  for (const body of slow) body.arrived(10);
+  for (const body of slow) body.arrived(10);
+  begin("a", "right").arrived(30);
+  expect(given).toEqual(["slow-0"]);
+  // One that was given up counts for nothing more.
+  slow[0]?.arrived(1000);
+  slow[0]?.end();
+  begin("b", "other").arrived(60);
+  expect(given).toEqual(["slow-0", "slow-1"]);
+  // A body gives way to others, not to itself.
+  expect(() => begin("c", "huge").arrived(80)).toThrow(Problem);
+  expect(given).toEqual(["slow-0", "slow-1"]);
 });
 
 test("bytes of deliveries being routed are bounded per tenant and always given back", async () => {

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { randomBytes } from "node:crypto";
+import { connect } from "node:net";
 import { parseAnswer, rawRequest } from "../../http/raw.ts";
 import { limit, StimuliFixture, secret, signed } from "./fixture.ts";
 
@@ -245,6 +246,29 @@ test("a source may have a rate of its own, which leaves the tenant's others alon
   expect(refused.body).toMatchObject({ code: "rate_limited", scope_type: "source", limit: 1, bucket: "per_minute" });
   expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(30);
   expect((await fixture.hook("free", body)).status).toBe(200);
+});
+
+test("bodies that never end, of senders behind the same address, keep no right delivery out", async () => {
+  await fixture.route({ source: "shared", workflow: "on-ci", secret });
+  const head = `POST /v1/webhooks/shared HTTP/1.1\r\nHost: localhost\r\nX-Svc-Signature: sha256=00\r\n`;
+  // Announced, chunked, and with more bytes than a client has room for.
+  const starts = [
+    ...Array.from({ length: 70 }, () => `${head}Content-Length: 1048576\r\n\r\nx`),
+    ...Array.from({ length: 5 }, () => `${head}Transfer-Encoding: chunked\r\n\r\n1\r\nx\r\n`),
+    ...Array.from({ length: 70 }, () => `${head}Content-Length: 1048576\r\n\r\n${"x".repeat(1_048_000)}`),
+  ];
+  const sockets = starts.map((start) => {
+    const socket = connect(fixture.node.port, "127.0.0.1").on("error", () => {});
+    socket.write(start);
+    return socket;
+  });
+  try {
+    for (const size of [100, 20_000, 1_000_000]) {
+      expect((await fixture.hook("shared", `${size}${"y".repeat(size)}`)).status).toBe(200);
+    }
+  } finally {
+    for (const socket of sockets) socket.destroy();
+  }
 });
 
 describe("the provider's handshakes start nothing", () => {

@@ -1,20 +1,20 @@
 /**
- * How much a node holds of bodies that are still being read, and of contents that are being routed: a slow body costs
- * its sender's share of this, a slow router its tenant's, and neither the node's memory.
+ * How much a node holds of contents that are being routed: a slow router costs its tenant's share of this, and not the
+ * node's memory.
  */
 
 import { unavailable } from "./acceptance.ts";
 import type { Intake } from "./intake.ts";
 
-/** Bytes of all bodies together, and of one client's or tenant's. */
+/** Bytes of all contents together, and of one tenant's. */
 const mostBytes = 256 * 1_048_576;
 const mostOfOne = 64 * 1_048_576;
-/** A body of so few bytes takes no more than its connection does, and is always let through. */
+/** A content of so few bytes is always let through. */
 const smallBytes = 16_384;
 
 export interface BodyBudget {
   /**
-   * Sets bytes aside for a body.
+   * Sets bytes aside for a content.
    * @returns gives them back
    * @throws Problem 503 `stimulus_service_unavailable` where there is no room
    */

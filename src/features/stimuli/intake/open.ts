@@ -8,6 +8,7 @@ import type { Classifier } from "../classification/port.ts";
 import type { FailedVerifications } from "../sources/feature.ts";
 import type { Sources } from "../sources/port.ts";
 import { createAcceptance } from "./acceptance.ts";
+import { createArrivingBodies } from "./arriving-bodies.ts";
 import { watchBacklog } from "./backlog.ts";
 import { createBodyBudget, withinBudget } from "./body-budget.ts";
 import { createIntake, rateUse } from "./intake.ts";
@@ -79,7 +80,7 @@ export function openStimuli(options: StimuliOptions) {
     sources: options.sources,
     tenants: options.tenants,
     failed: options.failed,
-    budget: createBodyBudget(),
+    arriving: createArrivingBodies(),
     intake,
     refused: (code) => metrics.refusals.inc({ code }),
     now,

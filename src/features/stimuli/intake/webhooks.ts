@@ -18,16 +18,16 @@ import {
   verifySignatures,
 } from "../sources/feature.ts";
 import type { Candidate, Sources } from "../sources/port.ts";
-import { checkedKey } from "./acceptance.ts";
+import { checkedKey, unavailable } from "./acceptance.ts";
 import { acknowledgement } from "./acknowledgement.ts";
-import type { BodyBudget } from "./body-budget.ts";
+import type { ArrivingBodies } from "./arriving-bodies.ts";
 import type { Intake, IntakeAnswer } from "./intake.ts";
 
 export interface WebhookOptions {
   readonly sources: Sources;
   readonly tenants: Tenants;
   readonly failed: FailedVerifications;
-  readonly budget: BodyBudget;
+  readonly arriving: ArrivingBodies;
   readonly intake: Intake;
   /** Counts deliveries refused before their tenant was known. */
   readonly refused: (code: string) => void;
@@ -66,11 +66,28 @@ export function createWebhooks(options: WebhookOptions): Deliver {
   }
 
   async function bodyOf(request: Request, client: string, limit: number): Promise<Uint8Array> {
-    const release = options.budget.hold(client, announcedLength(request) ?? limit);
+    const { promise: unwanted, reject } = Promise.withResolvers<never>();
+    // It may be given up when nobody waits for it any more.
+    unwanted.catch(() => {});
+    let isGivenUp = false;
+    const body = options.arriving.begin(client, (refusal) => {
+      isGivenUp = true;
+      reject(refusal);
+    });
+    const onPiece = (bytes: number) => {
+      if (isGivenUp) throw unavailable();
+      body.arrived(bytes);
+    };
     try {
-      return await readRaw(request, { limit, deadlineMs: bodyDeadlineMs, broken: "body_read_error" });
+      return await readRaw(request, {
+        limit,
+        deadlineMs: bodyDeadlineMs,
+        broken: "body_read_error",
+        onPiece,
+        unwanted,
+      });
     } finally {
-      release();
+      body.end();
     }
   }
 
