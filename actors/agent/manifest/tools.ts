@@ -1,4 +1,5 @@
 /** `spec.tools`: what the agent may call. */
+import { suggestion } from "../../kernel/nearest.ts";
 import { noReference } from "../../manifest/members.ts";
 import { object } from "../../manifest/object.ts";
 import { either, flag, list, text } from "../../manifest/shape.ts";
@@ -18,7 +19,8 @@ const grant = either("must be a tool name, or an object with one", {
 }).as((grant, { offer }: AgentScope, fields, key): ToolGrant => {
   const tool = canonicalName(grant.name);
   if (!tool.startsWith("mcp:") && !offer.tools.some((known) => patternCovers(tool, known))) {
-    fields.warn(key, "unknown_tool", "No tool answers to this name now; starts will be refused");
+    const message = `No tool answers to this name now; starts will be refused${suggestion(tool, offer.tools)}`;
+    fields.warn(key, "unknown_tool", message);
   }
   return { ...grant, name: tool };
 });

@@ -581,6 +581,12 @@ test("a refusal tells choices, notations and the nearest right name", () => {
   expect(runtime("python", "9.9")).toMatch(/version is not a runtime of this node, which has python /);
 });
 
+test("a tool that is unknown is warned of with the nearest that there is", () => {
+  const messages = (name: string) => verdictOf(manifestWith("spec.tools", [name])).warnings.map((one) => one.message);
+  expect(messages("cmd.rum")[0]).toEndWith("; did you mean cmd.run?");
+  expect(messages("nothing.alike")[0]).toEndWith("starts will be refused");
+});
+
 test("a template's path that no run has is a warning, with the right name beside it", () => {
   const warned = (path: string, text: string, over: Json = null) => {
     const given = manifestWith(path, text);
