@@ -1,55 +1,8 @@
-/**
- * Bodies that cost the main thread something are worked on one after the other: many of them arrive in the same moment,
- * and each alone is bounded, but nothing else would be answered between them. Between two of them everything else gets
- * its time, and at least as long as the last one took; tenants go in turn.
- */
+/** Large bodies: read one after the other (`src/lib/fair-turns.ts`), and no more of them held than the node can. */
 import { Problem } from "../../actors/kernel/problem.ts";
-
-/** What waits of one tenant or, where none is known, of all such requests. */
-type Line = (() => void)[];
+import { FairTurns } from "../lib/fair-turns.ts";
 
 const nothingHeld = (): void => {};
-/** The longest pause after a turn, ms: on a busy machine a turn seems long. */
-const longestPauseMs = 50;
-
-export class BodyTurns {
-  /** In the order of their next turn. */
-  private readonly lines = new Map<string, Line>();
-  private isBusy = false;
-
-  /** Resolves when it is the caller's turn, which lasts until the caller waits for something. */
-  async take(owner: string): Promise<void> {
-    await new Promise<void>((resolve) => {
-      const line = this.lines.get(owner);
-      if (line === undefined) this.lines.set(owner, [resolve]);
-      else line.push(resolve);
-      if (!this.isBusy) void this.work();
-    });
-  }
-
-  private async work(): Promise<void> {
-    this.isBusy = true;
-    for (let next = this.next(); next !== undefined; next = this.next()) {
-      const began = performance.now();
-      next();
-      await new Promise<void>((resolve) => setImmediate(resolve));
-      const tookMs = performance.now() - began;
-      if (tookMs >= 1) await Bun.sleep(Math.min(longestPauseMs, tookMs));
-    }
-    this.isBusy = false;
-  }
-
-  private next(): (() => void) | undefined {
-    const [first] = this.lines;
-    if (first === undefined) return undefined;
-    const [owner, line] = first;
-    const next = line.shift();
-    // To the back of the round, or out of it.
-    this.lines.delete(owner);
-    if (line.length > 0) this.lines.set(owner, line);
-    return next;
-  }
-}
 
 /** Bytes that are set aside for something, bounded for each owner and for all together. */
 export class ByteBudget {
@@ -88,7 +41,7 @@ const worth = { json: 16 * 1024, raw: 256 } as const;
 
 /** What all bodies of an app share. */
 export class BodyGates {
-  private readonly turns = new BodyTurns();
+  private readonly turns = new FairTurns();
   private readonly budget = new ByteBudget(mostBytes, mostOfOne, worth.json);
 
   /** @param tenant null where none is known: such bodies are bounded by their routes */
@@ -102,7 +55,7 @@ export class BodyShare {
   private release = nothingHeld;
 
   constructor(
-    private readonly turns: BodyTurns,
+    private readonly turns: FairTurns,
     private readonly budget: ByteBudget,
     private readonly tenant: string | null,
   ) {}

@@ -1,6 +1,7 @@
 /** Many large bodies at once: each in its turn, and no more of them than the node can hold. */
 import { describe, expect, test } from "bun:test";
-import { BodyTurns, ByteBudget } from "../../src/http/body-turns.ts";
+import { ByteBudget } from "../../src/http/body-turns.ts";
+import { FairTurns } from "../../src/lib/fair-turns.ts";
 
 describe("turns", () => {
   const hold = (ms: number) => {
@@ -9,7 +10,7 @@ describe("turns", () => {
   };
 
   test("between two bodies everything else gets its time", async () => {
-    const turns = new BodyTurns();
+    const turns = new FairTurns();
     let longest = 0;
     let last = performance.now();
     const timer = setInterval(() => {
@@ -27,7 +28,7 @@ describe("turns", () => {
   });
 
   test("tenants go in turn", async () => {
-    const turns = new BodyTurns();
+    const turns = new FairTurns();
     const order: string[] = [];
     const work = async (owner: string) => {
       await turns.take(owner);

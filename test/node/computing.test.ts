@@ -418,6 +418,19 @@ const attacks: readonly (readonly [string, () => Promise<unknown>])[] = [
     },
   ],
   ["many small manifests at once", () => together(100, () => register(`a:\n${filled("- 1\n", 8_000)}`))],
+  [
+    "many reads of a large run at once",
+    async () => {
+      const manifest = workflow({ states: { ONE: deadEnd } });
+      await node.call("POST", "/v1/workflows", manifest);
+      const input = Array.from({ length: 150_000 }, () => ({}));
+      const { body } = await node.call("POST", `/v1/workflows/${manifest.metadata.name}/run`, { input });
+      const path = `/v1/workflows/executions/${body.execution_id}/graph`;
+      await until(async () => (await node.call("GET", path)).body.status !== "running", { what: "the run to end" });
+      await delay();
+      return together(25, () => node.call("GET", path));
+    },
+  ],
   ["a long query", () => node.call("GET", `/v1/agents?${filled("label=a%3Db&", 14_000)}`)],
   ["a long cursor", () => node.call("GET", `/v1/executions?cursor=${"A".repeat(14_000)}`)],
   ["a search text", () => node.call("GET", `/v1/agents?q=${"%25".repeat(4_000)}`)],

@@ -4,6 +4,7 @@ import type { Json } from "../../../actors/kernel/json.ts";
 import { numbers, texts } from "../../store/array-literal.ts";
 import type { Sql } from "../../store/postgres.ts";
 import type { Address, LogEntry, LogPoint, StoredActor } from "../port.ts";
+import { turnFor } from "./large-texts.ts";
 import { joinState } from "./listed.ts";
 import { readLog } from "./tail.ts";
 
@@ -36,11 +37,17 @@ export function reading(sql: Sql): Reading {
     async read({ kind, key, tenant }) {
       const [row] = await sql<{ version: string; listed: string | null; state: string }[]>`
         select version, listed, state from runtime_actors where kind = ${kind} and key = ${key} and tenant = ${tenant}`;
-      return row === undefined ? null : { key, tenant, version: Number(row.version), state: joinState(row) };
+      if (row === undefined) return null;
+      await turnFor(tenant, [row.listed, row.state]);
+      return { key, tenant, version: Number(row.version), state: joinState(row) };
     },
     async readMany(kind, tenant, wanted) {
       const rows = await sql<{ key: string; version: string; listed: string | null; state: string }[]>`
         select key, version, listed, state from runtime_actors where kind = ${kind} and key = any(${[...wanted]}) and tenant = ${tenant}`;
+      await turnFor(
+        tenant,
+        rows.flatMap((row) => [row.listed, row.state]),
+      );
       return rows.map((row) => ({ key: row.key, tenant, version: Number(row.version), state: joinState(row) }));
     },
     async readListed({ kind, upgrade = (stored: Json) => stored }, tenant, wanted) {
@@ -48,6 +55,10 @@ export function reading(sql: Sql): Reading {
       const rows = await sql<{ key: string; version: string; listed: string }[]>`
         select key, version, coalesce(listed, state) as listed from runtime_actors
         where kind = ${kind} and key = any(${texts(wanted)}::text[]) and tenant = ${tenant}`;
+      await turnFor(
+        tenant,
+        rows.map((row) => row.listed),
+      );
       return rows.map(({ key, version, listed }) => ({
         key,
         tenant,
@@ -56,7 +67,7 @@ export function reading(sql: Sql): Reading {
       }));
     },
     logLength: (at, log) => readLogLength(sql, at, log),
-    log: ({ kind, key }, log, after, limit) => readLog(sql, kind, key, log, after, limit),
+    log: ({ kind, key, tenant }, log, after, limit) => readLog(sql, kind, key, log, after, limit, tenant),
     logPoints: (kind, log, behind, limit) => readLogPoints(sql, kind, log, behind, limit),
     async eraseLogs(kind, keys, except) {
       await sql`

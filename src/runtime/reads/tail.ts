@@ -10,6 +10,7 @@ import { texts } from "../../store/array-literal.ts";
 import type { Sql } from "../../store/postgres.ts";
 import { type Keys, partitionOf } from "../mailbox/partition.ts";
 import type { Address, LogEntry, TailListener } from "../port.ts";
+import { turnFor } from "./large-texts.ts";
 import { type Notice, Notices, type TailNews, tailedLog } from "./notices.ts";
 
 /** Entries read at once for one follower. */
@@ -275,7 +276,7 @@ export class Tails {
   }
 }
 
-/** Stored entries of a log after `after`, oldest first. */
+/** Stored entries of a log after `after`, oldest first. @param owner whose turn it takes where they are large */
 export async function readLog(
   sql: Sql,
   kind: string,
@@ -283,11 +284,16 @@ export async function readLog(
   log: string,
   after: number,
   limit: number,
+  owner = `${kind}/${key}`,
 ): Promise<LogEntry[]> {
   const rows = await sql<{ seq: string; at: string; entry: string }[]>`
     select seq, at, entry from runtime_logs
     where kind = ${kind} and key = ${key} and log = ${log} and seq > ${after}
     order by seq limit ${limit}`;
+  await turnFor(
+    owner,
+    rows.map((row) => row.entry),
+  );
   return rows.map((row) => ({
     seq: Number(row.seq),
     at: Number(row.at),

@@ -81,15 +81,16 @@ export function runHistory({ runtime, records, now }: RunHistoryOptions) {
 
     /** States, the ways between them, and when each was entered. @throws Problem 404 */
     async graph(tenant: string, executionId: string): Promise<RunGraph> {
-      const state = await load(tenant, executionId);
+      const run = await find(tenant, executionId);
       const fold = new StepFold();
       for (let after = 0; ; ) {
-        const page = await runs.at(tenant, executionId).log(workflowEvents, after, eventsAtOnce);
+        const page = await runs.at(run.at.tenant, executionId).log(workflowEvents, after, eventsAtOnce);
         fold.add(page.map(({ entry }) => entry));
         after = page.at(-1)?.seq ?? after;
         if (page.length < eventsAtOnce) break;
       }
-      return runGraph(executionId, state, fold.steps, now());
+      // Read last, since it may be large.
+      return runGraph(executionId, await load(tenant, executionId), fold.steps, now());
     },
 
     /** Newest first. A page whose outputs are large ends early. */
