@@ -211,6 +211,14 @@ describe("results", () => {
       { strict_templates: true },
     );
     expect(handled.state).toMatchObject({ status: "completed" });
+    const unasked = told(
+      { ASK: human(ways(["rejected", "END"], ["always", "END"]), { prompt }), END: noop() },
+      { input: {} },
+      { strict_templates: true },
+    );
+    expect(unasked.state, "`always` does not lead past a person who was never asked").toMatchObject({
+      status: "failed",
+    });
     const output = told(
       { END: noop() },
       { input: {} },

@@ -36,10 +36,11 @@ export function firstMatch(transitions: readonly Transition[], judged: Judged): 
 
 /**
  * A Human state's `always` is not taken by a rejection or by silence, unless a rule before it shows that its author
- * had decisions in mind.
+ * had decisions in mind; and never by a failure before anyone was asked: the run would go on past the person.
  */
 function mayPass(rule: Condition, before: readonly Transition[], { result, kind }: Judged): boolean {
   if (rule.on !== "always" || kind !== "Human") return true;
+  if (result.status === "failed" && (result.decision ?? null) === null) return false;
   if (result.decision !== "rejected" && result.decision !== "timed_out") return true;
   return before.some(({ rule: earlier }) => asksForDecision.has(earlier.on));
 }
