@@ -1,5 +1,5 @@
 /**
- * How much a node holds of contents that are being routed: a slow router costs its tenant's share of this, and not the
+ * How much a node holds of contents that are being verified or routed: a slow router costs its tenant's share, and not the
  * node's memory.
  */
 

@@ -81,6 +81,7 @@ export function openStimuli(options: StimuliOptions) {
     tenants: options.tenants,
     failed: options.failed,
     arriving: createArrivingBodies(),
+    verifying: createBodyBudget(),
     intake,
     refused: (code) => metrics.refusals.inc({ code }),
     now,

@@ -10,17 +10,12 @@ import { announcedLength, readRaw, requireLength } from "../../../http/body.ts";
 import type { Incoming } from "../../../http/route.ts";
 import { requireActive, type Tenants } from "../../../identity/tenants.ts";
 import type { FailedVerifications, Handshake } from "../sources/feature.ts";
-import {
-  guardsReplays,
-  readSignatures,
-  type Sender,
-  type SignedCandidate,
-  verifySignatures,
-} from "../sources/feature.ts";
+import { guardsReplays, readSignatures, type Sender, type SignedCandidate, verifyInTurns } from "../sources/feature.ts";
 import type { Candidate, Sources } from "../sources/port.ts";
 import { checkedKey, unavailable } from "./acceptance.ts";
 import { acknowledgement } from "./acknowledgement.ts";
 import type { ArrivingBodies } from "./arriving-bodies.ts";
+import type { BodyBudget } from "./body-budget.ts";
 import type { Intake, IntakeAnswer } from "./intake.ts";
 
 export interface WebhookOptions {
@@ -28,6 +23,8 @@ export interface WebhookOptions {
   readonly tenants: Tenants;
   readonly failed: FailedVerifications;
   readonly arriving: ArrivingBodies;
+  /** Of bodies whose signatures are being verified, by client. */
+  readonly verifying: BodyBudget;
   readonly intake: Intake;
   /** Counts deliveries refused before their tenant was known. */
   readonly refused: (code: string) => void;
@@ -107,12 +104,15 @@ export function createWebhooks(options: WebhookOptions): Deliver {
     body: Uint8Array,
     exhausted: Problem | null,
   ): Promise<SignedCandidate> {
+    const release = options.verifying.hold(sender.address ?? "", body.byteLength);
     try {
-      return verifySignatures(read, body, now());
+      return await verifyInTurns(read, body, now());
     } catch (error) {
       if (!(error instanceof Problem) || error.code !== "invalid_signature") throw error;
       await failed.count(sender);
       throw exhausted ?? error;
+    } finally {
+      release();
     }
   }
 

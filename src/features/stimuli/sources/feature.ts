@@ -19,7 +19,7 @@ import { encryptedColumns } from "./verification/secrets.ts";
 
 export { Handshake } from "./presets/preset.ts";
 export type { FailedVerifications, Sender } from "./verification/failed-verifications.ts";
-export { readSignatures, type SignedCandidate, verifySignatures } from "./verification/verify.ts";
+export { readSignatures, type SignedCandidate, verifyInTurns } from "./verification/verify.ts";
 export { guardsReplays } from "./wire.ts";
 
 export const sources = defineFeature({

@@ -2,7 +2,11 @@
 import { expect, test } from "bun:test";
 import { Problem } from "../../../../actors/kernel/problem.ts";
 import type { Candidate } from "../../../../src/features/stimuli/sources/port.ts";
-import { readSignatures, verifySignatures } from "../../../../src/features/stimuli/sources/verification/verify.ts";
+import {
+  readSignatures,
+  verifyInTurns,
+  verifySignatures,
+} from "../../../../src/features/stimuli/sources/verification/verify.ts";
 import { candidateOf, secrets, sign, timedSignature, vector, vectorHeaders } from "./signer.ts";
 
 const { at } = vector;
@@ -120,4 +124,28 @@ test("refusals show neither secrets nor signatures", () => {
       expect(Bun.inspect(error)).not.toMatch(/contract-test-secret|zz-secret|abab/);
     }
   }
+});
+
+test("large bodies with many candidates are verified in turns, with the same answers", async () => {
+  const large = Buffer.alloc(1_048_576, "x");
+  const headers = (secret: string) => new Headers(sign.svc({ secret, body: large.toString(), at }));
+  const candidates = Array.from({ length: 20 }, (_, index) =>
+    candidateOf("svc", [`current-secret-${index}`, `previous-secret-${index}`], { tenant: `tenant-${index}` }),
+  );
+  let turns = 0;
+  let isOver = false;
+  const count = () => {
+    turns++;
+    if (!isOver) setImmediate(count);
+  };
+  setImmediate(count);
+  const verify = (secret: string) =>
+    verifyInTurns(readSignatures(candidates, headers(secret)), large, at * 1000).then(
+      ({ candidate }) => candidate.tenant,
+      (error: unknown) => (error instanceof Problem ? error.code : String(error)),
+    );
+  const answers = await Promise.all([verify("previous-secret-7"), verify("wrong"), verify("current-secret-19")]);
+  isOver = true;
+  expect(answers).toEqual(["tenant-7", "invalid_signature", "tenant-19"]);
+  expect(turns).toBeGreaterThanOrEqual(3 * 20);
 });
