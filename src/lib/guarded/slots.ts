@@ -28,6 +28,8 @@ export interface SlotWish {
 
 interface Waiting {
   readonly start: () => void;
+  /** Has it leave its line for a tenant that waits with less; null for durable work. */
+  readonly giveWay: (() => void) | null;
 }
 
 export class Slots {
@@ -49,7 +51,15 @@ export class Slots {
     if (this.busy < this.limits.slots && this.mayRun(tenant)) return this.begin(tenant);
     if (!durable) this.refuseWhenFull(tenant);
     await new Promise<void>((resolve, reject) => {
-      const place: Waiting = { start: () => settle(resolve) };
+      const place: Waiting = {
+        start: () => settle(resolve),
+        giveWay: durable
+          ? null
+          : () => {
+              this.drop(tenant, place);
+              settle(() => reject(new SlotsFull("node")));
+            },
+      };
       const leave = () => {
         this.drop(tenant, place);
         settle(() => reject(signal?.reason));
@@ -101,7 +111,20 @@ export class Slots {
 
   private refuseWhenFull(tenant: string): void {
     if ((this.lines.get(tenant)?.length ?? 0) >= this.limits.waitingPerTenant) throw new SlotsFull("tenant");
-    if (this.waiting >= this.limits.waiting) throw new SlotsFull("node");
+    if (this.waiting >= this.limits.waiting && !this.makeRoom(tenant)) throw new SlotsFull("node");
+  }
+
+  /**
+   * Has the last one of the longest line give way, where that line stays as long as this tenant's: many tenants that wait
+   * with all they may keep nobody else out.
+   */
+  private makeRoom(tenant: string): boolean {
+    let longest: readonly Waiting[] = [];
+    for (const line of this.lines.values()) if (line.length > longest.length) longest = line;
+    const last = longest.findLast(({ giveWay }) => giveWay !== null);
+    if (last === undefined || longest.length <= (this.lines.get(tenant)?.length ?? 0) + 1) return false;
+    last.giveWay?.();
+    return true;
   }
 
   private line(tenant: string): Waiting[] {

@@ -46,15 +46,28 @@ describe("slots of guarded processes", () => {
     expect(await begin(slots, "a", started).catch((error) => error)).toEqual(new SlotsFull("tenant"));
     const free = await begin(slots, "b", started);
     for (let count = 0; count < 2; count += 1) waiting.push(begin(slots, "b", started));
-    const refused = await begin(slots, "c", started).catch((error) => error);
-    expect(refused).toBeInstanceOf(SlotsFull);
-    expect(refused.of).toBe("node");
-    waiting.push(begin(slots, "c", started, { durable: true }));
+    const refused = await begin(slots, "b", started).catch((error) => error);
+    expect(refused).toEqual(new SlotsFull("node"));
+    waiting.push(begin(slots, "b", started, { durable: true }));
     const ended = waiting.map(async (one) => (await one)());
     release();
     free();
     await Promise.all(ended);
-    expect(started.toSorted()).toEqual(["a", "a", "a", "a", "b", "b", "b", "c"]);
+    expect(started.toSorted()).toEqual(["a", "a", "a", "a", "b", "b", "b", "b"]);
+  });
+
+  test("tenants that fill the node's line keep nobody else out", async () => {
+    const slots = new Slots(limits);
+    const started: string[] = [];
+    const running = [await begin(slots, "a", started), await begin(slots, "b", started)];
+    const waiting = ["a", "a", "a", "b", "b"].map((tenant) => begin(slots, tenant, started));
+    const quiet = begin(slots, "quiet", started);
+    // The last one of the longest line gives way.
+    expect(await waiting[2]?.catch((error: unknown) => error)).toEqual(new SlotsFull("node"));
+    const ended = [...waiting.filter((_, index) => index !== 2), quiet].map(async (one) => (await one)());
+    for (const release of running) release();
+    await Promise.all(ended);
+    expect(started.toSorted()).toEqual(["a", "a", "a", "b", "b", "b", "quiet"]);
   });
 
   test("work whose caller leaves gives up its place in the line", async () => {
