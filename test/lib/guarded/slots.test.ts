@@ -56,7 +56,7 @@ describe("slots of guarded processes", () => {
     expect(started.toSorted()).toEqual(["a", "a", "a", "a", "b", "b", "b", "b"]);
   });
 
-  test("tenants that fill the node's line keep nobody else out", async () => {
+  test("the longest line gives way where the line of the node is full", async () => {
     const slots = new Slots(limits);
     const started: string[] = [];
     const running = [await begin(slots, "a", started), await begin(slots, "b", started)];
