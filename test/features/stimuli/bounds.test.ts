@@ -33,7 +33,7 @@ test("a tenant's backlog is counted together with what this node added since", a
   await backlog.require("full");
 });
 
-test("bodies that arrive have a budget, and where it is used up the oldest of the largest client gives way", () => {
+test("past their budget the oldest unfinished body of the largest client gives way", () => {
   const arriving = createArrivingBodies(100, 60, 10);
   const given: string[] = [];
   const begin = (client: string, name: string) => arriving.begin(client, () => given.push(name));

@@ -248,7 +248,7 @@ test("a source may have a rate of its own, which leaves the tenant's others alon
   expect((await fixture.hook("free", body)).status).toBe(200);
 });
 
-test("bodies that never end, of senders behind the same address, keep no right delivery out", async () => {
+test("unfinished bodies behind the same address keep no right delivery out", async () => {
   await fixture.route({ source: "shared", workflow: "on-ci", secret });
   const head = `POST /v1/webhooks/shared HTTP/1.1\r\nHost: localhost\r\nX-Svc-Signature: sha256=00\r\n`;
   // Announced, chunked, and with more bytes than a client has room for.
