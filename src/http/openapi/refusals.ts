@@ -51,7 +51,8 @@ export function refusalsOf(route: Route): readonly ProblemCode[] {
     // Who sends a key may send it with another body.
     ...("Idempotency-Key" in (route.headers?.properties ?? {}) ? (["idempotency_key_reused"] as const) : []),
     ...(route.sse ? (["too_many_streams"] as const) : []),
-    // Of the stores, and of an actor that answers too late.
+    // Of the stores, of an actor that answers too late, and of checks that wait for their tenant's turn.
+    "too_many_checks",
     "service_unavailable",
     "mailbox_full",
     "timed_out",
