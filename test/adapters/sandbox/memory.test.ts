@@ -33,6 +33,10 @@ describe.skipIf(!works)("without control groups the memory limit counts", () => 
       ],
     ],
     [
+      "empty files in memory, for what the kernel keeps of each",
+      ['for n in range(100000): os.close(os.open(f"/tmp/{n}", os.O_CREAT))', "time.sleep(20)"],
+    ],
+    [
       "shared pages that only a child has touched that ended",
       [
         "m = mmap.mmap(-1, 200000000)",

@@ -43,6 +43,9 @@ function kibibytes(text: string, name: string): number | null {
   return found === undefined ? null : Number(found);
 }
 
+/** What the kernel keeps for a file in memory beside its content: inode, entry and name. */
+const entryBytes = 1_024;
+
 interface Mount {
   /** `major:minor` */
   readonly device: string;
@@ -81,8 +84,8 @@ function temporaryFiles(
 function usedBytes(path: string, device: string): number | null {
   try {
     if (deviceOf(statSync(path).dev) !== device) return null;
-    const { blocks, bfree, bsize } = statfsSync(path);
-    return (blocks - bfree) * bsize;
+    const { blocks, bfree, bsize, files, ffree } = statfsSync(path);
+    return (blocks - bfree) * bsize + (files - ffree) * entryBytes;
   } catch {
     return null;
   }
