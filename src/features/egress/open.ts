@@ -1,7 +1,7 @@
 /** The egress proxy of a node: opened on its port and on its socket, counted, closed. */
-import { chmodSync, mkdirSync, rmSync } from "node:fs";
+import { rmSync } from "node:fs";
 import { type AddressInfo, createServer, type Server } from "node:net";
-import { basename, dirname } from "node:path";
+import { dirname } from "node:path";
 import { Counter, Gauge } from "prom-client";
 import {
   createProxy,
@@ -10,7 +10,7 @@ import {
   type Outcome,
 } from "../../adapters/egress/port.ts";
 import { openPort } from "../../lib/start-failure.ts";
-import { removeDeadSockets, within } from "../../lib/unix-sockets.ts";
+import { listenToAgents, removeDeadSockets } from "../../lib/unix-sockets.ts";
 import type { Runtime } from "../../runtime/port.ts";
 import type { ExecutionTokens } from "../execution-tokens/port.ts";
 import type { Plans } from "../executions/port.ts";
@@ -62,18 +62,19 @@ export function createEgress(options: EgressOptions) {
     async listen(): Promise<{ readonly port: number; stop(): Promise<void> }> {
       await removeDeadSockets(dirname(options.socket));
       const onPort = listener(proxy);
-      const onSocket = listener(proxy);
       const failure = await listening(onPort, () => onPort.listen(options.port, options.hostname));
       openPort("SVC_EGRESS", options.hostname, options.port, () => {
         if (failure !== null) throw failure;
       });
-      await listenOnSocket(onSocket, options.socket);
+      const onSocket = listenToAgents(options.socket, (client) => proxy.accept(client));
+      await onSocket.ready;
       const { port } = onPort.address() as AddressInfo;
       return {
         port,
         async stop() {
           rmSync(options.socket, { force: true });
-          const closed = Promise.all([onPort, onSocket].map((server) => new Promise((done) => server.close(done))));
+          onSocket.close();
+          const closed = new Promise((done) => onPort.close(done));
           admission.stop();
           proxy.cutAll();
           await closed;
@@ -93,17 +94,6 @@ function listening(server: Server, listen: () => void): Promise<Error | null> {
     server.once("listening", () => resolve(null));
     listen();
   });
-}
-
-async function listenOnSocket(server: Server, path: string): Promise<void> {
-  mkdirSync(dirname(path), { recursive: true });
-  rmSync(path, { force: true });
-  const failure = await listening(server, () =>
-    within(dirname(path), () => void server.listen({ path: `./${basename(path)}` })),
-  );
-  if (failure !== null) throw failure;
-  // Agents run as another user; credentials guard what is behind it.
-  chmodSync(path, 0o666);
 }
 
 function metricsOf(count: () => number) {

@@ -2,11 +2,10 @@
  * The internal listener: TCP, and a unix socket of this node beside those of its neighbours. A sandbox
  * without a network is given the directory of sockets and reaches the first node that accepts.
  */
-import { chmodSync, mkdirSync, rmSync } from "node:fs";
+import { rmSync } from "node:fs";
 import type { Server as NetServer, Socket } from "node:net";
-import { basename, dirname } from "node:path";
 import type { App } from "../../http/app.ts";
-import { within } from "../../lib/unix-sockets.ts";
+import { listenToAgents } from "../../lib/unix-sockets.ts";
 import type { ExecutionTokens } from "../execution-tokens/port.ts";
 import { createConnectionGate } from "./connection-gate.ts";
 import { withoutPathToken } from "./identity.ts";
@@ -82,20 +81,17 @@ interface OpenDoor {
 }
 
 function listenOnSocket(path: string, port: number, { hostname, tokens }: InternalListenerOptions): OpenDoor {
-  mkdirSync(dirname(path), { recursive: true });
-  rmSync(path, { force: true });
   const host = hostname === "0.0.0.0" ? "127.0.0.1" : hostname === "::" ? "::1" : hostname;
   const gate: NetServer = createConnectionGate({ to: { host, port }, tokens });
   const clients = new Set<Socket>();
-  gate.on("connection", (client) => {
+  const socket = listenToAgents(path, (client) => {
     clients.add(client);
     client.once("close", () => clients.delete(client));
+    // It listens nowhere itself.
+    gate.emit("connection", client);
   });
-  within(dirname(path), () => void gate.listen({ path: `./${basename(path)}` }));
-  // Agents run as another user; tokens guard what is behind it.
-  chmodSync(path, 0o666);
   return {
-    close: () => void gate.close(),
+    close: () => socket.close(),
     cut: () => {
       for (const client of clients) client.destroy();
     },
