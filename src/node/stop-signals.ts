@@ -42,7 +42,7 @@ export function handleStopSignals(stopping: Stopping): void {
   const handle = stopHandler(stopping);
   process.on("SIGTERM", handle);
   process.on("SIGINT", handle);
-  // Whoever starts it with `nohup` wants it to outlive the terminal.
+  // An operator who starts it with `nohup` wants it to outlive the terminal.
   if (!isIgnored(1)) process.on("SIGHUP", handle);
 }
 

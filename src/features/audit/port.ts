@@ -18,7 +18,7 @@ export function auditedBy(call: AuditedCall): AuditedBy {
   return { actor: actorOf(call.identity), ...auditedRequest(call) };
 }
 
-/** What the log says of a request, whoever sent it. */
+/** What the audit log says of a request, its actor aside. */
 export function auditedRequest({
   request,
   requestId,

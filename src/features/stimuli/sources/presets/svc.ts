@@ -36,7 +36,7 @@ export const svc: Preset = {
 };
 
 /**
- * Without the header of the time, what was signed with one is what a body would be that begins with it: whoever
+ * Without the header of the time, what was signed with one is what a body would be that begins with it: a person who
  * captured a delivery could send it in that form for ever. Such a body is held to its time like the delivery it may be.
  */
 function timeInBody(body: Uint8Array): number | null {
