@@ -1,7 +1,9 @@
 /** Event streams apart from what they carry: slow readers, vanished ones, a node that leaves. */
 import { afterEach, expect, test } from "bun:test";
 import { connect, type Socket } from "node:net";
+import { type Logged, streamLog } from "../../src/http/streams/log-stream.ts";
 import { type EventStream, EventStreams } from "../../src/http/streams/sse.ts";
+import type { LogEntry } from "../../src/runtime/port.ts";
 import { until } from "../harness/until.ts";
 
 const chunk = "x".repeat(64 * 1024);
@@ -62,6 +64,29 @@ test("a reader that stops is cut off once more than 1 MiB waits", async () => {
   expect(streams.size).toBe(0);
   socket.resume();
   await until(() => closed, { what: "the connection to close" });
+});
+
+test("between two large events of a log everything else gets its time", async () => {
+  let turnsOfTheLoop = 0;
+  const beating = setInterval(() => {
+    turnsOfTheLoop++;
+  }, 0);
+  const written: number[] = [];
+  const entries: LogEntry[] = [1, 2, 3, 4, 5].map((seq) => ({ seq, at: 0, entry: { size: chunk.length } }));
+  const text = () => {
+    written.push(turnsOfTheLoop);
+    const until = performance.now() + 5;
+    while (performance.now() < until);
+    return `${chunk}x`;
+  };
+  const actor: Logged = { log: async () => entries as never, tail: () => () => {} };
+  const { port } = open((stream) =>
+    streamLog(actor, { after: 0, follow: false }, { text, isLast: ({ seq }) => seq === 5 }, stream),
+  );
+  await (await fetch(`http://127.0.0.1:${port}/`)).text();
+  clearInterval(beating);
+  // The first turn is granted at once, because no other stream waits.
+  expect(new Set(written).size).toBeGreaterThanOrEqual(4);
 });
 
 test("a reader that keeps up gets everything", async () => {

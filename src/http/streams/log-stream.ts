@@ -2,11 +2,16 @@
 import type { AnyActorDefinition } from "../../../actors/kernel/actor.ts";
 import { defineLog } from "../../../actors/kernel/effect.ts";
 import { AnyJson } from "../../../actors/kernel/json.ts";
+import { FairTurns } from "../../lib/fair-turns.ts";
 import type { ActorHandle, LogEntry } from "../../runtime/port.ts";
 import type { EventStream } from "./sse.ts";
 
 /** Stored events read at once; one may hold a whole result. */
 const pageSize = 50;
+/** Characters of an event whose writing is work: after one of these the stream waits for its next turn. */
+const large = 64 * 1024;
+/** Many streams may have large events to write in the same moment; everything else is answered between them. */
+const turns = new FairTurns();
 
 export interface LogRequest {
   /** Entries with a higher sequence are sent. */
@@ -39,8 +44,9 @@ export async function streamLog(
     const page = await actor.log(events, after, pageSize);
     // One by one: a slow reader must get on with its backlog, however large the events are.
     for (const entry of page) {
-      send(stream, [entry], request, format);
+      const sent = send(stream, [entry], request, format);
       await stream.drained();
+      if (sent > large) await turns.take(stream.tenant);
       if (stream.closed) return;
     }
     after = page.at(-1)?.seq ?? after;
@@ -75,15 +81,19 @@ async function knownPoint(actor: Pick<Logged, "log">, after: number): Promise<nu
   }
 }
 
-function send(stream: EventStream, entries: readonly LogEntry[], { after }: LogRequest, format: LogFormat): void {
+/** @returns characters that were written */
+function send(stream: EventStream, entries: readonly LogEntry[], { after }: LogRequest, format: LogFormat): number {
+  let characters = 0;
   for (const entry of entries) {
     const text = entry.seq > after ? format.text(entry) : null;
     if (text !== null) stream.send(entry.seq, text);
+    characters += text?.length ?? 0;
     if (format.isLast(entry)) {
       stream.end();
-      return;
+      break;
     }
   }
+  return characters;
 }
 
 /** `Last-Event-ID` as a number; null for none, or for what is none of our ids. */
