@@ -1,6 +1,6 @@
 /**
  * Changes to a manifest that is stored: a whole new one, a JSON merge patch of it (RFC 7396), or single fields
- * by name. Whatever it is, the outcome is judged as a whole.
+ * by name. The outcome is judged as a whole.
  */
 
 import { isObject, type Json } from "../kernel/json.ts";

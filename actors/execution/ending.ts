@@ -23,7 +23,7 @@ export function isPastDeadline({ state, context }: ExecutionTurn): boolean {
   return state.deadline_at !== null && context.now >= state.deadline_at;
 }
 
-/** Its output is final. What took longer than the execution had is no completion, whatever the last answer says. */
+/** Its output is final. What took longer than the execution had is no completion, even when the last answer says so. */
 export function complete(turn: ExecutionTurn, output: string): void {
   if (isPastDeadline(turn)) {
     timeOut(turn);

@@ -51,7 +51,7 @@ export class Fields {
     return this.path === "" ? short : `${this.path}.${short}`;
   }
 
-  /** The member, null when absent. Whatever is asked for is a known member. */
+  /** The member, null when absent. Each member that is asked for is a known one. */
   raw(key: string): Json {
     this.known.add(key);
     const members = this.members as { readonly [key: string]: Json | undefined };

@@ -1,5 +1,5 @@
 /**
- * Security contexts: what an execution may call, whatever its manifest lists (docs/reference/gateway.md).
+ * Security contexts: what an execution may call, in spite of what its manifest lists (docs/reference/gateway.md).
  *
  * The system's own are known here; a name that is none of them is unknown.
  */

@@ -1,4 +1,4 @@
-/** What a template prints: where a path that does not exist leaves a gap that nobody meant. */
+/** What a template prints: where a path that does not exist leaves a gap that the author did not mean. */
 
 type Program = hbs.AST.Program;
 type Call = hbs.AST.MustacheStatement | hbs.AST.SubExpression;

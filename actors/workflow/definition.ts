@@ -1,7 +1,7 @@
 /**
  * A workflow as the actor interprets it: a manifest that was judged, every default filled in, every duration in
- * milliseconds. It is part of the run's state, so that a run goes on with what it began with, whatever is
- * registered later.
+ * milliseconds. It is part of the run's state, so that a run goes on with what it began with, also when
+ * another version is registered later.
  */
 
 import { type Static, Type } from "@sinclair/typebox";

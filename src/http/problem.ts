@@ -11,7 +11,7 @@ export function asProblem(error: unknown): Problem | null {
   if (error instanceof MailboxFull) {
     return new Problem("mailbox_full", "Too much is waiting already", {}, retryAfter(error.retryAfterSeconds));
   }
-  // Nobody reads the answer; work for a caller who has left ends by this.
+  // The caller does not read the answer; work for a caller who has left ends by this.
   if (error instanceof DOMException && error.name === "AbortError") {
     return new Problem("service_unavailable", "The caller has left", {}, retryAfter(1));
   }

@@ -4,7 +4,7 @@
  * `fetch` by itself decompresses each piece that arrives as a whole, before a reader can stop it: 400 bytes of brotli
  * become 256 MiB. A request whose answer is read here therefore says `Accept-Encoding: identity` and
  * `decompress: false`. An answer that is compressed all the same is decoded piece by piece, as far as it is read, when
- * its decoder needs little memory (gzip and deflate keep 32 KiB); brotli and zstd, which nobody asked for and whose
+ * its decoder needs little memory (gzip and deflate keep 32 KiB); brotli and zstd, which the request did not ask for and whose
  * windows take many MiB, are refused.
  */
 import { Readable } from "node:stream";

@@ -10,7 +10,7 @@ function modelRows(models: NodeModels): string[][] {
   const served = models.served();
   const byModel = Map.groupBy(served, ({ provider, model }) => `${model} at ${provider}`);
   const rows = [...byModel].map(([model, aliases]) => `${aliases.map(({ alias }) => alias).join(", ")} → ${model}`);
-  // Where nobody configured it, why it is so.
+  // Where the operator did not configure it, why it is so.
   const isPlain = served.some(
     ({ alias, model, provider }) => models.describeDefault() === `${alias} → ${model} at ${provider}`,
   );

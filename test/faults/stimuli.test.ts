@@ -118,7 +118,7 @@ test.each<[string, (own: OwnStores) => Promise<void>]>([
   await until(() => answers.size > 200, { what: "the burst to be under way", everyMs: 1 });
   await outage(own);
   await sending;
-  // Whoever was not let in was told to come again.
+  // A sender that was not let in was told to come again.
   for (const status of answers.values()) expect([200, 202, 409, 503]).toContain(status ?? 0);
   await insist(fixture, answers);
   await expectOnce(stores.sql, count);

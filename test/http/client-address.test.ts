@@ -15,7 +15,7 @@ const of = (peer: string | null, headers: Record<string, string>, trusted = prox
 
 test.each([
   [
-    "a peer that is no proxy is the client, whatever it says",
+    "a peer that is no proxy is the client, for all its headers",
     "192.0.2.7",
     { "x-forwarded-for": "1.1.1.1" },
     "192.0.2.7",

@@ -142,7 +142,7 @@ test.each([
   ["nowhere", service, 404, "realm_not_found"],
   ["tenant-Bad_Slug", service, 404, "realm_not_found"],
   ["tenant-svc-system", service, 404, "realm_not_found"],
-  ["tenant-u-somebody", person("ann"), 404, "realm_not_found"],
+  ["tenant-u-newUser", person("ann"), 404, "realm_not_found"],
   ["tenant-t-0190f3c2-6d1e-7a55-9c1f-2f6d0c5b8e11", person("ann"), 404, "realm_not_found"],
 ] as const)("%s with %j is refused", async (realm, fields, status, code) => {
   const answer = await token(realm, fields);

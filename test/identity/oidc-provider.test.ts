@@ -29,7 +29,7 @@ const client = (client_id: string, alg: string) => ({
   response_types: [],
 });
 
-/** A provider that signs with one key; `urn:svc` is us, any other resource is somebody else. */
+/** A provider that signs with one key; `urn:svc` is us, any other resource is newUser else. */
 async function startProvider(alg: "RS256" | "ES256" | "EdDSA", kid: string): Promise<Provider> {
   return new Provider(issuer, {
     clients: [client("web-backend", alg), client("auditor", alg)],
@@ -42,7 +42,7 @@ async function startProvider(alg: "RS256" | "ES256" | "EdDSA", kid: string): Pro
         enabled: true,
         getResourceServerInfo: (_context, resource) => ({
           scope: "agent:list tenant:provision",
-          audience: resource === "urn:svc" ? "svc-orchestrator" : "somebody-else",
+          audience: resource === "urn:svc" ? "svc-orchestrator" : "newUser-else",
           accessTokenFormat: "jwt",
           accessTokenTTL: 300,
           jwt: { sign: { alg } },

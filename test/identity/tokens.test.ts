@@ -92,7 +92,7 @@ const refused: Record<string, () => string | Promise<string>> = {
   "three empty parts": () => "e30.e30.e30",
   "wrong issuer": () => good({ iss: `${issuer.issuer}/` }),
   "no issuer": () => good({ iss: undefined }),
-  "wrong audience": () => good({ aud: "somebody-else" }),
+  "wrong audience": () => good({ aud: "newUser-else" }),
   "no audience": () => good({ aud: undefined }),
   "alg none": () => compact({ alg: "none", kid: "r1" }, { iss: issuer.issuer, ...machine, aud: "svc-orchestrator" }),
   "alg none with a signature": () =>

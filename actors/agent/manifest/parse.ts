@@ -1,7 +1,7 @@
 /**
  * From a request body to a manifest document, and nothing about what the document means.
  *
- * Bodies are YAML or JSON by their media type; JSON may wrap the manifest. Whatever is wrong here is
+ * Bodies are YAML or JSON by their media type; JSON may wrap the manifest. Anything wrong here is
  * syntax (400) or size (413); what a well-formed document gets wrong is found by `validateManifest`.
  */
 

@@ -14,7 +14,7 @@ const mostVariants = 64;
 
 const plain = { max: maxTemplateCharacters };
 
-/** Whether a text says the same whatever the blackboard holds. */
+/** Whether a text says the same for every blackboard. */
 export const isLiteral = (source: string): boolean => !source.includes("{{");
 
 export class Templates {

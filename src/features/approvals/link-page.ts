@@ -58,7 +58,7 @@ const headings: Readonly<Record<ApprovalSummary["status"], string>> = {
   approved: "This was approved",
   rejected: "This was rejected",
   responded: "This was answered",
-  timed_out: "Nobody decided in time",
+  timed_out: "No approver decided in time",
   withdrawn: "This is no longer asked",
 };
 

@@ -194,7 +194,7 @@ export function createApprovals({ runtime, records, publicUrl, now }: ApprovalsO
     },
 
     /**
-     * @param caller who the request proved to come from besides the link; null for nobody
+     * @param caller who the request proved to come from besides the link; null where it proved no caller
      * @throws Problem 403 for the issuer of a link that was made for another, 404, 409 `approval_already_decided`,
      *   410 `link_expired`
      */

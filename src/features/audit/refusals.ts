@@ -36,7 +36,7 @@ interface Counted {
   count: number;
 }
 
-const nobody: AuditedBy["actor"] = {
+const unknownActor: AuditedBy["actor"] = {
   kind: "unknown",
   realm: null,
   user_id: null,
@@ -47,7 +47,7 @@ const nobody: AuditedBy["actor"] = {
 
 /** The entry of those that have none of their own. */
 function others({ action, outcome }: Refusal): Refusal {
-  const by = { actor: nobody, ip: null, user_agent: null, request_id: null };
+  const by = { actor: unknownActor, ip: null, user_agent: null, request_id: null };
   return { tenant: systemTenant, by, action, target: { type: "others", id: action }, outcome, code: "others" };
 }
 
@@ -112,7 +112,7 @@ export function createRefusals({ sql, now, report }: RefusalsOptions) {
 
     failed(incoming: Incoming, code: string): void {
       const { address } = incoming;
-      const by = { actor: nobody, ...auditedRequest(incoming) };
+      const by = { actor: unknownActor, ...auditedRequest(incoming) };
       const target = { type: "client_address", id: address ?? "unknown" };
       count({ tenant: systemTenant, by, action: "auth.failed", target, outcome: "failed", code }, [address]);
     },

@@ -20,7 +20,7 @@ export interface ExecutionIdentity {
 
 export interface ExecutionTokens {
   mint(claims: ExecutionClaims): Promise<string>;
-  /** @throws Problem 401 `invalid_token`, whatever is wrong with it */
+  /** @throws Problem 401 `invalid_token` for every fault of it */
   verify(token: string): Promise<ExecutionIdentity>;
 }
 

@@ -3,7 +3,7 @@ import { type ProblemCode, problems } from "../../../actors/kernel/problem.ts";
 import type { Route } from "../route.ts";
 
 /**
- * Of every request, whatever it asks for: see `src/http/entry.ts`. An operation lists them where it declares their
+ * Of every request to any route: see `src/http/entry.ts`. An operation lists them where it declares their
  * status anyway; the others are left to `default`.
  */
 export const entryCodes: readonly ProblemCode[] = [

@@ -21,7 +21,7 @@ export function createLogger(level: string, destination?: DestinationStream): Lo
 const pathToken = /^\/x\/[^/?#]*|\/approval-links\/[^/?#]*|\/eyJ[\w-]*(?:\.|%2e)[^/?#]*/gi;
 const beforeToken = /^\/(?:x|approval-links)(?=\/)/i;
 
-/** Characters of a recorded URL: what nobody had to sign may not fill the log. */
+/** Characters of a recorded URL: what no token had to allow may not fill the log. */
 const maxRecordedUrl = 1024;
 
 /** Path and query of a request as they may be recorded: without tokens, the end of a long one left out. */

@@ -16,7 +16,7 @@ export class ChildEnded extends Error {
 const loadAllowance = 10_000;
 /**
  * Times its budget that a job may take in all where the machine is busy: until then the processor time that it has used
- * counts, so that another one's load refuses nobody's document.
+ * counts, so that other load refuses no document.
  */
 const patience = 5;
 const newline = 0x0a;

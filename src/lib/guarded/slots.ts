@@ -116,7 +116,7 @@ export class Slots {
 
   /**
    * Has the last one of the longest line give way, where that line stays as long as this tenant's: many tenants that wait
-   * with all they may keep nobody else out.
+   * with all they may keep no other tenant out.
    */
   private makeRoom(tenant: string): boolean {
     let longest: readonly Waiting[] = [];

@@ -80,7 +80,7 @@ describe("opened", () => {
 describe("decided", () => {
   test("an approval tells the owner in the same commit, records who, and leaves no timer", () => {
     const one = opened({ remind_after_ms: minute, escalate: { after_ms: minute, approvers: [], notify: [] } });
-    const reply = one.askNow("approve", approveBody(ada, { feedback: "fine", approved_by: "somebody else" }));
+    const reply = one.askNow("approve", approveBody(ada, { feedback: "fine", approved_by: "newUser else" }));
     const at = new Date(one.now).toISOString();
     expect(reply).toEqual({ outcome: "decided", status: "approved", decided_at: at });
     expect(tellsOf(one)).toEqual([
@@ -102,7 +102,7 @@ describe("decided", () => {
               response: "approved",
               feedback: "fine",
               payload: null,
-              approved_by: "somebody else",
+              approved_by: "newUser else",
               rejected_by: null,
               decided_by: { sub: "ada", kind: "operator", email: "ada@example.com" },
               decided_at: at,

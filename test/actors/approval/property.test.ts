@@ -16,7 +16,7 @@ import {
   unopened,
 } from "./fixture.ts";
 
-const somebody: fc.Arbitrary<Decider> = fc.constantFrom(
+const newUser: fc.Arbitrary<Decider> = fc.constantFrom(
   person("ada"),
   person("bob"),
   person("ida"),
@@ -42,11 +42,11 @@ type Step =
 const hash = fc.constantFrom("h1", "h2");
 const workId = fc.constantFrom(null, "w1", "w2");
 const step: fc.Arbitrary<Step> = fc.oneof(
-  fc.tuple(somebody, workId).map(([by, work_id]) => ask("approve", approveBody(by, { work_id }))),
-  fc.tuple(somebody, workId).map(([by, work_id]) => ask("reject", rejectBody(by, { work_id }))),
-  fc.tuple(somebody, fc.constantFrom("yes", "no", "perhaps")).map(([by, text]) => ask("signal", signalBody(by, text))),
+  fc.tuple(newUser, workId).map(([by, work_id]) => ask("approve", approveBody(by, { work_id }))),
+  fc.tuple(newUser, workId).map(([by, work_id]) => ask("reject", rejectBody(by, { work_id }))),
+  fc.tuple(newUser, fc.constantFrom("yes", "no", "perhaps")).map(([by, text]) => ask("signal", signalBody(by, text))),
   fc
-    .tuple(fc.option(somebody), fc.constantFrom("ada@example.com", "zoe@example.com"), hash)
+    .tuple(fc.option(newUser), fc.constantFrom("ada@example.com", "zoe@example.com"), hash)
     .map(([by, recipient, one]) => ask("issue_link", linkBody(by, recipient, one))),
   fc
     .tuple(hash, fc.constantFrom("approve" as const, "reject" as const))

@@ -106,7 +106,7 @@ export class RunStory {
     const { header = {}, input = {}, overrides = {}, resume = null } = this.beginning;
     return { header: headerOf(header), definition: this.definition, input, overrides, resume } as unknown as Json;
   }
-  /** Starts and lets it go on until it waits for somebody. */
+  /** Starts and lets it go on until it waits for newUser. */
   start(): this {
     this.sim.askNow("start", this.startBody());
     return this.settle();

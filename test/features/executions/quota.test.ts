@@ -22,7 +22,7 @@ afterAll(async () => {
 });
 
 /** A consumer nobody else is. */
-async function somebody(tier = "free", on = node) {
+async function newUser(tier = "free", on = node) {
   const bearer = await on.token({ username: crypto.randomUUID(), tier }, "svc-consumer");
   const headers = { Authorization: `Bearer ${bearer}` };
   const deployed = await on.call("POST", "/v1/agents", manifest({ script: [slow] }), headers);
@@ -46,7 +46,7 @@ async function somebody(tier = "free", on = node) {
 
 describe("a free tenant", () => {
   test("the third start is refused; after one ends it is accepted at once", async () => {
-    const me = await somebody();
+    const me = await newUser();
     const first = await me.start();
     expect([first.status, (await me.start()).status]).toEqual([200, 200]);
     const third = await me.start();
@@ -65,7 +65,7 @@ describe("a free tenant", () => {
   });
 
   test("of fifty parallel starts exactly two are accepted; refused ones leave no record", async () => {
-    const me = await somebody();
+    const me = await newUser();
     const answers = await Promise.all(Array.from({ length: 50 }, () => me.start()));
     expect(answers.filter(({ status }) => status === 200).length).toBe(2);
     expect(answers.filter(({ status }) => status === 429).length).toBe(48);
@@ -73,12 +73,12 @@ describe("a free tenant", () => {
   });
 
   test("runs one after another for ever: an end makes room without anything being swept", async () => {
-    const me = await somebody();
+    const me = await newUser();
     for (let run = 0; run < 6; run++) expect((await me.quick()).body).toMatchObject({ status: "completed" });
   });
 
   test("a deleted execution makes room", async () => {
-    const me = await somebody();
+    const me = await newUser();
     const { body } = await me.start();
     await me.start();
     expect((await me.erase(body.execution_id)).status).toBe(200);
@@ -86,13 +86,13 @@ describe("a free tenant", () => {
   });
 
   test("a start that is refused for another reason takes no place", async () => {
-    const me = await somebody();
+    const me = await newUser();
     for (let start = 0; start < 4; start++) expect((await me.start({ version: "9" })).status).toBe(404);
     expect([(await me.start()).status, (await me.start()).status]).toEqual([200, 200]);
   });
 
   test("the same Idempotency-Key takes one place", async () => {
-    const me = await somebody();
+    const me = await newUser();
     const key = { "Idempotency-Key": crypto.randomUUID() };
     const [first, again] = [await me.start({}, node, key), await me.start({}, node, key)];
     expect(again.body.execution_id).toBe(first.body.execution_id);
@@ -126,7 +126,7 @@ describe("a free tenant", () => {
   }, 60_000);
 
   test("what Redis forgets is counted again from the records", async () => {
-    const me = await somebody();
+    const me = await newUser();
     expect([(await me.start()).status, (await me.start()).status]).toEqual([200, 200]);
     const redis = openRedis(stores.redisUrl);
     const keys = await redis.keys(`${stores.prefix}:under-way:*`);
@@ -137,7 +137,7 @@ describe("a free tenant", () => {
 
   test("two nodes together accept no more than the limit", async () => {
     const other = await startNodeProcess(stores, { env: { SVC_LOG_LEVEL: "warn" } });
-    const me = await somebody();
+    const me = await newUser();
     const answers = await Promise.all(
       Array.from({ length: 20 }, (_, index) => me.start({}, index % 2 === 0 ? node : other)),
     );
@@ -147,7 +147,7 @@ describe("a free tenant", () => {
 });
 
 test("higher tiers may have more under way; the system's tenant any number", async () => {
-  const me = await somebody("pro");
+  const me = await newUser("pro");
   const answers = await Promise.all(Array.from({ length: 12 }, () => me.start()));
   expect(answers.filter(({ status }) => status === 200).length).toBe(10);
   expect(answers.find(({ status }) => status === 429)?.body).toMatchObject({ limit: 10, tier: "pro" });

@@ -17,7 +17,7 @@ afterAll(() => at.close());
 const sha256 = (bytes: Uint8Array | string) => createHash("sha256").update(bytes).digest("hex");
 let count = 0;
 /** Somebody with a tenant of his own. */
-async function somebody(tier = "pro"): Promise<Record<string, string>> {
+async function newUser(tier = "pro"): Promise<Record<string, string>> {
   count += 1;
   const token = await at.node.token({ username: `person-${count}`, tier }, "svc-consumer");
   return { Authorization: `Bearer ${token}` };
@@ -57,7 +57,7 @@ const hostOf = (id: string, ...path: string[]) => join(at.node.dataDir, "volumes
 
 describe("the life of a volume", () => {
   test("create, list, get, rename, delete; another tenant sees nothing of it", async () => {
-    const [who, other] = [await somebody(), await somebody()];
+    const [who, other] = [await newUser(), await newUser()];
     const { status, body } = await call(who, "POST", "", { label: "papers", size_limit_bytes: 1000 });
     expect(status).toBe(201);
     expect(body).toEqual({
@@ -110,12 +110,12 @@ describe("the life of a volume", () => {
     [{ label: "x", size_limit_bytes: 11 * 2 ** 30 }, 422, "validation_failed"],
     [{ label: "x", visibility: "all" }, 422, "validation_failed"],
   ])("%j cannot be made", async (body, status, code) => {
-    const answer = await call(await somebody(), "POST", "", body);
+    const answer = await call(await newUser(), "POST", "", body);
     expect([answer.status, answer.body.code]).toEqual([status, code]);
   });
 
   test("labels are taken once; the plan bounds the number; chat-attachments is free", async () => {
-    const who = await somebody("free");
+    const who = await newUser("free");
     await made(who, { label: "one" });
     expect((await call(who, "POST", "", { label: "one" })).body.code).toBe("volume_label_taken");
     await made(who, { label: "two" });
@@ -141,7 +141,7 @@ describe("the life of a volume", () => {
   });
 
   test("ten at once make two, and pages join without gap", async () => {
-    const who = await somebody("free");
+    const who = await newUser("free");
     const answers = await Promise.all(
       Array.from({ length: 10 }, (_, index) => call(who, "POST", "", { label: `at once ${index}` })),
     );
@@ -154,7 +154,7 @@ describe("the life of a volume", () => {
   });
 
   test("a limit is not lowered below what is held", async () => {
-    const who = await somebody();
+    const who = await newUser();
     const id = await made(who);
     await put(who, id, "12345", "?path=/f");
     expect((await call(who, "PATCH", `/${id}`, { size_limit_bytes: 4 })).status).toBe(422);
@@ -166,7 +166,7 @@ describe("uploads", () => {
   const bytes = Buffer.from(Array.from({ length: 70_000 }, (_, index) => index % 251));
 
   test("every form stores identical bytes", async () => {
-    const who = await somebody();
+    const who = await newUser();
     const id = await made(who);
     const file = new File([bytes], "n.bin");
     const forms: [string, FormData | Uint8Array<ArrayBuffer>, string, string][] = [
@@ -190,7 +190,7 @@ describe("uploads", () => {
   });
 
   test("X-Filename and chosen paths are numbered unless equal, explicit ones replaced", async () => {
-    const who = await somebody();
+    const who = await newUser();
     const id = await made(who);
     const send = async (text: string, name: string) => (await put(who, id, text, "", { "X-Filename": name })).body.path;
     expect(await send("a", "gr%C3%BC%C3%9Fe.txt")).toBe("/uploads/grüße.txt");
@@ -214,7 +214,7 @@ describe("uploads", () => {
     ["?path=/file/inner", "", 404, "path_not_found"],
     ["?path=/leak/x", "", 422, "invalid_path"],
   ])("%s as %j: %i %s, and nothing is left", async (query, name, status, code) => {
-    const who = await somebody();
+    const who = await newUser();
     const id = await made(who);
     await put(who, id, "x", "?path=/file");
     symlinkSync("/tmp", hostOf(id, "leak"));
@@ -238,13 +238,13 @@ describe("uploads", () => {
     ["endless headers", "multipart/form-data; boundary=b", `--b\r\n${"x".repeat(100_000)}`, 400, "malformed_body"],
     ["a broken boundary", "multipart/form-data; boundary=b", "--bx\r\n\r\nx\r\n--b--", 400, "malformed_body"],
   ])("a form with %s is refused", async (_, type, body, status, code) => {
-    const who = await somebody();
+    const who = await newUser();
     const answer = await put(who, await made(who), body, "", { "Content-Type": type });
     expect([answer.status, answer.body.code]).toEqual([status, code]);
   });
 
   test("60 MiB on free: 413 with a length and without one, no file", async () => {
-    const who = await somebody("free");
+    const who = await newUser("free");
     const id = await made(who);
     const piece = new Uint8Array(2 ** 20);
     const whole = new Uint8Array(60 * 2 ** 20);
@@ -268,7 +268,7 @@ describe("uploads", () => {
   test.each(["without a length", "of a form", "with a length", "of many at once"] as const)(
     "no more than the quota is ever on the disk of an upload %s that is too large",
     async (kind) => {
-      const who = await somebody();
+      const who = await newUser();
       const id = await made(who, { size_limit_bytes: 2 ** 20 });
       await put(who, id, "x".repeat(1000), "?path=/there");
       const drafts = join(at.node.dataDir, "volumes", ".uploads");
@@ -313,7 +313,7 @@ describe("uploads", () => {
   );
 
   test("parallel uploads never exceed the limit", async () => {
-    const who = await somebody();
+    const who = await newUser();
     const id = await made(who, { size_limit_bytes: 1000 });
     const answers = await Promise.all(
       Array.from({ length: 20 }, (_, index) => put(who, id, "x".repeat(300), `?path=/f${index}`)),
@@ -327,7 +327,7 @@ describe("uploads", () => {
 
 describe("files", () => {
   test("listing, stat, Range, ETag, 304", async () => {
-    const who = await somebody();
+    const who = await newUser();
     const id = await made(who);
     await put(who, id, "0123456789", "?path=/d/n.csv");
     await put(who, id, "%PDF-1.7 x", "?path=/a.txt");
@@ -370,7 +370,7 @@ describe("files", () => {
   });
 
   test("make, move, delete", async () => {
-    const who = await somebody();
+    const who = await newUser();
     const id = await made(who);
     const move = async (from: string, to: string, more = {}) =>
       (await call(who, "POST", `/${id}/files/move`, { from, to, ...more })).body;
@@ -401,7 +401,7 @@ describe("files", () => {
   });
 
   test("links out of the volume are never followed", async () => {
-    const who = await somebody();
+    const who = await newUser();
     const id = await made(who);
     await put(who, id, "x", "?path=/f");
     mkdirSync(hostOf(id, "d"));
@@ -532,7 +532,7 @@ test("a volume as source: mounted, attached while it runs, counted; foreign refu
   const reader = await at.run(options(id, "read-only"));
   expect(JSON.parse(reader.iterations[0].trajectory[0].result_json)).toMatchObject({ stdout: "given" });
   expect(JSON.parse(reader.iterations[0].trajectory[0].result_json).stderr).toContain("Read-only");
-  const foreign = await made(await somebody());
+  const foreign = await made(await newUser());
   const refused = await at.start(await at.deploy(options(foreign, "read-only")));
   expect(refused).toMatchObject({
     status: 422,

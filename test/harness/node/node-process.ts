@@ -90,7 +90,7 @@ export class NodeProcess {
         await this.start();
         return;
       } catch (error) {
-        // For a moment one of its ports may be the near end of somebody's connection.
+        // For a moment one of its ports may be the near end of newUser's connection.
         const isTaken = this.#output.slice(before).includes(" is taken: ");
         if (!isTaken || attempt === maxRestarts) throw error;
       }
@@ -122,7 +122,7 @@ export class NodeProcess {
     const credentials =
       realm === "svc-system"
         ? { grant_type: "client_credentials", client_id: "svc-dev", client_secret: "svc-dev-secret" }
-        : { grant_type: "password", username: "somebody", password: "dev" };
+        : { grant_type: "password", username: "newUser", password: "dev" };
     const response = await fetch(`${this.url}/realms/${realm}/protocol/openid-connect/token`, {
       method: "POST",
       body: new URLSearchParams({ ...credentials, expires_in: "3600", ...fields }),

@@ -12,7 +12,7 @@ export type { VendorReply } from "./vendor-wires.ts";
 export type Wire = keyof typeof wires;
 
 export type Behaviour =
-  /** A good reply; `whole`: in one piece, whatever was asked for. */
+  /** A good reply; `whole`: in one piece, also where a stream was asked for. */
   | { readonly reply: VendorReply; readonly firstByteAfterMs?: number; readonly whole?: true }
   /** An error status with the wire's own error body, unless `body` is given. */
   | {

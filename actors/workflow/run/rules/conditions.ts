@@ -159,7 +159,7 @@ function isSuccess({ result, kind }: Pick<Judged, "result" | "kind">): boolean {
   return result.status === "completed" || result.status === "success";
 }
 
-/** A decision that was made stands, whatever text came with it. */
+/** A decision that was made stands, in spite of the text that came with it. */
 function decisionOf({ decision, response }: StateResult): "approved" | "rejected" | null {
   if (decision === "approved" || decision === "rejected") return decision;
   if (typeof response !== "string") return null;

@@ -46,7 +46,7 @@ function sentenceOf(state: string, code: string, { rejected_by, feedback }: Stat
       return `${state} was rejected${by}${isText(feedback) ? `: ${feedback}` : ""}`;
     }
     case "human_input_timeout":
-      return `Nobody decided ${state} in time`;
+      return `No approver decided ${state} in time`;
     case "state_timeout":
       return `${state} took longer than its timeout`;
     case "state_failed":

@@ -2,8 +2,8 @@
  * Where in a shell script values stand: a scan by POSIX quoting, never an execution.
  *
  * A value's text is not part of the script (`text.ts` puts a variable there), so what matters is which quotes
- * the place lies in. Whatever shells read differently (dash, bash, BusyBox, zsh, ksh), and whatever this scan does not
- * follow to its end, makes the values behind it unsafe: refused is better than misread.
+ * the place lies in. What shells read differently (dash, bash, BusyBox, zsh, ksh), and what this scan does not follow
+ * to its end, makes the values behind it unsafe: refused is better than misread.
  */
 import { bodyEnd, type HereDocument, hereDocument, hereDocumentAt } from "./here-document.ts";
 import * as patterns from "./patterns.ts";

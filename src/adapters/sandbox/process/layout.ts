@@ -135,7 +135,7 @@ export function takeClaim(directory: string): boolean {
 
 /**
  * Makes the directories that all instances share. Those around the workspaces and volumes are closed to the agents'
- * user, whatever they were before: should one of them ever be mounted, nothing in it can be reached.
+ * user, in spite of the modes that they had before: should one of them ever be mounted, nothing in it can be reached.
  */
 export function prepareLayout(layout: Layout): void {
   for (const path of [layout.instances, layout.workspaces, ...layout.folders]) {
@@ -144,7 +144,7 @@ export function prepareLayout(layout: Layout): void {
   }
   for (const path of [layout.gateway, layout.egress, layout.etc]) {
     mkdirSync(path, { recursive: true });
-    // Whatever the service's umask is.
+    // For every umask of the service.
     chmodSync(path, 0o755);
   }
 }

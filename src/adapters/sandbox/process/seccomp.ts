@@ -11,7 +11,7 @@ export type Architecture = "x64" | "arm64";
 
 const errno = { EPERM: 1, ENOSYS: 38, EOPNOTSUPP: 95, EAFNOSUPPORT: 97 } as const;
 
-/** Calls that are refused whatever their arguments: name → number on x86-64 and on aarch64; null where there is none. */
+/** Calls that are refused with any arguments: name → number on x86-64 and on aarch64; null where there is none. */
 const refused: Readonly<Record<string, readonly [x64: number | null, arm64: number | null]>> = {
   // Mounts and what leads out of a root directory.
   mount: [165, 40],
@@ -91,7 +91,7 @@ const absent: typeof refused = {
 };
 
 /**
- * What holds memory that nobody outside can see once its descriptor is closed, sent on its way through a socket, or its
+ * What holds memory that no process outside can see once its descriptor is closed, sent on its way through a socket, or its
  * segment detached. Absent where no control group counts it.
  */
 const uncountable: typeof refused = {

@@ -105,6 +105,7 @@ function changingRoutes(history: History, replays: Replays, sql: Sql): Route[] {
         "no_router_configured",
         "workflow_error",
         "stimulus_service_unavailable",
+        "limiter_unavailable",
       ],
       handler: (call) => {
         const request = readReplay(call.body);

@@ -2,7 +2,7 @@
  * How much memory a node gives to bodies of webhooks that are still arriving. Nothing is known of their senders yet, and
  * many senders may share an address: so what counts is what has arrived, not what is announced, and where there is no
  * room left the body that has been under way for longest is given up, not the one that has just begun. Slow bodies keep
- * nobody else's out.
+ * no other sender's out.
  */
 import { unavailable } from "./acceptance.ts";
 

@@ -60,6 +60,7 @@ export function intakeRoutes({ intake, deliver, sourceOf, underWay }: IntakeRout
       "workflow_error",
       "decryption_failed",
       "stimulus_service_unavailable",
+      "limiter_unavailable",
       "backlog_full",
     ],
   } as const;
@@ -87,6 +88,7 @@ export function intakeRoutes({ intake, deliver, sourceOf, underWay }: IntakeRout
         "router_agent_failed",
         "workflow_error",
         "stimulus_service_unavailable",
+        "limiter_unavailable",
         "backlog_full",
       ],
       handler: async ({ body, identity, tenant, stopping, request: { headers } }) => {

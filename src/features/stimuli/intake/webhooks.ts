@@ -64,7 +64,7 @@ export function createWebhooks(options: WebhookOptions): Deliver {
 
   async function bodyOf(request: Request, client: string, limit: number): Promise<Uint8Array> {
     const { promise: unwanted, reject } = Promise.withResolvers<never>();
-    // It may be given up when nobody waits for it any more.
+    // It may be given up when no request waits for it any more.
     unwanted.catch(() => {});
     let isGivenUp = false;
     const body = options.arriving.begin(client, (refusal) => {
