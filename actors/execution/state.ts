@@ -6,7 +6,7 @@
  */
 
 import { type Static, Type } from "@sinclair/typebox";
-import { Delivery } from "../agent/manifest/results.ts";
+import { Delivery } from "../agent/manifest/execution/results.ts";
 import { Nullable, Text } from "../kernel/schema.ts";
 import { ToolEntry } from "../tool/catalog.ts";
 import { Child } from "./child.ts";

@@ -2,7 +2,7 @@
 
 import { readPattern } from "../policy/filesystem/pattern.ts";
 import { compile, TemplateError } from "../template/template.ts";
-import { schemaFault } from "./json-schema.ts";
+import { schemaFault } from "./json-schema/json-schema.ts";
 import { readBytes, readDuration, readMillicores } from "./quantities.ts";
 import {
   anything,

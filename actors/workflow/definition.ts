@@ -5,7 +5,7 @@
  */
 
 import { type Static, Type } from "@sinclair/typebox";
-import { OutputHandler } from "../agent/manifest/results.ts";
+import { OutputHandler } from "../agent/manifest/execution/results.ts";
 import { Notify } from "../approval/messages.ts";
 import { AnyJson } from "../kernel/json.ts";
 import { Milliseconds, Nullable } from "../kernel/schema.ts";

@@ -1,7 +1,7 @@
 /** Paths that the templates of an agent print and that no run has: typing errors, mostly. */
 import { suggestion } from "../../kernel/nearest.ts";
 import type { Fields } from "../../manifest/fields.ts";
-import { knownMembers } from "../../manifest/input-schema.ts";
+import { knownMembers } from "../../manifest/json-schema/input-schema.ts";
 import { compile } from "../../template/template.ts";
 import type { AgentSpec } from "./spec.ts";
 

@@ -1,8 +1,8 @@
 /** An agent as it is run: a manifest with every default applied and every quantity in plain units. */
 
 import type { Json } from "../../kernel/json.ts";
-import type { Delivery, JudgeValidator, OutputHandler, Validator } from "./results.ts";
-import type { Runtime } from "./runtimes.ts";
+import type { Delivery, JudgeValidator, OutputHandler, Validator } from "./execution/results.ts";
+import type { Runtime } from "./runtime/runtimes.ts";
 
 export const isolations = ["inherit", "docker", "process", "firecracker"] as const;
 export type Isolation = (typeof isolations)[number];

@@ -4,7 +4,7 @@
  * Scores, confidences and results lie between 0 and 1. Results are rounded to twelve decimals, so that a
  * threshold met on paper is met here.
  */
-import type { MultiJudge } from "../../agent/manifest/results.ts";
+import type { MultiJudge } from "../../agent/manifest/execution/results.ts";
 
 export type Strategy = MultiJudge["consensus"];
 

@@ -1,7 +1,7 @@
 /** What an execution keeps of a question to judges: the rule it is decided by, and who has said what. */
 
 import { type Static, Type } from "@sinclair/typebox";
-import type { JudgeValidator } from "../../agent/manifest/results.ts";
+import type { JudgeValidator } from "../../agent/manifest/execution/results.ts";
 import { Nullable } from "../../kernel/schema.ts";
 import { ChildInput } from "../child.ts";
 import { JudgeVerdict } from "./judge-verdict.ts";

@@ -1,7 +1,7 @@
 /** When an iteration's output passes: the rules, the measurements against them, the results. */
 
 import { type Static, Type } from "@sinclair/typebox";
-import type { Validator } from "../../agent/manifest/results.ts";
+import type { Validator } from "../../agent/manifest/execution/results.ts";
 import { AnyJson, isObject, type Json } from "../../kernel/json.ts";
 import { Nullable } from "../../kernel/schema.ts";
 import type { Measurement } from "../activities.ts";

@@ -1,6 +1,6 @@
 /** Deliveries: telling others of an execution's end. They never alter it, and they outlive it. */
 
-import type { Delivery } from "../../agent/manifest/results.ts";
+import type { Delivery } from "../../agent/manifest/execution/results.ts";
 import type { Json } from "../../kernel/json.ts";
 import { iso } from "../../kernel/time.ts";
 import { deliverySend } from "../activities.ts";

@@ -1,6 +1,6 @@
 /** The work of an output handler: its names, and how it is given up. */
 
-import type { OutputHandler } from "../../agent/manifest/results.ts";
+import type { OutputHandler } from "../../agent/manifest/execution/results.ts";
 import type { HandlerRule } from "../state.ts";
 import type { ExecutionTurn } from "../turn.ts";
 

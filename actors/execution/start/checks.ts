@@ -1,6 +1,6 @@
 /** The checks of a start. Each looks at settled values only, and answers with the problem or null. */
 
-import { bootstrapFault } from "../../agent/manifest/bootstrap.ts";
+import { bootstrapFault } from "../../agent/manifest/runtime/bootstrap.ts";
 import { invalid, invalidAt, Problem } from "../../kernel/problem.ts";
 import { imageFault } from "../../manifest/image.ts";
 import { isSecurityContext, mayUseContext } from "../../policy/security-context.ts";

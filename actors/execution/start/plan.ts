@@ -7,7 +7,7 @@
  */
 
 import { type Static, Type } from "@sinclair/typebox";
-import { Delivery, JudgeValidator, OutputHandler, Validator } from "../../agent/manifest/results.ts";
+import { Delivery, JudgeValidator, OutputHandler, Validator } from "../../agent/manifest/execution/results.ts";
 import { defineLog } from "../../kernel/effect.ts";
 import { AnyJson } from "../../kernel/json.ts";
 import { Nullable } from "../../kernel/schema.ts";

@@ -4,8 +4,8 @@
  * afterwards.
  */
 
+import { overlap } from "../../agent/manifest/runtime/volumes.ts";
 import type { AgentSpec, NodeOffer, RuntimeSpec } from "../../agent/manifest/spec.ts";
-import { overlap } from "../../agent/manifest/volumes.ts";
 import type { Json } from "../../kernel/json.ts";
 import { isObject } from "../../kernel/json.ts";
 import { contextPermits, defaultSecurityContext } from "../../policy/security-context.ts";

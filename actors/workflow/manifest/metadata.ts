@@ -1,7 +1,7 @@
 /** `metadata`: what the workflow is called, takes and gives. */
 import { agentName } from "../../agent/manifest/metadata.ts";
 import type { Fields } from "../../manifest/fields.ts";
-import { schemaFault } from "../../manifest/json-schema.ts";
+import { schemaFault } from "../../manifest/json-schema/json-schema.ts";
 import { maxTemplateCharacters, uncheckedSchema } from "../../manifest/members.ts";
 import { object } from "../../manifest/object.ts";
 import { list, pairs, text } from "../../manifest/shape.ts";

@@ -4,7 +4,7 @@
  */
 import { suggestion } from "../../kernel/nearest.ts";
 import type { Findings } from "../../manifest/findings.ts";
-import { type KnownMembers, knownMembers } from "../../manifest/input-schema.ts";
+import { type KnownMembers, knownMembers } from "../../manifest/json-schema/input-schema.ts";
 import { compile } from "../../template/template.ts";
 import type { Definition } from "../definition.ts";
 import { systemKeys } from "../run/blackboard/variables.ts";

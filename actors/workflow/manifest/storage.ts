@@ -1,5 +1,5 @@
 /** `spec.storage`: the volumes a run begins with. */
-import { volumeId } from "../../agent/manifest/volumes.ts";
+import { volumeId } from "../../agent/manifest/runtime/volumes.ts";
 import { hour, Mi, Ti } from "../../manifest/members.ts";
 import { object } from "../../manifest/object.ts";
 import { choice, integer, list, text } from "../../manifest/shape.ts";

@@ -1,7 +1,7 @@
 /** The runtimes of this node: the built-in table, with the entries of `SVC_RUNTIME_REGISTRY` over it. */
 
 import { readFileSync } from "node:fs";
-import { builtInRuntimes, mergeRuntimes, type Runtime } from "../../../actors/agent/manifest/runtimes.ts";
+import { builtInRuntimes, mergeRuntimes, type Runtime } from "../../../actors/agent/manifest/runtime/runtimes.ts";
 import { isObject, type Json } from "../../../actors/kernel/json.ts";
 import { Fields } from "../../../actors/manifest/fields.ts";
 import { Findings } from "../../../actors/manifest/findings.ts";

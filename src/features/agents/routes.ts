@@ -3,7 +3,7 @@
 import { Type } from "@sinclair/typebox";
 import { agentSchema } from "../../../actors/agent/manifest/manifest.ts";
 import { manifestMediaTypes } from "../../../actors/agent/manifest/parse.ts";
-import type { Runtime } from "../../../actors/agent/manifest/runtimes.ts";
+import type { Runtime } from "../../../actors/agent/manifest/runtime/runtimes.ts";
 import { invalidField } from "../../../actors/kernel/problem.ts";
 import { maxManifestBytes } from "../../../actors/manifest/document.ts";
 import type { Models } from "../../adapters/models/port.ts";

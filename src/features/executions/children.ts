@@ -1,6 +1,6 @@
 /** The activity `child.start`: starts a judge or an output handler as an execution below its parent. */
 
-import type { JudgeValidator } from "../../../actors/agent/manifest/results.ts";
+import type { JudgeValidator } from "../../../actors/agent/manifest/execution/results.ts";
 import { type ChildInput, type ChildStart, childStart } from "../../../actors/execution/child.ts";
 import { execution } from "../../../actors/execution/execution.ts";
 import { judgeInput } from "../../../actors/execution/judging/judge-verdict.ts";

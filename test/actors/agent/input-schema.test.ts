@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { Json } from "../../../actors/kernel/json.ts";
-import { isTame, judgeInput } from "../../../actors/manifest/input-schema.ts";
-import { compileSchema } from "../../../actors/manifest/json-schema.ts";
-import { fillDefaults, TooManyDefaults } from "../../../actors/manifest/schema-defaults.ts";
+import { fillDefaults, TooManyDefaults } from "../../../actors/manifest/json-schema/defaults.ts";
+import { isTame, judgeInput } from "../../../actors/manifest/json-schema/input-schema.ts";
+import { compileSchema } from "../../../actors/manifest/json-schema/json-schema.ts";
 import { cpuTimeOf } from "../../harness/cpu-time.ts";
 
 const day: Json = { type: "object", required: ["day"], properties: { day: { type: "string" } } };

@@ -1,7 +1,7 @@
 /** A node's offer and a small good manifest, for tests of both. */
 
 import { validateManifest } from "../../../actors/agent/manifest/manifest.ts";
-import { builtInRuntimes } from "../../../actors/agent/manifest/runtimes.ts";
+import { builtInRuntimes } from "../../../actors/agent/manifest/runtime/runtimes.ts";
 import type { AgentSpec, NodeOffer } from "../../../actors/agent/manifest/spec.ts";
 import type { Json } from "../../../actors/kernel/json.ts";
 import type { Issue } from "../../../actors/kernel/problem.ts";

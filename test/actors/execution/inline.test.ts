@@ -1,6 +1,6 @@
 /** Executions whose agent brings nothing to run: no instance of their own, and nothing that goes with one. */
 import { describe, expect, test } from "bun:test";
-import type { Validator } from "../../../actors/agent/manifest/results.ts";
+import type { Validator } from "../../../actors/agent/manifest/execution/results.ts";
 import type { Header, Plan } from "../../../actors/execution/start/plan.ts";
 import { Story } from "./scenario.ts";
 

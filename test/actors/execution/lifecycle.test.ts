@@ -1,6 +1,6 @@
 /** Whole lives of executions, told step by step (docs/reference/executions.md). */
 import { describe, expect, test } from "bun:test";
-import type { Validator } from "../../../actors/agent/manifest/results.ts";
+import type { Validator } from "../../../actors/agent/manifest/execution/results.ts";
 import type { Json } from "../../../actors/kernel/json.ts";
 import { Story } from "./scenario.ts";
 

@@ -1,7 +1,7 @@
 /** Whatever is delivered, in whatever order and however often: the rules of an execution hold. */
 import { test } from "bun:test";
 import fc from "fast-check";
-import type { JudgeValidator, OutputHandler, Validator } from "../../../actors/agent/manifest/results.ts";
+import type { JudgeValidator, OutputHandler, Validator } from "../../../actors/agent/manifest/execution/results.ts";
 import type { Json } from "../../../actors/kernel/json.ts";
 import { Story } from "./scenario.ts";
 

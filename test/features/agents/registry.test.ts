@@ -3,7 +3,7 @@ import { afterAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { builtInRuntimes, findRuntime } from "../../../actors/agent/manifest/runtimes.ts";
+import { builtInRuntimes, findRuntime } from "../../../actors/agent/manifest/runtime/runtimes.ts";
 import { loadRuntimes } from "../../../src/features/agents/registry.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "svc-registry-"));

@@ -1,5 +1,5 @@
 /** The kinds of state that run agents: `Agent` and `ParallelAgents`. */
-import { isolation } from "../../../agent/manifest/runtime.ts";
+import { isolation } from "../../../agent/manifest/runtime/runtime.ts";
 import type { Fields } from "../../../manifest/fields.ts";
 import { second, weight } from "../../../manifest/members.ts";
 import { object } from "../../../manifest/object.ts";

@@ -1,6 +1,6 @@
 /** `output_handler` of a state: what its output goes through before it is the result's. */
-import { handlerRetry, handlerTimeout, handlerType } from "../../../agent/manifest/delivery.ts";
-import type { OutputHandler } from "../../../agent/manifest/results.ts";
+import { handlerRetry, handlerTimeout, handlerType } from "../../../agent/manifest/execution/delivery.ts";
+import type { OutputHandler } from "../../../agent/manifest/execution/results.ts";
 import { headers, method, webUrlFault } from "../../../manifest/members.ts";
 import { object, variants } from "../../../manifest/object.ts";
 import { flag, text } from "../../../manifest/shape.ts";

@@ -1,5 +1,5 @@
 /** What a state mounts in its sandbox. */
-import { overlap, workspace } from "../../../agent/manifest/volumes.ts";
+import { overlap, workspace } from "../../../agent/manifest/runtime/volumes.ts";
 import { normalPath, plainPath } from "../../../manifest/members.ts";
 import { object } from "../../../manifest/object.ts";
 import { flag, list, text } from "../../../manifest/shape.ts";

@@ -5,7 +5,7 @@
  * when it fails, the result says so in `handler_error`, and the state fails only if the handler is required.
  */
 
-import type { OutputHandler } from "../../../agent/manifest/results.ts";
+import type { OutputHandler } from "../../../agent/manifest/execution/results.ts";
 import { trimText } from "../../../execution/trim.ts";
 import type { Json } from "../../../kernel/json.ts";
 import { listedByUrl } from "../../../policy/network/policy.ts";

@@ -2,10 +2,10 @@
 
 import type { Json } from "../../../../actors/kernel/json.ts";
 import { withoutFence } from "../../../../actors/kernel/text.ts";
-import { compileSchema } from "../../../../actors/manifest/json-schema.ts";
-import { Pattern } from "../../../../actors/manifest/pattern.ts";
-import { PatternRefused } from "../../../../actors/manifest/pattern-syntax.ts";
-import { issuesOf, type SchemaIssue } from "../../../../actors/manifest/schema-issues.ts";
+import { issuesOf, type SchemaIssue } from "../../../../actors/manifest/json-schema/issues.ts";
+import { compileSchema } from "../../../../actors/manifest/json-schema/json-schema.ts";
+import { Pattern } from "../../../../actors/manifest/json-schema/pattern.ts";
+import { PatternRefused } from "../../../../actors/manifest/json-schema/pattern-syntax.ts";
 
 export type MeasureJob =
   | { readonly type: "regex"; readonly pattern: string; readonly flags: string; readonly text: string }

@@ -1,7 +1,7 @@
 /** The activity `iteration.validate`: measures an iteration's result, validator by validator. */
 
 import { fileURLToPath } from "node:url";
-import type { JudgeValidator, Validator } from "../../../../actors/agent/manifest/results.ts";
+import type { JudgeValidator, Validator } from "../../../../actors/agent/manifest/execution/results.ts";
 import { iterationValidate, type Measurement } from "../../../../actors/execution/activities.ts";
 import { execution } from "../../../../actors/execution/execution.ts";
 import { measureExitCode, passes } from "../../../../actors/execution/judging/validator-result.ts";

@@ -1,6 +1,6 @@
 /** The activity `delivery.send`: tells one destination of an execution's end. */
 
-import type { Delivery } from "../../../../actors/agent/manifest/results.ts";
+import type { Delivery } from "../../../../actors/agent/manifest/execution/results.ts";
 import type { NetworkSpec } from "../../../../actors/agent/manifest/spec.ts";
 import { deliverySend } from "../../../../actors/execution/activities.ts";
 import { execution } from "../../../../actors/execution/execution.ts";

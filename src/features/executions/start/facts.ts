@@ -1,6 +1,6 @@
 /** The facts that a start is decided by, gathered on the agent as this start has it. Nothing is stored here. */
 
-import type { JudgeValidator } from "../../../../actors/agent/manifest/results.ts";
+import type { JudgeValidator } from "../../../../actors/agent/manifest/execution/results.ts";
 import type { StartFacts } from "../../../../actors/execution/start/facts.ts";
 import { sourceIds } from "../../../../actors/execution/start/mounts.ts";
 import type { Attachment, Header } from "../../../../actors/execution/start/plan.ts";

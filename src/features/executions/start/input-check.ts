@@ -12,8 +12,8 @@ import {
   type InputVerdict,
   isTame,
   judgeInput,
-} from "../../../../actors/manifest/input-schema.ts";
-import { compileSchema } from "../../../../actors/manifest/json-schema.ts";
+} from "../../../../actors/manifest/json-schema/input-schema.ts";
+import { compileSchema } from "../../../../actors/manifest/json-schema/json-schema.ts";
 import { isStorableJson, unusableText } from "../../../../actors/manifest/storable.ts";
 import { BudgetExceeded } from "../../../lib/guarded/child.ts";
 import { runGuarded } from "../../../lib/guarded/guarded.ts";

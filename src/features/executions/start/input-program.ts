@@ -2,8 +2,8 @@
 import type { ValidateFunction } from "ajv";
 import { LRUCache } from "lru-cache";
 import type { Json } from "../../../../actors/kernel/json.ts";
-import { type InputVerdict, judgeInput } from "../../../../actors/manifest/input-schema.ts";
-import { compileSchema } from "../../../../actors/manifest/json-schema.ts";
+import { type InputVerdict, judgeInput } from "../../../../actors/manifest/json-schema/input-schema.ts";
+import { compileSchema } from "../../../../actors/manifest/json-schema/json-schema.ts";
 import { serveGuarded } from "../../../lib/guarded/serve.ts";
 import type { InputJob } from "./input-check.ts";
 

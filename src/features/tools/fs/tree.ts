@@ -4,8 +4,8 @@
  */
 import { closeSync, constants, readdirSync, rmdirSync, unlinkSync } from "node:fs";
 import { join, posix } from "node:path";
-import { Pattern } from "../../../../actors/manifest/pattern.ts";
-import { PatternRefused } from "../../../../actors/manifest/pattern-syntax.ts";
+import { Pattern } from "../../../../actors/manifest/json-schema/pattern.ts";
+import { PatternRefused } from "../../../../actors/manifest/json-schema/pattern-syntax.ts";
 import { ToolFailure } from "../port.ts";
 import { readBytes, textOf } from "./files.ts";
 import type { FsArguments } from "./schema.ts";

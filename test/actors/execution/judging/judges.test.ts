@@ -1,6 +1,6 @@
 /** Judges as children: of outputs and of tool calls, in order, in parallel, late, lost, refused. */
 import { describe, expect, test } from "bun:test";
-import type { JudgeValidator, Validator } from "../../../../actors/agent/manifest/results.ts";
+import type { JudgeValidator, Validator } from "../../../../actors/agent/manifest/execution/results.ts";
 import type { Plan } from "../../../../actors/execution/start/plan.ts";
 import { builtinTools } from "../../../../actors/tool/catalog.ts";
 import { Story } from "../scenario.ts";

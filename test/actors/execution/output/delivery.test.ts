@@ -1,6 +1,6 @@
 /** Who is told of an execution's end, and what. */
 import { describe, expect, test } from "bun:test";
-import type { Delivery } from "../../../../actors/agent/manifest/results.ts";
+import type { Delivery } from "../../../../actors/agent/manifest/execution/results.ts";
 import { deliveryBody } from "../../../../actors/execution/output/delivery.ts";
 import { Story } from "../scenario.ts";
 

@@ -1,6 +1,6 @@
 /** What becomes of an accepted output: handled, not handled, or given up with the execution. */
 import { describe, expect, test } from "bun:test";
-import type { OutputHandler } from "../../../../actors/agent/manifest/results.ts";
+import type { OutputHandler } from "../../../../actors/agent/manifest/execution/results.ts";
 import type { Plan } from "../../../../actors/execution/start/plan.ts";
 import { Story } from "../scenario.ts";
 

@@ -1,6 +1,6 @@
 /** Output handlers of states: agents and webhooks, required and not, what they are given and what they change. */
 import { describe, expect, test } from "bun:test";
-import type { OutputHandler } from "../../../../actors/agent/manifest/results.ts";
+import type { OutputHandler } from "../../../../actors/agent/manifest/execution/results.ts";
 import { Cast } from "../cast.ts";
 import { agent, ways } from "../fixture.ts";
 

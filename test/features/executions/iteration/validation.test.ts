@@ -1,6 +1,6 @@
 /** What validators measure, one at a time (docs/reference/executions.md). */
 import { expect, test } from "bun:test";
-import type { JudgeValidator, Validator } from "../../../../actors/agent/manifest/results.ts";
+import type { JudgeValidator, Validator } from "../../../../actors/agent/manifest/execution/results.ts";
 import { measureOne } from "../../../../src/features/executions/iteration/validation.ts";
 
 const passing = { min_score: 1, min_confidence: 0 };

@@ -2,7 +2,7 @@
 
 import { afterAll, beforeEach, describe, expect, test } from "bun:test";
 import { createHmac } from "node:crypto";
-import type { Delivery, OutputHandler } from "../../../../actors/agent/manifest/results.ts";
+import type { Delivery, OutputHandler } from "../../../../actors/agent/manifest/execution/results.ts";
 import { iterationRunAt } from "../../../../actors/execution/activities.ts";
 import { execution } from "../../../../actors/execution/execution.ts";
 import { executionProtocol } from "../../../../actors/execution/messages.ts";

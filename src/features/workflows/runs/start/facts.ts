@@ -2,7 +2,7 @@
 import { maxInputBytes } from "../../../../../actors/execution/start/request.ts";
 import { isObject, type Json } from "../../../../../actors/kernel/json.ts";
 import { type Issue, invalid, type Problem, refusalOf } from "../../../../../actors/kernel/problem.ts";
-import { workflowInput } from "../../../../../actors/manifest/input-schema.ts";
+import { workflowInput } from "../../../../../actors/manifest/json-schema/input-schema.ts";
 import type { Definition } from "../../../../../actors/workflow/definition.ts";
 import { maxDescendants, type RetryFacts, type RunFacts } from "../../../../../actors/workflow/run/start/plan-run.ts";
 import type { RetryRequest, RunRequest } from "../../../../../actors/workflow/run/start/request.ts";

@@ -6,7 +6,7 @@
  * written. Work and growth are bounded, since both schema and value are untrusted.
  */
 
-import { isObject, type Json } from "../kernel/json.ts";
+import { isObject, type Json } from "../../kernel/json.ts";
 
 /** Filling in would make too much of the value. */
 export class TooManyDefaults extends Error {

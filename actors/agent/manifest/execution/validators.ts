@@ -1,13 +1,13 @@
 /** `spec.execution.validation`: by what an iteration's output is judged, in list form or in object form. */
 
-import type { Json } from "../../kernel/json.ts";
-import { isObject } from "../../kernel/json.ts";
-import type { Fields } from "../../manifest/fields.ts";
-import { maxSchemaCharacters } from "../../manifest/json-schema.ts";
-import { jsonSchema, unsupported } from "../../manifest/members.ts";
-import { object, variants } from "../../manifest/object.ts";
-import { maxPatternCharacters, patternFault } from "../../manifest/pattern.ts";
-import { choice, either, integer, list, text } from "../../manifest/shape.ts";
+import type { Json } from "../../../kernel/json.ts";
+import { isObject } from "../../../kernel/json.ts";
+import type { Fields } from "../../../manifest/fields.ts";
+import { maxSchemaCharacters } from "../../../manifest/json-schema/json-schema.ts";
+import { maxPatternCharacters, patternFault } from "../../../manifest/json-schema/pattern.ts";
+import { jsonSchema, unsupported } from "../../../manifest/members.ts";
+import { object, variants } from "../../../manifest/object.ts";
+import { choice, either, integer, list, text } from "../../../manifest/shape.ts";
 import { multiJudge, olderSemantic, passing, semantic } from "./judges.ts";
 import type { Validator } from "./results.ts";
 

@@ -1,7 +1,7 @@
 /** How an execution's results are judged and where its output goes: the manifest says it, plans store it in this shape. */
 import { type Static, Type } from "@sinclair/typebox";
-import { AnyJson } from "../../kernel/json.ts";
-import { Nullable } from "../../kernel/schema.ts";
+import { AnyJson } from "../../../kernel/json.ts";
+import { Nullable } from "../../../kernel/schema.ts";
 
 const Passing = { min_score: Type.Number(), min_confidence: Type.Number() };
 

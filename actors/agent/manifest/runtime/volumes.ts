@@ -1,10 +1,10 @@
 /** `spec.volumes`: what is mounted at `/workspace` and below. */
-import { hour, Mi, normalPath, plainPath, quantity, Ti, uuid } from "../../manifest/members.ts";
-import { object } from "../../manifest/object.ts";
-import { choice, integer, list, text } from "../../manifest/shape.ts";
-import { isWithin } from "../../policy/filesystem/mounts.ts";
-import { agentName } from "./metadata.ts";
-import type { AgentScope, VolumeSpec } from "./spec.ts";
+import { hour, Mi, normalPath, plainPath, quantity, Ti, uuid } from "../../../manifest/members.ts";
+import { object } from "../../../manifest/object.ts";
+import { choice, integer, list, text } from "../../../manifest/shape.ts";
+import { isWithin } from "../../../policy/filesystem/mounts.ts";
+import { agentName } from "../metadata.ts";
+import type { AgentScope, VolumeSpec } from "../spec.ts";
 
 /** Where every run has a volume, its own or one made for it. */
 export const workspace = "/workspace";

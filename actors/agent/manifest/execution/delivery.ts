@@ -1,9 +1,9 @@
 /** `spec.execution.delivery` and `spec.output_handler`: where an output goes once it is accepted. */
 
-import { headers, method, offered, second, secret, template, webUrl } from "../../manifest/members.ts";
-import { object, variants } from "../../manifest/object.ts";
-import { choice, flag, integer, list, text } from "../../manifest/shape.ts";
-import { agentKey, folded } from "./metadata.ts";
+import { headers, method, offered, second, secret, template, webUrl } from "../../../manifest/members.ts";
+import { object, variants } from "../../../manifest/object.ts";
+import { choice, flag, integer, list, text } from "../../../manifest/shape.ts";
+import { agentKey, folded } from "../metadata.ts";
 import type { Delivery, OutputHandler } from "./results.ts";
 
 const destination = object({

@@ -1,12 +1,12 @@
 /** `spec.runtime`: in what, and with which model, the agent runs; and its environment. */
-import { suggestion } from "../../kernel/nearest.ts";
-import type { Fields } from "../../manifest/fields.ts";
-import { imageFault, maxImageCharacters, pullPolicy } from "../../manifest/image.ts";
-import { environmentName, noReference, offered } from "../../manifest/members.ts";
-import { object } from "../../manifest/object.ts";
-import { choice, number, pairs, text } from "../../manifest/shape.ts";
+import { suggestion } from "../../../kernel/nearest.ts";
+import type { Fields } from "../../../manifest/fields.ts";
+import { imageFault, maxImageCharacters, pullPolicy } from "../../../manifest/image.ts";
+import { environmentName, noReference, offered } from "../../../manifest/members.ts";
+import { object } from "../../../manifest/object.ts";
+import { choice, number, pairs, text } from "../../../manifest/shape.ts";
+import { type AgentScope, type Isolation, isolations, type NodeOffer, type RuntimeSpec } from "../spec.ts";
 import { findRuntime, type Runtime } from "./runtimes.ts";
-import { type AgentScope, type Isolation, isolations, type NodeOffer, type RuntimeSpec } from "./spec.ts";
 
 /** The sandbox that is asked for; `inherit` is the node's own. */
 export const isolation = choice(...isolations)

@@ -3,10 +3,10 @@
 import { Ajv, type ValidateFunction } from "ajv";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
-import { isObject, type Json } from "../kernel/json.ts";
+import { isObject, type Json } from "../../kernel/json.ts";
 import { Pattern } from "./pattern.ts";
 import { PatternRefused } from "./pattern-syntax.ts";
-import { expandedCharacters } from "./schema-size.ts";
+import { expandedCharacters } from "./size.ts";
 
 /** Compiling takes time in proportion: about 3 ms per KiB. */
 export const maxSchemaCharacters = 64 * 1024;

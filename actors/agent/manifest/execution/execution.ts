@@ -1,12 +1,12 @@
 /** `spec.execution`: how often, how long, and by what an output is judged. */
 
-import type { Fields } from "../../manifest/fields.ts";
-import { duration, second } from "../../manifest/members.ts";
-import { object } from "../../manifest/object.ts";
-import { anything, choice, flag, integer } from "../../manifest/shape.ts";
+import type { Fields } from "../../../manifest/fields.ts";
+import { duration, second } from "../../../manifest/members.ts";
+import { object } from "../../../manifest/object.ts";
+import { anything, choice, flag, integer } from "../../../manifest/shape.ts";
+import type { ExecutionSpec } from "../spec.ts";
 import { delivery } from "./delivery.ts";
 import { toolJudges } from "./judges.ts";
-import type { ExecutionSpec } from "./spec.ts";
 import { validation } from "./validators.ts";
 
 /** Of a token budget: more than any execution could use. */

@@ -1,9 +1,9 @@
 /** Validators that ask other agents: `semantic` and `multi_judge`, and the judges of tool calls. */
 
-import { second, weight } from "../../manifest/members.ts";
-import { object } from "../../manifest/object.ts";
-import { choice, integer, list, share, text } from "../../manifest/shape.ts";
-import { agentName } from "./metadata.ts";
+import { second, weight } from "../../../manifest/members.ts";
+import { object } from "../../../manifest/object.ts";
+import { choice, integer, list, share, text } from "../../../manifest/shape.ts";
+import { agentName } from "../metadata.ts";
 import type { JudgeValidator } from "./results.ts";
 
 type Semantic = Extract<JudgeValidator, { type: "semantic" }>;

@@ -1,9 +1,9 @@
 /** What a schema of a tenant may come to (docs/reference/security.md). */
 import { describe, expect, test } from "bun:test";
-import type { Json } from "../../../actors/kernel/json.ts";
-import { compileSchema, schemaFault } from "../../../actors/manifest/json-schema.ts";
-import { expandedCharacters } from "../../../actors/manifest/schema-size.ts";
-import { cpuTimeOf } from "../../harness/cpu-time.ts";
+import type { Json } from "../../../../actors/kernel/json.ts";
+import { compileSchema, schemaFault } from "../../../../actors/manifest/json-schema/json-schema.ts";
+import { expandedCharacters } from "../../../../actors/manifest/json-schema/size.ts";
+import { cpuTimeOf } from "../../../harness/cpu-time.ts";
 
 const members = (count: number, of: (index: number) => Json): Json =>
   Object.fromEntries(Array.from({ length: count }, (_, index) => [`p${index}`, of(index)]));

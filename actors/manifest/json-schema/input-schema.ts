@@ -1,9 +1,9 @@
 /** What an `input_schema` makes of an input (docs/reference/executions.md). */
 
 import type { ValidateFunction } from "ajv";
-import { isObject, type Json } from "../kernel/json.ts";
-import { fillDefaults, fillTopDefaults, TooManyDefaults } from "./schema-defaults.ts";
-import { issuesOf, type SchemaIssue } from "./schema-issues.ts";
+import { isObject, type Json } from "../../kernel/json.ts";
+import { fillDefaults, fillTopDefaults, TooManyDefaults } from "./defaults.ts";
+import { issuesOf, type SchemaIssue } from "./issues.ts";
 
 /** `input` is the value the agent gets: parsed where its text was JSON, defaults filled in. */
 export type InputVerdict =

@@ -1,8 +1,8 @@
 /** Patterns of tenants, matched in linear time (docs/reference/security.md). */
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { Pattern, patternFault } from "../../../actors/manifest/pattern.ts";
-import { cpuTimeOf } from "../../harness/cpu-time.ts";
+import { Pattern, patternFault } from "../../../../actors/manifest/json-schema/pattern.ts";
+import { cpuTimeOf } from "../../../harness/cpu-time.ts";
 
 const texts = [
   "",

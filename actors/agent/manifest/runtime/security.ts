@@ -1,11 +1,11 @@
 /** `spec.security`: what an agent may use, reach and touch. */
-import { cpu, duration, Gi, Mi, memory, quantity, second, Ti } from "../../manifest/members.ts";
-import { object } from "../../manifest/object.ts";
-import { choice, flag, list, text } from "../../manifest/shape.ts";
-import { isWithin } from "../../policy/filesystem/mounts.ts";
-import { readPattern } from "../../policy/filesystem/pattern.ts";
-import { parseHostPattern } from "../../policy/network/pattern.ts";
-import type { AgentScope, FilesystemSpec, NetworkSpec, ResourceSpec } from "./spec.ts";
+import { cpu, duration, Gi, Mi, memory, quantity, second, Ti } from "../../../manifest/members.ts";
+import { object } from "../../../manifest/object.ts";
+import { choice, flag, list, text } from "../../../manifest/shape.ts";
+import { isWithin } from "../../../policy/filesystem/mounts.ts";
+import { readPattern } from "../../../policy/filesystem/pattern.ts";
+import { parseHostPattern } from "../../../policy/network/pattern.ts";
+import type { AgentScope, FilesystemSpec, NetworkSpec, ResourceSpec } from "../spec.ts";
 import { workspace } from "./volumes.ts";
 
 const resources = object({

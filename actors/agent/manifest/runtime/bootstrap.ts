@@ -1,5 +1,5 @@
 /** Whether a program may take the bootstrap's place: asked when an agent is deployed and at each of its starts. */
-import type { NodeOffer } from "./spec.ts";
+import type { NodeOffer } from "../spec.ts";
 
 /**
  * In a container it is a program of the image. Without one it would be a program of the host: never in production, in

@@ -1,5 +1,5 @@
 /** How much a schema comes to when it is compiled. */
-import { isObject, type Json } from "../kernel/json.ts";
+import { isObject, type Json } from "../../kernel/json.ts";
 
 const referring = new Set(["$ref", "$dynamicRef", "$recursiveRef"]);
 

@@ -1,9 +1,9 @@
 /** `spec.schedule`: what starts the agent by itself. */
 import { CronExpressionParser } from "cron-parser";
-import { second } from "../../manifest/members.ts";
-import { object, variants } from "../../manifest/object.ts";
-import { choice, flag, integer, text } from "../../manifest/shape.ts";
-import type { ScheduleSpec } from "./spec.ts";
+import { second } from "../../../manifest/members.ts";
+import { object, variants } from "../../../manifest/object.ts";
+import { choice, flag, integer, text } from "../../../manifest/shape.ts";
+import type { ScheduleSpec } from "../spec.ts";
 
 /** Any moment will do: whether an expression is one does not depend on the time. */
 const someTime = new Date(0);
