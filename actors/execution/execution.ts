@@ -30,11 +30,19 @@ import {
   runId,
   runInstance,
 } from "./instance.ts";
-import { faultInFlight, instanceEnded, outputJudged, outputJudgesOverdue, validated } from "./iteration.ts";
+import {
+  bootstrapSilent,
+  faultInFlight,
+  instanceEnded,
+  outputJudged,
+  outputJudgesOverdue,
+  validated,
+} from "./iteration.ts";
 import { validateId } from "./judging/validation.ts";
 import { ruleOf } from "./judging/validator-result.ts";
 import { dispatchResult, generate } from "./loop/gateway.ts";
 import { onModelOutcome, onToolJudgeEnded, onToolJudgesOverdue, onToolOutcome } from "./loop/loop.ts";
+import { watchDispatch } from "./loop/tool-calls.ts";
 import { type CancelReply, executionProtocol, type PickedUpReply, type StartReply } from "./messages.ts";
 import { forgetDeliveries } from "./output/delivery.ts";
 import { handleId, handlerRuleOf, recallId } from "./output/handling.ts";
@@ -46,6 +54,9 @@ import type { Result } from "./turn.ts";
 import { ExecutionTurn, unchanged } from "./turn.ts";
 
 type State = ExecutionState | null;
+
+/** A timer that fires this long after its time was held up by an outage. */
+const lateTimerMs = 10_000;
 
 export const execution = defineActor({
   ...executionProtocol,
@@ -209,12 +220,14 @@ export const execution = defineActor({
       });
     },
 
-    dispatch_lost(state, { dispatch_id }, context) {
+    dispatch_lost(state, { dispatch_id, due_at }, context) {
       const waiting = state?.iteration.loop?.calls.some((call) => call.dispatch_id === dispatch_id) ?? false;
       if (!waiting) return unchanged(state);
-      return within(state, context, (turn) =>
-        faultInFlight(turn, { code: "bootstrap_lost", message: "The bootstrap did not report the end of a command" }),
-      );
+      return within(state, context, (turn) => {
+        // A timer this late fired after an outage, in which the bootstrap could report nothing either.
+        if (context.now - (due_at ?? context.now) < lateTimerMs) bootstrapSilent(turn);
+        else watchDispatch(turn, dispatch_id, context.now + turn.state.header.bounds.dispatch_grace_ms);
+      });
     },
 
     cancel(state, { reason }, context) {

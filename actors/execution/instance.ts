@@ -136,12 +136,15 @@ export function replaceInstance(turn: ExecutionTurn): void {
 /** Stops what the current iteration still has under way. */
 export function giveUpIteration(turn: ExecutionTurn): void {
   const { iteration } = turn;
-  if (iteration.phase === "waiting" || iteration.phase === "running") {
-    turn.abandon(runId(iteration.instance_id));
-    closeInstance(turn, null);
-  }
+  if (iteration.phase === "waiting" || iteration.phase === "running") abandonInstance(turn);
   giveUpValidation(turn);
   iteration.phase = "over";
+}
+
+/** Ends the instance by force. */
+export function abandonInstance(turn: ExecutionTurn): void {
+  turn.abandon(runId(turn.iteration.instance_id));
+  closeInstance(turn, null);
 }
 
 /** The instance is gone, or as good as gone: its loop and its timer go with it. */

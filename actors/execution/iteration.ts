@@ -12,6 +12,7 @@ import type { InstanceEnd, InstanceEnded, Validated } from "./activities.ts";
 import type { Ended } from "./children.ts";
 import { fail, isPastDeadline, shortened, timeOut } from "./ending.ts";
 import {
+  abandonInstance,
   closeInstance,
   freshIteration,
   giveUpIteration,
@@ -64,7 +65,7 @@ export function instanceEnded(turn: ExecutionTurn, outcome: InstanceEnded): void
     return;
   }
   if (outcome.ok ? outcome.value.reason === "lost" : outcome.code === "instance_lost") {
-    instanceLost(turn);
+    restart(turn, instanceLost);
     return;
   }
   // Also reported by the activity that watches the time of an exchange.
@@ -84,6 +85,10 @@ export function instanceEnded(turn: ExecutionTurn, outcome: InstanceEnded): void
     return;
   }
   const { value: ended } = outcome;
+  if (gaveTheServiceUp(ended) && iteration.model_fault === null) {
+    restart(turn, bootstrapLost);
+    return;
+  }
   iteration.exit_code = ended.exit_code;
   const found = exitFault(ended, iteration, state.rules);
   if (found !== null) {
@@ -102,11 +107,34 @@ function slotWaitOver(turn: ExecutionTurn): void {
   replaceInstance(turn);
 }
 
-/** The instance is gone and nothing is known of how it ended: the iteration begins again under its number. */
-function instanceLost(turn: ExecutionTurn): void {
+/** Why an iteration begins again: no fault of the agent. */
+interface Loss {
+  readonly code: "instance_lost" | "bootstrap_lost";
+  /** What the record says once it has begun again too often. */
+  readonly message: (attempts: number) => string;
+}
+
+const instanceLost: Loss = {
+  code: "instance_lost",
+  message: (attempts) => `The instance was lost ${attempts} times`,
+};
+const bootstrapLost: Loss = {
+  code: "bootstrap_lost",
+  message: (attempts) => `The bootstrap lost the service ${attempts} times`,
+};
+
+/** The code a bootstrap ends with that reached no gateway for as long as it could wait. */
+const gaveUpCode = 5;
+
+/** Programs in the bootstrap's place may have a meaning of their own for that code: its line tells them apart. */
+const gaveTheServiceUp = ({ exit_code, stderr }: InstanceEnd): boolean =>
+  exit_code === gaveUpCode && stderr.includes("[BOOTSTRAP ");
+
+/** The iteration begins again under its number, in a fresh instance; that uses no iteration. */
+function restart(turn: ExecutionTurn, loss: Loss): void {
   const { iteration } = turn;
   if (iteration.attempt > maxRestarts) {
-    fault(turn, { code: "instance_lost", message: `The instance was lost ${iteration.attempt} times` });
+    fault(turn, { code: loss.code, message: loss.message(iteration.attempt) });
     return;
   }
   closeInstance(turn, null);
@@ -115,11 +143,17 @@ function instanceLost(turn: ExecutionTurn): void {
     turn.emit("iteration_restarted", {
       iteration_number: iteration.number,
       attempt: iteration.attempt,
-      reason: "instance_lost",
+      reason: loss.code,
       restarted_at: turn.at,
     });
   }
   replaceInstance(turn);
+}
+
+/** The bootstrap of a running instance does not report the end of a command. */
+export function bootstrapSilent(turn: ExecutionTurn): void {
+  abandonInstance(turn);
+  restart(turn, bootstrapLost);
 }
 
 /** What is wrong with the way the instance ended, or null if it produced an output to be judged. */

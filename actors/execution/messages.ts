@@ -287,7 +287,13 @@ export const executionProtocol = defineProtocol({
     /** Timers. */
     deadline: message({ body: Nothing }),
     iteration_deadline: message({ body: Instance }),
-    dispatch_lost: message({ body: Type.Object({ dispatch_id: Type.String() }) }),
+    dispatch_lost: message({
+      body: Type.Object({
+        dispatch_id: Type.String(),
+        /** Unix ms; absent in timers of earlier versions. */
+        due_at: Type.Optional(Type.Integer()),
+      }),
+    }),
     handler_overdue: message({ body: Nothing }),
     panel_overdue: message({ body: Type.Object({ panel_id: Type.String() }) }),
     cancel: message({ body: Type.Object({ reason: Nullable(Type.String()) }), reply: CancelReply }),

@@ -205,7 +205,10 @@ describe("bootstrap: retry rules", () => {
   } as BootstrapInput;
 
   /** Runs the exchange with replies by script on a clock of its own. */
-  async function rehearse(replies: (n: number) => Reply, random = 0.999) {
+  async function rehearse(
+    replies: (n: number) => Reply,
+    { random = 0.999, lifetimeMs = null }: { random?: number; lifetimeMs?: number | null } = {},
+  ) {
     const waits: number[] = [];
     const bodies: string[] = [];
     let now = 0;
@@ -224,7 +227,7 @@ describe("bootstrap: retry rules", () => {
       random: () => random,
       report: () => {},
     };
-    return { outcome: await exchange(input, parts), waits, sent: bodies.length };
+    return { outcome: await exchange({ ...input, lifetimeMs }, parts), waits, sent: bodies.length };
   }
   const answered = (status: number, body: object, retryAfterMs: number | null = null): Reply => ({
     kind: "answered",
@@ -234,19 +237,51 @@ describe("bootstrap: retry rules", () => {
   });
   const unreachable: Reply = { kind: "unreachable", reason: "ECONNREFUSED" };
 
-  test("eight retries, full jitter doubling from 0.5 s to 30 s", async () => {
-    const { outcome, waits, sent } = await rehearse(() => unreachable, 1);
+  test("while no gateway answers it waits as long as the token is good", async () => {
+    const hour = 3_600_000;
+    const { outcome, waits } = await rehearse(() => unreachable, { random: 1, lifetimeMs: hour });
+    expect(outcome.kind).toBe("unavailable");
+    expect(waits.slice(0, 6)).toEqual([500, 1_000, 2_000, 4_000, 5_000, 5_000]);
+    expect(waits.reduce((sum, wait) => sum + wait, 0)).toBeWithin(hour - 5_000, hour + 1);
+    const back = await rehearse((n) => (n < 600 ? unreachable : answered(200, final("x"))), { lifetimeMs: hour });
+    expect(back).toMatchObject({ outcome: { kind: "final", content: "x" }, sent: 601 });
+  });
+
+  const away: [string, Reply][] = [
+    ["503 of the gateway", answered(503, { code: "service_unavailable" })],
+    ["429 of the gateway", answered(429, { code: "llm_quota_exceeded" })],
+    ["502 of a proxy before the nodes", { kind: "unreadable", status: 502 }],
+  ];
+  test.each(away)("%s is waited out as well", async (_, reply) => {
+    const { outcome, sent } = await rehearse((n) => (n < 60 ? reply : answered(200, final("x"))), {
+      lifetimeMs: 3_600_000,
+    });
+    expect({ outcome, sent }).toEqual({ outcome: { kind: "final", content: "x" }, sent: 61 });
+  });
+
+  const failed: [string, Reply][] = [
+    ["upstream_timeout", answered(504, { code: "upstream_timeout" })],
+    ["an unreadable reply", { kind: "unreadable", status: 200 }],
+  ];
+  test.each(failed)("%s: eight retries, full jitter doubling from 0.5 s to 30 s", async (_, reply) => {
+    const { outcome, waits, sent } = await rehearse(() => reply, { random: 1, lifetimeMs: 3_600_000 });
     expect(outcome.kind).toBe("unavailable");
     expect(sent).toBe(9);
     expect(waits).toEqual([500, 1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000]);
   });
 
-  test("Retry-After is honoured, and one beyond the 300 s window ends it", async () => {
+  test("without a token that says how long, 300 s", async () => {
+    const { outcome, waits } = await rehearse(() => unreachable, { random: 1 });
+    expect(outcome.kind).toBe("unavailable");
+    expect(waits.reduce((sum, wait) => sum + wait, 0)).toBeWithin(290_000, 300_001);
+  });
+
+  test("Retry-After is honoured, and one beyond the execution's time ends it", async () => {
     const { waits } = await rehearse((n) =>
       n === 0 ? answered(429, { code: "upstream_rate_limit" }, 20_000) : answered(200, final("x")),
     );
     expect(waits).toEqual([20_000]);
-    const late = await rehearse(() => answered(429, { code: "llm_quota_exceeded" }, 301_000));
+    const late = await rehearse(() => answered(429, { code: "llm_quota_exceeded" }, 301_000), { lifetimeMs: 300_000 });
     expect(late).toMatchObject({ outcome: { kind: "unavailable" }, waits: [], sent: 1 });
   });
 

@@ -191,8 +191,13 @@ function dispatch(
   // When the iteration ends sooner, its own timer does the work.
   if (overdueAt < endsAt) {
     call.watched = true;
-    turn.schedule(dispatchTimer(reply.dispatch_id), overdueAt, "dispatch_lost", { dispatch_id: reply.dispatch_id });
+    watchDispatch(turn, reply.dispatch_id, overdueAt);
   }
+}
+
+/** @param at when the bootstrap's silence counts as its loss, Unix ms */
+export function watchDispatch(turn: ExecutionTurn, dispatch_id: string, at: number): void {
+  turn.schedule(dispatchTimer(dispatch_id), at, "dispatch_lost", { dispatch_id, due_at: at });
 }
 
 const dispatchTimer = (dispatchId: string): string => `dispatch:${dispatchId}`;

@@ -10,10 +10,13 @@ import type { BootstrapInput } from "./input.ts";
 import { LiveOutput } from "./live-output.ts";
 import type { Reply, Send } from "./transport.ts";
 
+/** Of messages that a gateway tried to answer and could not. */
 const maxRetries = 8;
-const retryWindowMs = 300_000;
+/** How long a message is repeated where the token does not say how long the execution may take. */
+const unboundedMs = 300_000;
 const firstBackoffMs = 500;
-const maxBackoffMs = 30_000;
+/** Asking a service that is away costs it nothing, and what waits for it should go on soon once it is back. */
+const longestBackoffMs = { unreachable: 5_000, wait: 30_000, answer: 30_000 } as const;
 /** A request waits this much longer than the model may take. */
 const replyGraceMs = 30_000;
 
@@ -45,8 +48,9 @@ export async function exchange(input: BootstrapInput, parts: ExchangeParts): Pro
     prompt: input.prompt,
     messages: [],
   };
+  const endsAt = input.lifetimeMs === null ? null : parts.now() + input.lifetimeMs;
   while (true) {
-    const answer = await deliver(JSON.stringify(message), input.llmTimeoutMs + replyGraceMs, parts);
+    const answer = await deliver(JSON.stringify(message), input.llmTimeoutMs + replyGraceMs, endsAt, parts);
     if (answer.kind !== "body") return answer;
     const { body } = answer;
     if (body.type === "final") {
@@ -86,26 +90,36 @@ type Delivery =
   | { readonly kind: "body"; readonly body: Record<string, unknown> }
   | Exclude<ExchangeOutcome, { kind: "final" }>;
 
-/** Sends one message until it is answered for good: at most 8 repeats within 300 s, waits not counted. */
-async function deliver(body: string, timeoutMs: number, parts: ExchangeParts): Promise<Delivery> {
-  let retries = 0;
-  let firstFailure: number | null = null;
+/**
+ * Sends one message until it is answered for good. While no gateway answers, or all that one says is that it cannot now, that
+ * is as long as the execution may take: an outage is no fault of the agent. Other failures that may pass are repeated
+ * `maxRetries` times.
+ */
+async function deliver(
+  body: string,
+  timeoutMs: number,
+  endsAt: number | null,
+  parts: ExchangeParts,
+): Promise<Delivery> {
+  let failures = 0;
+  let failedAnswers = 0;
+  let givesUpAt = endsAt;
   while (true) {
-    const reply = await parts.send(body, timeoutMs);
-    const verdict = judge(reply);
+    const verdict = judge(await parts.send(body, timeoutMs));
     if (verdict.kind === "body" || verdict.kind === "refused") return verdict;
     if (verdict.kind === "join") {
+      if (givesUpAt !== null && parts.now() > givesUpAt) return { kind: "unavailable", reason: "no answer in time" };
       parts.report("no answer in time; joining the work again");
       continue;
     }
-    const backoff = parts.random() * Math.min(maxBackoffMs, firstBackoffMs * 2 ** retries);
-    const wait = Math.max(backoff, verdict.afterMs ?? 0);
-    firstFailure ??= parts.now();
-    if (retries >= maxRetries || parts.now() + wait - firstFailure > retryWindowMs) {
-      return { kind: "unavailable", reason: verdict.reason };
-    }
-    retries += 1;
-    parts.report(`${verdict.reason}; retry ${retries} of ${maxRetries} in ${Math.round(wait)} ms`);
+    const { cause, reason, afterMs } = verdict;
+    const ceiling = Math.min(longestBackoffMs[cause], firstBackoffMs * 2 ** failures);
+    const wait = Math.max(parts.random() * ceiling, afterMs ?? 0);
+    givesUpAt ??= parts.now() + unboundedMs;
+    if (cause === "answer") failedAnswers += 1;
+    if (failedAnswers > maxRetries || parts.now() + wait > givesUpAt) return { kind: "unavailable", reason };
+    failures += 1;
+    parts.report(`${reason}; retry ${failures} in ${Math.round(wait)} ms`);
     await parts.sleep(wait);
   }
 }
@@ -113,7 +127,10 @@ async function deliver(body: string, timeoutMs: number, parts: ExchangeParts): P
 type Verdict =
   | Exclude<Delivery, { kind: "unavailable" }>
   | { readonly kind: "join" }
-  | { readonly kind: "retry"; readonly reason: string; readonly afterMs: number | null };
+  | { readonly kind: "retry"; readonly cause: Cause; readonly reason: string; readonly afterMs: number | null };
+
+/** What is repeated: no gateway took the message; one asks to wait; one tried and failed. */
+type Cause = "unreachable" | "wait" | "answer";
 
 /** What one reply means for the exchange. */
 export function judge(reply: Reply): Verdict {
@@ -121,22 +138,27 @@ export function judge(reply: Reply): Verdict {
     case "timed_out":
       return { kind: "join" };
     case "unreachable":
-      return { kind: "retry", reason: `gateway unreachable (${reply.reason})`, afterMs: null };
+      return { kind: "retry", cause: "unreachable", reason: `gateway unreachable (${reply.reason})`, afterMs: null };
     case "unreadable":
-      return { kind: "retry", reason: "unreadable reply", afterMs: null };
+      // A proxy before the nodes says so while there is no node.
+      return unreadable(reply.status >= 500 ? "unreachable" : "answer");
     case "answered": {
       const body = reply.body as Record<string, unknown>;
       if (reply.status >= 200 && reply.status < 300) {
         const known = body.type === "final" || (body.type === "dispatch" && typeof body.dispatch_id === "string");
-        return known ? { kind: "body", body } : { kind: "retry", reason: "unreadable reply", afterMs: null };
+        return known ? { kind: "body", body } : unreadable("answer");
       }
+      const { status, retryAfterMs: afterMs } = reply;
       const code = typeof body.code === "string" ? body.code : "unknown";
-      return isRetriable(reply.status, code)
-        ? { kind: "retry", reason: `gateway answered ${reply.status} ${code}`, afterMs: reply.retryAfterMs }
-        : { kind: "refused", status: reply.status, code };
+      const cause = status === 429 || status === 503 ? "wait" : "answer";
+      return isRetriable(status, code)
+        ? { kind: "retry", cause, reason: `gateway answered ${status} ${code}`, afterMs }
+        : { kind: "refused", status, code };
     }
   }
 }
+
+const unreadable = (cause: Cause): Verdict => ({ kind: "retry", cause, reason: "unreadable reply", afterMs: null });
 
 function isRetriable(status: number, code: string): boolean {
   return status === 429 || status === 503 || status === 504 || (status === 502 && code === "upstream_network");

@@ -7,6 +7,8 @@ export interface BootstrapInput {
   readonly modelAlias: string;
   readonly orchestratorUrl: URL;
   readonly token: string | null;
+  /** How long the token is good for, from its making: as long as the execution may take. Null: it does not say. */
+  readonly lifetimeMs: number | null;
   readonly iteration: number;
   readonly llmTimeoutMs: number;
   readonly debug: boolean;
@@ -55,6 +57,7 @@ export async function readInput(
     modelAlias: environment.SVC_MODEL_ALIAS ?? "",
     orchestratorUrl: readUrl(environment.SVC_ORCHESTRATOR_URL ?? ""),
     token: environment.SVC_EXECUTION_TOKEN || null,
+    lifetimeMs: lifetimeOf(environment.SVC_EXECUTION_TOKEN),
     iteration: positiveInteger(environment.SVC_ITERATION, 1),
     llmTimeoutMs: positiveInteger(environment.SVC_LLM_TIMEOUT_SECONDS, 300) * 1_000,
     debug: isTrue(environment.SVC_BOOTSTRAP_DEBUG),
@@ -125,6 +128,20 @@ function describeAttempt(attempt: Readonly<Record<string, unknown>>): string {
   add("Rejected because", attempt.validation_reason);
   add("Feedback", attempt.feedback);
   return lines.join("\n");
+}
+
+/**
+ * From `iat` to `exp` of a JSON Web Token, ms; null for what is none. The token was made when the program was started, so
+ * that a wrong clock of this machine does not matter.
+ */
+function lifetimeOf(token: string | undefined): number | null {
+  try {
+    const claims: unknown = JSON.parse(Buffer.from(token?.split(".")[1] ?? "", "base64url").toString());
+    if (!isRecord(claims) || typeof claims.exp !== "number" || typeof claims.iat !== "number") return null;
+    return Math.max(0, claims.exp - claims.iat) * 1_000;
+  } catch {
+    return null;
+  }
 }
 
 function readUrl(text: string): URL {

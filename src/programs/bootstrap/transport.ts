@@ -7,9 +7,9 @@ import { join } from "node:path";
 
 export type Reply =
   | { readonly kind: "answered"; readonly status: number; readonly retryAfterMs: number | null; readonly body: unknown }
-  /** The bytes that came back make no sense. */
-  | { readonly kind: "unreadable" }
-  /** The gateway did not answer. */
+  /** The bytes that came back make no sense; what stands between may have sent them. */
+  | { readonly kind: "unreadable"; readonly status: number }
+  /** No gateway answered. */
   | { readonly kind: "unreachable"; readonly reason: string }
   | { readonly kind: "timed_out" };
 
@@ -85,10 +85,12 @@ export function listSockets(directory: string): string[] {
 export function readReply(response: Response, text: string): Reply {
   try {
     const body: unknown = JSON.parse(text);
-    if (typeof body !== "object" || body === null || Array.isArray(body)) return { kind: "unreadable" };
+    if (typeof body !== "object" || body === null || Array.isArray(body)) {
+      return { kind: "unreadable", status: response.status };
+    }
     return { kind: "answered", status: response.status, retryAfterMs: retryAfter(response.headers), body };
   } catch {
-    return { kind: "unreadable" };
+    return { kind: "unreadable", status: response.status };
   }
 }
 

@@ -1,6 +1,7 @@
 /** Whole lives of executions, told step by step (docs/reference/executions.md). */
 import { describe, expect, test } from "bun:test";
 import type { Validator } from "../../../actors/agent/manifest/execution/results.ts";
+import type { Plan } from "../../../actors/execution/start/plan.ts";
 import type { Json } from "../../../actors/kernel/json.ts";
 import { Story } from "./scenario.ts";
 
@@ -184,6 +185,35 @@ describe("lost instances", () => {
     expect(story.record()).toMatchObject({ status: "failed", error_code: "instance_lost", total_iterations: 1 });
     expect(story.events.filter((name) => name === "iteration_started")).toHaveLength(1);
     story.checkInvariants();
+  });
+
+  test("a bootstrap that gave the service up restarts the iteration, whatever the validators say", () => {
+    const gaveUp = "[BOOTSTRAP ERROR] gave up: gateway unreachable (ECONNREFUSED)\n";
+    const exitCode = { type: "exit_code", expected: 0, min_score: 0.7, min_confidence: 0 } as const;
+    for (const plan of [{}, { validators: [exitCode] }] satisfies Partial<Plan>[]) {
+      const story = new Story({ plan }).start().launch();
+      for (const attempt of [2, 3]) {
+        story.exit("", 5, { stderr: gaveUp });
+        expect(story.state.iteration).toMatchObject({ number: 1, attempt, phase: "waiting" });
+        expect(story.event("iteration_restarted")).toMatchObject({ attempt, reason: "bootstrap_lost" });
+        story.launch();
+      }
+      story.exit("", 5, { stderr: gaveUp });
+      expect(story.record()).toMatchObject({ status: "failed", error_code: "bootstrap_lost", total_iterations: 1 });
+      story.checkInvariants();
+    }
+  });
+
+  test("exit code 5 of a program that says nothing of the service is the program's own", () => {
+    const story = new Story().start().launch().exit("", 5, { stderr: "no more paper\n" });
+    expect(story.record()).toMatchObject({ status: "failed", error_code: "nonzero_exit" });
+  });
+
+  test("exit code 5 after a model error is that error", () => {
+    const story = new Story().start().launch();
+    story.generate();
+    story.modelFails("unavailable").exit("", 5, { stderr: "[BOOTSTRAP ERROR] gave up: 503\n" });
+    expect(story.record()).toMatchObject({ status: "failed", error_code: "llm_error" });
   });
 
   test("what the former instance sends no longer counts", () => {

@@ -293,10 +293,24 @@ describe("cmd.run", () => {
   test("a dispatch that stays unanswered past its grace is a lost bootstrap", () => {
     const { story, dispatch } = dispatched({ iteration_timeout_ms: 1_000_000 });
     expect(story.sim.timers.get(`dispatch:${dispatch}`)?.at).toBe(story.sim.now + 720_000);
+    const former = story.instance;
     story.sim.fireNext();
-    expect(story.record()).toMatchObject({ status: "failed", error_code: "bootstrap_lost" });
-    expect(story.state.iteration.loop?.phase).toBe("expired");
+    expect(story.event("iteration_restarted")).toMatchObject({ attempt: 2, reason: "bootstrap_lost" });
+    expect(story.state.iteration).toMatchObject({ number: 1, phase: "waiting", loop: null });
+    expect(story.sim.abandoned).toContain(`run:${former}`);
+    expect(story.state.status).toBe("running");
     story.checkInvariants();
+  });
+
+  test("a service that was away gives the bootstrap its grace anew", () => {
+    const { story, dispatch } = dispatched({ iteration_timeout_ms: 5_000_000, timeout_ms: 10_000_000 });
+    const due_at = story.sim.timers.get(`dispatch:${dispatch}`)?.at ?? 0;
+    story.sim.now = due_at + 60_000;
+    story.sim.fireNext();
+    expect(story.state.iteration.attempt).toBe(1);
+    expect(story.sim.timers.get(`dispatch:${dispatch}`)?.at).toBe(story.sim.now + 120_000);
+    story.result(dispatch);
+    expect(story.state.iteration.loop?.phase).toBe("generating");
   });
 
   test("once it is answered its timer is gone, and a late one does not matter", () => {
