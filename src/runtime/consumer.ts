@@ -116,7 +116,7 @@ export function createConsumer(options: ConsumerOptions, work: RuntimeWork, link
   const lane: Lane = new Lane({
     node,
     sql,
-    journal: new Journal(sql, node, host, options.leaseTtlMs),
+    journal: new Journal(sql, { node, host }, options.leaseTtlMs),
     leases,
     outbox,
     turns,

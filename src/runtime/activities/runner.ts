@@ -11,7 +11,7 @@ import type { Json } from "../../../actors/kernel/json.ts";
 import { texts } from "../../store/array-literal.ts";
 import type { Sql } from "../../store/postgres.ts";
 import { correspondence } from "../handle.ts";
-import type { ActivityRow } from "../lane/journal.ts";
+import type { ActivityRow } from "../lane/commit/activities.ts";
 import type { AbortReason, Activity, ActivityContext, Address, AskOptions } from "../port.ts";
 import { retryUntil } from "../timeout.ts";
 import { runAttempts } from "./attempts.ts";

@@ -11,7 +11,11 @@ import type { Delivery } from "../mailbox/mailbox.ts";
 import type { Change, Fact, FactWriter, Projection, Statement } from "../port.ts";
 import { sizeOf, splitState } from "../reads/listed.ts";
 import { type TailNews, tailedLog } from "../reads/notices.ts";
-import type { ActivityRow, Commit, DeadLetterRow, LogRow, PartitionProgress } from "./journal.ts";
+import type { ActivityRow } from "./commit/activities.ts";
+import type { Commit } from "./commit/commit.ts";
+import type { DeadLetterRow } from "./commit/dead-letters.ts";
+import type { LogRow } from "./commit/logs.ts";
+import type { PartitionProgress } from "./commit/progress.ts";
 import type { CachedActor, TurnResult, Turns } from "./turn.ts";
 
 /** A partition as its owner keeps it between commits. */

@@ -6,7 +6,8 @@ import type { Leases } from "../ownership/lease.ts";
 import type { FactWriter, Projection } from "../port.ts";
 import type { TailNews } from "../reads/notices.ts";
 import type { LocalReply } from "./batch.ts";
-import type { ActivityRow, Journal } from "./journal.ts";
+import type { ActivityRow } from "./commit/activities.ts";
+import type { Journal } from "./journal.ts";
 import type { Turns } from "./turn.ts";
 
 /** Where fault tests may kill the process. */

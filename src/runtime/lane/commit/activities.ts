@@ -1,0 +1,44 @@
+/** Work that turns asked for, gave up, or took the outcome of. */
+import { booleans, jsonLines, texts } from "../../../store/array-literal.ts";
+import { type Part, rowsPart } from "./part.ts";
+
+export interface ActivityRow {
+  readonly id: string;
+  readonly kind: string;
+  readonly key: string;
+  readonly tenant: string;
+  readonly name: string;
+  /** JSON. */
+  readonly input: string;
+  readonly replyType: string;
+  readonly hostBound: boolean;
+}
+
+const add = `insert into runtime_activities (id, kind, key, tenant, name, input, reply_type, host_bound, node, host)
+  select u.*, $9, $10
+  from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], string_to_array($6::text, E'\\n'),
+    $7::text[], $8::bool[]) as u
+  on conflict (id) do nothing`;
+
+export const activities = (rows: readonly ActivityRow[], node: string, host: string): Part | null =>
+  rowsPart(add, rows, () => [
+    texts(rows.map((row) => row.id)),
+    texts(rows.map((row) => row.kind)),
+    texts(rows.map((row) => row.key)),
+    texts(rows.map((row) => row.tenant)),
+    texts(rows.map((row) => row.name)),
+    jsonLines(rows.map((row) => row.input)),
+    texts(rows.map((row) => row.replyType)),
+    booleans(rows.map((row) => row.hostBound)),
+    node,
+    host,
+  ]);
+
+const settle = "delete from runtime_activities where id = any($1::text[])";
+
+/** @param ids of activities whose outcome these turns took in */
+export const settledActivities = (ids: readonly string[]): Part | null => rowsPart(settle, ids, () => [texts(ids)]);
+
+const giveUp = "update runtime_activities set abandoned = true where id = any($1::text[])";
+
+export const abandonedActivities = (ids: readonly string[]): Part | null => rowsPart(giveUp, ids, () => [texts(ids)]);

@@ -1,0 +1,53 @@
+/** The states of actors, and the end of actors with everything they wrote. */
+import { jsonLines, jsonTexts, numbers, texts } from "../../../store/array-literal.ts";
+import { type Part, rowsPart } from "./part.ts";
+
+export interface ActorRow {
+  readonly kind: string;
+  readonly key: string;
+  readonly tenant: string;
+  readonly partition: number;
+  readonly version: number;
+  /** JSON. */
+  readonly logs: string;
+  /** JSON; null for a kind without listed members. */
+  readonly listed: string | null;
+  /** JSON. */
+  readonly state: string;
+}
+
+export interface EndedActor {
+  readonly kind: string;
+  readonly key: string;
+}
+
+const store = `insert into runtime_actors (kind, key, tenant, partition, version, logs, state, listed)
+  select * from unnest($1::text[], $2::text[], $3::text[], $4::int[], $5::bigint[], $6::text[],
+    string_to_array($7::text, E'\\n'), string_to_array($8::text, E'\\n', ''))
+  on conflict (kind, key) do update
+    set tenant = excluded.tenant, version = excluded.version, logs = excluded.logs, state = excluded.state,
+      listed = excluded.listed, updated_at = now()`;
+
+export const actors = (rows: readonly ActorRow[]): Part | null =>
+  rowsPart(store, rows, () => [
+    texts(rows.map((row) => row.kind)),
+    texts(rows.map((row) => row.key)),
+    texts(rows.map((row) => row.tenant)),
+    numbers(rows.map((row) => row.partition)),
+    numbers(rows.map((row) => row.version)),
+    jsonTexts(rows.map((row) => row.logs)),
+    jsonLines(rows.map((row) => row.state)),
+    rows.map((row) => row.listed ?? "").join("\n"),
+  ]);
+
+const endActors = `delete from runtime_actors a using unnest($1::text[], $2::text[]) as u (kind, key)
+  where a.kind = u.kind and a.key = u.key`;
+const endLogs = `delete from runtime_logs a using unnest($1::text[], $2::text[]) as u (kind, key)
+  where a.kind = u.kind and a.key = u.key`;
+
+/** To be run ahead of all other parts: an actor that ended may begin again in the same commit. */
+export function endedActors(ended: readonly EndedActor[]): readonly Part[] {
+  if (ended.length === 0) return [];
+  const parameters = [texts(ended.map((row) => row.kind)), texts(ended.map((row) => row.key))];
+  return [endActors, endLogs].map((text) => ({ text, parameters }));
+}

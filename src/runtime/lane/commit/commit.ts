@@ -1,0 +1,58 @@
+/** What a batch of turns changed, and the parts of the commit that write it. */
+import type { OutboxRow } from "../../effects/outbox.ts";
+import type { Statement } from "../../port.ts";
+import { type ActivityRow, abandonedActivities, activities, settledActivities } from "./activities.ts";
+import { type ActorRow, actors, type EndedActor, endedActors } from "./actors.ts";
+import { type DeadLetterRow, deadLetters } from "./dead-letters.ts";
+import { type LogRow, logs } from "./logs.ts";
+import { carriedOut, effects } from "./outbox.ts";
+import type { Part } from "./part.ts";
+import { type PartitionProgress, progress } from "./progress.ts";
+
+export interface Commit {
+  readonly partitions: readonly PartitionProgress[];
+  readonly actors: readonly ActorRow[];
+  readonly ended: readonly EndedActor[];
+  readonly logs: readonly LogRow[];
+  readonly outbox: readonly OutboxRow[];
+  readonly activities: readonly ActivityRow[];
+  /** Activities whose outcome these turns took in. */
+  readonly settled: readonly string[];
+  readonly abandoned: readonly string[];
+  readonly deadLetters: readonly DeadLetterRow[];
+  readonly projections: readonly Statement[];
+}
+
+/** Who commits. */
+export interface Committer {
+  readonly node: string;
+  readonly host: string;
+}
+
+export interface CommitParts {
+  /** Each a statement of its own, before all others. */
+  readonly ahead: readonly Part[];
+  /** How far the partitions have come; the fence is judged by it. */
+  readonly progress: Part;
+  /** In one order for all commits: commits of two nodes that share rows must not wait for each other in a circle. */
+  readonly others: readonly Part[];
+}
+
+export function partsOf(commit: Commit, { node, host }: Committer): CommitParts {
+  const others = [
+    carriedOut(commit.partitions),
+    actors(commit.actors),
+    logs(commit.logs),
+    effects(commit.outbox),
+    settledActivities(commit.settled),
+    activities(commit.activities, node, host),
+    abandonedActivities(commit.abandoned),
+    deadLetters(commit.deadLetters),
+    ...commit.projections,
+  ];
+  return {
+    ahead: endedActors(commit.ended),
+    progress: progress(commit.partitions, node),
+    others: others.filter((part) => part !== null),
+  };
+}

@@ -1,0 +1,27 @@
+/** What actors emitted. */
+import { jsonLines, numbers, texts } from "../../../store/array-literal.ts";
+import { type Part, rowsPart } from "./part.ts";
+
+export interface LogRow {
+  readonly kind: string;
+  readonly key: string;
+  readonly log: string;
+  readonly seq: number;
+  readonly at: number;
+  /** JSON. */
+  readonly entry: string;
+}
+
+const add = `insert into runtime_logs (kind, key, log, seq, at, entry)
+  select * from unnest($1::text[], $2::text[], $3::text[], $4::bigint[], $5::bigint[],
+    string_to_array($6::text, E'\\n'))`;
+
+export const logs = (rows: readonly LogRow[]): Part | null =>
+  rowsPart(add, rows, () => [
+    texts(rows.map((row) => row.kind)),
+    texts(rows.map((row) => row.key)),
+    texts(rows.map((row) => row.log)),
+    numbers(rows.map((row) => row.seq)),
+    numbers(rows.map((row) => row.at)),
+    jsonLines(rows.map((row) => row.entry)),
+  ]);

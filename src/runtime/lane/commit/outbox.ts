@@ -1,0 +1,26 @@
+/** Effects to be carried out after the commit, and those that are carried out and go. */
+import { jsonLines, numbers } from "../../../store/array-literal.ts";
+import type { OutboxRow } from "../../effects/outbox.ts";
+import { type Part, rowsPart } from "./part.ts";
+import type { PartitionProgress } from "./progress.ts";
+
+const add = `insert into runtime_outbox (partition, seq, effect)
+  select * from unnest($1::int[], $2::bigint[], string_to_array($3::text, E'\\n'))`;
+
+export const effects = (rows: readonly OutboxRow[]): Part | null =>
+  rowsPart(add, rows, () => [
+    numbers(rows.map((row) => row.partition)),
+    numbers(rows.map((row) => row.seq)),
+    jsonLines(rows.map((row) => row.effect)),
+  ]);
+
+const remove = `delete from runtime_outbox o using unnest($1::int[], $2::bigint[]) as u (partition, seq)
+  where o.partition = u.partition and o.seq <= u.seq`;
+
+export function carriedOut(partitions: readonly PartitionProgress[]): Part | null {
+  const spent = partitions.filter((row) => row.published > 0);
+  return rowsPart(remove, spent, () => [
+    numbers(spent.map((row) => row.partition)),
+    numbers(spent.map((row) => row.published)),
+  ]);
+}

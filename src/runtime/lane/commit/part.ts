@@ -1,0 +1,14 @@
+/**
+ * What a commit consists of. Each file of this folder is one part: its rows, the statement that writes them, and its
+ * parameters, numbered from $1. A part without rows is null and is left out.
+ *
+ * Parts of a commit run as one statement: none sees what another one writes, and no two may change the same row.
+ */
+import type { Statement } from "../../port.ts";
+
+export type Part = Statement;
+
+/** A part that writes rows, null for none; its parameters are made only when there are some. */
+export function rowsPart(text: string, rows: readonly unknown[], parametersOf: () => readonly unknown[]): Part | null {
+  return rows.length === 0 ? null : { text, parameters: parametersOf() };
+}

@@ -1,0 +1,45 @@
+/** How far the partitions of a commit have come, and the fence: they are still this node's, under the same epoch. */
+import { jsonTexts, numbers, texts } from "../../../store/array-literal.ts";
+import type { Part } from "./part.ts";
+
+export interface PartitionProgress {
+  readonly partition: number;
+  readonly epoch: number;
+  readonly mailboxOffset: string;
+  /** JSON. */
+  readonly sources: string;
+  readonly outboxSequence: number;
+  /** Outbox rows up to this one are carried out and can go; 0 for none. */
+  readonly published: number;
+}
+
+const move = `update runtime_partitions p
+  set mailbox_offset = u.mailbox_offset, sources = u.sources, outbox_seq = u.outbox_seq
+  from unnest($1::int[], $2::bigint[], $3::text[], $4::text[], $5::bigint[])
+    as u (partition, epoch, mailbox_offset, sources, outbox_seq)
+  where p.partition = u.partition and p.epoch = u.epoch and p.owner = $6
+  returning 1`;
+
+/** Answers a row for each partition that is still this node's. */
+export function progress(partitions: readonly PartitionProgress[], node: string): Part {
+  return {
+    text: move,
+    parameters: [
+      numbers(partitions.map((row) => row.partition)),
+      numbers(partitions.map((row) => row.epoch)),
+      texts(partitions.map((row) => row.mailboxOffset)),
+      jsonTexts(partitions.map((row) => row.sources)),
+      numbers(partitions.map((row) => row.outboxSequence)),
+      node,
+    ],
+  };
+}
+
+/**
+ * Judged last; undoes everything when a partition has another owner.
+ * @param moved the name that the progress has in the statement
+ */
+export const fence = (moved: string, partitions: readonly PartitionProgress[]): Part => ({
+  text: `select runtime_require_ownership((select count(*) from ${moved}) = $1::int)`,
+  parameters: [partitions.length],
+});
