@@ -79,7 +79,11 @@ export function createApps(
           : null,
     }),
     internal: createApp({
-      routes: features.flatMap((feature) => feature.internalRoutes ?? []),
+      // Agents ask for the health of a node that does not answer them.
+      routes: [
+        ...health.filter(({ path }) => path === "/health/live"),
+        ...features.flatMap((feature) => feature.internalRoutes ?? []),
+      ],
       authenticator: null,
       logger,
       metrics: null,

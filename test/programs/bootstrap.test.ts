@@ -1,9 +1,10 @@
 import { describe, expect, test } from "bun:test";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import fc from "fast-check";
+import { openDoors } from "../../src/programs/bootstrap/doors.ts";
 import { type ExchangeParts, exchange, judge } from "../../src/programs/bootstrap/exchange.ts";
 import { type BootstrapInput, describeHistory } from "../../src/programs/bootstrap/input.ts";
-import type { Reply } from "../../src/programs/bootstrap/transport.ts";
+import { createTransport, type Reply } from "../../src/programs/bootstrap/transport.ts";
 import { processesWith } from "../adapters/sandbox/conformance.ts";
 import { scratch } from "../harness/scratch.ts";
 import { until } from "../harness/until.ts";
@@ -177,6 +178,20 @@ describe("bootstrap: exchange", () => {
     await second.stop();
   }, 20_000);
 
+  test("nodes that take connections and say nothing are passed over", async () => {
+    const sockets = scratch("gw");
+    const good = fakeGateway(() => final("answered"), { unix: join(sockets, "good.sock") });
+    const frozen = ["1", "2"].map((name) => Bun.listen({ unix: join(sockets, `${name}.sock`), socket: { data() {} } }));
+    const runs = await Promise.all(
+      Array.from({ length: 4 }, () =>
+        startBootstrap("http://127.0.0.1:9", { env: { SVC_GATEWAY_SOCKETS: sockets, SVC_LLM_TIMEOUT_SECONDS: "300" } }),
+      ),
+    );
+    for (const run of runs) expect(await run.end).toMatchObject({ code: 0, stdout: "answered\n" });
+    for (const one of frozen) one.stop(true);
+    await good.stop();
+  }, 40_000);
+
   test("SIGTERM kills the command's group and ends with 143, SIGINT with 130", async () => {
     for (const [signal, code] of [
       ["SIGTERM", 143],
@@ -191,6 +206,51 @@ describe("bootstrap: exchange", () => {
       await until(() => processesWith(`sleep ${tag}`).length === 0, { what: "nothing left" });
       await gateway.stop();
     }
+  });
+});
+
+describe("bootstrap: nodes", () => {
+  const times = { firstMs: 20, everyMs: 20, answerMs: 1_000 };
+
+  test("a node that works long and says that it is there is asked once", async () => {
+    const unix = join(scratch("gw"), "a.sock");
+    const asked = { live: 0, generate: 0 };
+    const server = Bun.serve({
+      unix,
+      fetch: async (request) => {
+        if (request.method === "GET") {
+          asked.live += 1;
+          return Response.json({ status: "healthy" });
+        }
+        asked.generate += 1;
+        await until(() => asked.live >= 5, { what: "questions" });
+        return Response.json(final("late"));
+      },
+    });
+    const url = new URL("http://127.0.0.1:9/x/tok");
+    const send = createTransport({ url, token: "tok", sockets: dirname(unix), times });
+    expect(await send("{}", 30_000)).toMatchObject({ kind: "answered", status: 200 });
+    expect(asked.generate).toBe(1);
+    await server.stop(true);
+  });
+
+  test("programs begin with any node, stay with one that answers, and leave one that is silent", () => {
+    const sockets = scratch("gw");
+    const servers = ["a", "b", "c"].map((name) => Bun.listen({ unix: join(sockets, name), socket: { data() {} } }));
+    const firsts = Array.from({ length: 60 }, () => openDoors(sockets, () => 0).candidates()[0]);
+    expect(new Set(firsts).size).toBe(3);
+    let now = 0;
+    const doors = openDoors(sockets, () => now);
+    const b = join(sockets, "b");
+    doors.answered(b);
+    expect(doors.candidates()).toHaveLength(3);
+    expect(doors.candidates()[0]).toBe(b);
+    doors.silent(b);
+    expect(doors.candidates()[2]).toBe(b);
+    now += 30_000;
+    doors.answered(b);
+    expect(doors.candidates()[0]).toBe(b);
+    for (const server of servers) server.stop(true);
   });
 });
 

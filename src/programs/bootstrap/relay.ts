@@ -1,9 +1,9 @@
 /**
  * Makes loopback addresses answer inside a network namespace of its own, for programs that know nothing of the
- * unix sockets that are the only way out: bytes go from the loopback port to the first socket that accepts.
+ * unix sockets that are the only way out: bytes go from the loopback port to a socket that answers.
  */
 import type { connect, Socket } from "node:net";
-import { listSockets } from "./transport.ts";
+import { type Doors, openDoors } from "./doors.ts";
 
 /** Where the egress proxy answers inside an instance. */
 export const egressPort = 8082;
@@ -42,8 +42,9 @@ async function serveAt(url: URL, sockets: string): Promise<boolean> {
   if (url.protocol !== "http:" || !/^(127\.\d+\.\d+\.\d+|::1|localhost)$/.test(host)) return false;
   // Loaded here, not at the start: it would delay the first question.
   const net = await import("node:net");
+  const doors = openDoors(sockets, () => performance.now());
   const server = net.createServer({ allowHalfOpen: true, pauseOnConnect: true }, (client) =>
-    join(client, listSockets(sockets), net.connect),
+    join(client, doors, doors.candidates(), net.connect),
   );
   server.unref();
   return new Promise((resolve) => {
@@ -52,22 +53,61 @@ async function serveAt(url: URL, sockets: string): Promise<boolean> {
   });
 }
 
-/** Connects a client to the first socket that accepts. */
-function join(client: Socket, candidates: readonly string[], open: typeof connect): void {
+/** A node that says nothing on a connection for this long is asked whether it is there, ms. */
+const quietMs = 3_000;
+/** How long it may take for that answer, ms. */
+const answerMs = 2_000;
+
+/**
+ * Connects a client to the first socket that accepts. What the client sent cannot be sent again to another node, so the
+ * connection to one that turns out to be frozen is cut; the client's next one goes elsewhere.
+ */
+function join(client: Socket, doors: Doors, candidates: readonly string[], open: typeof connect): void {
   const [path, ...others] = candidates;
   if (path === undefined) {
     client.destroy();
     return;
   }
   const upstream = open({ path, allowHalfOpen: true });
-  const failed = () => join(client, others, open);
+  const failed = () => join(client, doors, others, open);
   upstream.once("error", failed);
   upstream.once("connect", () => {
     upstream.off("error", failed);
     upstream.on("error", () => client.destroy());
     client.on("error", () => upstream.destroy());
+    const quiet = setTimeout(() => {
+      question(path, open, () => {
+        doors.silent(path);
+        client.destroy();
+        upstream.destroy();
+      });
+    }, quietMs);
+    quiet.unref();
+    upstream.once("data", () => {
+      clearTimeout(quiet);
+      doors.answered(path);
+    });
+    upstream.once("close", () => clearTimeout(quiet));
     client.pipe(upstream);
     upstream.pipe(client);
     client.resume();
   });
+}
+
+/** Asks a node for any answer; the egress proxy has one to this as well. */
+function question(path: string, open: typeof connect, silent: () => void): void {
+  const asking = open({ path });
+  const late = setTimeout(() => {
+    asking.destroy();
+    silent();
+  }, answerMs);
+  late.unref();
+  const over = () => {
+    clearTimeout(late);
+    asking.destroy();
+  };
+  asking.once("data", over);
+  // It is gone, and the connection to it with it.
+  asking.once("error", over);
+  asking.write("GET /health/live HTTP/1.1\r\nHost: svc\r\nConnection: close\r\n\r\n");
 }

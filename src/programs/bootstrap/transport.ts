@@ -1,9 +1,9 @@
 /**
- * One request to the dispatch gateway. Every node of the host listens on a socket of its own in one
- * directory; the first that accepts serves the request, so a node may die and another take over. Without sockets, TCP.
+ * One request to the dispatch gateway: through a unix socket of any node of the host, or over TCP where there are none. An
+ * answer may take as long as a model does, so a node that says nothing is asked beside it whether it is there; when that is
+ * not answered either, the request goes to another one. The gateway joins a message that comes again to the work under way.
  */
-import { readdirSync, statSync } from "node:fs";
-import { join } from "node:path";
+import { type Doors, openDoors } from "./doors.ts";
 
 export type Reply =
   | { readonly kind: "answered"; readonly status: number; readonly retryAfterMs: number | null; readonly body: unknown }
@@ -19,66 +19,87 @@ export interface TransportOptions {
   readonly url: URL;
   readonly token: string | null;
   readonly sockets: string | null;
+  /** For tests. */
+  readonly times?: ProbeTimes;
 }
 
-export function createTransport(options: TransportOptions): Send {
-  const base = options.url.href.replace(/[?#].*$/, "").replace(/\/+$/, "");
-  const address = `${base}/v1/dispatch-gateway`;
+export interface ProbeTimes {
+  /** Silence before a node is first asked whether it is there, ms. */
+  readonly firstMs: number;
+  /** Between two such questions while a request waits, ms. */
+  readonly everyMs: number;
+  /** How long a node may take for that answer, ms. */
+  readonly answerMs: number;
+}
+
+/** Asking costs a node about a tenth of a millisecond, and a model often takes a minute. */
+const usualTimes: ProbeTimes = { firstMs: 2_000, everyMs: 5_000, answerMs: 2_000 };
+
+export function createTransport({ url, token, sockets, times = usualTimes }: TransportOptions): Send {
+  const base = url.href.replace(/[?#].*$/, "").replace(/\/+$/, "");
   // Sockets stay on the host and speak plain HTTP, even where a TLS proxy stands before the nodes.
-  const socketAddress = address.replace(/^https:/, "http:");
-  const headers: Record<string, string> = { "content-type": "application/json" };
-  if (options.token !== null) headers.authorization = `Bearer ${options.token}`;
-  let lastGood: string | null = null;
+  const socketBase = base.replace(/^https:/, "http:");
+  const authorization: Record<string, string> = token === null ? {} : { authorization: `Bearer ${token}` };
+  const doors: Doors | null = sockets === null ? null : openDoors(sockets, () => performance.now());
+
+  function request(path: string, door: string | null, init: RequestInit): Promise<Response> {
+    const common = { ...init, timeout: false, keepalive: false, redirect: "manual" } as const;
+    return door === null ? fetch(base + path, common) : fetch(socketBase + path, { ...common, unix: door });
+  }
+
+  async function isThere(door: string | null): Promise<boolean> {
+    const signal = AbortSignal.timeout(times.answerMs);
+    const answer = await request("/health/live", door, { headers: authorization, signal }).catch(() => null);
+    await answer?.body?.cancel().catch(() => {});
+    // A node of an earlier version does not know the question.
+    return answer !== null && answer.status < 500;
+  }
+
+  /** Sends once. @returns the reason when this node did not answer */
+  async function ask(body: string, door: string | null, late: AbortSignal): Promise<Reply | string> {
+    const gone = new AbortController();
+    let timer = setTimeout(watch, times.firstMs);
+    function watch(): void {
+      void isThere(door).then((there) => {
+        if (!there) gone.abort();
+        else if (!gone.signal.aborted) timer = setTimeout(watch, times.everyMs);
+      });
+    }
+    const cut = () => gone.abort();
+    late.addEventListener("abort", cut);
+    try {
+      const headers = { "content-type": "application/json", ...authorization };
+      const init = { method: "POST", headers, body, signal: gone.signal };
+      const response = await request("/v1/dispatch-gateway", door, init);
+      const text = await response.text();
+      if (door !== null) doors?.answered(door);
+      return readReply(response, text);
+    } catch (error) {
+      if (late.aborted) return { kind: "timed_out" };
+      if (gone.signal.aborted) {
+        if (door !== null) doors?.silent(door);
+        return "no answer";
+      }
+      return error instanceof Error && "code" in error ? String(error.code) : "failed";
+    } finally {
+      late.removeEventListener("abort", cut);
+      clearTimeout(timer);
+      // Ends the watch that has just asked.
+      gone.abort();
+    }
+  }
 
   return async (body, timeoutMs) => {
-    const signal = AbortSignal.timeout(timeoutMs);
-    let reason = "no gateway socket";
-    for (const socket of routes(options.sockets, lastGood)) {
-      const init = {
-        method: "POST",
-        headers,
-        body,
-        signal,
-        timeout: false,
-        keepalive: false,
-        redirect: "manual",
-      } as const;
-      try {
-        const response =
-          socket === null ? await fetch(address, init) : await fetch(socketAddress, { ...init, unix: socket });
-        const text = await response.text();
-        lastGood = socket;
-        return readReply(response, text);
-      } catch (error) {
-        if (signal.aborted) return { kind: "timed_out" };
-        reason = error instanceof Error && "code" in error ? String(error.code) : "failed";
-      }
+    const late = AbortSignal.timeout(timeoutMs);
+    const candidates = doors?.candidates() ?? [];
+    let reason = "";
+    for (const door of candidates.length === 0 ? [null] : candidates) {
+      const reply = await ask(body, door, late);
+      if (typeof reply !== "string") return reply;
+      reason = reply;
     }
     return { kind: "unreachable", reason };
   };
-}
-
-/** Sockets to try, the one that answered last first, then the newest; null stands for TCP. */
-function routes(directory: string | null, lastGood: string | null): readonly (string | null)[] {
-  if (directory === null) return [null];
-  const sockets = listSockets(directory);
-  if (sockets.length === 0) return [null];
-  return lastGood !== null && sockets.includes(lastGood)
-    ? [lastGood, ...sockets.filter((socket) => socket !== lastGood)]
-    : sockets;
-}
-
-export function listSockets(directory: string): string[] {
-  try {
-    return readdirSync(directory)
-      .map((name) => join(directory, name))
-      .map((path) => ({ path, stat: statSync(path, { throwIfNoEntry: false }) }))
-      .filter(({ stat }) => stat?.isSocket() ?? false)
-      .sort((a, b) => (b.stat?.mtimeMs ?? 0) - (a.stat?.mtimeMs ?? 0))
-      .map(({ path }) => path);
-  } catch {
-    return [];
-  }
 }
 
 /** An answer of the gateway, its body read. */
