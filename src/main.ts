@@ -9,7 +9,8 @@ import { handleStopSignals } from "./node/stop-signals.ts";
 
 const programs = `Beside it, with the same settings:
   npm run -s agent                  runs an agent and follows it
-  npm run -s dead-letters -- --help messages that failed for good: look at them, send them again`;
+  npm run -s dead-letters -- --help messages that failed for good: look at them, send them again
+  npm run -s migrate                brings the schema up to date, ahead of an upgrade`;
 
 if (process.argv.includes("--help")) {
   const about = "Durable execution of AI agents. Settings come from the environment:";

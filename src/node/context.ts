@@ -25,7 +25,7 @@ export async function openContext(
   disposer: Disposer,
   progress: (line: string) => void,
 ) {
-  const { dataDir, logger, sql, redisUrl, now, newId } = stores;
+  const { dataDir, logger, sql, redisUrl, partitions, now, newId } = stores;
   const development = config.mode === "development";
   const info: NodeContext["info"] = (event, facts) => logger.info(facts, event);
   const warn: NodeContext["warn"] = (event, facts) => logger.warn(facts, event);
@@ -55,7 +55,7 @@ export async function openContext(
     redisUrl,
     prefix: config.redisPrefix,
     host: `${hostname()}:${dataDir}`,
-    partitions: config.partitions,
+    partitions,
     leaseTtlMs: config.leaseTtlMs,
     mailboxLimit: config.mailboxLimit,
     cachedActors: config.actorCache,

@@ -65,6 +65,11 @@ export const nodeSettings = {
     schemes: ["postgres", "postgresql"],
     defaultText: "embedded in development",
   }),
+  databaseDirectUrl: url("DATABASE_DIRECT_URL", {
+    meaning: "PostgreSQL without a pooler between, for migrations",
+    schemes: ["postgres", "postgresql"],
+    defaultText: "DATABASE_URL",
+  }),
   databaseSchema: text("SVC_DATABASE_SCHEMA", {
     meaning: "schema that holds every table; made when absent",
     ...identifier,
@@ -84,10 +89,11 @@ export const nodeSettings = {
     default: 12,
   }),
   partitions: integer("SVC_PARTITIONS", {
-    meaning: "mailboxes that actors are spread over; fixed once the database is set up",
+    meaning:
+      "mailboxes that actors are spread over; read at the first start, a database keeps the number it was set up with",
     min: 1,
     max: 1024,
-    default: 64,
+    default: 256,
   }),
   leaseTtlMs: integer("SVC_LEASE_TTL_MS", {
     meaning: "a node silent for this long loses its partitions",

@@ -2,12 +2,13 @@
 import { chmod, mkdir } from "node:fs/promises";
 import { resolve } from "node:path";
 import { createLogger, readableLines } from "../http/operations/log.ts";
+import { settlePartitions } from "../runtime/index.ts";
 import { joinStores } from "../store/embedded/stores.ts";
-import { migrate } from "../store/migrate.ts";
 import { openPostgres } from "../store/postgres.ts";
 import { reachStores } from "../store/reach.ts";
 import type { Config } from "./config.ts";
 import type { Disposer } from "./disposer.ts";
+import { migrateDirectly } from "./program-stores.ts";
 
 /** How long a starting node waits for its stores, ms. */
 const storeTimeoutMs = 10_000;
@@ -41,6 +42,7 @@ export async function openStores(config: Config, disposer: Disposer, progress: (
   const sql = openPostgres({ url: databaseUrl, schema: config.databaseSchema, poolSize: config.databasePool });
   disposer.push(() => sql.end({ timeout: 5 }));
   await reachStores({ sql, databaseUrl, redisUrl, timeoutMs: storeTimeoutMs });
-  await migrate(sql, config.databaseSchema);
-  return { dataDir, logger, sql, redisUrl, now: Date.now, newId: () => Bun.randomUUIDv7() };
+  await migrateDirectly(config, databaseUrl, progress);
+  const partitions = await settlePartitions(sql, config.partitions);
+  return { dataDir, logger, sql, redisUrl, partitions, now: Date.now, newId: () => Bun.randomUUIDv7() };
 }

@@ -19,6 +19,7 @@ import { within } from "./timeout.ts";
 
 export type { RuntimeWork } from "./consumer.ts";
 export type { CrashPoint } from "./lane/options.ts";
+export { settlePartitions } from "./ownership/partitions.ts";
 export * from "./port.ts";
 
 export interface RuntimeOptions {

@@ -3,18 +3,15 @@
  *
  * Runs beside the nodes, with their settings; in a development data directory it joins the embedded stores.
  */
-import { resolve } from "node:path";
 import { ConfigError } from "../../config/load.ts";
 import { auditedSystem, createAudit } from "../../features/audit/port.ts";
 import { StartFailure } from "../../lib/start-failure.ts";
 import { type Config, loadConfig } from "../../node/config.ts";
+import { withStores } from "../../node/program-stores.ts";
 import type { DeadLetters } from "../../runtime/dead-letters/dead-letter.ts";
 import { openDeadLetters } from "../../runtime/dead-letters/dead-letter.ts";
 import type { DeadLetter } from "../../runtime/port.ts";
-import { joinStores } from "../../store/embedded/stores.ts";
-import { openPostgres, type Transaction } from "../../store/postgres.ts";
-import { reachStores } from "../../store/reach.ts";
-import { openRedis } from "../../store/redis.ts";
+import type { Transaction } from "../../store/postgres.ts";
 
 const usage = `Dead letters: messages whose turn failed for good. Nothing waits for them; they are kept to be looked at.
 
@@ -27,7 +24,6 @@ The settings are those of the service (DATABASE_URL, REDIS_URL, SVC_DATA_DIR, ..
 it is not set, and then the embedded stores of SVC_DATA_DIR are joined, or started for as long as this takes.`;
 
 const listed = 100;
-const timeoutMs = 10_000;
 
 async function run([command, id = ""]: readonly string[], letters: DeadLetters): Promise<number> {
   if (command === "list") {
@@ -71,35 +67,18 @@ function refuse(why: string): number {
   return 1;
 }
 
-/** Opens what the service's own settings name, and leaves it as it was. */
-async function withLetters(config: Config, act: (letters: DeadLetters) => Promise<number>): Promise<number> {
-  const stores = await joinStores({
-    dataDir: resolve(config.dataDir),
-    want: { postgres: config.databaseUrl === null, redis: config.redisUrl === null },
-    log: (line) => console.error(line),
-  });
-  const databaseUrl = config.databaseUrl ?? stores.databaseUrl ?? "";
-  const redisUrl = config.redisUrl ?? stores.redisUrl ?? "";
-  const sql = openPostgres({ url: databaseUrl, schema: config.databaseSchema, poolSize: 2 });
-  const redis = openRedis(redisUrl);
-  try {
-    await reachStores({ sql, databaseUrl, redisUrl, timeoutMs });
-    const { redisPrefix: prefix, mailboxLimit } = config;
-    const letters = await openDeadLetters({
-      sql,
-      redis,
-      prefix,
-      mailboxLimit,
-      now: Date.now,
-      newId: () => Bun.randomUUIDv7(),
-    });
-    if (letters === null) return refuse(`No node has set up the schema ${config.databaseSchema} of this database`);
-    return await act(letters);
-  } finally {
-    redis.disconnect();
-    await sql.end({ timeout: 2 });
-    await stores.leave();
-  }
+function withLetters(config: Config, act: (letters: DeadLetters) => Promise<number>): Promise<number> {
+  return withStores(
+    config,
+    (line) => console.error(line),
+    async ({ sql, redis }) => {
+      const { redisPrefix: prefix, mailboxLimit } = config;
+      const newId = () => Bun.randomUUIDv7();
+      const letters = await openDeadLetters({ sql, redis, prefix, mailboxLimit, now: Date.now, newId });
+      if (letters === null) return refuse(`No node has set up the schema ${config.databaseSchema} of this database`);
+      return await act(letters);
+    },
+  );
 }
 
 const args = process.argv.slice(2);

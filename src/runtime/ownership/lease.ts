@@ -9,6 +9,7 @@
 import { readFileSync, readlinkSync } from "node:fs";
 import { numbers, texts } from "../../store/array-literal.ts";
 import type { Sql } from "../../store/postgres.ts";
+import { settlePartitions } from "./partitions.ts";
 
 export interface OwnedPartition {
   readonly partition: number;
@@ -65,19 +66,11 @@ export class Leases {
 
   constructor(private readonly options: LeaseOptions) {}
 
-  /** Registers this node and makes sure the partitions exist. @throws when their number was changed */
+  /** Registers this node and makes sure the partitions exist. @throws when there is another number of them */
   async join(): Promise<void> {
     const { sql, partitions } = this.options;
-    await sql`
-      insert into runtime_partitions (partition) select generate_series(0, ${partitions - 1}) on conflict do nothing`;
-    const [{ count } = { count: 0 }] = await sql<
-      { count: number }[]
-    >`select count(*)::int as count from runtime_partitions`;
-    if (count !== partitions) {
-      throw new Error(
-        `This database was set up with ${count} partitions; the number cannot be changed to ${partitions}`,
-      );
-    }
+    const count = await settlePartitions(sql, partitions);
+    if (count !== partitions) throw new Error(`This database has ${count} partitions, not ${partitions}`);
     // Left behind by nodes that were killed; nothing asks after them so late.
     await sql`delete from runtime_nodes where heartbeat_at < now() - interval '1 day'`;
     await this.beat();

@@ -1,0 +1,64 @@
+/** The stores that the service's settings name, for programs beside the nodes; and the migrations of a node's start. */
+import { resolve } from "node:path";
+import { joinStores } from "../store/embedded/stores.ts";
+import { migrate } from "../store/migrate.ts";
+import { openPostgres, type Sql } from "../store/postgres.ts";
+import { reachStores } from "../store/reach.ts";
+import { openRedis } from "../store/redis.ts";
+import type { Config } from "./config.ts";
+
+const timeoutMs = 10_000;
+
+export interface ProgramStores {
+  readonly databaseUrl: string;
+  readonly sql: Sql;
+  readonly redis: ReturnType<typeof openRedis>;
+}
+
+/**
+ * Opens the stores for as long as `act` takes, and leaves them as they were: embedded ones are joined, or started.
+ * @param progress one line about what takes long
+ * @throws StartFailure when one cannot be reached
+ */
+export async function withStores<T>(
+  config: Config,
+  progress: (line: string) => void,
+  act: (stores: ProgramStores) => Promise<T>,
+): Promise<T> {
+  const stores = await joinStores({
+    dataDir: resolve(config.dataDir),
+    want: { postgres: config.databaseUrl === null, redis: config.redisUrl === null },
+    log: progress,
+  });
+  const databaseUrl = config.databaseUrl ?? stores.databaseUrl ?? "";
+  const redisUrl = config.redisUrl ?? stores.redisUrl ?? "";
+  const sql = openPostgres({ url: databaseUrl, schema: config.databaseSchema, poolSize: 2 });
+  const redis = openRedis(redisUrl);
+  try {
+    await reachStores({ sql, databaseUrl, redisUrl, timeoutMs });
+    return await act({ databaseUrl, sql, redis });
+  } finally {
+    redis.disconnect();
+    await sql.end({ timeout: 2 });
+    await stores.leave();
+  }
+}
+
+/**
+ * Brings the schema up to date over connections of its own, past a pooler where `DATABASE_DIRECT_URL` says how.
+ * @returns the names of the migrations that were applied
+ * @throws StartFailure as `migrate` does
+ */
+export async function migrateDirectly(
+  config: Pick<Config, "databaseDirectUrl" | "databaseSchema">,
+  databaseUrl: string,
+  progress: (line: string) => void,
+): Promise<readonly string[]> {
+  const url = config.databaseDirectUrl ?? databaseUrl;
+  const sql = openPostgres({ url, schema: config.databaseSchema, poolSize: 2 });
+  try {
+    return await migrate(sql, config.databaseSchema, { progress });
+  } finally {
+    await sql.end({ timeout: 2 });
+  }
+}
