@@ -245,6 +245,26 @@ export function origins(name: string, options: Common): Setting<readonly string[
   });
 }
 
+/** A comma-separated list of servers, each `host:port`; empty when not set. */
+export function servers(
+  name: string,
+  options: Common,
+): Setting<readonly { readonly host: string; readonly port: number }[]> {
+  return setting<readonly { readonly host: string; readonly port: number }[]>(name, options, {
+    unit: "",
+    defaultText: "none",
+    bounds: "host:port, comma-separated",
+    parse: (value) =>
+      value.split(",").map((item) => {
+        const [, host = "", port = ""] = /^([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\]):(\d{1,5})$/.exec(item.trim()) ?? [];
+        if (host === "" || Number(port) < 1 || Number(port) > 65535)
+          throw new BadValue(`must list servers such as redis-1.example.com:6379; not ${item.trim()}`);
+        return { host: host.replace(/^\[|\]$/g, ""), port: Number(port) };
+      }),
+    fallback: () => [],
+  });
+}
+
 /** A comma-separated list of networks and addresses; empty when not set. */
 export function networks(name: string, options: Common): Setting<readonly Network[]> {
   return setting<readonly Network[]>(name, options, {

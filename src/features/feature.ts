@@ -22,13 +22,14 @@ import type { DevelopmentIssuer } from "../identity/development-issuer.ts";
 import type { Tenants } from "../identity/tenants.ts";
 import type { Activity, FactWriter, News, Projection, Runtime } from "../runtime/port.ts";
 import type { Sql } from "../store/postgres.ts";
+import type { RedisServers } from "../store/redis.ts";
 
 /** What every feature may use of the node it is opened on. */
 export interface NodeContext<S extends SettingTable = SettingTable> {
   /** Values of the settings that the feature declares. */
   readonly settings: Values<S>;
   readonly sql: Sql;
-  readonly redisUrl: string;
+  readonly redisServers: RedisServers;
   /** Starts every key in Redis. */
   readonly prefix: string;
   /** Absolute path. */

@@ -25,7 +25,7 @@ export async function openContext(
   disposer: Disposer,
   progress: (line: string) => void,
 ) {
-  const { dataDir, logger, sql, redisUrl, partitions, now, newId } = stores;
+  const { dataDir, logger, sql, redisServers, partitions, now, newId } = stores;
   const development = config.mode === "development";
   const info: NodeContext["info"] = (event, facts) => logger.info(facts, event);
   const warn: NodeContext["warn"] = (event, facts) => logger.warn(facts, event);
@@ -52,7 +52,7 @@ export async function openContext(
   const identity = await openIdentity(validated.identity, config, sql, now);
   const runtime = createRuntime({
     sql,
-    redisUrl,
+    redisServers,
     prefix: config.redisPrefix,
     host: `${hostname()}:${dataDir}`,
     partitions,
@@ -70,7 +70,7 @@ export async function openContext(
   const context: NodeContext = {
     settings: { ...config },
     sql,
-    redisUrl,
+    redisServers,
     prefix: config.redisPrefix,
     dataDir,
     development,

@@ -4,7 +4,8 @@ import { joinStores } from "../store/embedded/stores.ts";
 import { migrate } from "../store/migrate.ts";
 import { openPostgres, type Sql } from "../store/postgres.ts";
 import { reachStores } from "../store/reach.ts";
-import { openRedis } from "../store/redis.ts";
+import { openRedis, type RedisClient } from "../store/redis.ts";
+import { redisServersOf } from "../store/redis-servers.ts";
 import type { Config } from "./config.ts";
 
 const timeoutMs = 10_000;
@@ -12,7 +13,7 @@ const timeoutMs = 10_000;
 export interface ProgramStores {
   readonly databaseUrl: string;
   readonly sql: Sql;
-  readonly redis: ReturnType<typeof openRedis>;
+  readonly redis: RedisClient;
 }
 
 /**
@@ -25,17 +26,18 @@ export async function withStores<T>(
   progress: (line: string) => void,
   act: (stores: ProgramStores) => Promise<T>,
 ): Promise<T> {
+  const givenRedis = redisServersOf(config);
   const stores = await joinStores({
     dataDir: resolve(config.dataDir),
-    want: { postgres: config.databaseUrl === null, redis: config.redisUrl === null },
+    want: { postgres: config.databaseUrl === null, redis: givenRedis === null },
     log: progress,
   });
   const databaseUrl = config.databaseUrl ?? stores.databaseUrl ?? "";
-  const redisUrl = config.redisUrl ?? stores.redisUrl ?? "";
+  const redisServers = givenRedis ?? stores.redisUrl ?? "";
   const sql = openPostgres({ url: databaseUrl, schema: config.databaseSchema, poolSize: 2 });
-  const redis = openRedis(redisUrl);
+  const redis = openRedis(redisServers);
   try {
-    await reachStores({ sql, databaseUrl, redisUrl, timeoutMs });
+    await reachStores({ sql, databaseUrl, redisServers, timeoutMs });
     return await act({ databaseUrl, sql, redis });
   } finally {
     redis.disconnect();

@@ -12,11 +12,14 @@ import {
   origins,
   port,
   prefix,
+  secret,
+  servers,
   text,
   url,
   type Values,
   webUrl,
 } from "../config/setting.ts";
+import { redisContradictions } from "../store/redis-servers.ts";
 
 export const nodeSettings = {
   host: derivedText("SVC_HOST", {
@@ -76,9 +79,34 @@ export const nodeSettings = {
     default: "svc",
   }),
   redisUrl: url("REDIS_URL", {
-    meaning: "Redis; required in production",
+    meaning: "Redis; in production this, REDIS_SENTINELS or REDIS_CLUSTER is required",
     schemes: ["redis", "rediss"],
     defaultText: "embedded in development",
+  }),
+  redisSentinels: servers("REDIS_SENTINELS", {
+    meaning: "Sentinels that say which Redis server takes writes; instead of REDIS_URL",
+  }),
+  redisSentinelName: text("REDIS_SENTINEL_NAME", {
+    meaning: "name under which the Sentinels know the Redis servers",
+    pattern: /^[A-Za-z0-9._-]{1,128}$/,
+    bounds: "1–128 of A–Z, a–z, 0–9, ., _ and -",
+    default: "mymaster",
+  }),
+  redisSentinelPassword: secret("REDIS_SENTINEL_PASSWORD", { meaning: "password of the Sentinels themselves" }),
+  redisCluster: servers("REDIS_CLUSTER", {
+    meaning: "nodes of a Redis Cluster, at least one of each failure domain; instead of REDIS_URL",
+  }),
+  redisUsername: text("REDIS_USERNAME", {
+    meaning: "user at the servers of REDIS_SENTINELS or REDIS_CLUSTER",
+    ...anyText,
+    default: "",
+  }),
+  redisPassword: secret("REDIS_PASSWORD", {
+    meaning: "password at the servers of REDIS_SENTINELS or REDIS_CLUSTER",
+  }),
+  redisTls: flag("REDIS_TLS", {
+    meaning: "reach the servers of REDIS_SENTINELS or REDIS_CLUSTER, and the Sentinels, by TLS",
+    default: false,
   }),
   redisPrefix: text("SVC_REDIS_PREFIX", { meaning: "start of every Redis key", ...prefix, default: "svc" }),
   databasePool: integer("SVC_DATABASE_POOL", {
@@ -132,6 +160,9 @@ export function nodeContradictions(
 ): readonly string[] {
   const problems: string[] = [];
   if (production && config.databaseUrl === null) problems.push("DATABASE_URL is required in production");
-  if (production && config.redisUrl === null) problems.push("REDIS_URL is required in production");
+  const hasNodes = [config.redisSentinels, config.redisCluster].some((list) => list === undefined || list.length > 0);
+  if (production && config.redisUrl === null && !hasNodes)
+    problems.push("REDIS_URL is required in production, or REDIS_SENTINELS or REDIS_CLUSTER");
+  problems.push(...redisContradictions(config));
   return problems;
 }

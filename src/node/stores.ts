@@ -6,6 +6,7 @@ import { settlePartitions } from "../runtime/index.ts";
 import { joinStores } from "../store/embedded/stores.ts";
 import { openPostgres } from "../store/postgres.ts";
 import { reachStores } from "../store/reach.ts";
+import { redisServersOf } from "../store/redis-servers.ts";
 import type { Config } from "./config.ts";
 import type { Disposer } from "./disposer.ts";
 import { migrateDirectly } from "./program-stores.ts";
@@ -30,19 +31,20 @@ export async function openStores(config: Config, disposer: Disposer, progress: (
   await chmod(dataDir, 0o700).catch((error: unknown) => {
     logger.warn({ reason: `SVC_DATA_DIR stays open to other users of the host: ${String(error)}` }, "storage");
   });
+  const givenRedis = redisServersOf(config);
   const stores = await joinStores({
     dataDir,
-    want: { postgres: config.databaseUrl === null, redis: config.redisUrl === null },
+    want: { postgres: config.databaseUrl === null, redis: givenRedis === null },
     log: progress,
   });
   disposer.push(() => stores.leave(), { always: true });
   const databaseUrl = config.databaseUrl ?? stores.databaseUrl;
-  const redisUrl = config.redisUrl ?? stores.redisUrl;
-  if (databaseUrl === null || redisUrl === null) throw new Error("unreachable: both stores are given or joined");
+  const redisServers = givenRedis ?? stores.redisUrl;
+  if (databaseUrl === null || redisServers === null) throw new Error("unreachable: both stores are given or joined");
   const sql = openPostgres({ url: databaseUrl, schema: config.databaseSchema, poolSize: config.databasePool });
   disposer.push(() => sql.end({ timeout: 5 }));
-  await reachStores({ sql, databaseUrl, redisUrl, timeoutMs: storeTimeoutMs });
+  await reachStores({ sql, databaseUrl, redisServers, timeoutMs: storeTimeoutMs });
   await migrateDirectly(config, databaseUrl, progress);
   const partitions = await settlePartitions(sql, config.partitions);
-  return { dataDir, logger, sql, redisUrl, partitions, now: Date.now, newId: () => Bun.randomUUIDv7() };
+  return { dataDir, logger, sql, redisServers, partitions, now: Date.now, newId: () => Bun.randomUUIDv7() };
 }

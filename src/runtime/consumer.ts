@@ -3,7 +3,7 @@
 import type { Redis } from "ioredis";
 import type { AnyActorDefinition } from "../../actors/kernel/actor.ts";
 import type { Sql } from "../store/postgres.ts";
-import { openRetryingRedis } from "../store/redis.ts";
+import { openBlockingRedis, type RedisClient, type RedisServers } from "../store/redis.ts";
 import { ActivityRunner } from "./activities/runner.ts";
 import { Outbox, type TimerJob } from "./effects/outbox.ts";
 import { Journal } from "./lane/journal.ts";
@@ -34,7 +34,7 @@ export interface RuntimeWork {
 
 export interface ConsumerOptions {
   readonly sql: Sql;
-  readonly redisUrl: string;
+  readonly redisServers: RedisServers;
   readonly prefix: string;
   readonly host: string;
   readonly partitions: number;
@@ -52,7 +52,7 @@ export interface ConsumerOptions {
 export interface ConsumerLinks {
   readonly node: string;
   readonly keys: ReturnType<typeof runtimeKeys>;
-  readonly commands: Redis;
+  readonly commands: RedisClient;
   readonly subscriber: Redis;
   readonly calls: Calls;
   readonly tails: Tails;
@@ -79,9 +79,9 @@ export function createConsumer(options: ConsumerOptions, work: RuntimeWork, link
   const { node, keys, commands, subscriber, calls, tails, sender } = links;
   const { tell, sendOutcome } = sender;
   const crash = options.crash ?? (() => {});
-  const blocking = openRetryingRedis(options.redisUrl);
-  const jobs = openRetryingRedis(options.redisUrl);
-  const worker = openRetryingRedis(options.redisUrl);
+  const blocking = openBlockingRedis(options.redisServers);
+  const jobs = openBlockingRedis(options.redisServers);
+  const worker = openBlockingRedis(options.redisServers);
 
   const timers = new Timers({
     connection: jobs,

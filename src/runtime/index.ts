@@ -3,7 +3,7 @@
  * What it guarantees, and how, is in README.md beside this file.
  */
 import { isDatabaseUnavailable, type Sql } from "../store/postgres.ts";
-import { openRedis, openRetryingRedis } from "../store/redis.ts";
+import { openRedis, openSubscriber, type RedisServers, slotGroupsOf } from "../store/redis.ts";
 import { type Consumer, type ConsumerCounts, createConsumer, type RuntimeWork } from "./consumer.ts";
 import { DeadLetters } from "./dead-letters/dead-letter.ts";
 import { actorsOf, type HandleLinks } from "./handle.ts";
@@ -25,7 +25,7 @@ export * from "./port.ts";
 export interface RuntimeOptions {
   /** Migrated; the pool must have room for the lane's connection besides all others. */
   readonly sql: Sql;
-  readonly redisUrl: string;
+  readonly redisServers: RedisServers;
   /** Starts every key in Redis. */
   readonly prefix: string;
   /** Nodes that share running sandboxes share this name. */
@@ -60,10 +60,10 @@ export interface NodeRuntime extends Runtime {
 export function createRuntime(options: RuntimeOptions): NodeRuntime {
   const { sql, clock, partitions } = options;
   const crash = options.crash ?? (() => {});
-  const keys = runtimeKeys(options.prefix);
   const node = clock.newId();
-  const commands = openRedis(options.redisUrl);
-  const subscriber = openRetryingRedis(options.redisUrl);
+  const commands = openRedis(options.redisServers);
+  const subscriber = openSubscriber(options.redisServers);
+  const keys = runtimeKeys(options.prefix, slotGroupsOf(commands));
   const calls = new Calls(node);
   const writer = new MailboxWriter({ redis: commands, keys, limit: options.mailboxLimit, now: clock.now });
   let consumer: Consumer | null = null;

@@ -1,7 +1,7 @@
 /** Queues of features on BullMQ, beside the runtime's own. */
 import { type ConnectionOptions, type Job, Queue, Worker } from "bullmq";
 import { waitAtMost } from "../lib/timers.ts";
-import { openRetryingRedis } from "./redis.ts";
+import { openBlockingRedis, type RedisServers } from "./redis.ts";
 
 /** A queue as the feature that has its jobs done declares it. */
 export interface QueueDefinition<T> {
@@ -16,7 +16,7 @@ export function defineQueue<T>(name: string): QueueDefinition<T> {
 }
 
 export interface QueueOptions {
-  readonly redisUrl: string;
+  readonly redisServers: RedisServers;
   /** Of every key of the service. */
   readonly prefix: string;
 }
@@ -39,9 +39,9 @@ const maxStalledCount = 10;
 /** Failed jobs that are kept for an operator to look at. */
 const keptFailures = 1000;
 
-export function openQueue<T>({ name }: QueueDefinition<T>, { redisUrl, prefix }: QueueOptions): OpenQueue<T> {
-  const commands = openRetryingRedis(redisUrl);
-  const blocking = openRetryingRedis(redisUrl);
+export function openQueue<T>({ name }: QueueDefinition<T>, { redisServers, prefix }: QueueOptions): OpenQueue<T> {
+  const commands = openBlockingRedis(redisServers);
+  const blocking = openBlockingRedis(redisServers);
   const shared = { prefix: `${prefix}:bull` };
   const queue = new Queue<T>(name, {
     ...shared,

@@ -1,15 +1,17 @@
 /** Waiting for the stores at the start: a bounded while, then one sentence that an operator can act on. */
+import { Redis } from "ioredis";
 import { StartFailure } from "../lib/start-failure.ts";
 import { withTimeout } from "../lib/timers.ts";
 import type { Sql } from "./postgres.ts";
-import { openRedis } from "./redis.ts";
+import { openRedis, type RedisServers } from "./redis.ts";
+import { describeServers } from "./redis-servers.ts";
 
 const pauseMs = 250;
 
 export interface Reach {
   readonly sql: Sql;
   readonly databaseUrl: string;
-  readonly redisUrl: string;
+  readonly redisServers: RedisServers;
   /** How long a store may take to answer; they often start together with the service. */
   readonly timeoutMs: number;
 }
@@ -18,17 +20,21 @@ export interface Reach {
  * Resolves when both stores answer.
  * @throws StartFailure
  */
-export async function reachStores({ sql, databaseUrl, redisUrl, timeoutMs }: Reach): Promise<void> {
-  const redis = openRedis(redisUrl);
+export async function reachStores({ sql, databaseUrl, redisServers, timeoutMs }: Reach): Promise<void> {
+  const redis = openRedis(redisServers);
+  const { place, setting } = describeServers(redisServers);
   // Commands only tell that they were given up; why the connection failed is told here.
   let lastFailure: Error | null = null;
-  redis.on("error", (error: Error) => {
+  const note = (error: Error) => {
     lastFailure = error;
-  });
+  };
+  if (redis instanceof Redis) redis.on("error", note);
+  // A Cluster's own error says only that none of its nodes answered.
+  else redis.on("node error", note);
   try {
     await Promise.all([
-      waitFor("PostgreSQL", databaseUrl, "DATABASE_URL", timeoutMs, async () => sql`select 1`),
-      waitFor("Redis", redisUrl, "REDIS_URL", timeoutMs, () =>
+      waitFor("PostgreSQL", hostOf(databaseUrl), "DATABASE_URL", timeoutMs, async () => sql`select 1`),
+      waitFor("Redis", place, setting, timeoutMs, () =>
         redis.ping().catch((error: Error) => {
           throw isRefusal(error) ? error : (lastFailure ?? error);
         }),
@@ -42,7 +48,7 @@ export async function reachStores({ sql, databaseUrl, redisUrl, timeoutMs }: Rea
 /** Asks until there is an answer, a refusal that will not change by itself, or the time is over. */
 async function waitFor(
   store: string,
-  url: string,
+  place: string,
   setting: string,
   timeoutMs: number,
   ask: () => Promise<unknown>,
@@ -58,11 +64,11 @@ async function waitFor(
       if (error === expired) break;
       if (!(error instanceof Error)) throw error;
       reason = error.message;
-      if (isRefusal(error)) throw new StartFailure(`${store} at ${hostOf(url)} refuses: ${reason}. Check ${setting}.`);
+      if (isRefusal(error)) throw new StartFailure(`${store} at ${place} refuses: ${reason}. Check ${setting}.`);
       await Bun.sleep(pauseMs);
     }
   }
-  throw new StartFailure(`${store} at ${hostOf(url)} cannot be reached (${reason}). Check ${setting}.`);
+  throw new StartFailure(`${store} at ${place} cannot be reached (${reason}). Check ${setting}.`);
 }
 
 /** The store is there and refuses us: wrong user, password or database. */

@@ -1,26 +1,113 @@
-/** Redis connections. One per purpose: a blocking read or a subscription must not hold up commands. */
-
-import { Redis, type RedisOptions } from "ioredis";
+/**
+ * Redis connections: the one place that opens them, to a single server, by Sentinel or to a Cluster. One connection per
+ * purpose, since a blocking read or a subscription must not hold up commands.
+ *
+ * On a Cluster every command and script touches one slot, and a pipeline is not atomic. Commands are not gathered into
+ * pipelines there: where a slot moves, some commands of a pipeline are redirected and some are not.
+ */
+import { Cluster, type Command, type DNSLookupFunction, Redis, type RedisOptions } from "ioredis";
 import { withTimeout } from "../lib/timers.ts";
+import { anyNodeConnector } from "./redis-connector.ts";
+import { clusterSlotGroups, credentialsOf, type RedisServers } from "./redis-servers.ts";
+
+export type { RedisServers } from "./redis-servers.ts";
+
+/** A connection for commands or for blocking reads; the same methods in each case. */
+export type RedisClient = Redis | Cluster;
+
+// A restarted server is found again within half a second; commands wait meanwhile.
+const pauseBefore = (attempt: number) => Math.min(500, 20 * 2 ** attempt);
 
 const base = {
-  // A restarted server is found again within half a second; commands wait meanwhile.
-  retryStrategy: (attempt: number) => Math.min(500, 20 * 2 ** attempt),
+  retryStrategy: pauseBefore,
   enableReadyCheck: true,
   connectTimeout: 5000,
+  // A primary that became a replica: the connection is opened again, where the new primary is, and the command resent.
+  reconnectOnError: (error: Error) => (error.message.startsWith("READONLY") ? 2 : false),
 } satisfies RedisOptions;
 
+/** How often a command follows redirections and failures of the nodes of a Cluster, 100 ms apart. */
+const redirections = { commands: 16, blocking: 100 } as const;
+
 /**
- * For commands. Pipelines all commands of one tick. A command that cannot be sent within
+ * For commands. Those of one tick go out as one pipeline, but not on a Cluster. A command that cannot be sent within
  * a few reconnects fails, so that callers get an answer while Redis is away.
  */
-export function openRedis(url: string): Redis {
-  return quiet(new Redis(url, { ...base, enableAutoPipelining: true, maxRetriesPerRequest: 3 }));
+export function openRedis(servers: string): Redis;
+export function openRedis(servers: RedisServers): RedisClient;
+export function openRedis(servers: RedisServers): RedisClient {
+  if (isCluster(servers)) return openCluster(servers, "commands");
+  return quiet(openServer(servers, { enableAutoPipelining: true, maxRetriesPerRequest: 3 }));
 }
 
-/** For blocking reads, subscriptions and BullMQ: waits for Redis as long as it takes. */
-export function openRetryingRedis(url: string): Redis {
-  return quiet(new Redis(url, { ...base, maxRetriesPerRequest: null }));
+/** For blocking reads and BullMQ: waits for Redis as long as it takes. */
+export function openBlockingRedis(servers: string): Redis;
+export function openBlockingRedis(servers: RedisServers): RedisClient;
+export function openBlockingRedis(servers: RedisServers): RedisClient {
+  if (isCluster(servers)) return openCluster(servers, "blocking");
+  return quiet(openServer(servers, { maxRetriesPerRequest: null }));
+}
+
+/**
+ * For subscriptions, which it renews after each reconnect (the event `ready`). What was published meanwhile is lost. Any node
+ * of a Cluster will do: each hears what is published at any other.
+ */
+export function openSubscriber(servers: RedisServers): Redis {
+  if (!isCluster(servers)) return quiet(openServer(servers, { maxRetriesPerRequest: null }));
+  return quiet(
+    new Redis({
+      ...base,
+      ...credentialsOf(servers),
+      maxRetriesPerRequest: null,
+      Connector: anyNodeConnector(servers),
+    }),
+  );
+}
+
+const isCluster = (servers: RedisServers) => typeof servers === "object" && "cluster" in servers;
+
+function openServer(servers: RedisServers, options: Omit<RedisOptions, "replyMapping">): Redis {
+  if (typeof servers === "string") return new Redis(servers, { ...base, ...options });
+  if ("cluster" in servers) throw new TypeError("a Cluster is no single server");
+  const { sentinels, name, sentinelPassword, tls } = servers;
+  return new Redis({
+    ...base,
+    ...options,
+    ...credentialsOf(servers),
+    sentinels: [...sentinels],
+    name,
+    failoverDetector: true,
+    sentinelRetryStrategy: pauseBefore,
+    ...(sentinelPassword === null ? {} : { sentinelPassword }),
+    ...(tls ? { enableTLSForSentinelMode: true } : {}),
+  });
+}
+
+/** How long a command may wait for a Cluster that cannot be reached, ms. */
+const clusterWaitMs = 5000;
+
+/** Fails commands that wait for too long: the client would keep them until the Cluster is back. */
+class BoundedCluster extends Cluster {
+  override sendCommand(...[command, stream, node]: Parameters<Cluster["sendCommand"]>): unknown {
+    if (this.status !== "ready" && stream === undefined) (command as Command).setTimeout(clusterWaitMs);
+    return super.sendCommand(command, stream, node);
+  }
+}
+
+const asItIs: DNSLookupFunction = (address, callback) => callback(null, address);
+
+function openCluster(servers: Extract<RedisServers, { cluster: unknown }>, kind: keyof typeof redirections): Cluster {
+  const { retryStrategy, ...node } = base;
+  const cluster = new (kind === "commands" ? BoundedCluster : Cluster)([...servers.cluster], {
+    clusterRetryStrategy: retryStrategy,
+    maxRedirections: redirections[kind],
+    slotsRefreshTimeout: 2000,
+    // Names stay names where certificates are checked against them.
+    ...(servers.tls ? { dnsLookup: asItIs } : {}),
+    redisOptions: { ...node, ...credentialsOf(servers), maxRetriesPerRequest: null },
+  });
+  cluster.on("error", () => {});
+  return cluster;
 }
 
 /** Outages are seen by the commands that fail; an `error` event without a listener would end the process. */
@@ -29,12 +116,25 @@ function quiet(redis: Redis): Redis {
   return redis;
 }
 
+/** The servers behind a connection that take writes: one, or the masters of a Cluster as far as they are known. */
+export function primariesOf(redis: RedisClient): readonly Redis[] {
+  return redis instanceof Cluster ? redis.nodes("master") : [redis];
+}
+
+/** How many slots the keys of partitions share: 16 on a Cluster; 1 elsewhere, where slots do not matter. */
+export function slotGroupsOf(redis: RedisClient): number {
+  return redis instanceof Cluster ? clusterSlotGroups : 1;
+}
+
 /** Whether an error says "Redis is not there now" and nothing about the command. */
 export function isRedisUnavailable(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   if (error.name === "MaxRetriesPerRequestError" || error.name === "ClusterAllFailedError") return true;
-  return /^(Connection is closed|LOADING|CLUSTERDOWN|MASTERDOWN|READONLY)|enableOfflineQueue/.test(error.message);
+  return away.test(error.message);
 }
+
+const away =
+  /^(Connection is closed|Command timed out|LOADING|CLUSTERDOWN|MASTERDOWN|READONLY|TRYAGAIN|UNBLOCKED|MOVED|ASK )|enableOfflineQueue|Too many Cluster redirections|None of startup nodes|Cluster is (ended|disconnect)/;
 
 /** How long a request waits for a reply of Redis, ms. */
 const replyMs = 5_000;

@@ -243,8 +243,8 @@ async function benchClassified(service: BenchService, sql: Sql, stores: BenchSto
 /** @returns jobs a second that were added and waited for */
 async function bareJobs({ redisUrl }: BenchStores): Promise<number> {
   const { Queue, QueueEvents, Worker } = await import("bullmq");
-  const { openRetryingRedis } = await import("../../src/store/redis.ts");
-  const options = () => ({ connection: openRetryingRedis(redisUrl), prefix: "bare" });
+  const { openBlockingRedis } = await import("../../src/store/redis.ts");
+  const options = () => ({ connection: openBlockingRedis(redisUrl), prefix: "bare" });
   const queue = new Queue("classify", options());
   const events = new QueueEvents("classify", options());
   const worker = new Worker("classify", async () => null, { ...options(), concurrency: width });

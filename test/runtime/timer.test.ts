@@ -7,7 +7,7 @@ import { defineActor } from "../../actors/kernel/actor.ts";
 import { schedule } from "../../actors/kernel/effect.ts";
 import { message } from "../../actors/kernel/message.ts";
 import { Timers } from "../../src/runtime/timers/timer.ts";
-import { openRetryingRedis } from "../../src/store/redis.ts";
+import { openBlockingRedis } from "../../src/store/redis.ts";
 import { until } from "../harness/until.ts";
 import { at, Harness, stateOf } from "./harness.ts";
 
@@ -71,7 +71,7 @@ test("a timer that schedules itself anew when it fires keeps ticking", async () 
 
 test("a timer rescheduled while BullMQ ends its firing is kept and can be cancelled", async () => {
   const { redisUrl, prefix } = harness.stores;
-  const connections = [openRetryingRedis(redisUrl), openRetryingRedis(redisUrl)] as const;
+  const connections = [openBlockingRedis(redisUrl), openBlockingRedis(redisUrl)] as const;
   const timer = { kind: "ticker", key: "k", tenant: "acme", timer: "t", at: 0, type: "tick", body: {} };
   let fired = 0;
   const anew = async () => {

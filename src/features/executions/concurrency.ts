@@ -6,15 +6,14 @@
  * besides) the reservations are compared with them. What a crash left reserved without a record goes after a grace;
  * what Redis lost comes back.
  */
-import type { Redis } from "ioredis";
 import { Problem } from "../../../actors/kernel/problem.ts";
 import type { Quota } from "../../../actors/policy/quota.ts";
-import { openRedis, replyInTime } from "../../store/redis.ts";
+import { openRedis, type RedisClient, type RedisServers, replyInTime } from "../../store/redis.ts";
 import { luaScript } from "../../store/script.ts";
 import type { ExecutionRecords } from "./records.ts";
 
 export interface ConcurrencyOptions {
-  readonly redisUrl: string;
+  readonly redisServers: RedisServers;
   /** Of every key. */
   readonly prefix: string;
   readonly records: Pick<ExecutionRecords, "underWay">;
@@ -44,7 +43,7 @@ const keptMs = 24 * 3600 * 1000;
 type Reply = readonly [outcome: number, used: number, age: number];
 
 export function openConcurrency(options: ConcurrencyOptions): Concurrency {
-  const redis = openRedis(options.redisUrl);
+  const redis = openRedis(options.redisServers);
   const reconciliation = new Reconciliation(redis, options);
   const { compareEveryMs = 20_000 } = options;
 
@@ -91,7 +90,7 @@ class Reconciliation {
   readonly #running = new Map<string, Promise<void>>();
   readonly #next = new Map<string, Promise<void>>();
   constructor(
-    private readonly redis: Redis,
+    private readonly redis: RedisClient,
     private readonly options: ConcurrencyOptions,
   ) {}
 

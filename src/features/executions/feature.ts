@@ -88,7 +88,7 @@ export const executions = defineFeature({
   needs: { agents, audit, volumes, tools, fsTools, executionTokens, incidents },
   settings: executionSettings,
   open({ settings, ...node }, { agents, volumes, tools, executionTokens, incidents }) {
-    const { sql, redisUrl, prefix, runtime, sandboxes, models, outside, streams, now, info, warn } = node;
+    const { sql, redisServers, prefix, runtime, sandboxes, models, outside, streams, now, info, warn } = node;
     const records = executionRecords(sql);
     const plans = createPlans(runtime);
     const planOf = (tenant: string, key: string) => plans.of({ kind: execution.kind, key, tenant });
@@ -96,8 +96,8 @@ export const executions = defineFeature({
     const modelMetrics = createModelMetrics();
     const committed = createCommitted({ incidents, isTool: (name) => toolbox.describe([name]).length > 0 });
     const { isVisible } = agents;
-    const feeds = openAgentFeeds({ sql, redisUrl, prefix, runtime, isVisible, report: warn });
-    const concurrency = openConcurrency({ redisUrl, prefix, records });
+    const feeds = openAgentFeeds({ sql, redisServers, prefix, runtime, isVisible, report: warn });
+    const concurrency = openConcurrency({ redisServers, prefix, records });
     const executions = createExecutions({
       volumes,
       concurrency,

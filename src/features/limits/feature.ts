@@ -11,8 +11,8 @@ export const limits = defineFeature({
       default: true,
     }),
   },
-  open({ settings, sql, redisUrl, prefix, now, info }) {
-    const limiter = settings.rateLimits ? openLimiter({ sql, redisUrl, prefix, now, report: info }) : noLimiter;
+  open({ settings, sql, redisServers, prefix, now, info }) {
+    const limiter = settings.rateLimits ? openLimiter({ sql, redisServers, prefix, now, report: info }) : noLimiter;
     return { service: limiter, close: () => limiter.close() };
   },
 });

@@ -15,7 +15,7 @@ import {
 } from "../../../actors/policy/rates/limits.ts";
 import { headersOf, type RateFinding, type RateHeaders, refusal } from "../../../actors/policy/rates/standing.ts";
 import type { Sql } from "../../store/postgres.ts";
-import { openRedis, replyInTime } from "../../store/redis.ts";
+import { openRedis, type RedisServers, replyInTime } from "../../store/redis.ts";
 import { scriptCommand } from "../../store/script.ts";
 import { overridesFor } from "./overrides.ts";
 
@@ -43,7 +43,7 @@ export interface Limiter {
 
 export interface LimiterOptions {
   readonly sql: Sql;
-  readonly redisUrl: string;
+  readonly redisServers: RedisServers;
   /** Of every key. */
   readonly prefix: string;
   /** Unix milliseconds. */
@@ -65,7 +65,7 @@ const rememberedOverrides = 10_000;
 export const noLimiter: Limiter = { debit: async () => ({}), refund: async () => {}, close: () => {} };
 
 export function openLimiter(options: LimiterOptions): Limiter {
-  const redis = openRedis(options.redisUrl);
+  const redis = openRedis(options.redisServers);
   const debit = scriptCommand(redis, "debit-rate");
   const { now, overridesMs = 5_000 } = options;
   const remembered = new Map<string, { readonly at: number; readonly overrides: Promise<readonly RateOverride[]> }>();

@@ -7,8 +7,8 @@ import { openReloading } from "./service.ts";
 export const models = defineFeature({
   name: "models",
   needs: { audit },
-  open({ models, sql, redisUrl, prefix, runtime, info, warn }, { audit }) {
-    const reloading = openReloading({ models, redisUrl, prefix, nodeId: runtime.nodeId, info, warn });
+  open({ models, sql, redisServers, prefix, runtime, info, warn }, { audit }) {
+    const reloading = openReloading({ models, redisServers, prefix, nodeId: runtime.nodeId, info, warn });
     return { service: null, routes: modelRoutes({ reloading, sql, audit }), close: reloading.close };
   },
 });

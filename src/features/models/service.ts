@@ -5,11 +5,11 @@
  */
 import type { Issue } from "../../../actors/kernel/problem.ts";
 import type { NodeModels } from "../../adapters/models/port.ts";
-import { openRedis, openRetryingRedis, replyInTime } from "../../store/redis.ts";
+import { openRedis, openSubscriber, type RedisServers, replyInTime } from "../../store/redis.ts";
 
 export interface ReloadingOptions {
   readonly models: NodeModels;
-  readonly redisUrl: string;
+  readonly redisServers: RedisServers;
   readonly prefix: string;
   readonly nodeId: string;
   readonly info: (event: string, facts: Readonly<Record<string, unknown>>) => void;
@@ -20,9 +20,9 @@ export type ReloadOutcome =
   | { readonly ok: true; readonly served: ReturnType<NodeModels["served"]>; readonly othersTold: boolean }
   | { readonly ok: false; readonly issues: readonly Issue[] };
 
-export function openReloading({ models, redisUrl, prefix, nodeId, info, warn }: ReloadingOptions) {
-  const commands = openRedis(redisUrl);
-  const subscriber = openRetryingRedis(redisUrl);
+export function openReloading({ models, redisServers, prefix, nodeId, info, warn }: ReloadingOptions) {
+  const commands = openRedis(redisServers);
+  const subscriber = openSubscriber(redisServers);
   const channel = `${prefix}:models:reload`;
 
   /** @param by the node that was asked */

@@ -7,13 +7,13 @@ import { openSchedules } from "./service.ts";
 export const schedules = defineFeature({
   name: "schedules",
   needs: { agents, executions },
-  open: ({ sql, redisUrl, prefix, now, warn }, { agents, executions }) => ({
+  open: ({ sql, redisServers, prefix, now, warn }, { agents, executions }) => ({
     service: null,
     jobs: [
       () => {
         const schedules = openSchedules({
           sql,
-          redisUrl,
+          redisServers,
           prefix,
           resolve: agents.resolveForExecution,
           start: (id, request) => executions.startAs(id, false, request),

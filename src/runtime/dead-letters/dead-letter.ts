@@ -1,7 +1,8 @@
 /** Dead letters: messages whose turn could not be run or stored, kept for an operator to look at and send again. */
-import type { Redis } from "ioredis";
+
 import type { Json } from "../../../actors/kernel/json.ts";
 import type { Sql, Transaction } from "../../store/postgres.ts";
+import { type RedisClient, slotGroupsOf } from "../../store/redis.ts";
 import { MailboxWriter } from "../mailbox/mailbox.ts";
 import { partitionOf, runtimeKeys } from "../mailbox/partition.ts";
 import type { Address, DeadLetter } from "../port.ts";
@@ -81,7 +82,7 @@ function toDeadLetter(row: Row): DeadLetter {
 export interface OpenDeadLettersOptions {
   /** With the service's schema. */
   readonly sql: Sql;
-  readonly redis: Redis;
+  readonly redis: RedisClient;
   /** Starts every key in Redis. */
   readonly prefix: string;
   /** Messages a partition's mailbox may hold. */
@@ -102,7 +103,12 @@ export async function openDeadLetters(options: OpenDeadLettersOptions): Promise<
   const [{ count } = { count: 0 }] = await sql<{ count: number }[]>`
     select count(*)::int as count from runtime_partitions`;
   if (count === 0) return null;
-  const writer = new MailboxWriter({ redis, keys: runtimeKeys(options.prefix), limit: options.mailboxLimit, now });
+  const writer = new MailboxWriter({
+    redis,
+    keys: runtimeKeys(options.prefix, slotGroupsOf(redis)),
+    limit: options.mailboxLimit,
+    now,
+  });
   const source = `n${options.newId()}`;
   let sequence = 0;
   return new DeadLetters(sql, ({ kind, key, tenant }, type, body) => {

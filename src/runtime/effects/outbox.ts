@@ -5,11 +5,12 @@
  * crash carries out the rest. Effects of one partition go out in order; a repeat is
  * harmless because every effect has a number, a name or a job id that its receiver recognises.
  */
-import type { Redis } from "ioredis";
+
 import type { Effect } from "../../../actors/kernel/effect.ts";
 import type { Json } from "../../../actors/kernel/json.ts";
 import { numbers } from "../../store/array-literal.ts";
 import type { Sql } from "../../store/postgres.ts";
+import type { RedisClient } from "../../store/redis.ts";
 import type { Answer } from "../mailbox/calls.ts";
 import { addressFault, encodeEnvelope } from "../mailbox/envelope.ts";
 import { type Keys, partitionOf } from "../mailbox/partition.ts";
@@ -93,7 +94,7 @@ export interface TimerJob {
 }
 
 export interface OutboxOptions {
-  readonly redis: Redis;
+  readonly redis: RedisClient;
   readonly keys: Keys;
   readonly partitions: number;
   readonly jobs: JobPort;

@@ -6,7 +6,7 @@
  * is committed. There is no consumer group: the owner is unique by lease and epoch, and the offset moves
  * in the transaction of the turn, which makes redelivery after a crash exact without acknowledgements.
  */
-import type { Redis } from "ioredis";
+import type { RedisClient } from "../../store/redis.ts";
 import { MailboxFull, RuntimeUnavailable } from "../port.ts";
 import { decodeEnvelope, type Envelope, encodeEnvelope } from "./envelope.ts";
 import type { Keys } from "./partition.ts";
@@ -15,7 +15,7 @@ import type { Keys } from "./partition.ts";
 const lengthTtl = 50;
 
 export interface MailboxWriterOptions {
-  readonly redis: Redis;
+  readonly redis: RedisClient;
   readonly keys: Keys;
   /** Messages a partition may hold before senders are told to come back. */
   readonly limit: number;
@@ -71,9 +71,9 @@ interface Followed {
 
 export interface MailboxReaderOptions {
   /** A connection of its own: reads block. */
-  readonly redis: Redis;
+  readonly redis: RedisClient;
   /** Used to cut a blocking read short. */
-  readonly commands: Redis;
+  readonly commands: RedisClient;
   readonly keys: Keys;
   readonly node: string;
   /** Entries taken per stream and read. */
@@ -111,7 +111,7 @@ export class MailboxReader {
   /** Ends a blocking read early, so that a new partition or new room is noticed now. */
   wake(): void {
     const { commands, keys, node } = this.options;
-    const key = keys.wake(node);
+    const key = keys.nodeStream("wake", node, 0);
     commands
       .xadd(key, "MAXLEN", "~", 16, "*", "w", "1")
       .then(() => commands.expire(key, 3600))
@@ -127,7 +127,7 @@ export class MailboxReader {
 
   private async loop(): Promise<void> {
     const { redis, keys, node, count } = this.options;
-    const wakeKey = keys.wake(node);
+    const wakeKey = keys.nodeStream("wake", node, 0);
     // `$` would miss a wake-up that falls between two reads; from here on the position is exact.
     this.wakePosition = "0-0";
     while (!this.stopped) {
@@ -179,7 +179,7 @@ export function compareStreamIds(left: string, right: string): number {
 }
 
 /** Removes the entries up to and including `offset`: their turns are committed. */
-export function trimTo(redis: Redis, key: string, offset: string): Promise<unknown> {
+export function trimTo(redis: RedisClient, key: string, offset: string): Promise<unknown> {
   const [ms = "0", n = "0"] = offset.split("-");
   return redis.xtrim(key, "MINID", `${ms}-${Number(n) + 1}`);
 }
@@ -189,7 +189,7 @@ export function trimTo(redis: Redis, key: string, offset: string): Promise<unkno
  * store that was emptied or restored on a machine whose clock is behind would hand out ids that the
  * partition has already passed, and those messages would never be read.
  */
-export async function keepIdsAbove(redis: Redis, key: string, offset: string): Promise<void> {
+export async function keepIdsAbove(redis: RedisClient, key: string, offset: string): Promise<void> {
   if (offset === "0-0") return;
   const info = (await redis.xinfo("STREAM", key).catch((error: Error) => {
     if (/no such key/i.test(error.message)) return null;

@@ -1,4 +1,5 @@
 /** Which partition an actor belongs to, and how the runtime's keys in Redis are named. */
+import { groupTag } from "../../store/redis-servers.ts";
 
 const offsetBasis = 0x811c9dc5;
 const prime = 0x01000193;
@@ -39,8 +40,18 @@ export function idInPartition(kind: string, id: string, partition: number, parti
   return null;
 }
 
+/**
+ * Names in Redis. On a single server, with or without Sentinel, there is one slot group and the names have no tag of it. On a
+ * Cluster there are 16: what is read with one command, the mailboxes of a group's partitions and the streams of a node
+ * beside them, shares a slot by its hash tag.
+ */
 export interface Keys {
+  /** Groups of partitions whose keys share a slot. */
+  readonly slotGroups: number;
+  groupOf(partition: number): number;
   mailbox(partition: number): string;
+  /** Where the mailbox was before the messages were moved to a Cluster; null where the name is the same. */
+  formerMailbox(partition: number): string | null;
   /** Pub/sub channel with the log entries of a partition's actors, as they are committed. */
   tail(partition: number): string;
   /** Pub/sub channel with replies to callers on a node. */
@@ -49,17 +60,25 @@ export interface Keys {
   abandoned: string;
   /** Pub/sub channel that says: look at the leases now. */
   leases: string;
-  /** Stream that ends a node's blocking read early. */
-  wake(node: string): string;
+  /** A stream that a node reads with its mailboxes, one in each slot group; `wake` ends a blocking read early. */
+  nodeStream(name: "wake" | "replies", node: string, group: number): string;
 }
 
-export function runtimeKeys(prefix: string): Keys {
+/** @param slotGroups 1, or 16 on a Cluster */
+export function runtimeKeys(prefix: string, slotGroups = 1): Keys {
+  const groupOf = (partition: number) => partition % slotGroups;
+  const single = slotGroups === 1;
+  const plainMailbox = (partition: number) => `${prefix}:mailbox:{${partition}}`;
   return {
-    mailbox: (partition) => `${prefix}:mailbox:{${partition}}`,
+    slotGroups,
+    groupOf,
+    mailbox: single ? plainMailbox : (partition) => `${prefix}:mailbox:${groupTag(groupOf(partition))}:${partition}`,
+    formerMailbox: single ? () => null : plainMailbox,
     tail: (partition) => `${prefix}:tail:${partition}`,
     replies: (node) => `${prefix}:replies:${node}`,
     abandoned: `${prefix}:abandoned`,
     leases: `${prefix}:leases`,
-    wake: (node) => `${prefix}:wake:${node}`,
+    nodeStream: (name, node, group) =>
+      single ? `${prefix}:${name}:${node}` : `${prefix}:${name}:${groupTag(group)}:${node}`,
   };
 }

@@ -2,7 +2,7 @@
  * Keeps this node's share of the partitions: announces the node, takes what is free, gives up what is
  * too much, and notices what was taken away.
  */
-import type { Redis } from "ioredis";
+import type { RedisClient } from "../../store/redis.ts";
 import type { Keys } from "../mailbox/partition.ts";
 import type { Leases } from "./lease.ts";
 
@@ -20,7 +20,7 @@ export interface PartitionWorker {
 export interface OwnershipOptions {
   readonly leases: Leases;
   readonly lane: PartitionWorker;
-  readonly redis: Redis;
+  readonly redis: RedisClient;
   readonly keys: Keys;
   readonly node: string;
   readonly ttlMs: number;

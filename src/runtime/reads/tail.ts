@@ -5,9 +5,11 @@
  * takes an entry only when it is exactly the next one, and reads PostgreSQL whenever something may be missing,
  * so a lost, late or repeated notice can neither lose nor repeat an entry.
  */
+
 import type { Redis } from "ioredis";
 import { texts } from "../../store/array-literal.ts";
 import type { Sql } from "../../store/postgres.ts";
+import type { RedisClient } from "../../store/redis.ts";
 import { type Keys, partitionOf } from "../mailbox/partition.ts";
 import type { Address, LogEntry, TailListener } from "../port.ts";
 import { turnFor } from "./large-texts.ts";
@@ -36,7 +38,7 @@ export interface TailsOptions {
   readonly sql: Sql;
   /** A connection of its own: it is in subscriber mode. */
   readonly subscriber: Redis;
-  readonly commands: Redis;
+  readonly commands: RedisClient;
   readonly keys: Keys;
   readonly node: string;
   readonly partitions: number;

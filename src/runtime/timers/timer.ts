@@ -3,7 +3,7 @@
  * matters is the actor's business, so a timer that fires twice, or after it was cancelled, does no harm.
  */
 import { type ConnectionOptions, Queue, Worker } from "bullmq";
-import type { Redis } from "ioredis";
+import type { RedisClient } from "../../store/redis.ts";
 import type { JobPort, TimerJob } from "../effects/outbox.ts";
 
 const queueName = "timers";
@@ -20,9 +20,9 @@ const firing = "active";
 const free = "unknown";
 
 export interface TimersOptions {
-  readonly connection: Redis;
+  readonly connection: RedisClient;
   /** A connection of its own: the worker blocks on it. */
-  readonly blocking: Redis;
+  readonly blocking: RedisClient;
   readonly prefix: string;
   readonly now: () => number;
   /** Delivers a fired timer; a rejection makes BullMQ try again later. */

@@ -158,9 +158,9 @@ describe("reservations", () => {
   const quota: Quota = { limit: 2, tier: "free" };
   let tenant: string;
   const id = () => crypto.randomUUID();
-  const open = (settings: { graceMs?: number; compareEveryMs?: number; redisUrl?: string } = {}) =>
+  const open = (settings: { graceMs?: number; compareEveryMs?: number; redisServers?: string } = {}) =>
     openConcurrency({
-      redisUrl: stores.redisUrl,
+      redisServers: stores.redisUrl,
       prefix: stores.prefix,
       records: executionRecords(stores.sql),
       ...settings,
@@ -219,7 +219,7 @@ describe("reservations", () => {
   });
 
   test("while Redis is away starts are refused and no caller waits for ever", async () => {
-    const concurrency = open({ redisUrl: "redis://127.0.0.1:1" });
+    const concurrency = open({ redisServers: "redis://127.0.0.1:1" });
     expect(await refusal(concurrency.reserve(tenant, id(), quota, false))).toMatchObject({
       code: "limiter_unavailable",
       status: 503,
@@ -229,7 +229,7 @@ describe("reservations", () => {
   });
 
   test("cost a tenant without a limit nothing", async () => {
-    const concurrency = open({ redisUrl: "redis://127.0.0.1:1" });
+    const concurrency = open({ redisServers: "redis://127.0.0.1:1" });
     await concurrency.reserve("svc-system", id(), { limit: null, tier: "system" }, false);
     await concurrency.close();
   });

@@ -14,7 +14,7 @@ const { sql } = stores;
 const noon = Date.UTC(2031, 3, 2, 12, 0, 1);
 let now = noon;
 const warnings: Record<string, unknown>[] = [];
-const options = { sql, redisUrl: stores.redisUrl, prefix: stores.prefix, now: () => now, overridesMs: 0 };
+const options = { sql, redisServers: stores.redisUrl, prefix: stores.prefix, now: () => now, overridesMs: 0 };
 const limiter = openLimiter({ ...options, report: (_, facts) => warnings.push(facts) });
 const other = openLimiter({ ...options, report: () => {} });
 
@@ -158,7 +158,7 @@ test("crossing 80 % of a window is reported once", async () => {
 });
 
 test("without Redis nothing is let through", async () => {
-  const away = openLimiter({ ...options, redisUrl: "redis://127.0.0.1:1", report: () => {} });
+  const away = openLimiter({ ...options, redisServers: "redis://127.0.0.1:1", report: () => {} });
   expect(await refused(away.debit(use("away")))).toMatchObject({ code: "limiter_unavailable", status: 503 });
   away.close();
 });

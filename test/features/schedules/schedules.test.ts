@@ -32,7 +32,7 @@ afterEach(async () => {
 function open(ahead = 0, compareEveryMs = 200): Schedules {
   const node = openSchedules({
     sql: stores.sql,
-    redisUrl: stores.redisUrl,
+    redisServers: stores.redisUrl,
     prefix: stores.prefix,
     resolve: async () => ({ spec: { task: { input_data: { lane: 7 } } } as never }),
     start: async (id, request) => {
@@ -68,7 +68,7 @@ async function deploy(schedule: object | null, age = 0): Promise<string> {
 
 const count = (atLeast: number) => until(() => started.length >= atLeast, { what: `${atLeast} starts` });
 async function schedulers(): Promise<string[]> {
-  const { queue, close } = openQueue(scheduleQueue, stores);
+  const { queue, close } = openQueue(scheduleQueue, { redisServers: stores.redisUrl, prefix: stores.prefix });
   const keys = (await queue.getJobSchedulers()).map(({ key }) => key);
   await close();
   return keys;
@@ -212,14 +212,14 @@ test("a moment missed by more than five minutes starts nothing", async () => {
 
 /** Resolves when no job is under way: what rang has been judged. */
 async function judged(): Promise<void> {
-  const { queue, close } = openQueue(scheduleQueue, stores);
+  const { queue, close } = openQueue(scheduleQueue, { redisServers: stores.redisUrl, prefix: stores.prefix });
   await until(async () => Object.values(await queue.getJobCounts("active", "wait")).every((jobs) => jobs === 0));
   await close();
 }
 
 /** Milliseconds until the agent's scheduler rings next. */
 async function dueIn(agentId: string): Promise<number> {
-  const { queue, close } = openQueue(scheduleQueue, stores);
+  const { queue, close } = openQueue(scheduleQueue, { redisServers: stores.redisUrl, prefix: stores.prefix });
   const { next } = (await queue.getJobScheduler(agentId)) ?? {};
   await close();
   return (next ?? Number.NaN) - Date.now();

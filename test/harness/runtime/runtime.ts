@@ -77,7 +77,7 @@ export async function startTestNode(
   const sql = openPostgres({ url: stores.databaseUrl, schema: stores.schema, poolSize: 6 });
   const runtime = createRuntime({
     sql,
-    redisUrl: stores.redisUrl,
+    redisServers: stores.redisUrl,
     prefix: stores.prefix,
     host: "host-1",
     partitions: 8,

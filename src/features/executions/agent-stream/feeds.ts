@@ -10,13 +10,13 @@ import { execution } from "../../../../actors/execution/execution.ts";
 import type { Json } from "../../../../actors/kernel/json.ts";
 import type { LogEntry, News, Runtime } from "../../../runtime/port.ts";
 import type { Sql } from "../../../store/postgres.ts";
-import { openRedis, openRetryingRedis } from "../../../store/redis.ts";
+import { openRedis, openSubscriber, type RedisServers } from "../../../store/redis.ts";
 import { agentHistory } from "../../agents/port.ts";
 import { agentNumbering, type StreamKey } from "./numbering.ts";
 
 export interface AgentFeedsOptions {
   readonly sql: Sql;
-  readonly redisUrl: string;
+  readonly redisServers: RedisServers;
   /** Of every key and channel. */
   readonly prefix: string;
   readonly runtime: Pick<Runtime, "of">;
@@ -59,8 +59,8 @@ export function openAgentFeeds(options: AgentFeedsOptions) {
   const numbering = agentNumbering(sql, runtime);
   const feeds = new Map<string, Feed>();
   const channel = `${options.prefix}:agent-news`;
-  const commands = openRedis(options.redisUrl);
-  const subscriber = openRetryingRedis(options.redisUrl);
+  const commands = openRedis(options.redisServers);
+  const subscriber = openSubscriber(options.redisServers);
   const untold = new Set<string>();
   let telling: ReturnType<typeof setTimeout> | null = null;
   let closed = false;

@@ -13,7 +13,7 @@ import { routerInput } from "../../../../actors/stimulus/router-input.ts";
 import type { Chosen, Settlement, Stimulus } from "../../../../actors/stimulus/stimulus.ts";
 import type { Sql } from "../../../store/postgres.ts";
 import { defineQueue, openQueue, type QueueOptions } from "../../../store/queues.ts";
-import { openRedis, openRetryingRedis } from "../../../store/redis.ts";
+import { openRedis, openSubscriber, type RedisClient, type RedisServers } from "../../../store/redis.ts";
 import type { Router } from "../sources/port.ts";
 import { createMatching, failed, type MatchOptions, type RouterTerms } from "./match.ts";
 import { classifyRecords, initiatorOf, type StoredForRouting } from "./records.ts";
@@ -88,11 +88,11 @@ export interface ClassificationJob {
 const classificationQueue = defineQueue<ClassificationJob>("stimulus-classification");
 
 export function createClassifier(options: ClassifierOptions): Classifier {
-  const { redisUrl, prefix, now, report, queueAgainMs = usualQueueAgainMs } = options;
+  const { redisServers, prefix, now, report, queueAgainMs = usualQueueAgainMs } = options;
   const records = classifyRecords(options.sql);
   const matching = createMatching(options);
   const queue = openQueue(classificationQueue, options);
-  const channel = openChannel(redisUrl, `${prefix}:classified`);
+  const channel = openChannel(redisServers, `${prefix}:classified`);
   const turns = createTenantSlots(Math.ceil(options.concurrency * tenantShare));
   const waiting = new Map<string, Waiting>();
   const leaving = new AbortController();
@@ -222,9 +222,9 @@ const termsOf = (job: ClassificationJob): RouterTerms => ({
 });
 
 /** Where outcomes are told to other nodes. All hear all of them. */
-function openChannel(redisUrl: string, name: string) {
-  const commands: Redis = openRedis(redisUrl);
-  const subscriber: Redis = openRetryingRedis(redisUrl);
+function openChannel(redisServers: RedisServers, name: string) {
+  const commands: RedisClient = openRedis(redisServers);
+  const subscriber: Redis = openSubscriber(redisServers);
   return {
     listen(hear: (executionId: string, outcome: Outcome) => void): void {
       subscriber.on("message", (_: string, text: string) => {

@@ -18,10 +18,10 @@ export const classification = defineFeature({
       default: 512,
     }),
   },
-  open({ settings, sql, redisUrl, prefix, runtime, now, newId, info }, { sources, executions, definitions }) {
+  open({ settings, sql, redisServers, prefix, runtime, now, newId, info }, { sources, executions, definitions }) {
     const classifier = createClassifier({
       sql,
-      redisUrl,
+      redisServers,
       prefix,
       executions,
       runtime,

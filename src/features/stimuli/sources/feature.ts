@@ -42,7 +42,7 @@ export const sources = defineFeature({
   SVC_WEBHOOK_SECRET_<TENANT>__<SOURCE>  of a source, for that tenant
   …_PREVIOUS of either                   accepted as well, for rotation`,
   async open({ settings, ...node }, { agents, audit, encryption, definitions }) {
-    const { sql, redisUrl, prefix, tenants, publicUrl, now, newId, info, warn } = node;
+    const { sql, redisServers, prefix, tenants, publicUrl, now, newId, info, warn } = node;
     const environment = environmentSecrets(node.environmentAsSet());
     if (environment.unusable.length > 0) warn("webhook_secrets_unusable", { names: environment.unusable });
     if (settings.stimulusRoutesFile !== "") {
@@ -54,7 +54,7 @@ export const sources = defineFeature({
     }
     const findAgent = agents.identify;
     const sources = createSources({ sql, encryption, environment, findAgent, report: info, now });
-    const failed = openFailedVerifications({ redisUrl, prefix, now });
+    const failed = openFailedVerifications({ redisServers, prefix, now });
     const service = createSourceService({
       sql,
       encryption,

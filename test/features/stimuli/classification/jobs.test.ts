@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type ConnectionOptions, Worker } from "bullmq";
 import type { ClassificationJob } from "../../../../src/features/stimuli/classification/classify.ts";
-import { openRedis, openRetryingRedis } from "../../../../src/store/redis.ts";
+import { openBlockingRedis, openRedis } from "../../../../src/store/redis.ts";
 import { until } from "../../../harness/until.ts";
 import { choice, openRouting, type Routing } from "./routing.ts";
 
@@ -39,7 +39,7 @@ test("a caller gets another node's result, and neither asks twice", async () => 
 
 test("a job is taken over from a node that died, and its execution joined", async () => {
   const other = await openRouting(routing.stores);
-  const connection = openRetryingRedis(other.stores.redisUrl);
+  const connection = openBlockingRedis(other.stores.redisUrl);
   try {
     const team = other.newTenant();
     await other.workflow(team, "refund");
@@ -93,7 +93,7 @@ test("a job that Redis lost is queued again", async () => {
 
 test("without a node that takes jobs, or without Redis, there still is an answer", async () => {
   const other = await openRouting(routing.stores);
-  const away = other.node({ redisUrl: "redis://127.0.0.1:1" });
+  const away = other.node({ redisServers: "redis://127.0.0.1:1" });
   try {
     const team = other.newTenant();
     const router = other.router(team, { timeoutSeconds: 0.2 });

@@ -98,7 +98,7 @@ export async function openRouting(shared?: TestStores) {
     node(more: Partial<ClassifierOptions> = {}): Classifier {
       const classifier = createClassifier({
         sql: stores.sql,
-        redisUrl: stores.redisUrl,
+        redisServers: stores.redisUrl,
         prefix: stores.prefix,
         executions,
         runtime: executions.runtime,

@@ -10,13 +10,13 @@ import { freshStores } from "../../../harness/stores.ts";
 
 const stores = await freshStores();
 let now = Date.UTC(2031, 3, 2);
-const options = { redisUrl: stores.redisUrl, prefix: stores.prefix, now: () => now };
+const options = { redisServers: stores.redisUrl, prefix: stores.prefix, now: () => now };
 const one = openFailedVerifications(options);
 const two = openFailedVerifications(options);
 /** Nobody listens there. */
 const away = openFailedVerifications({
   ...options,
-  redisUrl: "redis://127.0.0.1:1",
+  redisServers: "redis://127.0.0.1:1",
   perMinute: 3,
   maxSenders: 2,
   timeoutMs: 20,

@@ -9,7 +9,7 @@
 import { LRUCache } from "lru-cache";
 import { Problem } from "../../../../../actors/kernel/problem.ts";
 import { withTimeout } from "../../../../lib/timers.ts";
-import { openRedis } from "../../../../store/redis.ts";
+import { openRedis, type RedisServers } from "../../../../store/redis.ts";
 import { scriptCommand } from "../../../../store/script.ts";
 
 /** Whose failures are counted together. */
@@ -33,7 +33,7 @@ export interface FailedVerifications {
 }
 
 export interface FailedVerificationsOptions {
-  readonly redisUrl: string;
+  readonly redisServers: RedisServers;
   /** Of every key. */
   readonly prefix: string;
   /** Unix milliseconds. */
@@ -55,7 +55,7 @@ const windowMs = 60_000;
 
 export function openFailedVerifications(options: FailedVerificationsOptions): FailedVerifications {
   const { now, perMinute = 30, maxSenders = 50_000, timeoutMs = 1_000 } = options;
-  const redis = openRedis(options.redisUrl);
+  const redis = openRedis(options.redisServers);
   const countInRedis = scriptCommand(redis, "count-in-window");
   /** Sender → until when it has used its minute up, Unix milliseconds. */
   const blocked = new LRUCache<string, number>({ max: maxSenders });

@@ -1,0 +1,38 @@
+/** Connects to whichever node of a Cluster answers: for subscriptions, which any node serves. */
+import { lookup } from "node:dns/promises";
+import { connect as connectTcp } from "node:net";
+import { connect as connectTls } from "node:tls";
+import { AbstractConnector } from "ioredis";
+import type { ClusterServers } from "./redis-servers.ts";
+
+/** How long a closed connection may take to end before it is cut, ms. */
+const disconnectMs = 2000;
+
+/** A connector, as the client's option takes it, that tries another node at each attempt. */
+export function anyNodeConnector({ cluster, tls }: ClusterServers) {
+  // Nodes of the service do not all subscribe at the same one.
+  let next = Math.floor(Math.random() * cluster.length);
+  return class extends AbstractConnector {
+    constructor() {
+      super(disconnectMs);
+    }
+
+    async connect() {
+      this.connecting = true;
+      const node = cluster[next++ % cluster.length];
+      if (node === undefined) throw new Error("REDIS_CLUSTER names no node");
+      // A name may stand for all nodes.
+      const addresses = await lookup(node.host, { all: true });
+      const { address } = addresses[Math.floor(Math.random() * addresses.length)] ?? { address: node.host };
+      if (!this.connecting) throw new Error("Connection is closed.");
+      const socket = tls
+        ? connectTls({ host: address, port: node.port, servername: node.host })
+        : connectTcp({ host: address, port: node.port });
+      socket.once("error", (error) => {
+        this.firstError = error;
+      });
+      this.stream = socket;
+      return socket;
+    }
+  };
+}
