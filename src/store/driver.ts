@@ -1,10 +1,15 @@
 /**
- * The `postgres` driver with five faults of 3.4.9 mended while it is loaded. Without this a node does not
+ * The `postgres` driver, mended while it is loaded. First its faults (3.4.9): without this a node does not
  * survive the loss of its database: a write to a connection that has just closed ends the process
  * (porsager/postgres#1208, #1154); a write still buffered when a connection closes makes that place in
  * the pool unusable for ever; the last error of a closed connection fails the first query of its successor;
- * a transaction whose connection closed goes on over the connection that took its place; and a connection that is cut
- * while it is being opened, when the driver asks for the types of arrays, ends the process: that answer has no handler.
+ * a transaction whose connection closed goes on over the connection that took its place; a connection that is cut
+ * while it is being opened, when the driver asks for the types of arrays, ends the process: that answer has no handler;
+ * and a server that accepts connections and closes them before it greets is tried for ever, its query never fails.
+ *
+ * Then what a pool has to be told from outside (`PoolControl`), since the driver has no time limit for a query: how
+ * long each connection has been silent over its work, giving a connection up, and refusing queries while the database
+ * is away. Where a host is named by its address, its certificate is compared with that address.
  *
  * Import the driver's value only from here; its types may come from the package.
  */
@@ -16,8 +21,82 @@ interface Mend {
   readonly mended: string;
 }
 
+/** Marks errors of a connection rather than of a statement: those of sockets, names and TLS. */
+export const connectionFailure: unique symbol = Symbol.for("svc.connection-failure");
+
+/** What the pool asks of its owner; set as `sql.options.control`. */
+export interface PoolControl {
+  /** Why queries are refused at once; null while they are not. */
+  away(): Error | null;
+  /** Told of every error, before the query is. */
+  failed(error: unknown): void;
+}
+
+/** One connection of a pool, as the mended driver shows it. */
+export interface PoolConnection {
+  /** How long the server has sent nothing while a query waits for its answer, ms; 0 without one. */
+  silentMs(): number;
+  /** Fails its queries and closes it. */
+  interrupt(error: Error): void;
+  /** Identity of the server's process as the greeting told it. */
+  readonly backend: { readonly pid: number | null; readonly secret: number | null };
+}
+
+/** What the mended driver adds to a pool. */
+export interface ControlledPool {
+  readonly connections: readonly PoolConnection[];
+  /** Fails what waits and what is under way, and closes every connection; queries that come later open new ones. */
+  interrupt(error: Error): void;
+  readonly options: { control?: PoolControl; readonly host: string[]; readonly port: number[] };
+}
+
 const mends: Readonly<Record<string, readonly Mend[]>> = {
   "connection.js": [
+    {
+      faulty: "  function error(err) {\n",
+      mended: `  function interrupt(err) {
+    error(err)
+    socket && socket.destroy()
+  }
+
+  function silentMs() {
+    return query || sent.length ? performance.now() - lastAt : 0
+  }
+
+  function error(err) {
+    err && typeof err === 'object' && (err[Symbol.for('${connectionFailure.description}')] = true)
+`,
+    },
+    {
+      faulty: "    cancel,\n    end,\n    count: 0,\n",
+      mended: "    cancel,\n    end,\n    interrupt,\n    silentMs,\n    backend,\n    count: 0,\n",
+    },
+    { faulty: "    , closedTime = 0\n", mended: "    , closedTime = 0\n    , lastAt = 0\n" },
+    {
+      faulty: ": (query = q, query.active = true)\n",
+      mended: ": (query = q, query.active = true, lastAt = performance.now())\n",
+    },
+    { faulty: "  function data(x) {\n", mended: "  function data(x) {\n    lastAt = performance.now()\n" },
+    {
+      faulty: "    if (initial)\n      return reconnect()\n",
+      mended: "    initial && error(Errors.connection('CONNECTION_CLOSED', options, socket))\n",
+    },
+    {
+      faulty: "  function errored(err) {\n",
+      mended: "  function errored(err) {\n    options.control && options.control.failed(err)\n",
+    },
+    {
+      faulty: "  function NoticeResponse(x) {\n",
+      mended: `  function NoticeResponse(x) {
+    const notice = parseError(x)
+    if (query && /canceling (the )?wait for synchronous replication/.test(notice.message))
+      errorResponse = Errors.postgres({ ...notice, code: '40003' })
+`,
+    },
+    {
+      faulty: "servername: net.isIP(socket.host) ? undefined : socket.host\n",
+      mended: "servername: net.isIP(socket.host) ? undefined : socket.host,\n      host: socket.host\n",
+    },
     {
       faulty: "function nextWrite(fn) {\n",
       mended: `function nextWrite(fn) {
@@ -43,6 +122,28 @@ const mends: Readonly<Record<string, readonly Mend[]>> = {
     },
   ],
   "index.js": [
+    {
+      faulty: "    begin,\n    close,\n    end\n",
+      mended: `    begin,
+    close,
+    end,
+    connections,
+    interrupt: error => {
+      while (queries.length)
+        queries.shift().reject(error)
+      connections.forEach(c => c.interrupt(error))
+    }
+`,
+    },
+    {
+      faulty: "return query.reject(Errors.connection('CONNECTION_ENDED', options, options))\n",
+      mended: `return query.reject(Errors.connection('CONNECTION_ENDED', options, options))
+
+    const away = options.control && options.control.away()
+    if (away)
+      return query.reject(away)
+`,
+    },
     {
       faulty: "new Promise((_, reject) => connection.onclose = reject)",
       mended: "new Promise((_, reject) => connection.onclose = error => { gone = error; reject(error) })",
