@@ -3,7 +3,7 @@
  * Source: PostgreSQL documentation, "Connection URIs" and "Parameter Key Words" of libpq.
  */
 import { readFileSync } from "node:fs";
-import { checkServerIdentity, type ConnectionOptions } from "node:tls";
+import { type ConnectionOptions, checkServerIdentity } from "node:tls";
 
 /** A name, an address, or a folder of Unix sockets (it begins with `/`). */
 export interface DatabaseHost {
@@ -29,14 +29,7 @@ export interface DatabaseAddress {
 const tlsModes = ["disable", "prefer", "require", "verify-ca", "verify-full"] as const;
 type TlsMode = (typeof tlsModes)[number];
 
-const parameters = [
-  "sslmode",
-  "sslrootcert",
-  "sslcert",
-  "sslkey",
-  "target_session_attrs",
-  "application_name",
-] as const;
+const parameters = ["sslmode", "sslrootcert", "sslcert", "sslkey", "target_session_attrs", "application_name"] as const;
 type Parameter = (typeof parameters)[number];
 
 const form = /^postgres(?:ql)?:\/\/(?:([^@/?#]*)@)?([^/?#@]*)(?:\/([^?#/]*))?(?:\?([^#]*))?$/;
@@ -88,7 +81,8 @@ function readParameters(query: URLSearchParams): Partial<Record<Parameter, strin
 function readHost(text: string): DatabaseHost {
   const [, host, port = "5432"] = hostForm.exec(text) ?? [];
   const number = Number(port);
-  if (host === undefined || number < 1 || number > 65_535) throw new DatabaseUrlFault("has a host or port that is none");
+  if (host === undefined || number < 1 || number > 65_535)
+    throw new DatabaseUrlFault("has a host or port that is none");
   return { host: decode(host).replace(/^\[|\]$/g, "") || "localhost", port: number };
 }
 

@@ -38,6 +38,8 @@ export interface PoolConnection {
   silentMs(): number;
   /** Fails its queries and closes it. */
   interrupt(error: Error): void;
+  /** Asks the server, over a connection of its own, to end the statement that it works on. */
+  cancelStatement(): Promise<void>;
   /** Identity of the server's process as the greeting told it. */
   readonly backend: { readonly pid: number | null; readonly secret: number | null };
 }
@@ -59,6 +61,10 @@ const mends: Readonly<Record<string, readonly Mend[]>> = {
     socket && socket.destroy()
   }
 
+  function cancelStatement() {
+    return new Promise((resolve, reject) => Connection(options).cancel({ ...backend }, resolve, reject))
+  }
+
   function silentMs() {
     return query || sent.length ? performance.now() - lastAt : 0
   }
@@ -69,7 +75,8 @@ const mends: Readonly<Record<string, readonly Mend[]>> = {
     },
     {
       faulty: "    cancel,\n    end,\n    count: 0,\n",
-      mended: "    cancel,\n    end,\n    interrupt,\n    silentMs,\n    backend,\n    count: 0,\n",
+      mended:
+        "    cancel,\n    end,\n    interrupt,\n    cancelStatement,\n    silentMs,\n    backend,\n    count: 0,\n",
     },
     { faulty: "    , closedTime = 0\n", mended: "    , closedTime = 0\n    , lastAt = 0\n" },
     {

@@ -12,6 +12,7 @@ interface Link {
 
 export class StoreProxy {
   private readonly links = new Set<Link>();
+  private readonly frozen = new WeakSet<Link>();
   private holding = false;
   private muted = false;
   private refusing = false;
@@ -47,10 +48,12 @@ export class StoreProxy {
     const link: Link = { client, store, toStore: [], toClient: [] };
     this.links.add(link);
     client.on("data", (chunk: Buffer) => {
+      if (this.frozen.has(link)) return;
       if (this.holding) link.toStore.push(chunk);
       else store.write(chunk);
     });
     store.on("data", (chunk: Buffer) => {
+      if (this.frozen.has(link)) return;
       if (this.muted) this.swallowed += chunk.length;
       else if (this.holding) link.toClient.push(chunk);
       else client.write(chunk);
@@ -75,6 +78,11 @@ export class StoreProxy {
   /** From now on what node and store send each other waits here. */
   hold(): void {
     this.holding = true;
+  }
+
+  /** The connections of now carry nothing any more, in silence; later ones do. */
+  freeze(): void {
+    for (const link of this.links) this.frozen.add(link);
   }
 
   /** Whether something that the node sent and that waits here contains this text. */
