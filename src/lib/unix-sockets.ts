@@ -33,8 +33,11 @@ export async function removeDeadSockets(directory: string): Promise<void> {
 
 /** Connections that are taken before other events of the node have their turn. */
 const connectionsAtOnce = 64;
-/** How long nothing listens after more than that, ms. */
+/** How long nothing listens after more than that, ms; twice as long each time a flood goes on, up to the longest. */
 const pauseMs = 20;
+const longestPauseMs = 500;
+/** A socket that was not flooded for so long begins with the short pause again, ms. */
+const calmMs = 2_000;
 
 export interface AgentSocket {
   /** Once it listens. Rejects with what kept it from listening. */
@@ -44,9 +47,9 @@ export interface AgentSocket {
 }
 
 /**
- * Listens at a unix socket that agents of every tenant connect to. The runtime takes connections as long as there are
- * any, and an agent that makes them faster than that would keep the node from everything else. So a socket that gave
- * too many at once is closed for a moment: connections are refused then, and bootstraps come again.
+ * Listens at a unix socket of agents. The runtime takes connections as long as there are any, and an agent that makes them
+ * faster than that would keep the node from everything else. So a socket that gave too many at once is closed for a
+ * moment: connections are refused then, and bootstraps come again.
  * @param path absolute; what is there is replaced
  */
 export function listenToAgents(path: string, accept: (client: Socket) => void): AgentSocket {
@@ -55,6 +58,8 @@ export function listenToAgents(path: string, accept: (client: Socket) => void): 
   let again: ReturnType<typeof setTimeout> | undefined;
   let closed = false;
   let taken = 0;
+  let pause = pauseMs;
+  let pausedAt = Number.NEGATIVE_INFINITY;
 
   function open(failed: (error: Error) => void, opened: () => void): void {
     if (closed) return;
@@ -66,7 +71,7 @@ export function listenToAgents(path: string, accept: (client: Socket) => void): 
         });
       }
       taken += 1;
-      if (taken === connectionsAtOnce) pause();
+      if (taken === connectionsAtOnce) rest();
       accept(client);
     });
     server = next;
@@ -76,13 +81,16 @@ export function listenToAgents(path: string, accept: (client: Socket) => void): 
     // Agents run as another user; tokens and credentials guard what is behind it.
     chmodSync(path, 0o666);
   }
-  function pause(): void {
+  function rest(): void {
     server?.close();
-    again = setTimeout(reopen, pauseMs);
+    const now = performance.now();
+    pause = now - pausedAt < calmMs ? Math.min(2 * pause, longestPauseMs) : pauseMs;
+    pausedAt = now;
+    again = setTimeout(reopen, pause);
   }
   function reopen(): void {
     const later = () => {
-      again = setTimeout(reopen, pauseMs);
+      again = setTimeout(reopen, pause);
     };
     try {
       open(later, () => {});

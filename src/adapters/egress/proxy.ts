@@ -30,7 +30,7 @@ export type Outcome = "forwarded" | "refused" | "unauthenticated" | "malformed" 
 const usualHeadMs = 10_000;
 /** Between two requests, ms. */
 const idleMs = 60_000;
-/** Connections that have not shown credentials; past this number the oldest is closed. */
+/** Connections of one listener that have not shown credentials; past this number the oldest is closed. */
 const maxUnauthenticated = 512;
 /** How long a refused client may take to read why, ms. */
 const lingerMs = 2_000;
@@ -60,21 +60,24 @@ const reasons: Readonly<Record<number, string>> = {
 };
 
 export interface Proxy {
-  /** Serves a client's connection, which must stay half-open when the client ends its side. */
-  accept(socket: Socket): void;
+  /**
+   * What serves the connections of one listener, which must stay half-open when the client ends its side. Those that have not
+   * shown credentials displace only each other.
+   */
+  acceptor(): (socket: Socket) => void;
   cutAll(): void;
 }
 
 export function createProxy<C extends ProxyClient>(options: ProxyOptions<C>): Proxy {
   const clients = new Set<Socket>();
-  const unauthenticated = new LRUCache<Socket, true>({
-    max: maxUnauthenticated,
-    dispose: (_, socket, reason) => {
-      if (reason === "evict") socket.destroy();
-    },
-  });
-  return {
-    accept(socket) {
+  const acceptor = () => {
+    const unauthenticated = new LRUCache<Socket, true>({
+      max: maxUnauthenticated,
+      dispose: (_, socket, reason) => {
+        if (reason === "evict") socket.destroy();
+      },
+    });
+    return (socket: Socket) => {
       clients.add(socket);
       unauthenticated.set(socket, true);
       socket.on("error", () => socket.destroy());
@@ -87,7 +90,10 @@ export function createProxy<C extends ProxyClient>(options: ProxyOptions<C>): Pr
         socket.destroy();
         options.failed(error);
       });
-    },
+    };
+  };
+  return {
+    acceptor,
     cutAll: () => {
       for (const socket of clients) socket.destroy();
     },

@@ -1,7 +1,6 @@
 /** The egress proxy of a node: opened on its port and on its socket, counted, closed. */
-import { rmSync } from "node:fs";
 import { type AddressInfo, createServer, type Server } from "node:net";
-import { dirname } from "node:path";
+import { basename, dirname } from "node:path";
 import { Counter, Gauge } from "prom-client";
 import {
   createProxy,
@@ -10,7 +9,7 @@ import {
   type Outcome,
 } from "../../adapters/egress/port.ts";
 import { openPort } from "../../lib/start-failure.ts";
-import { listenToAgents, removeDeadSockets } from "../../lib/unix-sockets.ts";
+import { listenToTenants } from "../../lib/tenant-sockets.ts";
 import type { Runtime } from "../../runtime/port.ts";
 import type { ExecutionTokens } from "../execution-tokens/port.ts";
 import type { Plans } from "../executions/port.ts";
@@ -22,7 +21,7 @@ export interface EgressOptions {
   readonly hostname: string;
   /** 0 = any free one. */
   readonly port: number;
-  /** Path of the unix socket: what sandboxes without a network are given the directory of. */
+  /** Path of the unix socket of agents of no tenant's folder; those of the tenants lie beside it. */
   readonly socket: string;
   readonly outside: EgressEnvironment;
   /** Whether an agent may be open to every public host. */
@@ -60,20 +59,17 @@ export function createEgress(options: EgressOptions) {
 
     /** @returns the port it got and what ends it, with every connection @throws StartFailure when the port is taken */
     async listen(): Promise<{ readonly port: number; stop(): Promise<void> }> {
-      await removeDeadSockets(dirname(options.socket));
       const onPort = listener(proxy);
       const failure = await listening(onPort, () => onPort.listen(options.port, options.hostname));
       openPort("SVC_EGRESS", options.hostname, options.port, () => {
         if (failure !== null) throw failure;
       });
-      const onSocket = listenToAgents(options.socket, (client) => proxy.accept(client));
-      await onSocket.ready;
+      const sockets = await listenToTenants(dirname(options.socket), basename(options.socket), proxy.acceptor);
       const { port } = onPort.address() as AddressInfo;
       return {
         port,
         async stop() {
-          rmSync(options.socket, { force: true });
-          onSocket.close();
+          sockets.close();
           const closed = new Promise((done) => onPort.close(done));
           admission.stop();
           proxy.cutAll();
@@ -84,8 +80,7 @@ export function createEgress(options: EgressOptions) {
   };
 }
 
-const listener = (proxy: EgressProxy): Server =>
-  createServer({ allowHalfOpen: true, noDelay: true }, (socket) => proxy.accept(socket));
+const listener = (proxy: EgressProxy): Server => createServer({ allowHalfOpen: true, noDelay: true }, proxy.acceptor());
 
 /** @returns what kept it from listening, or null */
 function listening(server: Server, listen: () => void): Promise<Error | null> {

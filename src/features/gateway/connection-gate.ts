@@ -1,5 +1,5 @@
 /**
- * The connection gate between the agents of a host and the gateway: the unix socket that agents are given. The process
+ * The connection gate between the agents of a host and the gateway: the unix sockets that agents are given. The process
  * behind it serves every instance, so one instance may not hold all the connections that this process can have: each
  * instance has a number of slots, counted by its token, and connections without a valid token displace each other. The
  * gate only passes connections on; the gateway itself decides what a message may do.
@@ -14,7 +14,7 @@ export interface ConnectionGateOptions {
   readonly tokens: Pick<ExecutionTokens, "verify">;
   /** Connections of one instance at a time; a bootstrap needs one. */
   readonly perInstance?: number;
-  /** Connections without a valid token; past this number the oldest is closed. */
+  /** Connections of one gate without a valid token; past this number the oldest is closed. */
   readonly unauthenticated?: number;
 }
 
@@ -25,18 +25,17 @@ const headMs = 10_000;
 const maxHead = 16 * 1024;
 /** How long a client may take to read the rest of an answer, ms. */
 const lingerMs = 5_000;
+type Unauthenticated = LRUCache<Socket, true>;
+
 /** Tokens that are remembered with their instance. */
 const capacity = 4096;
 
-/** The gate, not yet listening. Closing the gateway behind it closes its connections. */
-export function createConnectionGate({ to, tokens, ...limits }: ConnectionGateOptions): Server {
+/**
+ * Makes gates, one for each socket: what one counts without a token displaces nothing at another. None listens yet. Closing
+ * the gateway behind them closes their connections.
+ */
+export function connectionGates({ to, tokens, ...limits }: ConnectionGateOptions): () => Server {
   const { perInstance = defaultPerInstance, unauthenticated: maxUnauthenticated = defaultUnauthenticated } = limits;
-  const unauthenticated = new LRUCache<Socket, true>({
-    max: maxUnauthenticated,
-    dispose: (_, socket, reason) => {
-      if (reason === "evict") socket.destroy();
-    },
-  });
   const slotsTaken = new Map<string, number>();
   const known = new LRUCache<string, string>({ max: capacity });
 
@@ -54,7 +53,7 @@ export function createConnectionGate({ to, tokens, ...limits }: ConnectionGateOp
   }
 
   /** Counts a connection by its instance. @returns false when there are enough of them */
-  function takeSlot(client: Socket, instance: string): boolean {
+  function takeSlot(client: Socket, instance: string, unauthenticated: Unauthenticated): boolean {
     const taken = slotsTaken.get(instance) ?? 0;
     if (taken >= perInstance) return false;
     unauthenticated.delete(client);
@@ -67,10 +66,10 @@ export function createConnectionGate({ to, tokens, ...limits }: ConnectionGateOp
     return true;
   }
 
-  async function admit(client: Socket, seen: Buffer): Promise<void> {
+  async function admit(client: Socket, seen: Buffer, unauthenticated: Unauthenticated): Promise<void> {
     const instance = await instanceOf(seen.toString("latin1"));
     if (client.destroyed) return;
-    if (instance !== null && !takeSlot(client, instance)) return void client.destroy();
+    if (instance !== null && !takeSlot(client, instance, unauthenticated)) return void client.destroy();
     const gateway = connect({ ...to, allowHalfOpen: true, noDelay: true });
     gateway.on("error", () => client.destroy());
     client.once("close", () => gateway.destroy());
@@ -83,7 +82,17 @@ export function createConnectionGate({ to, tokens, ...limits }: ConnectionGateOp
     gateway.pipe(client);
   }
 
-  return createServer({ allowHalfOpen: true }, (client) => {
+  return () => {
+    const unauthenticated: Unauthenticated = new LRUCache({
+      max: maxUnauthenticated,
+      dispose: (_, socket, reason) => {
+        if (reason === "evict") socket.destroy();
+      },
+    });
+    return createServer({ allowHalfOpen: true }, (client) => serve(client, unauthenticated));
+  };
+
+  function serve(client: Socket, unauthenticated: Unauthenticated): void {
     unauthenticated.set(client, true);
     const late = setTimeout(() => client.destroy(), headMs);
     client.on("error", () => client.destroy());
@@ -98,12 +107,12 @@ export function createConnectionGate({ to, tokens, ...limits }: ConnectionGateOp
       client.off("data", read);
       client.pause();
       clearTimeout(late);
-      void admit(client, seen);
+      void admit(client, seen, unauthenticated);
     };
     client.on("data", read);
     // Gone, or half gone, before it said what it wants.
     client.once("end", () => {
       if (client.listeners("data").includes(read)) client.destroy();
     });
-  });
+  }
 }

@@ -4,7 +4,6 @@ import { BlockList, isIP } from "node:net";
 import { join } from "node:path";
 import { address, choice, integer, port, text } from "../../config/setting.ts";
 import { openPort } from "../../lib/start-failure.ts";
-import { removeDeadSockets } from "../../lib/unix-sockets.ts";
 import { executionTokens } from "../execution-tokens/feature.ts";
 import { executions } from "../executions/feature.ts";
 import { defineFeature } from "../feature.ts";
@@ -61,12 +60,11 @@ export const gateway = defineFeature({
       listener: {
         name: "internal",
         async open(app) {
-          const sockets = join(dataDir, "gateway");
-          await removeDeadSockets(sockets);
-          const socket = join(sockets, `${runtime.nodeId}.sock`);
+          const socket = join(dataDir, "gateway", `${runtime.nodeId}.sock`);
           const opened = openPort("SVC_INTERNAL", hostname, internalPort, () =>
             listenInternally(app, { hostname, port: internalPort, socket, tokens }),
           );
+          await opened.ready;
           return { port: opened.port, stop: () => opened.stop(graceMs) };
         },
       },

@@ -1,20 +1,20 @@
 /**
- * The internal listener: TCP, and a unix socket of this node beside those of its neighbours. A sandbox
- * without a network is given the directory of sockets and reaches the first node that accepts.
+ * The internal listener: TCP, and unix sockets of this node beside those of its neighbours. A sandbox without a network
+ * is given the directory of its tenant's sockets, and reaches any node by them.
  */
-import { rmSync } from "node:fs";
-import type { Server as NetServer, Socket } from "node:net";
+import type { Socket } from "node:net";
+import { basename, dirname } from "node:path";
 import type { App } from "../../http/app.ts";
-import { listenToAgents } from "../../lib/unix-sockets.ts";
+import { listenToTenants } from "../../lib/tenant-sockets.ts";
 import type { ExecutionTokens } from "../execution-tokens/port.ts";
-import { createConnectionGate } from "./connection-gate.ts";
+import { connectionGates } from "./connection-gate.ts";
 import { withoutPathToken } from "./identity.ts";
 
 export interface InternalListenerOptions {
   readonly hostname: string;
   /** 0 = any free one. */
   readonly port: number;
-  /** Path of the unix socket, or null for none. */
+  /** Path of the unix socket of agents of no tenant's folder, or null for no sockets at all. */
   readonly socket: string | null;
   /** By which instances are told apart at the socket. */
   readonly tokens: Pick<ExecutionTokens, "verify">;
@@ -24,6 +24,8 @@ export interface InternalListenerOptions {
 
 export interface InternalListener {
   readonly port: number;
+  /** Once it listens at its sockets too. Rejects with what kept it from that. */
+  readonly ready: Promise<void>;
   /** Takes no more connections, waits for answers under way, then cuts what is left: bootstraps come again. */
   stop(graceMs: number): Promise<void>;
 }
@@ -44,13 +46,16 @@ export function listenInternally(app: App, options: InternalListenerOptions): In
   };
   const tcp = Bun.serve({ ...common, hostname: options.hostname, port: options.port });
   const port = tcp.port ?? options.port;
-  const gate = options.socket === null ? null : listenOnSocket(options.socket, port, options);
+  const opening = options.socket === null ? Promise.resolve(null) : listenOnSockets(options.socket, port, options);
+  // Told by `ready`.
+  opening.catch(() => {});
   return {
     port,
+    ready: opening.then(() => {}),
     async stop(graceMs) {
       app.beginStop();
+      const gate = await opening.catch(() => null);
       // New messages go to another node at once.
-      if (options.socket !== null) rmSync(options.socket, { force: true });
       gate?.close();
       await Promise.race([tcp.stop(false), Bun.sleep(graceMs)]);
       await tcp.stop(true);
@@ -80,20 +85,24 @@ interface OpenDoor {
   cut(): void;
 }
 
-function listenOnSocket(path: string, port: number, { hostname, tokens }: InternalListenerOptions): OpenDoor {
+async function listenOnSockets(path: string, port: number, { hostname, tokens }: InternalListenerOptions) {
   const host = hostname === "0.0.0.0" ? "127.0.0.1" : hostname === "::" ? "::1" : hostname;
-  const gate: NetServer = createConnectionGate({ to: { host, port }, tokens });
+  const gateOf = connectionGates({ to: { host, port }, tokens });
   const clients = new Set<Socket>();
-  const socket = listenToAgents(path, (client) => {
-    clients.add(client);
-    client.once("close", () => clients.delete(client));
-    // It listens nowhere itself.
-    gate.emit("connection", client);
+  const sockets = await listenToTenants(dirname(path), basename(path), () => {
+    const gate = gateOf();
+    return (client) => {
+      clients.add(client);
+      client.once("close", () => clients.delete(client));
+      // It listens nowhere itself.
+      gate.emit("connection", client);
+    };
   });
-  return {
-    close: () => socket.close(),
+  const door: OpenDoor = {
+    close: () => sockets.close(),
     cut: () => {
       for (const client of clients) client.destroy();
     },
   };
+  return door;
 }

@@ -73,7 +73,7 @@ export async function openFixture(
     failed: (error) => failures.push(error),
     ...(limits.headMs === undefined ? {} : { headMs: limits.headMs }),
   });
-  const server = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => proxy.accept(socket));
+  const server = createServer({ allowHalfOpen: true, noDelay: true }, proxy.acceptor());
   const port = await listenAnywhere(server);
   return {
     port,

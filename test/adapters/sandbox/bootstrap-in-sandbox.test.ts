@@ -2,16 +2,16 @@
 import { describe, expect, test } from "bun:test";
 import { chmodSync } from "node:fs";
 import { join } from "node:path";
-import { gatewaySocketDirectory } from "../../../src/adapters/sandbox/process/layout.ts";
+import { makeSocketFolder } from "../../../src/lib/tenant-sockets.ts";
 import { until } from "../../harness/until.ts";
 import { dispatch, fakeGateway, final, type Script } from "../../programs/fake-gateway.ts";
-import { runToEnd, type SandboxFixture, specOf } from "./conformance.ts";
+import { runToEnd, type SandboxFixture, sampleTenant, specOf } from "./conformance.ts";
 import { bubblewrapWorks, processFixture } from "./fixture.ts";
 
 const works = await bubblewrapWorks();
 
 function socketGateway(dataDir: string, node: string, script: Script) {
-  const unix = join(gatewaySocketDirectory(dataDir), `${node}.sock`);
+  const unix = join(makeSocketFolder(join(dataDir, "gateway"), sampleTenant), `${node}.sock`);
   const gateway = fakeGateway(script, { unix });
   chmodSync(unix, 0o666);
   return gateway;

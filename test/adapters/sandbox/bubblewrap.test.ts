@@ -221,7 +221,7 @@ describe.skipIf(!works)("bubblewrap holds", () => {
       const tried = (source: string, below: string) => {
         const look = `ls /workspace${below}; cat /workspace${below}/secret; cat /workspace${below}/workspaces/secret`;
         const run = {
-          ...{ limits: specOf(fixture, "").limits, readOnlyRoot: false, gateway: false, egress: false },
+          ...{ limits: specOf(fixture, "").limits, readOnlyRoot: false, gateway: null, egress: null },
           ...{ mounts: [{ source, target: "/workspace", readOnly: true }], sharedMemory: true, files: {} },
           argv: ["/bin/sh", "-c", look],
         };

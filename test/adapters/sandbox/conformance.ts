@@ -41,6 +41,9 @@ export interface SandboxFixture {
   dispose(): Promise<void>;
 }
 
+/** Whose instances `specOf` makes. */
+export const sampleTenant = "acme";
+
 /** An instance whose program gets `prompt`; its `/workspace` is the execution's own. */
 export function specOf(
   fixture: Pick<SandboxFixture, "workspace">,
@@ -51,7 +54,7 @@ export function specOf(
   return {
     instanceId: crypto.randomUUID(),
     executionId,
-    tenant: "acme",
+    tenant: sampleTenant,
     environment: { SVC_EXECUTION_ID: "x", GREETING: 'it\'s $HOME\n"quoted"' },
     prompt,
     limits: roomy,

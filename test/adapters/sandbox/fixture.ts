@@ -8,8 +8,9 @@ import {
   createProcessSandbox,
   type ProcessSandboxOptions,
 } from "../../../src/adapters/sandbox/process/process-sandbox.ts";
+import { makeSocketFolder } from "../../../src/lib/tenant-sockets.ts";
 import { scratch } from "../../harness/scratch.ts";
-import type { SandboxFixture } from "./conformance.ts";
+import { type SandboxFixture, sampleTenant } from "./conformance.ts";
 
 /** Runs its one argument, the prompt, as a shell script. */
 export const shellProgram = ["/bin/sh", "-c", 'eval "$1"', "agent"] as const;
@@ -43,8 +44,8 @@ export async function processFixture(
     holds: { mounts: held, network: held },
     workspace: (executionId) => agents(layout.workspace(executionId)),
     volume: () => agents(join(dataDir, "volumes", crypto.randomUUID())),
-    gatewaySocket: (name) => join(layout.gateway, `${name}.sock`),
-    egressSocket: (name) => join(layout.egress, `${name}.sock`),
+    gatewaySocket: (name) => join(makeSocketFolder(layout.gateway, sampleTenant), `${name}.sock`),
+    egressSocket: (name) => join(makeSocketFolder(layout.egress, sampleTenant), `${name}.sock`),
     another: () => createProcessSandbox(options),
     async dispose() {
       for (const { instanceId } of await sandbox.list()) await sandbox.remove(instanceId);

@@ -2,7 +2,7 @@
 import { afterEach, expect, test } from "bun:test";
 import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
 import { join } from "node:path";
-import { createConnectionGate } from "../../../src/features/gateway/connection-gate.ts";
+import { connectionGates } from "../../../src/features/gateway/connection-gate.ts";
 import { scratch } from "../../harness/scratch.ts";
 import { until } from "../../harness/until.ts";
 
@@ -34,7 +34,7 @@ async function stand(limits: { perInstance?: number; unauthenticated?: number })
   await new Promise<void>((done) => gateway.listen(0, "127.0.0.1", done));
   const path = join(scratch("gate"), "node.sock");
   const to = { host: "127.0.0.1", port: (gateway.address() as AddressInfo).port };
-  const gate = createConnectionGate({ to, tokens, ...limits });
+  const gate = connectionGates({ to, tokens, ...limits })();
   open.push(gate);
   await new Promise<void>((done) => gate.listen({ path }, done));
   const client = (token: string | null, target = "/v1/dispatch-gateway", whole = true) => {

@@ -33,6 +33,7 @@ test("an answer outlasts the idle timeout on both ways; then idle connections cl
   });
   const socket = join(scratch("listener"), "node.sock");
   const listener = listenInternally(app, { hostname: "127.0.0.1", port: 0, socket, tokens: nobody, idleSeconds: 1 });
+  await listener.ready;
   const answers = [connect(listener.port, "127.0.0.1"), connect(socket)].map((connection) => {
     const seen = { text: "", closed: false };
     connection.on("data", (data) => {

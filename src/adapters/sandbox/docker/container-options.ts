@@ -1,6 +1,7 @@
 /** What the engine is told of a container. Nothing here is secret: every client of the engine can read it. */
 import { dirname, join } from "node:path";
 import type { ContainerCreateOptions } from "dockerode";
+import { socketFolder } from "../../../lib/tenant-sockets.ts";
 import type { InstanceLimits, InstanceMount } from "../instance.ts";
 import { instancePaths, readOnlyTemporaryBytes } from "../instance-environment.ts";
 import type { ImageFacts } from "./engine.ts";
@@ -27,6 +28,7 @@ const programsInside = "/run/svc/programs";
 const bootstrapInside = "/usr/local/bin/svc-bootstrap";
 
 export interface ContainerNeeds {
+  readonly tenant: string;
   readonly image: ImageFacts;
   readonly labels: Readonly<Record<string, string>>;
   readonly limits: InstanceLimits;
@@ -85,8 +87,8 @@ export function containerOptions(needs: ContainerNeeds, paths: ContainerPaths): 
       Mounts: [
         readOnly(paths.programs, programsInside),
         readOnly(needs.control, controlInside),
-        ...(isCommand ? [] : [readOnly(paths.gateway, instancePaths.gateway)]),
-        ...(needs.egress ? [readOnly(paths.egress, instancePaths.egress)] : []),
+        ...(isCommand ? [] : [readOnly(socketFolder(paths.gateway, needs.tenant), instancePaths.gateway)]),
+        ...(needs.egress ? [readOnly(socketFolder(paths.egress, needs.tenant), instancePaths.egress)] : []),
         ...(isCommand ? [] : [readOnly(needs.bootstrapScript, bootstrapInside)]),
         ...needs.mounts.map(({ source, target, readOnly: isReadOnly }) => bind(source, target, isReadOnly)),
       ],

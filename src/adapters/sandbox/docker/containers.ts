@@ -5,6 +5,7 @@ import { mkdir, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { agentUser } from "../../../lib/agent-files.ts";
 import { writeAtomically } from "../../../lib/json-file.ts";
+import { makeSocketFolder } from "../../../lib/tenant-sockets.ts";
 import { EngineError, LaunchFailure } from "../instance.ts";
 import { trustedPath } from "../process/bubblewrap.ts";
 import { type ContainerNeeds, containerOptions } from "./container-options.ts";
@@ -68,6 +69,8 @@ export class Containers {
    * @throws EngineError when it does not answer
    */
   async begin(container: string, directory: string, needs: Needs): Promise<void> {
+    makeSocketFolder(this.paths.gateway, needs.tenant);
+    makeSocketFolder(this.paths.egress, needs.tenant);
     const options = containerOptions(
       {
         ...needs,

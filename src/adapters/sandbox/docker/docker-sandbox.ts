@@ -176,6 +176,7 @@ export class DockerSandbox implements Sandbox {
     const known: LaunchRecord = { ...record, imageEnvironment: image.environment };
     await writeAtomically(join(directory, "launch.json"), JSON.stringify(known));
     await this.#containers.begin(container, directory, {
+      tenant: spec.tenant,
       image,
       labels: {
         [labels.instance]: spec.instanceId,

@@ -107,6 +107,7 @@ export class WarmPool {
       agentId,
       size: spec.pool.size,
       needs: {
+        tenant: spec.tenant,
         image,
         labels: { [labels.warm]: key, [labels.tenant]: spec.tenant },
         limits: spec.limits,

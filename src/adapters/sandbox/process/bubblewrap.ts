@@ -54,10 +54,10 @@ export interface BubblewrapRun {
   readonly mounts: readonly InstanceMount[];
   /** Leaves `/tmp` small; everything else but the mounts is read-only anyway. */
   readonly readOnlyRoot: boolean;
-  /** Whether the gateways' sockets are there. */
-  readonly gateway: boolean;
-  /** Whether the egress proxies' sockets are there. */
-  readonly egress: boolean;
+  /** Host directory of the gateways' sockets; null: they are not there. */
+  readonly gateway: string | null;
+  /** Host directory of the egress proxies' sockets; null: they are not there. */
+  readonly egress: string | null;
   /** Whether `/dev/shm` can be written to. */
   readonly sharedMemory: boolean;
   /** Read-only files: path inside → path on the host. */
@@ -116,8 +116,8 @@ async function faultUnder(bubblewrap: Bubblewrap, layout: Layout): Promise<strin
     limits: { cpuMillicores: 1_000, memoryBytes: 2 ** 26, diskBytes: 2 ** 26, processes: 64 },
     mounts: [{ source: layout.workspaces, target: instancePaths.workspace, readOnly: false }],
     readOnlyRoot: false,
-    gateway: true,
-    egress: false,
+    gateway: layout.gateway,
+    egress: null,
     sharedMemory: true,
     files: {},
     argv: ["/usr/bin/id", "-u"],
@@ -202,8 +202,8 @@ export function bubblewrapArguments(bubblewrap: Bubblewrap, layout: Layout, run:
     ...["--remount-ro", "/dev"],
     ...["--perms", "1777", "--size", temporary, "--tmpfs", "/tmp"],
     ...["--perms", "0755", "--dir", instancePaths.programs],
-    ...(run.gateway ? ["--ro-bind", layout.gateway, instancePaths.gateway] : []),
-    ...(run.egress ? ["--ro-bind", layout.egress, instancePaths.egress] : []),
+    ...(run.gateway === null ? [] : ["--ro-bind", run.gateway, instancePaths.gateway]),
+    ...(run.egress === null ? [] : ["--ro-bind", run.egress, instancePaths.egress]),
     // Bubblewrap itself would make directories that only root can enter.
     ...directoriesAbove([...Object.keys(run.files), ...outside]).flatMap((path) => ["--perms", "0755", "--dir", path]),
     ...Object.entries(run.files).flatMap(([path, source]) => ["--ro-bind", source, path]),

@@ -2,6 +2,7 @@
 
 import { join } from "node:path";
 import { agentUser } from "../../../lib/agent-files.ts";
+import { socketFolder } from "../../../lib/tenant-sockets.ts";
 import { proxiedFlag } from "../../../programs/init/proxied.ts";
 import { checkCommand, commandEnvironment, measuredDirectory } from "../command.ts";
 import { type Command, type InstanceSpec, LaunchFailure } from "../instance.ts";
@@ -43,8 +44,8 @@ export function planCommand(
         limits: spec.limits,
         mounts: spec.mounts,
         readOnlyRoot: spec.readOnlyRoot,
-        gateway: false,
-        egress: spec.egress !== null,
+        gateway: null,
+        egress: spec.egress === null ? null : socketFolder(layout.egress, spec.tenant),
         // The root is read-only for every command here.
         sharedMemory: false,
         files,

@@ -1,5 +1,6 @@
 /** From what the port is asked to what the supervisor is told. */
 import { join } from "node:path";
+import { socketFolder } from "../../../lib/tenant-sockets.ts";
 import { measuredDirectory } from "../command.ts";
 import { type InstanceMount, type InstanceSpec, LaunchFailure } from "../instance.ts";
 import { fitsArgument, instancePaths, sandboxEnvironment } from "../instance-environment.ts";
@@ -42,7 +43,7 @@ export function planLaunch(
     spec.environment,
     {
       workspace: workspaceAt,
-      gatewaySockets: contained ? instancePaths.gateway : layout.gateway,
+      gatewaySockets: contained ? instancePaths.gateway : socketFolder(layout.gateway, spec.tenant),
       egressSockets: spec.egress === null ? null : instancePaths.egress,
       promptFile: at("prompt"),
       startupFile: at("startup"),
@@ -69,8 +70,8 @@ export function planLaunch(
             limits: spec.limits,
             mounts: [...spec.mounts, ...hostPrograms],
             readOnlyRoot: spec.readOnlyRoot,
-            gateway: true,
-            egress: spec.egress !== null,
+            gateway: socketFolder(layout.gateway, spec.tenant),
+            egress: spec.egress === null ? null : socketFolder(layout.egress, spec.tenant),
             sharedMemory: true,
             files: {
               ...own,

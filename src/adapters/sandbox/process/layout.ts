@@ -11,8 +11,8 @@
  *                        exit.json        how it ended; written last
  *   workspaces/<execution>/               behind `/workspace`
  *                        prompt, startup  texts that the program gets as files
- *   gateway/<node>.sock                   the nodes' gateway sockets, mode 0666 (tokens guard them)
- *   egress/<node>.sock                    the nodes' egress proxies' sockets, likewise
+ *   gateway/t-<tenant>/<node>.sock        the nodes' gateway sockets, mode 0666 (tokens guard them)
+ *   egress/t-<tenant>/<node>.sock         the nodes' egress proxies' sockets, likewise
  */
 
 import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
@@ -48,11 +48,6 @@ export class Layout {
   workspace(executionId: string): string {
     return join(this.workspaces, safeId(executionId));
   }
-}
-
-/** Directory in which every node of this host keeps a gateway socket `<node id>.sock` of mode 0666. */
-export function gatewaySocketDirectory(dataDir: string): string {
-  return new Layout(dataDir).gateway;
 }
 
 /** What the supervisor is told; `launch.json`. */

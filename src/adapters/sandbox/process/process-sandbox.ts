@@ -8,6 +8,7 @@ import { dirname, join, resolve } from "node:path";
 import { readJson, writeAtomically } from "../../../lib/json-file.ts";
 import { isAlive } from "../../../lib/process-table.ts";
 import { StartFailure } from "../../../lib/start-failure.ts";
+import { makeSocketFolder } from "../../../lib/tenant-sockets.ts";
 import { bundleBootstrap, bundleProgram } from "../../../programs/bundle.ts";
 import { type InstanceExit, type InstanceSpec, lostExit, type Sandbox, type SandboxDescription } from "../instance.ts";
 import { prepareMountPoints } from "../mount-points.ts";
@@ -176,6 +177,8 @@ class ProcessSandbox implements Sandbox {
       this.rules,
     );
     prepareMountPoints(spec.mounts, agentOwner(this.bubblewrap));
+    makeSocketFolder(this.layout.gateway, spec.tenant);
+    makeSocketFolder(this.layout.egress, spec.tenant);
     const draft = join(this.layout.instances, `.draft-${crypto.randomUUID()}`);
     await mkdir(draft, { mode: 0o700 });
     if (leftOut.length > 0)

@@ -5,6 +5,7 @@ import { scratch } from "../../../harness/scratch.ts";
 
 const paths = new ContainerPaths(scratch("options"));
 const needs: ContainerNeeds = {
+  tenant: "acme",
   image: { id: "sha256:1", environment: [], volumes: ["/data", "/workspace/x", "/tmp/y", "/a,b", "/"] },
   labels: { "svc.instance": "i" },
   limits: { cpuMillicores: 50, memoryBytes: 2 ** 30, diskBytes: 2 ** 28, processes: 512 },

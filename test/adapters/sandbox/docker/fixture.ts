@@ -8,9 +8,10 @@ import {
   type DockerSandboxOptions,
 } from "../../../../src/adapters/sandbox/docker/docker-sandbox.ts";
 import type { InstanceSpec, Sandbox } from "../../../../src/adapters/sandbox/port.ts";
+import { makeSocketFolder } from "../../../../src/lib/tenant-sockets.ts";
 import type { Podman } from "../../../harness/outside/podman.ts";
 import { scratch } from "../../../harness/scratch.ts";
-import type { SandboxFixture } from "../conformance.ts";
+import { type SandboxFixture, sampleTenant } from "../conformance.ts";
 import { shellProgram } from "../fixture.ts";
 
 export interface DockerFixture extends SandboxFixture {
@@ -47,7 +48,8 @@ export async function dockerFixture(
     chownSync(path, 1_000, 1_000);
     return path;
   };
-  const socketIn = (directory: string) => (name: string) => join(directory, `${name}.sock`);
+  const socketIn = (directory: string) => (name: string) =>
+    join(makeSocketFolder(directory, sampleTenant), `${name}.sock`);
   return {
     dataDir,
     warnings,

@@ -1,0 +1,106 @@
+/**
+ * The sockets by which the agents of a host reach a node: one for each tenant, in a folder that only the instances of that
+ * tenant are given. Connections that an agent makes faster than the node takes them line up at its own tenant's socket, and
+ * others find theirs free.
+ *
+ *   <directory>/t-<part of a hash>/<node>.sock   of one tenant; two share one by a chance of 1 in 4096
+ *   <directory>/<node>.sock                      of instances that a version without such folders launched
+ *
+ * The folders stay: instances have them mounted, and there are at most 4096 of them.
+ */
+import { createHash } from "node:crypto";
+import { chmodSync, type FSWatcher, mkdirSync, readdirSync, rmSync, statSync, watch } from "node:fs";
+import type { Socket } from "node:net";
+import { join } from "node:path";
+import { type AgentSocket, listenToAgents, removeDeadSockets } from "./unix-sockets.ts";
+
+const folderName = /^t-[0-9a-f]{3}$/;
+/** How often the directory is looked at for folders that the system did not tell of, ms. */
+const lookMs = 1_000;
+
+/** The folder of a tenant's sockets. */
+export function socketFolder(directory: string, tenant: string): string {
+  return join(directory, `t-${createHash("sha256").update(tenant).digest("hex").slice(0, 3)}`);
+}
+
+/** Makes the folder, so that every node of this host begins to listen in it. @returns its path */
+export function makeSocketFolder(directory: string, tenant: string): string {
+  const path = socketFolder(directory, tenant);
+  mkdirSync(path, { recursive: true });
+  // Agents must be able to pass through here, under any umask of the service.
+  chmodSync(path, 0o755);
+  return path;
+}
+
+export interface TenantSockets {
+  /** Takes no more connections, and takes the sockets away; connections that there are go on. */
+  close(): void;
+}
+
+/**
+ * Listens in every tenant's folder, also in those that are made later.
+ * @param name   of this node's sockets
+ * @param accept makes what takes the connections of one socket
+ */
+export async function listenToTenants(
+  directory: string,
+  name: string,
+  accept: () => (client: Socket) => void,
+): Promise<TenantSockets> {
+  mkdirSync(directory, { recursive: true });
+  await removeDeadSockets(directory);
+  for (const folder of foldersIn(directory)) await removeDeadSockets(join(directory, folder));
+  const listening = new Map<string, AgentSocket>();
+  let seenAt = Number.NaN;
+
+  function listenIn(folder: string): Promise<void> {
+    const path = join(directory, folder, name);
+    if (listening.has(path)) return Promise.resolve();
+    const socket = listenToAgents(path, accept());
+    listening.set(path, socket);
+    return socket.ready.catch((error: unknown) => {
+      listening.delete(path);
+      throw error;
+    });
+  }
+  function look(): void {
+    // One call a second while nothing is new.
+    const madeAt = statSync(directory, { throwIfNoEntry: false })?.mtimeMs ?? Number.NaN;
+    if (madeAt === seenAt) return;
+    seenAt = madeAt;
+    for (const folder of foldersIn(directory)) {
+      listenIn(folder).catch(() => {
+        seenAt = Number.NaN;
+      });
+    }
+  }
+
+  await listenIn("");
+  look();
+  const looking = setInterval(look, lookMs);
+  let watcher: FSWatcher | null = null;
+  try {
+    watcher = watch(directory, () => look());
+    // Too many watches on this machine, for instance: the clock does it alone.
+    watcher.on("error", () => watcher?.close());
+  } catch {}
+
+  return {
+    close() {
+      clearInterval(looking);
+      watcher?.close();
+      for (const [path, socket] of listening) {
+        rmSync(path, { force: true });
+        socket.close();
+      }
+    },
+  };
+}
+
+function foldersIn(directory: string): string[] {
+  try {
+    return readdirSync(directory).filter((name) => folderName.test(name));
+  } catch {
+    return [];
+  }
+}
