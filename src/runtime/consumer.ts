@@ -11,8 +11,9 @@ import { Lane } from "./lane/lane.ts";
 import type { CrashPoint } from "./lane/options.ts";
 import { Turns } from "./lane/turn.ts";
 import type { Answer, Calls } from "./mailbox/calls.ts";
-import { type Delivery, keepIdsAbove, MailboxReader, trimTo } from "./mailbox/mailbox.ts";
+import { type Delivery, keepIdsAbove, trimTo } from "./mailbox/mailbox.ts";
 import type { runtimeKeys } from "./mailbox/partition.ts";
+import { MailboxReader } from "./mailbox/reader.ts";
 import type { sending } from "./mailbox/sending.ts";
 import { Leases } from "./ownership/lease.ts";
 import { Ownership } from "./ownership/ownership.ts";
@@ -79,7 +80,6 @@ export function createConsumer(options: ConsumerOptions, work: RuntimeWork, link
   const { node, keys, commands, subscriber, calls, tails, sender } = links;
   const { tell, sendOutcome } = sender;
   const crash = options.crash ?? (() => {});
-  const blocking = openBlockingRedis(options.redisServers);
   const jobs = openBlockingRedis(options.redisServers);
   const worker = openBlockingRedis(options.redisServers);
 
@@ -149,7 +149,7 @@ export function createConsumer(options: ConsumerOptions, work: RuntimeWork, link
     crash,
   });
   const reader = new MailboxReader({
-    redis: blocking,
+    open: () => openBlockingRedis(options.redisServers),
     commands,
     keys,
     node,

@@ -1,7 +1,7 @@
 /** Queues of features on BullMQ, beside the runtime's own. */
 import { type ConnectionOptions, type Job, Queue, Worker } from "bullmq";
 import { waitAtMost } from "../lib/timers.ts";
-import { openBlockingRedis, type RedisServers } from "./redis.ts";
+import { openQueueRedis, type RedisServers, slotGroupsOf } from "./redis.ts";
 
 /** A queue as the feature that has its jobs done declares it. */
 export interface QueueDefinition<T> {
@@ -40,9 +40,9 @@ const maxStalledCount = 10;
 const keptFailures = 1000;
 
 export function openQueue<T>({ name }: QueueDefinition<T>, { redisServers, prefix }: QueueOptions): OpenQueue<T> {
-  const commands = openBlockingRedis(redisServers);
-  const blocking = openBlockingRedis(redisServers);
-  const shared = { prefix: `${prefix}:bull` };
+  const commands = openQueueRedis(redisServers);
+  const blocking = openQueueRedis(redisServers);
+  const shared = { prefix: queuePrefix(prefix, slotGroupsOf(commands)) };
   const queue = new Queue<T>(name, {
     ...shared,
     connection: commands as ConnectionOptions,
@@ -71,6 +71,14 @@ export function openQueue<T>({ name }: QueueDefinition<T>, { redisServers, prefi
       blocking.disconnect();
     },
   };
+}
+
+/**
+ * Starts BullMQ's keys: scripts touch many keys of a queue, so that on a Cluster all of them share a slot.
+ * @param prefix of every key of the service
+ */
+export function queuePrefix(prefix: string, slotGroups: number): string {
+  return slotGroups === 1 ? `${prefix}:bull` : `{${prefix}}:bull`;
 }
 
 /** When a job was to run, Unix ms. Those of a job scheduler have it in their id, `repeat:<scheduler>:<ms>`. */

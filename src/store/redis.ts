@@ -26,8 +26,8 @@ const base = {
   reconnectOnError: (error: Error) => (error.message.startsWith("READONLY") ? 2 : false),
 } satisfies RedisOptions;
 
-/** How often a command follows redirections and failures of the nodes of a Cluster, 100 ms apart. */
-const redirections = { commands: 16, blocking: 100 } as const;
+/** How often a command follows redirections and failures of the nodes of a Cluster, 100 ms apart, before it fails. */
+const redirections = { commands: 16, blocking: 5, queue: 600 } as const;
 
 /**
  * For commands. Those of one tick go out as one pipeline, but not on a Cluster. A command that cannot be sent within
@@ -40,12 +40,17 @@ export function openRedis(servers: RedisServers): RedisClient {
   return quiet(openServer(servers, { enableAutoPipelining: true, maxRetriesPerRequest: 3 }));
 }
 
-/** For blocking reads and BullMQ: waits for Redis as long as it takes. */
+/** For blocking reads that are repeated: waits for Redis as long as it takes; a read on a Cluster fails within a second. */
 export function openBlockingRedis(servers: string): Redis;
 export function openBlockingRedis(servers: RedisServers): RedisClient;
 export function openBlockingRedis(servers: RedisServers): RedisClient {
   if (isCluster(servers)) return openCluster(servers, "blocking");
   return quiet(openServer(servers, { maxRetriesPerRequest: null }));
+}
+
+/** For BullMQ: waits for Redis as long as it takes, for a Cluster that fails over a minute. */
+export function openQueueRedis(servers: RedisServers): RedisClient {
+  return isCluster(servers) ? openCluster(servers, "queue") : openBlockingRedis(servers);
 }
 
 /**

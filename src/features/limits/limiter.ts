@@ -15,7 +15,7 @@ import {
 } from "../../../actors/policy/rates/limits.ts";
 import { headersOf, type RateFinding, type RateHeaders, refusal } from "../../../actors/policy/rates/standing.ts";
 import type { Sql } from "../../store/postgres.ts";
-import { openRedis, type RedisServers, replyInTime } from "../../store/redis.ts";
+import { openRedis, type RedisServers, replyInTime, slotGroupsOf } from "../../store/redis.ts";
 import { scriptCommand } from "../../store/script.ts";
 import { overridesFor } from "./overrides.ts";
 
@@ -81,28 +81,35 @@ export function openLimiter(options: LimiterOptions): Limiter {
     return read;
   }
 
-  /** Takes in uses until its command leaves. */
-  let gathering: Round | null = null;
-  /** Settles with the command of the round before. */
-  let last: Promise<unknown> = Promise.resolve();
+  /** On a Cluster a command holds the uses of one tenant, whose buckets share a slot; elsewhere there is one line. */
+  const lines = new Map<string, Line>();
+  const lineOf: (tenant: string) => string = slotGroupsOf(redis) === 1 ? () => "" : (tenant) => tenant;
 
   /** Uses of one moment go out as one command, and so do those that come while another one is under way. */
-  function roundFor(name: string): Round {
+  function roundFor(lineName: string, name: string): Round {
+    const { gathering, last } = lines.get(lineName) ?? { gathering: null, last: Promise.resolve() };
     if (gathering !== null && (gathering.groups.size < mostGroups || gathering.groups.has(name))) return gathering;
     const groups = new Map<string, Group>();
-    const round: Round = { groups, outcomes: replyInTime(send(groups, last), unavailable) };
-    last = round.outcomes.catch(() => {});
-    gathering = round;
+    const line: Line = { gathering: null, last: Promise.resolve() };
+    const round: Round = { groups, outcomes: replyInTime(send(line, groups, last), unavailable) };
+    line.gathering = round;
+    line.last = round.outcomes
+      .catch(() => {})
+      .then(() => {
+        if (lines.get(lineName) === line) lines.delete(lineName);
+      });
+    lines.set(lineName, line);
     return round;
   }
 
   async function send(
+    line: Line,
     groups: ReadonlyMap<string, Group>,
     before: Promise<unknown>,
   ): Promise<ReadonlyMap<string, Outcome>> {
     await new Promise<void>((resolve) => setImmediate(resolve));
     await before;
-    if (gathering?.groups === groups) gathering = null;
+    line.gathering = null;
     const at = now();
     const { keys, uses } = argumentsOf(options.prefix, [...groups.values()], at);
     const reply = JSON.parse(String(await debit(keys, [at, keptMs, JSON.stringify(uses)]))) as number[][];
@@ -119,7 +126,7 @@ export function openLimiter(options: LimiterOptions): Limiter {
     const { tenant, user, resource, units, source } = use;
     const found = await overrides(tenant, user?.userId ?? null);
     const name = JSON.stringify([tenant, user?.userId, user?.kind, user?.tier, resource, units, source]);
-    const { groups, outcomes } = roundFor(name);
+    const { groups, outcomes } = roundFor(lineOf(tenant), name);
     let group = groups.get(name);
     if (group === undefined) {
       group = { use, rules: [...rulesOf(tenant, user, resource, found), ...sourceRules(use)], size: 0 };
@@ -148,6 +155,14 @@ export function openLimiter(options: LimiterOptions): Limiter {
     },
     close: () => redis.disconnect(),
   };
+}
+
+/** Commands one after the other. */
+interface Line {
+  /** Takes in uses until its command leaves. */
+  gathering: Round | null;
+  /** Settles with the command of the round before. */
+  last: Promise<unknown>;
 }
 
 /** What goes to Redis as one command. */

@@ -13,6 +13,7 @@ import type { Sql } from "../../store/postgres.ts";
 import type { RedisClient } from "../../store/redis.ts";
 import type { Answer } from "../mailbox/calls.ts";
 import { addressFault, encodeEnvelope } from "../mailbox/envelope.ts";
+import { type AppendAll, appendAll } from "../mailbox/mailbox.ts";
 import { type Keys, partitionOf } from "../mailbox/partition.ts";
 
 export interface OutboxRow {
@@ -101,6 +102,8 @@ export interface OutboxOptions {
 }
 
 export class Outbox {
+  private appendAll: AppendAll | null = null;
+
   constructor(private readonly options: OutboxOptions) {}
 
   /** Carries out effects in order. Rejects when some may not be carried out: all of them must be published again then. */
@@ -174,16 +177,8 @@ export class Outbox {
    * repeat to the receiver, which remembers only the highest number of each source.
    */
   private async append(key: string, texts: readonly string[]): Promise<void> {
-    const { redis } = this.options;
-    if (texts.length === 1) {
-      await redis.xadd(key, "*", "m", texts[0] as string);
-      return;
-    }
-    const transaction = redis.multi();
-    for (const text of texts) transaction.xadd(key, "*", "m", text);
-    const replies = await transaction.exec();
-    const failed = replies?.find(([error]) => error !== null);
-    if (replies === null || failed !== undefined) throw failed?.[0] ?? new Error("the transaction was not carried out");
+    this.appendAll ??= appendAll(this.options.redis);
+    await this.appendAll(key, texts);
   }
 }
 

@@ -1,14 +1,17 @@
 /**
  * Mailboxes: one Redis stream per partition.
  *
- * Sending is one XADD. Reading follows the streams of all partitions this node owns with one blocking
- * XREAD, from the offset that PostgreSQL holds; an entry leaves its stream only after the turn it caused
+ * Sending is one XADD. Reading (`reader.ts`) follows the streams of all partitions this node owns with one blocking
+ * XREAD for each slot group, from the offset that PostgreSQL holds; an entry leaves its stream only after the turn it caused
  * is committed. There is no consumer group: the owner is unique by lease and epoch, and the offset moves
  * in the transaction of the turn, which makes redelivery after a crash exact without acknowledgements.
  */
+
+import { inBatches } from "../../store/batches.ts";
 import type { RedisClient } from "../../store/redis.ts";
+import { scriptCommand } from "../../store/script.ts";
 import { MailboxFull, RuntimeUnavailable } from "../port.ts";
-import { decodeEnvelope, type Envelope, encodeEnvelope } from "./envelope.ts";
+import { type Envelope, encodeEnvelope } from "./envelope.ts";
 import type { Keys } from "./partition.ts";
 
 /** How long a look at a mailbox's length stays good, ms. The bound is soft by what arrives meanwhile. */
@@ -25,7 +28,13 @@ export interface MailboxWriterOptions {
 export class MailboxWriter {
   private readonly lengths = new Map<number, { length: number; at: number }>();
 
-  constructor(private readonly options: MailboxWriterOptions) {}
+  /** Appends a message to a stream. */
+  private readonly append: (key: string, text: string) => Promise<unknown>;
+
+  constructor(private readonly options: MailboxWriterOptions) {
+    const { redis, keys } = options;
+    this.append = keys.slotGroups === 1 ? (key, text) => redis.xadd(key, "*", "m", text) : appendInTurn(redis);
+  }
 
   /**
    * Appends a message; when this resolves it is accepted.
@@ -48,11 +57,45 @@ export class MailboxWriter {
     }
     if (seen !== undefined && seen.length >= limit) throw new MailboxFull(1);
     try {
-      await redis.xadd(key, "*", "m", encodeEnvelope(envelope));
+      await this.append(key, encodeEnvelope(envelope));
     } catch (error) {
       throw new RuntimeUnavailable(`The message store did not accept the message: ${(error as Error).message}`);
     }
   }
+}
+
+/** Appends messages to a mailbox, all or none, in their order. */
+export type AppendAll = (key: string, texts: readonly string[]) => Promise<unknown>;
+
+export function appendAll(redis: RedisClient): AppendAll {
+  const run = scriptCommand(redis, "append-all");
+  return (key, texts) => (texts.length === 1 ? redis.xadd(key, "*", "m", texts[0] as string) : run([key], texts));
+}
+
+/** Messages in one command at most. */
+const mostTogether = 256;
+
+/**
+ * Appends for a Cluster, whose client does not keep commands in order where it is redirected or a node fails: a message
+ * that overtakes an earlier one of its sender would make that one look like a repeat. So one command at a time is under
+ * way for each mailbox, with all that came meanwhile.
+ */
+function appendInTurn(redis: RedisClient): (key: string, text: string) => Promise<unknown> {
+  const append = appendAll(redis);
+  const lines = new Map<string, (text: string) => Promise<unknown>>();
+  const lineOf = (key: string) =>
+    inBatches<string, null>(
+      async (texts) => {
+        await append(key, texts);
+        return texts.map(() => null);
+      },
+      { rows: mostTogether, statements: 1 },
+    );
+  return (key, text) => {
+    const line = lines.get(key) ?? lineOf(key);
+    lines.set(key, line);
+    return line(text);
+  };
 }
 
 /** One mailbox entry as read. `envelope` is null when the entry is damaged beyond reading. */
@@ -62,113 +105,6 @@ export interface Delivery {
   readonly id: string | null;
   readonly envelope: Envelope | null;
   readonly raw: string;
-}
-
-interface Followed {
-  readonly partition: number;
-  position: string;
-}
-
-export interface MailboxReaderOptions {
-  /** A connection of its own: reads block. */
-  readonly redis: RedisClient;
-  /** Used to cut a blocking read short. */
-  readonly commands: RedisClient;
-  readonly keys: Keys;
-  readonly node: string;
-  /** Entries taken per stream and read. */
-  readonly count: number;
-  /** False while the lane has enough of this partition to do: its stream is left alone meanwhile. */
-  hasRoom(partition: number): boolean;
-  deliver(deliveries: readonly Delivery[]): void;
-}
-
-export class MailboxReader {
-  private readonly followed = new Map<number, Followed>();
-  private wakePosition = "$";
-  private stopped = false;
-  private running: Promise<void> | null = null;
-  /** When the last read came back, Unix ms: says whether mailboxes are being consumed at all. */
-  lastReadAt = 0;
-
-  constructor(private readonly options: MailboxReaderOptions) {}
-
-  start(): void {
-    this.lastReadAt = Date.now();
-    this.running = this.loop();
-  }
-
-  /** Begins with the entry after `position`. */
-  follow(partition: number, position: string): void {
-    this.followed.set(partition, { partition, position });
-    this.wake();
-  }
-
-  unfollow(partition: number): void {
-    this.followed.delete(partition);
-  }
-
-  /** Ends a blocking read early, so that a new partition or new room is noticed now. */
-  wake(): void {
-    const { commands, keys, node } = this.options;
-    const key = keys.nodeStream("wake", node, 0);
-    commands
-      .xadd(key, "MAXLEN", "~", 16, "*", "w", "1")
-      .then(() => commands.expire(key, 3600))
-      .catch(() => {});
-  }
-
-  async stop(): Promise<void> {
-    this.stopped = true;
-    this.wake();
-    this.options.redis.disconnect();
-    await this.running;
-  }
-
-  private async loop(): Promise<void> {
-    const { redis, keys, node, count } = this.options;
-    const wakeKey = keys.nodeStream("wake", node, 0);
-    // `$` would miss a wake-up that falls between two reads; from here on the position is exact.
-    this.wakePosition = "0-0";
-    while (!this.stopped) {
-      const ready = [...this.followed.values()].filter(({ partition }) => this.options.hasRoom(partition));
-      const byKey = new Map(ready.map((followed) => [keys.mailbox(followed.partition), followed]));
-      const names = [wakeKey, ...byKey.keys()];
-      const positions = [this.wakePosition, ...ready.map((followed) => followed.position)];
-      try {
-        const reply = await redis.xread("COUNT", count, "BLOCK", 1000, "STREAMS", ...names, ...positions);
-        this.lastReadAt = Date.now();
-        if (reply === null) continue;
-        const deliveries = reply.flatMap(([name, entries]) => this.take(byKey.get(name), entries));
-        if (deliveries.length > 0) this.options.deliver(deliveries);
-      } catch {
-        if (this.stopped) return;
-        await Bun.sleep(100);
-      }
-    }
-  }
-
-  /** Moves past what was read of one stream; `followed` is undefined for the stream that only wakes. */
-  private take(followed: Followed | undefined, entries: readonly (readonly [string, readonly string[]])[]): Delivery[] {
-    const last = entries.at(-1);
-    if (last === undefined) return [];
-    if (followed === undefined) {
-      this.wakePosition = last[0];
-      return [];
-    }
-    // Given up while the read was on its way: the next owner reads these.
-    if (this.followed.get(followed.partition) !== followed) return [];
-    followed.position = last[0];
-    return entries.map(([id, fields]) => toDelivery(followed.partition, id, fields[1] ?? ""));
-  }
-}
-
-function toDelivery(partition: number, id: string, raw: string): Delivery {
-  try {
-    return { partition, id, envelope: decodeEnvelope(raw), raw };
-  } catch {
-    return { partition, id, envelope: null, raw };
-  }
 }
 
 /** Stream ids are `<ms>-<n>`; both parts compare as numbers. */

@@ -60,8 +60,8 @@ export interface Keys {
   abandoned: string;
   /** Pub/sub channel that says: look at the leases now. */
   leases: string;
-  /** A stream that a node reads with its mailboxes, one in each slot group; `wake` ends a blocking read early. */
-  nodeStream(name: "wake" | "replies", node: string, group: number): string;
+  /** A stream that a node reads with the mailboxes of a slot group: ends its blocking read early. Group 0 is always read. */
+  wake(node: string, group?: number): string;
 }
 
 /** @param slotGroups 1, or 16 on a Cluster */
@@ -78,7 +78,6 @@ export function runtimeKeys(prefix: string, slotGroups = 1): Keys {
     replies: (node) => `${prefix}:replies:${node}`,
     abandoned: `${prefix}:abandoned`,
     leases: `${prefix}:leases`,
-    nodeStream: (name, node, group) =>
-      single ? `${prefix}:${name}:${node}` : `${prefix}:${name}:${groupTag(group)}:${node}`,
+    wake: (node, group = 0) => (single ? `${prefix}:wake:${node}` : `${prefix}:wake:${groupTag(group)}:${node}`),
   };
 }
