@@ -73,7 +73,8 @@ export interface Consumer {
 
 const batchSize = 512;
 const readCount = 256;
-const bufferLimit = 2048;
+/** Of one partition's messages, or of one tenant's that were handed over in memory. */
+const inboxLimits = { messages: 2048, bytes: 8 * 1024 * 1024, batchBytes: 4 * 1024 * 1024 };
 
 export function createConsumer(options: ConsumerOptions, work: RuntimeWork, links: ConsumerLinks): Consumer {
   const { sql, clock, partitions, host } = options;
@@ -125,7 +126,7 @@ export function createConsumer(options: ConsumerOptions, work: RuntimeWork, link
     factWriters,
     clock,
     batchSize,
-    bufferLimit,
+    inbox: inboxLimits,
     cachedActors: options.cachedActors,
     actorIdleMs: options.actorIdleMs,
     isHostBound: runner.isHostBound,
@@ -168,7 +169,8 @@ export function createConsumer(options: ConsumerOptions, work: RuntimeWork, link
     ttlMs: options.leaseTtlMs,
     crash,
     report: options.log,
-    onLook: (live) => runner.sweep(live),
+    // Work that another node left begins once its messages got past, so that what ends this one can be told apart.
+    onLook: (live) => (lane.isCareful ? Promise.resolve() : runner.sweep(live)),
   });
 
   subscriber.on("message", (channel: string, text: string) => {
@@ -216,7 +218,8 @@ export function createConsumer(options: ConsumerOptions, work: RuntimeWork, link
       const { running, waiting } = runner.counts();
       return {
         ...lane.counts,
-        backlog: lane.backlog,
+        backlog: lane.backlog.messages,
+        backlogBytes: lane.backlog.bytes,
         cachedActors: lane.cachedActors,
         activitiesRunning: running,
         activitiesWaiting: waiting,

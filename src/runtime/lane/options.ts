@@ -7,6 +7,7 @@ import type { FactWriter, Projection } from "../port.ts";
 import type { TailNews } from "../reads/notices.ts";
 import type { LocalReply } from "./batch.ts";
 import type { ActivityRow } from "./commit/activities.ts";
+import type { InboxLimits } from "./inbox.ts";
 import type { Journal } from "./journal.ts";
 import type { Turns } from "./turn.ts";
 
@@ -32,8 +33,7 @@ export interface LaneOptions {
   readonly factWriters: ReadonlyMap<string, FactWriter>;
   readonly clock: { now(): number; newId(): string };
   readonly batchSize: number;
-  /** Messages the lane buffers per partition before its stream is left alone. */
-  readonly bufferLimit: number;
+  readonly inbox: InboxLimits;
   /** Actors kept in memory, and how long an idle one stays, ms. */
   readonly cachedActors: number;
   readonly actorIdleMs: number;
