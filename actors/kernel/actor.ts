@@ -7,6 +7,7 @@
  * may touch a clock, a random source, the network or the disk: time, ids and the message's identity come in `Context`.
  */
 import type { Static, TSchema } from "@sinclair/typebox";
+import type { ScheduleOf } from "./effect.ts";
 import type { Json } from "./json.ts";
 import type { BodyOf, Messages, Protocol, ReplyOf } from "./message.ts";
 import type { Context, Turn } from "./turn.ts";
@@ -29,11 +30,17 @@ export interface ActorDefinition<
    * those readers load nothing else. Absent: the state is stored whole.
    */
   readonly listed?: readonly Listed[];
+  /**
+   * The timers that a state asks for, as its turns set them. They are set from it for actors of a version that kept
+   * timers elsewhere; absent: actors of this kind set none.
+   */
+  readonly timers?: (state: Static<S>) => readonly ScheduleOf<M>[];
   readonly receive: Receive<Static<S>, M>;
 }
 
 /** An actor of any state and messages; its handlers are called only with what its own schemas admit. */
-export interface AnyActorDefinition extends Omit<ActorDefinition, "receive"> {
+export interface AnyActorDefinition extends Omit<ActorDefinition, "receive" | "timers"> {
+  readonly timers?: object;
   readonly receive: object;
 }
 
@@ -43,6 +50,7 @@ export function defineActor<S extends TSchema, M extends Messages, Listed extend
     readonly state: S;
     readonly upgrade?: (stored: Json) => Json;
     readonly listed?: readonly Listed[];
+    readonly timers?: (state: Static<S>) => readonly NoInfer<ScheduleOf<M>>[];
     readonly receive: Receive<Static<S>, NoInfer<M>>;
   },
 ): ActorDefinition<S, M, Listed> {

@@ -64,6 +64,9 @@ export interface ReplyEffect {
   readonly value: Json;
 }
 
+/** A timer of an actor with these messages. */
+export type ScheduleOf<M extends Messages> = { [T in TypeOf<M>]: ScheduleEffect<T, BodyOf<M[T]>> }[TypeOf<M>];
+
 /** An effect of an actor with these messages: timers and outcomes come back to it as messages that it takes. */
 export type Effect<M extends Messages = Messages> =
   | TellEffect

@@ -2,17 +2,19 @@
 
 import type { Redis } from "ioredis";
 import type { AnyActorDefinition } from "../../actors/kernel/actor.ts";
+import type { Json } from "../../actors/kernel/json.ts";
+import { repeatedly } from "../lib/timers.ts";
 import type { Sql } from "../store/postgres.ts";
 import { openBlockingRedis, type RedisClient, type RedisServers } from "../store/redis.ts";
 import { ActivityRunner } from "./activities/runner.ts";
-import { Outbox, type TimerJob } from "./effects/outbox.ts";
+import { Outbox } from "./effects/outbox.ts";
 import { Journal } from "./lane/journal.ts";
 import { Lane } from "./lane/lane.ts";
 import type { CrashPoint } from "./lane/options.ts";
 import { Turns } from "./lane/turn.ts";
 import type { Answer, Calls } from "./mailbox/calls.ts";
 import { type Delivery, keepIdsAbove, trimTo } from "./mailbox/mailbox.ts";
-import type { runtimeKeys } from "./mailbox/partition.ts";
+import { partitionOf, type runtimeKeys } from "./mailbox/partition.ts";
 import { MailboxReader } from "./mailbox/reader.ts";
 import type { sending } from "./mailbox/sending.ts";
 import { Leases } from "./ownership/lease.ts";
@@ -20,7 +22,10 @@ import { Ownership } from "./ownership/ownership.ts";
 import type { Activity, FactWriter, News, Projection, RuntimeCounts } from "./port.ts";
 import type { Tails } from "./reads/tail.ts";
 import { within } from "./timeout.ts";
-import { Timers } from "./timers/timer.ts";
+import { Clockwork } from "./timers/clockwork.ts";
+import { takeOverTimers } from "./timers/former.ts";
+import { noteRearm, readTimers } from "./timers/store.ts";
+import type { TimerRow } from "./timers/timer.ts";
 
 /** What a runtime works on. */
 export interface RuntimeWork {
@@ -73,25 +78,21 @@ export interface Consumer {
 
 const batchSize = 512;
 const readCount = 256;
-/** Of one partition's messages, or of one tenant's that were handed over in memory. */
-const inboxLimits = { messages: 2048, bytes: 8 * 1024 * 1024, batchBytes: 4 * 1024 * 1024 };
+const bufferLimit = 2048;
 
 export function createConsumer(options: ConsumerOptions, work: RuntimeWork, links: ConsumerLinks): Consumer {
   const { sql, clock, partitions, host } = options;
   const { node, keys, commands, subscriber, calls, tails, sender } = links;
   const { tell, sendOutcome } = sender;
   const crash = options.crash ?? (() => {});
-  const jobs = openBlockingRedis(options.redisServers);
-  const worker = openBlockingRedis(options.redisServers);
 
-  const timers = new Timers({
-    connection: jobs,
-    blocking: worker,
-    prefix: `${options.prefix}:bull`,
+  const outbox = new Outbox({ redis: commands, keys, partitions, formerTimer: (actor) => noteRearm(sql, actor) });
+  const timers = new Clockwork({
     now: clock.now,
-    fire: (timer: TimerJob) => tell(timer, timer.type, timer.body),
+    read: (owned, until, limit) => readTimers(sql, owned, until, limit),
+    hasRoom: (partition) => lane.hasRoom(partition),
+    fire: (row) => lane.deliver(firedTimer(row)),
   });
-  const outbox = new Outbox({ redis: commands, keys, partitions, jobs: timers });
   const leases = new Leases({ sql, node, host, partitions, ttlMs: options.leaseTtlMs });
   const factWriters = new Map(work.facts?.map((writer) => [writer.name, writer]));
   const turns = new Turns(work.actors, clock, partitions, factWriters);
@@ -120,13 +121,14 @@ export function createConsumer(options: ConsumerOptions, work: RuntimeWork, link
     journal: new Journal(sql, { node, host }, options.leaseTtlMs),
     leases,
     outbox,
+    timers,
     turns,
     partitions,
     projections,
     factWriters,
     clock,
     batchSize,
-    inbox: inboxLimits,
+    bufferLimit,
     cachedActors: options.cachedActors,
     actorIdleMs: options.actorIdleMs,
     isHostBound: runner.isHostBound,
@@ -169,8 +171,7 @@ export function createConsumer(options: ConsumerOptions, work: RuntimeWork, link
     ttlMs: options.leaseTtlMs,
     crash,
     report: options.log,
-    // Work that another node left begins once its messages got past, so that what ends this one can be told apart.
-    onLook: (live) => (lane.isCareful ? Promise.resolve() : runner.sweep(live)),
+    onLook: (live) => runner.sweep(live),
   });
 
   subscriber.on("message", (channel: string, text: string) => {
@@ -181,25 +182,38 @@ export function createConsumer(options: ConsumerOptions, work: RuntimeWork, link
       calls.settle(call, answer);
     }
   });
+  let stopTakingOver: (() => Promise<void>) | null = null;
+
   async function start(): Promise<void> {
     await subscriber.subscribe(keys.leases, keys.abandoned, keys.replies(node));
     lane.start();
     reader.start();
     await ownership.start();
-    timers.start();
+    stopTakingOver = repeatedly(
+      takeOverMs,
+      () =>
+        takeOverTimers({
+          sql,
+          redis: commands,
+          prefix: `${options.prefix}:bull`,
+          isHere: ({ kind, key }) => lane.held.has(partitionOf(kind, key, partitions)),
+          rearm: sender.rearm,
+        }),
+      (error) => options.log("former_timers_left", { error: String(error) }),
+    );
   }
 
   async function stop(): Promise<void> {
     const step = async (what: string, timeoutMs: number, act: () => Promise<unknown>) => {
       if (!(await within(timeoutMs, act))) options.log("handover_incomplete", { step: what });
     };
-    await step("timers", options.leaseTtlMs, () => timers.stop());
+    await step("timers", options.leaseTtlMs, async () => stopTakingOver?.());
     await step("activities", activityTimeoutMs, () => runner.drain());
     await step("partitions", options.leaseTtlMs, () => ownership.stop());
     await step("mailboxes", options.leaseTtlMs, () => reader.stop());
     await step("turns", options.leaseTtlMs, () => lane.stop());
+    timers.stop();
     await step("lease", options.leaseTtlMs, () => ownership.leave());
-    for (const connection of [jobs, worker]) connection.disconnect();
   }
 
   return {
@@ -218,14 +232,24 @@ export function createConsumer(options: ConsumerOptions, work: RuntimeWork, link
       const { running, waiting } = runner.counts();
       return {
         ...lane.counts,
-        backlog: lane.backlog.messages,
-        backlogBytes: lane.backlog.bytes,
+        backlog: lane.backlog,
         cachedActors: lane.cachedActors,
         activitiesRunning: running,
         activitiesWaiting: waiting,
       };
     },
   };
+}
+
+/** How often timers of nodes of a former version are looked for, ms. */
+const takeOverMs = 60_000;
+
+/** The message that a timer becomes, under an id that it has whenever it is fired. */
+function firedTimer(row: TimerRow): Delivery {
+  const { partition, fence, kind, key, tenant, type, body } = row;
+  const names = { source: `t${partition}`, sequence: fence, kind, key, tenant, type };
+  const envelope = { ...names, body: JSON.parse(body) as Json, replyTo: null, activity: null, fresh: false };
+  return { partition, id: null, envelope, raw: "", timer: row };
 }
 
 /** How long a leaving node waits for its activities to let go, ms. */

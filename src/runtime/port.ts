@@ -212,8 +212,6 @@ export interface RuntimeCounts {
   readonly deadLetters: number;
   /** Messages read but not yet turned into turns. */
   readonly backlog: number;
-  /** Characters of them. */
-  readonly backlogBytes: number;
   /** Actors in memory. */
   readonly cachedActors: number;
   readonly activitiesRunning: number;

@@ -1,13 +1,12 @@
-/** Timers (G4). */
+/** Timers (G4): rows of PostgreSQL, whatever Redis loses. */
 
 import { expect, test } from "bun:test";
 import { Type } from "@sinclair/typebox";
-import { Queue } from "bullmq";
+import { Redis } from "ioredis";
 import { defineActor } from "../../actors/kernel/actor.ts";
 import { schedule } from "../../actors/kernel/effect.ts";
 import { message } from "../../actors/kernel/message.ts";
-import { Timers } from "../../src/runtime/timers/timer.ts";
-import { openBlockingRedis } from "../../src/store/redis.ts";
+import { counter } from "../harness/runtime/counter.ts";
 import { until } from "../harness/until.ts";
 import { at, Harness, stateOf } from "./harness.ts";
 
@@ -59,6 +58,25 @@ const ticker = defineActor({
     }),
   },
 });
+/** Its timer breaks its turn where it is told so. */
+const fragile = defineActor({
+  kind: "fragile",
+  state: Type.Object({ breaks: Type.Boolean(), fired: Type.Integer() }),
+  messages: {
+    set: message({ body: Type.Object({ breaks: Type.Boolean() }) }),
+    ring: message({ body: Type.Object({}) }),
+  },
+  receive: {
+    set: (state, { breaks }, context) => ({
+      state: { breaks, fired: state?.fired ?? 0 },
+      effects: [schedule("ring", context.now + 50, "ring", {})],
+    }),
+    ring: (state) => {
+      if (state?.breaks !== false) throw new Error("broken");
+      return { state: { ...state, fired: state.fired + 1 }, effects: [] };
+    },
+  },
+});
 const clock = { kind: "ticker", key: "clock", tenant: "acme" };
 
 test("a timer that schedules itself anew when it fires keeps ticking", async () => {
@@ -69,29 +87,62 @@ test("a timer that schedules itself anew when it fires keeps ticking", async () 
   });
 });
 
-test("a timer rescheduled while BullMQ ends its firing is kept and can be cancelled", async () => {
-  const { redisUrl, prefix } = harness.stores;
-  const connections = [openBlockingRedis(redisUrl), openBlockingRedis(redisUrl)] as const;
-  const timer = { kind: "ticker", key: "k", tenant: "acme", timer: "t", at: 0, type: "tick", body: {} };
-  let fired = 0;
-  const anew = async () => {
-    fired++;
-    if (fired > 3) return;
-    const at = fired === 3 ? Date.now() + 60_000 : 0;
-    await timers.schedule([{ ...timer, at }]);
-    await timers.schedule([{ ...timer, at }]);
-  };
-  const options = { connection: connections[0], blocking: connections[1], prefix: `${prefix}:bull`, now: Date.now };
-  const timers = new Timers({ ...options, fire: anew });
-  timers.start();
-  await timers.schedule([timer]);
-  await until(() => fired === 3, { what: "three firings" });
-  const queue = new Queue("timers", { connection: connections[0] as never, prefix: `${prefix}:bull` });
-  await until(async () => (await queue.getDelayedCount()) === 1 && (await queue.getActiveCount()) === 0);
-  await timers.cancel(timer.kind, timer.key, timer.timer);
-  expect(await queue.getJobCounts("delayed", "waiting", "active")).toEqual({ delayed: 0, waiting: 0, active: 0 });
-  expect(fired).toBe(3);
-  await timers.stop();
-  await queue.close();
-  for (const connection of connections) connection.disconnect();
+test("a Redis that is emptied loses no timer, on the same node and on the next one", async () => {
+  const first = await harness.node();
+  await first.runtime.ask(at("a"), "wakeAt", { timer: "soon", at: Date.now() + 600 });
+  await first.runtime.ask(at("b"), "wakeAt", { timer: "late", at: Date.now() + 1_500 });
+  await emptyRedis();
+  await until(async () => (await woken(first.runtime, "a")).length > 0, { what: "the timer of the same node" });
+  await harness.stop(first);
+  await emptyRedis();
+  const { runtime } = await harness.node();
+  await until(async () => (await woken(runtime, "b")).length > 0, { what: "the timer of the next node" });
+  expect([await woken(runtime, "a"), await woken(runtime, "b")]).toEqual([["woken:soon"], ["woken:late"]]);
 });
+
+test("no row is left of timers that fired, were cancelled, or whose actor ended", async () => {
+  const { runtime, sql } = await harness.node();
+  const later = Date.now() + 3_600_000;
+  await runtime.ask(at("a"), "wakeAt", { timer: "past", at: 0 });
+  await runtime.ask(at("a"), "wakeAt", { timer: "cancelled", at: later });
+  await runtime.ask(at("b"), "wakeAt", { timer: "of one that ends", at: later });
+  await runtime.ask(at("c"), "wakeAt", { timer: "waits", at: later });
+  await until(async () => (await woken(runtime, "a")).length > 0, { what: "a timer of the past" });
+  await runtime.ask(at("a"), "dontWake", { timer: "cancelled" });
+  await runtime.ask(at("b"), "end", {});
+  const rows = await sql<{ key: string; timer: string }[]>`select key, timer from runtime_timers`;
+  expect([...rows]).toEqual([{ key: "c", timer: "waits" }]);
+});
+
+test("a timer whose turn fails is a dead letter once, and its name can be set again", async () => {
+  const { runtime, sql } = await harness.node({ actors: [fragile] });
+  const to = { kind: "fragile", key: "f", tenant: "acme" };
+  await runtime.tell(to, "set", { breaks: true });
+  await until(async () => (await runtime.deadLetters.list({ kind: "fragile" })).length === 1, {
+    what: "a dead letter",
+  });
+  await runtime.tell(to, "set", { breaks: false });
+  await until(async () => ((await runtime.read(to))?.state as { fired: number } | undefined)?.fired === 1, {
+    what: "the timer set again",
+  });
+  expect(await runtime.deadLetters.list({ kind: "fragile" })).toHaveLength(1);
+  expect(await sql`select from runtime_timers`).toHaveLength(0);
+});
+
+test("timers beyond what is kept in memory of a partition fire in their order, none twice", async () => {
+  const { runtime } = await harness.node({ actors: [counter] });
+  const count = 700;
+  const due = Date.now() + 400;
+  for (let index = 0; index < count; index++) {
+    void runtime.tell(at("many"), "wakeAt", { timer: `t${index}`, at: due + index / 10 });
+  }
+  await until(async () => (await woken(runtime, "many")).length === count, { what: "all timers", timeoutMs: 20_000 });
+  expect(new Set(await woken(runtime, "many")).size).toBe(count);
+});
+
+async function emptyRedis(): Promise<void> {
+  const redis = new Redis(harness.stores.redisUrl);
+  const keys = await redis.keys(`${harness.stores.prefix}*`);
+  if (keys.length > 0) await redis.del(keys);
+  redis.disconnect();
+}

@@ -41,6 +41,7 @@ type Wire =
       type: string,
       body: Json,
     ]
+  /** Of a former version, which kept timers in Redis. */
   | readonly ["cancel", kind: string, key: string, timer: string]
   | readonly ["reply", node: string, call: string, answer: Answer];
 
@@ -57,14 +58,10 @@ export function toOutbox(effect: Effect, origin: Origin): string | null {
   return wire === null ? null : JSON.stringify(wire);
 }
 
-function toWire(effect: Effect, { kind, key, tenant }: Origin): Wire | null {
+function toWire(effect: Effect, { tenant }: Origin): Wire | null {
   switch (effect.effect) {
     case "tell":
       return ["tell", effect.kind, effect.key, tenant, effect.message.type, effect.message.body];
-    case "schedule":
-      return ["schedule", kind, key, tenant, effect.timer, effect.at, effect.message.type, effect.message.body];
-    case "cancel":
-      return ["cancel", kind, key, effect.timer];
     case "reply":
       return ["reply", effect.to.node, effect.to.call, { value: effect.value }];
     default:
@@ -76,29 +73,12 @@ export function remoteAnswer(node: string, call: string, answer: Answer): string
   return JSON.stringify(["reply", node, call, answer] satisfies Wire);
 }
 
-/** The part of the job queues that effects need. */
-export interface JobPort {
-  /** Timers of different actors, or of one in order. */
-  schedule(timers: readonly TimerJob[]): Promise<void>;
-  cancel(kind: string, key: string, timer: string): Promise<void>;
-}
-
-export interface TimerJob {
-  readonly kind: string;
-  readonly key: string;
-  readonly tenant: string;
-  readonly timer: string;
-  /** Unix ms. */
-  readonly at: number;
-  readonly type: string;
-  readonly body: Json;
-}
-
 export interface OutboxOptions {
   readonly redis: RedisClient;
   readonly keys: Keys;
   readonly partitions: number;
-  readonly jobs: JobPort;
+  /** A timer that a former version asked for in an effect: its actor is to set it. */
+  formerTimer(actor: Origin): Promise<void>;
 }
 
 export class Outbox {
@@ -108,19 +88,9 @@ export class Outbox {
 
   /** Carries out effects in order. Rejects when some may not be carried out: all of them must be published again then. */
   async publish(rows: readonly OutboxRow[]): Promise<void> {
-    const { jobs, redis, keys, partitions } = this.options;
+    const { redis, keys, partitions } = this.options;
     const tells = new Map<number, string[]>();
     const others: Promise<unknown>[] = [];
-    // Timer effects of one actor keep their order; those of different actors need none, so that what each of them
-    // schedules first goes out in one piece.
-    const first: TimerJob[] = [];
-    const timers = new Map<string, Promise<unknown>>();
-    const begun = Promise.withResolvers<void>();
-    const afterEarlier = (actor: string, act: () => Promise<unknown>) => {
-      const next = (timers.get(actor) ?? Promise.resolve()).then(act);
-      timers.set(actor, next);
-      others.push(next);
-    };
     for (const { partition, seq, effect } of rows) {
       const wire = JSON.parse(effect) as Wire;
       switch (wire[0]) {
@@ -144,28 +114,16 @@ export class Outbox {
           else group.push(text);
           break;
         }
-        case "schedule": {
-          const [, kind, key, tenant, timer, at, type, body] = wire;
-          const job = { kind, key, tenant, timer, at, type, body };
-          const actor = `${kind}/${key}`;
-          if (timers.has(actor)) afterEarlier(actor, () => jobs.schedule([job]));
-          else {
-            first.push(job);
-            timers.set(actor, begun.promise);
-          }
+        case "schedule":
+          others.push(this.options.formerTimer({ kind: wire[1], key: wire[2], tenant: wire[3] }));
           break;
-        }
-        case "cancel": {
-          const [, kind, key, timer] = wire;
-          afterEarlier(`${kind}/${key}`, () => jobs.cancel(kind, key, timer));
+        case "cancel":
           break;
-        }
         case "reply":
           others.push(redis.publish(keys.replies(wire[1]), JSON.stringify([wire[2], wire[3]])));
           break;
       }
     }
-    if (first.length > 0) others.push(jobs.schedule(first).then(begun.resolve, begun.reject), begun.promise);
     for (const [target, texts] of tells) others.push(this.append(keys.mailbox(target), texts));
     const settled = await Promise.allSettled(others);
     const failed = settled.find((one) => one.status === "rejected");

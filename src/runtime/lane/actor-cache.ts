@@ -1,6 +1,7 @@
 /** The actors that the lane keeps in memory, by `kind/key`. Safe to lose at any time between two batches. */
 import type { Sql } from "../../store/postgres.ts";
 import { joinState, sizeOf } from "../reads/listed.ts";
+import { decodeTimers } from "../timers/timer.ts";
 import { loadBatch, type StoredRow } from "./journal.ts";
 import type { CachedActor } from "./turn.ts";
 
@@ -30,7 +31,7 @@ export class ActorCache extends Map<string, CachedActor> {
   }
 
   /** Takes in an actor as it is stored. */
-  admit({ kind, key, tenant, partition, version, logs, listed, state }: StoredRow): void {
+  admit({ kind, key, tenant, partition, version, logs, timers, listed, state }: StoredRow): void {
     const actor = {
       kind,
       key,
@@ -38,6 +39,7 @@ export class ActorCache extends Map<string, CachedActor> {
       partition,
       version: Number(version),
       logs: JSON.parse(logs),
+      timers: decodeTimers(timers),
       state: joinState({ listed, state }),
       usedAt: 0,
       size: sizeOf({ listed, state }),
@@ -48,7 +50,8 @@ export class ActorCache extends Map<string, CachedActor> {
 
   /** Takes in an actor that is not stored: so far there is none of this name. */
   admitAbsent({ kind, key, tenant, partition }: Pick<CachedActor, "kind" | "key" | "tenant" | "partition">): void {
-    this.set(`${kind}/${key}`, { kind, key, partition, tenant, version: 0, logs: {}, state: null, usedAt: 0, size: 0 });
+    const news = { version: 0, logs: {}, timers: {}, state: null, usedAt: 0, size: 0 };
+    this.set(`${kind}/${key}`, { kind, key, partition, tenant, ...news });
   }
 
   /**

@@ -11,6 +11,7 @@ import type { Delivery } from "../mailbox/mailbox.ts";
 import type { Change, Fact, FactWriter, Projection, Statement } from "../port.ts";
 import { sizeOf, splitState } from "../reads/listed.ts";
 import { type TailNews, tailedLog } from "../reads/notices.ts";
+import { encodeTimers, TimerChanges, type TimerRequest, type TimerRow } from "../timers/timer.ts";
 import type { ActivityRow } from "./commit/activities.ts";
 import type { Commit } from "./commit/commit.ts";
 import type { DeadLetterRow } from "./commit/dead-letters.ts";
@@ -21,7 +22,7 @@ import type { CachedActor, TurnResult, Turns } from "./turn.ts";
 /** A partition as its owner keeps it between commits. */
 export interface Held {
   readonly partition: number;
-  epoch: number;
+  readonly epoch: number;
   mailboxOffset: string;
   /** Last sequence number taken per source, with the time for sources that are nodes. */
   sources: Map<string, [sequence: number, at: number]>;
@@ -65,6 +66,7 @@ export class Batch {
   readonly abandoned: string[] = [];
   readonly settled: string[] = [];
   readonly replies: LocalReply[] = [];
+  readonly timers = new TimerChanges();
   readonly news = new Map<string, TailNews>();
   readonly touched = new Set<Held>();
   /** Those whose mailbox moved on. */
@@ -121,15 +123,19 @@ export class Batch {
 
   /** Runs a message through its actor, in memory. A turn that fails leaves everything as it was. */
   run(turns: Turns, actor: CachedActor, envelope: Envelope): TurnResult {
-    if (actor.usedAt === 0 && actor.state !== null) {
-      const fault = turns.takeIn(actor);
-      if (fault !== null) return { result: "failed", error: `stored state: ${fault}`, attempts: 1 };
-    }
-    actor.usedAt = this.clock.now();
+    const fault = this.takeIn(turns, actor);
+    if (fault !== null) return { result: "failed", error: `stored state: ${fault}`, attempts: 1 };
     const before = actor.state;
     const result = turns.run(actor, envelope);
     if (result.result === "done" && !this.before.has(actor)) this.before.set(actor, before);
     return result;
+  }
+
+  /** Brings a state that was just loaded into today's shape. @returns what is wrong with it, or null */
+  private takeIn(turns: Turns, actor: CachedActor): string | null {
+    const fault = actor.usedAt === 0 && actor.state !== null ? turns.takeIn(actor) : null;
+    if (fault === null) actor.usedAt = this.clock.now();
+    return fault;
   }
 
   /**
@@ -158,6 +164,40 @@ export class Batch {
     if (turn.reply !== undefined) this.answer(held, envelope, { value: turn.reply });
     if (actor.state === null) this.end(actor);
     return told ?? noCoCommits;
+  }
+
+  /**
+   * A timer has come to its turn: its row goes with this commit.
+   * @param actor absent where no turn is run for it
+   * @returns whether the actor still waits for it
+   */
+  fired(held: Held, row: TimerRow, actor?: CachedActor): boolean {
+    this.touched.add(held);
+    return this.timers.fired(actor, row);
+  }
+
+  /**
+   * Sets timers of an actor without a turn, and answers the caller: these, or those that its state asks for. An actor
+   * that is no more has none.
+   */
+  rearm(
+    turns: Turns,
+    held: Held,
+    actor: CachedActor,
+    envelope: Envelope,
+    wanted: NonNullable<Delivery["rearm"]>,
+  ): void {
+    this.touched.add(held);
+    this.answer(held, envelope, { value: null });
+    if (actor.state === null || actor.tenant !== envelope.tenant || this.takeIn(turns, actor) !== null) return;
+    const requests = wanted === "as stated" ? turns.statedTimers(actor) : wanted;
+    if (requests.length === 0) return;
+    if (!this.before.has(actor)) this.before.set(actor, actor.state);
+    for (const request of requests) this.schedule(held, actor, request);
+  }
+
+  private schedule(held: Held, actor: CachedActor, request: TimerRequest): void {
+    this.timers.schedule(actor, request, this.clock.now(), () => ++held.outboxSequence);
   }
 
   /** Sends a message that was to be co-committed through the outbox, like any other. */
@@ -216,6 +256,7 @@ export class Batch {
           partition,
           version: actor.version,
           logs: JSON.stringify(actor.logs),
+          timers: encodeTimers(actor.timers),
           ...stored,
         });
       }
@@ -240,6 +281,8 @@ export class Batch {
       settled: this.settled,
       abandoned: this.abandoned,
       deadLetters: this.deadLetters,
+      timers: this.timers.set,
+      endedTimers: this.timers.gone,
       projections: statements,
     };
   }
@@ -293,6 +336,14 @@ export class Batch {
       case "abandon":
         this.abandon(effect.id);
         return;
+      case "schedule": {
+        const { timer, at, message } = effect;
+        this.schedule(held, actor, { timer, at, type: message.type, body: JSON.stringify(message.body) });
+        return;
+      }
+      case "cancel":
+        this.timers.cancel(actor, effect.timer);
+        return;
       case "reply":
         if (effect.to.node === this.node) {
           this.replies.push({ call: effect.to.call, answer: { value: effect.value } });
@@ -337,6 +388,7 @@ export class Batch {
     const name = `${kind}/${key}`;
     this.logs = this.logs.filter((row) => row.kind !== kind || row.key !== key);
     actor.logs = {};
+    this.timers.cancelAll(actor);
     this.ended.set(name, { kind, key });
     const news = this.news.get(name) ?? { partition, kind, key, tenant, entries: [], ended: true };
     news.ended = true;

@@ -30,8 +30,8 @@ export class Journal {
   /**
    * Commits a batch, over a connection that it takes from the pool for this one transaction: one that is
    * kept for longer can close unnoticed and be opened again for other queries.
-   * @throws PartitionLost when a partition has another owner; nothing was committed then, nor where `isOwnFault` holds
-   *   for the error; after anything else it may be committed or not
+   * @throws PartitionLost when a partition has another owner; anything else may or may not have
+   *   committed when `isDatabaseUnavailable` holds for it, and has not committed otherwise
    */
   async commit(batch: Commit): Promise<void> {
     const { ahead, progress, others } = partsOf(batch, this.committer);
@@ -82,6 +82,7 @@ export interface StoredRow {
   partition: number;
   version: string;
   logs: string;
+  timers: string | null;
   listed: string | null;
   state: string;
 }
@@ -96,7 +97,7 @@ export async function loadBatch(
     actors.length === 0
       ? []
       : sql.unsafe<StoredRow[]>(
-          `select a.kind, a.key, a.tenant, a.partition, a.version, a.logs, a.listed, a.state
+          `select a.kind, a.key, a.tenant, a.partition, a.version, a.logs, a.timers, a.listed, a.state
            from unnest($1::text[], $2::text[]) as u (kind, key) join runtime_actors a on a.kind = u.kind and a.key = u.key`,
           [texts(actors.map((one) => one.kind)), texts(actors.map((one) => one.key))],
           prepared,

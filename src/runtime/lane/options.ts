@@ -5,9 +5,9 @@ import type { Outbox } from "../effects/outbox.ts";
 import type { Leases } from "../ownership/lease.ts";
 import type { FactWriter, Projection } from "../port.ts";
 import type { TailNews } from "../reads/notices.ts";
+import type { Clockwork } from "../timers/clockwork.ts";
 import type { LocalReply } from "./batch.ts";
 import type { ActivityRow } from "./commit/activities.ts";
-import type { InboxLimits } from "./inbox.ts";
 import type { Journal } from "./journal.ts";
 import type { Turns } from "./turn.ts";
 
@@ -26,6 +26,7 @@ export interface LaneOptions {
   readonly journal: Journal;
   readonly leases: Leases;
   readonly outbox: Outbox;
+  readonly timers: Pick<Clockwork, "attach" | "detach" | "committed">;
   readonly turns: Turns;
   /** How many the runtime has in all. */
   readonly partitions: number;
@@ -33,7 +34,8 @@ export interface LaneOptions {
   readonly factWriters: ReadonlyMap<string, FactWriter>;
   readonly clock: { now(): number; newId(): string };
   readonly batchSize: number;
-  readonly inbox: InboxLimits;
+  /** Messages the lane buffers per partition before its stream is left alone. */
+  readonly bufferLimit: number;
   /** Actors kept in memory, and how long an idle one stays, ms. */
   readonly cachedActors: number;
   readonly actorIdleMs: number;

@@ -4,13 +4,14 @@
  */
 
 import type { AnyActorDefinition } from "../../../actors/kernel/actor.ts";
-import type { Effect } from "../../../actors/kernel/effect.ts";
+import type { Effect, ScheduleEffect } from "../../../actors/kernel/effect.ts";
 import type { Json } from "../../../actors/kernel/json.ts";
 import type { MessageDefinition, Protocol, ReplyTo } from "../../../actors/kernel/message.ts";
 import type { Context, Turn } from "../../../actors/kernel/turn.ts";
 import { faultIn, upgraded } from "../definition.ts";
 import { type Envelope, messageId } from "../mailbox/envelope.ts";
 import { idInPartition, partitionOf } from "../mailbox/partition.ts";
+import type { TimerRequest, WaitingTimers } from "../timers/timer.ts";
 
 /** An actor as this node holds it. A `state` of null means that it does not exist (any more). */
 export interface CachedActor {
@@ -22,6 +23,8 @@ export interface CachedActor {
   version: number;
   /** Last sequence number of each log. */
   logs: Record<string, number>;
+  /** Those that are waiting. */
+  timers: WaitingTimers;
   state: Json;
   usedAt: number;
   /** Characters of its state as it is stored. */
@@ -78,6 +81,13 @@ export class Turns {
 
   /** The members of a kind's states that are stored apart, for lists. */
   readonly listedOf = (kind: string): ReadonlySet<string> | undefined => this.listed.get(kind);
+
+  /** The timers that an actor's state asks for. The state is in today's shape. */
+  statedTimers({ kind, state }: CachedActor): readonly TimerRequest[] {
+    const timersOf = this.kinds.get(kind)?.timers as ((state: Json) => readonly ScheduleEffect[]) | undefined;
+    const stated = timersOf?.(state) ?? [];
+    return stated.map(({ timer, at, message: { type, body } }) => ({ timer, at, type, body: JSON.stringify(body) }));
+  }
 
   /** What is wrong with a message for this kind, or null. */
   messageFault(kind: string, type: string, body: Json): string | null {

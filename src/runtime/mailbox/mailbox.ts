@@ -11,6 +11,7 @@ import { inBatches } from "../../store/batches.ts";
 import type { RedisClient } from "../../store/redis.ts";
 import { scriptCommand } from "../../store/script.ts";
 import { MailboxFull, RuntimeUnavailable } from "../port.ts";
+import type { TimerRequest, TimerRow } from "../timers/timer.ts";
 import { type Envelope, encodeEnvelope } from "./envelope.ts";
 import type { Keys } from "./partition.ts";
 
@@ -105,6 +106,10 @@ export interface Delivery {
   readonly id: string | null;
   readonly envelope: Envelope | null;
   readonly raw: string;
+  /** The timer that became this message. */
+  readonly timer?: TimerRow;
+  /** Not a message: the actor's timers are to be set, these or those that its state asks for. */
+  readonly rearm?: readonly TimerRequest[] | "as stated";
 }
 
 /** Stream ids are `<ms>-<n>`; both parts compare as numbers. */

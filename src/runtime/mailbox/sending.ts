@@ -13,8 +13,9 @@ import { partitionOf } from "./partition.ts";
 
 /** What works on the messages of this node's partitions. */
 interface Receiver {
-  /** Whether it works on the partition and has room for another message of the tenant. */
-  takes(partition: number, tenant: string): boolean;
+  /** By partition. */
+  readonly held: ReadonlyMap<number, unknown>;
+  hasRoom(partition: number): boolean;
   deliver(delivery: Delivery): void;
 }
 
@@ -86,7 +87,7 @@ export function sending({ node, partitions, calls, writer, now, lane, crash }: S
     const partition = partitionOf(kind, key, partitions);
     const receiver = lane();
     const fault = addressFault(kind, key, tenant, type);
-    if (fault !== null || receiver === null || !receiver.takes(partition, tenant))
+    if (fault !== null || receiver === null || !receiver.held.has(partition) || !receiver.hasRoom(partition))
       return askByMailbox(to, type, body, deadlineMs, fresh);
     const { replyTo, answer } = calls.open(deadlineMs, now());
     const envelope = {
@@ -123,5 +124,22 @@ export function sending({ node, partitions, calls, writer, now, lane, crash }: S
     return askByMailbox(to, type, body, deadlineMs);
   }
 
-  return { tell, sendOutcome, ask };
+  /**
+   * Has timers of an actor set without a message to it; resolves when that is committed.
+   * @throws RuntimeUnavailable where this node does not own the actor's partition, or has enough to do in it
+   */
+  async function rearm(to: Address, wanted: NonNullable<Delivery["rearm"]>): Promise<void> {
+    const { kind, key, tenant } = to;
+    const partition = partitionOf(kind, key, partitions);
+    const receiver = lane();
+    if (receiver === null || !receiver.held.has(partition) || !receiver.hasRoom(partition))
+      throw new RuntimeUnavailable("The actor's partition is not at work here");
+    const { replyTo, answer } = calls.open(defaultAskDeadlineMs, now());
+    const names = { source, sequence: ++sequence, kind, key, tenant, type: "" };
+    const envelope = { ...names, body: null, replyTo, activity: null, fresh: false };
+    receiver.deliver({ partition, id: null, envelope, raw: "", rearm: wanted });
+    await answer;
+  }
+
+  return { tell, sendOutcome, ask, rearm };
 }

@@ -1,109 +1,118 @@
 /**
- * Timers and jobs on BullMQ. A timer is a delayed job that becomes a message when it fires; whether it still
- * matters is the actor's business, so a timer that fires twice, or after it was cancelled, does no harm.
+ * A timer of an actor: a row that becomes a message when it is due. The commit of the turn that sets it writes the row;
+ * the commit of the turn that cancels it, or that it causes, deletes it. docs/decisions/timers-are-rows.md.
  */
-import { type ConnectionOptions, Queue, Worker } from "bullmq";
-import type { RedisClient } from "../../store/redis.ts";
-import type { JobPort, TimerJob } from "../effects/outbox.ts";
+import { addressFault } from "../mailbox/envelope.ts";
 
-const queueName = "timers";
-
-/**
- * The two ids under which a timer may stand: while it fires under one, it can be scheduled anew under the other
- * only, since BullMQ takes no job whose id is in use. It uses `:` in its own keys and refuses it in job ids.
- */
-function timerIds(kind: string, key: string, timer: string): readonly [string, string] {
-  const id = `${kind}~${key}~${timer}`.replaceAll("%", "%25").replaceAll(":", "%3A");
-  return [id, `${id}%2B`];
-}
-const firing = "active";
-const free = "unknown";
-
-export interface TimersOptions {
-  readonly connection: RedisClient;
-  /** A connection of its own: the worker blocks on it. */
-  readonly blocking: RedisClient;
-  readonly prefix: string;
-  readonly now: () => number;
-  /** Delivers a fired timer; a rejection makes BullMQ try again later. */
-  fire(timer: TimerJob): Promise<void>;
+export interface TimerRow {
+  readonly partition: number;
+  /** Unix ms by PostgreSQL's clock. */
+  readonly due: number;
+  /** A number of the partition's outbox: tells a timer from an earlier one of the same name. */
+  readonly fence: number;
+  readonly kind: string;
+  readonly key: string;
+  readonly tenant: string;
+  readonly timer: string;
+  readonly type: string;
+  /** JSON. */
+  readonly body: string;
 }
 
-export class Timers implements JobPort {
-  private readonly queue: Queue;
-  private worker: Worker | null = null;
+/** What finds a timer's row. */
+export type TimerPlace = Pick<TimerRow, "partition" | "due" | "fence" | "key">;
 
-  constructor(private readonly options: TimersOptions) {
-    this.queue = this.open(queueName);
+/** The timers of an actor that are waiting, by name: when each is due, and its fence. Stored with the actor. */
+export type WaitingTimers = Record<string, readonly [due: number, fence: number]>;
+
+/** A timer that a turn sets. */
+export interface TimerRequest {
+  readonly timer: string;
+  /** Unix ms; in the past: at once. */
+  readonly at: number;
+  readonly type: string;
+  /** JSON. */
+  readonly body: string;
+}
+
+interface Owner {
+  readonly partition: number;
+  readonly kind: string;
+  readonly key: string;
+  readonly tenant: string;
+  timers: WaitingTimers;
+}
+
+/** The latest moment a `Date` can hold. */
+const latest = 8.64e15;
+
+/** The timers that one commit sets and takes away. A row that it would write and delete is neither. */
+export class TimerChanges {
+  private readonly byFence = new Map<string, TimerRow>();
+  readonly gone: TimerPlace[] = [];
+
+  get set(): readonly TimerRow[] {
+    return [...this.byFence.values()];
   }
 
-  start(): void {
-    this.worker = new Worker(queueName, (job) => this.options.fire(job.data as TimerJob), {
-      connection: this.options.blocking as ConnectionOptions,
-      prefix: this.options.prefix,
-      concurrency: 64,
-      removeOnComplete: { count: 0 },
-    });
-    this.worker.on("error", () => {});
+  /**
+   * Sets a timer, unless one of its name is waiting. One that is overdue is not: whether its row is still there, or went
+   * with a turn that failed, the new one takes its place.
+   * @param nextFence called when one is needed
+   * @throws TypeError for what cannot be stored
+   */
+  schedule(actor: Owner, { timer, at, type, body }: TimerRequest, now: number, nextFence: () => number): void {
+    const fault = addressFault(timer, type);
+    if (fault !== null) throw new TypeError(fault);
+    if (Number.isNaN(at)) throw new TypeError("a timer is due at no time");
+    const waiting = waitingOf(actor, timer);
+    if (waiting !== undefined && waiting[0] > now) return;
+    if (waiting !== undefined) this.cancel(actor, timer);
+    const { partition, kind, key, tenant } = actor;
+    const due = Math.ceil(Math.min(latest, Math.max(0, at)));
+    const fence = nextFence();
+    actor.timers[timer] = [due, fence];
+    this.byFence.set(`${partition}.${fence}`, { partition, due, fence, kind, key, tenant, timer, type, body });
   }
 
-  /** Timers whose names are free, as almost all are, are scheduled with one command; the others one by one. */
-  async schedule(timers: readonly TimerJob[]): Promise<void> {
-    const { connection } = this.options;
-    const keys = timers.map(({ kind, key, timer }) => timerIds(kind, key, timer).map((id) => this.queue.toKey(id)));
-    const used = await Promise.all(keys.map((both) => connection.exists(...both)));
-    const fresh = timers.filter((_, index) => used[index] === 0);
-    if (fresh.length > 0) {
-      await this.queue.addBulk(fresh.map((timer) => this.job(timer, timerIds(timer.kind, timer.key, timer.timer)[0])));
-    }
-    for (const timer of timers.filter((_, index) => used[index] !== 0)) await this.scheduleBeside(timer);
+  cancel(actor: Owner, timer: string): void {
+    const waiting = waitingOf(actor, timer);
+    if (waiting === undefined) return;
+    delete actor.timers[timer];
+    const [due, fence] = waiting;
+    this.remove({ partition: actor.partition, due, fence, key: actor.key });
   }
 
-  /** The name is in use, or was a moment ago. */
-  private async scheduleBeside(timer: TimerJob): Promise<void> {
-    const ids = timerIds(timer.kind, timer.key, timer.timer);
-    const states = await Promise.all(ids.map((id) => this.queue.getJobState(id)));
-    if (states.some((state) => state !== free && state !== firing)) return;
-    const { name, data, opts } = this.job(timer, states[0] === free ? ids[0] : ids[1]);
-    await this.queue.add(name, data, opts);
+  cancelAll(actor: Owner): void {
+    for (const timer of Object.keys(actor.timers)) this.cancel(actor, timer);
   }
 
-  private job(timer: TimerJob, jobId: string) {
-    return {
-      name: "timer",
-      data: timer,
-      opts: { jobId, delay: Math.max(0, timer.at - this.options.now()) },
-    };
+  /**
+   * A timer has come to its turn: its row goes, whatever becomes of the turn.
+   * @returns whether the actor still waits for it
+   */
+  fired(actor: Owner | undefined, row: TimerRow): boolean {
+    this.remove(row);
+    if (actor === undefined || waitingOf(actor, row.timer)?.[1] !== row.fence) return false;
+    delete actor.timers[row.timer];
+    return true;
   }
 
-  async cancel(kind: string, key: string, timer: string): Promise<void> {
-    // A job that is just firing is locked and stays; its actor ignores the message.
-    const removals = timerIds(kind, key, timer).map((id) =>
-      this.queue.remove(id).catch((error: Error) => {
-        if (!/locked/i.test(error.message)) throw error;
-      }),
-    );
-    await Promise.all(removals);
+  private remove({ partition, due, fence, key }: TimerPlace): void {
+    if (!this.byFence.delete(`${partition}.${fence}`)) this.gone.push({ partition, due, fence, key });
   }
+}
 
-  /** Stops taking timers; those under way are finished. */
-  async stop(): Promise<void> {
-    await this.worker?.close();
-    await this.queue.close();
-  }
+function waitingOf(actor: Owner, timer: string): WaitingTimers[string] | undefined {
+  return Object.hasOwn(actor.timers, timer) ? actor.timers[timer] : undefined;
+}
 
-  private open(name: string): Queue {
-    const queue = new Queue(name, {
-      connection: this.options.connection as ConnectionOptions,
-      prefix: this.options.prefix,
-      defaultJobOptions: {
-        attempts: 1000,
-        backoff: { type: "fixed", delay: 1000 },
-        removeOnComplete: true,
-        removeOnFail: 1000,
-      },
-    });
-    queue.on("error", () => {});
-    return queue;
-  }
+/** The stored form; null: none. */
+export function encodeTimers(timers: WaitingTimers): string | null {
+  for (const _ in timers) return JSON.stringify(timers);
+  return null;
+}
+
+export function decodeTimers(stored: string | null): WaitingTimers {
+  return stored === null ? {} : (JSON.parse(stored) as WaitingTimers);
 }

@@ -126,6 +126,7 @@ test("the search for an id ends, with any id, when none fits", () => {
     tenant: "acme",
     version: 0,
     logs: {},
+    timers: {},
     state: null,
     usedAt: 0,
     size: 0,

@@ -10,6 +10,8 @@ export interface ActorRow {
   readonly version: number;
   /** JSON. */
   readonly logs: string;
+  /** JSON; null for none. */
+  readonly timers: string | null;
   /** JSON; null for a kind without listed members. */
   readonly listed: string | null;
   /** JSON. */
@@ -21,12 +23,12 @@ export interface EndedActor {
   readonly key: string;
 }
 
-const store = `insert into runtime_actors (kind, key, tenant, partition, version, logs, state, listed)
+const store = `insert into runtime_actors (kind, key, tenant, partition, version, logs, state, listed, timers)
   select * from unnest($1::text[], $2::text[], $3::text[], $4::int[], $5::bigint[], $6::text[],
-    string_to_array($7::text, E'\\n'), string_to_array($8::text, E'\\n', ''))
+    string_to_array($7::text, E'\\n'), string_to_array($8::text, E'\\n', ''), string_to_array($9::text, E'\\n', ''))
   on conflict (kind, key) do update
     set tenant = excluded.tenant, version = excluded.version, logs = excluded.logs, state = excluded.state,
-      listed = excluded.listed, updated_at = now()`;
+      listed = excluded.listed, timers = excluded.timers, updated_at = now()`;
 
 export const actors = (rows: readonly ActorRow[]): Part | null =>
   rowsPart(store, rows, () => [
@@ -38,6 +40,7 @@ export const actors = (rows: readonly ActorRow[]): Part | null =>
     jsonTexts(rows.map((row) => row.logs)),
     jsonLines(rows.map((row) => row.state)),
     rows.map((row) => row.listed ?? "").join("\n"),
+    rows.map((row) => row.timers ?? "").join("\n"),
   ]);
 
 const endActors = `delete from runtime_actors a using unnest($1::text[], $2::text[]) as u (kind, key)

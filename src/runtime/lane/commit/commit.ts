@@ -1,6 +1,7 @@
 /** What a batch of turns changed, and the parts of the commit that write it. */
 import type { OutboxRow } from "../../effects/outbox.ts";
 import type { Statement } from "../../port.ts";
+import type { TimerPlace, TimerRow } from "../../timers/timer.ts";
 import { type ActivityRow, abandonedActivities, activities, settledActivities } from "./activities.ts";
 import { type ActorRow, actors, type EndedActor, endedActors } from "./actors.ts";
 import { type DeadLetterRow, deadLetters } from "./dead-letters.ts";
@@ -8,6 +9,7 @@ import { type LogRow, logs } from "./logs.ts";
 import { carriedOut, effects } from "./outbox.ts";
 import type { Part } from "./part.ts";
 import { type PartitionProgress, progress } from "./progress.ts";
+import { endedTimers, timers } from "./timers.ts";
 
 export interface Commit {
   readonly partitions: readonly PartitionProgress[];
@@ -20,6 +22,9 @@ export interface Commit {
   readonly settled: readonly string[];
   readonly abandoned: readonly string[];
   readonly deadLetters: readonly DeadLetterRow[];
+  readonly timers: readonly TimerRow[];
+  /** Fired or cancelled. */
+  readonly endedTimers: readonly TimerPlace[];
   readonly projections: readonly Statement[];
 }
 
@@ -48,6 +53,8 @@ export function partsOf(commit: Commit, { node, host }: Committer): CommitParts 
     activities(commit.activities, node, host),
     abandonedActivities(commit.abandoned),
     deadLetters(commit.deadLetters),
+    timers(commit.timers),
+    endedTimers(commit.endedTimers),
     ...commit.projections,
   ];
   return {
