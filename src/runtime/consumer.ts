@@ -78,7 +78,8 @@ export interface Consumer {
 
 const batchSize = 512;
 const readCount = 256;
-const bufferLimit = 2048;
+/** Of one partition's messages, or of one tenant's that were handed over in memory. */
+const inboxLimits = { messages: 2048, bytes: 8 * 1024 * 1024, batchBytes: 4 * 1024 * 1024 };
 
 export function createConsumer(options: ConsumerOptions, work: RuntimeWork, links: ConsumerLinks): Consumer {
   const { sql, clock, partitions, host } = options;
@@ -90,7 +91,7 @@ export function createConsumer(options: ConsumerOptions, work: RuntimeWork, link
   const timers = new Clockwork({
     now: clock.now,
     read: (owned, until, limit) => readTimers(sql, owned, until, limit),
-    hasRoom: (partition) => lane.hasRoom(partition),
+    takes: ({ partition, tenant }) => lane.takes(partition, tenant),
     fire: (row) => lane.deliver(firedTimer(row)),
   });
   const leases = new Leases({ sql, node, host, partitions, ttlMs: options.leaseTtlMs });
@@ -128,7 +129,7 @@ export function createConsumer(options: ConsumerOptions, work: RuntimeWork, link
     factWriters,
     clock,
     batchSize,
-    bufferLimit,
+    inbox: inboxLimits,
     cachedActors: options.cachedActors,
     actorIdleMs: options.actorIdleMs,
     isHostBound: runner.isHostBound,
@@ -171,7 +172,8 @@ export function createConsumer(options: ConsumerOptions, work: RuntimeWork, link
     ttlMs: options.leaseTtlMs,
     crash,
     report: options.log,
-    onLook: (live) => runner.sweep(live),
+    // Work that another node left begins once its messages got past, so that what ends this one can be told apart.
+    onLook: (live) => (lane.isCareful ? Promise.resolve() : runner.sweep(live)),
   });
 
   subscriber.on("message", (channel: string, text: string) => {
@@ -232,7 +234,8 @@ export function createConsumer(options: ConsumerOptions, work: RuntimeWork, link
       const { running, waiting } = runner.counts();
       return {
         ...lane.counts,
-        backlog: lane.backlog,
+        backlog: lane.backlog.messages,
+        backlogBytes: lane.backlog.bytes,
         cachedActors: lane.cachedActors,
         activitiesRunning: running,
         activitiesWaiting: waiting,

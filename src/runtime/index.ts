@@ -156,6 +156,7 @@ const idle: ConsumerCounts = {
   commits: 0,
   deadLetters: 0,
   backlog: 0,
+  backlogBytes: 0,
   cachedActors: 0,
   activitiesRunning: 0,
   activitiesWaiting: 0,

@@ -212,6 +212,8 @@ export interface RuntimeCounts {
   readonly deadLetters: number;
   /** Messages read but not yet turned into turns. */
   readonly backlog: number;
+  /** Characters of them. */
+  readonly backlogBytes: number;
   /** Actors in memory. */
   readonly cachedActors: number;
   readonly activitiesRunning: number;

@@ -6,6 +6,7 @@ import { type Activity, type CrashPoint, implement, type NodeRuntime } from "../
 import { openRedis } from "../../src/store/redis.ts";
 import { jsonActivity } from "../harness/runtime/counter.ts";
 import { startTestNode } from "../harness/runtime/runtime.ts";
+import { deadlyProjection } from "./deadly.ts";
 import { type FromNode, gateKey, type NodeSettings, type Numbered, type Request, runsKey, tenant } from "./protocol.ts";
 
 const settings = JSON.parse(process.argv[2] ?? "") as NodeSettings;
@@ -37,11 +38,21 @@ const activities: readonly Activity[] = [
       return input;
     },
   ),
+  // Work that ends its process.
+  implement(
+    jsonActivity("deadly"),
+    { concurrency: 8, retry: { attempts: 5, firstDelayMs: 50 } },
+    async (input, { id }) => {
+      await redis.rpush(runsKey(prefix, id), "begun");
+      process.kill(process.pid, "SIGKILL");
+      return input;
+    },
+  ),
 ];
 
 let runtime: NodeRuntime | null = null;
 const { stores, crash: _crash, ...options } = settings;
-const node = await startTestNode(stores, { ...options, activities, crash });
+const node = await startTestNode(stores, { ...options, activities, projections: [deadlyProjection], crash });
 runtime = node.runtime;
 
 function obey(request: Request) {

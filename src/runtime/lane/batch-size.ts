@@ -18,6 +18,11 @@ export class BatchSize {
     return this.size;
   }
 
+  /** After a batch that failed: one that took too long should take less. */
+  shrink(): void {
+    this.size = Math.max(1, this.size >> 1);
+  }
+
   /** @param states characters of the states of the actors that the last batch had in memory */
   note(states: number): void {
     this.size = states > heavy ? Math.max(1, this.size >> 1) : Math.min(this.most, this.size * 2);

@@ -22,7 +22,7 @@ import type { CachedActor, TurnResult, Turns } from "./turn.ts";
 /** A partition as its owner keeps it between commits. */
 export interface Held {
   readonly partition: number;
-  readonly epoch: number;
+  epoch: number;
   mailboxOffset: string;
   /** Last sequence number taken per source, with the time for sources that are nodes. */
   sources: Map<string, [sequence: number, at: number]>;

@@ -30,8 +30,8 @@ export class Journal {
   /**
    * Commits a batch, over a connection that it takes from the pool for this one transaction: one that is
    * kept for longer can close unnoticed and be opened again for other queries.
-   * @throws PartitionLost when a partition has another owner; anything else may or may not have
-   *   committed when `isDatabaseUnavailable` holds for it, and has not committed otherwise
+   * @throws PartitionLost when a partition has another owner; nothing was committed then, nor where `isOwnFault` holds
+   *   for the error; after anything else it may be committed or not
    */
   async commit(batch: Commit): Promise<void> {
     const { ahead, progress, others } = partsOf(batch, this.committer);

@@ -1,20 +1,24 @@
 /**
- * The lane works through the messages of this node's partitions, in order: read, turn, commit, carry out, again.
- * A node has one: docs/decisions/one-lane-per-node.md.
+ * The lane works through the messages of this node's partitions: read, turn, commit, carry out, again; those of one
+ * mailbox in order, those of different tenants by turns (`inbox.ts`). A node has one: docs/decisions/one-lane-per-node.md.
  *
- * When a commit fails the lane trusts nothing it holds in memory: it takes its partitions again under
- * a new epoch, which also ends a commit still under way, and starts over from what is committed.
+ * When PostgreSQL refuses a batch for what is in it, its messages are taken again in halves, until the one to blame
+ * comes alone (`blame.ts`). When a commit fails in any other way the lane trusts nothing it holds in memory: it takes its
+ * partitions again under a new epoch, which also ends a commit still under way, and starts over from what is committed.
  */
-import { isDatabaseUnavailable } from "../../store/postgres.ts";
 import { clearOutbox, loadOutbox } from "../effects/outbox.ts";
-import { compareStreamIds, type Delivery } from "../mailbox/mailbox.ts";
+import type { Delivery } from "../mailbox/mailbox.ts";
 import type { OwnedPartition } from "../ownership/lease.ts";
 import { retryUntil } from "../timeout.ts";
 import { ActorCache } from "./actor-cache.ts";
 import { Batch, type CoCommitMessage, type Held, isRepeat, noCoCommits } from "./batch.ts";
 import { BatchSize } from "./batch-size.ts";
+import { isConnectionDeath, isOwnFault, Unstorable } from "./blame.ts";
+import { Careful } from "./careful.ts";
 import { CoCommit } from "./co-commit.ts";
-import { PartitionLost } from "./journal.ts";
+import type { Commit } from "./commit/commit.ts";
+import { committedOf, refusalsOf, wasCommitted } from "./committed.ts";
+import { Inbox } from "./inbox.ts";
 import type { LaneOptions } from "./options.ts";
 import { PoisonMessages } from "./poison.ts";
 import type { CachedActor } from "./turn.ts";
@@ -25,17 +29,19 @@ export class Lane {
   private readonly cache: ActorCache;
   private readonly coCommit: CoCommit;
   private readonly batchSize: BatchSize;
-  private inbox: Delivery[] = [];
-  private readonly buffered = new Map<number, number>();
+  private readonly inbox: Inbox;
+  /** Parts of batches that PostgreSQL refused, to be taken before everything else. */
+  private readonly refused: (readonly Delivery[])[] = [];
   private readonly controls: (() => Promise<void>)[] = [];
   private wakeUp: (() => void) | null = null;
   private stopping = false;
   private running: Promise<void> | null = null;
-  /** Messages to take one by one after a batch that PostgreSQL would not store. */
-  private leftToIsolate = 0;
+  /** Batches in a row that failed without being refused. */
+  private failures = 0;
   /** The effects on their way out. */
   private publishing: Promise<void> = Promise.resolve();
   private readonly poison = new PoisonMessages();
+  private readonly careful: Careful;
   /** Since when the batch under way is worked on, Unix ms; null between batches. */
   busySince: number | null = null;
   readonly counts = { turns: 0, commits: 0, deadLetters: 0 };
@@ -44,6 +50,8 @@ export class Lane {
     this.cache = new ActorCache(options);
     this.coCommit = new CoCommit(options, this.cache, this.poison);
     this.batchSize = new BatchSize(options.batchSize);
+    this.careful = new Careful(options, this.poison);
+    this.inbox = new Inbox(options.inbox);
   }
 
   start(): void {
@@ -57,24 +65,35 @@ export class Lane {
     await this.running;
   }
 
+  /** Whether the mailbox of a partition is to be read on. */
   hasRoom(partition: number): boolean {
-    return (this.buffered.get(partition) ?? 0) < this.options.bufferLimit;
+    return this.inbox.hasRoom(partition);
   }
 
-  get backlog(): number {
-    return this.inbox.length;
+  /** Whether a message of a tenant may be handed over in memory. */
+  takes(partition: number, tenant: string): boolean {
+    return this.held.has(partition) && this.inbox.takes(tenant);
+  }
+
+  get backlog(): { readonly messages: number; readonly bytes: number } {
+    return { messages: this.inbox.size, bytes: this.inbox.bytes };
+  }
+
+  /** Whether what a dead owner left is still taken carefully. */
+  get isCareful(): boolean {
+    return this.careful.isActive;
   }
 
   deliver(delivery: Delivery): void {
     if (!this.held.has(delivery.partition)) return;
     this.inbox.push(delivery);
-    this.buffered.set(delivery.partition, (this.buffered.get(delivery.partition) ?? 0) + 1);
     this.wakeUp?.();
   }
 
   /** Takes over partitions: first what their former owner left undone, then their mailboxes. */
   attach(owned: readonly OwnedPartition[]): Promise<void> {
     return this.control(async () => {
+      await this.careful.begin(owned.filter((one) => one.isInherited).map((one) => one.partition));
       await this.restart(owned);
     });
   }
@@ -83,7 +102,7 @@ export class Lane {
   detach(partitions: readonly number[]): Promise<void> {
     return this.control(async () => {
       this.drop(partitions);
-      this.poison.forget(partitions);
+      this.careful.forget(partitions);
     });
   }
 
@@ -101,7 +120,7 @@ export class Lane {
         await control();
         continue;
       }
-      if (this.inbox.length === 0) {
+      if (this.inbox.size === 0 && this.refused.length === 0) {
         this.cache.sweep();
         await new Promise<void>((resolve) => {
           this.wakeUp = resolve;
@@ -120,25 +139,17 @@ export class Lane {
     await this.publishing;
   }
 
-  private next(): Delivery[] {
-    const size = this.leftToIsolate > 0 ? 1 : this.batchSize.current;
-    if (this.leftToIsolate > 0) this.leftToIsolate--;
-    const taken = this.inbox.length <= size ? this.inbox : this.inbox.slice(0, size);
-    this.inbox = this.inbox.length <= size ? [] : this.inbox.slice(size);
-    let roomAgain = false;
-    for (const { partition } of taken) {
-      const count = this.buffered.get(partition) ?? 0;
-      if (count === this.options.bufferLimit) roomAgain = true;
-      this.buffered.set(partition, Math.max(0, count - 1));
-    }
-    if (roomAgain) this.options.wakeReader();
-    return taken;
+  private next(): readonly Delivery[] {
+    const again = this.refused.shift();
+    if (again !== undefined) return again;
+    return this.inbox.next(this.batchSize.current, this.careful.companyOf, this.options.wakeReader);
   }
 
   private async process(deliveries: readonly Delivery[]): Promise<void> {
     const { options } = this;
     const batch = new Batch(options.node, options.clock, options.isHostBound);
     try {
+      await this.careful.mark(deliveries);
       const live = await this.load(deliveries);
       const budget = new YieldBudget();
       for (const delivery of deliveries) {
@@ -151,24 +162,36 @@ export class Lane {
       }
       if (batch.touched.size === 0) return;
       options.crash("before_commit");
-      await options.journal.commit(batch.toCommit(options.projections, options.turns.listedOf, options.factWriters));
+      await options.journal.commit(this.commitOf(batch));
       this.batchSize.note(this.cache.weigh(batch.actors));
     } catch (error) {
       await this.recover(batch, deliveries, error);
       return;
     }
+    this.failures = 0;
     this.poison.settle(deliveries);
+    this.careful.settle(deliveries);
     await this.carryOut(batch);
+  }
+
+  /** @throws Unstorable whatever a projection or a state does not allow: nothing was sent yet */
+  private commitOf(batch: Batch): Commit {
+    const { projections, turns, factWriters } = this.options;
+    try {
+      return batch.toCommit(projections, turns.listedOf, factWriters);
+    } catch (error) {
+      throw new Unstorable(error instanceof Error ? error.message : String(error), { cause: error });
+    }
   }
 
   /** Brings the actors of the batch into memory; answers which awaited outcomes are still wanted. */
   private async load(deliveries: readonly Delivery[]): Promise<ReadonlyMap<string, boolean>> {
     const missing = new Map<string, { kind: string; key: string; partition: number; tenant: string; fresh: boolean }>();
     const activities: string[] = [];
-    for (const { envelope, partition } of deliveries) {
+    for (const { envelope, partition, id } of deliveries) {
       const held = this.held.get(partition);
       // A repeat is not run; and that its actor was new once says nothing about now.
-      if (envelope === null || held === undefined || isRepeat(held, envelope)) continue;
+      if (envelope === null || held === undefined || (id !== null && isRepeat(held, envelope))) continue;
       const { kind, key, tenant, activity, fresh } = envelope;
       if (activity !== null) activities.push(activity);
       if (this.poison.of(envelope)?.error) continue;
@@ -189,11 +212,11 @@ export class Lane {
     const { envelope } = delivery;
     if (envelope === null) return this.deadLetter(batch, held, delivery, "unreadable mailbox entry", 1);
     if (envelope.activity !== null && !batch.awaits(envelope.activity, live)) return noCoCommits;
-    const error = this.poison.of(envelope)?.error ?? null;
     const { timer, rearm } = delivery;
-    if (error !== null) {
+    const poison = this.poison.of(envelope);
+    if (poison?.error) {
       if (timer !== undefined) batch.fired(held, timer);
-      return this.deadLetter(batch, held, delivery, error, 2);
+      return this.deadLetter(batch, held, delivery, poison.error, poison.attempts);
     }
     const actor = this.cache.get(`${envelope.kind}/${envelope.key}`) as CachedActor;
     if (timer !== undefined && !batch.fired(held, timer, actor)) return noCoCommits;
@@ -258,27 +281,24 @@ export class Lane {
   }
 
   private async recover(batch: Batch, deliveries: readonly Delivery[], error: unknown): Promise<void> {
-    const partitions = [...new Set(deliveries.map((delivery) => delivery.partition))].filter((one) =>
-      this.held.has(one),
-    );
+    const partitions = [...new Set(deliveries.map(({ partition }) => partition))].filter((one) => this.held.has(one));
     this.options.report("commit_failed", { error: error instanceof Error ? error.message : String(error), partitions });
-    const storable = error instanceof PartitionLost || isDatabaseUnavailable(error);
-    const again = storable ? [] : this.isolate(batch, deliveries, error);
+    if (isOwnFault(error) && (await this.split(batch, deliveries, partitions, error))) return;
+    this.batchSize.shrink();
+    // What fails again and again with a database that answers is not to keep it busy.
+    if (this.failures++ > 0) await Bun.sleep(Math.min(longestPauseMs, firstPauseMs * 2 ** this.failures));
     // Everything held may be in doubt, not only this batch's partitions: they share the actors' cache.
     const all = [...this.held.keys()];
-    for (let pause = 50; !this.stopping; pause = Math.min(1000, pause * 2)) {
+    for (let pause = firstPauseMs; !this.stopping; pause = Math.min(longestPauseMs, pause * 2)) {
       try {
         const owned = await this.options.leases.retake(all);
-        const committed = this.wasCommitted(batch, owned);
+        const committed = wasCommitted(batch, owned);
         if (committed) for (const reply of batch.replies) this.options.reply(reply);
-        const kept = new Set(owned.map((one) => one.partition));
-        this.refuse([...deliveries, ...again].filter((one) => !again.includes(one) || !kept.has(one.partition)));
+        else if (isConnectionDeath(error)) this.careful.cut(deliveries);
+        this.refuse(deliveries);
         this.drop(all);
         await this.restart(owned);
-        for (const delivery of again) this.deliver(delivery);
-        const gone = all.filter((one) => !kept.has(one));
-        this.poison.forget(gone);
-        if (gone.length > 0) this.options.lost(gone);
+        this.leave(all, owned);
         return;
       } catch {
         await Bun.sleep(pause);
@@ -287,29 +307,49 @@ export class Lane {
   }
 
   /**
-   * Has the messages of a batch that cannot be stored taken one by one, until the poison message comes alone.
-   * @returns those to hand in again, since they stand in no mailbox
+   * Has a batch that cannot be stored taken again in halves, until the message to blame comes alone. Nothing of it was
+   * committed, so what is held goes back to what is, and only the actors of these turns leave memory.
+   * @returns false when the database did not answer
    */
-  private isolate(batch: Batch, deliveries: readonly Delivery[], error: unknown): readonly Delivery[] {
-    this.leftToIsolate = deliveries.length + 1;
-    const again = [...deliveries, ...this.inbox].filter(
-      // A message that cannot be stored even as a dead letter is not taken again.
-      ({ id, envelope }) => id === null && envelope !== null && (this.poison.of(envelope)?.error ?? null) === null,
-    );
-    this.inbox = this.inbox.filter((delivery) => !again.includes(delivery));
-    const [only] = deliveries;
-    if (deliveries.length === 1 && only !== undefined) this.poison.note(only, batch.joined > 0, error);
-    return again;
+  private async split(
+    batch: Batch,
+    deliveries: readonly Delivery[],
+    partitions: readonly number[],
+    error: unknown,
+  ): Promise<boolean> {
+    for (const { kind, key } of batch.actors) this.cache.delete(`${kind}/${key}`);
+    const owned = await this.options.leases.retake(partitions).catch(() => null);
+    if (owned === null) return false;
+    for (const one of owned) {
+      const held = this.held.get(one.partition);
+      if (held !== undefined) Object.assign(held, committedOf(one));
+    }
+    const kept = new Set(owned.map((one) => one.partition));
+    const lost = partitions.filter((one) => !kept.has(one));
+    if (lost.length > 0) {
+      this.refuse(deliveries.filter((one) => !kept.has(one.partition)));
+      this.drop(lost);
+      this.leave(lost, []);
+    }
+    const again = deliveries.filter((one) => kept.has(one.partition));
+    const [only, other] = deliveries;
+    if (only !== undefined && other === undefined) this.poison.note(only, batch.joined > 0, error);
+    const middle = again.length >> 1;
+    this.refused.unshift(...[again.slice(0, middle), again.slice(middle)].filter((half) => half.length > 0));
+    return true;
   }
 
-  /** A batch is committed as a whole, so one of its partitions tells for all. */
-  private wasCommitted(batch: Batch, owned: readonly OwnedPartition[]): boolean {
-    const now = new Map(owned.map((one) => [one.partition, one]));
-    for (const held of batch.advanced) {
-      const row = now.get(held.partition);
-      if (row !== undefined) return compareStreamIds(row.mailboxOffset, held.mailboxOffset) >= 0;
-    }
-    return false;
+  /** Says which of the partitions another node has now. */
+  private leave(all: readonly number[], owned: readonly OwnedPartition[]): void {
+    const gone = all.filter((one) => !owned.some(({ partition }) => partition === one));
+    if (gone.length === 0) return;
+    this.careful.forget(gone);
+    this.options.lost(gone);
+  }
+
+  /** Messages that stand in no mailbox will not be read again. */
+  private refuse(deliveries: readonly Delivery[]): void {
+    for (const reply of refusalsOf(deliveries)) this.options.reply(reply);
   }
 
   private async restart(owned: readonly OwnedPartition[]): Promise<void> {
@@ -321,10 +361,7 @@ export class Lane {
     for (const one of owned) {
       this.held.set(one.partition, {
         partition: one.partition,
-        epoch: one.epoch,
-        mailboxOffset: one.mailboxOffset,
-        sources: new Map(JSON.parse(one.sources) as [string, [number, number]][]),
-        outboxSequence: one.outboxSequence,
+        ...committedOf(one),
         published: one.outboxSequence,
         cleared: 0,
       });
@@ -339,23 +376,15 @@ export class Lane {
     this.options.timers.detach(partitions);
     for (const partition of partitions) {
       this.held.delete(partition);
-      this.buffered.delete(partition);
       this.options.unfollow(partition);
     }
-    this.refuse(this.inbox.filter((delivery) => gone.has(delivery.partition)));
-    this.inbox = this.inbox.filter((delivery) => !gone.has(delivery.partition));
-    this.cache.drop(gone);
-  }
-
-  /** Messages that stand in no mailbox will not be read again: their callers get `RuntimeUnavailable`. */
-  private refuse(deliveries: readonly Delivery[]): void {
-    for (const { id, envelope } of deliveries) {
-      if (id !== null || envelope === null || envelope.replyTo === null) continue;
-      this.options.reply({
-        call: envelope.replyTo.call,
-        answer: { unavailable: "The actor moved or its store is away" },
-      });
+    this.refuse(this.inbox.remove(gone));
+    for (const part of this.refused.splice(0)) {
+      this.refuse(part.filter((delivery) => gone.has(delivery.partition)));
+      const kept = part.filter((delivery) => !gone.has(delivery.partition));
+      if (kept.length > 0) this.refused.push(kept);
     }
+    this.cache.drop(gone);
   }
 
   get cachedActors(): number {
@@ -364,6 +393,7 @@ export class Lane {
 
   /** Called now and then, so that idle actors leave memory and spent effects the outbox where no message arrives. */
   async tick(): Promise<void> {
+    await this.careful.relax((partition) => this.inbox.has(partition));
     if (this.busySince !== null) return;
     this.cache.sweep();
     const spent = [...this.held.values()].filter((held) => held.published > held.cleared);
@@ -376,3 +406,7 @@ export class Lane {
     for (const [held, published] of marks) held.cleared = Math.max(held.cleared, published);
   }
 }
+
+/** Between tries at a database that does not answer, and between batches that fail again and again, ms. */
+const firstPauseMs = 50;
+const longestPauseMs = 1000;

@@ -8,6 +8,7 @@ import type { TailNews } from "../reads/notices.ts";
 import type { Clockwork } from "../timers/clockwork.ts";
 import type { LocalReply } from "./batch.ts";
 import type { ActivityRow } from "./commit/activities.ts";
+import type { InboxLimits } from "./inbox.ts";
 import type { Journal } from "./journal.ts";
 import type { Turns } from "./turn.ts";
 
@@ -34,8 +35,7 @@ export interface LaneOptions {
   readonly factWriters: ReadonlyMap<string, FactWriter>;
   readonly clock: { now(): number; newId(): string };
   readonly batchSize: number;
-  /** Messages the lane buffers per partition before its stream is left alone. */
-  readonly bufferLimit: number;
+  readonly inbox: InboxLimits;
   /** Actors kept in memory, and how long an idle one stays, ms. */
   readonly cachedActors: number;
   readonly actorIdleMs: number;

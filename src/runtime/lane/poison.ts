@@ -1,7 +1,8 @@
 /**
- * Messages that PostgreSQL would not store though they came alone, and how each is taken when it comes again:
- * first with its co-committed messages sent through the outbox, since the fault may lie in a receiver's state; then as
- * a dead letter.
+ * Messages that are to become dead letters though their turns went well, or may not run at all: those whose commit
+ * PostgreSQL refused though they came alone, and those that were under way alone when something died. One that was
+ * refused is taken again with its co-committed messages sent through the outbox first, since the fault may lie in a
+ * receiver's state.
  */
 import { type Envelope, messageId } from "../mailbox/envelope.ts";
 import type { Delivery } from "../mailbox/mailbox.ts";
@@ -10,6 +11,7 @@ export interface PoisonMessage {
   readonly partition: number;
   /** Why it becomes a dead letter; null while only its co-committed messages are sent apart. */
   readonly error: string | null;
+  readonly attempts: number;
 }
 
 export class PoisonMessages {
@@ -19,7 +21,12 @@ export class PoisonMessages {
   note({ partition, envelope }: Delivery, joined: boolean, error: unknown): void {
     if (envelope === null) return;
     const why = `cannot be stored: ${error instanceof Error ? error.message : String(error)}`;
-    this.byMessage.set(messageId(envelope), { partition, error: joined ? null : why });
+    this.byMessage.set(messageId(envelope), { partition, error: joined ? null : why, attempts: 2 });
+  }
+
+  /** @param message its id */
+  condemn(message: string, partition: number, error: string, attempts: number): void {
+    this.byMessage.set(message, { partition, error, attempts });
   }
 
   of(envelope: Envelope): PoisonMessage | null {

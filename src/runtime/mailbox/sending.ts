@@ -13,9 +13,8 @@ import { partitionOf } from "./partition.ts";
 
 /** What works on the messages of this node's partitions. */
 interface Receiver {
-  /** By partition. */
-  readonly held: ReadonlyMap<number, unknown>;
-  hasRoom(partition: number): boolean;
+  /** Whether it works on the partition and has room for another message of the tenant. */
+  takes(partition: number, tenant: string): boolean;
   deliver(delivery: Delivery): void;
 }
 
@@ -87,7 +86,7 @@ export function sending({ node, partitions, calls, writer, now, lane, crash }: S
     const partition = partitionOf(kind, key, partitions);
     const receiver = lane();
     const fault = addressFault(kind, key, tenant, type);
-    if (fault !== null || receiver === null || !receiver.held.has(partition) || !receiver.hasRoom(partition))
+    if (fault !== null || receiver === null || !receiver.takes(partition, tenant))
       return askByMailbox(to, type, body, deadlineMs, fresh);
     const { replyTo, answer } = calls.open(deadlineMs, now());
     const envelope = {
@@ -132,7 +131,7 @@ export function sending({ node, partitions, calls, writer, now, lane, crash }: S
     const { kind, key, tenant } = to;
     const partition = partitionOf(kind, key, partitions);
     const receiver = lane();
-    if (receiver === null || !receiver.held.has(partition) || !receiver.hasRoom(partition))
+    if (receiver === null || !receiver.takes(partition, tenant))
       throw new RuntimeUnavailable("The actor's partition is not at work here");
     const { replyTo, answer } = calls.open(defaultAskDeadlineMs, now());
     const names = { source, sequence: ++sequence, kind, key, tenant, type: "" };

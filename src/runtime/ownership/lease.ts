@@ -17,6 +17,8 @@ export interface OwnedPartition {
   readonly mailboxOffset: string;
   readonly sources: string;
   readonly outboxSequence: number;
+  /** The former owner did not give it up: it died, or may have. */
+  readonly isInherited: boolean;
 }
 
 interface PartitionRow {
@@ -129,11 +131,14 @@ export class Leases {
     const { sql, node } = this.options;
     if (wanted.length === 0) return [];
     const others = live.filter((id) => id !== node);
-    const rows = await sql<PartitionRow[]>`
-      update runtime_partitions set owner = ${node}, epoch = epoch + 1
-      where partition = any(${numbers(wanted)}::int[]) and (owner is null or not owner = any(${texts(others)}::text[]))
-      returning *`;
-    return rows.map(toOwned);
+    const rows = await sql<(PartitionRow & { former: string | null })[]>`
+      update runtime_partitions p set owner = ${node}, epoch = epoch + 1 from (
+        select partition, owner as former from runtime_partitions
+        where partition = any(${numbers(wanted)}::int[]) and (owner is null or not owner = any(${texts(others)}::text[]))
+        order by partition for update) free
+      where p.partition = free.partition
+      returning p.*, free.former`;
+    return rows.map((row) => toOwned(row, row.former !== null));
   }
 
   /**
@@ -146,7 +151,7 @@ export class Leases {
       update runtime_partitions set epoch = epoch + 1
       where partition = any(${numbers(partitions)}::int[]) and owner = ${node}
       returning *`;
-    return rows.map(toOwned);
+    return rows.map((row) => toOwned(row, true));
   }
 
   async release(partitions: readonly number[]): Promise<void> {
@@ -157,12 +162,13 @@ export class Leases {
   }
 }
 
-function toOwned(row: PartitionRow): OwnedPartition {
+function toOwned(row: PartitionRow, isInherited: boolean): OwnedPartition {
   return {
     partition: row.partition,
     epoch: Number(row.epoch),
     mailboxOffset: row.mailbox_offset,
     sources: row.sources,
     outboxSequence: Number(row.outbox_seq),
+    isInherited,
   };
 }

@@ -19,8 +19,8 @@ export interface ClockworkOptions {
   now(): number;
   /** The first rows of each partition that are due before `until`, in order of `due`, at most `limit` of each. */
   read(partitions: readonly number[], until: number, limit: number): Promise<readonly TimerRow[]>;
-  /** False while the lane has enough of this partition to do. */
-  hasRoom(partition: number): boolean;
+  /** False while the lane has enough to do for the timer's tenant. */
+  takes(row: TimerRow): boolean;
   fire(row: TimerRow): void;
   readonly limit?: number;
 }
@@ -117,7 +117,7 @@ export class Clockwork {
     this.wakeAt(Math.min(next, held.length > 0 ? now + roomMs : now + horizonMs / 2));
   }
 
-  /** @returns those that are due and whose partition has no room in the lane */
+  /** @returns those that are due and that the lane does not take yet */
   private fireDue(now: number): Waiting[] {
     const held: Waiting[] = [];
     for (;;) {
@@ -127,7 +127,7 @@ export class Clockwork {
       const { of: watched, row } = first;
       const isWanted = this.watched.get(row.partition) === watched && watched.rows.get(row.fence) === first;
       if (!isWanted) continue;
-      if (this.options.hasRoom(row.partition)) this.options.fire(row);
+      if (this.options.takes(row)) this.options.fire(row);
       else held.push(first);
     }
   }

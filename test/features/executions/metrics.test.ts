@@ -13,6 +13,7 @@ const counts = {
   commits: 0,
   deadLetters: 3,
   backlog: 4,
+  backlogBytes: 0,
   cachedActors: 0,
   activitiesRunning: 0,
   activitiesWaiting: 5,

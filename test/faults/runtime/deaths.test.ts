@@ -1,0 +1,82 @@
+/** Messages and work that end their process or their database backend are set aside; the others go on. */
+import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { freshStores, type TestStores } from "../../harness/stores.ts";
+import { until } from "../../harness/until.ts";
+import { Cluster, type NodeProcess } from "../cluster.ts";
+import { armBackends, deadly } from "../deadly.ts";
+import { OwnStores } from "../own-stores.ts";
+
+// Processes and stores that start, die and wait for leases, on a busy machine.
+setDefaultTimeout(60_000);
+
+const others = Array.from({ length: 30 }, (_, index) => `other-${index}`);
+type Counter = { readonly seen: readonly string[] } | null;
+
+/** Starts nodes, one after the other, until one lives on. @returns it, and how many died */
+async function survivorOf(cluster: Cluster, isOver: () => Promise<boolean>): Promise<[NodeProcess, deaths: number]> {
+  for (let deaths = 0; ; deaths++) {
+    const node = await cluster.start().catch(() => null);
+    if (node === null) continue;
+    const ended = await Promise.race([node.end(), until(isOver, { timeoutMs: 20_000, what: "the end of it" })]);
+    if (ended !== "SIGKILL") return [node, deaths];
+  }
+}
+
+describe("processes", () => {
+  let stores: TestStores;
+  let cluster: Cluster;
+
+  beforeEach(async () => {
+    stores = await freshStores();
+    cluster = new Cluster(stores);
+  });
+
+  afterEach(async () => {
+    await cluster.killAll();
+    await stores.dispose();
+  });
+
+  test("a message that ends its process is a dead letter after three deaths", async () => {
+    const first = await cluster.start();
+    await Promise.all([
+      ...others.slice(0, 15).map((key) => first.tell(key, "add", { label: key })),
+      first.tell("bad", "add", { label: deadly.process }).catch(() => {}),
+      ...others.slice(15).map((key) => first.tell(key, "add", { label: key }).catch(() => {})),
+    ]);
+    expect(await first.end()).toBe("SIGKILL");
+    const letters = () => stores.sql<{ key: string; error: string }[]>`select key, error from runtime_dead_letters`;
+    const [node, deaths] = await survivorOf(cluster, async () => (await letters()).length > 0);
+    expect([...(await letters())]).toEqual([{ key: "bad", error: expect.stringContaining("died 3 times") }]);
+    expect(deaths).toBe(2);
+    expect(await node.ask("bad", "add", { label: "later" })).toBe(1);
+    for (const key of others.slice(0, 15)) expect(((await node.ask(key, "get", {})) as Counter)?.seen).toEqual([key]);
+    await until(async () => [...(await stores.sql`select 1 from runtime_attempts`)].length === 0, {
+      what: "the notes to go",
+    });
+  });
+});
+
+test("a message that ends its database backend is a dead letter; others lose nothing", async () => {
+  const stores = await OwnStores.start();
+  const fresh = await stores.fresh();
+  await armBackends(fresh.sql);
+  const cluster = new Cluster(fresh);
+  const node = await cluster.start();
+  await Promise.all([
+    ...others.slice(0, 15).map((key) => node.tell(key, "add", { label: key })),
+    node.tell("bad", "add", { label: deadly.backend }),
+    ...others.slice(15).map((key) => node.tell(key, "add", { label: key })),
+  ]);
+  const letters = () =>
+    fresh.sql<{ key: string; error: string }[]>`select key, error from runtime_dead_letters`.catch(() => []);
+  await until(async () => (await letters()).length > 0, { what: "the dead letter", timeoutMs: 40_000 });
+  expect([...(await letters())]).toEqual([{ key: "bad", error: expect.stringContaining("connection died") }]);
+  for (const key of others) {
+    await until(async () => ((await node.ask(key, "get", {}).catch(() => null)) as Counter)?.seen.join() === key, {
+      what: `what ${key} was told`,
+    });
+  }
+  await cluster.killAll();
+  await fresh.sql.end({ timeout: 2 });
+  await stores.dispose();
+});
