@@ -39,3 +39,8 @@ export function outcomeOf<A extends ActivityDefinition>({ output }: A): TUnsafe<
     ]),
   );
 }
+
+const unknownEnds = new Set(["attempts_exhausted", "process_died"]);
+
+/** Whether work that failed may have had its effect all the same: nothing refused it, its attempts got no answer. */
+export const mayHaveHappened = ({ code }: { readonly code: string }): boolean => unknownEnds.has(code);

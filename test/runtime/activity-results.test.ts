@@ -14,6 +14,8 @@ const work: Work = {
   moved: false,
   abandoned: false,
   attempt: 1,
+  deaths: 0,
+  takeovers: 0,
   queuedAt: 0,
 };
 const outcome: Outcome = { id: "work-1", ok: true, value: "done" };

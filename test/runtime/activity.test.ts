@@ -63,6 +63,8 @@ test.each<[string, () => Promise<unknown>, string]>([
     moved: false,
     abandoned: false,
     attempt: 0,
+    deaths: 0,
+    takeovers: 0,
     queuedAt: 0,
   };
   const logged: string[] = [];

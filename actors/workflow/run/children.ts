@@ -10,6 +10,7 @@ import type { ChildEnd } from "../../execution/child.ts";
 import { type JudgeVerdict, readVerdict } from "../../execution/judging/judge-verdict.ts";
 import { executionProtocol } from "../../execution/messages.ts";
 import type { MountPlan } from "../../execution/start/plan.ts";
+import { mayHaveHappened } from "../../kernel/activity.ts";
 import type { Json } from "../../kernel/json.ts";
 import { type AgentStart, type AgentStarted, agentStart } from "./activities.ts";
 import { agentStartId } from "./relevance.ts";
@@ -86,7 +87,7 @@ export function onChildStarted(run: RunTurn, children: readonly AgentChild[], ou
     return { children: children.map((one) => (one === child ? { ...one, started: true } : one)), ended: null };
   }
   // A refusal stores nothing; the outcome of a start that got no answer is unknown.
-  if (outcome.code === "attempts_exhausted") cancelChild(run, child, "parent_ended");
+  if (mayHaveHappened(outcome)) cancelChild(run, child, "parent_ended");
   const end: AgentEnd = {
     agent: child.agent,
     agent_id: null,

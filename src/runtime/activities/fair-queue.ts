@@ -13,6 +13,9 @@ export interface Work {
   readonly moved: boolean;
   readonly abandoned: boolean;
   attempt: number;
+  /** Nodes that died within moments of beginning it, and those that died with it at any time. */
+  readonly deaths: number;
+  readonly takeovers: number;
   readonly queuedAt: number;
 }
 
@@ -20,6 +23,8 @@ export interface Work {
 export class FairQueue {
   private readonly tenants = new Map<string, Work[]>();
   private readonly byId = new Map<string, Work>();
+  /** Characters of the inputs. */
+  bytes = 0;
 
   get size(): number {
     return this.byId.size;
@@ -35,21 +40,24 @@ export class FairQueue {
 
   push(work: Work): void {
     this.byId.set(work.id, work);
+    this.bytes += work.input.length;
     const line = this.tenants.get(work.actor.tenant);
     if (line === undefined) this.tenants.set(work.actor.tenant, [work]);
     else line.push(work);
   }
 
-  shift(): Work | undefined {
-    const first = this.tenants.entries().next();
-    if (first.done === true) return undefined;
-    const [tenant, line] = first.value;
-    const work = line.shift();
-    // To the back of the round, or out of it.
-    this.tenants.delete(tenant);
-    if (line.length > 0) this.tenants.set(tenant, line);
-    if (work !== undefined) this.byId.delete(work.id);
-    return work;
+  /** The next work of the first tenant in the round that may have a slot. */
+  shift(admits: (tenant: string) => boolean): Work | undefined {
+    for (const [tenant, line] of this.tenants) {
+      if (!admits(tenant)) continue;
+      const work = line.shift();
+      // To the back of the round, or out of it.
+      this.tenants.delete(tenant);
+      if (line.length > 0) this.tenants.set(tenant, line);
+      if (work !== undefined) this.gone(work);
+      return work;
+    }
+    return undefined;
   }
 
   /** Takes this one out. */
@@ -72,7 +80,12 @@ export class FairQueue {
       if (kept.length === 0) this.tenants.delete(tenant);
       else this.tenants.set(tenant, kept);
     }
-    for (const work of out) this.byId.delete(work.id);
+    for (const work of out) this.gone(work);
     return out;
+  }
+
+  private gone(work: Work): void {
+    this.byId.delete(work.id);
+    this.bytes -= work.input.length;
   }
 }

@@ -8,15 +8,17 @@
 
 import type { Outcome } from "../../../actors/kernel/activity.ts";
 import type { Json } from "../../../actors/kernel/json.ts";
-import { texts } from "../../store/array-literal.ts";
 import type { Sql } from "../../store/postgres.ts";
 import { correspondence } from "../handle.ts";
 import type { ActivityRow } from "../lane/commit/activities.ts";
 import type { AbortReason, Activity, ActivityContext, Address, AskOptions } from "../port.ts";
 import { retryUntil } from "../timeout.ts";
 import { runAttempts } from "./attempts.ts";
+import { Beginnings, processDied, setAside } from "./deaths.ts";
 import { FairQueue, type Work } from "./fair-queue.ts";
 import { ActivityResults } from "./results.ts";
+import { Slots } from "./slots.ts";
+import { type AdoptedRow, rowsOf, takeOver } from "./takeover.ts";
 
 interface Running {
   readonly work: Work;
@@ -24,18 +26,12 @@ interface Running {
   readonly done: Promise<void>;
 }
 
-interface AdoptedRow {
-  readonly id: string;
-  readonly kind: string;
-  readonly key: string;
-  readonly tenant: string;
-  readonly name: string;
-  readonly input: string;
-  readonly reply_type: string;
-  readonly attempt: number;
-  readonly abandoned: boolean;
-  readonly moved: boolean;
-}
+/** Work that waits in memory; more stays in its rows. */
+const mostWaiting = 10_000;
+/** And characters of its inputs. */
+const mostWaitingBytes = 64 * 1024 * 1024;
+/** Rows taken over at once. */
+const mostTaken = 200;
 
 export interface ActivityRunnerOptions {
   readonly sql: Sql;
@@ -61,8 +57,9 @@ export class ActivityRunner {
   private readonly activities: ReadonlyMap<string, Activity>;
   private readonly queues = new Map<string, FairQueue>();
   private readonly running = new Map<string, Running>();
-  private readonly runningByName = new Map<string, number>();
+  private readonly slots = new Map<string, Slots>();
   private readonly results: ActivityResults;
+  private readonly beginnings: Beginnings;
   /** Rows of this node that the last look found and that this node neither runs nor queues. */
   private unknown = new Set<string>();
   private sweeps = 0;
@@ -71,6 +68,7 @@ export class ActivityRunner {
   constructor(private readonly options: ActivityRunnerOptions) {
     this.activities = new Map(options.activities.map((activity) => [activity.definition.name, activity]));
     this.results = new ActivityResults(options, () => this.draining);
+    this.beginnings = new Beginnings(options.sql, options.node, () => this.draining);
   }
 
   isHostBound = (name: string): boolean => this.activities.get(name)?.hostBound === true;
@@ -79,7 +77,8 @@ export class ActivityRunner {
   perform(rows: readonly ActivityRow[]): void {
     const now = this.options.now();
     for (const row of rows) {
-      if (this.knows(row.id)) continue;
+      // What there is no room for is found in its row later, as work is whose commit this node never heard of.
+      if (this.knows(row.id) || this.room() === 0) continue;
       this.enqueue({
         id: row.id,
         actor: { kind: row.kind, key: row.key, tenant: row.tenant },
@@ -90,6 +89,8 @@ export class ActivityRunner {
         moved: false,
         abandoned: false,
         attempt: 0,
+        deaths: 0,
+        takeovers: 0,
         queuedAt: now,
       });
     }
@@ -131,18 +132,11 @@ export class ActivityRunner {
     this.expire();
     if (this.draining) return;
     const { sql, node, host, orphanAfterMs } = this.options;
-    const rows = await sql<AdoptedRow[]>`
-      update runtime_activities taken set node = ${node}, host = ${host}, released_at = null from (
-        select a.id, a.host from runtime_activities a left join runtime_nodes n on n.id = a.node
-        where (a.node is null or not a.node = any(${texts([...live, node])}::text[]))
-          and a.name = any(${texts([...this.activities.keys()])}::text[])
-          and (not a.host_bound or a.host = ${host}
-            or (coalesce(n.heartbeat_at, a.released_at, a.created_at) < now() - ${`${orphanAfterMs} milliseconds`}::interval
-                and not exists (select 1 from runtime_nodes h where h.host = a.host and h.id = any(${texts(live)}::text[]))))
-        order by a.created_at limit 200 for update of a skip locked) found
-      where taken.id = found.id
-      returning taken.id, kind, key, tenant, name, input, reply_type, attempt, abandoned, found.host <> ${host} as moved`;
-    this.resume(rows);
+    const room = Math.min(mostTaken, this.room());
+    if (room > 0) {
+      const names = [...this.activities.keys()];
+      this.resume(await takeOver(sql, { node, host, live, names, orphanAfterMs, room }));
+    }
     // Its price grows with the work that waits, so a long line is compared less often.
     this.sweeps++;
     if (this.sweeps % Math.ceil(this.counts().waiting / 500 + 1) === 0) await this.reconcile();
@@ -152,7 +146,7 @@ export class ActivityRunner {
     const now = this.options.now();
     for (const row of rows) {
       if (this.knows(row.id)) continue;
-      this.enqueue({
+      const work: Work = {
         id: row.id,
         actor: { kind: row.kind, key: row.key, tenant: row.tenant },
         name: row.name,
@@ -162,10 +156,33 @@ export class ActivityRunner {
         moved: row.moved,
         abandoned: row.abandoned,
         attempt: row.attempt,
+        deaths: row.deaths,
+        takeovers: row.takeovers,
         queuedAt: now,
-      });
+      };
+      const message = setAside(work);
+      if (message === null) this.enqueue(work);
+      else this.refuse(work, message);
     }
     this.fill();
+  }
+
+  /** Fails work that is not to run again; what was given up has no one to tell. */
+  private refuse(work: Work, message: string): void {
+    this.options.report("activity_failed", { activity: work.name, id: work.id, attempt: work.attempt, error: message });
+    if (work.abandoned) void this.forget(work.id);
+    else void this.results.send(work, { id: work.id, ok: false, code: processDied, message });
+  }
+
+  /** How many more pieces of work may wait in memory. */
+  private room(): number {
+    let room = mostWaiting;
+    let bytes = mostWaitingBytes;
+    for (const queue of this.queues.values()) {
+      room -= queue.size;
+      bytes -= queue.bytes;
+    }
+    return bytes <= 0 ? 0 : Math.max(0, room);
   }
 
   /** Whether this node has to do with it: waiting, running, or on its way to the actor. */
@@ -200,14 +217,10 @@ export class ActivityRunner {
       else if (abandoned) this.abandonHere(id);
     }
     // Found twice in a row: not just committed and about to be begun here.
-    const lost = [...unknown].filter((id) => this.unknown.has(id));
+    const lost = [...unknown].filter((id) => this.unknown.has(id)).slice(0, this.room());
     this.unknown = unknown;
     if (lost.length === 0) return;
-    this.resume(
-      await sql<AdoptedRow[]>`
-        select id, kind, key, tenant, name, input, reply_type, attempt, abandoned, false as moved
-        from runtime_activities where node = ${node} and id = any(${texts(lost)}::text[])`,
-    );
+    this.resume(await rowsOf(sql, node, lost));
   }
 
   /** Its row is gone, or another node's. */
@@ -217,10 +230,14 @@ export class ActivityRunner {
     for (const queue of this.queues.values()) queue.take(id);
   }
 
-  counts(): { running: number; waiting: number } {
+  counts(): { running: number; waiting: number; waitingBytes: number } {
     let waiting = 0;
-    for (const queue of this.queues.values()) waiting += queue.size;
-    return { running: this.running.size, waiting };
+    let waitingBytes = 0;
+    for (const queue of this.queues.values()) {
+      waiting += queue.size;
+      waitingBytes += queue.bytes;
+    }
+    return { running: this.running.size, waiting, waitingBytes };
   }
 
   /** Hands all work over: running work is aborted with `draining`, and every row is free for another node. */
@@ -239,27 +256,40 @@ export class ActivityRunner {
       this.queues.set(work.name, queue);
     }
     queue.push(work);
+    this.slotsOf(work.name).note(work.actor.tenant);
   }
 
   private fill(): void {
     if (this.draining) return;
     for (const [name, queue] of this.queues) {
+      if (queue.size === 0) continue;
       const activity = this.activities.get(name);
-      const limit = activity?.concurrency ?? 1;
-      while (queue.size > 0 && (this.runningByName.get(name) ?? 0) < limit) {
-        const work = queue.shift();
-        if (work !== undefined) this.begin(work, activity);
+      const slots = this.slotsOf(name);
+      for (;;) {
+        const work = slots.isFull ? undefined : queue.shift((tenant) => slots.admits(tenant));
+        if (work === undefined) break;
+        this.begin(work, activity, slots);
       }
     }
   }
 
-  private begin(work: Work, activity: Activity | undefined): void {
+  private slotsOf(name: string): Slots {
+    let slots = this.slots.get(name);
+    if (slots === undefined) {
+      slots = new Slots(this.activities.get(name)?.concurrency ?? 1, this.options.now);
+      this.slots.set(name, slots);
+    }
+    return slots;
+  }
+
+  private begin(work: Work, activity: Activity | undefined, slots: Slots): void {
     const controller = new AbortController();
     if (work.abandoned) controller.abort("abandoned" satisfies AbortReason);
-    this.runningByName.set(work.name, (this.runningByName.get(work.name) ?? 0) + 1);
+    const { tenant } = work.actor;
+    slots.take(tenant);
     const done = this.carryThrough(work, activity, controller.signal).finally(() => {
       this.running.delete(work.id);
-      this.runningByName.set(work.name, (this.runningByName.get(work.name) ?? 1) - 1);
+      slots.giveBack(tenant);
       this.fill();
     });
     this.running.set(work.id, { work, controller, done });
@@ -267,6 +297,8 @@ export class ActivityRunner {
 
   private async carryThrough(work: Work, activity: Activity | undefined, signal: AbortSignal): Promise<void> {
     let outcome: Outcome | null;
+    const ended = await this.beginnings.begin(work);
+    if (ended === null) return;
     try {
       outcome =
         activity === undefined
@@ -288,6 +320,7 @@ export class ActivityRunner {
     } catch {
       outcome = null;
     }
+    ended();
     if (outcome !== null && !(signal.aborted && signal.reason === "abandoned")) {
       if (await this.results.send(work, outcome)) return;
       this.results.delete(work.id);

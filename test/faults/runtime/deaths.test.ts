@@ -1,16 +1,18 @@
 /** Messages and work that end their process or their database backend are set aside; the others go on. */
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { openRedis } from "../../../src/store/redis.ts";
 import { freshStores, type TestStores } from "../../harness/stores.ts";
 import { until } from "../../harness/until.ts";
 import { Cluster, type NodeProcess } from "../cluster.ts";
 import { armBackends, deadly } from "../deadly.ts";
 import { OwnStores } from "../own-stores.ts";
+import { gateKey, runsKey } from "../protocol.ts";
 
 // Processes and stores that start, die and wait for leases, on a busy machine.
 setDefaultTimeout(60_000);
 
 const others = Array.from({ length: 30 }, (_, index) => `other-${index}`);
-type Counter = { readonly seen: readonly string[] } | null;
+type Counter = { readonly seen: readonly string[]; readonly outcomes: readonly string[] } | null;
 
 /** Starts nodes, one after the other, until one lives on. @returns it, and how many died */
 async function survivorOf(cluster: Cluster, isOver: () => Promise<boolean>): Promise<[NodeProcess, deaths: number]> {
@@ -53,6 +55,28 @@ describe("processes", () => {
     await until(async () => [...(await stores.sql`select 1 from runtime_attempts`)].length === 0, {
       what: "the notes to go",
     });
+  });
+
+  test("work that ends its process fails after three deaths; other work goes on", async () => {
+    const redis = openRedis(stores.redisUrl);
+    const first = await cluster.start();
+    for (const key of others.slice(0, 2)) await first.ask(key, "work", { activity: "gated", id: key, input: key });
+    await first.tell("bad", "work", { activity: "deadly", id: "bad-work", input: 1 });
+    expect(await first.end()).toBe("SIGKILL");
+    const outcomes = async (key: string) => {
+      const [row] = await stores.sql<{ state: string }[]>`select state from runtime_actors where key = ${key}`;
+      return row === undefined ? [] : (JSON.parse(row.state) as { outcomes: readonly string[] }).outcomes;
+    };
+    const [node, deaths] = await survivorOf(cluster, async () => (await outcomes("bad")).length > 0);
+    expect(await outcomes("bad")).toEqual(["bad-work:false"]);
+    expect(deaths).toBe(2);
+    expect(await redis.lrange(runsKey(stores.prefix, "bad-work"), 0, -1)).toHaveLength(3);
+    await redis.set(gateKey(stores.prefix), "1");
+    for (const key of others.slice(0, 2)) {
+      await until(async () => (await outcomes(key)).join() === `${key}:true`, { what: `the outcome of ${key}` });
+    }
+    expect(((await node.ask("bad", "get", {})) as Counter)?.outcomes).toEqual(["bad-work:false"]);
+    redis.disconnect();
   });
 });
 

@@ -44,7 +44,7 @@ test("what stands before a message of another tenant in a mailbox goes first", (
   expect(next(inbox, 12).at(-1)).toBe("smalllast");
 });
 
-test("each mailbox keeps its order, whatever comes and goes, and nothing is lost", () => {
+test("each mailbox keeps its order and nothing is lost, whichever partitions come and go", () => {
   const step = fc.oneof(
     fc.record({ tenant: fc.nat(3), partition: fc.nat(4), direct: fc.boolean() }),
     fc.record({ take: fc.integer({ min: 1, max: 6 }) }),

@@ -4,6 +4,7 @@
  */
 
 import { maxDepth } from "../../../execution/start/plan.ts";
+import { mayHaveHappened } from "../../../kernel/activity.ts";
 import type { Json } from "../../../kernel/json.ts";
 import { type RunStart, type RunStarted, runStart } from "../activities.ts";
 import { jsonBytes, maxResultBytes } from "../blackboard/size.ts";
@@ -84,7 +85,7 @@ const stateOf = (run: RunTurn): SubworkflowState => run.stateOf("Subworkflow");
 function refused(run: RunTurn, state: SubworkflowState, outcome: RunStarted & { ok: false }): void {
   const { child } = workOf(run);
   // A refusal stores nothing; the outcome of a start that got no answer is unknown.
-  if (outcome.code === "attempts_exhausted") run.tell(workflowRunProtocol, child, "cancel", { reason: "parent_ended" });
+  if (mayHaveHappened(outcome)) run.tell(workflowRunProtocol, child, "cancel", { reason: "parent_ended" });
   noteFailed(run, outcome.code);
   const result = { status: "failed", output: null, error: outcome.code, message: outcome.message };
   settle(run, conclusion(run, state, { ...result, child_execution_id: null }));

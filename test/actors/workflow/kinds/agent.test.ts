@@ -107,7 +107,7 @@ describe("without judges", () => {
 });
 
 describe("failures are results", () => {
-  test.each(["agent_not_found", "agent_paused", "depth_exceeded", "input_validation_failed", "attempts_exhausted"])(
+  test.each(["agent_not_found", "agent_paused", "input_validation_failed", "attempts_exhausted", "process_died"])(
     "a start refused with %s",
     (code) => {
       const cast = Cast.of(state(critic)).refused(code);
@@ -116,7 +116,7 @@ describe("failures are results", () => {
       expect(cast.way).toEqual(["WORK", "SORRY"]);
       expect(cast.event("WorkflowIterationFailed").details).toMatchObject({ iteration_number: 1, error: code });
       // Only of a start that was tried in vain is it unknown whether it took place.
-      expect(cast.toldOf("cancel").length).toBe(code === "attempts_exhausted" ? 1 : 0);
+      expect(cast.toldOf("cancel").length).toBe(["attempts_exhausted", "process_died"].includes(code) ? 1 : 0);
     },
   );
 

@@ -1,0 +1,63 @@
+/** Rows of work whose node is gone, taken over by this one. */
+import { texts } from "../../store/array-literal.ts";
+import type { Sql } from "../../store/postgres.ts";
+import { suspectMs } from "./deaths.ts";
+
+export interface AdoptedRow {
+  readonly id: string;
+  readonly kind: string;
+  readonly key: string;
+  readonly tenant: string;
+  readonly name: string;
+  readonly input: string;
+  readonly reply_type: string;
+  readonly attempt: number;
+  readonly deaths: number;
+  readonly takeovers: number;
+  readonly abandoned: boolean;
+  readonly moved: boolean;
+}
+
+export interface TakeOver {
+  readonly node: string;
+  readonly host: string;
+  /** The nodes that live. */
+  readonly live: readonly string[];
+  /** Of the activities that this node runs. */
+  readonly names: readonly string[];
+  /** Another host's work is left alone this long after that host was last seen, ms. */
+  readonly orphanAfterMs: number;
+  /** How many rows to take. */
+  readonly room: number;
+}
+
+/** Takes over work of nodes that died or gave it back. A death is counted with it (`deaths.ts`). */
+export function takeOver(
+  sql: Sql,
+  { node, host, live, names, orphanAfterMs, room }: TakeOver,
+): Promise<readonly AdoptedRow[]> {
+  return sql<AdoptedRow[]>`
+    update runtime_activities taken set node = ${node}, host = ${host}, released_at = null, begun_at = null,
+      deaths = taken.deaths + found.died_of_it::int, takeovers = taken.takeovers + found.died::int
+    from (
+      select a.id, a.host, a.node is not null as died,
+        a.node is not null and a.begun_at is not null
+          and a.begun_at > coalesce(n.heartbeat_at, a.begun_at) - ${`${suspectMs} milliseconds`}::interval as died_of_it
+      from runtime_activities a left join runtime_nodes n on n.id = a.node
+      where (a.node is null or not a.node = any(${texts([...live, node])}::text[]))
+        and a.name = any(${texts(names)}::text[])
+        and (not a.host_bound or a.host = ${host}
+          or (coalesce(n.heartbeat_at, a.released_at, a.created_at) < now() - ${`${orphanAfterMs} milliseconds`}::interval
+              and not exists (select 1 from runtime_nodes h where h.host = a.host and h.id = any(${texts(live)}::text[]))))
+      order by a.created_at limit ${room} for update of a skip locked) found
+    where taken.id = found.id
+    returning taken.id, kind, key, tenant, name, input, reply_type, attempt, deaths, takeovers, abandoned,
+      found.host <> ${host} as moved`;
+}
+
+/** Rows of this node's own. */
+export function rowsOf(sql: Sql, node: string, ids: readonly string[]): Promise<readonly AdoptedRow[]> {
+  return sql<AdoptedRow[]>`
+    select id, kind, key, tenant, name, input, reply_type, attempt, deaths, takeovers, abandoned, false as moved
+    from runtime_activities where node = ${node} and id = any(${texts(ids)}::text[])`;
+}
