@@ -1,4 +1,5 @@
 /** The kinds of values a setting may have: how each is read, bounded and described. */
+import { availableParallelism } from "node:os";
 import { isObject } from "../../actors/kernel/json.ts";
 import { type Network, readNetwork } from "../../actors/policy/network/address.ts";
 import { Secret } from "../lib/secret.ts";
@@ -61,6 +62,16 @@ export function integer(
     },
     fallback: () => options.default,
   });
+}
+
+/** A number of processes; `auto` is one for each core of this machine. */
+export function processes(name: string, options: Common & { readonly max: number }): Setting<number> {
+  const number = integer(name, { ...options, min: 1, default: 1 });
+  return {
+    ...number,
+    bounds: `${number.bounds} | auto`,
+    parse: (text) => (text === "auto" ? Math.min(options.max, availableParallelism()) : number.parse(text)),
+  };
 }
 
 /** A TCP port; 0 takes any that is free. */

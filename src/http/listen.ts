@@ -10,6 +10,8 @@ export interface ListenOptions {
   readonly port: number;
   /** Seconds after which a connection with nothing on it is cut; default 30. Single requests may ask for longer. */
   readonly idleTimeoutSeconds?: number;
+  /** Whether other processes listen at the port as well; the system spreads connections over them. */
+  readonly shared?: boolean;
 }
 
 export interface Listening {
@@ -29,14 +31,17 @@ const maxBodyBytes = 1024 ** 4;
 const maxSegments = 64;
 
 /** @throws when the port is taken */
-export function listen(app: App, { hostname, port, idleTimeoutSeconds = 30 }: ListenOptions): Listening {
+export function listen(
+  app: App,
+  { hostname, port, idleTimeoutSeconds = 30, shared = false }: ListenOptions,
+): Listening {
   Reflect.set(http, "maxHeaderSize", readHeaderBytes);
   const server = Bun.serve({
     hostname,
     port,
     idleTimeout: idleTimeoutSeconds,
     maxRequestBodySize: maxBodyBytes,
-    reusePort: false,
+    reusePort: shared,
     development: false,
     routes: climbingRoutes(app),
     fetch: app.handle,

@@ -34,6 +34,7 @@ export function banner(config: Config, { port, internalPort, models, sandboxes }
     kind === "none" ? `NONE: agents can read and change what you can; ${cure}` : kind,
   );
   rows.push(["sandbox", kinds.join(", ")]);
+  if (config.nodes > 1) rows.push(["nodes", `${config.nodes}, a process each`]);
   const lines = [`svc is ready (${config.mode})`, "", ...rows.map(([name = "", text]) => `  ${name.padEnd(9)}${text}`)];
   if (!development) return lines.join("\n");
   return [

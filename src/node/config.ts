@@ -54,9 +54,14 @@ export const configNotes = (): readonly string[] =>
 
 /** Whether listeners share a port. 0 asks for any free port, so two of them never meet. */
 function samePorts(config: Partial<Config>): readonly string[] {
-  const { port, internalPort, egressPort, metricsEnabled, metricsPort } = config;
-  const ports = [port, internalPort, egressPort, ...(metricsEnabled === true ? [metricsPort] : [])];
-  const taken = ports.filter((one) => one !== 0);
-  if (new Set(taken).size === taken.length || taken.includes(undefined)) return [];
-  return ["SVC_PORT, SVC_INTERNAL_PORT, SVC_EGRESS_PORT and SVC_METRICS_PORT must differ"];
+  const { port, internalPort, egressPort, metricsEnabled, metricsPort, nodes = 1 } = config;
+  const metrics =
+    metricsPort === undefined || metricsPort === 0 || metricsEnabled !== true
+      ? []
+      : Array.from({ length: nodes }, (_, index) => metricsPort + index);
+  const taken = [port, internalPort, egressPort, ...metrics].filter((one) => one !== 0);
+  if (taken.includes(undefined)) return [];
+  if (metrics.some((one) => one > 65_535)) return ["SVC_METRICS_PORT leaves no port for each of SVC_NODES"];
+  if (new Set(taken).size === taken.length) return [];
+  return ["SVC_PORT, SVC_INTERNAL_PORT, SVC_EGRESS_PORT and SVC_METRICS_PORT (one for each of SVC_NODES) must differ"];
 }

@@ -79,11 +79,8 @@ export function createApps(
           : null,
     }),
     internal: createApp({
-      // Agents ask for the health of a node that does not answer them.
-      routes: [
-        ...health.filter(({ path }) => path === "/health/live"),
-        ...features.flatMap((feature) => feature.internalRoutes ?? []),
-      ],
+      // Agents ask for the health of a node that does not answer them; nodes behind one port are told apart here.
+      routes: [...health, ...features.flatMap((feature) => feature.internalRoutes ?? [])],
       authenticator: null,
       logger,
       metrics: null,
@@ -130,24 +127,33 @@ export async function listenInside(app: App, features: OpenedFeatures, host: str
 
 /**
  * Opens the metrics and, last of all, the public listener.
- * @returns the public port @throws StartFailure when a port is taken
+ * @param shared whether further nodes of this machine listen at the public port
+ * @returns the ports @throws StartFailure when a port is taken
  */
-export function listenOutside(config: Config, apps: Apps, { sql, drainMs }: NodeContext, disposer: Disposer): number {
+export function listenOutside(
+  config: Config,
+  apps: Apps,
+  { sql, drainMs }: NodeContext,
+  disposer: Disposer,
+  shared: boolean,
+) {
   const keySweep = setInterval(() => void sweepIdempotencyKeys(sql).catch(() => {}), sweepKeysEveryMs);
   disposer.push(() => clearInterval(keySweep));
+  let metricsAt: number | null = null;
   if (config.metricsEnabled) {
     const { metricsHost, metricsPort } = config;
     watchEventLoop(apps.metrics.registry);
     const served = openPort("SVC_METRICS", metricsHost, metricsPort, () =>
       serveMetrics(apps.metrics, metricsHost, metricsPort),
     );
+    metricsAt = served.port;
     disposer.push(() => served.stop());
   }
   const listening = openPort("SVC", config.host, config.port, () =>
-    listen(apps.public, { hostname: config.host, port: config.port }),
+    listen(apps.public, { hostname: config.host, port: config.port, shared }),
   );
   disposer.push(() => listening.stop(drainMs / 2));
-  return listening.port;
+  return { port: listening.port, metricsPort: metricsAt };
 }
 
 /** An address for callers on this machine. */

@@ -16,6 +16,8 @@ export interface Node extends Pick<NodeContext, "models" | "sandboxes"> {
   readonly port: number;
   readonly internalPort: number;
   readonly egressPort: number;
+  /** Null: it serves no metrics. */
+  readonly metricsPort: number | null;
   /** Takes no more work, finishes or hands over what is under way for as long as it may, leaves the stores. */
   stop(): Promise<void>;
 }
@@ -59,7 +61,7 @@ export async function startNode(
     disposer.push(inside.stop);
     for (const begin of mounted.opened.flatMap(({ jobs = [] }) => jobs)) disposer.push(begin());
     for (const begin of mounted.opened.flatMap(({ sweeps = [] }) => sweeps)) disposer.push(begin());
-    const port = listenOutside(config, apps, context, disposer);
+    const { port, metricsPort } = listenOutside(config, apps, context, disposer, overrides.sharedPort === true);
 
     const { internal: internalPort, egress: egressPort } = inside.ports;
     const id = runtime.nodeId;
@@ -73,6 +75,7 @@ export async function startNode(
       port,
       internalPort,
       egressPort,
+      metricsPort,
       models: context.models,
       sandboxes: context.sandboxes,
       stop: () => {

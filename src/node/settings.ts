@@ -12,6 +12,7 @@ import {
   origins,
   port,
   prefix,
+  processes,
   secret,
   servers,
   text,
@@ -29,13 +30,20 @@ export const nodeSettings = {
     fallback: (read) => (read("SVC_MODE") === "development" ? "127.0.0.1" : "0.0.0.0"),
   }),
   port: port("SVC_PORT", { meaning: "port of the public listener", default: 8080 }),
+  nodes: processes("SVC_NODES", {
+    meaning: "nodes on this machine behind one port, a process each; auto: one for each core",
+    max: 64,
+  }),
   metricsEnabled: flag("SVC_METRICS_ENABLED", { meaning: "serve Prometheus metrics", default: false }),
   metricsHost: text("SVC_METRICS_HOST", {
     meaning: "address of the metrics listener",
     ...address,
     default: "127.0.0.1",
   }),
-  metricsPort: port("SVC_METRICS_PORT", { meaning: "port of the metrics listener", default: 9091 }),
+  metricsPort: port("SVC_METRICS_PORT", {
+    meaning: "port of the metrics listener; each further node of SVC_NODES has the next one",
+    default: 9091,
+  }),
   publicUrl: derivedText("SVC_PUBLIC_URL", {
     meaning: "where clients reach the public listener",
     ...webUrl,

@@ -14,6 +14,9 @@ import { migrateDirectly } from "./program-stores.ts";
 /** How long a starting node waits for its stores, ms. */
 const storeTimeoutMs = 10_000;
 
+/** Connections of a node that are not of its pool: migrations, notices, the watch of the database. */
+const connectionsBesidePool = 6;
+
 export type Stores = Awaited<ReturnType<typeof openStores>>;
 
 /**
@@ -36,6 +39,7 @@ export async function openStores(config: Config, disposer: Disposer, progress: (
     dataDir,
     want: { postgres: config.databaseUrl === null, redis: givenRedis === null },
     log: progress,
+    maxConnections: Math.max(200, config.nodes * (config.databasePool + connectionsBesidePool) + 20),
   });
   disposer.push(() => stores.leave(), { always: true });
   const databaseUrl = config.databaseUrl ?? stores.databaseUrl;

@@ -16,6 +16,8 @@ export interface NodeOverrides {
   readonly sandbox?: Sandbox;
   /** Instead of the system's: what names agents call resolve to. */
   readonly resolve?: Resolver;
+  /** Whether further nodes of this machine listen at the public port. */
+  readonly sharedPort?: boolean;
 }
 
 export type ValidatedConfig = Awaited<ReturnType<typeof validateConfig>>;
