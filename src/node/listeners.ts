@@ -80,7 +80,10 @@ export function createApps(
     }),
     internal: createApp({
       // Agents ask for the health of a node that does not answer them; nodes behind one port are told apart here.
-      routes: [...health, ...features.flatMap((feature) => feature.internalRoutes ?? [])],
+      routes: [
+        ...health.filter(({ path }) => path !== "/health"),
+        ...features.flatMap((feature) => feature.internalRoutes ?? []),
+      ],
       authenticator: null,
       logger,
       metrics: null,

@@ -1,6 +1,5 @@
 /** A node and the supervisor that started it: how they know each other, and what they tell each other. */
 import type { Node } from "./node.ts";
-import type { NodeChild, SupervisorParts } from "./supervisor.ts";
 
 /** What a node says once it is ready. */
 export interface Ready {
@@ -12,6 +11,13 @@ export interface Ready {
   readonly metricsPort: number | null;
   /** For the one that started it all. */
   readonly banner: string;
+}
+
+export interface NodeChild {
+  readonly pid: number;
+  kill(signal: NodeJS.Signals): void;
+  /** Its exit code; null after a signal. */
+  readonly ended: Promise<number | null>;
 }
 
 export const addressesOf = ({ id, port, internalPort, egressPort, metricsPort }: Node) => ({
@@ -32,9 +38,13 @@ export function sharedBy(): number | null {
 }
 
 /** Starts this very program as one node. */
-export const spawnNode: SupervisorParts["spawn"] = (nodes, settings, told): NodeChild => {
+export function spawnNode(
+  nodes: number,
+  env: Readonly<Record<string, string | undefined>>,
+  told: (ready: Ready) => void,
+): NodeChild {
   const child = Bun.spawn([process.execPath, ...process.execArgv, Bun.main, `${flag}${nodes}`], {
-    env: { ...process.env, ...settings },
+    env,
     stdin: "ignore",
     stdout: "inherit",
     stderr: "inherit",
@@ -42,7 +52,7 @@ export const spawnNode: SupervisorParts["spawn"] = (nodes, settings, told): Node
     ipc: (message: Ready) => told(message),
   });
   return { pid: child.pid, kill: (signal) => child.kill(signal), ended: child.exited.then(() => child.exitCode) };
-};
+}
 
 /** Tells the supervisor that this node is ready. */
 export function tellReady(ready: Ready): void {

@@ -6,7 +6,7 @@ import { renameSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { openPort, StartFailure } from "../lib/start-failure.ts";
 import type { Config } from "./config.ts";
-import type { Ready } from "./supervised.ts";
+import type { NodeChild, Ready } from "./supervised.ts";
 
 /** Before a node that died is started again, ms; doubles while it dies soon again. */
 const firstPauseMs = 500;
@@ -22,8 +22,12 @@ const missingAnswers = 3;
 export const restartPauseMs = (deaths: number): number => Math.min(longestPauseMs, firstPauseMs * 2 ** (deaths - 1));
 
 export interface SupervisorParts {
-  /** Starts the program of one of so many nodes. `settings` come over those of this process. */
-  spawn(nodes: number, settings: Readonly<Record<string, string>>, told: (ready: Ready) => void): NodeChild;
+  /** Starts the program of one of so many nodes, which says when it is ready. */
+  spawn(
+    nodes: number,
+    environment: Readonly<Record<string, string | undefined>>,
+    told: (ready: Ready) => void,
+  ): NodeChild;
   say(line: string): void;
   /** A node is up, or up again, with addresses that may have changed. */
   changed(nodes: readonly RunningNode[]): void;
@@ -31,13 +35,6 @@ export interface SupervisorParts {
   readonly asking?: { readonly everyMs: number; readonly answerMs: number };
   /** Monotonic milliseconds. */
   now(): number;
-}
-
-export interface NodeChild {
-  readonly pid: number;
-  kill(signal: NodeJS.Signals): void;
-  /** Its exit code; null after a signal. */
-  readonly ended: Promise<number | null>;
 }
 
 export type RunningNode = Ready & { readonly pid: number };
@@ -76,7 +73,7 @@ export async function startSupervisor(config: Config, parts: SupervisorParts): P
     places[index] = place;
     const up = Promise.withResolvers<"up" | number | null>();
     let isUp = false;
-    const child = parts.spawn(config.nodes, settingsOf(index), (ready) => {
+    const child = parts.spawn(config.nodes, { ...config.environmentAsSet(), ...settingsOf(index) }, (ready) => {
       place.ready = ready;
       isUp = true;
       up.resolve("up");

@@ -1,10 +1,10 @@
-/** Several nodes on one machine (docs/reference/operations.md). */
+/** Several nodes on one machine (docs/guide/operate.md). */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { loadConfig } from "../../src/node/config.ts";
-import type { Ready } from "../../src/node/supervised.ts";
-import { type NodeChild, restartPauseMs, startSupervisor } from "../../src/node/supervisor.ts";
+import type { NodeChild, Ready } from "../../src/node/supervised.ts";
+import { restartPauseMs, startSupervisor } from "../../src/node/supervisor.ts";
 import { manifest, say, shell } from "../harness/manifests.ts";
 import { type NodeProcess, startNodeProcess } from "../harness/node/node-process.ts";
 import { freshStores, type TestStores } from "../harness/stores.ts";
@@ -122,7 +122,8 @@ describe("decisions", () => {
 
   /** Programs that do as `behave` says. */
   function stage(behave: (nth: number, child: FakeChild, told: (ready: Ready) => void) => void) {
-    const spawned: { readonly settings: Readonly<Record<string, string>>; readonly child: FakeChild }[] = [];
+    const spawned: { readonly settings: Readonly<Record<string, string | undefined>>; readonly child: FakeChild }[] =
+      [];
     const said: string[] = [];
     const starting = startSupervisor(config, {
       spawn: (_, settings, told) => {
