@@ -98,14 +98,16 @@ export async function loadBatch(
       ? []
       : sql.unsafe<StoredRow[]>(
           `select a.kind, a.key, a.tenant, a.partition, a.version, a.logs, a.timers, a.listed, a.state
-           from unnest($1::text[], $2::text[]) as u (kind, key) join runtime_actors a on a.kind = u.kind and a.key = u.key`,
+           from (select * from unnest($1::text[], $2::text[]) as u (kind, key) limit cardinality($1::text[])) u
+           join runtime_actors a on a.kind = u.kind and a.key = u.key`,
           [texts(actors.map((one) => one.kind)), texts(actors.map((one) => one.key))],
           prepared,
         ),
     activities.length === 0
       ? []
       : sql.unsafe<{ id: string; abandoned: boolean }[]>(
-          "select id, abandoned from runtime_activities where id = any($1::text[])",
+          `select a.id, a.abandoned from (select * from unnest($1::text[]) as u (id) limit cardinality($1::text[])) u
+           join runtime_activities a on a.id = u.id`,
           [texts(activities)],
           prepared,
         ),

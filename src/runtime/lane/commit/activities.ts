@@ -34,11 +34,13 @@ export const activities = (rows: readonly ActivityRow[], node: string, host: str
     host,
   ]);
 
-const settle = "delete from runtime_activities where id = any($1::text[])";
+const settle = `delete from runtime_activities a using (
+    select * from unnest($1::text[]) as u (id) limit cardinality($1::text[])) u where a.id = u.id`;
 
 /** @param ids of activities whose outcome these turns took in */
 export const settledActivities = (ids: readonly string[]): Part | null => rowsPart(settle, ids, () => [texts(ids)]);
 
-const giveUp = "update runtime_activities set abandoned = true where id = any($1::text[])";
+const giveUp = `update runtime_activities a set abandoned = true from (
+    select * from unnest($1::text[]) as u (id) limit cardinality($1::text[])) u where a.id = u.id`;
 
 export const abandonedActivities = (ids: readonly string[]): Part | null => rowsPart(giveUp, ids, () => [texts(ids)]);

@@ -43,9 +43,11 @@ export const actors = (rows: readonly ActorRow[]): Part | null =>
     rows.map((row) => row.timers ?? "").join("\n"),
   ]);
 
-const endActors = `delete from runtime_actors a using unnest($1::text[], $2::text[]) as u (kind, key)
+const endActors = `delete from runtime_actors a using (
+    select * from unnest($1::text[], $2::text[]) as u (kind, key) limit cardinality($1::text[])) u
   where a.kind = u.kind and a.key = u.key`;
-const endLogs = `delete from runtime_logs a using unnest($1::text[], $2::text[]) as u (kind, key)
+const endLogs = `delete from runtime_logs a using (
+    select * from unnest($1::text[], $2::text[]) as u (kind, key) limit cardinality($1::text[])) u
   where a.kind = u.kind and a.key = u.key`;
 
 /** To be run ahead of all other parts: an actor that ended may begin again in the same commit. */

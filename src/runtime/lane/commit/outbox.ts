@@ -14,7 +14,8 @@ export const effects = (rows: readonly OutboxRow[]): Part | null =>
     jsonLines(rows.map((row) => row.effect)),
   ]);
 
-const remove = `delete from runtime_outbox o using unnest($1::int[], $2::bigint[]) as u (partition, seq)
+const remove = `delete from runtime_outbox o using (
+    select * from unnest($1::int[], $2::bigint[]) as u (partition, seq) limit cardinality($1::int[])) u
   where o.partition = u.partition and o.seq <= u.seq`;
 
 export function carriedOut(partitions: readonly PartitionProgress[]): Part | null {

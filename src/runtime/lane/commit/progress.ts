@@ -15,8 +15,8 @@ export interface PartitionProgress {
 
 const move = `update runtime_partitions p
   set mailbox_offset = u.mailbox_offset, sources = u.sources, outbox_seq = u.outbox_seq
-  from unnest($1::int[], $2::bigint[], $3::text[], $4::text[], $5::bigint[])
-    as u (partition, epoch, mailbox_offset, sources, outbox_seq)
+  from (select * from unnest($1::int[], $2::bigint[], $3::text[], $4::text[], $5::bigint[])
+    as u (partition, epoch, mailbox_offset, sources, outbox_seq) limit cardinality($1::int[])) u
   where p.partition = u.partition and p.epoch = u.epoch and p.owner = $6
   returning 1`;
 

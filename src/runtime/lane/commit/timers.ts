@@ -22,7 +22,8 @@ export const timers = (rows: readonly TimerRow[]): Part | null =>
 
 // Found by the index alone, but for two timers that came into one partition when the number of partitions was changed.
 const remove = `delete from runtime_timers t
-  using unnest($1::int[], $2::bigint[], $3::bigint[], $4::text[]) as u (partition, due, fence, key)
+  using (select * from unnest($1::int[], $2::bigint[], $3::bigint[], $4::text[]) as u (partition, due, fence, key)
+    limit cardinality($1::int[])) u
   where t.partition = u.partition and t.due = u.due and t.fence = u.fence and t.key = u.key`;
 
 export const endedTimers = (places: readonly TimerPlace[]): Part | null =>
