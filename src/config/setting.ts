@@ -174,6 +174,32 @@ export function url(
   });
 }
 
+/**
+ * Text that its owner reads.
+ * @param options `fault`: what is wrong with it, completing the sentence "NAME …"; null when nothing is
+ */
+export function readText(
+  name: string,
+  options: Common & {
+    readonly bounds: string;
+    readonly unit: string;
+    readonly defaultText: string;
+    fault(text: string): string | null;
+  },
+): Setting<string | null> {
+  return setting<string | null>(name, options, {
+    unit: options.unit,
+    defaultText: options.defaultText,
+    bounds: options.bounds,
+    parse: (value) => {
+      const fault = options.fault(value);
+      if (fault !== null) throw new BadValue(fault);
+      return value;
+    },
+    fallback: () => null,
+  });
+}
+
 /** Checks a URL's scheme and drops a trailing slash. @throws BadValue */
 function parseUrl(value: string, schemes: readonly string[], bounds: string): string {
   if (!URL.canParse(value) || !schemes.includes(new URL(value).protocol.slice(0, -1))) {

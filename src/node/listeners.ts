@@ -46,17 +46,25 @@ export function createApps(
   const metrics = createMetrics({ id: runtime.nodeId, version });
   for (const metric of features.flatMap((feature) => feature.metrics ?? [])) metrics.registry.registerMetric(metric);
   const health = healthRoutes({
-    database: async () => sql`select 1`,
+    database: async () => {
+      const { reason } = database.watch;
+      if (reason !== null) throw new NotReady(reason);
+      await database.beside`select 1`.catch((error: unknown) => {
+        throw new NotReady(reasonOf(error));
+      });
+    },
     redis: async () => {
-      if (!(await runtime.status()).redis) throw new Error("Redis does not answer");
+      const reason = await redisWatch.ask();
+      if (reason !== null) throw new NotReady(reason);
     },
     runtime: () => runtime.status(),
+    stuck: () => (database.watch.reason === null && redisWatch.reason === null ? stuck(runtime) : null),
     storage: () => access(dataDir),
     identityProvider: identity.probe,
     // The readiness answer names it; no feature takes payments, so it is `disabled`.
     payment: null,
     others: Object.assign({}, ...features.map((feature) => feature.health ?? {})),
-    weaknesses: sandboxes.weaknesses,
+    weaknesses: () => [...stores.weaknesses, ...sandboxes.weaknesses],
     draining,
     now,
   });

@@ -3,7 +3,8 @@ import { resolve } from "node:path";
 import { joinStores } from "../store/embedded/stores.ts";
 import { migrate } from "../store/migrate.ts";
 import { openPostgres, type Sql } from "../store/postgres.ts";
-import { reachStores } from "../store/reach.ts";
+import { type DatabaseFacts } from "../store/database-facts.ts";
+import { reachDatabase, reachRedis } from "../store/reach.ts";
 import { openRedis, type RedisClient } from "../store/redis.ts";
 import { redisServersOf } from "../store/redis-servers.ts";
 import type { Config } from "./config.ts";
@@ -34,20 +35,27 @@ export async function withStores<T>(
   });
   const databaseUrl = config.databaseUrl ?? stores.databaseUrl ?? "";
   const redisServers = givenRedis ?? stores.redisUrl ?? "";
-  const sql = openPostgres({ url: databaseUrl, schema: config.databaseSchema, poolSize: 2 });
-  const redis = openRedis(redisServers);
   try {
-    await reachStores({ sql, databaseUrl, redisServers, timeoutMs });
-    return await act({ databaseUrl, sql, redis });
+    const [{ pooled, host }] = await Promise.all([
+      reachDatabase(databaseUrl, timeoutMs),
+      reachRedis(redisServers, timeoutMs),
+    ]);
+    const sql = openPostgres({ url: databaseUrl, host, pooled, schema: config.databaseSchema, poolSize: 2 });
+    const redis = openRedis(redisServers);
+    try {
+      return await act({ databaseUrl, sql, redis });
+    } finally {
+      redis.disconnect();
+      await sql.end({ timeout: 2 });
+    }
   } finally {
-    redis.disconnect();
-    await sql.end({ timeout: 2 });
     await stores.leave();
   }
 }
 
 /**
  * Brings the schema up to date over connections of its own, past a pooler where `DATABASE_DIRECT_URL` says how.
+ * @param known of the database at `databaseUrl`, where the caller has looked already
  * @returns the names of the migrations that were applied
  * @throws StartFailure as `migrate` does
  */
@@ -55,9 +63,14 @@ export async function migrateDirectly(
   config: Pick<Config, "databaseDirectUrl" | "databaseSchema">,
   databaseUrl: string,
   progress: (line: string) => void,
+  known: DatabaseFacts | null = null,
 ): Promise<readonly string[]> {
-  const url = config.databaseDirectUrl ?? databaseUrl;
-  const sql = openPostgres({ url, schema: config.databaseSchema, poolSize: 2 });
+  const direct = config.databaseDirectUrl;
+  const url = direct ?? databaseUrl;
+  const setting = direct === null ? "DATABASE_URL" : "DATABASE_DIRECT_URL";
+  const { pooled, host } =
+    direct === null && known !== null ? known : await reachDatabase(url, timeoutMs, { setting });
+  const sql = openPostgres({ url, host, pooled, schema: config.databaseSchema, poolSize: 2 });
   try {
     return await migrate(sql, config.databaseSchema, { progress });
   } finally {

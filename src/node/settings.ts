@@ -13,6 +13,7 @@ import {
   port,
   prefix,
   processes,
+  readText,
   secret,
   servers,
   text,
@@ -20,7 +21,23 @@ import {
   type Values,
   webUrl,
 } from "../config/setting.ts";
+import { DatabaseUrlFault, databaseTls, parseDatabaseUrl } from "../store/database-url.ts";
+import { usualConnectMs, usualStatementMs } from "../store/postgres.ts";
+import { usualCommandMs } from "../store/redis.ts";
 import { redisContradictions } from "../store/redis-servers.ts";
+
+/** @returns what is wrong with a database URL, its files included; null when nothing is */
+function databaseUrlFault(text: string): string | null {
+  try {
+    databaseTls(parseDatabaseUrl(text));
+    return null;
+  } catch (error) {
+    if (error instanceof DatabaseUrlFault) return error.message;
+    throw error;
+  }
+}
+
+const databaseUrl = { unit: "URL", bounds: "postgres://… or postgresql://…", fault: databaseUrlFault };
 
 export const nodeSettings = {
   host: derivedText("SVC_HOST", {
@@ -71,15 +88,41 @@ export const nodeSettings = {
     ...anyText,
     default: ".svc",
   }),
-  databaseUrl: url("DATABASE_URL", {
-    meaning: "PostgreSQL; required in production",
-    schemes: ["postgres", "postgresql"],
+  databaseUrl: readText("DATABASE_URL", {
+    meaning: "PostgreSQL, one host or several; required in production",
+    ...databaseUrl,
     defaultText: "embedded in development",
   }),
-  databaseDirectUrl: url("DATABASE_DIRECT_URL", {
+  databaseDirectUrl: readText("DATABASE_DIRECT_URL", {
     meaning: "PostgreSQL without a pooler between, for migrations",
-    schemes: ["postgres", "postgresql"],
+    ...databaseUrl,
     defaultText: "DATABASE_URL",
+  }),
+  databaseStatementMs: integer("SVC_DATABASE_STATEMENT_MS", {
+    meaning: "how long PostgreSQL may work on one statement",
+    unit: "ms",
+    min: 1_000,
+    max: 600_000,
+    default: usualStatementMs,
+  }),
+  databasePrepared: choice("SVC_DATABASE_PREPARED", {
+    meaning: "prepare statements once for a connection; auto: not behind a pooler",
+    of: ["auto", "on", "off"],
+    default: "auto",
+  }),
+  storeConnectMs: integer("SVC_STORE_CONNECT_MS", {
+    meaning: "how long a connection to PostgreSQL or Redis may take to be opened",
+    unit: "ms",
+    min: 100,
+    max: 60_000,
+    default: usualConnectMs,
+  }),
+  redisCommandMs: integer("SVC_REDIS_COMMAND_MS", {
+    meaning: "how long Redis may take to answer a command",
+    unit: "ms",
+    min: 100,
+    max: 60_000,
+    default: usualCommandMs,
   }),
   databaseSchema: text("SVC_DATABASE_SCHEMA", {
     meaning: "schema that holds every table; made when absent",

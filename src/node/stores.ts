@@ -4,8 +4,13 @@ import { resolve } from "node:path";
 import { createLogger, readableLines } from "../http/operations/log.ts";
 import { settlePartitions } from "../runtime/index.ts";
 import { joinStores } from "../store/embedded/stores.ts";
+import { openDatabase } from "../store/database.ts";
+import { type DatabaseFacts, databaseWeaknesses, type Weakness } from "../store/database-facts.ts";
+import { renewPooled, settleRole } from "../store/database-role.ts";
+import { StartFailure } from "../lib/start-failure.ts";
 import { openPostgres } from "../store/postgres.ts";
-import { reachStores } from "../store/reach.ts";
+import { reachDatabase, reachRedis } from "../store/reach.ts";
+import { redisRefusal, redisWeaknesses } from "../store/redis-facts.ts";
 import { redisServersOf } from "../store/redis-servers.ts";
 import type { Config } from "./config.ts";
 import type { Disposer } from "./disposer.ts";
@@ -45,10 +50,56 @@ export async function openStores(config: Config, disposer: Disposer, progress: (
   const databaseUrl = config.databaseUrl ?? stores.databaseUrl;
   const redisServers = givenRedis ?? stores.redisUrl;
   if (databaseUrl === null || redisServers === null) throw new Error("unreachable: both stores are given or joined");
-  const sql = openPostgres({ url: databaseUrl, schema: config.databaseSchema, poolSize: config.databasePool });
-  disposer.push(() => sql.end({ timeout: 5 }));
-  await reachStores({ sql, databaseUrl, redisServers, timeoutMs: storeTimeoutMs });
-  await migrateDirectly(config, databaseUrl, progress);
+  const [facts, redisFacts] = await Promise.all([
+    reachDatabase(databaseUrl, storeTimeoutMs, { connectMs: config.storeConnectMs }),
+    reachRedis(redisServers, storeTimeoutMs),
+  ]);
+  const production = config.mode === "production";
+  const refusal = redisRefusal(redisFacts);
+  if (production && refusal !== null) throw new StartFailure(refusal);
+  await migrateDirectly(config, databaseUrl, progress, facts);
+  const weaknesses = [
+    ...databaseWeaknesses(facts, production),
+    ...redisWeaknesses(redisFacts),
+    ...(await settle(config, databaseUrl, facts)),
+  ];
+  for (const { code, message } of weaknesses) logger.warn({ code, reason: message }, "stores");
+  const database = openDatabase({
+    url: databaseUrl,
+    facts,
+    schema: config.databaseSchema,
+    poolSize: config.databasePool,
+    connectMs: config.storeConnectMs,
+    statementMs: config.databaseStatementMs,
+    prepared: config.databasePrepared,
+    report: (event, found) => logger.warn(found, event),
+  });
+  const { sql } = database;
+  disposer.push(() => database.close());
   const partitions = await settlePartitions(sql, config.partitions);
-  return { dataDir, logger, sql, redisServers, partitions, now: Date.now, newId: () => Bun.randomUUIDv7() };
+  return {
+    dataDir,
+    logger,
+    sql,
+    database,
+    redisServers,
+    weaknesses,
+    partitions,
+    now: Date.now,
+    newId: () => Bun.randomUUIDv7(),
+  };
+}
+
+/** Brings the settings of the database's role up to date, over the connections that the node will have. */
+async function settle(config: Config, url: string, { pooled, host }: DatabaseFacts): Promise<readonly Weakness[]> {
+  const { databaseSchema: schema, databaseStatementMs: statementMs, databasePool } = config;
+  const poolSize = pooled ? databasePool : 1;
+  const sql = openPostgres({ url, host, pooled, schema, statementMs, poolSize, connectMs: config.storeConnectMs });
+  try {
+    const weaknesses = await settleRole(sql, { schema, statementMs, pooled });
+    if (pooled) await renewPooled(sql, schema, poolSize);
+    return weaknesses;
+  } finally {
+    await sql.end({ timeout: 2 });
+  }
 }

@@ -29,6 +29,8 @@ export interface WatchOptions {
   /** Connections of the watch's own, at least two: questions never wait for work. */
   readonly probe: Sql;
   readonly url: string;
+  /** Which of the URL's hosts both are connected to. */
+  readonly host?: number;
   /** Bound of a statement, ms. */
   readonly statementMs: number;
   /** Whether a pooler stands between: then the server's process of a connection is not known. */
@@ -51,12 +53,13 @@ interface Suspect {
   idle: number;
 }
 
-export function watchDatabase({ pool, probe, url, statementMs, pooled, report }: WatchOptions): DatabaseWatch {
+export function watchDatabase(options: WatchOptions): DatabaseWatch {
+  const { pool, probe, url, statementMs, pooled, report } = options;
   const { hosts } = parseDatabaseUrl(url);
   const watched = controlOf(pool);
   const suspects = new Map<PoolConnection, Suspect>();
-  let host = 0;
-  let used = 0;
+  let host = options.host ?? 0;
+  let used = host;
   let failures = 0;
   let reason: string | null = null;
   let refusal: StoreAway | null = null;

@@ -23,6 +23,8 @@ export interface PostgresOptions {
    * asked for when a connection opens. Schema and time limit are then those of the role.
    */
   readonly pooled?: boolean;
+  /** Which of the URL's hosts is connected to, until `connectTo` says otherwise; the first when absent. */
+  readonly host?: number;
   /** Whether statements are prepared once for a connection; a pooler may not know them on the next one. */
   readonly prepared?: boolean;
 }
@@ -34,8 +36,8 @@ export const usualStatementMs = 15_000;
 export function openPostgres(options: PostgresOptions): Sql {
   const { url, schema, poolSize, connectMs = usualConnectMs, statementMs = usualStatementMs, pooled = false } = options;
   const address = parseDatabaseUrl(url);
-  const [first] = address.hosts;
-  if (first === undefined) throw new Error("unreachable: a database URL has a host");
+  const first = address.hosts[options.host ?? 0];
+  if (first === undefined) throw new Error("unreachable: a database URL has this host");
   const isSocket = first.host.startsWith("/");
   const sql: Sql = postgres({
     host: "localhost",

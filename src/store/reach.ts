@@ -2,27 +2,37 @@
 import { Redis } from "ioredis";
 import { StartFailure } from "../lib/start-failure.ts";
 import { withTimeout } from "../lib/timers.ts";
-import type { Sql } from "./postgres.ts";
+import { type DatabaseFacts, inspectDatabase } from "./database-facts.ts";
+import { namesOf, parseDatabaseUrl } from "./database-url.ts";
+import { usualConnectMs } from "./postgres.ts";
 import { openRedis, type RedisServers } from "./redis.ts";
+import { inspectRedis, type RedisFacts } from "./redis-facts.ts";
 import { describeServers } from "./redis-servers.ts";
 
 const pauseMs = 250;
 
-export interface Reach {
-  readonly sql: Sql;
-  readonly databaseUrl: string;
-  readonly redisServers: RedisServers;
-  /** How long a store may take to answer; they often start together with the service. */
-  readonly timeoutMs: number;
+/**
+ * Resolves once the database answers and accepts writes.
+ * @param timeoutMs how long it may take; stores often start together with the service
+ * @throws StartFailure
+ */
+export async function reachDatabase(
+  url: string,
+  timeoutMs: number,
+  { connectMs = usualConnectMs, setting = "DATABASE_URL" } = {},
+): Promise<DatabaseFacts> {
+  const place = namesOf(parseDatabaseUrl(url));
+  return await waitFor("PostgreSQL", place, setting, timeoutMs, () => inspectDatabase(url, connectMs));
 }
 
 /**
- * Resolves when both stores answer.
+ * Resolves once Redis answers.
+ * @param timeoutMs as of the database
  * @throws StartFailure
  */
-export async function reachStores({ sql, databaseUrl, redisServers, timeoutMs }: Reach): Promise<void> {
-  const redis = openRedis(redisServers);
-  const { place, setting } = describeServers(redisServers);
+export async function reachRedis(servers: RedisServers, timeoutMs: number): Promise<RedisFacts> {
+  const redis = openRedis(servers);
+  const { place, setting } = describeServers(servers);
   // Commands only tell that they were given up; why the connection failed is told here.
   let lastFailure: Error | null = null;
   const note = (error: Error) => {
@@ -32,34 +42,30 @@ export async function reachStores({ sql, databaseUrl, redisServers, timeoutMs }:
   // A Cluster's own error says only that none of its nodes answered.
   else redis.on("node error", note);
   try {
-    await Promise.all([
-      waitFor("PostgreSQL", hostOf(databaseUrl), "DATABASE_URL", timeoutMs, async () => sql`select 1`),
-      waitFor("Redis", place, setting, timeoutMs, () =>
-        redis.ping().catch((error: Error) => {
-          throw isRefusal(error) ? error : (lastFailure ?? error);
-        }),
-      ),
-    ]);
+    return await waitFor("Redis", place, setting, timeoutMs, () =>
+      inspectRedis(redis).catch((error: Error) => {
+        throw isRefusal(error) ? error : (lastFailure ?? error);
+      }),
+    );
   } finally {
     redis.disconnect();
   }
 }
 
 /** Asks until there is an answer, a refusal that will not change by itself, or the time is over. */
-async function waitFor(
+async function waitFor<T>(
   store: string,
   place: string,
   setting: string,
   timeoutMs: number,
-  ask: () => Promise<unknown>,
-): Promise<void> {
+  ask: () => Promise<T>,
+): Promise<T> {
   const until = Date.now() + timeoutMs;
   let reason = "no answer";
   const expired = new Error(reason);
   while (Date.now() < until) {
     try {
-      await withTimeout(ask(), until - Date.now(), () => expired);
-      return;
+      return await withTimeout(ask(), until - Date.now(), () => expired);
     } catch (error) {
       if (error === expired) break;
       if (!(error instanceof Error)) throw error;
@@ -75,9 +81,4 @@ async function waitFor(
 function isRefusal(error: Error): boolean {
   const code = "code" in error ? String(error.code) : "";
   return /^(28|3D)...$/.test(code) || /^(NOAUTH|WRONGPASS|NOPERM)\b/.test(error.message);
-}
-
-/** Where it was looked for, without user and password. */
-function hostOf(url: string): string {
-  return URL.canParse(url) ? new URL(url).host || "its socket" : "its address";
 }

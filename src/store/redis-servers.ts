@@ -25,8 +25,26 @@ export interface ClusterServers extends Credentials {
   readonly cluster: readonly HostAndPort[];
 }
 
-/** A single server is its URL, which holds user, password and database. */
-export type RedisServers = string | SentinelServers | ClusterServers;
+/** A single server by its URL, which holds user, password and database. */
+interface SingleServer {
+  readonly url: string;
+}
+
+/** How long is waited for Redis; the usual times where they are absent. */
+export interface RedisLimits {
+  /** For a connection, ms. */
+  readonly connectMs?: number;
+  /** For the answer to a command that does not block, ms. */
+  readonly commandMs?: number;
+}
+
+/** A URL alone is a single server with the usual limits. */
+export type RedisServers = string | ((SingleServer | SentinelServers | ClusterServers) & RedisLimits);
+
+/** The same servers with these limits. */
+export function withLimits(servers: RedisServers, limits: Required<RedisLimits>): RedisServers {
+  return typeof servers === "string" ? { url: servers, ...limits } : { ...servers, ...limits };
+}
 
 export interface RedisSettings {
   /** Null: given by Sentinel or as a Cluster, or not at all. */
@@ -86,8 +104,9 @@ export function credentialsOf({ username, password, tls }: Credentials) {
 /** For messages: where it was looked for, without user and password, and the setting that says so. */
 export function describeServers(servers: RedisServers): { readonly place: string; readonly setting: string } {
   const list = (hosts: readonly HostAndPort[]) => hosts.map(({ host, port }) => `${host}:${port}`).join(", ");
-  if (typeof servers === "string") {
-    const place = URL.canParse(servers) ? new URL(servers).host || "its socket" : "its address";
+  if (typeof servers === "string" || "url" in servers) {
+    const url = typeof servers === "string" ? servers : servers.url;
+    const place = URL.canParse(url) ? new URL(url).host || "its socket" : "its address";
     return { place, setting: "REDIS_URL" };
   }
   if ("cluster" in servers) return { place: list(servers.cluster), setting: "REDIS_CLUSTER" };

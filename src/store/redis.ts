@@ -8,7 +8,7 @@
 import { Cluster, type Command, type DNSLookupFunction, Redis, type RedisOptions } from "ioredis";
 import { withTimeout } from "../lib/timers.ts";
 import { anyNodeConnector } from "./redis-connector.ts";
-import { clusterSlotGroups, credentialsOf, type RedisServers } from "./redis-servers.ts";
+import { clusterSlotGroups, credentialsOf, type RedisLimits, type RedisServers } from "./redis-servers.ts";
 
 export type { RedisServers } from "./redis-servers.ts";
 
@@ -18,10 +18,30 @@ export type RedisClient = Redis | Cluster;
 // A restarted server is found again within half a second; commands wait meanwhile.
 const pauseBefore = (attempt: number) => Math.min(500, 20 * 2 ** attempt);
 
+export const usualCommandMs = 5_000;
+const usualConnectMs = 5_000;
+
+/**
+ * A connection over which nothing came for this long while an answer was due is opened again, ms. For commands; blocking
+ * reads wait longer for their answer by themselves, BullMQ's for 10 s.
+ */
+const silenceMs = { commands: 4_000, subscriber: 4_000, blocking: 16_000 } as const;
+
+const limitsOf = (servers: RedisServers): RedisLimits => (typeof servers === "string" ? {} : servers);
+
+/** @param kind whether answers come at once */
+function limits(servers: RedisServers, kind: keyof typeof silenceMs) {
+  const { connectMs = usualConnectMs, commandMs = usualCommandMs } = limitsOf(servers);
+  return {
+    connectTimeout: connectMs,
+    socketTimeout: silenceMs[kind],
+    ...(kind === "commands" ? { commandTimeout: commandMs } : {}),
+  } satisfies RedisOptions;
+}
+
 const base = {
   retryStrategy: pauseBefore,
   enableReadyCheck: true,
-  connectTimeout: 5000,
   // A primary that became a replica: the connection is opened again, where the new primary is, and the command resent.
   reconnectOnError: (error: Error) => (error.message.startsWith("READONLY") ? 2 : false),
 } satisfies RedisOptions;
@@ -37,7 +57,7 @@ export function openRedis(servers: string): Redis;
 export function openRedis(servers: RedisServers): RedisClient;
 export function openRedis(servers: RedisServers): RedisClient {
   if (isCluster(servers)) return openCluster(servers, "commands");
-  return quiet(openServer(servers, { enableAutoPipelining: true, maxRetriesPerRequest: 3 }));
+  return quiet(openServer(servers, { ...limits(servers, "commands"), enableAutoPipelining: true, maxRetriesPerRequest: 3 }));
 }
 
 /** For blocking reads that are repeated: waits for Redis as long as it takes; a read on a Cluster fails within a second. */
@@ -45,7 +65,7 @@ export function openBlockingRedis(servers: string): Redis;
 export function openBlockingRedis(servers: RedisServers): RedisClient;
 export function openBlockingRedis(servers: RedisServers): RedisClient {
   if (isCluster(servers)) return openCluster(servers, "blocking");
-  return quiet(openServer(servers, { maxRetriesPerRequest: null }));
+  return quiet(openServer(servers, { ...limits(servers, "blocking"), maxRetriesPerRequest: null }));
 }
 
 /** For BullMQ: waits for Redis as long as it takes, for a Cluster that fails over a minute. */
@@ -58,21 +78,27 @@ export function openQueueRedis(servers: RedisServers): RedisClient {
  * of a Cluster will do: each hears what is published at any other.
  */
 export function openSubscriber(servers: RedisServers): Redis {
-  if (!isCluster(servers)) return quiet(openServer(servers, { maxRetriesPerRequest: null }));
-  return quiet(
-    new Redis({
-      ...base,
-      ...credentialsOf(servers),
-      maxRetriesPerRequest: null,
-      Connector: anyNodeConnector(servers),
-    }),
-  );
+  const options = { ...limits(servers, "subscriber"), maxRetriesPerRequest: null };
+  if (!isCluster(servers)) return asked(openServer(servers, options));
+  return asked(new Redis({ ...base, ...options, ...credentialsOf(servers), Connector: anyNodeConnector(servers) }));
+}
+
+const askEveryMs = 2_000;
+
+/** A connection that only listens is asked now and then: it would not notice that it is half open. */
+function asked(redis: Redis): Redis {
+  const timer = setInterval(() => {
+    if (redis.status === "ready") redis.ping().catch(() => {});
+  }, askEveryMs);
+  redis.once("end", () => clearInterval(timer));
+  return quiet(redis);
 }
 
 const isCluster = (servers: RedisServers) => typeof servers === "object" && "cluster" in servers;
 
 function openServer(servers: RedisServers, options: Omit<RedisOptions, "replyMapping">): Redis {
   if (typeof servers === "string") return new Redis(servers, { ...base, ...options });
+  if ("url" in servers) return new Redis(servers.url, { ...base, ...options });
   if ("cluster" in servers) throw new TypeError("a Cluster is no single server");
   const { sentinels, name, sentinelPassword, tls } = servers;
   return new Redis({
@@ -109,7 +135,7 @@ function openCluster(servers: Extract<RedisServers, { cluster: unknown }>, kind:
     slotsRefreshTimeout: 2000,
     // Names stay names where certificates are checked against them.
     ...(servers.tls ? { dnsLookup: asItIs } : {}),
-    redisOptions: { ...node, ...credentialsOf(servers), maxRetriesPerRequest: null },
+    redisOptions: { ...node, ...limits(servers, kind), ...credentialsOf(servers), maxRetriesPerRequest: null },
   });
   cluster.on("error", () => {});
   return cluster;
@@ -135,11 +161,15 @@ export function slotGroupsOf(redis: RedisClient): number {
 export function isRedisUnavailable(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   if (error.name === "MaxRetriesPerRequestError" || error.name === "ClusterAllFailedError") return true;
+  // Errors of sockets, names and TLS have a code; those that Redis answers have none.
+  if ("code" in error && typeof error.code === "string" && networkCode.test(error.code)) return true;
   return away.test(error.message);
 }
 
+const networkCode = /^(E[A-Z_]{4,}|ERR_(TLS|SSL)_.*|CERT_.*|.*SELF_SIGNED.*|UNABLE_TO_.*|HOSTNAME_MISMATCH)$/;
+
 const away =
-  /^(Connection is closed|Command timed out|LOADING|CLUSTERDOWN|MASTERDOWN|READONLY|TRYAGAIN|UNBLOCKED|MOVED|ASK )|enableOfflineQueue|Too many Cluster redirections|None of startup nodes|Cluster is (ended|disconnect)/;
+  /^(Connection is closed|Command timed out|Socket timeout|NOAUTH|WRONGPASS|NOPERM|MISCONF|OOM |NOREPLICAS|BUSY |LOADING|CLUSTERDOWN|MASTERDOWN|READONLY|TRYAGAIN|UNBLOCKED|MOVED|ASK )|enableOfflineQueue|Too many Cluster redirections|None of startup nodes|Cluster is (ended|disconnect)/;
 
 /** How long a request waits for a reply of Redis, ms. */
 const replyMs = 5_000;

@@ -8,6 +8,11 @@ import { definePublicRoute, type Route, reply } from "../route.ts";
 /** Resolves when the dependency answers; rejects when it does not. Null = this node does without it. */
 export type Probe = (() => Promise<unknown>) | null;
 
+/** Why something is not ready, in words that any client may read. */
+export class NotReady extends Error {
+  override readonly name = "NotReady";
+}
+
 export interface HealthOptions {
   readonly database: Probe;
   readonly redis: Probe;
@@ -19,19 +24,23 @@ export interface HealthOptions {
   /** Of features, by the name that they are told under. */
   readonly others?: Readonly<Record<string, Probe>>;
   /** What this node does without although it works, for operators. */
-  readonly weaknesses: readonly Weakness[];
+  readonly weaknesses: () => readonly Weakness[];
+  /** What only a restart ends; null while nothing is. */
+  readonly stuck: () => string | null;
   readonly draining: () => boolean;
   readonly now: () => number;
 }
 
 const Alive = Type.Object({
-  status: Type.Literal("healthy"),
+  status: Type.Union([Type.Literal("healthy"), Type.Literal("stuck")]),
   mode: Type.Literal("live"),
   uptime_seconds: Type.Integer(),
+  reason: Nullable(Type.String()),
 });
 const Finding = Type.Object({
   status: Type.Union([Type.Literal("up"), Type.Literal("down"), Type.Literal("disabled")]),
   latency_ms: Nullable(Type.Number()),
+  reason: Nullable(Type.String()),
 });
 type Finding = Static<typeof Finding>;
 const Weakness = Type.Object({ code: Type.String(), message: Type.String() });
@@ -55,7 +64,7 @@ export function healthRoutes(options: HealthOptions): Route[] {
     redis: options.redis,
     queue: async () => {
       const { partitions, consuming } = await options.runtime();
-      if (!consuming) throw new Error(`mailboxes are not consumed (${partitions} partitions held)`);
+      if (!consuming) throw new NotReady(`mailboxes are not consumed (${partitions} partitions held)`);
     },
     storage: options.storage,
     identity_provider: options.identityProvider,
@@ -81,9 +90,13 @@ export function healthRoutes(options: HealthOptions): Route[] {
     definePublicRoute({
       method: "GET",
       path: "/health/live",
-      summary: "The process runs, and since when",
-      responses: { 200: Alive },
-      handler: () => ({ status: "healthy", mode: "live", uptime_seconds: uptime() }),
+      summary: "The process runs, and since when; 503 where only a restart helps",
+      responses: { 200: Alive, 503: Alive },
+      handler: () => {
+        const reason = options.stuck();
+        const status = reason === null ? ("healthy" as const) : ("stuck" as const);
+        return reply(reason === null ? 200 : 503, { status, mode: "live" as const, uptime_seconds: uptime(), reason });
+      },
     }),
     definePublicRoute({
       method: "GET",
@@ -93,7 +106,7 @@ export function healthRoutes(options: HealthOptions): Route[] {
       handler: async () => {
         const dependencies = await findings();
         const status = options.draining() ? "unavailable" : verdict(dependencies);
-        const warnings = options.weaknesses.map((one) => ({ ...one }));
+        const warnings = options.weaknesses().map((one) => ({ ...one }));
         const body = { status, uptime_seconds: uptime(), dependencies, warnings };
         return reply(status === "unavailable" ? 503 : 200, body, { "Cache-Control": "no-store" });
       },
@@ -113,11 +126,13 @@ async function runAll(probes: Readonly<Record<string, Probe>>): Promise<Record<s
 }
 
 async function run(probe: Probe): Promise<Finding> {
-  if (probe === null) return { status: "disabled", latency_ms: null };
+  if (probe === null) return { status: "disabled", latency_ms: null, reason: null };
   const began = performance.now();
-  const status = await withTimeout(probe(), probeLimitMs, () => new Error("no answer in time")).then(
-    () => "up" as const,
-    () => "down" as const,
+  const failure = await withTimeout(probe(), probeLimitMs, () => new NotReady("it does not answer in time")).then(
+    () => null,
+    // Other errors may hold addresses and paths, and any client may ask.
+    (error: unknown) => (error instanceof NotReady ? error.message : "it fails"),
   );
-  return { status, latency_ms: Math.round((performance.now() - began) * 100) / 100 };
+  const latency_ms = Math.round((performance.now() - began) * 100) / 100;
+  return { status: failure === null ? "up" : "down", latency_ms, reason: failure };
 }
