@@ -52,6 +52,7 @@ export async function openContext(
   const identity = await openIdentity(validated.identity, config, sql, now);
   const runtime = createRuntime({
     sql,
+    beside: stores.database.beside,
     redisServers,
     prefix: config.redisPrefix,
     host: `${hostname()}:${dataDir}`,

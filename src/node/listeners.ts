@@ -8,16 +8,19 @@ import { listen } from "../http/listen.ts";
 import type { NamedSchemas } from "../http/openapi/components.ts";
 import { documentRoutes } from "../http/openapi/document-routes.ts";
 import { watchEventLoop } from "../http/operations/event-loop.ts";
-import { healthRoutes } from "../http/operations/health.ts";
+import { healthRoutes, NotReady } from "../http/operations/health.ts";
 import { createMetrics, type Metrics, serveMetrics } from "../http/operations/metrics.ts";
 import type { Identification } from "../identity/open.ts";
 import { openPort } from "../lib/start-failure.ts";
-import type { Runtime } from "../runtime/port.ts";
+import type { NodeRuntime } from "../runtime/index.ts";
+import { reasonOf } from "../store/reason.ts";
 import type { Config } from "./config.ts";
 import type { Disposer } from "./disposer.ts";
 import { features as declared } from "./features.ts";
 import type { Stores } from "./stores.ts";
 
+/** A batch that takes this long while both stores answer does not end any more, ms. */
+const laneBoundMs = 60_000;
 const sweepKeysEveryMs = 3600_000;
 
 type OpenedFeatures = readonly Opened<unknown>[];
@@ -30,7 +33,7 @@ export interface Apps {
 
 export interface AppOptions {
   readonly features: OpenedFeatures;
-  readonly runtime: Runtime;
+  readonly runtime: NodeRuntime;
   readonly identity: Identification;
   readonly sandboxes: NodeContext["sandboxes"];
   readonly draining: () => boolean;
@@ -42,7 +45,7 @@ export function createApps(
   stores: Stores,
   { features, runtime, identity, sandboxes, draining }: AppOptions,
 ): Apps {
-  const { sql, dataDir, logger, now } = stores;
+  const { database, redisWatch, dataDir, logger, now } = stores;
   const metrics = createMetrics({ id: runtime.nodeId, version });
   for (const metric of features.flatMap((feature) => feature.metrics ?? [])) metrics.registry.registerMetric(metric);
   const health = healthRoutes({
@@ -54,11 +57,14 @@ export function createApps(
       });
     },
     redis: async () => {
-      const reason = await redisWatch.ask();
-      if (reason !== null) throw new NotReady(reason);
+      if (redisWatch.reason !== null) throw new NotReady(redisWatch.reason);
+      if (!(await runtime.status()).redis) throw new NotReady("it does not answer");
     },
     runtime: () => runtime.status(),
-    stuck: () => (database.watch.reason === null && redisWatch.reason === null ? stuck(runtime) : null),
+    stuck: () => {
+      const stuckMs = Math.min(runtime.busyMs(), database.watch.upMs, redisWatch.upMs);
+      return stuckMs > laneBoundMs ? "the lane does not get on although both stores answer" : null;
+    },
     storage: () => access(dataDir),
     identityProvider: identity.probe,
     // The readiness answer names it; no feature takes payments, so it is `disabled`.

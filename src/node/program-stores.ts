@@ -1,9 +1,9 @@
 /** The stores that the service's settings name, for programs beside the nodes; and the migrations of a node's start. */
 import { resolve } from "node:path";
+import type { DatabaseFacts } from "../store/database-facts.ts";
 import { joinStores } from "../store/embedded/stores.ts";
 import { migrate } from "../store/migrate.ts";
 import { openPostgres, type Sql } from "../store/postgres.ts";
-import { type DatabaseFacts } from "../store/database-facts.ts";
 import { reachDatabase, reachRedis } from "../store/reach.ts";
 import { openRedis, type RedisClient } from "../store/redis.ts";
 import { redisServersOf } from "../store/redis-servers.ts";
@@ -68,8 +68,7 @@ export async function migrateDirectly(
   const direct = config.databaseDirectUrl;
   const url = direct ?? databaseUrl;
   const setting = direct === null ? "DATABASE_URL" : "DATABASE_DIRECT_URL";
-  const { pooled, host } =
-    direct === null && known !== null ? known : await reachDatabase(url, timeoutMs, { setting });
+  const { pooled, host } = direct === null && known !== null ? known : await reachDatabase(url, timeoutMs, { setting });
   const sql = openPostgres({ url, host, pooled, schema: config.databaseSchema, poolSize: 2 });
   try {
     return await migrate(sql, config.databaseSchema, { progress });

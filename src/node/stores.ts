@@ -2,16 +2,17 @@
 import { chmod, mkdir } from "node:fs/promises";
 import { resolve } from "node:path";
 import { createLogger, readableLines } from "../http/operations/log.ts";
+import { StartFailure } from "../lib/start-failure.ts";
 import { settlePartitions } from "../runtime/index.ts";
-import { joinStores } from "../store/embedded/stores.ts";
 import { openDatabase } from "../store/database.ts";
 import { type DatabaseFacts, databaseWeaknesses, type Weakness } from "../store/database-facts.ts";
 import { renewPooled, settleRole } from "../store/database-role.ts";
-import { StartFailure } from "../lib/start-failure.ts";
+import { joinStores } from "../store/embedded/stores.ts";
 import { openPostgres } from "../store/postgres.ts";
 import { reachDatabase, reachRedis } from "../store/reach.ts";
 import { redisRefusal, redisWeaknesses } from "../store/redis-facts.ts";
-import { redisServersOf } from "../store/redis-servers.ts";
+import { redisServersOf, withLimits } from "../store/redis-servers.ts";
+import { watchRedis } from "../store/redis-watch.ts";
 import type { Config } from "./config.ts";
 import type { Disposer } from "./disposer.ts";
 import { migrateDirectly } from "./program-stores.ts";
@@ -48,8 +49,9 @@ export async function openStores(config: Config, disposer: Disposer, progress: (
   });
   disposer.push(() => stores.leave(), { always: true });
   const databaseUrl = config.databaseUrl ?? stores.databaseUrl;
-  const redisServers = givenRedis ?? stores.redisUrl;
-  if (databaseUrl === null || redisServers === null) throw new Error("unreachable: both stores are given or joined");
+  const redis = givenRedis ?? stores.redisUrl;
+  if (databaseUrl === null || redis === null) throw new Error("unreachable: both stores are given or joined");
+  const redisServers = withLimits(redis, { connectMs: config.storeConnectMs, commandMs: config.redisCommandMs });
   const [facts, redisFacts] = await Promise.all([
     reachDatabase(databaseUrl, storeTimeoutMs, { connectMs: config.storeConnectMs }),
     reachRedis(redisServers, storeTimeoutMs),
@@ -76,12 +78,15 @@ export async function openStores(config: Config, disposer: Disposer, progress: (
   });
   const { sql } = database;
   disposer.push(() => database.close());
+  const redisWatch = watchRedis(redisServers, (event, found) => logger.warn(found, event));
+  disposer.push(() => redisWatch.stop());
   const partitions = await settlePartitions(sql, config.partitions);
   return {
     dataDir,
     logger,
     sql,
     database,
+    redisWatch,
     redisServers,
     weaknesses,
     partitions,

@@ -40,6 +40,7 @@ export interface RuntimeWork {
 
 export interface ConsumerOptions {
   readonly sql: Sql;
+  readonly beside?: Sql;
   readonly redisServers: RedisServers;
   readonly prefix: string;
   readonly host: string;
@@ -72,6 +73,8 @@ export interface Consumer {
   /** Takes this node's share of the partitions before it resolves. */
   start(): Promise<void>;
   stop(): Promise<void>;
+  /** How long the lane has been working on the batch under way, ms. */
+  busyMs(): number;
   status(): { readonly partitions: number; readonly consuming: boolean };
   counts(): ConsumerCounts;
 }
@@ -94,7 +97,7 @@ export function createConsumer(options: ConsumerOptions, work: RuntimeWork, link
     takes: ({ partition, tenant }) => lane.takes(partition, tenant),
     fire: (row) => lane.deliver(firedTimer(row)),
   });
-  const leases = new Leases({ sql, node, host, partitions, ttlMs: options.leaseTtlMs });
+  const leases = new Leases({ sql, beside: options.beside ?? sql, node, host, partitions, ttlMs: options.leaseTtlMs });
   const factWriters = new Map(work.facts?.map((writer) => [writer.name, writer]));
   const turns = new Turns(work.actors, clock, partitions, factWriters);
   const projections = new Map(work.projections.map((projection) => [projection.kind, projection]));
@@ -218,16 +221,19 @@ export function createConsumer(options: ConsumerOptions, work: RuntimeWork, link
     await step("lease", options.leaseTtlMs, () => ownership.leave());
   }
 
+  const busyMs = () => (lane.busySince === null ? 0 : performance.now() - lane.busySince);
+
   return {
     lane,
     start,
     stop,
+    busyMs,
     status() {
       const now = Date.now();
-      const stuck = lane.busySince !== null && now - lane.busySince > options.leaseTtlMs;
+      const isSlow = busyMs() > options.leaseTtlMs;
       return {
         partitions: lane.held.size,
-        consuming: !stuck && now - reader.lastReadAt < 5000 && now - ownership.allOwnedAt < options.leaseTtlMs * 2,
+        consuming: !isSlow && now - reader.lastReadAt < 5000 && now - ownership.allOwnedAt < options.leaseTtlMs * 2,
       };
     },
     counts() {

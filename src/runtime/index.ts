@@ -25,6 +25,8 @@ export * from "./port.ts";
 export interface RuntimeOptions {
   /** Migrated; the pool must have room for the lane's connection besides all others. */
   readonly sql: Sql;
+  /** Connections for the heartbeat, which no work may delay; those of `sql` when absent. */
+  readonly beside?: Sql;
   readonly redisServers: RedisServers;
   /** Starts every key in Redis. */
   readonly prefix: string;
@@ -51,6 +53,8 @@ export interface RuntimeOptions {
 export interface NodeRuntime extends Runtime {
   /** Takes this node's share of the partitions, then begins to work on their messages and activities. Called once. */
   start(work: RuntimeWork): Promise<void>;
+  /** How long the lane has been working on the batch under way, ms; 0 between batches. */
+  busyMs(): number;
 }
 
 /**
@@ -142,6 +146,7 @@ export function createRuntime(options: RuntimeOptions): NodeRuntime {
       const { partitions, consuming } = consumer?.status() ?? { partitions: 0, consuming: false };
       return { database, redis, partitions, consuming, draining };
     },
+    busyMs: () => consumer?.busyMs() ?? 0,
     counts: () => ({ ...(consumer?.counts() ?? idle), tails: tails.size }),
     drain() {
       drained ??= leave();

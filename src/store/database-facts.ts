@@ -83,7 +83,10 @@ export function databaseWeaknesses(facts: DatabaseFacts, production: boolean): r
   }
   if (/^(off|local)$/.test(facts.synchronousCommit)) {
     const what = facts.synchronousCommit === "off" ? "disk" : "a standby";
-    say("postgres_synchronous_commit", `synchronous_commit is ${facts.synchronousCommit}: commits do not wait for ${what}`);
+    say(
+      "postgres_synchronous_commit",
+      `synchronous_commit is ${facts.synchronousCommit}: commits do not wait for ${what}`,
+    );
   }
   if (!facts.fsync || !facts.fullPageWrites) {
     say("postgres_fsync", "fsync or full_page_writes is off: a crash of its machine may destroy the database");

@@ -61,7 +61,9 @@ async function missingOf(sql: Pick<Sql, "unsafe">, wanted: ReadonlyMap<string, s
       `Behind a pooler the schema is that of the role, whose search_path is ${other}: give this service a role of its own, or set SVC_DATABASE_SCHEMA.`,
     );
   }
-  return [...wanted].filter(([name, value]) => present.get(name) !== value && present.get(name) !== `"${value}"`).map(([name]) => name);
+  return [...wanted]
+    .filter(([name, value]) => present.get(name) !== value && present.get(name) !== `"${value}"`)
+    .map(([name]) => name);
 }
 
 /** Server connections that a pooler opened before the role was altered are asked for and ended, one by one. */

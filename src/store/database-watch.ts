@@ -43,6 +43,8 @@ type Facts = Record<string, string | number>;
 export interface DatabaseWatch {
   /** Why the database is away; null while it answers and accepts writes. */
   readonly reason: string | null;
+  /** For how long it has answered, ms. */
+  readonly upMs: number;
   stop(): void;
 }
 
@@ -62,6 +64,7 @@ export function watchDatabase(options: WatchOptions): DatabaseWatch {
   let used = host;
   let failures = 0;
   let reason: string | null = null;
+  let upSince = performance.now();
   let refusal: StoreAway | null = null;
   /** Ticks since the question under way was asked, or since the last one ended. */
   let ticks = pauseTicks;
@@ -118,6 +121,7 @@ export function watchDatabase(options: WatchOptions): DatabaseWatch {
     }
     if (reason === null) return;
     reason = null;
+    upSince = performance.now();
     report("database_back", {});
   }
 
@@ -210,6 +214,9 @@ export function watchDatabase(options: WatchOptions): DatabaseWatch {
   return {
     get reason() {
       return reason;
+    },
+    get upMs() {
+      return reason === null ? performance.now() - upSince : 0;
     },
     stop() {
       clearInterval(timer);

@@ -35,7 +35,14 @@ const closeSeconds = 5;
 export function openDatabase(options: DatabaseOptions): Database {
   const { url, facts, schema, poolSize, connectMs, statementMs, prepared, report } = options;
   const { pooled, host } = facts;
-  const shared = { url, host, schema, statementMs, pooled, prepared: prepared === "auto" ? !pooled : prepared === "on" };
+  const shared = {
+    url,
+    host,
+    schema,
+    statementMs,
+    pooled,
+    prepared: prepared === "auto" ? !pooled : prepared === "on",
+  };
   const sql = openPostgres({ ...shared, poolSize, connectMs });
   const beside = openPostgres({ ...shared, poolSize: 3, connectMs: Math.min(connectMs, besideConnectMs) });
   const watch = watchDatabase({ pool: sql, probe: beside, url, host, statementMs, pooled, report });

@@ -22,10 +22,10 @@ export const usualCommandMs = 5_000;
 const usualConnectMs = 5_000;
 
 /**
- * A connection over which nothing came for this long while an answer was due is opened again, ms. For commands; blocking
- * reads wait longer for their answer by themselves, BullMQ's for 10 s.
+ * A connection over which nothing came for this long while an answer was due is opened again, ms. Mailboxes are read for
+ * a second at most before there is an answer, the queues of BullMQ for 10 s.
  */
-const silenceMs = { commands: 4_000, subscriber: 4_000, blocking: 16_000 } as const;
+const silenceMs = { commands: 4_000, subscriber: 4_000, blocking: 4_000, queue: 16_000 } as const;
 
 const limitsOf = (servers: RedisServers): RedisLimits => (typeof servers === "string" ? {} : servers);
 
@@ -57,7 +57,9 @@ export function openRedis(servers: string): Redis;
 export function openRedis(servers: RedisServers): RedisClient;
 export function openRedis(servers: RedisServers): RedisClient {
   if (isCluster(servers)) return openCluster(servers, "commands");
-  return quiet(openServer(servers, { ...limits(servers, "commands"), enableAutoPipelining: true, maxRetriesPerRequest: 3 }));
+  return quiet(
+    openServer(servers, { ...limits(servers, "commands"), enableAutoPipelining: true, maxRetriesPerRequest: 3 }),
+  );
 }
 
 /** For blocking reads that are repeated: waits for Redis as long as it takes; a read on a Cluster fails within a second. */
@@ -65,12 +67,15 @@ export function openBlockingRedis(servers: string): Redis;
 export function openBlockingRedis(servers: RedisServers): RedisClient;
 export function openBlockingRedis(servers: RedisServers): RedisClient {
   if (isCluster(servers)) return openCluster(servers, "blocking");
-  return quiet(openServer(servers, { ...limits(servers, "blocking"), maxRetriesPerRequest: null }));
+  return openWaiting(servers, "blocking");
 }
+
+const openWaiting = (servers: RedisServers, kind: "blocking" | "queue") =>
+  quiet(openServer(servers, { ...limits(servers, kind), maxRetriesPerRequest: null }));
 
 /** For BullMQ: waits for Redis as long as it takes, for a Cluster that fails over a minute. */
 export function openQueueRedis(servers: RedisServers): RedisClient {
-  return isCluster(servers) ? openCluster(servers, "queue") : openBlockingRedis(servers);
+  return isCluster(servers) ? openCluster(servers, "queue") : openWaiting(servers, "queue");
 }
 
 /**

@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from "bun:test";
-import { type HealthOptions, healthRoutes } from "../../src/http/operations/health.ts";
+import { type HealthOptions, healthRoutes, NotReady } from "../../src/http/operations/health.ts";
 import { type OpenApp, openApp } from "./open-app.ts";
 
 let app: OpenApp | null = null;
@@ -20,7 +20,8 @@ function open(changes: Partial<HealthOptions> = {}) {
       storage: up,
       identityProvider: null,
       payment: null,
-      weaknesses: [],
+      weaknesses: () => [],
+      stuck: () => null,
       draining: () => false,
       now: () => now,
       ...changes,
@@ -51,9 +52,25 @@ test("/health is exactly this, with everything down", async () => {
   });
 });
 
+test("a node whose lane does not get on is not alive", async () => {
+  open({ stuck: () => "the lane does not get on" });
+  const { status, text } = await get("/health/live");
+  expect([status, JSON.parse(text)]).toMatchObject([503, { status: "stuck", reason: "the lane does not get on" }]);
+});
+
+test("readiness tells the reason that is meant for clients, and no other error's text", async () => {
+  const database = () => Promise.reject(new NotReady("it is read-only"));
+  open({ database, redis: () => Promise.reject(new Error("ENOENT /a/path")) });
+  expect((await ready()).body.dependencies).toMatchObject({
+    database: { status: "down", reason: "it is read-only" },
+    redis: { status: "down", reason: "it fails" },
+    queue: { status: "up", reason: null },
+  });
+});
+
 test("a ready node says what it cannot hold agents to", async () => {
   const weaknesses = [{ code: "limit_not_enforced", message: "process: This node does not enforce: system_calls" }];
-  open({ weaknesses });
+  open({ weaknesses: () => weaknesses });
   const { status, body } = await ready();
   expect([status, body]).toMatchObject([200, { status: "ready", warnings: weaknesses }]);
 });

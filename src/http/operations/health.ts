@@ -32,10 +32,15 @@ export interface HealthOptions {
 }
 
 const Alive = Type.Object({
-  status: Type.Union([Type.Literal("healthy"), Type.Literal("stuck")]),
+  status: Type.Literal("healthy"),
   mode: Type.Literal("live"),
   uptime_seconds: Type.Integer(),
-  reason: Nullable(Type.String()),
+});
+const Stuck = Type.Object({
+  status: Type.Literal("stuck"),
+  mode: Type.Literal("live"),
+  uptime_seconds: Type.Integer(),
+  reason: Type.String(),
 });
 const Finding = Type.Object({
   status: Type.Union([Type.Literal("up"), Type.Literal("down"), Type.Literal("disabled")]),
@@ -91,11 +96,12 @@ export function healthRoutes(options: HealthOptions): Route[] {
       method: "GET",
       path: "/health/live",
       summary: "The process runs, and since when; 503 where only a restart helps",
-      responses: { 200: Alive, 503: Alive },
+      responses: { 200: Alive, 503: Stuck },
       handler: () => {
         const reason = options.stuck();
-        const status = reason === null ? ("healthy" as const) : ("stuck" as const);
-        return reply(reason === null ? 200 : 503, { status, mode: "live" as const, uptime_seconds: uptime(), reason });
+        const seen = { mode: "live" as const, uptime_seconds: uptime() };
+        if (reason !== null) return reply(503, { status: "stuck" as const, ...seen, reason });
+        return reply(200, { status: "healthy" as const, ...seen });
       },
     }),
     definePublicRoute({

@@ -42,7 +42,7 @@ export class Lane {
   private publishing: Promise<void> = Promise.resolve();
   private readonly poison = new PoisonMessages();
   private readonly careful: Careful;
-  /** Since when the batch under way is worked on, Unix ms; null between batches. */
+  /** Since when the batch under way is worked on, on the monotonic clock, ms; null between batches. */
   busySince: number | null = null;
   readonly counts = { turns: 0, commits: 0, deadLetters: 0 };
 
@@ -131,7 +131,7 @@ export class Lane {
         continue;
       }
       const deliveries = this.next();
-      this.busySince = this.options.clock.now();
+      this.busySince = performance.now();
       await this.process(deliveries);
       this.busySince = null;
     }

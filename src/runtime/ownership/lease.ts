@@ -56,6 +56,8 @@ function processIsGone(pid: number): boolean {
 
 export interface LeaseOptions {
   readonly sql: Sql;
+  /** For the heartbeat, which no work may delay. */
+  readonly beside: Sql;
   readonly node: string;
   readonly host: string;
   readonly partitions: number;
@@ -79,8 +81,8 @@ export class Leases {
   }
 
   async beat(): Promise<void> {
-    const { sql, node, host } = this.options;
-    await sql`
+    const { beside, node, host } = this.options;
+    await beside`
       insert into runtime_nodes (id, host, pid_scope, pid, heartbeat_at)
       values (${node}, ${host}, ${this.scope}, ${process.pid}, now())
       on conflict (id) do update set heartbeat_at = now()`;

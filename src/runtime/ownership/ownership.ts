@@ -4,13 +4,14 @@
  */
 import type { RedisClient } from "../../store/redis.ts";
 import type { Keys } from "../mailbox/partition.ts";
+import { Heartbeat } from "./heartbeat.ts";
 import type { Leases } from "./lease.ts";
 
 /** What works on the partitions that this node holds. */
 export interface PartitionWorker {
   /** By partition. */
   readonly held: ReadonlyMap<number, unknown>;
-  /** Since when it has been in the middle of something, Unix ms; null when it is not. */
+  /** Since when it has been in the middle of something, on the monotonic clock, ms; null when it is not. */
   readonly busySince: number | null;
   attach(owned: Awaited<ReturnType<Leases["take"]>>): Promise<void>;
   detach(partitions: readonly number[]): Promise<void>;
@@ -26,7 +27,7 @@ export interface OwnershipOptions {
   readonly ttlMs: number;
   /** After each look at the table: adopt work of nodes that are gone, and the like. */
   onLook(live: readonly string[]): Promise<void>;
-  report(what: "lease_look_failed", facts: Record<string, unknown>): void;
+  report(what: "lease_look_failed" | "heartbeat_failed", facts: Record<string, unknown>): void;
   crash(point: "at_handover"): void;
 }
 
@@ -39,10 +40,19 @@ export class Ownership {
   allOwnedAt = 0;
   live: readonly string[] = [];
 
-  constructor(private readonly options: OwnershipOptions) {}
+  private readonly heartbeat: Heartbeat;
+
+  constructor(private readonly options: OwnershipOptions) {
+    this.heartbeat = new Heartbeat({
+      beat: () => options.leases.beat(),
+      everyMs: options.ttlMs / 5,
+      failed: (error) => options.report("heartbeat_failed", { error: String(error) }),
+    });
+  }
 
   async start(): Promise<void> {
     await this.options.leases.join();
+    this.heartbeat.start();
     this.announce();
     await this.look();
     this.plan();
@@ -66,6 +76,7 @@ export class Ownership {
   }
 
   async leave(): Promise<void> {
+    await this.heartbeat.stop();
     await this.options.leases.leave();
     this.announce();
   }
@@ -95,7 +106,7 @@ export class Ownership {
 
   private async lookOnce(): Promise<void> {
     const { leases, lane, node } = this.options;
-    await leases.beat();
+    await this.heartbeat.refresh();
     const { live, willing, owners } = await leases.look();
     this.live = live;
     const alive = new Set(live);
