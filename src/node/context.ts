@@ -25,7 +25,7 @@ export async function openContext(
   disposer: Disposer,
   progress: (line: string) => void,
 ) {
-  const { dataDir, logger, sql, redisServers, partitions, now, newId } = stores;
+  const { dataDir, logger, sql, redisServers, partitions, now, newId, clock } = stores;
   const development = config.mode === "development";
   const info: NodeContext["info"] = (event, facts) => logger.info(facts, event);
   const warn: NodeContext["warn"] = (event, facts) => logger.warn(facts, event);
@@ -62,7 +62,7 @@ export async function openContext(
     cachedActors: config.actorCache,
     actorIdleMs: config.actorIdleSeconds * 1000,
     orphanAfterMs,
-    clock: { now, newId },
+    clock: { now, newId, database: clock },
     random: Math.random,
     log: warn,
   });

@@ -4,6 +4,7 @@ import { resolve } from "node:path";
 import { createLogger, readableLines } from "../http/operations/log.ts";
 import { StartFailure } from "../lib/start-failure.ts";
 import { settlePartitions } from "../runtime/index.ts";
+import { DatabaseClock } from "../store/clock.ts";
 import { openDatabase } from "../store/database.ts";
 import { type DatabaseFacts, databaseWeaknesses, type Weakness } from "../store/database-facts.ts";
 import { renewPooled, settleRole } from "../store/database-role.ts";
@@ -81,6 +82,8 @@ export async function openStores(config: Config, disposer: Disposer, progress: (
   const redisWatch = watchRedis(redisServers, (event, found) => logger.warn(found, event));
   disposer.push(() => redisWatch.stop());
   const partitions = await settlePartitions(sql, config.partitions);
+  const clock = new DatabaseClock();
+  await clock.measure(sql);
   return {
     dataDir,
     logger,
@@ -90,8 +93,9 @@ export async function openStores(config: Config, disposer: Disposer, progress: (
     redisServers,
     weaknesses,
     partitions,
-    now: Date.now,
-    newId: () => Bun.randomUUIDv7(),
+    clock,
+    now: clock.now,
+    newId: () => Bun.randomUUIDv7("hex", clock.now()),
   };
 }
 

@@ -4,6 +4,7 @@ import type { Redis } from "ioredis";
 import type { AnyActorDefinition } from "../../actors/kernel/actor.ts";
 import type { Json } from "../../actors/kernel/json.ts";
 import { repeatedly } from "../lib/timers.ts";
+import type { DatabaseClock } from "../store/clock.ts";
 import type { Sql } from "../store/postgres.ts";
 import { openBlockingRedis, type RedisClient, type RedisServers } from "../store/redis.ts";
 import { ActivityRunner } from "./activities/runner.ts";
@@ -38,6 +39,14 @@ export interface RuntimeWork {
   readonly announced?: (news: readonly News[]) => void;
 }
 
+export interface RuntimeClock {
+  /** Unix ms. */
+  now(): number;
+  newId(): string;
+  /** Behind `now`: it is told PostgreSQL's time with each heartbeat. Absent: `now` is kept right by its maker. */
+  readonly database?: DatabaseClock;
+}
+
 export interface ConsumerOptions {
   readonly sql: Sql;
   readonly beside?: Sql;
@@ -49,7 +58,7 @@ export interface ConsumerOptions {
   readonly cachedActors: number;
   readonly actorIdleMs: number;
   readonly orphanAfterMs: number;
-  readonly clock: { now(): number; newId(): string };
+  readonly clock: RuntimeClock;
   readonly random: () => number;
   readonly log: (event: string, facts: Record<string, unknown>) => void;
   readonly crash?: (point: CrashPoint) => void;
@@ -97,7 +106,15 @@ export function createConsumer(options: ConsumerOptions, work: RuntimeWork, link
     takes: ({ partition, tenant }) => lane.takes(partition, tenant),
     fire: (row) => lane.deliver(firedTimer(row)),
   });
-  const leases = new Leases({ sql, beside: options.beside ?? sql, node, host, partitions, ttlMs: options.leaseTtlMs });
+  const leases = new Leases({
+    sql,
+    beside: options.beside ?? sql,
+    node,
+    host,
+    partitions,
+    ttlMs: options.leaseTtlMs,
+    ...(clock.database === undefined ? {} : { clock: clock.database }),
+  });
   const factWriters = new Map(work.facts?.map((writer) => [writer.name, writer]));
   const turns = new Turns(work.actors, clock, partitions, factWriters);
   const projections = new Map(work.projections.map((projection) => [projection.kind, projection]));

@@ -4,7 +4,7 @@
  */
 import { isDatabaseUnavailable, type Sql } from "../store/postgres.ts";
 import { openRedis, openSubscriber, type RedisServers, slotGroupsOf } from "../store/redis.ts";
-import { type Consumer, type ConsumerCounts, createConsumer, type RuntimeWork } from "./consumer.ts";
+import { type Consumer, type ConsumerCounts, createConsumer, type RuntimeClock, type RuntimeWork } from "./consumer.ts";
 import { DeadLetters } from "./dead-letters/dead-letter.ts";
 import { actorsOf, type HandleLinks } from "./handle.ts";
 import type { CrashPoint } from "./lane/options.ts";
@@ -42,7 +42,7 @@ export interface RuntimeOptions {
   readonly actorIdleMs: number;
   /** Host-bound work of a host that stays away this long is resumed elsewhere, ms. */
   readonly orphanAfterMs: number;
-  readonly clock: { now(): number; newId(): string };
+  readonly clock: RuntimeClock;
   readonly random: () => number;
   readonly log: (event: string, facts: Record<string, unknown>) => void;
   /** For fault tests: called at each named point. */

@@ -8,6 +8,7 @@
  */
 import { readFileSync, readlinkSync } from "node:fs";
 import { numbers, texts } from "../../store/array-literal.ts";
+import { type DatabaseClock, databaseTime } from "../../store/clock.ts";
 import type { Sql } from "../../store/postgres.ts";
 import { settlePartitions } from "./partitions.ts";
 
@@ -63,6 +64,8 @@ export interface LeaseOptions {
   readonly partitions: number;
   /** A node whose heartbeat is older than this is taken for dead, ms. */
   readonly ttlMs: number;
+  /** Learns PostgreSQL's time with each heartbeat. */
+  readonly clock?: Pick<DatabaseClock, "asked" | "heard">;
 }
 
 export class Leases {
@@ -81,11 +84,14 @@ export class Leases {
   }
 
   async beat(): Promise<void> {
-    const { beside, node, host } = this.options;
-    await beside`
+    const { beside, node, host, clock } = this.options;
+    const asked = clock?.asked() ?? 0;
+    const [row] = await beside<[{ time: number }]>`
       insert into runtime_nodes (id, host, pid_scope, pid, heartbeat_at)
       values (${node}, ${host}, ${this.scope}, ${process.pid}, now())
-      on conflict (id) do update set heartbeat_at = now()`;
+      on conflict (id) do update set heartbeat_at = now()
+      returning ${beside.unsafe(databaseTime)} as time`;
+    clock?.heard(row.time, asked);
   }
 
   async announceDraining(): Promise<void> {
