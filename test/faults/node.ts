@@ -10,7 +10,7 @@ import { deadlyProjection } from "./deadly.ts";
 import { type FromNode, gateKey, type NodeSettings, type Numbered, type Request, runsKey, tenant } from "./protocol.ts";
 
 const settings = JSON.parse(process.argv[2] ?? "") as NodeSettings;
-const redis = openRedis(settings.stores.redisUrl);
+const redis = openRedis(settings.stores.redisServers ?? settings.stores.redisUrl);
 const { prefix } = settings.stores;
 
 function say(message: FromNode): void {

@@ -16,12 +16,15 @@ import {
 } from "../../../src/runtime/index.ts";
 import { type Reading, reading } from "../../../src/runtime/reads/reading.ts";
 import { openPostgres, type Sql } from "../../../src/store/postgres.ts";
+import type { RedisServers } from "../../../src/store/redis.ts";
 import { counter } from "./counter.ts";
 
 export interface StoreAddress {
   readonly databaseUrl: string;
   readonly schema: string;
   readonly redisUrl: string;
+  /** Instead of the server at `redisUrl`. */
+  readonly redisServers?: RedisServers;
   readonly prefix: string;
 }
 
@@ -77,7 +80,7 @@ export async function startTestNode(
   const sql = openPostgres({ url: stores.databaseUrl, schema: stores.schema, poolSize: 6 });
   const runtime = createRuntime({
     sql,
-    redisServers: stores.redisUrl,
+    redisServers: stores.redisServers ?? stores.redisUrl,
     prefix: stores.prefix,
     host: "host-1",
     partitions: 8,

@@ -1,0 +1,84 @@
+/**
+ * Nodes on a real Redis Cluster of three masters and three replicas: masters fail over, slots move, nodes die under load;
+ * nothing is lost or doubled.
+ */
+import { afterAll, afterEach, beforeAll, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
+import { runtimeKeys } from "../../../src/runtime/mailbox/partition.ts";
+import { clusterSlotGroups } from "../../../src/store/redis-servers.ts";
+import { RedisCluster } from "../../harness/redis/cluster.ts";
+import { freshStores, type TestStores } from "../../harness/stores.ts";
+import { until } from "../../harness/until.ts";
+import { Cluster, type NodeProcess } from "../cluster.ts";
+import { Load } from "../load.ts";
+
+// Six servers and the nodes start, die and wait for leases, on a busy machine.
+setDefaultTimeout(90_000);
+
+const partitions = 24;
+
+let redis: RedisCluster;
+let stores: TestStores;
+let cluster: Cluster;
+let nodes: [NodeProcess, NodeProcess];
+
+beforeAll(async () => {
+  redis = await RedisCluster.start();
+});
+
+afterAll(() => redis?.dispose());
+
+beforeEach(async () => {
+  stores = await freshStores();
+  cluster = new Cluster({ ...stores, redisServers: redis.servers }, { partitions });
+  nodes = await Promise.all([cluster.start(), cluster.start()]);
+});
+
+afterEach(async () => {
+  await cluster.killAll();
+  await stores.dispose();
+  const errors = await redis.errors();
+  expect([...errors.keys()].filter((name) => name === "CROSSSLOT")).toEqual([]);
+});
+
+const mailbox = (partition: number) => runtimeKeys(stores.prefix, clusterSlotGroups).mailbox(partition);
+
+test("nodes killed, frozen and drained", async () => {
+  const load = new Load(cluster, stores.sql);
+  await load.more(100);
+  await cluster.kill(nodes[0]);
+  await load.more(50);
+  const third = await cluster.start();
+  await load.more(50);
+  cluster.freeze(third);
+  await load.more(50);
+  cluster.thaw(third);
+  await load.more(50);
+  expect(await cluster.drain(nodes[1])).toBe(0);
+  await load.more(50);
+  await load.settle();
+});
+
+test("a master killed, its replica takes its slots", async () => {
+  const load = new Load(cluster, stores.sql);
+  await load.more(150);
+  const killed = await redis.killMasterOf(mailbox(3));
+  await load.more(150);
+  await killed.start();
+  await redis.settled();
+  await load.more(50);
+  await load.settle();
+});
+
+test("the slot of a group of mailboxes moved to another master", async () => {
+  const load = new Load(cluster, stores.sql);
+  await load.more(100);
+  // Between two keys of the slot: some mailboxes of the group are here, some there.
+  const moved = await redis.moveSlotOf(mailbox(5), () => load.more(20));
+  expect(moved).toBeGreaterThan(1);
+  await load.more(100);
+  await load.settle();
+});
+
+test("partitions are read again after the whole Cluster was away", async () => {
+  await until(async () => (await nodes[0].status()).consuming, { what: "mailboxes to be read" });
+});
