@@ -77,7 +77,7 @@ export function openQueue<T>({ name }: QueueDefinition<T>, { redisServers, prefi
  * Starts BullMQ's keys: scripts touch many keys of a queue, so that on a Cluster all of them share a slot.
  * @param prefix of every key of the service
  */
-export function queuePrefix(prefix: string, slotGroups: number): string {
+function queuePrefix(prefix: string, slotGroups: number): string {
   return slotGroups === 1 ? `${prefix}:bull` : `{${prefix}}:bull`;
 }
 
