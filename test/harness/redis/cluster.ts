@@ -51,7 +51,8 @@ export class RedisCluster {
       }
     }
     for (const index of this.nodes.keys()) {
-      if (index > 0) await first.admin.call("CLUSTER", "MEET", host, ports[2 * index] as number, ports[2 * index + 1] as number);
+      if (index > 0)
+        await first.admin.call("CLUSTER", "MEET", host, ports[2 * index] as number, ports[2 * index + 1] as number);
     }
     await until(async () => (await Promise.all(this.nodes.map(knownNodes))).every((known) => known === 2 * masters), {
       what: "every node to know every other",
@@ -59,7 +60,14 @@ export class RedisCluster {
     for (const [index, { admin }] of this.nodes.entries()) {
       if (index < masters) continue;
       const master = await idOf(this.nodes[index - masters] as RedisServer);
-      await until(() => admin.call("CLUSTER", "REPLICATE", master).then(() => true, () => false), { what: "a replica" });
+      await until(
+        () =>
+          admin.call("CLUSTER", "REPLICATE", master).then(
+            () => true,
+            () => false,
+          ),
+        { what: "a replica" },
+      );
     }
     await this.settled();
   }
@@ -135,7 +143,9 @@ export class RedisCluster {
   async errors(): Promise<ReadonlyMap<string, number>> {
     const counts = new Map<string, number>();
     for (const { admin } of this.nodes.filter((node) => node.isRunning)) {
-      for (const [, name = "", count = "0"] of (await admin.info("errorstats")).matchAll(/errorstat_(\w+):count=(\d+)/g))
+      for (const [, name = "", count = "0"] of (await admin.info("errorstats")).matchAll(
+        /errorstat_(\w+):count=(\d+)/g,
+      ))
         counts.set(name, (counts.get(name) ?? 0) + Number(count));
     }
     return counts;

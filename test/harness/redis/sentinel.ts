@@ -65,9 +65,33 @@ export class SentinelRedis {
     );
   }
 
-  async primary(): Promise<RedisServer> {
-    const [asked] = this.sentinels;
-    const [, port] = (await asked?.admin.call("SENTINEL", "GET-MASTER-ADDR-BY-NAME", name)) as string[];
+  /** Resolves when the primary has a replica again, as every Sentinel sees it. */
+  async followed(): Promise<void> {
+    const primary = await this.primary();
+    await until(
+      async () => {
+        const replicas = this.data.filter((server) => server !== primary);
+        const roles = await Promise.all(replicas.map(({ admin }) => admin.info("replication")));
+        return roles.every((role) => role.includes("master_link_status:up"));
+      },
+      { what: "a replica of the new primary", timeoutMs: 30_000 },
+    );
+    await until(
+      async () => {
+        for (const { admin } of this.sentinels) {
+          const [replica] = (await admin.call("SENTINEL", "REPLICAS", name)) as string[][];
+          const flags = replica?.[replica.indexOf("flags") + 1];
+          if (flags !== "slave") return false;
+        }
+        return true;
+      },
+      { what: "the Sentinels to see it", timeoutMs: 30_000 },
+    );
+  }
+
+  private async primary(): Promise<RedisServer> {
+    const asked = this.sentinels[0] as RedisServer;
+    const [, port] = (await asked.admin.call("SENTINEL", "GET-MASTER-ADDR-BY-NAME", name)) as string[];
     const found = this.data.find((server) => server.port === Number(port));
     if (found === undefined) throw new Error("no primary");
     return found;
