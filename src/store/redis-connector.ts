@@ -22,9 +22,9 @@ export function anyNodeConnector({ cluster, tls }: ClusterServers) {
       const node = cluster[next++ % cluster.length];
       if (node === undefined) throw new Error("REDIS_CLUSTER names no node");
       // A name may stand for all nodes.
-      const addresses = await lookup(node.host, { all: true });
+      const addresses = await lookup(node.host, { all: true }).catch(() => []);
+      // The name itself where it is unknown, so that connecting fails: a rejection here would end the client for good.
       const { address } = addresses[Math.floor(Math.random() * addresses.length)] ?? { address: node.host };
-      if (!this.connecting) throw new Error("Connection is closed.");
       const socket = tls
         ? connectTls({ host: address, port: node.port, servername: node.host })
         : connectTcp({ host: address, port: node.port });
@@ -32,6 +32,8 @@ export function anyNodeConnector({ cluster, tls }: ClusterServers) {
         this.firstError = error;
       });
       this.stream = socket;
+      // Closed meanwhile.
+      if (!this.connecting) socket.destroy();
       return socket;
     }
   };

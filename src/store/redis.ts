@@ -112,7 +112,8 @@ function openServer(servers: RedisServers, options: Omit<RedisOptions, "replyMap
     ...credentialsOf(servers),
     sentinels: [...sentinels],
     name,
-    failoverDetector: true,
+    // Without the client's listener for fail-overs: one that comes while a connection is opened ends the client for good.
+    // Sentinel closes the connections of a primary that it makes a replica, and one that is silent is given up.
     sentinelRetryStrategy: pauseBefore,
     ...(sentinelPassword === null ? {} : { sentinelPassword }),
     ...(tls ? { enableTLSForSentinelMode: true } : {}),

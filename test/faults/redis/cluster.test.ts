@@ -7,7 +7,6 @@ import { runtimeKeys } from "../../../src/runtime/mailbox/partition.ts";
 import { clusterSlotGroups } from "../../../src/store/redis-servers.ts";
 import { RedisCluster } from "../../harness/redis/cluster.ts";
 import { freshStores, type TestStores } from "../../harness/stores.ts";
-import { until } from "../../harness/until.ts";
 import { Cluster, type NodeProcess } from "../cluster.ts";
 import { Load } from "../load.ts";
 
@@ -61,7 +60,7 @@ test("nodes killed, frozen and drained", async () => {
 test("a master killed, its replica takes its slots", async () => {
   const load = new Load(cluster, stores.sql);
   await load.more(150);
-  const killed = await redis.killMasterOf(mailbox(3));
+  const killed = await redis.failOverFrom(mailbox(3), "kill");
   await load.more(150);
   await killed.start();
   await redis.settled();
@@ -79,6 +78,13 @@ test("the slot of a group of mailboxes moved to another master", async () => {
   await load.settle();
 });
 
-test("partitions are read again after the whole Cluster was away", async () => {
-  await until(async () => (await nodes[0].status()).consuming, { what: "mailboxes to be read" });
+test.skip("a master frozen, its replica takes its slots, and it comes back as a replica", async () => {
+  const load = new Load(cluster, stores.sql);
+  await load.more(150);
+  const frozen = await redis.failOverFrom(mailbox(9), "freeze");
+  await load.more(150);
+  frozen.thaw();
+  await redis.settled();
+  await load.more(50);
+  await load.settle();
 });

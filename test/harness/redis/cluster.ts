@@ -92,7 +92,7 @@ export class RedisCluster {
 
   /** The master that serves a key. */
   async masterOf(key: string): Promise<RedisServer> {
-    const [asked] = this.nodes.filter((node) => node.isRunning);
+    const asked = this.nodes.find((node) => node.isRunning);
     if (asked === undefined) throw new Error("no node is running");
     const slot = await asked.admin.cluster("KEYSLOT", key);
     const ranges = await asked.admin.cluster("SLOTS");
@@ -102,12 +102,15 @@ export class RedisCluster {
     return found;
   }
 
-  /** Kills a master and resolves when a replica of it has taken its slots. */
-  async killMasterOf(key: string): Promise<RedisServer> {
-    const killed = await this.masterOf(key);
-    await killed.kill();
-    await until(async () => (await this.masterOf(key)) !== killed, { what: "a fail-over", timeoutMs: 30_000 });
-    return killed;
+  /**
+   * Stops the master of a key and resolves when a replica of it has taken its slots.
+   * @param how killed, or frozen: its sockets stay open
+   */
+  async failOverFrom(key: string, how: "kill" | "freeze"): Promise<RedisServer> {
+    const master = await this.masterOf(key);
+    await master[how]();
+    await until(async () => (await this.masterOf(key)) !== master, { what: "a fail-over", timeoutMs: 30_000 });
+    return master;
   }
 
   /** Moves the slot of a key to another master, key by key, as a rebalancing does. @returns how many keys it moved */

@@ -12,6 +12,7 @@ export const host = "127.0.0.1";
 /** One server, or one Sentinel. */
 export class RedisServer {
   private child: Bun.Subprocess | null = null;
+  private isFrozen = false;
   /** Commands to this very server, wherever it stands among the others. */
   readonly admin: Redis;
 
@@ -47,14 +48,17 @@ export class RedisServer {
   /** SIGSTOP: its sockets stay open and silent. */
   freeze(): void {
     this.child?.kill("SIGSTOP");
+    this.isFrozen = true;
   }
 
   thaw(): void {
     this.child?.kill("SIGCONT");
+    this.isFrozen = false;
   }
 
+  /** It answers. */
   get isRunning(): boolean {
-    return this.child !== null;
+    return this.child !== null && !this.isFrozen;
   }
 
   async dispose(): Promise<void> {
