@@ -91,7 +91,12 @@ export interface Consumer {
 const batchSize = 512;
 const readCount = 256;
 /** Of one partition's messages, or of one tenant's that were handed over in memory. */
-const inboxLimits = { messages: 2048, bytes: 8 * 1024 * 1024, batchBytes: 4 * 1024 * 1024 };
+const inboxLimits = {
+  messages: 2048,
+  bytes: 8 * 1024 * 1024,
+  totalBytes: 64 * 1024 * 1024,
+  batchBytes: 4 * 1024 * 1024,
+};
 
 export function createConsumer(options: ConsumerOptions, work: RuntimeWork, links: ConsumerLinks): Consumer {
   const { sql, clock, partitions, host } = options;

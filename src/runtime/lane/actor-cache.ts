@@ -57,21 +57,24 @@ export class ActorCache extends Map<string, CachedActor> {
   /**
    * Takes in actors that are not in memory, by name, with one query at most: `fresh` ones cannot be stored yet.
    * @param activities of which to tell, with the same query, whether they are under way, and wanted
+   * @param most characters of states, about
+   * @returns `left`: the names of actors that did not fit
    */
   async bring(
     sql: Sql,
     missing: Map<string, Pick<CachedActor, "kind" | "key" | "partition" | "tenant"> & { readonly fresh: boolean }>,
     activities: readonly string[],
-  ): Promise<ReadonlyMap<string, boolean>> {
+    most: number = Number.MAX_SAFE_INTEGER,
+  ): Promise<{ readonly live: ReadonlyMap<string, boolean>; readonly left: ReadonlySet<string> }> {
     const stored = [...missing.values()].filter((one) => !one.fresh);
-    const { rows, live } =
-      stored.length === 0 && activities.length === 0 ? nothingStored : await loadBatch(sql, stored, activities);
+    const { rows, left, live } =
+      stored.length === 0 && activities.length === 0 ? nothingStored : await loadBatch(sql, stored, activities, most);
     for (const row of rows) {
       this.admit(row);
       missing.delete(`${row.kind}/${row.key}`);
     }
-    for (const one of missing.values()) this.admitAbsent(one);
-    return live;
+    for (const [name, one] of missing) if (!left.has(name)) this.admitAbsent(one);
+    return { live, left };
   }
 
   /** Puts idle actors out of memory; they cost only their row then. */
@@ -131,4 +134,4 @@ export class ActorCache extends Map<string, CachedActor> {
   }
 }
 
-const nothingStored: Awaited<ReturnType<typeof loadBatch>> = { rows: [], live: new Map() };
+const nothingStored: Awaited<ReturnType<typeof loadBatch>> = { rows: [], left: new Set(), live: new Map() };

@@ -14,6 +14,8 @@ export interface InboxLimits {
   readonly messages: number;
   /** And characters of messages. */
   readonly bytes: number;
+  /** Characters of all lines together. Then only lines with little in them take more. */
+  readonly totalBytes: number;
   /** Characters of the messages of one batch; a larger message is a batch of its own. */
   readonly batchBytes: number;
 }
@@ -44,6 +46,10 @@ interface Share {
   /** Those with other tenants behind. */
   readonly mixed: Set<Line>;
 }
+
+/** A line takes so many messages, and characters of them, even while the others hold too much. */
+const fewMessages = 8;
+const fewBytes = 64 * 1024;
 
 const tenantOf = ({ envelope }: Delivery): string => envelope?.tenant ?? "";
 const sizeOf = ({ raw, envelope }: Delivery): number => raw.length || jsonWeight(envelope?.body ?? null);
@@ -105,6 +111,7 @@ export class Inbox {
     let kind: string | null = null;
     let limit = most;
     let isRoomAgain = false;
+    const { totalBytes, batchBytes } = this.limits;
     for (;;) {
       const line = this.turn();
       const head = line?.waiting[0];
@@ -113,13 +120,13 @@ export class Inbox {
       if (taken.length === 0) {
         kind = company?.kind ?? null;
         limit = Math.min(most, company?.most ?? most);
-      } else if ((company?.kind ?? null) !== kind || bytes + head.size > this.limits.batchBytes) break;
-      const wasFull = !this.isOpen(line);
+      } else if ((company?.kind ?? null) !== kind || bytes + head.size > batchBytes) break;
+      const wasFull = !this.isOpen(line) || this.characters >= totalBytes;
       this.shift(line, head);
-      isRoomAgain ||= wasFull && this.isOpen(line);
+      isRoomAgain ||= wasFull && this.isOpen(line) && this.characters < totalBytes;
       taken.push(head.delivery);
       bytes += head.size;
-      if (taken.length >= limit || bytes > this.limits.batchBytes) break;
+      if (taken.length >= limit || bytes > batchBytes) break;
     }
     if (isRoomAgain) roomAgain();
     return taken;
@@ -146,7 +153,10 @@ export class Inbox {
   }
 
   private isOpen(line: Line | undefined): boolean {
-    return line === undefined || (line.waiting.length < this.limits.messages && line.bytes < this.limits.bytes);
+    if (line === undefined) return true;
+    const { messages, bytes, totalBytes } = this.limits;
+    if (this.characters >= totalBytes) return line.waiting.length < fewMessages && line.bytes < fewBytes;
+    return line.waiting.length < messages && line.bytes < bytes;
   }
 
   private lineOf(delivery: Delivery): Line {

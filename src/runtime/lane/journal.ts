@@ -87,20 +87,38 @@ export interface StoredRow {
   state: string;
 }
 
-/** Reads the actors named, and which of the activities named are still under way: true unless given up. */
+/** An actor named that is left for another read, since the states before it are large enough for one. */
+interface LeftRow extends Omit<StoredRow, "state"> {
+  state: null;
+}
+
+/**
+ * Reads the actors named, in order, and which of the activities named are still under way: true unless given up.
+ * @param most bytes of states, about; actors whose states do not fit any more are `left`
+ */
 export async function loadBatch(
   sql: Sql,
   actors: readonly { readonly kind: string; readonly key: string }[],
   activities: readonly string[],
-): Promise<{ rows: StoredRow[]; live: Map<string, boolean> }> {
-  const [rows, live] = await Promise.all([
+  most: number,
+): Promise<{ rows: StoredRow[]; left: ReadonlySet<string>; live: Map<string, boolean> }> {
+  const [found, live] = await Promise.all([
     actors.length === 0
       ? []
-      : sql.unsafe<StoredRow[]>(
-          `select a.kind, a.key, a.tenant, a.partition, a.version, a.logs, a.timers, a.listed, a.state
-           from (select * from unnest($1::text[], $2::text[]) as u (kind, key) limit cardinality($1::text[])) u
-           join runtime_actors a on a.kind = u.kind and a.key = u.key`,
-          [texts(actors.map((one) => one.kind)), texts(actors.map((one) => one.key))],
+      : sql.unsafe<(StoredRow | LeftRow)[]>(
+          // The length of a text that is stored aside is known without reading it.
+          `select kind, key, tenant, partition, version, logs, timers, listed,
+             case when before < $3::bigint then state end as state
+           from (
+             select a.*, coalesce(sum(octet_length(a.state)) over (order by u.place rows between unbounded preceding
+               and 1 preceding), 0) as before
+             from (
+               select * from unnest($1::text[], $2::text[]) with ordinality as u (kind, key, place)
+               limit cardinality($1::text[])
+             ) u
+             join runtime_actors a on a.kind = u.kind and a.key = u.key
+           ) found`,
+          [texts(actors.map((one) => one.kind)), texts(actors.map((one) => one.key)), most],
           prepared,
         ),
     activities.length === 0
@@ -112,5 +130,11 @@ export async function loadBatch(
           prepared,
         ),
   ]);
-  return { rows: [...rows], live: new Map([...live].map((row) => [row.id, !row.abandoned])) };
+  const rows: StoredRow[] = [];
+  const left = new Set<string>();
+  for (const row of found) {
+    if (row.state === null) left.add(`${row.kind}/${row.key}`);
+    else rows.push(row);
+  }
+  return { rows, left, live: new Map([...live].map((row) => [row.id, !row.abandoned])) };
 }

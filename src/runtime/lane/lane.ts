@@ -11,7 +11,7 @@ import type { Delivery } from "../mailbox/mailbox.ts";
 import type { OwnedPartition } from "../ownership/lease.ts";
 import { retryUntil } from "../timeout.ts";
 import { ActorCache } from "./actor-cache.ts";
-import { Batch, type CoCommitMessage, type Held, isRepeat, noCoCommits } from "./batch.ts";
+import { Batch, type CoCommitMessage, type Held, noCoCommits } from "./batch.ts";
 import { BatchSize } from "./batch-size.ts";
 import { isConnectionDeath, isOwnFault, Unstorable } from "./blame.ts";
 import { Careful } from "./careful.ts";
@@ -19,6 +19,7 @@ import { CoCommit } from "./co-commit.ts";
 import type { Commit } from "./commit/commit.ts";
 import { committedOf, refusalsOf, wasCommitted } from "./committed.ts";
 import { Inbox } from "./inbox.ts";
+import { fittingOf, mostLoaded, wantedBy } from "./loading.ts";
 import type { LaneOptions } from "./options.ts";
 import { PoisonMessages } from "./poison.ts";
 import type { CachedActor } from "./turn.ts";
@@ -30,8 +31,8 @@ export class Lane {
   private readonly coCommit: CoCommit;
   private readonly batchSize: BatchSize;
   private readonly inbox: Inbox;
-  /** Parts of batches that PostgreSQL refused, to be taken before everything else. */
-  private readonly refused: (readonly Delivery[])[] = [];
+  /** Parts of batches that PostgreSQL refused, or that were too large, to be taken before everything else. */
+  private readonly again: (readonly Delivery[])[] = [];
   private readonly controls: (() => Promise<void>)[] = [];
   private wakeUp: (() => void) | null = null;
   private stopping = false;
@@ -120,7 +121,7 @@ export class Lane {
         await control();
         continue;
       }
-      if (this.inbox.size === 0 && this.refused.length === 0) {
+      if (this.inbox.size === 0 && this.again.length === 0) {
         this.cache.sweep();
         await new Promise<void>((resolve) => {
           this.wakeUp = resolve;
@@ -140,17 +141,21 @@ export class Lane {
   }
 
   private next(): readonly Delivery[] {
-    const again = this.refused.shift();
-    if (again !== undefined) return again;
+    const part = this.again.shift();
+    if (part !== undefined) return part;
     return this.inbox.next(this.batchSize.current, this.careful.companyOf, this.options.wakeReader);
   }
 
-  private async process(deliveries: readonly Delivery[]): Promise<void> {
+  private async process(given: readonly Delivery[]): Promise<void> {
     const { options } = this;
+    let deliveries = given;
     const batch = new Batch(options.node, options.clock, options.isHostBound);
     try {
-      await this.careful.mark(deliveries);
-      const live = await this.load(deliveries);
+      await this.careful.mark(given);
+      const { live, left } = await this.load(given);
+      const [fitting, others] = fittingOf(given, left);
+      deliveries = fitting;
+      if (others.length > 0) this.again.unshift(others);
       const budget = new YieldBudget();
       for (const delivery of deliveries) {
         if (budget.isDue) await budget.take();
@@ -184,21 +189,10 @@ export class Lane {
     }
   }
 
-  /** Brings the actors of the batch into memory; answers which awaited outcomes are still wanted. */
-  private async load(deliveries: readonly Delivery[]): Promise<ReadonlyMap<string, boolean>> {
-    const missing = new Map<string, { kind: string; key: string; partition: number; tenant: string; fresh: boolean }>();
-    const activities: string[] = [];
-    for (const { envelope, partition, id } of deliveries) {
-      const held = this.held.get(partition);
-      // A repeat is not run; and that its actor was new once says nothing about now.
-      if (envelope === null || held === undefined || (id !== null && isRepeat(held, envelope))) continue;
-      const { kind, key, tenant, activity, fresh } = envelope;
-      if (activity !== null) activities.push(activity);
-      if (this.poison.of(envelope)?.error) continue;
-      const name = `${kind}/${key}`;
-      if (!this.cache.has(name) && !missing.has(name)) missing.set(name, { kind, key, partition, tenant, fresh });
-    }
-    return this.cache.bring(this.options.sql, missing, activities);
+  /** Brings the actors of the batch into memory; tells which awaited outcomes are still wanted, and who did not fit. */
+  private load(deliveries: readonly Delivery[]): ReturnType<ActorCache["bring"]> {
+    const { missing, activities } = wantedBy(deliveries, this.held, this.poison, this.cache);
+    return this.cache.bring(this.options.sql, missing, activities, mostLoaded);
   }
 
   /** Takes one message into the batch. @returns the messages of its turn to be co-committed */
@@ -335,7 +329,7 @@ export class Lane {
     const [only, other] = deliveries;
     if (only !== undefined && other === undefined) this.poison.note(only, batch.joined > 0, error);
     const middle = again.length >> 1;
-    this.refused.unshift(...[again.slice(0, middle), again.slice(middle)].filter((half) => half.length > 0));
+    this.again.unshift(...[again.slice(0, middle), again.slice(middle)].filter((half) => half.length > 0));
     return true;
   }
 
@@ -379,10 +373,10 @@ export class Lane {
       this.options.unfollow(partition);
     }
     this.refuse(this.inbox.remove(gone));
-    for (const part of this.refused.splice(0)) {
+    for (const part of this.again.splice(0)) {
       this.refuse(part.filter((delivery) => gone.has(delivery.partition)));
       const kept = part.filter((delivery) => !gone.has(delivery.partition));
-      if (kept.length > 0) this.refused.push(kept);
+      if (kept.length > 0) this.again.push(kept);
     }
     this.cache.drop(gone);
   }

@@ -17,17 +17,22 @@ import type { Keys } from "./partition.ts";
 
 /** How long a look at a mailbox's length stays good, ms. The bound is soft by what arrives meanwhile. */
 const lengthTtl = 50;
+const usualLimitBytes = 256 * 1024 * 1024;
+/** Messages that a mailbox holds whatever their sizes. */
+const fewMessages = 64;
 
 export interface MailboxWriterOptions {
   readonly redis: RedisClient;
   readonly keys: Keys;
   /** Messages a partition may hold before senders are told to come back. */
   readonly limit: number;
+  /** And bytes that they take in Redis, about; 256 MiB when left out. */
+  readonly limitBytes?: number;
   readonly now: () => number;
 }
 
 export class MailboxWriter {
-  private readonly lengths = new Map<number, { length: number; at: number }>();
+  private readonly lengths = new Map<number, { length: number; bytes: number; at: number }>();
 
   /** Appends a message to a stream. */
   private readonly append: (key: string, text: string) => Promise<unknown>;
@@ -37,26 +42,32 @@ export class MailboxWriter {
     this.append = keys.slotGroups === 1 ? (key, text) => redis.xadd(key, "*", "m", text) : appendInTurn(redis);
   }
 
+  /** Looks how full a mailbox is, while the message goes on its way. */
+  private look(partition: number, key: string, at: number): void {
+    const { redis } = this.options;
+    const seen = this.lengths.get(partition);
+    const entry = { length: seen?.length ?? 0, bytes: seen?.bytes ?? 0, at };
+    this.lengths.set(partition, entry);
+    redis
+      .xlen(key)
+      .then(async (length) => {
+        entry.length = length;
+        entry.bytes = length < fewMessages ? 0 : ((await redis.memory("USAGE", key)) ?? 0);
+      })
+      .catch(() => {});
+  }
+
   /**
    * Appends a message; when this resolves it is accepted.
    * @throws MailboxFull over the bound, RuntimeUnavailable when Redis does not answer
    */
   async send(partition: number, envelope: Envelope): Promise<void> {
-    const { redis, keys, limit, now } = this.options;
+    const { keys, limit, limitBytes = usualLimitBytes, now } = this.options;
     const key = keys.mailbox(partition);
     const seen = this.lengths.get(partition);
     const at = now();
-    if (seen === undefined || at - seen.at > lengthTtl) {
-      const entry = { length: seen?.length ?? 0, at };
-      this.lengths.set(partition, entry);
-      redis.xlen(key).then(
-        (length) => {
-          entry.length = length;
-        },
-        () => {},
-      );
-    }
-    if (seen !== undefined && seen.length >= limit) throw new MailboxFull(1);
+    if (seen === undefined || at - seen.at > lengthTtl) this.look(partition, key, at);
+    if (seen !== undefined && (seen.length >= limit || seen.bytes >= limitBytes)) throw new MailboxFull(1);
     try {
       await this.append(key, encodeEnvelope(envelope));
     } catch (error) {

@@ -6,6 +6,7 @@ import type { RedisClient } from "../../store/redis.ts";
 import { decodeEnvelope } from "./envelope.ts";
 import { type Delivery, keepIdsAbove } from "./mailbox.ts";
 import type { Keys } from "./partition.ts";
+import { ReadSize } from "./read-size.ts";
 
 interface Followed {
   readonly partition: number;
@@ -22,7 +23,7 @@ export interface MailboxReaderOptions {
   readonly commands: RedisClient;
   readonly keys: Keys;
   readonly node: string;
-  /** Entries taken per stream and read. */
+  /** Entries taken per stream and read, at most. */
   readonly count: number;
   /** False while the lane has enough of this partition to do: its stream is left alone meanwhile. */
   hasRoom(partition: number): boolean;
@@ -97,11 +98,14 @@ class GroupReader {
   private stopped = false;
   private redis: RedisClient | null = null;
   private running: Promise<void> | null = null;
+  private readonly size: ReadSize;
 
   constructor(
     private readonly options: MailboxReaderOptions,
     private readonly group: number,
-  ) {}
+  ) {
+    this.size = new ReadSize(options.count);
+  }
 
   start(): void {
     this.redis = this.options.open();
@@ -110,6 +114,7 @@ class GroupReader {
 
   follow(partition: number, position: string): void {
     this.followed.set(partition, { partition, position });
+    this.size.reset();
     this.wake();
   }
 
@@ -145,7 +150,9 @@ class GroupReader {
         this.lastReadAt = Date.now();
         if (reply === null || this.stopped) continue;
         const deliveries = reply.flatMap(([name, entries]) => this.take(byKey.get(name), entries));
-        if (deliveries.length > 0) this.options.deliver(deliveries);
+        if (deliveries.length === 0) continue;
+        this.size.note(deliveries.map(({ raw }) => raw.length));
+        this.options.deliver(deliveries);
       } catch {
         if (this.stopped) return;
         failed = true;
@@ -155,7 +162,7 @@ class GroupReader {
   }
 
   private async read(redis: RedisClient, names: readonly string[], positions: readonly string[]): Promise<StreamReply> {
-    const { count } = this.options;
+    const count = this.size.of(names.length - 1);
     try {
       return await redis.xread("COUNT", count, "BLOCK", blockMs, "STREAMS", ...names, ...positions);
     } catch (error) {
