@@ -44,14 +44,20 @@ export class Notices {
   /** Partitions with news that were not published, since Redis was away. */
   private readonly untold = new Set<number>();
 
-  constructor(private readonly options: NoticesOptions) {}
+  /** On a Cluster a server knows only the listeners that are connected to it: there every notice is published. */
+  private readonly countsNoListeners: boolean;
+
+  constructor(private readonly options: NoticesOptions) {
+    this.countsNoListeners = options.keys.slotGroups > 1;
+  }
 
   send(news: readonly TailNews[]): void {
     const unsure = new Map<number, TailNews[]>();
     for (const one of news) {
       const { partition } = one;
       const list = unsure.get(partition);
-      if (this.heard.has(partition) && !this.lookUps.has(partition)) this.publish(one);
+      const isHeard = this.countsNoListeners || (this.heard.has(partition) && !this.lookUps.has(partition));
+      if (isHeard) this.publish(one);
       else if (list === undefined) unsure.set(partition, [one]);
       else list.push(one);
     }

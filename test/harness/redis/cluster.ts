@@ -113,6 +113,13 @@ export class RedisCluster {
     return master;
   }
 
+  /** Kills the server that listens on a port. */
+  async killServerOn(port: number): Promise<void> {
+    const server = this.nodes.find((node) => node.port === port);
+    if (server === undefined) throw new Error(`no server listens on ${port}`);
+    await server.kill();
+  }
+
   /** Moves the slot of a key to another master, key by key, as a rebalancing does. @returns how many keys it moved */
   async moveSlotOf(key: string, betweenKeys: () => Promise<void>): Promise<number> {
     const source = await this.masterOf(key);
