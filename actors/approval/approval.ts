@@ -13,6 +13,7 @@
  */
 
 import { defineActor } from "../kernel/actor.ts";
+import { schedule } from "../kernel/effect.ts";
 import { iso } from "../kernel/time.ts";
 import type { Context } from "../kernel/turn.ts";
 import { type Answer, signalAnswer } from "./answers.ts";
@@ -41,13 +42,14 @@ const maxLinksEver = 2000;
 export const approval = defineActor({
   ...approvalProtocol,
   state: ApprovalState,
+  timers: (state) => (state.status === "pending" ? timersOf(state) : []),
   receive: {
     open(state, request, context) {
       if (state !== null) return unchanged(state);
       const turn = new ApprovalTurn(asked(request), context);
       turn.record("requested");
       turn.announce("requested");
-      setTimers(turn);
+      turn.push(...timersOf(turn.state));
       return turn.turn();
     },
 
@@ -173,13 +175,14 @@ function asked(request: Open): ApprovalState {
 }
 
 /** One for the deadline; the others only where they are asked for, and due before it. */
-function setTimers(turn: ApprovalTurn): void {
-  const { request, created_at, expires_at } = turn.state;
-  turn.schedule("expire", expires_at, "expire", {});
+function timersOf({ request, created_at, expires_at }: ApprovalState) {
   const remindAt = created_at + (request.remind_after_ms ?? request.timeout_ms);
-  if (remindAt < expires_at) turn.schedule("remind", remindAt, "remind", {});
   const escalateAt = created_at + (request.escalate?.after_ms ?? request.timeout_ms);
-  if (escalateAt < expires_at) turn.schedule("escalate", escalateAt, "escalate", {});
+  return [
+    schedule("expire", expires_at, "expire", {}),
+    ...(remindAt < expires_at ? [schedule("remind", remindAt, "remind", {})] : []),
+    ...(escalateAt < expires_at ? [schedule("escalate", escalateAt, "escalate", {})] : []),
+  ];
 }
 
 /** An authenticated caller decides. */

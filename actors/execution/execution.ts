@@ -18,6 +18,7 @@ import type { Context } from "../kernel/turn.ts";
 import { workspaceRemove } from "./activities.ts";
 import { childEnded, childrenOutlive, childStarted, type Ended, unwanted } from "./children.ts";
 import { noteCommandOutput, noteConsole } from "./console.ts";
+import { deadlineTimers } from "./deadlines.ts";
 import { cancel, shortened, timeOut } from "./ending.ts";
 import {
   freshIteration,
@@ -63,6 +64,7 @@ export const execution = defineActor({
   state: ExecutionState,
   upgrade: completeState,
   listed: listedMembers,
+  timers: deadlineTimers,
   receive: {
     start(state, { header, plan }, context) {
       if (state !== null) return unchanged(state, startReply(state, context));

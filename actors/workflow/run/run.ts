@@ -14,6 +14,7 @@
 
 import { defineActor } from "../../kernel/actor.ts";
 import { auditEntry } from "../../kernel/audit.ts";
+import { schedule } from "../../kernel/effect.ts";
 import { iso } from "../../kernel/time.ts";
 import type { Context } from "../../kernel/turn.ts";
 import { firstState } from "./blackboard/seed.ts";
@@ -37,6 +38,7 @@ export const workflowRun = defineActor({
   ...workflowRunProtocol,
   state: RunState,
   listed: listedMembers,
+  timers: timersOf,
   receive: {
     start(state, body, context) {
       if (state !== null) return unchanged(state, startReply(state, context));
@@ -163,6 +165,16 @@ export const workflowRun = defineActor({
     },
   },
 });
+
+/** For the whole run and for the state at work, where they have a deadline. */
+function timersOf(state: RunState) {
+  const { deadline_at, current } = state;
+  if (isOver(state)) return [];
+  const whole = deadline_at === null ? [] : [schedule(DEADLINE, deadline_at, "deadline", {})];
+  if (current === null || current.deadline_at === null || current.work.of === "immediate") return whole;
+  const { entry } = current;
+  return [...whole, schedule(stateTimer(entry), current.deadline_at, "state_overdue", { entry })];
+}
 
 function begin(run: RunTurn): void {
   const { header, deadline_at, blackboard_bytes } = run.state;

@@ -1,0 +1,19 @@
+/** The timers that the state of an execution asks for. */
+import { schedule } from "../kernel/effect.ts";
+import { iterationTimer } from "./instance.ts";
+import { type ExecutionState, isOver } from "./state.ts";
+
+/**
+ * For the whole execution and for the iteration under way, where no activity watches their time. What else is waited for
+ * with a timer (a panel of judges, an output handler, a dispatch) ends with these, or with a child's, at the latest.
+ */
+export function deadlineTimers(state: ExecutionState) {
+  const { deadline_at, watched, header, iteration } = state;
+  if (isOver(state)) return [];
+  const { instance_id } = iteration;
+  const endsAt = header.inline === true ? null : iteration.deadline_at;
+  return [
+    ...(deadline_at === null || watched === true ? [] : [schedule("deadline", deadline_at, "deadline", {})]),
+    ...(endsAt === null ? [] : [schedule(iterationTimer(instance_id), endsAt, "iteration_deadline", { instance_id })]),
+  ];
+}
