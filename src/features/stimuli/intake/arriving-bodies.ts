@@ -10,7 +10,7 @@ import { unavailable } from "./acceptance.ts";
 const mostBytes = 256 * 1_048_576;
 const mostOfOne = 64 * 1_048_576;
 /** So many bytes of a body take no more than its connection does, and are not counted. */
-const freeBytes = 16_384;
+export const freeBytes = 16_384;
 
 export interface ArrivingBody {
   /** @throws Problem 503 `stimulus_service_unavailable` where there is no room */

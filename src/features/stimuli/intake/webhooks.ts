@@ -14,7 +14,7 @@ import { guardsReplays, readSignatures, type Sender, type SignedCandidate, verif
 import type { Candidate, Sources } from "../sources/port.ts";
 import { checkedKey, unavailable } from "./acceptance.ts";
 import { acknowledgement } from "./acknowledgement.ts";
-import type { ArrivingBodies } from "./arriving-bodies.ts";
+import { type ArrivingBodies, freeBytes } from "./arriving-bodies.ts";
 import type { BodyBudget } from "./body-budget.ts";
 import type { Intake, IntakeAnswer } from "./intake.ts";
 
@@ -63,6 +63,10 @@ export function createWebhooks(options: WebhookOptions): Deliver {
   }
 
   async function bodyOf(request: Request, client: string, limit: number): Promise<Uint8Array> {
+    const bounds = { limit, deadlineMs: bodyDeadlineMs, broken: "body_read_error" } as const;
+    // The HTTP parser lets no more through than is announced.
+    const isSmall = (announcedLength(request) ?? Number.POSITIVE_INFINITY) <= freeBytes;
+    if (isSmall) return readRaw(request, { ...bounds, watch: null });
     const { promise: unwanted, reject } = Promise.withResolvers<never>();
     // It may be given up when no request waits for it any more.
     unwanted.catch(() => {});
@@ -76,13 +80,7 @@ export function createWebhooks(options: WebhookOptions): Deliver {
       body.arrived(bytes);
     };
     try {
-      return await readRaw(request, {
-        limit,
-        deadlineMs: bodyDeadlineMs,
-        broken: "body_read_error",
-        onPiece,
-        unwanted,
-      });
+      return await readRaw(request, { ...bounds, watch: { onPiece, unwanted } });
     } finally {
       body.end();
     }
