@@ -1,9 +1,13 @@
 /** The one place where failures become answers. */
 import { Problem } from "../../actors/kernel/problem.ts";
+import { lacksRoom } from "../lib/disk-room.ts";
 import { SlotsFull } from "../lib/guarded/slots.ts";
 import { AskTimeout, MailboxFull, RuntimeUnavailable } from "../runtime/port.ts";
 import { isDatabaseUnavailable } from "../store/postgres.ts";
 import { isRedisUnavailable } from "../store/redis.ts";
+
+/** A full disk is seldom empty again within a second. */
+const roomAfterSeconds = 10;
 
 /** What a failure is called towards the caller; null for a bug, which is only logged. */
 export function asProblem(error: unknown): Problem | null {
@@ -22,6 +26,10 @@ export function asProblem(error: unknown): Problem | null {
   if (error instanceof AskTimeout) return new Problem("timed_out", "The answer did not come in time");
   if (error instanceof RuntimeUnavailable || isDatabaseUnavailable(error) || isRedisUnavailable(error)) {
     return new Problem("service_unavailable", "The service cannot do this now", {}, retryAfter(1));
+  }
+  // The error itself names a path of the host.
+  if (lacksRoom(error)) {
+    return new Problem("service_unavailable", "There is no room to store this now", {}, retryAfter(roomAfterSeconds));
   }
   return isUnstorableText(error)
     ? new Problem("validation_failed", "The request holds text that cannot be stored", {

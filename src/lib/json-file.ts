@@ -1,5 +1,5 @@
 /** JSON files that several processes read and write. */
-import { chmodSync, renameSync, writeFileSync } from "node:fs";
+import { chmodSync, renameSync, rmSync, writeFileSync } from "node:fs";
 
 // No `node:fs/promises` here: loading it costs a sandbox's supervisor as much as the rest of its start.
 
@@ -16,7 +16,13 @@ export async function readJson<T>(path: string): Promise<T | null> {
 export async function writeAtomically(path: string, content: string | Uint8Array, mode = 0o600): Promise<void> {
   const draft = `${path}.${crypto.randomUUID()}`;
   // Not `Bun.write`, which takes no mode; a stricter umask must not keep agents from what they are given.
-  writeFileSync(draft, content, { mode });
-  chmodSync(draft, mode);
-  renameSync(draft, path);
+  try {
+    writeFileSync(draft, content, { mode });
+    chmodSync(draft, mode);
+    renameSync(draft, path);
+  } catch (error) {
+    // Half a draft on a full disk would keep it full.
+    rmSync(draft, { force: true });
+    throw error;
+  }
 }

@@ -5,6 +5,7 @@
  */
 import { closeSync, constants, fchownSync, lstatSync, mkdirSync, openSync } from "node:fs";
 import { normalize, relative } from "node:path";
+import { lacksRoom } from "../../lib/disk-room.ts";
 import { LaunchFailure } from "./instance.ts";
 
 interface Mount {
@@ -44,6 +45,8 @@ export function prepareMountPoints(
       if (outer === undefined) continue;
       makeBelow(outer.source, target.slice(outer.target.length + 1).split("/"), kind.isDirectory(), owner);
     } catch (error) {
+      // Repeating helps once there is room.
+      if (lacksRoom(error)) throw error;
       const reason = error instanceof Error && "code" in error ? String(error.code) : "something is in the way";
       throw new LaunchFailure("volume_error", `The volume at ${target} cannot be mounted: ${reason}`);
     }

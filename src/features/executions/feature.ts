@@ -4,6 +4,7 @@ import { execution } from "../../../actors/execution/execution.ts";
 import { executionQuota } from "../../../actors/policy/quota.ts";
 import { createInlineSandbox } from "../../adapters/sandbox/port.ts";
 import { integer } from "../../config/setting.ts";
+import { roomOf } from "../../lib/disk-room.ts";
 import { agents } from "../agents/feature.ts";
 import { audit } from "../audit/feature.ts";
 import { executionTokens } from "../execution-tokens/feature.ts";
@@ -97,10 +98,12 @@ export const executions = defineFeature({
     const committed = createCommitted({ incidents, isTool: (name) => toolbox.describe([name]).length > 0 });
     const { isVisible } = agents;
     const feeds = openAgentFeeds({ sql, redisServers, prefix, runtime, isVisible, report: warn });
+    const hasRoom = roomOf(node.dataDir);
     const concurrency = openConcurrency({ redisServers, prefix, records });
     const executions = createExecutions({
       volumes,
       concurrency,
+      hasRoom,
       quota: executionQuota,
       runtime,
       records,
@@ -137,7 +140,7 @@ export const executions = defineFeature({
       };
       const { maxInstances } = settings;
       return [
-        ...iterationRunActivities({ ...launch, sandboxes, watchVolumes: volumes.watchLimits, maxInstances }),
+        ...iterationRunActivities({ ...launch, sandboxes, watchVolumes: volumes.watchLimits, maxInstances, hasRoom }),
         inlineRunActivity({ ...launch, inline: createInlineSandbox({ gateway: handle }), now }),
         validateActivity(plans, runtime),
         childStartActivity({ runtime, plans, start: (id, request) => startAs(id, false, request) }),

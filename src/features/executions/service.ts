@@ -43,6 +43,8 @@ export interface ExecutionsOptions extends StartFactsOptions {
   readonly records: ExecutionRecords;
   readonly plans: KeptPlans;
   readonly concurrency: Pick<Concurrency, "reserve" | "release">;
+  /** Whether this node's disk can take what another execution needs. */
+  readonly hasRoom: () => boolean;
   /** How many executions the tenant may have under way; the starter's claims may have a say. */
   readonly quota: (starter: Starter | null, tenant: string) => Quota;
 }
@@ -143,6 +145,8 @@ export function createExecutions(options: ExecutionsOptions) {
         const facts = await gatherStartFacts(options, executionId, request, left);
         const decision = planStart(request, facts);
         if (decision instanceof Problem) throw decision;
+        // Who does not wait for the answer is not refused: the work waits for room.
+        if (left !== null) requireRoom(decision, options.hasRoom);
         await concurrency.reserve(tenant, executionId, quota, origin.exempt);
         isReserved = quota.limit !== null;
         const mounts = await storeVolumes(request, facts, decision);
@@ -274,4 +278,10 @@ function readFilter(filter: ExecutionFilter): ListFilter {
     startedAfter: filter.started_after === undefined ? null : readTime("started_after", filter.started_after),
     startedBefore: filter.started_before === undefined ? null : readTime("started_before", filter.started_before),
   };
+}
+
+/** @throws Problem 503 where an instance is needed and this node's disk is full */
+function requireRoom({ header }: StartPlan, hasRoom: () => boolean): void {
+  if (header.inline === true || hasRoom()) return;
+  throw new Problem("service_unavailable", "There is no room to start this now", {}, { "Retry-After": "10" });
 }

@@ -6,6 +6,9 @@ import { readOn, SegmentWriter, shownStderr, shownStdout } from "../../../src/ad
 import { scratch } from "../../harness/scratch.ts";
 
 const mebibyte = 1_024 * 1_024;
+const writeAll = (writer: SegmentWriter, chunk: Uint8Array): void => {
+  for (let done = 0; done < chunk.length; ) done += writer.write(chunk, done);
+};
 const directory = () => scratch("segments");
 const sizeOnDisk = (path: string) => readdirSync(path).reduce((sum, name) => sum + statSync(join(path, name)).size, 0);
 
@@ -13,9 +16,9 @@ describe("output segments", () => {
   test("32 MiB leave at most 2 MiB on disk; head and tail are shown, the total is known", () => {
     const path = directory();
     const writer = new SegmentWriter(path, "stdout");
-    writer.write(Buffer.from("HEAD"));
-    for (let i = 0; i < 320; i += 1) writer.write(Buffer.alloc(104_857, 97 + (i % 26)));
-    writer.write(Buffer.from("TAIL"));
+    writeAll(writer, Buffer.from("HEAD"));
+    for (let i = 0; i < 320; i += 1) writeAll(writer, Buffer.alloc(104_857, 97 + (i % 26)));
+    writeAll(writer, Buffer.from("TAIL"));
     expect(sizeOnDisk(path)).toBeLessThanOrEqual(2 * mebibyte);
     const { stdout, truncated } = shownStdout(path);
     expect(truncated).toBe(true);
@@ -28,7 +31,7 @@ describe("output segments", () => {
   test("bytes that are no text stay within the bounds", () => {
     const path = directory();
     for (const stream of ["stdout", "stderr"] as const)
-      new SegmentWriter(path, stream).write(Buffer.alloc(3 * mebibyte, 0x80));
+      writeAll(new SegmentWriter(path, stream), Buffer.alloc(3 * mebibyte, 0x80));
     expect(Buffer.byteLength(shownStdout(path).stdout)).toBeLessThanOrEqual(mebibyte);
     expect(Buffer.byteLength(shownStderr(path).stderr)).toBeLessThanOrEqual(65_536);
   });
@@ -46,7 +49,7 @@ describe("output segments", () => {
         (chunks, limit) => {
           const path = directory();
           const writer = new SegmentWriter(path, "stderr");
-          for (const chunk of chunks) writer.write(chunk);
+          for (const chunk of chunks) writeAll(writer, chunk);
           const read: Uint8Array[] = [];
           for (
             let offset = 0, piece = readOn(path, "stderr", 0, limit);

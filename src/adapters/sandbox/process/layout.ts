@@ -15,9 +15,10 @@
  *   egress/t-<tenant>/<node>.sock         the nodes' egress proxies' sockets, likewise
  */
 
-import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
+import { chmodSync, closeSync, mkdirSync, openSync } from "node:fs";
 import { join } from "node:path";
 import { safeId } from "../../../lib/agent-files.ts";
+import { lacksRoom } from "../../../lib/disk-room.ts";
 import type { ProcessIdentity } from "../../../lib/process-table.ts";
 import type { ExitReason, InstanceLimits } from "../instance.ts";
 import type { CgroupParents } from "./cgroup.ts";
@@ -118,12 +119,17 @@ export interface ExitRecord {
   readonly exitCode: number | null;
 }
 
-/** Takes the decision over an instance's start; false when another process has it. */
+/**
+ * Takes the decision over an instance's start; false when another process has it.
+ * @throws when there is no room for it, and nothing was taken
+ */
 export function takeClaim(directory: string): boolean {
   try {
-    writeFileSync(join(directory, "claim"), String(process.pid), { flag: "wx", mode: 0o600 });
+    // Empty, so that it is there as a whole or not at all.
+    closeSync(openSync(join(directory, "claim"), "wx", 0o600));
     return true;
-  } catch {
+  } catch (error) {
+    if (lacksRoom(error)) throw error;
     return false;
   }
 }

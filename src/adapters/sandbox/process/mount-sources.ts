@@ -80,10 +80,12 @@ export function openTexts(
 ): number[] {
   const nameless = (text: string) => {
     const path = join(directory, `.${crypto.randomUUID()}`);
-    writeFileSync(path, text, { mode: 0o600 });
-    const file = openAbove(mounts, () => openSync(path, "r"));
-    rmSync(path);
-    return file;
+    try {
+      writeFileSync(path, text, { mode: 0o600 });
+      return openAbove(mounts, () => openSync(path, "r"));
+    } finally {
+      rmSync(path, { force: true });
+    }
   };
   return [nameless(start), nameless(options), openAbove(mounts, () => openSync(filter ?? "/dev/null", "r"))];
 }

@@ -222,8 +222,13 @@ class ProcessSandbox implements Sandbox {
     const launched = await stat(join(directory, "launch.json")).catch(() => null);
     if (launched === null) return false;
     if (Date.now() - launched.mtimeMs < startWithinMs) return true;
-    takeClaim(directory);
-    return false;
+    try {
+      takeClaim(directory);
+      return false;
+    } catch {
+      // Undecided as long as the disk is full.
+      return true;
+    }
   }
 
   async #clean(directory: string, supervisor: SupervisorRecord): Promise<void> {

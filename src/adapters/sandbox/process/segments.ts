@@ -24,20 +24,23 @@ export class SegmentWriter {
     this.#prefix = join(directory, `${stream}.`);
   }
 
-  write(chunk: Uint8Array): void {
-    for (let done = 0; done < chunk.length; ) {
-      const file = this.#open();
-      const written = writeSync(file, chunk, done, Math.min(chunk.length - done, segmentBytes - this.#filled));
-      done += written;
-      this.#filled += written;
-      this.#offset += written;
-    }
+  /**
+   * Writes a part of a chunk, from `from` on.
+   * @returns how many bytes @throws when the system does not write; then it may be tried again
+   */
+  write(chunk: Uint8Array, from: number): number {
+    const file = this.#open();
+    const written = writeSync(file, chunk, from, Math.min(chunk.length - from, segmentBytes - this.#filled));
+    this.#filled += written;
+    this.#offset += written;
+    return written;
   }
 
   #open(): number {
     if (this.#file !== null && this.#filled < segmentBytes) return this.#file;
+    const next = openSync(this.#prefix + this.#offset, "w", 0o600);
     if (this.#file !== null) closeSync(this.#file);
-    this.#file = openSync(this.#prefix + this.#offset, "w", 0o600);
+    this.#file = next;
     this.#filled = 0;
     this.#starts.push(this.#offset);
     const dropped = this.#starts.length > lastSegmentsKept + 1 ? this.#starts.splice(1, 1)[0] : undefined;

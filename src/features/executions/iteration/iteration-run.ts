@@ -15,6 +15,7 @@ import {
   startupFailure,
   weaknessesOf,
 } from "../../../adapters/sandbox/port.ts";
+import { untilRoom } from "../../../lib/disk-room.ts";
 import {
   type AbortReason,
   type Activity,
@@ -32,11 +33,15 @@ export interface IterationRunOptions extends LaunchParts {
   readonly watchVolumes: (executionId: string, plan: Plan, exceeded: () => void) => () => void;
   /** SVC_MAX_INSTANCES */
   readonly maxInstances: number;
+  /** Whether this node's disk can take what an instance needs. */
+  readonly hasRoom: () => boolean;
 }
 
 /** A pending execution waits this long for a slot. */
 export const queueTimeoutMs = 600_000;
 const graceMs = 5_000;
+/** How often an execution that waits for room on the disk looks for it. */
+const roomLookMs = 1_000;
 /** An ended instance is kept until its end is surely committed; the orphan sweep takes what a crash leaves. */
 const removeAfterMs = 10_000;
 
@@ -92,6 +97,7 @@ async function runIteration(
 ): Promise<InstanceEnd> {
   const { instance_id } = work;
   const { signal } = context;
+  await roomFor(options, work, signal);
   const begun = await stateOf(options.runtime, context);
   const sandbox = sandboxOf(options.sandboxes, begun);
   const facts = describeRuntime(sandbox, begun);
@@ -105,7 +111,8 @@ async function runIteration(
   const state = await stateOf(options.runtime, context);
   if ((await sandbox.inspect(instance_id)) === "gone") {
     if (state.iteration.spawned) return lost;
-    await launch(sandbox, options, work, context, state, reply.deadline_at);
+    // Of a launch that found the disk full nothing is left.
+    await untilRoom(() => launch(sandbox, options, work, context, state, reply.deadline_at), signal);
   }
   await actor.tell("instance_spawned", { instance_id });
   const known = reply.console.stdout + reply.console.stderr;
@@ -133,6 +140,22 @@ async function runIteration(
     endWatch();
     feed.abandon();
   }
+}
+
+/** An execution's time begins when there is room for what it needs; until then it waits as it does for a slot. */
+async function roomFor(
+  { sandboxes, hasRoom }: IterationRunOptions,
+  { instance_id }: IterationRun,
+  signal: AbortSignal,
+): Promise<void> {
+  const givesUpAt = performance.now() + queueTimeoutMs;
+  while (!hasRoom()) {
+    // It is there already: this activity goes on with it.
+    if (signal.aborted || (await sandboxes.inspect(instance_id)) !== "gone") break;
+    if (performance.now() > givesUpAt) throw new Terminal("queue_timeout", "No room on the disk of this node in time");
+    await Bun.sleep(roomLookMs);
+  }
+  signal.throwIfAborted();
 }
 
 /** @throws LaunchFailure when the instance cannot be started */

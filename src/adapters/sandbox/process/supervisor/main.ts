@@ -8,6 +8,7 @@
 import { closeSync, openSync } from "node:fs";
 import { join } from "node:path";
 import { DiskGrowth, glanceMs } from "../../../../lib/disk-growth.ts";
+import { untilRoom } from "../../../../lib/disk-room.ts";
 import { readJson, writeAtomically } from "../../../../lib/json-file.ts";
 import { identify, processes, signal } from "../../../../lib/process-table.ts";
 import { childOutput } from "../../../../programs/pipes.ts";
@@ -63,7 +64,7 @@ class Instance {
     if (this.#asked) return leave({ reason: "terminated", exitCode: null });
     const outputs = [childOutput(this.plan.owner), childOutput(this.plan.owner)] as const;
     const stdin = openSync(this.plan.stdin ?? "/dev/null", "r");
-    const files = this.#files();
+    const files = await untilRoom(() => this.#files());
     const child = Bun.spawn(
       [
         "/bin/sh",
@@ -120,7 +121,7 @@ class Instance {
     const identity = identify(process.pid);
     if (identity === null) throw new Error("cannot identify this process");
     const record: SupervisorRecord = { ...identity, cgroups: this.#cgroup?.directories ?? [] };
-    await writeAtomically(join(directory, "supervisor.json"), JSON.stringify(record));
+    await untilRoom(() => writeAtomically(join(directory, "supervisor.json"), JSON.stringify(record)));
   }
 
   /** Asks the instance to end; after the grace it is killed. A second request with a shorter grace counts. */
@@ -218,15 +219,17 @@ class Instance {
 }
 
 async function keep(stream: ReadableStream<Uint8Array>, writer: SegmentWriter): Promise<void> {
-  for await (const chunk of stream) writer.write(chunk);
+  // While the disk is full the instance waits at its full pipe.
+  for await (const chunk of stream)
+    for (let done = 0; done < chunk.length; ) done += await untilRoom(() => writer.write(chunk, done));
 }
 
 async function leave(record: ExitRecord): Promise<void> {
-  await writeAtomically(join(directory, "exit.json"), JSON.stringify(record));
+  await untilRoom(() => writeAtomically(join(directory, "exit.json"), JSON.stringify(record)));
 }
 
 const plan = await readJson<LaunchPlan>(join(directory, "launch.json"));
-if (plan !== null && takeClaim(directory)) {
+if (plan !== null && (await untilRoom(() => takeClaim(directory)))) {
   try {
     await new Instance(plan).run();
   } catch (error) {
