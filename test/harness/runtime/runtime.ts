@@ -26,6 +26,8 @@ export interface StoreAddress {
   /** Instead of the server at `redisUrl`. */
   readonly redisServers?: RedisServers;
   readonly prefix: string;
+  /** Behind a pooler the schema is that of the role. */
+  readonly pooled?: boolean;
 }
 
 /** Actors by address and messages by name, unchecked: tests also send what no definition allows. */
@@ -77,7 +79,7 @@ export async function startTestNode(
   stores: StoreAddress,
   options: Partial<RuntimeOptions & RuntimeWork> = {},
 ): Promise<TestNode> {
-  const sql = openPostgres({ url: stores.databaseUrl, schema: stores.schema, poolSize: 6 });
+  const sql = openPostgres({ url: stores.databaseUrl, schema: stores.schema, poolSize: 6, pooled: stores.pooled ?? false });
   const runtime = createRuntime({
     sql,
     redisServers: stores.redisServers ?? stores.redisUrl,
