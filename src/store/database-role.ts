@@ -68,6 +68,7 @@ async function missingOf(sql: Pick<Sql, "unsafe">, wanted: ReadonlyMap<string, s
 
 /** Server connections that a pooler opened before the role was altered are asked for and ended, one by one. */
 export async function renewPooled(sql: Sql, schema: string, width: number): Promise<void> {
+  let failure: unknown = null;
   for (let round = 0; round < 20; round++) {
     const answers = await Promise.allSettled(
       Array.from({ length: width }, async () => {
@@ -79,7 +80,9 @@ export async function renewPooled(sql: Sql, schema: string, width: number): Prom
       }),
     );
     if (answers.every((answer) => answer.status === "fulfilled" && answer.value)) return;
+    failure = answers.find((answer) => answer.status === "rejected")?.reason ?? null;
     await Bun.sleep(100);
   }
+  if (failure !== null) throw failure;
   throw new StartFailure(`The pooler hands out connections whose search_path does not lead to the schema ${schema}.`);
 }

@@ -43,10 +43,9 @@ afterEach(async () => {
 afterAll(async () => {
   if (pgBouncer === null) return;
   await pooler.stop();
-  await until(
-    async () => (await stores.sql`select 1 from pg_stat_activity where usename = ${role}`).length === 0,
-    { what: "the role's connections to end" },
-  );
+  await until(async () => (await stores.sql`select 1 from pg_stat_activity where usename = ${role}`).length === 0, {
+    what: "the role's connections to end",
+  });
   await stores.sql.unsafe(`drop owned by ${role} cascade; drop role ${role}`);
   await stores.dispose();
 });

@@ -79,7 +79,12 @@ export async function startTestNode(
   stores: StoreAddress,
   options: Partial<RuntimeOptions & RuntimeWork> = {},
 ): Promise<TestNode> {
-  const sql = openPostgres({ url: stores.databaseUrl, schema: stores.schema, poolSize: 6, pooled: stores.pooled ?? false });
+  const sql = openPostgres({
+    url: stores.databaseUrl,
+    schema: stores.schema,
+    poolSize: 6,
+    pooled: stores.pooled ?? false,
+  });
   const runtime = createRuntime({
     sql,
     redisServers: stores.redisServers ?? stores.redisUrl,
