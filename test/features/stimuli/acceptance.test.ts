@@ -43,6 +43,20 @@ const arrival = (facts: Partial<Arrival>): Arrival => ({
 
 const acceptedOf = (outcome: AcceptOutcome) => ("accepted" in outcome ? outcome.accepted : null);
 
+test("large contents of one tenant delay neither small ones nor those of other tenants", async () => {
+  const acceptance = open();
+  const order: string[] = [];
+  const send = async (name: string, tenant: string, size: number) => {
+    await acceptance.accept(arrival({ tenant, content: "x".repeat(size), contentSize: size }));
+    order.push(name);
+  };
+  const sent = Array.from({ length: 24 }, () => send("flood", "north", 1_000_000));
+  sent.push(send("small", "south", 10), send("large", "south", 1_000_000));
+  await Promise.all(sent);
+  expect(order.indexOf("small")).toBeLessThan(8);
+  expect(order.indexOf("large")).toBeLessThan(8);
+});
+
 describe("of all that arrives under a key", () => {
   test("at two nodes at once, one is accepted, and it is the one the others are told of", async () => {
     const nodes = [open(), open()];

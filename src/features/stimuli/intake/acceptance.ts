@@ -10,6 +10,7 @@ import type { Arrival, Stimulus } from "../../../../actors/stimulus/stimulus.ts"
 import { jsonTexts, numbers, texts } from "../../../store/array-literal.ts";
 import { gather } from "../../../store/gather.ts";
 import { isDatabaseUnavailable, type Sql } from "../../../store/postgres.ts";
+import { Waitlist } from "./waitlist.ts";
 
 /** Who holds a key: the stimulus that was accepted under it first. */
 export interface Holder {
@@ -48,11 +49,11 @@ export interface Acceptance {
   holder(arrival: Pick<Arrival, "tenant" | "source" | "key" | "guard">): Promise<Holder | null>;
 }
 
-/** Rows of one statement, and the characters their contents may have together. */
-const maxRows = 256;
-const maxCharacters = 4 * 1_048_576;
-/** Statements under way at once: while one is flushed the next one fills. */
-const maxStatements = 2;
+/** Contents of more characters have statements of their own, so that they delay only each other. */
+const largeCharacters = 64 * 1024;
+/** Statements of each kind, and how many are under way at once: while one is flushed the next one fills. */
+const small = { rows: 256, characters: 4 * 1_048_576, statements: 2 } as const;
+const large = { rows: 8, characters: 1_048_576, statements: 1 } as const;
 /** Arrivals that wait for a statement; more are turned away. */
 const maxWaiting = 10_000;
 const maxTries = 10;
@@ -78,12 +79,23 @@ interface Waiting extends Claim {
 }
 
 export function createAcceptance({ sql, now, newId }: AcceptanceOptions): Acceptance {
-  let waiting: Waiting[] = [];
-  let statements = 0;
+  const kinds = [small, large].map((bounds) => ({
+    waiting: new Waitlist<Waiting>(bounds, ({ stimulus: { tenant, source, content }, digest }) => ({
+      tenant,
+      characters: content.length,
+      name: digest === "" ? "" : `${tenant} ${source} ${digest}`,
+    })),
+    most: bounds.statements,
+    statements: 0,
+  }));
+  type Kind = (typeof kinds)[number];
+  const kindOf = ({ content }: Pick<Stimulus, "content">) => kinds[content.length > largeCharacters ? 1 : 0] as Kind;
+  const hasWork = ({ waiting, statements, most }: Kind) => waiting.size > 0 && statements < most;
   let isScheduled = false;
 
   function accept(arrival: Arrival, { claims = true, id = null }: Accepting = {}): Promise<AcceptOutcome> {
-    if (waiting.length >= maxWaiting) return Promise.reject(unavailable());
+    const { waiting } = kindOf(arrival);
+    if (waiting.size >= maxWaiting) return Promise.reject(unavailable());
     return new Promise((resolve, reject) => {
       waiting.push({
         stimulus: newStimulus(arrival, id ?? newId(), newId(), now()),
@@ -98,38 +110,18 @@ export function createAcceptance({ sql, now, newId }: AcceptanceOptions): Accept
 
   /** What arrives in the same turn of the event loop goes together. */
   function schedule(): void {
-    if (isScheduled || statements >= maxStatements || waiting.length === 0) return;
+    if (isScheduled || !kinds.some(hasWork)) return;
     isScheduled = true;
     setImmediate(() => {
       isScheduled = false;
-      while (statements < maxStatements && waiting.length > 0) void write(next());
+      for (const kind of kinds) while (hasWork(kind)) void write(kind);
     });
   }
 
-  /** The next rows: none twice under one key, since a statement cannot claim a key twice. */
-  function next(): Waiting[] {
-    const taken: Waiting[] = [];
-    const left: Waiting[] = [];
-    const keys = new Set<string>();
-    let characters = 0;
-    for (const one of waiting) {
-      const { tenant, source, content } = one.stimulus;
-      const name = `${tenant} ${source} ${one.digest}`;
-      const fits = taken.length < maxRows && (taken.length === 0 || characters + content.length <= maxCharacters);
-      if (!fits || (one.digest !== "" && keys.has(name))) {
-        left.push(one);
-        continue;
-      }
-      if (one.digest !== "") keys.add(name);
-      characters += content.length;
-      taken.push(one);
-    }
-    waiting = left;
-    return taken;
-  }
-
-  async function write(batch: readonly Waiting[]): Promise<void> {
-    statements++;
+  async function write(kind: Kind): Promise<void> {
+    // None twice under one key, since a statement cannot claim a key twice.
+    const batch = kind.waiting.next();
+    kind.statements++;
     try {
       const accepted = await insert(sql, batch);
       const refused: Waiting[] = [];
@@ -142,7 +134,7 @@ export function createAcceptance({ sql, now, newId }: AcceptanceOptions): Accept
       const failure = isDatabaseUnavailable(error) ? unavailable() : error;
       for (const one of batch) one.reject(failure);
     } finally {
-      statements--;
+      kind.statements--;
       schedule();
     }
   }
@@ -156,7 +148,7 @@ export function createAcceptance({ sql, now, newId }: AcceptanceOptions): Accept
       const holder = holders.get(nameOf(one));
       if (holder !== undefined) one.resolve({ duplicateOf: holder });
       // Expired, or let go between the two statements: it may be had now.
-      else if (++one.tries < maxTries) waiting.push(one);
+      else if (++one.tries < maxTries) kindOf(one.stimulus).waiting.push(one);
       else one.reject(unavailable());
     }
   }

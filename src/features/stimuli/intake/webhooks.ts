@@ -9,6 +9,7 @@ import type { Arrival } from "../../../../actors/stimulus/stimulus.ts";
 import { announcedLength, readRaw, requireLength } from "../../../http/body.ts";
 import type { Incoming } from "../../../http/route.ts";
 import { requireActive, type Tenants } from "../../../identity/tenants.ts";
+import { FairTurns } from "../../../lib/fair-turns.ts";
 import type { FailedVerifications, Handshake } from "../sources/feature.ts";
 import { guardsReplays, readSignatures, type Sender, type SignedCandidate, verifyInTurns } from "../sources/feature.ts";
 import type { Candidate, Sources } from "../sources/port.ts";
@@ -38,6 +39,8 @@ export const maxContentBytes = 1_048_576;
 const exhaustedBodyBytes = 65_536;
 /** The body has arrived by then, ms. */
 const bodyDeadlineMs = 15_000;
+/** Bytes of a body whose decoding, parsing and digest are work. */
+const largeBytes = 64 * 1024;
 /** Of a content type that is kept. */
 const maxContentType = 256;
 
@@ -51,6 +54,9 @@ export type Deliver = (
   incoming: Pick<Incoming, "request" | "address">,
   path: { readonly source: string; readonly sourceId: string | null },
 ) => Promise<Delivered>;
+
+/** Large bodies are worked on one after the other, by turns of tenants: the process has one main thread. */
+const turns = new FairTurns();
 
 export function createWebhooks(options: WebhookOptions): Deliver {
   const { sources, failed, now } = options;
@@ -140,6 +146,7 @@ export function createWebhooks(options: WebhookOptions): Deliver {
     const delivery = await authenticated(request, { address, source, sourceId });
     const { candidate, preset, body } = delivery;
     await requireOpen(candidate);
+    if (body.byteLength > largeBytes) await turns.take(candidate.tenant);
     const { headers } = request;
     const text = contentOf(body);
     const contentType = contentTypeOf(headers);
