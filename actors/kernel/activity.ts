@@ -5,6 +5,8 @@ import { AnyJson, type Json } from "./json.ts";
 /** The declaration of a piece of work: what goes in and what comes back. */
 export interface ActivityDefinition<Input extends TSchema = TSchema, Output extends TSchema = TSchema> {
   readonly name: string;
+  /** Raised with what goes in or comes back; absent: the first. A node leaves work of a later version to others. */
+  readonly version?: number;
   /** Checked before the work is begun. */
   readonly input: Input;
   readonly output: Output;

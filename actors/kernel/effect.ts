@@ -16,6 +16,8 @@ export interface TellEffect {
   readonly key: string;
   readonly message: Message;
   readonly coCommit?: true;
+  /** Of the receiver's protocol as the sender knows it; absent: the first. */
+  readonly version?: number;
 }
 
 export interface EmitEffect {
@@ -94,7 +96,8 @@ export function tell<M extends Messages, T extends TypeOf<M>>(
   body: BodyOf<M[T]>,
   options: TellOptions = {},
 ): TellEffect {
-  return { effect: "tell", kind: to.kind, key, message: { type, body: json(body) }, ...options };
+  const told = { effect: "tell", kind: to.kind, key, message: { type, body: json(body) }, ...options } as const;
+  return to.version === undefined ? told : { ...told, version: to.version };
 }
 
 /** One of an actor's own logs, by name. */

@@ -48,11 +48,17 @@ export type Messages = { readonly [type: string]: MessageDefinition };
 /** What actors of a kind can be told or asked. */
 export interface Protocol<M extends Messages = Messages> {
   readonly kind: string;
+  /**
+   * Raised whenever the shapes of the messages or of the actor's state change; absent: the first. It tells what a later
+   * version wrote, which waits for a node of that version, from what is damaged.
+   */
+  readonly version?: number;
   readonly messages: M;
 }
 
 export function defineProtocol<const K extends string, M extends Messages>(protocol: {
   readonly kind: K;
+  readonly version?: number;
   readonly messages: M;
 }): Protocol<M> & { readonly kind: K } {
   return protocol;

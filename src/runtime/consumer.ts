@@ -174,6 +174,7 @@ export function createConsumer(options: ConsumerOptions, work: RuntimeWork, link
     perform: (rows) => runner.perform(rows),
     abandon: (ids) => runner.abandon(ids),
     lost: () => ownership.lookNow(),
+    unknownMet: () => ownership.lookNow(),
     report: options.log,
     crash,
   });

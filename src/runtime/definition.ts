@@ -3,6 +3,8 @@ import type { TSchema } from "@sinclair/typebox";
 import { type TypeCheck, TypeCompiler } from "@sinclair/typebox/compiler";
 import type { AnyActorDefinition } from "../../actors/kernel/actor.ts";
 import type { Json } from "../../actors/kernel/json.ts";
+import { RuntimeUnavailable, type StoredActor } from "./port.ts";
+import { versionOf } from "./versions/knowledge.ts";
 
 const compiled = new WeakMap<TSchema, TypeCheck<TSchema>>();
 
@@ -21,6 +23,22 @@ export function faultIn(schema: TSchema, value: unknown): string | null {
   if (check.Check(value)) return null;
   const first = check.Errors(value).First();
   return first === undefined ? "does not fit its schema" : `${first.path || "/"}: ${first.message}`;
+}
+
+/**
+ * A stored state for one who reads it, in today's shape.
+ * @throws RuntimeUnavailable for one that a later version wrote, which its nodes can read; Error for one that is damaged
+ */
+export function readable(
+  definition: AnyActorDefinition,
+  { state, format }: Pick<StoredActor, "state" | "format">,
+): Json {
+  try {
+    return upgraded(definition, state);
+  } catch (error) {
+    if (format <= versionOf(definition)) throw error;
+    throw new RuntimeUnavailable(`A later version of the service wrote this ${definition.kind}`);
+  }
 }
 
 /**

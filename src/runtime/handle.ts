@@ -3,7 +3,7 @@ import type { AnyActorDefinition } from "../../actors/kernel/actor.ts";
 import type { LogDefinition } from "../../actors/kernel/effect.ts";
 import type { Json } from "../../actors/kernel/json.ts";
 import type { Messages, Protocol } from "../../actors/kernel/message.ts";
-import { upgraded } from "./definition.ts";
+import { readable } from "./definition.ts";
 import type { Actors, Address, AskOptions, Correspondence, LogEntry, LogPoint, TailListener } from "./port.ts";
 import type { Reading } from "./reads/reading.ts";
 
@@ -31,7 +31,7 @@ class Handle {
   }
   async read(): Promise<Json> {
     const stored = await this.links.read(this.address);
-    return stored === null ? null : upgraded(this.definition, stored.state);
+    return stored === null ? null : readable(this.definition, stored);
   }
   log({ name }: LogDefinition, after: number, limit: number): Promise<readonly LogEntry[]> {
     return this.links.log(this.address, name, after, limit);
@@ -49,12 +49,13 @@ class Handle {
  * ends to them; a state is checked when it is read, since an earlier version may have written it.
  */
 export function actorsOf<D extends AnyActorDefinition>(links: HandleLinks, definition: D): Actors<D> {
-  const { kind } = definition;
+  const { kind, version } = definition;
+  const versioned = version === undefined ? {} : { version };
   const actors = {
-    at: (tenant: string, key: string) => new Handle(links, definition, { kind, key, tenant }),
+    at: (tenant: string, key: string) => new Handle(links, definition, { kind, key, tenant, ...versioned }),
     async readMany(tenant: string, keys: readonly string[]) {
       const stored = await links.readMany(kind, tenant, keys);
-      return new Map(stored.map((one) => [one.key, upgraded(definition, one.state)]));
+      return new Map(stored.map((one) => [one.key, readable(definition, one)]));
     },
     async readListed(tenant: string, keys: readonly string[]) {
       const stored = await links.readListed(definition, tenant, keys);

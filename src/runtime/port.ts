@@ -10,6 +10,8 @@ export interface Address {
   readonly kind: string;
   readonly key: string;
   readonly tenant: string;
+  /** Of the actor's protocol as the sender knows it; absent: the first. */
+  readonly version?: number;
 }
 
 /** One entry of an actor's log. `seq` counts from 1 without gaps. */
@@ -38,6 +40,8 @@ export interface StoredActor {
   readonly key: string;
   readonly tenant: string;
   readonly version: number;
+  /** The version of the definition that wrote the state. */
+  readonly format: number;
   readonly state: Json;
 }
 

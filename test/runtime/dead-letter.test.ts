@@ -10,7 +10,6 @@ const harness = new Harness();
 const rows: readonly [what: string, type: string, body: { readonly [name: string]: Json }, error: RegExp][] = [
   ["a handler that throws", "fail", {}, /always throws/],
   ["a body that does not fit its schema", "note", { text: 7 }, /text/],
-  ["an unknown message", "nonsense", {}, /takes no message/],
   ["a turn that cannot be stored", "unstorable", {}, /cannot be stored/],
   ["a tell to a name that cannot be stored", "spread", { to: ["a\0b"], label: "x" }, /cannot be stored/],
 ];
@@ -31,15 +30,6 @@ test.each([...rows])("%s becomes a dead letter; its neighbours go on", async (_w
   expect(letter?.error).toMatch(error);
   expect(await runtime.deadLetters.inspect(letter?.id ?? "")).toEqual(letter ?? null);
   expect(await runtime.deadLetters.list({ tenant: "umbrella" })).toEqual([]);
-});
-
-test("an unknown kind becomes a dead letter", async () => {
-  const { runtime } = await harness.node({ partitions: 1 });
-  await expect(runtime.ask({ kind: "ghost", key: "a", tenant: "acme" }, "get", {})).rejects.toThrow(
-    "no actor kind ghost",
-  );
-  expect(await runtime.ask(at("a"), "add", {})).toBe(1);
-  expect(await runtime.deadLetters.list({})).toHaveLength(1);
 });
 
 test("a dead letter is sent again once", async () => {

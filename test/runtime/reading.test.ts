@@ -24,7 +24,7 @@ test("listed members are stored apart, read alone, and part of the whole state",
     { waiting: [], outcomes: [] },
   ]);
   expect(await runtime.readListed(listing, "acme", ["live"])).toEqual([
-    { key: "live", tenant: "acme", version: 1, state: { count: 1, seen: ["x"] } },
+    { key: "live", tenant: "acme", version: 1, format: 1, state: { count: 1, seen: ["x"] } },
   ]);
   expect(await stateOf(runtime, "live")).toMatchObject({ count: 1, seen: ["x"], outcomes: [] });
   expect(await runtime.readMany("counter", "acme", ["live"])).toMatchObject([{ state: { count: 1, outcomes: [] } }]);
@@ -48,7 +48,7 @@ test("only one's own actors are read, a state stored whole among them", async ()
   const keys = ["whole", "foreign", "unknown", "whole"];
   const upgrade = (stored: Json): Json => ({ ...(stored as object), later: true });
   expect(await runtime.readListed({ kind: "counter", upgrade }, "acme", keys)).toEqual([
-    { key: "whole", tenant: "acme", version: 7, state: { count: 2, other: 1, later: true } },
+    { key: "whole", tenant: "acme", version: 7, format: 1, state: { count: 2, other: 1, later: true } },
   ]);
   expect(await runtime.readListed(counter, "acme", [])).toEqual([]);
 });

@@ -185,7 +185,7 @@ describe("a handle", () => {
     },
     tell: async (...request: unknown[]) => void asked.push(request),
     read: async ({ key }: { key: string }) =>
-      key in rows ? { key, tenant: "t", version: 1, state: rows[key] as never } : null,
+      key in rows ? { key, tenant: "t", version: 1, format: 1, state: rows[key] as never } : null,
     readMany: async () => [],
     readListed: async () => [],
     logLength: async () => 0,

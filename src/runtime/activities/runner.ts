@@ -71,14 +71,19 @@ export class ActivityRunner {
     this.beginnings = new Beginnings(options.sql, options.node, () => this.draining);
   }
 
-  isHostBound = (name: string): boolean => this.activities.get(name)?.hostBound === true;
+  /** Null for work that this node cannot do. */
+  isHostBound = (name: string): boolean | null => {
+    const activity = this.activities.get(name);
+    return activity === undefined ? null : activity.hostBound === true;
+  };
 
   /** Begins work that was just committed on this node. */
   perform(rows: readonly ActivityRow[]): void {
     const now = this.options.now();
     for (const row of rows) {
-      // What there is no room for is found in its row later, as work is whose commit this node never heard of.
-      if (this.knows(row.id) || this.room() === 0) continue;
+      // What there is no room for is found in its row later, as work is whose commit this node never heard of; what this
+      // node cannot do is found by one that can.
+      if (!row.isKnown || this.knows(row.id) || this.room() === 0) continue;
       this.enqueue({
         id: row.id,
         actor: { kind: row.kind, key: row.key, tenant: row.tenant },

@@ -30,7 +30,7 @@ export interface Origin {
 }
 
 type Wire =
-  | readonly ["tell", kind: string, key: string, tenant: string, type: string, body: Json]
+  | readonly ["tell", kind: string, key: string, tenant: string, type: string, body: Json, version?: number]
   | readonly [
       "schedule",
       kind: string,
@@ -61,7 +61,9 @@ export function toOutbox(effect: Effect, origin: Origin): string | null {
 function toWire(effect: Effect, { tenant }: Origin): Wire | null {
   switch (effect.effect) {
     case "tell":
-      return ["tell", effect.kind, effect.key, tenant, effect.message.type, effect.message.body];
+      return effect.version === undefined
+        ? ["tell", effect.kind, effect.key, tenant, effect.message.type, effect.message.body]
+        : ["tell", effect.kind, effect.key, tenant, effect.message.type, effect.message.body, effect.version];
     case "reply":
       return ["reply", effect.to.node, effect.to.call, { value: effect.value }];
     default:
@@ -95,7 +97,7 @@ export class Outbox {
       const wire = JSON.parse(effect) as Wire;
       switch (wire[0]) {
         case "tell": {
-          const [, kind, key, tenant, type, body] = wire;
+          const [, kind, key, tenant, type, body, version] = wire;
           const target = partitionOf(kind, key, partitions);
           const text = encodeEnvelope({
             source: `p${partition}`,
@@ -108,6 +110,7 @@ export class Outbox {
             replyTo: null,
             activity: null,
             fresh: false,
+            ...(version === undefined ? {} : { version }),
           });
           const group = tells.get(target);
           if (group === undefined) tells.set(target, [text]);

@@ -31,7 +31,7 @@ export class ActorCache extends Map<string, CachedActor> {
   }
 
   /** Takes in an actor as it is stored. */
-  admit({ kind, key, tenant, partition, version, logs, timers, listed, state }: StoredRow): void {
+  admit({ kind, key, tenant, partition, version, logs, timers, format, listed, state }: StoredRow): void {
     const actor = {
       kind,
       key,
@@ -40,6 +40,7 @@ export class ActorCache extends Map<string, CachedActor> {
       version: Number(version),
       logs: JSON.parse(logs),
       timers: decodeTimers(timers),
+      format,
       state: joinState({ listed, state }),
       usedAt: 0,
       size: sizeOf({ listed, state }),
@@ -50,7 +51,7 @@ export class ActorCache extends Map<string, CachedActor> {
 
   /** Takes in an actor that is not stored: so far there is none of this name. */
   admitAbsent({ kind, key, tenant, partition }: Pick<CachedActor, "kind" | "key" | "tenant" | "partition">): void {
-    const news = { version: 0, logs: {}, timers: {}, state: null, usedAt: 0, size: 0 };
+    const news = { version: 0, logs: {}, timers: {}, format: 0, state: null, usedAt: 0, size: 0 };
     this.set(`${kind}/${key}`, { kind, key, partition, tenant, ...news });
   }
 

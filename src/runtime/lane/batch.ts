@@ -17,6 +17,7 @@ import type { Commit } from "./commit/commit.ts";
 import type { DeadLetterRow } from "./commit/dead-letters.ts";
 import type { LogRow } from "./commit/logs.ts";
 import type { PartitionProgress } from "./commit/progress.ts";
+import { SetAside } from "./set-aside.ts";
 import type { CachedActor, TurnResult, Turns } from "./turn.ts";
 
 /** A partition as its owner keeps it between commits. */
@@ -86,11 +87,14 @@ export class Batch {
   private readonly facts = new Map<string, Fact[]>();
   private readonly ended = new Map<string, { kind: string; key: string }>();
   private readonly deadLetters: DeadLetterRow[] = [];
+  readonly setAside = new SetAside();
 
   constructor(
     private readonly node: string,
     private readonly clock: { now(): number; newId(): string },
-    private readonly isHostBound: (activity: string) => boolean,
+    private readonly isHostBound: (activity: string) => boolean | null,
+    /** Whether messages of a partition wait for a node that knows them. */
+    private readonly mayWait: (partition: number) => boolean = () => false,
   ) {}
 
   /** Marks the entry as taken, and says whether it is new: a repeat changes nothing. */
@@ -124,15 +128,15 @@ export class Batch {
   /** Runs a message through its actor, in memory. A turn that fails leaves everything as it was. */
   run(turns: Turns, actor: CachedActor, envelope: Envelope): TurnResult {
     const fault = this.takeIn(turns, actor);
-    if (fault !== null) return { result: "failed", error: `stored state: ${fault}`, attempts: 1 };
+    if (fault !== null) return fault;
     const before = actor.state;
     const result = turns.run(actor, envelope);
     if (result.result === "done" && !this.before.has(actor)) this.before.set(actor, before);
     return result;
   }
 
-  /** Brings a state that was just loaded into today's shape. @returns what is wrong with it, or null */
-  private takeIn(turns: Turns, actor: CachedActor): string | null {
+  /** Brings a state that was just loaded into today's shape. @returns why it cannot be taken, or null */
+  private takeIn(turns: Turns, actor: CachedActor): ReturnType<Turns["takeIn"]> {
     const fault = actor.usedAt === 0 && actor.state !== null ? turns.takeIn(actor) : null;
     if (fault === null) actor.usedAt = this.clock.now();
     return fault;
@@ -257,6 +261,7 @@ export class Batch {
           version: actor.version,
           logs: JSON.stringify(actor.logs),
           timers: encodeTimers(actor.timers),
+          format: actor.format,
           ...stored,
         });
       }
@@ -283,6 +288,8 @@ export class Batch {
       deadLetters: this.deadLetters,
       timers: this.timers.set,
       endedTimers: this.timers.gone,
+      parked: this.setAside.rows,
+      unparked: this.setAside.taken,
       projections: statements,
     };
   }
@@ -330,11 +337,13 @@ export class Batch {
           name: effect.activity,
           input: JSON.stringify(effect.input),
           replyType: effect.then,
-          hostBound: this.isHostBound(effect.activity),
+          hostBound: this.isHostBound(effect.activity) === true,
+          isKnown: this.isHostBound(effect.activity) !== null,
         });
         return;
       case "abandon":
         this.abandon(effect.id);
+        if (this.mayWait(held.partition)) this.setAside.giveUp(effect.id);
         return;
       case "schedule": {
         const { timer, at, message } = effect;

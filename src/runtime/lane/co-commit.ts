@@ -8,6 +8,7 @@
 import type { Sql } from "../../store/postgres.ts";
 import { type Envelope, messageId } from "../mailbox/envelope.ts";
 import { partitionOf } from "../mailbox/partition.ts";
+import type { ParkedMessages } from "../versions/parked.ts";
 import type { ActorCache } from "./actor-cache.ts";
 import type { Batch, CoCommitMessage, Held } from "./batch.ts";
 import type { PoisonMessages } from "./poison.ts";
@@ -30,6 +31,7 @@ export class CoCommit {
     private readonly options: CoCommitOptions,
     private readonly cache: ActorCache,
     private readonly poison: PoisonMessages,
+    private readonly parked: Pick<ParkedMessages, "isIn">,
   ) {}
 
   /**
@@ -48,7 +50,10 @@ export class CoCommit {
     const queue = [...first];
     // One of a receiver's messages went out, so the later ones of this commit must not overtake it.
     const sentOut = new Set<string>();
-    const limit = this.poison.of(original) === null ? chainLimit : 0;
+    // Where messages wait for a node that knows them, none may overtake those of its receiver.
+    const isApart =
+      this.poison.of(original) !== null || batch.setAside.rows.length > 0 || this.parked.isIn(held.partition);
+    const limit = isApart ? 0 : chainLimit;
     let count = 0;
     for (let index = 0; index < queue.length; index++) {
       const told = queue[index] as CoCommitMessage;
@@ -104,7 +109,15 @@ export class CoCommit {
 /** Numbered behind the message it follows from, so that it has the same id whenever that one is taken again. */
 function envelopeOf({ kind, key, tenant, wire }: CoCommitMessage, original: Envelope, count: number): Envelope {
   // As it would arrive by way of the outbox: JSON that shares no object with the sender's state.
-  const [, , , , type, body] = JSON.parse(wire) as ["tell", string, string, string, string, Envelope["body"]];
+  const [, , , , type, body, version] = JSON.parse(wire) as [
+    "tell",
+    string,
+    string,
+    string,
+    string,
+    Envelope["body"],
+    number?,
+  ];
   return {
     source: messageId(original),
     sequence: count,
@@ -116,5 +129,6 @@ function envelopeOf({ kind, key, tenant, wire }: CoCommitMessage, original: Enve
     replyTo: null,
     activity: null,
     fresh: false,
+    ...(version === undefined ? {} : { version }),
   };
 }

@@ -14,6 +14,15 @@ export function committedOf(one: OwnedPartition): Pick<Held, "epoch" | "mailboxO
   };
 }
 
+/**
+ * A partition as its owner begins with it.
+ * @param raised by how much the number of its last effect was raised since it was taken
+ */
+export function heldOf(one: OwnedPartition, raised = 0): Held {
+  const outboxSequence = one.outboxSequence + raised;
+  return { partition: one.partition, ...committedOf(one), outboxSequence, published: outboxSequence, cleared: 0 };
+}
+
 /** A batch is committed as a whole, so one of its partitions tells for all. */
 export function wasCommitted(batch: Batch, owned: readonly OwnedPartition[]): boolean {
   const now = new Map(owned.map((one) => [one.partition, one]));
@@ -27,8 +36,8 @@ export function wasCommitted(batch: Batch, owned: readonly OwnedPartition[]): bo
 /** What the callers of messages that stand in no mailbox are told: those will not be read again. */
 export function refusalsOf(deliveries: readonly Delivery[]): LocalReply[] {
   const refusals: LocalReply[] = [];
-  for (const { id, envelope } of deliveries) {
-    if (id !== null || envelope === null || envelope.replyTo === null) continue;
+  for (const { id, envelope, parked } of deliveries) {
+    if (id !== null || parked !== undefined || envelope === null || envelope.replyTo === null) continue;
     refusals.push({
       call: envelope.replyTo.call,
       answer: { unavailable: "The actor moved or its store is away" },

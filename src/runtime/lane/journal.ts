@@ -83,6 +83,7 @@ export interface StoredRow {
   version: string;
   logs: string;
   timers: string | null;
+  format: number;
   listed: string | null;
   state: string;
 }
@@ -107,7 +108,7 @@ export async function loadBatch(
       ? []
       : sql.unsafe<(StoredRow | LeftRow)[]>(
           // The length of a text that is stored aside is known without reading it.
-          `select kind, key, tenant, partition, version, logs, timers, listed,
+          `select kind, key, tenant, partition, version, logs, timers, format, listed,
              case when before < $3::bigint then state end as state
            from (
              select a.*, coalesce(sum(octet_length(a.state)) over (order by u.place rows between unbounded preceding

@@ -17,10 +17,11 @@ import { isConnectionDeath, isOwnFault, Unstorable } from "./blame.ts";
 import { Careful } from "./careful.ts";
 import { CoCommit } from "./co-commit.ts";
 import type { Commit } from "./commit/commit.ts";
-import { committedOf, refusalsOf, wasCommitted } from "./committed.ts";
+import { committedOf, heldOf, refusalsOf, wasCommitted } from "./committed.ts";
 import { Inbox } from "./inbox.ts";
 import { fittingOf, mostLoaded, wantedBy } from "./loading.ts";
 import type { LaneOptions } from "./options.ts";
+import { Parking } from "./parking.ts";
 import { PoisonMessages } from "./poison.ts";
 import type { CachedActor } from "./turn.ts";
 import { YieldBudget } from "./yield-budget.ts";
@@ -43,13 +44,15 @@ export class Lane {
   private publishing: Promise<void> = Promise.resolve();
   private readonly poison = new PoisonMessages();
   private readonly careful: Careful;
+  private readonly parked: Parking;
   /** Since when the batch under way is worked on, on the monotonic clock, ms; null between batches. */
   busySince: number | null = null;
   readonly counts = { turns: 0, commits: 0, deadLetters: 0 };
 
   constructor(private readonly options: LaneOptions) {
     this.cache = new ActorCache(options);
-    this.coCommit = new CoCommit(options, this.cache, this.poison);
+    this.parked = new Parking(options);
+    this.coCommit = new CoCommit(options, this.cache, this.poison, this.parked);
     this.batchSize = new BatchSize(options.batchSize);
     this.careful = new Careful(options, this.poison);
     this.inbox = new Inbox(options.inbox);
@@ -121,7 +124,7 @@ export class Lane {
         await control();
         continue;
       }
-      if (this.inbox.size === 0 && this.again.length === 0) {
+      if (this.isIdle && !this.parked.isDue) {
         this.cache.sweep();
         await new Promise<void>((resolve) => {
           this.wakeUp = resolve;
@@ -131,13 +134,17 @@ export class Lane {
         await new YieldBudget().take();
         continue;
       }
-      const deliveries = this.next();
+      const deliveries = (this.parked.isDue ? await this.parked.take(this.isIdle) : null) ?? this.next();
       this.busySince = performance.now();
       await this.process(deliveries);
       this.busySince = null;
     }
     for (const control of this.controls.splice(0)) await control();
     await this.publishing;
+  }
+
+  private get isIdle(): boolean {
+    return this.inbox.size === 0 && this.again.length === 0;
   }
 
   private next(): readonly Delivery[] {
@@ -149,10 +156,10 @@ export class Lane {
   private async process(given: readonly Delivery[]): Promise<void> {
     const { options } = this;
     let deliveries = given;
-    const batch = new Batch(options.node, options.clock, options.isHostBound);
+    const batch = new Batch(options.node, options.clock, options.isHostBound, this.parked.isIn);
     try {
       await this.careful.mark(given);
-      const { live, left } = await this.load(given);
+      const [{ live, left }] = await Promise.all([this.load(given), this.parked.block(batch, given)]);
       const [fitting, others] = fittingOf(given, left);
       deliveries = fitting;
       if (others.length > 0) this.again.unshift(others);
@@ -218,7 +225,9 @@ export class Lane {
       batch.rearm(this.options.turns, held, actor, envelope, rearm);
       return noCoCommits;
     }
+    if (this.parked.holdsBack(batch, held, delivery)) return noCoCommits;
     const result = batch.run(this.options.turns, actor, envelope);
+    if (this.parked.keeps(batch, held, delivery, result)) return noCoCommits;
     if (result.result === "done") return batch.done(held, actor, envelope, result);
     if (result.result === "failed") return this.deadLetter(batch, held, delivery, result.error, result.attempts);
     batch.foreign(held, envelope);
@@ -232,6 +241,7 @@ export class Lane {
     error: string,
     attempts: number,
   ): readonly CoCommitMessage[] {
+    this.parked.drop(batch, delivery);
     batch.deadLetter(held, delivery, error, attempts);
     const { envelope } = delivery;
     this.options.report("dead_letter", { kind: envelope?.kind, key: envelope?.key, type: envelope?.type, error });
@@ -245,6 +255,7 @@ export class Lane {
     this.counts.commits++;
     this.counts.deadLetters += batch.deadLetterCount;
     options.crash("after_commit");
+    this.parked.noteAll(batch);
     for (const [held, published] of batch.clearing) held.cleared = published;
     options.timers.committed(batch.timers.set, batch.timers.gone);
     for (const reply of batch.replies) options.reply(reply);
@@ -349,16 +360,12 @@ export class Lane {
   private async restart(owned: readonly OwnedPartition[]): Promise<void> {
     if (owned.length === 0) return;
     const partitions = owned.map((one) => one.partition);
-    const left = await loadOutbox(this.options.sql, partitions);
+    const raised = await this.parked.begin(partitions);
+    const left = await this.parked.setAside(await loadOutbox(this.options.sql, partitions));
     await this.options.outbox.publish(left);
     await Promise.all(owned.map((one) => this.options.keepIdsAbove(one.partition, one.mailboxOffset)));
     for (const one of owned) {
-      this.held.set(one.partition, {
-        partition: one.partition,
-        ...committedOf(one),
-        published: one.outboxSequence,
-        cleared: 0,
-      });
+      this.held.set(one.partition, heldOf(one, raised.get(one.partition)));
       this.options.follow(one.partition, one.mailboxOffset);
     }
     this.options.timers.attach(partitions);
@@ -378,6 +385,7 @@ export class Lane {
       const kept = part.filter((delivery) => !gone.has(delivery.partition));
       if (kept.length > 0) this.again.push(kept);
     }
+    this.parked.forget(partitions);
     this.cache.drop(gone);
   }
 

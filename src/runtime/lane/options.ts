@@ -39,7 +39,8 @@ export interface LaneOptions {
   /** Actors kept in memory, and how long an idle one stays, ms. */
   readonly cachedActors: number;
   readonly actorIdleMs: number;
-  isHostBound(activity: string): boolean;
+  /** Null for work that this node cannot do. */
+  isHostBound(activity: string): boolean | null;
   /** Reading begins after `offset`. */
   follow(partition: number, offset: string): void;
   unfollow(partition: number): void;
@@ -53,6 +54,8 @@ export interface LaneOptions {
   perform(rows: readonly ActivityRow[]): void;
   abandon(ids: readonly string[]): void;
   lost(partitions: readonly number[]): void;
-  report(what: "commit_failed" | "dead_letter", facts: Record<string, unknown>): void;
+  /** Something that this node does not know lies in its partitions. */
+  unknownMet(): void;
+  report(what: "commit_failed" | "dead_letter" | "unknown_met", facts: Record<string, unknown>): void;
   crash(point: CrashPoint): void;
 }

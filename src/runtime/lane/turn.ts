@@ -12,6 +12,8 @@ import { faultIn, upgraded } from "../definition.ts";
 import { type Envelope, messageId } from "../mailbox/envelope.ts";
 import { idInPartition, partitionOf } from "../mailbox/partition.ts";
 import type { TimerRequest, WaitingTimers } from "../timers/timer.ts";
+import { firstVersion, type Need, versionOf } from "../versions/knowledge.ts";
+import { namesAll } from "../versions/same-shape.ts";
 
 /** An actor as this node holds it. A `state` of null means that it does not exist (any more). */
 export interface CachedActor {
@@ -25,6 +27,8 @@ export interface CachedActor {
   logs: Record<string, number>;
   /** Those that are waiting. */
   timers: WaitingTimers;
+  /** The version of the definition that wrote the state; 0 for none. */
+  format: number;
   state: Json;
   usedAt: number;
   /** Characters of its state as it is stored. */
@@ -41,6 +45,8 @@ export type TurnResult =
     }
   /** The tenant of the message is not the actor's: for the sender, the actor does not exist. */
   | { readonly result: "foreign" }
+  /** A node that knows this can take it; this one does not. */
+  | { readonly result: "unknown"; readonly need: Need }
   | { readonly result: "failed"; readonly error: string; readonly attempts: number };
 
 type Handler = (state: Json, body: Json, context: Context) => Turn<Json, Json>;
@@ -66,16 +72,21 @@ export class Turns {
 
   /**
    * Brings a state that came from the store, whichever version wrote it, into today's shape.
-   * @returns what is wrong with it, or null
+   * @returns why it cannot be taken, or null. What a later version wrote is taken where this one loses nothing of it
    */
-  takeIn(actor: CachedActor): string | null {
+  takeIn(actor: CachedActor): Exclude<TurnResult, { result: "done" }> | null {
     const known = this.kinds.get(actor.kind);
-    if (known === undefined) return `no actor kind ${actor.kind}`;
+    if (known === undefined) return { result: "unknown", need: ["kind", actor.kind] };
+    const isLater = actor.format > versionOf(known);
+    const need = ["state", actor.kind, actor.format] as const;
     try {
-      actor.state = upgraded(known, actor.state);
+      const state = upgraded(known, actor.state);
+      if (isLater && !namesAll(known.state, state)) return { result: "unknown", need };
+      actor.state = state;
       return null;
     } catch (error) {
-      return (error as Error).message;
+      if (isLater) return { result: "unknown", need };
+      return { result: "failed", error: `stored state: ${(error as Error).message}`, attempts: 1 };
     }
   }
 
@@ -89,12 +100,18 @@ export class Turns {
     return stated.map(({ timer, at, message: { type, body } }) => ({ timer, at, type, body: JSON.stringify(body) }));
   }
 
-  /** What is wrong with a message for this kind, or null. */
-  messageFault(kind: string, type: string, body: Json): string | null {
+  /** Why a message cannot be taken, or null. */
+  private messageFault(envelope: Envelope, format: number): Exclude<TurnResult, { result: "done" }> | null {
+    const { kind, type, body } = envelope;
     const known = this.kinds.get(kind);
-    if (known === undefined) return `no actor kind ${kind}`;
-    if (!Object.hasOwn(known.messages, type)) return `${kind} takes no message ${type}`;
-    return faultIn((known.messages[type] as MessageDefinition).body, body);
+    if (known === undefined) return { result: "unknown", need: ["kind", kind] };
+    // The sender knows a later version, or whoever had the actor before did.
+    const version = Math.max(envelope.version ?? firstVersion, format);
+    if (!Object.hasOwn(known.messages, type)) return { result: "unknown", need: ["message", kind, type, version] };
+    const fault = faultIn((known.messages[type] as MessageDefinition).body, body);
+    if (fault === null) return null;
+    if (version > versionOf(known)) return { result: "unknown", need: ["message", kind, type, version] };
+    return { result: "failed", error: fault, attempts: 1 };
   }
 
   /** Where none can be had any id will do: what the two tell each other then takes two commits. */
@@ -114,9 +131,10 @@ export class Turns {
 
   run(actor: CachedActor, envelope: Envelope): TurnResult {
     if (actor.state !== null && actor.tenant !== envelope.tenant) return { result: "foreign" };
-    const fault = this.messageFault(envelope.kind, envelope.type, envelope.body);
-    if (fault !== null) return { result: "failed", error: fault, attempts: 1 };
-    const { receive } = this.kinds.get(envelope.kind) as AnyActorDefinition;
+    const fault = this.messageFault(envelope, actor.format);
+    if (fault !== null) return fault;
+    const known = this.kinds.get(envelope.kind) as AnyActorDefinition;
+    const { receive } = known;
     const handler = (receive as { readonly [type: string]: Handler })[envelope.type] as Handler;
     for (let attempt = 1; ; attempt++) {
       try {
@@ -140,6 +158,7 @@ export class Turns {
         this.checkFacts(turn.effects);
         actor.state = turn.state;
         actor.tenant = envelope.tenant;
+        actor.format = versionOf(known);
         return { result: "done", effects: turn.effects, reply: turn.reply, made };
       } catch (error) {
         if (attempt >= handlerAttempts) {

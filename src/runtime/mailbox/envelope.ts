@@ -22,9 +22,12 @@ export interface Envelope {
   readonly activity: string | null;
   /** The key was minted for this very message, so the actor cannot exist yet. */
   readonly fresh: boolean;
+  /** Of the actor's protocol as the sender knows it; absent: the first. */
+  readonly version?: number;
 }
 
-type Wire = [string, number, string, string, string, string, [string, string, number] | 0, string | 0, 0 | 1, Json];
+/** The last but one: 1 for a fresh key, and twice the version, 0 for the first. */
+type Wire = [string, number, string, string, string, string, [string, string, number] | 0, string | 0, number, Json];
 
 export function encodeEnvelope(envelope: Envelope): string {
   const { replyTo } = envelope;
@@ -37,7 +40,7 @@ export function encodeEnvelope(envelope: Envelope): string {
     envelope.type,
     replyTo === null ? 0 : [replyTo.node, replyTo.call, replyTo.until],
     envelope.activity ?? 0,
-    envelope.fresh ? 1 : 0,
+    (envelope.fresh ? 1 : 0) + 2 * (envelope.version ?? 0),
     envelope.body,
   ];
   return JSON.stringify(wire);
@@ -57,7 +60,7 @@ export function addressFault(...words: readonly unknown[]): string | null {
 
 /** @throws when the text is not an envelope; only this runtime writes mailboxes, so that means damage */
 export function decodeEnvelope(text: string): Envelope {
-  const [source, sequence, kind, key, tenant, type, replyTo, activity, fresh, body] = JSON.parse(text) as Wire;
+  const [source, sequence, kind, key, tenant, type, replyTo, activity, mark, body] = JSON.parse(text) as Wire;
   if (typeof sequence !== "number" || addressFault(source, kind, key, tenant, type, activity || "") !== null) {
     throw new Error("not an envelope");
   }
@@ -71,7 +74,8 @@ export function decodeEnvelope(text: string): Envelope {
     body,
     replyTo: replyTo === 0 ? null : { node: replyTo[0], call: replyTo[1], until: replyTo[2] },
     activity: activity === 0 ? null : activity,
-    fresh: fresh === 1,
+    fresh: mark % 2 === 1,
+    ...(mark > 1 ? { version: mark >> 1 } : {}),
   };
 }
 

@@ -110,6 +110,13 @@ function appendInTurn(redis: RedisClient): (key: string, text: string) => Promis
   };
 }
 
+/** Where a message stands that waited for a node that knows it. */
+export interface ParkedPlace {
+  readonly seq: string;
+  /** The work whose outcome it is. */
+  readonly activity: string | null;
+}
+
 /** One mailbox entry as read. `envelope` is null when the entry is damaged beyond reading. */
 export interface Delivery {
   readonly partition: number;
@@ -121,6 +128,8 @@ export interface Delivery {
   readonly timer?: TimerRow;
   /** Not a message: the actor's timers are to be set, these or those that its state asks for. */
   readonly rearm?: readonly TimerRequest[] | "as stated";
+  /** Set when it waited for a node that knows it. */
+  readonly parked?: ParkedPlace;
 }
 
 /** Stream ids are `<ms>-<n>`; both parts compare as numbers. */

@@ -48,6 +48,7 @@ export function sending({ node, partitions, calls, writer, now, lane, crash }: S
       key: to.key,
       tenant: to.tenant,
       ...message,
+      ...(to.version === undefined ? {} : { version: to.version }),
     };
     await writer.send(partitionOf(to.kind, to.key, partitions), envelope);
     crash("after_append");
@@ -100,6 +101,7 @@ export function sending({ node, partitions, calls, writer, now, lane, crash }: S
       replyTo,
       activity: null,
       fresh,
+      ...(to.version === undefined ? {} : { version: to.version }),
     };
     receiver.deliver({ partition, id: null, envelope, raw: "" });
     return answer;

@@ -35,34 +35,41 @@ export interface Reading {
 export function reading(sql: Sql): Reading {
   return {
     async read({ kind, key, tenant }) {
-      const [row] = await sql<{ version: string; listed: string | null; state: string }[]>`
-        select version, listed, state from runtime_actors where kind = ${kind} and key = ${key} and tenant = ${tenant}`;
+      const [row] = await sql<{ version: string; format: number; listed: string | null; state: string }[]>`
+        select version, format, listed, state from runtime_actors where kind = ${kind} and key = ${key} and tenant = ${tenant}`;
       if (row === undefined) return null;
       await turnFor(tenant, [row.listed, row.state]);
-      return { key, tenant, version: Number(row.version), state: joinState(row) };
+      return { key, tenant, version: Number(row.version), format: row.format, state: joinState(row) };
     },
     async readMany(kind, tenant, wanted) {
-      const rows = await sql<{ key: string; version: string; listed: string | null; state: string }[]>`
-        select key, version, listed, state from runtime_actors where kind = ${kind} and key = any(${[...wanted]}) and tenant = ${tenant}`;
+      const rows = await sql<{ key: string; version: string; format: number; listed: string | null; state: string }[]>`
+        select key, version, format, listed, state from runtime_actors where kind = ${kind} and key = any(${[...wanted]}) and tenant = ${tenant}`;
       await turnFor(
         tenant,
         rows.flatMap((row) => [row.listed, row.state]),
       );
-      return rows.map((row) => ({ key: row.key, tenant, version: Number(row.version), state: joinState(row) }));
+      return rows.map((row) => ({
+        key: row.key,
+        tenant,
+        version: Number(row.version),
+        format: row.format,
+        state: joinState(row),
+      }));
     },
     async readListed({ kind, upgrade = (stored: Json) => stored }, tenant, wanted) {
       if (wanted.length === 0) return [];
-      const rows = await sql<{ key: string; version: string; listed: string }[]>`
-        select key, version, coalesce(listed, state) as listed from runtime_actors
+      const rows = await sql<{ key: string; version: string; format: number; listed: string }[]>`
+        select key, version, format, coalesce(listed, state) as listed from runtime_actors
         where kind = ${kind} and key = any(${texts(wanted)}::text[]) and tenant = ${tenant}`;
       await turnFor(
         tenant,
         rows.map((row) => row.listed),
       );
-      return rows.map(({ key, version, listed }) => ({
+      return rows.map(({ key, version, format, listed }) => ({
         key,
         tenant,
         version: Number(version),
+        format,
         state: upgrade(JSON.parse(listed) as Json),
       }));
     },

@@ -127,6 +127,7 @@ test("the search for an id ends, with any id, when none fits", () => {
     version: 0,
     logs: {},
     timers: {},
+    format: 0,
     state: null,
     usedAt: 0,
     size: 0,
@@ -181,7 +182,6 @@ test("the owner of a receiver of another partition applies the message in memory
 
 const failing: readonly [what: string, tell: Partial<Tell>, error: RegExp | null][] = [
   ["a handler that throws", { body: { label: "x", act: "throw" } }, /told to throw/],
-  ["a message that its actor does not take", { type: "sing" }, /takes no message sing/],
   ["a body that does not fit", { body: { label: 1 } }, /label/],
   ["an actor of another tenant", { key: c }, null],
   ["a state that fits no more", { key: d }, /stored state/],

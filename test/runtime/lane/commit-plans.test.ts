@@ -6,16 +6,18 @@ import { freshStores } from "../../harness/stores.ts";
 const actor = { kind: "counter", key: "a", tenant: "acme" };
 const commit: Commit = {
   partitions: [{ partition: 1, epoch: 1, mailboxOffset: "1-0", sources: "[]", outboxSequence: 1, published: 1 }],
-  actors: [{ ...actor, partition: 1, version: 1, logs: "{}", timers: null, listed: null, state: "{}" }],
+  actors: [{ ...actor, partition: 1, version: 1, logs: "{}", timers: null, format: 1, listed: null, state: "{}" }],
   ended: [{ kind: "counter", key: "b" }],
   logs: [{ kind: "counter", key: "a", log: "events", seq: 1, at: 1, entry: "{}" }],
   outbox: [{ partition: 1, seq: 2, effect: "[]" }],
-  activities: [{ ...actor, id: "new", name: "work", input: "{}", replyType: "done", hostBound: false }],
+  activities: [{ ...actor, id: "new", name: "work", input: "{}", replyType: "done", hostBound: false, isKnown: true }],
   settled: ["settled"],
   abandoned: ["given up"],
   timers: [{ ...actor, partition: 1, due: 1, fence: 1, timer: "t", type: "wake", body: "{}" }],
   endedTimers: [{ partition: 1, due: 1, fence: 2, key: "a" }],
   deadLetters: [],
+  parked: [],
+  unparked: { places: [], activities: [] },
   projections: [],
 };
 

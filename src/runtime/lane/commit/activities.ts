@@ -12,12 +12,15 @@ export interface ActivityRow {
   readonly input: string;
   readonly replyType: string;
   readonly hostBound: boolean;
+  /** Whether this node can do it; otherwise one that can takes it. */
+  readonly isKnown: boolean;
 }
 
 const add = `insert into runtime_activities (id, kind, key, tenant, name, input, reply_type, host_bound, node, host)
-  select u.*, $9, $10
+  select id, kind, key, tenant, name, input, reply_type, host_bound, case when is_known then $9 end, $10
   from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], string_to_array($6::text, E'\\n'),
-    $7::text[], $8::bool[]) as u
+    $7::text[], $8::bool[], $11::bool[])
+    as u (id, kind, key, tenant, name, input, reply_type, host_bound, is_known)
   on conflict (id) do nothing`;
 
 export const activities = (rows: readonly ActivityRow[], node: string, host: string): Part | null =>
@@ -32,6 +35,7 @@ export const activities = (rows: readonly ActivityRow[], node: string, host: str
     booleans(rows.map((row) => row.hostBound)),
     node,
     host,
+    booleans(rows.map((row) => row.isKnown)),
   ]);
 
 const settle = `delete from runtime_activities a using (

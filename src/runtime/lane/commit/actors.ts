@@ -12,6 +12,8 @@ export interface ActorRow {
   readonly logs: string;
   /** JSON; null for none. */
   readonly timers: string | null;
+  /** The version of the definition that wrote the state. */
+  readonly format: number;
   /** JSON; null for a kind without listed members. */
   readonly listed: string | null;
   /** JSON. */
@@ -23,12 +25,13 @@ export interface EndedActor {
   readonly key: string;
 }
 
-const store = `insert into runtime_actors (kind, key, tenant, partition, version, logs, state, listed, timers)
+const store = `insert into runtime_actors (kind, key, tenant, partition, version, logs, state, listed, timers, format)
   select * from unnest($1::text[], $2::text[], $3::text[], $4::int[], $5::bigint[], $6::text[],
-    string_to_array($7::text, E'\\n'), string_to_array($8::text, E'\\n', ''), string_to_array($9::text, E'\\n', ''))
+    string_to_array($7::text, E'\\n'), string_to_array($8::text, E'\\n', ''), string_to_array($9::text, E'\\n', ''),
+    $10::int[])
   on conflict (kind, key) do update
     set tenant = excluded.tenant, version = excluded.version, logs = excluded.logs, state = excluded.state,
-      listed = excluded.listed, timers = excluded.timers, updated_at = now()`;
+      listed = excluded.listed, timers = excluded.timers, format = excluded.format, updated_at = now()`;
 
 export const actors = (rows: readonly ActorRow[]): Part | null =>
   rowsPart(store, rows, () => [
@@ -41,6 +44,7 @@ export const actors = (rows: readonly ActorRow[]): Part | null =>
     jsonLines(rows.map((row) => row.state)),
     rows.map((row) => row.listed ?? "").join("\n"),
     rows.map((row) => row.timers ?? "").join("\n"),
+    numbers(rows.map((row) => row.format)),
   ]);
 
 const endActors = `delete from runtime_actors a using (

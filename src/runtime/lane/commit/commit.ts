@@ -7,6 +7,7 @@ import { type ActorRow, actors, type EndedActor, endedActors } from "./actors.ts
 import { type DeadLetterRow, deadLetters } from "./dead-letters.ts";
 import { type LogRow, logs } from "./logs.ts";
 import { carriedOut, effects } from "./outbox.ts";
+import { needs, type ParkedRow, parked, unparked } from "./parked.ts";
 import type { Part } from "./part.ts";
 import { type PartitionProgress, progress } from "./progress.ts";
 import { endedTimers, timers } from "./timers.ts";
@@ -25,6 +26,9 @@ export interface Commit {
   readonly timers: readonly TimerRow[];
   /** Fired or cancelled. */
   readonly endedTimers: readonly TimerPlace[];
+  readonly parked: readonly ParkedRow[];
+  /** Places of messages that waited, and activities given up whose outcomes may wait. */
+  readonly unparked: { readonly places: readonly string[]; readonly activities: readonly string[] };
   readonly projections: readonly Statement[];
 }
 
@@ -55,6 +59,9 @@ export function partsOf(commit: Commit, { node, host }: Committer): CommitParts 
     deadLetters(commit.deadLetters),
     timers(commit.timers),
     endedTimers(commit.endedTimers),
+    needs(commit.parked),
+    parked(commit.parked),
+    unparked(commit.unparked.places, commit.unparked.activities),
     ...commit.projections,
   ];
   return {

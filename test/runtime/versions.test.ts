@@ -1,0 +1,141 @@
+/** Nodes of two versions on one database: what one does not know waits for the other, and is never a dead letter. */
+import { expect, test } from "bun:test";
+import { Type } from "@sinclair/typebox";
+import { type AnyActorDefinition, defineActor } from "../../actors/kernel/actor.ts";
+import type { Json } from "../../actors/kernel/json.ts";
+import { defineProtocol, message } from "../../actors/kernel/message.ts";
+import { implement } from "../../src/runtime/index.ts";
+import { counter, jsonActivity } from "../harness/runtime/counter.ts";
+import { until } from "../harness/until.ts";
+import { at, Harness, manyKeys, stateOf } from "./harness.ts";
+
+const harness = new Harness();
+
+/** The counter of a version that does not know `note` yet. */
+const { note: _note, ...olderMessages } = counter.messages;
+const older: AnyActorDefinition = { ...counter, messages: olderMessages };
+
+const noteBody = { text: "x" };
+const parkedTypes = async () =>
+  (await harness.stores.sql`select content from runtime_parked order by seq`).map(
+    ({ content }) => JSON.parse(content)[5],
+  );
+
+test("an unknown message waits, later ones of its actor behind it, until a node knows it", async () => {
+  const first = await harness.node({ partitions: 1, actors: [older] });
+  await first.runtime.tell(at("a"), "add", { label: "1" });
+  await first.runtime.tell(at("a"), "note", noteBody);
+  await first.runtime.tell(at("a"), "add", { label: "2" });
+  await first.runtime.tell({ kind: "ghost", key: "g", tenant: "acme" }, "appear", {});
+  expect(await first.runtime.ask(at("b"), "add", {})).toBe(1);
+  await first.runtime.tell(at("a"), "add", { label: "3" });
+  await until(async () => (await parkedTypes()).length === 4, { what: "four messages to wait" });
+  expect((await parkedTypes()).filter((type) => type !== "appear")).toEqual(["note", "add", "add"]);
+  expect(await stateOf(first.runtime, "a")).toMatchObject({ seen: ["1"] });
+
+  // One that knows no more than the first leaves them where they are.
+  await harness.stop(first);
+  const second = await harness.node({ partitions: 1, actors: [older] });
+  await second.runtime.tell(at("a"), "add", { label: "4" });
+  await until(async () => (await parkedTypes()).length === 5, { what: "the new message to wait as well" });
+  await harness.stop(second);
+
+  const third = await harness.node({ partitions: 1 });
+  await until(async () => (await parkedTypes()).join() === "appear", { what: "the known ones to be taken" });
+  expect(await stateOf(third.runtime, "a")).toMatchObject({ count: 5, seen: ["1", "2", "3", "4"] });
+  expect(await third.runtime.ask(at("a"), "add", { label: "5" })).toBe(6);
+  expect(await third.runtime.logLength(at("a"), "events")).toBe(1);
+  expect(await third.runtime.deadLetters.list({})).toEqual([]);
+});
+
+const State = Type.Object({ count: Type.Integer() });
+const LaterState = Type.Object({ count: Type.Integer(), unit: Type.Optional(Type.String()) });
+const bump = { bump: message({ body: Type.Object({ by: Type.Integer() }), reply: Type.Integer() }) };
+const laterBump = {
+  bump: message({
+    body: Type.Object({ by: Type.Union([Type.Integer(), Type.Literal("twice")]), unit: Type.Optional(Type.String()) }),
+    reply: Type.Integer(),
+  }),
+};
+const meter = defineActor({
+  ...defineProtocol({ kind: "meter", messages: bump }),
+  state: State,
+  receive: {
+    bump: (state, { by }) => {
+      const count = (state?.count ?? 0) + by;
+      return { state: { count }, reply: count, effects: [] };
+    },
+  },
+});
+const laterMeter = defineActor({
+  ...defineProtocol({ kind: "meter", version: 2, messages: laterBump }),
+  state: LaterState,
+  receive: {
+    bump: (state, { by, unit = state?.unit }) => {
+      const count = (state?.count ?? 0) + (by === "twice" ? (state?.count ?? 0) : by);
+      return { state: unit === undefined ? { count } : { count, unit }, reply: count, effects: [] };
+    },
+  },
+});
+const meterAt = (key: string) => ({ kind: "meter", key, tenant: "acme" });
+
+test("a state or body of a later version waits, a damaged one does not", async () => {
+  const later = await harness.node({ partitions: 1, actors: [laterMeter] });
+  await later.runtime.of(laterMeter).at("acme", "with-unit").ask("bump", { by: 1, unit: "m" });
+  await later.runtime.of(laterMeter).at("acme", "without").ask("bump", { by: 1 });
+  await harness.stop(later);
+  const { runtime } = await harness.node({ partitions: 1, actors: [meter] });
+  // This version would lose the unit.
+  await runtime.tell(meterAt("with-unit"), "bump", { by: 1 });
+  expect(await runtime.ask(meterAt("without"), "bump", { by: 1 })).toBe(2);
+  await runtime.of(laterMeter).at("acme", "without").tell("bump", { by: "twice" });
+  await until(async () => (await parkedTypes()).length === 2, { what: "both to wait" });
+  await harness.stores.sql`
+    insert into runtime_actors (kind, key, tenant, partition, version, logs, state, format)
+    values ('meter', 'newer', 'acme', 0, 1, '{}', '{"total":1}', 2), ('meter', 'damaged', 'acme', 0, 1, '{}', '{}', 1)`;
+  await expect(runtime.of(meter).at("acme", "newer").read()).rejects.toThrow("A later version of the service");
+  await expect(runtime.of(meter).at("acme", "damaged").read()).rejects.toThrow("/count");
+  await expect(runtime.ask(meterAt("damaged"), "bump", { by: 1 })).rejects.toThrow("stored state");
+  await expect(runtime.ask(meterAt("fine"), "bump", { by: "twice" })).rejects.toThrow("/by");
+  expect(await runtime.deadLetters.list({})).toHaveLength(2);
+
+  await runtime.drain();
+  const again = await harness.node({ actors: [laterMeter], partitions: 1 });
+  await until(async () => (await parkedTypes()).length === 0, { what: "both to be taken" });
+  expect((await again.runtime.read(meterAt("with-unit")))?.state).toEqual({ count: 2, unit: "m" });
+  expect((await again.runtime.read(meterAt("without")))?.state).toEqual({ count: 4 });
+});
+
+test("an unknown effect is kept, and carried out where it is known", async () => {
+  const first = await harness.node({ partitions: 1 });
+  await first.runtime.ask(at("a"), "add", {});
+  await harness.stop(first);
+  const { sql } = harness.stores;
+  const told = JSON.stringify(["tell", "counter", "a", "acme", "add", { label: "late" }]);
+  await sql`update runtime_partitions set outbox_seq = 2`;
+  await sql`insert into runtime_outbox (partition, seq, effect) values (0, 1, '["sing","counter","a"]'), (0, 2, ${told})`;
+  const second = await harness.node({ partitions: 1 });
+  await until(async () => (await stateOf(second.runtime, "a"))?.seen.join() === "late", { what: "the known effect" });
+  await harness.stop(second);
+  const [kept, ...more] = await sql`select need, content, effect_seq from runtime_parked`;
+  expect(more).toEqual([]);
+  expect(kept).toMatchObject({ need: '["effect","sing"]', content: '["sing","counter","a"]', effect_seq: "1" });
+  // As if the next version called it so.
+  await sql`update runtime_parked set content = ${told.replace("late", "later").replace('"a"', '"b"')}`;
+  const third = await harness.node({ partitions: 1 });
+  await until(async () => (await stateOf(third.runtime, "b"))?.seen.join() === "later", { what: "the kept effect" });
+});
+
+test("work that a node does not know is left to one that does", async () => {
+  const first = await harness.node();
+  for (const key of manyKeys) await first.runtime.ask(at(key), "work", { activity: "echo", id: key, input: key });
+  const echo = implement(jsonActivity("echo"), { concurrency: 8, retry: { attempts: 1, firstDelayMs: 1 } }, (input) =>
+    Promise.resolve(input as Json),
+  );
+  await harness.node({ activities: [echo] });
+  for (const key of manyKeys) {
+    await until(async () => (await stateOf(first.runtime, key))?.outcomes.join() === `${key}:true`, {
+      what: "the outcome",
+    });
+  }
+});
