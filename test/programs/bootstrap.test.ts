@@ -234,7 +234,7 @@ describe("bootstrap: nodes", () => {
     await server.stop(true);
   });
 
-  test("programs begin with any node, stay with one that answers, and leave one that is silent", () => {
+  test("programs begin with any node, stay with one that answers, leave a silent one", () => {
     const sockets = scratch("gw");
     const servers = ["a", "b", "c"].map((name) => Bun.listen({ unix: join(sockets, name), socket: { data() {} } }));
     const firsts = Array.from({ length: 60 }, () => openDoors(sockets, () => 0).candidates()[0]);

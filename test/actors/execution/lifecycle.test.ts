@@ -187,7 +187,7 @@ describe("lost instances", () => {
     story.checkInvariants();
   });
 
-  test("a bootstrap that gave the service up restarts the iteration, whatever the validators say", () => {
+  test("a bootstrap that gave the service up restarts the iteration despite validators", () => {
     const gaveUp = "[BOOTSTRAP ERROR] gave up: gateway unreachable (ECONNREFUSED)\n";
     const exitCode = { type: "exit_code", expected: 0, min_score: 0.7, min_confidence: 0 } as const;
     for (const plan of [{}, { validators: [exitCode] }] satisfies Partial<Plan>[]) {
