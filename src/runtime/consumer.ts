@@ -14,6 +14,7 @@ import { Lane } from "./lane/lane.ts";
 import type { CrashPoint } from "./lane/options.ts";
 import { Turns } from "./lane/turn.ts";
 import type { Answer, Calls } from "./mailbox/calls.ts";
+import { takeOverMailboxes } from "./mailbox/former.ts";
 import { type Delivery, keepIdsAbove, trimTo } from "./mailbox/mailbox.ts";
 import { partitionOf, type runtimeKeys } from "./mailbox/partition.ts";
 import { MailboxReader } from "./mailbox/reader.ts";
@@ -214,6 +215,7 @@ export function createConsumer(options: ConsumerOptions, work: RuntimeWork, link
 
   async function start(): Promise<void> {
     await subscriber.subscribe(keys.leases, keys.abandoned, keys.replies(node));
+    await takeOverMailboxes({ sql, redis: commands, keys, report: options.log });
     lane.start();
     reader.start();
     await ownership.start();

@@ -6,6 +6,7 @@ import { openLimiter, type RateUse } from "../../../src/features/limits/limiter.
 import { openReloading } from "../../../src/features/models/service.ts";
 import { openFailedVerifications } from "../../../src/features/stimuli/sources/verification/failed-verifications.ts";
 import type { LogEntry } from "../../../src/runtime/index.ts";
+import { encodeEnvelope } from "../../../src/runtime/mailbox/envelope.ts";
 import { runtimeKeys } from "../../../src/runtime/mailbox/partition.ts";
 import { defineQueue, openQueue } from "../../../src/store/queues.ts";
 import { openRedis, openSubscriber, slotGroupsOf } from "../../../src/store/redis.ts";
@@ -165,6 +166,45 @@ test.each([
   await run();
   const errors = await redis.errors();
   expect([...errors.keys()].filter((name) => name === "CROSSSLOT")).toEqual([]);
+});
+
+test("mailboxes of a single server that were moved here are taken over, in order and once", async () => {
+  const own = await freshStores();
+  const keys = runtimeKeys(own.prefix, clusterSlotGroups);
+  const on = { ...own, redisServers: redis.servers };
+  const at = { kind: "counter", key: "a", tenant: "acme" };
+  const before = await startTestNode(on, { partitions: 1 });
+  await before.runtime.ask(at, "add", { label: "before" });
+  await before.stop();
+  const connection = openRedis(redis.servers);
+  const former = keys.formerMailbox(0) ?? "";
+  const labels = Array.from({ length: 600 }, (_, index) => String(index));
+  const texts = labels.map((label, index) =>
+    encodeEnvelope({
+      source: "nformer",
+      sequence: index + 1,
+      ...at,
+      type: "add",
+      body: { label },
+      replyTo: null,
+      activity: null,
+      fresh: false,
+    }),
+  );
+  for (const text of texts) await connection.xadd(former, "*", "m", text);
+  // The first hundred were committed where they came from.
+  const [committed] = (await connection.xrange(former, "-", "+", "COUNT", 100)).at(-1) ?? [""];
+  await own.sql`update runtime_partitions set mailbox_offset = ${committed}`;
+  const nodes = await Promise.all([startTestNode(on, { partitions: 1 }), startTestNode(on, { partitions: 1 })]);
+  const [{ runtime }] = nodes;
+  const seen = async () => ((await runtime.read(at))?.state as { readonly seen: string[] } | undefined)?.seen ?? [];
+  await until(async () => (await seen()).length >= 501, { what: "the messages" });
+  await runtime.ask(at, "add", { label: "after" });
+  expect(await seen()).toEqual(["before", ...labels.slice(100), "after"]);
+  expect(await connection.exists(former)).toBe(0);
+  await Promise.all(nodes.map((node) => node.stop()));
+  connection.disconnect();
+  await own.dispose();
 });
 
 test("the slot groups of mailboxes are spread over the masters", async () => {
