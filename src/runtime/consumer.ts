@@ -15,6 +15,7 @@ import type { CrashPoint } from "./lane/options.ts";
 import { Turns } from "./lane/turn.ts";
 import type { Answer, Calls } from "./mailbox/calls.ts";
 import { takeOverMailboxes } from "./mailbox/former.ts";
+import { Lineage } from "./mailbox/lineage.ts";
 import { type Delivery, keepIdsAbove, trimTo } from "./mailbox/mailbox.ts";
 import { partitionOf, type runtimeKeys } from "./mailbox/partition.ts";
 import { MailboxReader } from "./mailbox/reader.ts";
@@ -23,7 +24,7 @@ import { Leases } from "./ownership/lease.ts";
 import { Ownership } from "./ownership/ownership.ts";
 import type { Activity, FactWriter, News, Projection, RuntimeCounts } from "./port.ts";
 import type { Tails } from "./reads/tail.ts";
-import { within } from "./timeout.ts";
+import { retryUntil, within } from "./timeout.ts";
 import { Clockwork } from "./timers/clockwork.ts";
 import { takeOverTimers } from "./timers/former.ts";
 import { noteRearm, readTimers } from "./timers/store.ts";
@@ -80,6 +81,8 @@ export type ConsumerCounts = Omit<RuntimeCounts, "tails">;
 
 export interface Consumer {
   readonly lane: Lane;
+  /** Whether every live node says what it has taken. */
+  acknowledges(): boolean;
   /** Takes this node's share of the partitions before it resolves. */
   start(): Promise<void>;
   stop(): Promise<void>;
@@ -105,7 +108,16 @@ export function createConsumer(options: ConsumerOptions, work: RuntimeWork, link
   const { tell, sendOutcome } = sender;
   const crash = options.crash ?? (() => {});
 
-  const outbox = new Outbox({ redis: commands, keys, partitions, formerTimer: (actor) => noteRearm(sql, actor) });
+  const outbox = new Outbox({
+    redis: commands,
+    keys,
+    partitions,
+    formerTimer: (actor) => noteRearm(sql, actor),
+    here: {
+      takes: (partition) => lane.held.has(partition) && lane.hasRoom(partition),
+      deliver: (delivery) => lane.deliver(delivery),
+    },
+  });
   const timers = new Clockwork({
     now: clock.now,
     read: (owned, until, limit) => readTimers(sql, owned, until, limit),
@@ -167,6 +179,7 @@ export function createConsumer(options: ConsumerOptions, work: RuntimeWork, link
     },
     keepIdsAbove: (partition, offset) => keepIdsAbove(commands, keys.mailbox(partition), offset),
     reply: ({ call, answer }) => calls.settle(call, answer),
+    acknowledge: (senders) => outbox.acknowledge(senders),
     announce: (news) => {
       tails.announce(news);
       work.announced?.(news);
@@ -189,6 +202,7 @@ export function createConsumer(options: ConsumerOptions, work: RuntimeWork, link
     deliver: (deliveries: readonly Delivery[]) => {
       for (const delivery of deliveries) lane.deliver(delivery);
     },
+    reply: settle,
   });
   const ownership = new Ownership({
     leases,
@@ -199,21 +213,48 @@ export function createConsumer(options: ConsumerOptions, work: RuntimeWork, link
     ttlMs: options.leaseTtlMs,
     crash,
     report: options.log,
-    // Work that another node left begins once its messages got past, so that what ends this one can be told apart.
-    onLook: (live) => (lane.isCareful ? Promise.resolve() : runner.sweep(live)),
+    onLook: (live) => {
+      if (!ownership.acknowledge) calls.forgetAcknowledged();
+      // Work that another node left begins once its messages got past, so that what ends this one can be told apart.
+      return lane.isCareful ? Promise.resolve() : runner.sweep(live);
+    },
   });
 
   subscriber.on("message", (channel: string, text: string) => {
     if (channel === keys.leases && text !== node) ownership.lookNow();
     else if (channel === keys.abandoned) runner.abandonHere(text);
-    else if (channel === keys.replies(node)) {
-      const [call, answer] = JSON.parse(text) as [string, Answer];
-      calls.settle(call, answer);
-    }
+    // From nodes of the former version.
+    else if (channel === keys.replies(node)) settle(text);
   });
+
+  function settle(text: string): void {
+    const [call, answer] = JSON.parse(text) as [string, Answer];
+    calls.settle(call, answer);
+  }
+
+  const lineage = new Lineage({
+    redis: commands,
+    keys: Array.from({ length: keys.slotGroups }, (_, group) => keys.epoch(group)),
+    newId: clock.newId,
+    lost: () => void refill(),
+  });
+
+  /** Messages, replies and outcomes that Redis may have lost go out again from where they are kept. */
+  async function refill(): Promise<void> {
+    options.log("message_store_lost", {});
+    await retryUntil(
+      () => reader.keepPositions(),
+      () => isStopping,
+    );
+    calls.storeLost();
+    runner.sendResultsAgain();
+    lane.refill();
+  }
+  let isStopping = false;
   let stopTakingOver: (() => Promise<void>) | null = null;
 
   async function start(): Promise<void> {
+    void lineage.start();
     await subscriber.subscribe(keys.leases, keys.abandoned, keys.replies(node));
     await takeOverMailboxes({ sql, redis: commands, keys, report: options.log });
     lane.start();
@@ -234,6 +275,8 @@ export function createConsumer(options: ConsumerOptions, work: RuntimeWork, link
   }
 
   async function stop(): Promise<void> {
+    isStopping = true;
+    lineage.stop();
     const step = async (what: string, timeoutMs: number, act: () => Promise<unknown>) => {
       if (!(await within(timeoutMs, act))) options.log("handover_incomplete", { step: what });
     };
@@ -250,6 +293,7 @@ export function createConsumer(options: ConsumerOptions, work: RuntimeWork, link
 
   return {
     lane,
+    acknowledges: () => ownership.acknowledge,
     start,
     stop,
     busyMs,

@@ -79,6 +79,7 @@ export function createRuntime(options: RuntimeOptions): NodeRuntime {
     writer,
     now: clock.now,
     lane: () => consumer?.lane ?? null,
+    acknowledges: () => consumer?.acknowledges() ?? false,
     crash,
   });
   const { tell, ask } = sender;

@@ -45,6 +45,11 @@ export class ActivityResults {
     return retryUntil(() => this.options.sendOutcome(work.actor, work.replyType, outcome), this.isGivenUp);
   }
 
+  /** Redis may have lost what the mailboxes took. */
+  sendAllAgain(): void {
+    for (const { work, outcome } of [...this.sent.values()]) void this.send(work, outcome);
+  }
+
   /**
    * The mailbox took the outcome but the actor has not: a Redis that was killed in the middle of a flush
    * may have forgotten it. Sent once more; the second of two finds the row gone and changes nothing.

@@ -102,6 +102,11 @@ export class ActivityRunner {
     this.fill();
   }
 
+  /** Sends the outcomes that are not taken in again: Redis may have lost them. */
+  sendResultsAgain(): void {
+    this.results.sendAllAgain();
+  }
+
   /** The actors gave this work up. */
   abandon(ids: readonly string[]): void {
     for (const id of ids) if (!this.abandonHere(id)) this.options.broadcastAbandon(id);

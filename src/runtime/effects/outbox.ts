@@ -1,26 +1,34 @@
 /**
  * The outbox: effects that were committed with a turn and are carried out afterwards.
  *
- * A row stays until a later commit of its partition says that it was carried out, so the partition's owner after a
- * crash carries out the rest. Effects of one partition go out in order; a repeat is
- * harmless because every effect has a number, a name or a job id that its receiver recognises.
+ * A message to another partition is a row until the commit that takes it deletes it. Sending it is only the fast way:
+ * its receiver also finds the row in PostgreSQL (`lane/refill.ts`), so that nothing depends on what Redis keeps. The row
+ * of any other effect stays until a later commit of its partition says that it was carried out, so the partition's
+ * owner after a crash carries out the rest. Effects of one partition go out in order; a repeat is harmless because
+ * every effect has a number, a name or a job id that its receiver recognises.
  */
 
 import type { Effect } from "../../../actors/kernel/effect.ts";
 import type { Json } from "../../../actors/kernel/json.ts";
+import type { ReplyTo } from "../../../actors/kernel/message.ts";
 import { numbers } from "../../store/array-literal.ts";
 import type { Sql } from "../../store/postgres.ts";
 import type { RedisClient } from "../../store/redis.ts";
-import type { Answer } from "../mailbox/calls.ts";
-import { addressFault, encodeEnvelope } from "../mailbox/envelope.ts";
-import { type AppendAll, appendAll } from "../mailbox/mailbox.ts";
+import { type Answer, isStreamedCall } from "../mailbox/calls.ts";
+import { addressFault, type Envelope, encodeEnvelope } from "../mailbox/envelope.ts";
+import { type AppendAll, appendAll, type Delivery } from "../mailbox/mailbox.ts";
 import { type Keys, partitionOf } from "../mailbox/partition.ts";
+import { appendReply } from "../mailbox/replies.ts";
 
 export interface OutboxRow {
   readonly partition: number;
   readonly seq: number;
   /** A `Wire`, as JSON. */
   readonly effect: string;
+  /** The partition that receives it; null for what the sender's owner carries out itself. */
+  readonly target: number | null;
+  /** Of a message: the number of the last one before it to the same partition that may not be taken yet; 0 for none. */
+  readonly after: number;
 }
 
 export interface Origin {
@@ -81,6 +89,11 @@ export interface OutboxOptions {
   readonly partitions: number;
   /** A timer that a former version asked for in an effect: its actor is to set it. */
   formerTimer(actor: Origin): Promise<void>;
+  /** What works on this node's partitions. */
+  readonly here: {
+    takes(partition: number): boolean;
+    deliver(delivery: Delivery): void;
+  };
 }
 
 export class Outbox {
@@ -88,30 +101,25 @@ export class Outbox {
 
   constructor(private readonly options: OutboxOptions) {}
 
-  /** Carries out effects in order. Rejects when some may not be carried out: all of them must be published again then. */
-  async publish(rows: readonly OutboxRow[]): Promise<void> {
-    const { redis, keys, partitions } = this.options;
+  /**
+   * Carries out effects in order. Rejects when some may not be carried out: all of them must be published again then.
+   * @param incarnation of the database that the rows are from
+   */
+  async publish(rows: readonly OutboxRow[], incarnation: string): Promise<void> {
+    const { keys, partitions, here } = this.options;
     const tells = new Map<number, string[]>();
     const others: Promise<unknown>[] = [];
-    for (const { partition, seq, effect } of rows) {
+    for (const { partition, seq, effect, after } of rows) {
       const wire = JSON.parse(effect) as Wire;
       switch (wire[0]) {
         case "tell": {
-          const [, kind, key, tenant, type, body, version] = wire;
-          const target = partitionOf(kind, key, partitions);
-          const text = encodeEnvelope({
-            source: `p${partition}`,
-            sequence: seq,
-            kind,
-            key,
-            tenant,
-            type,
-            body,
-            replyTo: null,
-            activity: null,
-            fresh: false,
-            ...(version === undefined ? {} : { version }),
-          });
+          const target = partitionOf(wire[1], wire[2], partitions);
+          const envelope = envelopeOf(wire, { partition, seq, after, incarnation });
+          if (here.takes(target)) {
+            here.deliver({ partition: target, id: null, envelope, raw: "" });
+            break;
+          }
+          const text = encodeEnvelope(envelope);
           const group = tells.get(target);
           if (group === undefined) tells.set(target, [text]);
           else group.push(text);
@@ -123,7 +131,7 @@ export class Outbox {
         case "cancel":
           break;
         case "reply":
-          others.push(redis.publish(keys.replies(wire[1]), JSON.stringify([wire[2], wire[3]])));
+          others.push(this.reply(wire[1], wire[2], wire[3]));
           break;
       }
     }
@@ -131,6 +139,19 @@ export class Outbox {
     const settled = await Promise.allSettled(others);
     const failed = settled.find((one) => one.status === "rejected");
     if (failed !== undefined) throw failed.reason;
+  }
+
+  /** Says that messages are taken. Nothing depends on it. */
+  acknowledge(senders: readonly ReplyTo[]): void {
+    for (const { node, call } of senders) this.reply(node, call, { value: null }).catch(() => {});
+  }
+
+  /** By the node's stream; a node of the former version listens to its channel. */
+  private async reply(node: string, call: string, answer: Answer): Promise<void> {
+    const { redis, keys } = this.options;
+    const text = JSON.stringify([call, answer]);
+    if (!isStreamedCall(call)) await redis.publish(keys.replies(node), text);
+    else await appendReply(redis, keys.wake(node), text);
   }
 
   /**
@@ -143,14 +164,73 @@ export class Outbox {
   }
 }
 
-/** What earlier owners of these partitions committed but perhaps did not carry out. */
-export async function loadOutbox(sql: Sql, partitions: readonly number[]): Promise<OutboxRow[]> {
-  const rows = await sql<{ partition: number; seq: string; effect: string }[]>`
-    select partition, seq, effect from runtime_outbox where partition = any(${numbers(partitions)}::int[]) order by partition, seq`;
-  return rows.map((row) => ({ partition: row.partition, seq: Number(row.seq), effect: row.effect }));
+type Told = Extract<Wire, readonly ["tell", ...unknown[]]>;
+
+/** @param effect one that has a target */
+export const messageIn = (effect: string): Told => JSON.parse(effect) as Told;
+
+/** A message of the outbox as its receiver gets it. */
+export function envelopeOf(
+  [, kind, key, tenant, type, body, version]: Told,
+  { partition, seq, after, incarnation }: Pick<OutboxRow, "partition" | "seq" | "after"> & { incarnation: string },
+): Envelope {
+  return {
+    source: `p${partition}`,
+    sequence: seq,
+    kind,
+    key,
+    tenant,
+    type,
+    body,
+    replyTo: null,
+    activity: null,
+    fresh: false,
+    ...(version === undefined ? {} : { version }),
+    effect: { after, incarnation },
+  };
 }
 
-/** Deletes effects that are carried out: everything up to `seq` per partition. */
+/**
+ * What earlier owners of these partitions committed but perhaps did not carry out, and what was not received yet. Each
+ * message follows the one before it to the same partition: what is not here any more was received.
+ */
+export async function loadOutbox(
+  sql: Sql,
+  numberOfPartitions: number,
+  partitions: readonly number[],
+): Promise<OutboxRow[]> {
+  const rows = await sql<{ partition: number; seq: string; effect: string; target: number | null }[]>`
+    select partition, seq, effect, target from runtime_outbox
+    where partition = any(${numbers(partitions)}::int[]) order by partition, seq`;
+  const last = new Map<string, number>();
+  const found: OutboxRow[] = [];
+  const untargeted: { partition: number; seq: number; target: number }[] = [];
+  for (const { partition, effect, ...row } of rows) {
+    const seq = Number(row.seq);
+    const wire = JSON.parse(effect) as Wire;
+    const target = wire[0] === "tell" ? partitionOf(wire[1], wire[2], numberOfPartitions) : null;
+    if (target !== null && row.target === null) untargeted.push({ partition, seq, target });
+    const way = `${partition} ${target}`;
+    found.push({ partition, seq, effect, target, after: target === null ? 0 : (last.get(way) ?? 0) });
+    last.set(way, seq);
+  }
+  if (untargeted.length > 0) await target(sql, untargeted);
+  return found;
+}
+
+/** Effects of nodes of the former version: from now on their receivers delete them. */
+async function target(
+  sql: Sql,
+  rows: readonly { readonly partition: number; readonly seq: number; readonly target: number }[],
+): Promise<void> {
+  await sql`
+    update runtime_outbox o set target = u.target
+    from unnest(${numbers(rows.map((row) => row.partition))}::int[], ${numbers(rows.map((row) => row.seq))}::bigint[],
+      ${numbers(rows.map((row) => row.target))}::int[]) as u (partition, seq, target)
+    where o.partition = u.partition and o.seq = u.seq`;
+}
+
+/** Deletes effects that are carried out: everything up to `seq` per partition but what other partitions receive. */
 export async function clearOutbox(
   sql: Sql,
   marks: readonly { readonly partition: number; readonly seq: number }[],
@@ -158,5 +238,5 @@ export async function clearOutbox(
   await sql`
     delete from runtime_outbox o
     using unnest(${numbers(marks.map((mark) => mark.partition))}::int[], ${numbers(marks.map((mark) => mark.seq))}::bigint[]) as u (partition, seq)
-    where o.partition = u.partition and o.seq <= u.seq`;
+    where o.partition = u.partition and o.seq <= u.seq and o.target is null`;
 }

@@ -4,10 +4,12 @@
  */
 import type { Effect } from "../../../actors/kernel/effect.ts";
 import type { Json } from "../../../actors/kernel/json.ts";
+import type { ReplyTo } from "../../../actors/kernel/message.ts";
 import { type OutboxRow, remoteAnswer, toOutbox } from "../effects/outbox.ts";
 import type { Answer } from "../mailbox/calls.ts";
 import { type Envelope, messageId } from "../mailbox/envelope.ts";
 import type { Delivery } from "../mailbox/mailbox.ts";
+import { partitionOf } from "../mailbox/partition.ts";
 import type { Change, Fact, FactWriter, Projection, Statement } from "../port.ts";
 import { sizeOf, splitState } from "../reads/listed.ts";
 import { type TailNews, tailedLog } from "../reads/notices.ts";
@@ -16,23 +18,11 @@ import type { ActivityRow } from "./commit/activities.ts";
 import type { Commit } from "./commit/commit.ts";
 import type { DeadLetterRow } from "./commit/dead-letters.ts";
 import type { LogRow } from "./commit/logs.ts";
-import type { PartitionProgress } from "./commit/progress.ts";
+import { type PartitionProgress, timelineOf } from "./commit/progress.ts";
+import { Exchange } from "./exchange/exchange.ts";
+import type { Held } from "./exchange/held.ts";
 import { SetAside } from "./set-aside.ts";
 import type { CachedActor, TurnResult, Turns } from "./turn.ts";
-
-/** A partition as its owner keeps it between commits. */
-export interface Held {
-  readonly partition: number;
-  epoch: number;
-  mailboxOffset: string;
-  /** Last sequence number taken per source, with the time for sources that are nodes. */
-  sources: Map<string, [sequence: number, at: number]>;
-  outboxSequence: number;
-  /** Outbox rows up to here are carried out. */
-  published: number;
-  /** Outbox rows up to here are deleted as well. */
-  cleared: number;
-}
 
 /** A message to be co-committed, as the sender's turn left it. */
 export interface CoCommitMessage {
@@ -52,14 +42,6 @@ export interface LocalReply {
 }
 
 export const noCoCommits: readonly CoCommitMessage[] = [];
-const forgetNodesAfterMs = 60 * 60 * 1000;
-const manySources = 48;
-
-/** Whether this partition has taken the message, or a later one of the same source, before. */
-export function isRepeat(held: Held, envelope: Envelope): boolean {
-  const seen = held.sources.get(envelope.source);
-  return seen !== undefined && envelope.sequence <= seen[0];
-}
 
 export class Batch {
   readonly outbox: OutboxRow[] = [];
@@ -68,8 +50,12 @@ export class Batch {
   readonly settled: string[] = [];
   readonly replies: LocalReply[] = [];
   readonly timers = new TimerChanges();
+  /** Senders on other nodes that want to know that their message is taken. */
+  readonly acknowledged: ReplyTo[] = [];
   readonly news = new Map<string, TailNews>();
   readonly touched = new Set<Held>();
+  /** What its partitions take of others, and send to them. */
+  readonly exchange = new Exchange();
   /** Those whose mailbox moved on. */
   readonly advanced = new Set<Held>();
   /** Up to where the commit deletes outbox rows; what is carried out while it is written is not among them. */
@@ -93,21 +79,30 @@ export class Batch {
     private readonly node: string,
     private readonly clock: { now(): number; newId(): string },
     private readonly isHostBound: (activity: string) => boolean | null,
+    private readonly partitions: number,
     /** Whether messages of a partition wait for a node that knows them. */
     private readonly mayWait: (partition: number) => boolean = () => false,
   ) {}
 
-  /** Marks the entry as taken, and says whether it is new: a repeat changes nothing. */
+  /** Marks the entry as taken, and says whether it is to be run: a repeat changes nothing. */
   take(held: Held, delivery: Delivery): boolean {
     this.touched.add(held);
     const { envelope, id } = delivery;
-    if (id === null) return true;
-    this.advanced.add(held);
-    held.mailboxOffset = id;
+    if (id !== null) {
+      this.advanced.add(held);
+      held.mailboxOffset = id;
+    }
     if (envelope === null) return true;
-    if (isRepeat(held, envelope)) return false;
-    held.sources.set(envelope.source, [envelope.sequence, this.clock.now()]);
-    return true;
+    const isNew = this.exchange.take(held, id, envelope);
+    const { acknowledge } = envelope;
+    if (acknowledge?.node === this.node) this.replies.push({ call: acknowledge.call, answer: { value: null } });
+    else if (acknowledge !== undefined) this.acknowledged.push(acknowledge);
+    return isNew;
+  }
+
+  /** Nothing of the batch was committed: its partitions are as they were, but for what their rows hold. */
+  undo(): void {
+    this.exchange.undo(this.touched);
   }
 
   /**
@@ -205,8 +200,21 @@ export class Batch {
   }
 
   /** Sends a message that was to be co-committed through the outbox, like any other. */
-  send(held: Held, { wire }: CoCommitMessage): void {
-    this.outbox.push({ partition: held.partition, seq: ++held.outboxSequence, effect: wire });
+  sendOut(held: Held, { kind, key, wire }: CoCommitMessage): void {
+    this.tell(held, kind, key, wire);
+  }
+
+  /** An effect that the partition of the receiver takes. */
+  private tell(held: Held, kind: string, key: string, effect: string): void {
+    const target = partitionOf(kind, key, this.partitions);
+    const seq = ++held.outboxSequence;
+    const after = this.exchange.follow(held, target, seq);
+    this.outbox.push({ partition: held.partition, seq, effect, target, after });
+  }
+
+  /** An effect that this node carries out itself. */
+  private carryOut(held: Held, effect: string): void {
+    this.outbox.push({ partition: held.partition, seq: ++held.outboxSequence, effect, target: null, after: 0 });
   }
 
   /** The sender is told that there is no such actor; nothing else happens. */
@@ -282,6 +290,7 @@ export class Batch {
       ended: [...this.ended.values()],
       logs: this.logs,
       outbox: this.outbox,
+      ...this.exchange.rows(),
       activities: this.activities,
       settled: this.settled,
       abandoned: this.abandoned,
@@ -295,17 +304,11 @@ export class Batch {
   }
 
   private progress(held: Held): PartitionProgress {
-    const now = this.clock.now();
-    if (held.sources.size > manySources) {
-      for (const [source, [, at]] of held.sources) {
-        if (source.startsWith("n") && now - at > forgetNodesAfterMs) held.sources.delete(source);
-      }
-    }
     return {
       partition: held.partition,
       epoch: held.epoch,
       mailboxOffset: held.mailboxOffset,
-      sources: JSON.stringify([...held.sources]),
+      timeline: timelineOf(held.incarnation),
       outboxSequence: held.outboxSequence,
       published: this.cleared(held),
     };
@@ -361,7 +364,9 @@ export class Batch {
         if (effect.to.until < this.clock.now()) return;
     }
     const row = toOutbox(effect, actor);
-    if (row !== null) this.outbox.push({ partition: held.partition, seq: ++held.outboxSequence, effect: row });
+    if (row === null) return;
+    if (effect.effect === "tell") this.tell(held, effect.kind, effect.key, row);
+    else this.carryOut(held, row);
   }
 
   /**
@@ -405,12 +410,11 @@ export class Batch {
   }
 
   private answer(held: Held, envelope: Envelope, answer: Answer): void {
-    const { replyTo } = envelope;
-    if (replyTo === null) return;
-    if (replyTo.node === this.node) this.replies.push({ call: replyTo.call, answer });
-    else if (replyTo.until >= this.clock.now()) {
-      const effect = remoteAnswer(replyTo.node, replyTo.call, answer);
-      this.outbox.push({ partition: held.partition, seq: ++held.outboxSequence, effect });
-    }
+    if (envelope.replyTo !== null) this.send(held, envelope.replyTo, answer);
+  }
+
+  private send(held: Held, to: ReplyTo, answer: Answer): void {
+    if (to.node === this.node) this.replies.push({ call: to.call, answer });
+    else if (to.until >= this.clock.now()) this.carryOut(held, remoteAnswer(to.node, to.call, answer));
   }
 }

@@ -8,7 +8,7 @@
  */
 import { numbers, texts } from "../../store/array-literal.ts";
 import type { Sql } from "../../store/postgres.ts";
-import { messageId } from "../mailbox/envelope.ts";
+import { type Envelope, messageId } from "../mailbox/envelope.ts";
 import type { Delivery } from "../mailbox/mailbox.ts";
 import type { Company } from "./inbox.ts";
 import type { PoisonMessages } from "./poison.ts";
@@ -23,6 +23,10 @@ const settlingMs = 500;
 /** Messages that were under way once when something died share a batch with so many others; then they are alone. */
 const together: Company = { kind: "suspects", most: 16 };
 const alone: Company = { kind: "suspect", most: 1 };
+
+/** Handed over in memory for a caller who waits: not taken again after a death. */
+const isForCaller = (id: string | null, envelope: Envelope): boolean =>
+  id === null && (envelope.replyTo !== null || envelope.acknowledge !== undefined);
 
 export interface CarefulOptions {
   readonly sql: Sql;
@@ -74,8 +78,7 @@ export class Careful {
 
   /** How a message is to be taken; null for one beyond suspicion. */
   companyOf = ({ envelope, id, partition }: Delivery): Company | null => {
-    // What was handed over in memory for a caller who waits is not taken again after a death.
-    if (envelope === null || (id === null && envelope.replyTo !== null)) return null;
+    if (envelope === null || isForCaller(id, envelope)) return null;
     if (this.deaths.size === 0 && this.partitions.size === 0) return null;
     const known = this.deaths.get(messageId(envelope));
     if (known !== undefined) return known.count + 1 < deathLimit ? together : alone;
@@ -122,7 +125,7 @@ export class Careful {
   /** The connection died with the commit of these messages, and the database answers again. */
   cut(deliveries: readonly Delivery[]): void {
     for (const { envelope, id, partition } of deliveries) {
-      if (envelope === null || (id === null && envelope.replyTo !== null)) continue;
+      if (envelope === null || isForCaller(id, envelope)) continue;
       const message = messageId(envelope);
       const known = this.deaths.get(message) ?? { partition, count: 0, cuts: 0 };
       this.deaths.set(message, known);

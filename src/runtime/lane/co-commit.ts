@@ -10,7 +10,8 @@ import { type Envelope, messageId } from "../mailbox/envelope.ts";
 import { partitionOf } from "../mailbox/partition.ts";
 import type { ParkedMessages } from "../versions/parked.ts";
 import type { ActorCache } from "./actor-cache.ts";
-import type { Batch, CoCommitMessage, Held } from "./batch.ts";
+import type { Batch, CoCommitMessage } from "./batch.ts";
+import type { Held } from "./exchange/held.ts";
 import type { PoisonMessages } from "./poison.ts";
 import type { CachedActor, Turns } from "./turn.ts";
 import type { YieldBudget } from "./yield-budget.ts";
@@ -60,7 +61,7 @@ export class CoCommit {
       const name = `${told.kind}/${told.key}`;
       const isFull = count === limit || batch.joined >= joinedLimit;
       if (isFull || sentOut.has(name) || !this.isBeside(told, held)) {
-        batch.send(held, told);
+        batch.sendOut(held, told);
         continue;
       }
       if (budget.isDue) await budget.take();
@@ -71,7 +72,7 @@ export class CoCommit {
       if (more !== null) queue.push(...more);
       else {
         sentOut.add(name);
-        batch.send(held, told);
+        batch.sendOut(held, told);
       }
     }
   }

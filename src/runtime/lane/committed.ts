@@ -1,26 +1,49 @@
 /** What is known of a batch and its partitions after a commit that failed. */
+import type { Sql } from "../../store/postgres.ts";
+import { clearOutbox } from "../effects/outbox.ts";
 import type { Delivery } from "../mailbox/mailbox.ts";
 import { compareStreamIds } from "../mailbox/mailbox.ts";
 import type { OwnedPartition } from "../ownership/lease.ts";
-import type { Batch, Held, LocalReply } from "./batch.ts";
+import type { Batch, LocalReply } from "./batch.ts";
+import { isOwnFault, Unstorable } from "./blame.ts";
+import type { Commit } from "./commit/commit.ts";
+import type { Held } from "./exchange/held.ts";
+import { PartitionLost } from "./journal.ts";
+import type { LaneOptions } from "./options.ts";
 
-/** A partition as it is committed. */
-export function committedOf(one: OwnedPartition): Pick<Held, "epoch" | "mailboxOffset" | "sources" | "outboxSequence"> {
-  return {
-    epoch: one.epoch,
-    mailboxOffset: one.mailboxOffset,
-    sources: new Map(JSON.parse(one.sources) as [string, [number, number]][]),
-    outboxSequence: one.outboxSequence,
-  };
+/** A partition's progress as it is committed. */
+export function committedOf({
+  epoch,
+  incarnation,
+  mailboxOffset,
+  outboxSequence,
+}: OwnedPartition): Pick<Held, "epoch" | "incarnation" | "mailboxOffset" | "outboxSequence"> {
+  return { epoch, incarnation, mailboxOffset, outboxSequence };
 }
 
-/**
- * A partition as its owner begins with it.
- * @param raised by how much the number of its last effect was raised since it was taken
- */
-export function heldOf(one: OwnedPartition, raised = 0): Held {
-  const outboxSequence = one.outboxSequence + raised;
-  return { partition: one.partition, ...committedOf(one), outboxSequence, published: outboxSequence, cleared: 0 };
+/** @throws Unstorable whatever a projection or a state does not allow: nothing was sent yet */
+export function commitOf(
+  batch: Batch,
+  { projections, turns, factWriters }: Pick<LaneOptions, "projections" | "turns" | "factWriters">,
+): Commit {
+  try {
+    return batch.toCommit(projections, turns.listedOf, factWriters);
+  } catch (error) {
+    throw new Unstorable(error instanceof Error ? error.message : String(error), { cause: error });
+  }
+}
+
+/** Whether an error of a commit leaves no doubt that nothing of it is stored. */
+export const isUncommitted = (error: unknown): boolean => error instanceof PartitionLost || isOwnFault(error);
+
+/** Deletes the effects that were carried out where no commit does so. */
+export async function clearCarriedOut(sql: Sql, all: readonly Held[]): Promise<void> {
+  const marks = all
+    .filter((held) => held.published > held.cleared)
+    .map((held) => ({ held, partition: held.partition, seq: held.published }));
+  if (marks.length === 0) return;
+  await clearOutbox(sql, marks);
+  for (const { held, seq } of marks) held.cleared = Math.max(held.cleared, seq);
 }
 
 /** A batch is committed as a whole, so one of its partitions tells for all. */
@@ -33,15 +56,17 @@ export function wasCommitted(batch: Batch, owned: readonly OwnedPartition[]): bo
   return false;
 }
 
-/** What the callers of messages that stand in no mailbox are told: those will not be read again. */
-export function refusalsOf(deliveries: readonly Delivery[]): LocalReply[] {
+/**
+ * What the callers of messages that stand in no mailbox are told: those will not be read again.
+ * @param untaken whether it is certain that no commit took them
+ */
+export function refusalsOf(deliveries: readonly Delivery[], untaken: boolean): LocalReply[] {
   const refusals: LocalReply[] = [];
+  const unavailable = "The actor moved or its store is away";
   for (const { id, envelope, parked } of deliveries) {
-    if (id !== null || parked !== undefined || envelope === null || envelope.replyTo === null) continue;
-    refusals.push({
-      call: envelope.replyTo.call,
-      answer: { unavailable: "The actor moved or its store is away" },
-    });
+    const caller = envelope?.replyTo ?? envelope?.acknowledge;
+    if (id !== null || parked !== undefined || caller === undefined) continue;
+    refusals.push({ call: caller.call, answer: untaken ? { unavailable, untaken } : { unavailable } });
   }
   return refusals;
 }

@@ -51,6 +51,8 @@ interface Share {
 const fewMessages = 8;
 const fewBytes = 64 * 1024;
 
+/** Effects keep the order of their sender, also where they did not come by the mailbox. */
+const isOrdered = ({ id, envelope }: Delivery): boolean => id !== null || envelope?.effect !== undefined;
 const tenantOf = ({ envelope }: Delivery): string => envelope?.tenant ?? "";
 const sizeOf = ({ raw, envelope }: Delivery): number => raw.length || jsonWeight(envelope?.body ?? null);
 
@@ -160,12 +162,12 @@ export class Inbox {
   }
 
   private lineOf(delivery: Delivery): Line {
-    const line =
-      delivery.id === null ? this.byTenant.get(tenantOf(delivery)) : this.byPartition.get(delivery.partition);
+    const ordered = isOrdered(delivery);
+    const line = ordered ? this.byPartition.get(delivery.partition) : this.byTenant.get(tenantOf(delivery));
     if (line !== undefined) return line;
     const made: Line = { waiting: [], tenants: new Map(), bytes: 0 };
-    if (delivery.id === null) this.byTenant.set(tenantOf(delivery), made);
-    else this.byPartition.set(delivery.partition, made);
+    if (ordered) this.byPartition.set(delivery.partition, made);
+    else this.byTenant.set(tenantOf(delivery), made);
     return made;
   }
 
@@ -190,7 +192,7 @@ export class Inbox {
     line.waiting.shift();
     this.forget(line, head);
     if (line.waiting.length > 0) this.file(line);
-    else if (head.delivery.id === null) this.byTenant.delete(tenant);
+    else if (!isOrdered(head.delivery)) this.byTenant.delete(tenant);
   }
 
   private forget(line: Line, { delivery, size }: Waiting): void {

@@ -6,18 +6,19 @@
  * comes alone (`blame.ts`). When a commit fails in any other way the lane trusts nothing it holds in memory: it takes its
  * partitions again under a new epoch, which also ends a commit still under way, and starts over from what is committed.
  */
-import { clearOutbox, loadOutbox } from "../effects/outbox.ts";
 import type { Delivery } from "../mailbox/mailbox.ts";
 import type { OwnedPartition } from "../ownership/lease.ts";
-import { retryUntil } from "../timeout.ts";
 import { ActorCache } from "./actor-cache.ts";
-import { Batch, type CoCommitMessage, type Held, noCoCommits } from "./batch.ts";
+import { Batch, type CoCommitMessage, noCoCommits } from "./batch.ts";
 import { BatchSize } from "./batch-size.ts";
-import { isConnectionDeath, isOwnFault, Unstorable } from "./blame.ts";
+import { isConnectionDeath, isOwnFault } from "./blame.ts";
 import { Careful } from "./careful.ts";
 import { CoCommit } from "./co-commit.ts";
-import type { Commit } from "./commit/commit.ts";
-import { committedOf, heldOf, refusalsOf, wasCommitted } from "./committed.ts";
+import { clearCarriedOut, commitOf, committedOf, isUncommitted, refusalsOf, wasCommitted } from "./committed.ts";
+import type { Held } from "./exchange/held.ts";
+import { Publishing } from "./exchange/publishing.ts";
+import { Refill } from "./exchange/refill.ts";
+import { takeOver } from "./exchange/take-over.ts";
 import { Inbox } from "./inbox.ts";
 import { fittingOf, mostLoaded, wantedBy } from "./loading.ts";
 import type { LaneOptions } from "./options.ts";
@@ -40,22 +41,24 @@ export class Lane {
   private running: Promise<void> | null = null;
   /** Batches in a row that failed without being refused. */
   private failures = 0;
-  /** The effects on their way out. */
-  private publishing: Promise<void> = Promise.resolve();
+  private readonly publishing: Publishing;
   private readonly poison = new PoisonMessages();
   private readonly careful: Careful;
   private readonly parked: Parking;
+  private readonly waiting: Refill;
   /** Since when the batch under way is worked on, on the monotonic clock, ms; null between batches. */
   busySince: number | null = null;
   readonly counts = { turns: 0, commits: 0, deadLetters: 0 };
 
   constructor(private readonly options: LaneOptions) {
     this.cache = new ActorCache(options);
+    this.publishing = new Publishing(options, () => this.stopping);
     this.parked = new Parking(options);
     this.coCommit = new CoCommit(options, this.cache, this.poison, this.parked);
     this.batchSize = new BatchSize(options.batchSize);
     this.careful = new Careful(options, this.poison);
     this.inbox = new Inbox(options.inbox);
+    this.waiting = new Refill(options.sql, () => this.wakeUp?.());
   }
 
   start(): void {
@@ -110,6 +113,23 @@ export class Lane {
     });
   }
 
+  /** Has messages that wait for these partitions in PostgreSQL taken, once; all when none are named. */
+  refill(partitions: Iterable<number> = this.held.keys()): void {
+    this.waiting.want(partitions);
+    this.wakeUp?.();
+  }
+
+  /** Takes all partitions anew where the database is not the one that they were taken from. */
+  async checkIncarnation(incarnation: string): Promise<void> {
+    if ([...this.held.values()].every((held) => held.incarnation === incarnation)) return;
+    await this.control(async () => {
+      const all = [...this.held.keys()];
+      const owned = await this.options.leases.retake(all);
+      this.drop(all);
+      await this.restart(owned);
+    });
+  }
+
   private control(act: () => Promise<void>): Promise<void> {
     return new Promise((resolve, reject) => {
       this.controls.push(() => act().then(resolve, reject));
@@ -123,6 +143,9 @@ export class Lane {
       if (control !== undefined) {
         await control();
         continue;
+      }
+      if (this.waiting.isDue) {
+        for (const delivery of await this.waiting.read(this.held)) this.inbox.push(delivery);
       }
       if (this.isIdle && !this.parked.isDue) {
         this.cache.sweep();
@@ -140,7 +163,7 @@ export class Lane {
       this.busySince = null;
     }
     for (const control of this.controls.splice(0)) await control();
-    await this.publishing;
+    await this.publishing.done;
   }
 
   private get isIdle(): boolean {
@@ -156,7 +179,7 @@ export class Lane {
   private async process(given: readonly Delivery[]): Promise<void> {
     const { options } = this;
     let deliveries = given;
-    const batch = new Batch(options.node, options.clock, options.isHostBound, this.parked.isIn);
+    const batch = new Batch(options.node, options.clock, options.isHostBound, options.partitions, this.parked.isIn);
     try {
       await this.careful.mark(given);
       const [{ live, left }] = await Promise.all([this.load(given), this.parked.block(batch, given)]);
@@ -174,26 +197,17 @@ export class Lane {
       }
       if (batch.touched.size === 0) return;
       options.crash("before_commit");
-      await options.journal.commit(this.commitOf(batch));
+      await options.journal.commit(commitOf(batch, options));
       this.batchSize.note(this.cache.weigh(batch.actors));
     } catch (error) {
       await this.recover(batch, deliveries, error);
       return;
     }
     this.failures = 0;
+    this.waiting.settle(deliveries);
     this.poison.settle(deliveries);
     this.careful.settle(deliveries);
     await this.carryOut(batch);
-  }
-
-  /** @throws Unstorable whatever a projection or a state does not allow: nothing was sent yet */
-  private commitOf(batch: Batch): Commit {
-    const { projections, turns, factWriters } = this.options;
-    try {
-      return batch.toCommit(projections, turns.listedOf, factWriters);
-    } catch (error) {
-      throw new Unstorable(error instanceof Error ? error.message : String(error), { cause: error });
-    }
   }
 
   /** Brings the actors of the batch into memory; tells which awaited outcomes are still wanted, and who did not fit. */
@@ -259,30 +273,14 @@ export class Lane {
     for (const [held, published] of batch.clearing) held.cleared = published;
     options.timers.committed(batch.timers.set, batch.timers.gone);
     for (const reply of batch.replies) options.reply(reply);
+    if (batch.acknowledged.length > 0) options.acknowledge(batch.acknowledged);
+    if (batch.exchange.gaps.size > 0) this.refill(batch.exchange.gaps);
     if (batch.news.size > 0) options.announce([...batch.news.values()]);
     if (batch.activities.length > 0) options.perform(batch.activities);
     if (batch.abandoned.length > 0) options.abandon(batch.abandoned);
-    if (batch.outbox.length > 0) await this.publish(batch);
+    if (batch.outbox.length > 0) await this.publishing.publish(batch);
     for (const held of batch.advanced) options.trim(held.partition, held.mailboxOffset);
     this.cache.evict();
-  }
-
-  /**
-   * Carries out the batch's effects while the next batch is worked on; resolves when those of the batch
-   * before are out, so that effects keep their order and never pile up.
-   */
-  private async publish(batch: Batch): Promise<void> {
-    const marks = [...batch.touched].map((held) => [held, held.outboxSequence] as const);
-    await this.publishing;
-    const carriedOut = retryUntil(
-      () => this.options.outbox.publish(batch.outbox),
-      () => this.stopping,
-    );
-    this.publishing = carriedOut.then((out) => {
-      if (!out) return;
-      for (const [held, sequence] of marks) held.published = sequence;
-      this.options.crash("after_publish");
-    });
   }
 
   private async recover(batch: Batch, deliveries: readonly Delivery[], error: unknown): Promise<void> {
@@ -300,7 +298,7 @@ export class Lane {
         const committed = wasCommitted(batch, owned);
         if (committed) for (const reply of batch.replies) this.options.reply(reply);
         else if (isConnectionDeath(error)) this.careful.cut(deliveries);
-        this.refuse(deliveries);
+        this.refuse(deliveries, isUncommitted(error));
         this.drop(all);
         await this.restart(owned);
         this.leave(all, owned);
@@ -323,6 +321,7 @@ export class Lane {
     error: unknown,
   ): Promise<boolean> {
     for (const { kind, key } of batch.actors) this.cache.delete(`${kind}/${key}`);
+    batch.undo();
     const owned = await this.options.leases.retake(partitions).catch(() => null);
     if (owned === null) return false;
     for (const one of owned) {
@@ -332,7 +331,8 @@ export class Lane {
     const kept = new Set(owned.map((one) => one.partition));
     const lost = partitions.filter((one) => !kept.has(one));
     if (lost.length > 0) {
-      this.refuse(deliveries.filter((one) => !kept.has(one.partition)));
+      const refused = deliveries.filter((one) => !kept.has(one.partition));
+      this.refuse(refused, true);
       this.drop(lost);
       this.leave(lost, []);
     }
@@ -352,22 +352,20 @@ export class Lane {
     this.options.lost(gone);
   }
 
-  /** Messages that stand in no mailbox will not be read again. */
-  private refuse(deliveries: readonly Delivery[]): void {
-    for (const reply of refusalsOf(deliveries)) this.options.reply(reply);
+  /** Messages that stand in no mailbox will not be read again. @param untaken whether certainly no commit took them */
+  private refuse(deliveries: readonly Delivery[], untaken: boolean): void {
+    this.waiting.settle(deliveries);
+    for (const reply of refusalsOf(deliveries, untaken)) this.options.reply(reply);
   }
 
   private async restart(owned: readonly OwnedPartition[]): Promise<void> {
     if (owned.length === 0) return;
     const partitions = owned.map((one) => one.partition);
-    const raised = await this.parked.begin(partitions);
-    const left = await this.parked.setAside(await loadOutbox(this.options.sql, partitions));
-    await this.options.outbox.publish(left);
-    await Promise.all(owned.map((one) => this.options.keepIdsAbove(one.partition, one.mailboxOffset)));
-    for (const one of owned) {
-      this.held.set(one.partition, heldOf(one, raised.get(one.partition)));
-      this.options.follow(one.partition, one.mailboxOffset);
+    for (const held of await takeOver(this.options, this.parked, owned)) {
+      this.held.set(held.partition, held);
+      this.options.follow(held.partition, held.mailboxOffset);
     }
+    this.refill(partitions);
     this.options.timers.attach(partitions);
     this.options.refreshTails(partitions);
   }
@@ -379,9 +377,10 @@ export class Lane {
       this.held.delete(partition);
       this.options.unfollow(partition);
     }
-    this.refuse(this.inbox.remove(gone));
+    this.refuse(this.inbox.remove(gone), true);
     for (const part of this.again.splice(0)) {
-      this.refuse(part.filter((delivery) => gone.has(delivery.partition)));
+      const lost = part.filter((delivery) => gone.has(delivery.partition));
+      this.refuse(lost, true);
       const kept = part.filter((delivery) => !gone.has(delivery.partition));
       if (kept.length > 0) this.again.push(kept);
     }
@@ -398,14 +397,8 @@ export class Lane {
     await this.careful.relax((partition) => this.inbox.has(partition));
     if (this.busySince !== null) return;
     this.cache.sweep();
-    const spent = [...this.held.values()].filter((held) => held.published > held.cleared);
-    if (spent.length === 0) return;
-    const marks = spent.map((held) => [held, held.published] as const);
-    await clearOutbox(
-      this.options.sql,
-      marks.map(([held, published]) => ({ partition: held.partition, seq: published })),
-    );
-    for (const [held, published] of marks) held.cleared = Math.max(held.cleared, published);
+    await this.waiting.tick(this.held);
+    await clearCarriedOut(this.options.sql, [...this.held.values()]);
   }
 }
 

@@ -1,7 +1,8 @@
 /** Which actors a batch needs in memory, and which of its messages go on where not all of them fit. */
 import type { Delivery } from "../mailbox/mailbox.ts";
 import type { ActorCache } from "./actor-cache.ts";
-import { type Held, isRepeat } from "./batch.ts";
+import { isRepeat } from "./exchange/exchange.ts";
+import type { Held } from "./exchange/held.ts";
 import type { PoisonMessages } from "./poison.ts";
 
 /** Characters of the states that a batch brings into memory, about. */
@@ -25,10 +26,11 @@ export function wantedBy(
 ): { readonly missing: Map<string, Wanted>; readonly activities: readonly string[] } {
   const missing = new Map<string, Wanted>();
   const activities: string[] = [];
-  for (const { envelope, partition, id } of deliveries) {
+  for (const delivery of deliveries) {
+    const { envelope, partition } = delivery;
     const held = owned.get(partition);
     // A repeat is not run; and that its actor was new once says nothing about now.
-    if (envelope === null || held === undefined || (id !== null && isRepeat(held, envelope))) continue;
+    if (envelope === null || held === undefined || isRepeat(held, delivery)) continue;
     const { kind, key, tenant, activity, fresh } = envelope;
     if (activity !== null) activities.push(activity);
     if (poison.of(envelope)?.error) continue;

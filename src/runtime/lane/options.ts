@@ -1,5 +1,6 @@
 /** What the lane needs of the node around it. */
 
+import type { ReplyTo } from "../../../actors/kernel/message.ts";
 import type { Sql } from "../../store/postgres.ts";
 import type { Outbox } from "../effects/outbox.ts";
 import type { Leases } from "../ownership/lease.ts";
@@ -48,6 +49,8 @@ export interface LaneOptions {
   trim(partition: number, offset: string): void;
   keepIdsAbove(partition: number, offset: string): Promise<void>;
   reply(reply: LocalReply): void;
+  /** Tells other nodes that these messages are taken; one that does not hear it sends its message again, which changes nothing. */
+  acknowledge(senders: readonly ReplyTo[]): void;
   announce(news: readonly TailNews[]): void;
   /** Tails of these partitions may have missed entries: have them look again. */
   refreshTails(partitions: readonly number[]): void;

@@ -4,7 +4,8 @@ import type { Envelope } from "../mailbox/envelope.ts";
 import type { Delivery } from "../mailbox/mailbox.ts";
 import type { Need } from "../versions/knowledge.ts";
 import { ParkedMessages } from "../versions/parked.ts";
-import type { Batch, Held } from "./batch.ts";
+import type { Batch } from "./batch.ts";
+import type { Held } from "./exchange/held.ts";
 import type { TurnResult } from "./turn.ts";
 
 export interface ParkingOptions {

@@ -4,6 +4,9 @@
  * `source` and `sequence` name the message for ever. A sender numbers its messages upwards and sends
  * them in order, so a mailbox that remembers the last number taken from each source drops every repeat:
  * a resent command after a broken connection, an outbox published again by a partition's next owner.
+ *
+ * An effect of a committed turn also names its predecessor to the same partition: a receiver that has not taken that
+ * one finds the gap and reads the missing effects from PostgreSQL, where they stay until it has committed them.
  */
 import type { Json } from "../../../actors/kernel/json.ts";
 import type { ReplyTo } from "../../../actors/kernel/message.ts";
@@ -24,10 +27,41 @@ export interface Envelope {
   readonly fresh: boolean;
   /** Of the actor's protocol as the sender knows it; absent: the first. */
   readonly version?: number;
+  /** Set for an effect of a committed turn; not for those of nodes of the former version. */
+  readonly effect?: EffectMark;
+  /** Who wants to know that the message is taken: the actor answers nothing. */
+  readonly acknowledge?: ReplyTo;
+  /** The row of the inbox that holds the message, to be deleted with its turn's commit. */
+  readonly inbox?: string;
 }
 
-/** The last but one: 1 for a fresh key, and twice the version, 0 for the first. */
-type Wire = [string, number, string, string, string, string, [string, string, number] | 0, string | 0, number, Json];
+export interface EffectMark {
+  /** The number of the last effect before this one that the same partition may not have taken; 0 for none. */
+  readonly after: number;
+  /** The incarnation of the database that the effect was read from. */
+  readonly incarnation: string;
+}
+
+type WireReply = [node: string, call: string, until: number];
+
+/**
+ * The ninth: 1 for a fresh key, and twice the version, 0 for the first. Nodes of the former version read the first ten
+ * members alone.
+ */
+type Wire = [
+  string,
+  number,
+  string,
+  string,
+  string,
+  string,
+  WireReply | 0,
+  string | 0,
+  number,
+  Json,
+  ([after: number, incarnation: string] | 0)?,
+  (WireReply | 0)?,
+];
 
 export function encodeEnvelope(envelope: Envelope): string {
   const { replyTo } = envelope;
@@ -43,6 +77,12 @@ export function encodeEnvelope(envelope: Envelope): string {
     (envelope.fresh ? 1 : 0) + 2 * (envelope.version ?? 0),
     envelope.body,
   ];
+  const { effect, acknowledge } = envelope;
+  if (effect !== undefined) wire.push([effect.after, effect.incarnation]);
+  if (acknowledge !== undefined) {
+    if (effect === undefined) wire.push(0);
+    wire.push([acknowledge.node, acknowledge.call, acknowledge.until]);
+  }
   return JSON.stringify(wire);
 }
 
@@ -60,7 +100,9 @@ export function addressFault(...words: readonly unknown[]): string | null {
 
 /** @throws when the text is not an envelope; only this runtime writes mailboxes, so that means damage */
 export function decodeEnvelope(text: string): Envelope {
-  const [source, sequence, kind, key, tenant, type, replyTo, activity, mark, body] = JSON.parse(text) as Wire;
+  const [source, sequence, kind, key, tenant, type, replyTo, activity, mark, body, effect, acknowledge] = JSON.parse(
+    text,
+  ) as Wire;
   if (typeof sequence !== "number" || addressFault(source, kind, key, tenant, type, activity || "") !== null) {
     throw new Error("not an envelope");
   }
@@ -72,13 +114,18 @@ export function decodeEnvelope(text: string): Envelope {
     tenant,
     type,
     body,
-    replyTo: replyTo === 0 ? null : { node: replyTo[0], call: replyTo[1], until: replyTo[2] },
+    replyTo: replyTo === 0 ? null : toReply(replyTo),
     activity: activity === 0 ? null : activity,
     fresh: mark % 2 === 1,
     ...(mark > 1 ? { version: mark >> 1 } : {}),
+    ...(effect ? { effect: { after: effect[0], incarnation: effect[1] } } : {}),
+    ...(acknowledge ? { acknowledge: toReply(acknowledge) } : {}),
   };
 }
 
-export function messageId(envelope: Envelope): string {
-  return `${envelope.source}.${envelope.sequence}`;
+const toReply = ([node, call, until]: WireReply): ReplyTo => ({ node, call, until });
+
+/** Numbers of effects may be given again by a database that lost its last commits; ids are not. */
+export function messageId({ source, sequence, effect }: Envelope): string {
+  return effect === undefined ? `${source}.${sequence}` : `${source}@${effect.incarnation}.${sequence}`;
 }

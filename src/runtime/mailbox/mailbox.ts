@@ -130,6 +130,8 @@ export interface Delivery {
   readonly rearm?: readonly TimerRequest[] | "as stated";
   /** Set when it waited for a node that knows it. */
   readonly parked?: ParkedPlace;
+  /** Read from PostgreSQL, where it stays until its turn is committed. */
+  readonly isRefill?: true;
 }
 
 /** Stream ids are `<ms>-<n>`; both parts compare as numbers. */

@@ -56,6 +56,8 @@ export interface Keys {
   tail(partition: number): string;
   /** Pub/sub channel with replies to callers on a node. */
   replies(node: string): string;
+  /** A key of each slot group that is gone once Redis was flushed. */
+  epoch(group: number): string;
   /** Pub/sub channel that names activities to stop. */
   abandoned: string;
   /** Pub/sub channel that says: look at the leases now. */
@@ -76,6 +78,7 @@ export function runtimeKeys(prefix: string, slotGroups = 1): Keys {
     formerMailbox: single ? () => null : plainMailbox,
     tail: (partition) => `${prefix}:tail:${partition}`,
     replies: (node) => `${prefix}:replies:${node}`,
+    epoch: (group) => (single ? `${prefix}:epoch` : `${prefix}:epoch:${groupTag(group)}`),
     abandoned: `${prefix}:abandoned`,
     leases: `${prefix}:leases`,
     wake: (node, group = 0) => (single ? `${prefix}:wake:${node}` : `${prefix}:wake:${groupTag(group)}:${node}`),

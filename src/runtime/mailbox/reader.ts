@@ -4,9 +4,10 @@
  */
 import type { RedisClient } from "../../store/redis.ts";
 import { decodeEnvelope } from "./envelope.ts";
-import { type Delivery, keepIdsAbove } from "./mailbox.ts";
+import { type Delivery, keepIdsAbove, trimTo } from "./mailbox.ts";
 import type { Keys } from "./partition.ts";
 import { ReadSize } from "./read-size.ts";
+import { mostReplies, replyField } from "./replies.ts";
 
 interface Followed {
   readonly partition: number;
@@ -28,6 +29,8 @@ export interface MailboxReaderOptions {
   /** False while the lane has enough of this partition to do: its stream is left alone meanwhile. */
   hasRoom(partition: number): boolean;
   deliver(deliveries: readonly Delivery[]): void;
+  /** A reply from another node, as it was appended to this node's stream. */
+  reply(text: string): void;
 }
 
 /** The longest that a read waits, ms. */
@@ -71,6 +74,11 @@ export class MailboxReader {
   /** Ends blocking reads early, so that new room is noticed now. */
   wake(): void {
     for (const reader of this.groups.values()) reader.wake();
+  }
+
+  /** Redis may have lost streams: what comes into them from now on gets ids above what was read before. */
+  async keepPositions(): Promise<void> {
+    await Promise.all(Array.from(this.groups.values(), (reader) => reader.keepPositions()));
   }
 
   async stop(): Promise<void> {
@@ -122,7 +130,7 @@ class GroupReader {
     const { commands, keys, node } = this.options;
     const key = keys.wake(node, this.group);
     commands
-      .xadd(key, "MAXLEN", "~", 16, "*", "w", "1")
+      .xadd(key, "MAXLEN", "~", mostReplies, "*", "w", "1")
       .then(() => commands.expire(key, 3600))
       .catch(() => {});
   }
@@ -178,19 +186,27 @@ class GroupReader {
   }
 
   /** Behind a failure there may be another server, which knows less than the former one had handed out. */
-  private async keepPositions(): Promise<void> {
+  async keepPositions(): Promise<void> {
     const { commands, keys } = this.options;
     const all = [...this.followed.values()];
     await Promise.all(all.map(({ partition, position }) => keepIdsAbove(commands, keys.mailbox(partition), position)));
     await keepIdsAbove(commands, keys.wake(this.options.node, this.group), this.wakePosition);
   }
 
-  /** Moves past what was read of one stream; `followed` is undefined for the stream that only wakes. */
+  /** Replies of the node's own stream. What is read can go: a reply that comes twice finds no open call. */
+  private takeOwn(last: string, entries: Entries): void {
+    const { commands, keys, node, reply } = this.options;
+    this.wakePosition = last;
+    for (const [, [field, text = ""]] of entries) if (field === replyField) reply(text);
+    trimTo(commands, keys.wake(node, this.group), last).catch(() => {});
+  }
+
+  /** Moves past what was read of one stream; `followed` is undefined for the node's own. */
   private take(followed: Followed | undefined, entries: Entries): Delivery[] {
     const last = entries.at(-1);
     if (last === undefined) return [];
     if (followed === undefined) {
-      this.wakePosition = last[0];
+      this.takeOwn(last[0], entries);
       return [];
     }
     // Given up while the read was on its way: the next owner reads these.

@@ -5,6 +5,7 @@
 
 import type { Outcome } from "../../../actors/kernel/activity.ts";
 import type { Json } from "../../../actors/kernel/json.ts";
+import type { ReplyTo } from "../../../actors/kernel/message.ts";
 import { type Address, type AskOptions, MessageRejected, RuntimeUnavailable } from "../port.ts";
 import type { Calls } from "./calls.ts";
 import { addressFault, type Envelope } from "./envelope.ts";
@@ -13,7 +14,7 @@ import { partitionOf } from "./partition.ts";
 
 /** What works on the messages of this node's partitions. */
 interface Receiver {
-  /** Whether it works on the partition and has room for another message of the tenant. */
+  /** Whether a message of a tenant may be handed over in memory. */
   takes(partition: number, tenant: string): boolean;
   deliver(delivery: Delivery): void;
 }
@@ -26,103 +27,117 @@ export interface SendingOptions {
   readonly now: () => number;
   /** Null before the runtime is started. */
   readonly lane: () => Receiver | null;
+  /** Whether every node says what it has taken; those of the former version do not. */
+  readonly acknowledges: () => boolean;
   readonly crash: (point: "after_append") => void;
 }
 
 const defaultAskDeadlineMs = 30_000;
 
-export function sending({ node, partitions, calls, writer, now, lane, crash }: SendingOptions) {
+type Content = Pick<Envelope, "type" | "body" | "activity" | "fresh">;
+
+/** What the caller of a message waits for: the actor's reply, word that its turn is committed, or nothing. */
+type Awaited = Pick<Envelope, "replyTo" | "acknowledge">;
+
+/** How long a message that was told is remembered where no word of it comes, ms, and how many at most. */
+const rememberedMs = 300_000;
+const mostRemembered = 10_000;
+
+const nothing: Awaited = { replyTo: null };
+
+export function sending({ node, partitions, calls, writer, now, lane, acknowledges, crash }: SendingOptions) {
   const source = `n${node}`;
   let sequence = 0;
 
-  async function send(
-    to: Address,
-    message: Pick<Envelope, "type" | "body" | "replyTo" | "activity" | "fresh">,
-  ): Promise<void> {
-    const fault = addressFault(to.kind, to.key, to.tenant, message.type);
+  function envelopeOf({ kind, key, tenant, version }: Address, content: Content, awaited: Awaited): Envelope {
+    const names = { source, sequence: ++sequence, kind, key, tenant };
+    return { ...names, ...content, ...awaited, ...(version === undefined ? {} : { version }) };
+  }
+
+  function checkAddress({ kind, key, tenant }: Address, type: string): void {
+    const fault = addressFault(kind, key, tenant, type);
     if (fault !== null) throw new MessageRejected(fault);
-    const envelope: Envelope = {
-      source,
-      sequence: ++sequence,
-      kind: to.kind,
-      key: to.key,
-      tenant: to.tenant,
-      ...message,
-      ...(to.version === undefined ? {} : { version: to.version }),
-    };
-    await writer.send(partitionOf(to.kind, to.key, partitions), envelope);
+  }
+
+  async function mail(to: Address, content: Content, awaited: Awaited): Promise<void> {
+    checkAddress(to, content.type);
+    await writer.send(partitionOf(to.kind, to.key, partitions), envelopeOf(to, content, awaited));
     crash("after_append");
   }
 
-  const tell = (to: Address, type: string, body: Json) =>
-    send(to, { type, body, replyTo: null, activity: null, fresh: false });
-
-  const sendOutcome = (to: Address, type: string, outcome: Outcome) =>
-    send(to, { type, body: outcome, replyTo: null, activity: outcome.id, fresh: false });
-
-  function askByMailbox(
+  /**
+   * Opens a call and sends its message: directly to the lane where that is asked for and possible. A message that may
+   * come twice is sent by the mailbox where it was refused, and again where no answer comes.
+   */
+  function call(
     to: Address,
-    type: string,
-    body: Json,
-    deadlineMs = defaultAskDeadlineMs,
-    fresh = false,
+    content: Content,
+    direct: boolean,
+    repeatable: boolean,
+    deadlineMs: number,
   ): Promise<Json> {
-    const { replyTo, answer } = calls.open(deadlineMs, now());
-    send(to, { type, body, replyTo, activity: null, fresh }).catch((error: Error) => calls.fail(replyTo.call, error));
+    const partition = partitionOf(to.kind, to.key, partitions);
+    const byMailbox = (replyTo: ReplyTo) => {
+      if (!calls.sentByMailbox(replyTo.call)) return;
+      mail(to, content, { replyTo }).catch((error: Error) => calls.fail(replyTo.call, error));
+    };
+    const again = repeatable ? byMailbox : null;
+    const { replyTo, answer } = calls.open(deadlineMs, now(), {
+      byMailbox: false,
+      repeatable,
+      acknowledged: false,
+      again,
+    });
+    const receiver = direct ? lane() : null;
+    const isStorable = addressFault(to.kind, to.key, to.tenant, content.type) === null;
+    if (receiver === null || !isStorable || !receiver.takes(partition, to.tenant)) byMailbox(replyTo);
+    else receiver.deliver({ partition, id: null, envelope: envelopeOf(to, content, { replyTo }), raw: "" });
     return answer;
   }
 
   /**
-   * Until it is answered nothing was accepted. So where the actor's partition is held here, a message that need not
-   * keep its place behind others needs no mailbox.
+   * Resolves when the mailbox took the message. This node remembers it until a commit has taken it, and sends it again
+   * should Redis lose it before: under the same name, so that it is taken once.
    */
-  function askDirect(
-    to: Address,
-    type: string,
-    body: Json,
-    deadlineMs = defaultAskDeadlineMs,
-    fresh = false,
-  ): Promise<Json> {
-    const { kind, key, tenant } = to;
-    const partition = partitionOf(kind, key, partitions);
-    const receiver = lane();
-    const fault = addressFault(kind, key, tenant, type);
-    if (fault !== null || receiver === null || !receiver.takes(partition, tenant))
-      return askByMailbox(to, type, body, deadlineMs, fresh);
-    const { replyTo, answer } = calls.open(deadlineMs, now());
-    const envelope = {
-      source,
-      sequence: ++sequence,
-      kind,
-      key,
-      tenant,
-      type,
-      body,
-      replyTo,
-      activity: null,
-      fresh,
-      ...(to.version === undefined ? {} : { version: to.version }),
+  async function tell(to: Address, type: string, body: Json): Promise<void> {
+    const content = { type, body, activity: null, fresh: false };
+    if (!acknowledges() || calls.size >= mostRemembered) {
+      await mail(to, content, nothing);
+      return;
+    }
+    const name = { source: `${source}.${++sequence}`, sequence: 1 };
+    const send = async (acknowledge: ReplyTo) => {
+      const envelope = { ...envelopeOf(to, content, { replyTo: null, acknowledge }), ...name };
+      await writer.send(partitionOf(to.kind, to.key, partitions), envelope);
     };
-    receiver.deliver({ partition, id: null, envelope, raw: "" });
-    return answer;
+    checkAddress(to, type);
+    const { replyTo, answer } = calls.open(rememberedMs, now(), {
+      byMailbox: true,
+      repeatable: true,
+      acknowledged: true,
+      // Tried once: what Redis does not take now it is told to its caller, or was taken before.
+      again: (waiting) => void send(waiting).catch(() => {}),
+    });
+    answer.catch(() => {});
+    try {
+      await send(replyTo);
+    } catch (error) {
+      calls.settle(replyTo.call, { value: null });
+      throw error;
+    }
+    crash("after_append");
   }
 
-  /** For messages that may come twice: sent directly and, where that is refused, through the mailbox. */
-  async function askRepeatable(to: Address, type: string, body: Json, deadlineMs?: number): Promise<Json> {
-    try {
-      return await askDirect(to, type, body, deadlineMs);
-    } catch (error) {
-      if (!(error instanceof RuntimeUnavailable)) throw error;
-      return askByMailbox(to, type, body, deadlineMs);
-    }
-  }
+  /** Resolves when the mailbox took it; the activity's row keeps it until it is committed. */
+  const sendOutcome = (to: Address, type: string, outcome: Outcome) =>
+    mail(to, { type, body: outcome, activity: outcome.id, fresh: false }, nothing);
 
   /** See `AskOptions`. */
   function ask(to: Address, type: string, body: Json, options: AskOptions): Promise<Json> {
-    const { fresh = false, unordered = false, repeatable = false, deadlineMs } = options;
-    if (repeatable) return askRepeatable(to, type, body, deadlineMs);
-    if (fresh || unordered) return askDirect(to, type, body, deadlineMs, fresh);
-    return askByMailbox(to, type, body, deadlineMs);
+    const { fresh = false, unordered = false, repeatable = false, deadlineMs = defaultAskDeadlineMs } = options;
+    const content = { type, body, activity: null, fresh: fresh && !repeatable };
+    const direct = fresh || unordered || repeatable;
+    return call(to, content, direct, repeatable, deadlineMs);
   }
 
   /**
@@ -135,7 +150,12 @@ export function sending({ node, partitions, calls, writer, now, lane, crash }: S
     const receiver = lane();
     if (receiver === null || !receiver.takes(partition, tenant))
       throw new RuntimeUnavailable("The actor's partition is not at work here");
-    const { replyTo, answer } = calls.open(defaultAskDeadlineMs, now());
+    const { replyTo, answer } = calls.open(defaultAskDeadlineMs, now(), {
+      byMailbox: false,
+      repeatable: false,
+      acknowledged: false,
+      again: null,
+    });
     const names = { source, sequence: ++sequence, kind, key, tenant, type: "" };
     const envelope = { ...names, body: null, replyTo, activity: null, fresh: false };
     receiver.deliver({ partition, id: null, envelope, raw: "", rearm: wanted });

@@ -16,7 +16,8 @@ export interface OwnedPartition {
   readonly partition: number;
   readonly epoch: number;
   readonly mailboxOffset: string;
-  readonly sources: string;
+  /** Of the database: see `runtime_incarnation` of the schema. */
+  readonly incarnation: string;
   readonly outboxSequence: number;
   /** The former owner did not give it up: it died, or may have. */
   readonly isInherited: boolean;
@@ -27,13 +28,27 @@ interface PartitionRow {
   epoch: string;
   owner: string | null;
   mailbox_offset: string;
-  sources: string;
+  incarnation: string;
   outbox_seq: string;
+}
+
+interface NodeRow {
+  id: string;
+  pid: number;
+  pid_scope: string;
+  draining: boolean;
+  acknowledges: boolean;
+  incarnation: string;
+  alive: boolean;
 }
 
 export interface LeaseTable {
   readonly live: readonly string[];
   readonly owners: ReadonlyMap<number, string | null>;
+  /** Whether every live node says what it has taken; those of the former version do not. */
+  readonly acknowledge: boolean;
+  /** Of the database that was looked at. */
+  readonly incarnation: string;
 }
 
 /** Where process ids mean the same thing as here: same boot, same pid namespace. Empty when that can't be told. */
@@ -87,8 +102,8 @@ export class Leases {
     const { beside, node, host, clock } = this.options;
     const asked = clock?.asked() ?? 0;
     const [row] = await beside<[{ time: number }]>`
-      insert into runtime_nodes (id, host, pid_scope, pid, heartbeat_at)
-      values (${node}, ${host}, ${this.scope}, ${process.pid}, now())
+      insert into runtime_nodes (id, host, pid_scope, pid, heartbeat_at, acknowledges)
+      values (${node}, ${host}, ${this.scope}, ${process.pid}, now(), true)
       on conflict (id) do update set heartbeat_at = now()
       returning ${beside.unsafe(databaseTime)} as time`;
     clock?.heard(row.time, asked);
@@ -110,8 +125,9 @@ export class Leases {
    */
   async look(): Promise<LeaseTable & { readonly willing: readonly string[] }> {
     const { sql, ttlMs } = this.options;
-    const nodes = await sql<{ id: string; pid: number; pid_scope: string; draining: boolean; alive: boolean }[]>`
-      select id, pid, pid_scope, draining, heartbeat_at > now() - ${`${ttlMs} milliseconds`}::interval as alive
+    const nodes = await sql<NodeRow[]>`
+      select id, pid, pid_scope, draining, acknowledges, (select runtime_incarnation()) as incarnation,
+        heartbeat_at > now() - ${`${ttlMs} milliseconds`}::interval as alive
       from runtime_nodes order by id`;
     const live = nodes.filter(
       (row) => row.alive && !(this.scope !== "" && row.pid_scope === this.scope && processIsGone(row.pid)),
@@ -123,6 +139,8 @@ export class Leases {
       live: live.map((row) => row.id),
       willing: live.filter((row) => !row.draining).map((row) => row.id),
       owners: new Map(rows.map((row) => [row.partition, row.owner])),
+      acknowledge: live.every((row) => row.acknowledges),
+      incarnation: nodes[0]?.incarnation ?? "",
     };
   }
 
@@ -140,12 +158,13 @@ export class Leases {
     if (wanted.length === 0) return [];
     const others = live.filter((id) => id !== node);
     const rows = await sql<(PartitionRow & { former: string | null })[]>`
-      update runtime_partitions p set owner = ${node}, epoch = epoch + 1 from (
+      update runtime_partitions p set owner = ${node}, epoch = epoch + 1, sources = 'take' from (
         select partition, owner as former from runtime_partitions
         where partition = any(${numbers(wanted)}::int[]) and (owner is null or not owner = any(${texts(others)}::text[]))
         order by partition for update) free
       where p.partition = free.partition
-      returning p.*, free.former`;
+      returning p.partition, p.epoch, p.owner, p.mailbox_offset, p.outbox_seq, free.former,
+        (select runtime_incarnation()) as incarnation`;
     return rows.map((row) => toOwned(row, row.former !== null));
   }
 
@@ -156,9 +175,9 @@ export class Leases {
   async retake(partitions: readonly number[]): Promise<OwnedPartition[]> {
     const { sql, node } = this.options;
     const rows = await sql<PartitionRow[]>`
-      update runtime_partitions set epoch = epoch + 1
+      update runtime_partitions set epoch = epoch + 1, sources = 'take'
       where partition = any(${numbers(partitions)}::int[]) and owner = ${node}
-      returning *`;
+      returning partition, epoch, owner, mailbox_offset, outbox_seq, (select runtime_incarnation()) as incarnation`;
     return rows.map((row) => toOwned(row, true));
   }
 
@@ -175,7 +194,7 @@ function toOwned(row: PartitionRow, isInherited: boolean): OwnedPartition {
     partition: row.partition,
     epoch: Number(row.epoch),
     mailboxOffset: row.mailbox_offset,
-    sources: row.sources,
+    incarnation: row.incarnation,
     outboxSequence: Number(row.outbox_seq),
     isInherited,
   };

@@ -16,6 +16,8 @@ export interface PartitionWorker {
   attach(owned: Awaited<ReturnType<Leases["take"]>>): Promise<void>;
   detach(partitions: readonly number[]): Promise<void>;
   tick(): Promise<void>;
+  /** Takes everything anew where the database is not the one that its partitions were taken from. */
+  checkIncarnation(incarnation: string): Promise<void>;
 }
 
 export interface OwnershipOptions {
@@ -39,6 +41,8 @@ export class Ownership {
   /** When the table was last seen and every partition had a live owner, Unix ms. */
   allOwnedAt = 0;
   live: readonly string[] = [];
+  /** Whether every live node says what it has taken. */
+  acknowledge = false;
 
   private readonly heartbeat: Heartbeat;
 
@@ -107,8 +111,10 @@ export class Ownership {
   private async lookOnce(): Promise<void> {
     const { leases, lane, node } = this.options;
     await this.heartbeat.refresh();
-    const { live, willing, owners } = await leases.look();
+    const { live, willing, owners, acknowledge, incarnation } = await leases.look();
     this.live = live;
+    this.acknowledge = acknowledge;
+    await lane.checkIncarnation(incarnation);
     const alive = new Set(live);
     const mine: number[] = [];
     const free: number[] = [];

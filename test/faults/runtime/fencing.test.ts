@@ -51,6 +51,9 @@ test("a commit that reaches PostgreSQL after the partition was taken over is ref
     return (JSON.parse(row?.state ?? "null") as { seen: string[] } | null)?.seen;
   };
   expect(await slow.ask("a", "add", { label: "first" })).toBe(1);
+  // Each connection prepares the statement of such a commit: then its values go out with it, not after an answer.
+  await Promise.all(Array.from({ length: 60 }, (_, index) => slow.tell(`w${index}`, "add", { label: "warm" })));
+  for (let index = 0; index < 20; index++) await slow.ask("warm", "add", { label: String(index) });
   // The slow node's next commit stays on its way, and it hears of nothing that comes after.
   database.hold();
   await slow.tell("a", "add", { label: "late" });
@@ -72,6 +75,9 @@ test("a commit that arrives after its own node started over is refused", async (
   const database = await proxyTo(stores.databaseUrl);
   const node = await cluster.start({ stores: { ...stores, databaseUrl: database.url } });
   expect(await node.ask("a", "add", { label: "first" })).toBe(1);
+  // Each connection prepares the statement of such a commit: then its values go out with it, not after an answer.
+  await Promise.all(Array.from({ length: 60 }, (_, index) => node.tell(`w${index}`, "add", { label: "warm" })));
+  for (let index = 0; index < 20; index++) await node.ask("warm", "add", { label: String(index) });
   database.hold();
   await node.tell("a", "add", { label: "second" });
   await until(() => database.holds("second"), { what: "the commit to be on its way" });

@@ -1,6 +1,7 @@
 /** What a batch makes of work whose outcome and whose end as unwanted meet in one commit. */
 import { expect, test } from "bun:test";
-import { Batch, type Held } from "../../../src/runtime/lane/batch.ts";
+import { Batch } from "../../../src/runtime/lane/batch.ts";
+import type { Held } from "../../../src/runtime/lane/exchange/held.ts";
 import type { CachedActor } from "../../../src/runtime/lane/turn.ts";
 import type { Envelope } from "../../../src/runtime/mailbox/envelope.ts";
 
@@ -19,7 +20,7 @@ function message(activity: string | null): Envelope {
   return { source: "n1", sequence: 1, ...to, replyTo: null, activity, fresh: false };
 }
 
-const batch = () => new Batch("n1", { now: () => 1, newId: () => "id" }, () => false);
+const batch = () => new Batch("n1", { now: () => 1, newId: () => "id" }, () => false, 8);
 const givingUp = (id: string) =>
   ({ result: "done", effects: [{ effect: "abandon", id }], reply: undefined, made: new Set<string>() }) as const;
 
@@ -40,7 +41,14 @@ test("work given up whose outcome is in the same batch is settled; the outcome d
 
 // Rows that are deleted in the next commit instead would otherwise wait for their partition's next effect.
 test("effects carried out while a commit is written are not deleted by it", () => {
-  const place: Held = { ...held, mailboxOffset: "0-0", sources: new Map(), published: 0, cleared: 0 };
+  const place: Held = {
+    ...held,
+    incarnation: "1.1",
+    mailboxOffset: "0-0",
+    received: new Map(),
+    published: 0,
+    cleared: 0,
+  };
   const commit = batch();
   commit.touched.add(place);
   expect(commit.toCommit(new Map()).partitions[0]?.published).toBe(0);

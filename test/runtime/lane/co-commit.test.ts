@@ -368,7 +368,7 @@ test("repeated after a failed commit, a message and its consequences keep their 
   const { runtime } = await harness.node({ actors: [scriptedActor(attempts)] });
   await harness.stores.sql`update runtime_partitions set epoch = epoch + 1`;
   const body = chain([b, c, a, b]) as never;
-  await runtime.tell(scriptedAt(a), "play", body);
+  await runtime.ask(scriptedAt(a), "play", body);
   await until(async () => (await heardBy(runtime, b))?.includes("last"), { what: "the chain" });
   expect(attempts).toHaveLength(10);
   expect(attempts.slice(5)).toEqual(attempts.slice(0, 5));

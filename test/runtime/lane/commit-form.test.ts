@@ -3,7 +3,7 @@ import { CommitForms } from "../../../src/runtime/lane/commit/form.ts";
 import type { PartitionProgress } from "../../../src/runtime/lane/commit/progress.ts";
 
 const partitions: readonly PartitionProgress[] = [
-  { partition: 1, epoch: 1, mailboxOffset: "1-0", sources: "[]", outboxSequence: 0, published: 0 },
+  { partition: 1, epoch: 1, mailboxOffset: "1-0", timeline: "1", outboxSequence: 0, published: 0 },
 ];
 const progress = { text: "update p set a = $1 returning 1", parameters: ["x"] };
 

@@ -38,7 +38,12 @@ test("calls end at their deadlines, whichever was opened first", async () => {
   const calls = new Calls("node");
   const ended: number[] = [];
   const open = (deadlineMs: number) => {
-    const { replyTo, answer } = calls.open(deadlineMs, 0);
+    const { replyTo, answer } = calls.open(deadlineMs, 0, {
+      byMailbox: true,
+      repeatable: false,
+      acknowledged: false,
+      again: null,
+    });
     return { call: replyTo.call, ended: answer.catch(() => ended.push(deadlineMs)) };
   };
   const all = [120, 30, 90, 60, 30_000, 40].map(open);

@@ -10,6 +10,7 @@ import { carriedOut, effects } from "./outbox.ts";
 import { needs, type ParkedRow, parked, unparked } from "./parked.ts";
 import type { Part } from "./part.ts";
 import { type PartitionProgress, progress } from "./progress.ts";
+import { type ReceivedRow, received, type TakenEffect, takenEffects, takenInbox } from "./received.ts";
 import { endedTimers, timers } from "./timers.ts";
 
 export interface Commit {
@@ -18,6 +19,10 @@ export interface Commit {
   readonly ended: readonly EndedActor[];
   readonly logs: readonly LogRow[];
   readonly outbox: readonly OutboxRow[];
+  readonly received: readonly ReceivedRow[];
+  readonly taken: readonly TakenEffect[];
+  /** Rows of the inbox, by id. */
+  readonly takenInbox: readonly string[];
   readonly activities: readonly ActivityRow[];
   /** Activities whose outcome these turns took in. */
   readonly settled: readonly string[];
@@ -50,6 +55,9 @@ export interface CommitParts {
 export function partsOf(commit: Commit, { node, host }: Committer): CommitParts {
   const others = [
     carriedOut(commit.partitions),
+    received(commit.received),
+    takenEffects(commit.taken),
+    takenInbox(commit.takenInbox),
     actors(commit.actors),
     logs(commit.logs),
     effects(commit.outbox),

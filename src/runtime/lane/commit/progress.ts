@@ -1,23 +1,30 @@
-/** How far the partitions of a commit have come, and the fence: they are still this node's, under the same epoch. */
-import { jsonTexts, numbers, texts } from "../../../store/array-literal.ts";
+/**
+ * How far the partitions of a commit have come, and the fence: they are still this node's, under the same epoch, and the
+ * database is the one that they were taken from.
+ */
+import { numbers, texts } from "../../../store/array-literal.ts";
 import type { Part } from "./part.ts";
 
 export interface PartitionProgress {
   readonly partition: number;
   readonly epoch: number;
   readonly mailboxOffset: string;
-  /** JSON. */
-  readonly sources: string;
+  /** Of the database, as it was when the partition was taken. */
+  readonly timeline: string;
   readonly outboxSequence: number;
   /** Outbox rows up to this one are carried out and can go; 0 for none. */
   readonly published: number;
 }
 
+/** @param incarnation as `runtime_incarnation` of the schema writes it */
+export const timelineOf = (incarnation: string): string => incarnation.slice(incarnation.lastIndexOf(".") + 1);
+
 const move = `update runtime_partitions p
-  set mailbox_offset = u.mailbox_offset, sources = u.sources, outbox_seq = u.outbox_seq
-  from (select * from unnest($1::int[], $2::bigint[], $3::text[], $4::text[], $5::bigint[])
-    as u (partition, epoch, mailbox_offset, sources, outbox_seq) limit cardinality($1::int[])) u
+  set mailbox_offset = u.mailbox_offset, outbox_seq = u.outbox_seq
+  from (select * from unnest($1::int[], $2::bigint[], $3::text[], $4::bigint[], $5::text[])
+    as u (partition, epoch, mailbox_offset, outbox_seq, timeline) limit cardinality($1::int[])) u
   where p.partition = u.partition and p.epoch = u.epoch and p.owner = $6
+    and u.timeline = (select runtime_timeline())
   returning 1`;
 
 /** Answers a row for each partition that is still this node's. */
@@ -28,8 +35,8 @@ export function progress(partitions: readonly PartitionProgress[], node: string)
       numbers(partitions.map((row) => row.partition)),
       numbers(partitions.map((row) => row.epoch)),
       texts(partitions.map((row) => row.mailboxOffset)),
-      jsonTexts(partitions.map((row) => row.sources)),
       numbers(partitions.map((row) => row.outboxSequence)),
+      texts(partitions.map((row) => row.timeline)),
       node,
     ],
   };

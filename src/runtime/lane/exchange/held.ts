@@ -1,0 +1,21 @@
+/** What an owner knows of its partitions. */
+import type { Received } from "./received.ts";
+
+/** A partition as its owner keeps it between commits. */
+export interface Held {
+  readonly partition: number;
+  epoch: number;
+  /** The database as it was when the partition was taken. */
+  incarnation: string;
+  mailboxOffset: string;
+  readonly received: Received;
+  outboxSequence: number;
+  /** The number of the last effect for each other partition, where that one may not have taken it. */
+  readonly sent: Map<number, number>;
+  /** Rows of the inbox that were taken. */
+  readonly takenInbox: Set<string>;
+  /** Outbox rows up to here are carried out. */
+  published: number;
+  /** Outbox rows up to here are deleted as well. */
+  cleared: number;
+}

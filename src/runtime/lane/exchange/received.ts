@@ -1,0 +1,57 @@
+/**
+ * What a partition has taken of each source: the last number, and by it what is to be done with a message that arrives.
+ */
+import { numbers } from "../../../store/array-literal.ts";
+import type { Sql } from "../../../store/postgres.ts";
+import type { Envelope } from "../../mailbox/envelope.ts";
+
+/** The last number taken of each source: `n<node>` or `p<partition>`. */
+export type Received = Map<string, number>;
+
+/**
+ * - `new`: to be taken.
+ * - `repeat`: taken before.
+ * - `gap`: an earlier effect of its source is missing. Taken now it would make that one look like a repeat.
+ * - `foreign`: an effect of another incarnation of the database. Perhaps the commit that caused it is lost; if not, its
+ *   row is there, and it comes once more from there.
+ */
+export type Arrival = "new" | "repeat" | "gap" | "foreign";
+
+export function arrivalOf(received: Received, incarnation: string, envelope: Envelope): Arrival {
+  const { source, sequence, effect } = envelope;
+  if (effect !== undefined && effect.incarnation !== incarnation) return "foreign";
+  const last = received.get(source) ?? 0;
+  if (sequence <= last) return "repeat";
+  return effect !== undefined && effect.after > last ? "gap" : "new";
+}
+
+/** What these partitions have received, by partition. */
+export async function loadReceived(sql: Sql, partitions: readonly number[]): Promise<Map<number, Received>> {
+  // In few rows: a partition has a number for each other one and for each node.
+  const rows = await sql<{ partition: number; received: string }[]>`
+    select partition, json_agg(json_build_array(source, seq))::text as received
+    from runtime_received where partition = any(${numbers(partitions)}::int[]) group by partition`;
+  return new Map(rows.map((row) => [row.partition, new Map(JSON.parse(row.received) as [string, number][])]));
+}
+
+/**
+ * Forgets nodes that have sent nothing for so long that no repeat of theirs can be on its way, and messages that were
+ * told (`n<node>.<number>`), which their senders do not send again for so long.
+ */
+export async function forgetNodes(sql: Sql, all: ReadonlyMap<number, { readonly received: Received }>): Promise<void> {
+  await sql`
+    delete from runtime_received
+    where partition = any(${numbers([...all.keys()])}::int[]) and source like 'n%'
+      and at < now() - case when source like '%.%' then interval '10 minutes' else interval '1 hour' end`;
+  for (const { received } of all.values()) {
+    let surplus = received.size - mostInMemory;
+    if (surplus <= 0) continue;
+    for (const source of received.keys()) {
+      if (surplus <= 0) break;
+      if (source.includes(".") && received.delete(source)) surplus--;
+    }
+  }
+}
+
+/** Numbers kept in memory for each partition; the oldest messages that were told go first. */
+const mostInMemory = 20_000;

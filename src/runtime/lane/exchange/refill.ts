@@ -1,0 +1,133 @@
+/**
+ * What waits in PostgreSQL for the partitions of this node, whether or not Redis still has it: effects that other
+ * partitions committed for them, and messages of the inbox. Read when a partition is taken, when one finds a gap, when
+ * Redis lost something, and now and then.
+ */
+import type { Json } from "../../../../actors/kernel/json.ts";
+import { numbers } from "../../../store/array-literal.ts";
+import type { Sql } from "../../../store/postgres.ts";
+import { envelopeOf, messageIn } from "../../effects/outbox.ts";
+import type { Delivery } from "../../mailbox/mailbox.ts";
+import type { Held } from "./held.ts";
+import { forgetNodes } from "./received.ts";
+
+/** Messages read at once; the rest is read when these are taken. */
+const refillSize = 512;
+/** What is sent and not received is looked for this often, besides whenever something may be missing, ms. */
+const refillEveryMs = 15_000;
+/** Between attempts while the database is away, ms. */
+const againMs = 1000;
+
+/** Which partitions may have messages waiting in PostgreSQL, and the reading of them. */
+export class Refill {
+  private readonly wanted = new Set<number>();
+  private readAt = performance.now();
+  /** Messages that were read and are not taken yet. */
+  private outstanding = 0;
+
+  constructor(
+    private readonly sql: Sql,
+    /** Called when there is something to read. */
+    private readonly due: () => void,
+  ) {}
+
+  want(partitions: Iterable<number>): void {
+    for (const partition of partitions) this.wanted.add(partition);
+  }
+
+  /** Those that were read before are taken first. */
+  get isDue(): boolean {
+    return this.wanted.size > 0 && this.outstanding === 0;
+  }
+
+  /** These are taken, or will not be taken here. */
+  settle(deliveries: readonly Delivery[]): void {
+    if (this.outstanding === 0) return;
+    for (const { isRefill } of deliveries) if (isRefill) this.outstanding--;
+  }
+
+  /** Called often: now and then has everything looked for, and forgets what cannot come again. */
+  async tick(held: ReadonlyMap<number, Held>): Promise<void> {
+    if (performance.now() - this.readAt < refillEveryMs) return;
+    this.want(held.keys());
+    this.due();
+    await forgetNodes(this.sql, held);
+  }
+
+  async read(held: ReadonlyMap<number, unknown>): Promise<readonly Delivery[]> {
+    const partitions = [...this.wanted].filter((partition) => held.has(partition));
+    this.wanted.clear();
+    this.readAt = performance.now();
+    if (partitions.length === 0) return [];
+    try {
+      const waiting = await loadWaiting(this.sql, partitions);
+      if (waiting.length >= refillSize) this.want(partitions);
+      this.outstanding = waiting.length;
+      return waiting;
+    } catch {
+      // The database is away. What waits there stays until it is taken.
+      setTimeout(() => {
+        this.want(partitions);
+        this.due();
+      }, againMs).unref();
+      return [];
+    }
+  }
+}
+
+interface EffectRow {
+  readonly partition: number;
+  readonly seq: string;
+  readonly target: number;
+  readonly effect: string;
+  readonly incarnation: string;
+}
+
+interface InboxRow {
+  readonly id: string;
+  readonly partition: number;
+  readonly kind: string;
+  readonly key: string;
+  readonly tenant: string;
+  readonly type: string;
+  readonly body: string;
+}
+
+/**
+ * At most `refillSize` of each kind, each effect with the one before it: the earliest of a source follows nothing that
+ * was not received.
+ */
+async function loadWaiting(sql: Sql, partitions: readonly number[]): Promise<Delivery[]> {
+  const [effects, inbox] = await Promise.all([
+    sql<EffectRow[]>`
+      select partition, seq, target, effect, (select runtime_incarnation()) as incarnation from runtime_outbox
+      where target = any(${numbers(partitions)}::int[]) order by target, partition, seq limit ${refillSize}`,
+    sql<InboxRow[]>`
+      select id, partition, kind, key, tenant, type, body from runtime_inbox
+      where partition = any(${numbers(partitions)}::int[]) order by id limit ${refillSize}`,
+  ]);
+  return [...effects.map((row, index) => effectDelivery(row, effects[index - 1])), ...inbox.map(inboxDelivery)];
+}
+
+function effectDelivery({ partition, seq, target, effect, incarnation }: EffectRow, before?: EffectRow): Delivery {
+  const after = before?.partition === partition && before.target === target ? Number(before.seq) : 0;
+  const envelope = envelopeOf(messageIn(effect), { partition, seq: Number(seq), after, incarnation });
+  return { partition: target, id: null, envelope, raw: "", isRefill: true };
+}
+
+function inboxDelivery({ id, partition, kind, key, tenant, type, body }: InboxRow): Delivery {
+  const envelope = {
+    source: "inbox",
+    sequence: Number(id),
+    kind,
+    key,
+    tenant,
+    type,
+    body: JSON.parse(body) as Json,
+    replyTo: null,
+    activity: null,
+    fresh: false,
+    inbox: id,
+  };
+  return { partition, id: null, envelope, raw: "", isRefill: true };
+}

@@ -1,0 +1,49 @@
+/** What a node does with partitions that it just took, before it works on their messages. */
+import { loadOutbox } from "../../effects/outbox.ts";
+import type { OwnedPartition } from "../../ownership/lease.ts";
+import type { ParkedMessages } from "../../versions/parked.ts";
+import { committedOf } from "../committed.ts";
+import type { LaneOptions } from "../options.ts";
+import type { Held } from "./held.ts";
+import { loadReceived, type Received } from "./received.ts";
+
+/** Effects of former owners that are sent at once. */
+const publishedAtOnce = 1000;
+
+/** Carries out what former owners left undone. @returns the partitions as they are committed */
+export async function takeOver(
+  options: Pick<LaneOptions, "sql" | "outbox" | "partitions" | "keepIdsAbove">,
+  parked: Pick<ParkedMessages, "begin" | "setAside">,
+  owned: readonly OwnedPartition[],
+): Promise<readonly Held[]> {
+  const { sql, outbox, keepIdsAbove } = options;
+  const partitions = owned.map((one) => one.partition);
+  const raised = await parked.begin(partitions);
+  const [all, received] = await Promise.all([
+    loadOutbox(sql, options.partitions, partitions),
+    loadReceived(sql, partitions),
+  ]);
+  const left = await parked.setAside(all);
+  for (let start = 0; start < left.length; start += publishedAtOnce) {
+    await outbox.publish(left.slice(start, start + publishedAtOnce), owned[0]?.incarnation ?? "");
+  }
+  const sent = new Map(partitions.map((partition) => [partition, new Map<number, number>()]));
+  for (const { partition, target, seq } of left) if (target !== null) sent.get(partition)?.set(target, seq);
+  await Promise.all(owned.map((one) => keepIdsAbove(one.partition, one.mailboxOffset)));
+  return owned.map((taken) => {
+    const one = { ...taken, outboxSequence: taken.outboxSequence + (raised.get(taken.partition) ?? 0) };
+    return heldOf(one, received.get(one.partition), sent.get(one.partition));
+  });
+}
+
+function heldOf(one: OwnedPartition, received: Received = new Map(), sent: Map<number, number> = new Map()): Held {
+  return {
+    partition: one.partition,
+    ...committedOf(one),
+    received,
+    sent,
+    takenInbox: new Set(),
+    published: one.outboxSequence,
+    cleared: 0,
+  };
+}

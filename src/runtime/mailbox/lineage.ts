@@ -1,0 +1,85 @@
+/**
+ * Whether Redis still is what it was. A server that was started anew, replaced or failed over may have lost its last
+ * writes, one that was flushed has lost all: then the messages and replies that only it held are sent again.
+ *
+ * What it is known by: the run id and the replication id of each server that takes writes, and a key of ours.
+ */
+import { primariesOf, type RedisClient } from "../../store/redis.ts";
+
+export interface LineageOptions {
+  readonly redis: RedisClient;
+  /** Of the key that says that nothing was flushed, one in each slot group. */
+  readonly keys: readonly string[];
+  readonly newId: () => string;
+  /** Called when something may be lost; once for each change. */
+  lost(): void;
+}
+
+/** How often it is looked at, ms. */
+const lookEveryMs = 1000;
+
+export class Lineage {
+  private known: string | null = null;
+  private timer: ReturnType<typeof setTimeout> | null = null;
+  private looking: Promise<void> | null = null;
+  private stopped = false;
+
+  constructor(private readonly options: LineageOptions) {
+    options.redis.on("ready", () => void this.look());
+  }
+
+  async start(): Promise<void> {
+    await this.look();
+    this.plan();
+  }
+
+  stop(): void {
+    this.stopped = true;
+    if (this.timer !== null) clearTimeout(this.timer);
+  }
+
+  private plan(): void {
+    if (this.stopped) return;
+    this.timer = setTimeout(() => void this.look().finally(() => this.plan()), lookEveryMs);
+    this.timer.unref();
+  }
+
+  private look(): Promise<void> {
+    this.looking ??= this.lookOnce()
+      // Redis is away: there is another look.
+      .catch(() => {})
+      .finally(() => {
+        this.looking = null;
+      });
+    return this.looking;
+  }
+
+  private async lookOnce(): Promise<void> {
+    const [servers, epochs] = await Promise.all([
+      this.servers(),
+      Promise.all(this.options.keys.map((key) => this.epoch(key))),
+    ]);
+    const found = [...servers.sort(), ...epochs].join(" ");
+    const before = this.known;
+    this.known = found;
+    if (before !== null && before !== found && !this.stopped) this.options.lost();
+  }
+
+  private servers(): Promise<string[]> {
+    return Promise.all(
+      primariesOf(this.options.redis).map(async (server) => {
+        const [about, replication] = await Promise.all([server.info("server"), server.info("replication")]);
+        return `${field(about, "run_id")} ${field(replication, "master_replid")}`;
+      }),
+    );
+  }
+
+  /** The key's value; a new one where it is gone. */
+  private async epoch(key: string): Promise<string> {
+    const { redis, newId } = this.options;
+    await redis.set(key, newId(), "NX");
+    return (await redis.get(key)) ?? "";
+  }
+}
+
+const field = (info: string, name: string): string => new RegExp(`^${name}:(.*)$`, "m").exec(info)?.[1]?.trim() ?? "";
