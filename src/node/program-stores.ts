@@ -1,4 +1,5 @@
 /** The stores that the service's settings name, for programs beside the nodes; and the migrations of a node's start. */
+import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import type { DatabaseFacts } from "../store/database-facts.ts";
 import { joinStores } from "../store/embedded/stores.ts";
@@ -6,10 +7,16 @@ import { migrate } from "../store/migrate.ts";
 import { openPostgres, type Sql } from "../store/postgres.ts";
 import { reachDatabase, reachRedis } from "../store/reach.ts";
 import { openRedis, type RedisClient } from "../store/redis.ts";
-import { redisServersOf } from "../store/redis-servers.ts";
+import { type RedisLimits, redisServersOf, withLimits } from "../store/redis-servers.ts";
 import type { Config } from "./config.ts";
 
 const timeoutMs = 10_000;
+
+/** How long is waited for Redis, and whom its certificate may be signed by, as the settings say. */
+export function redisLimitsOf(config: Config): RedisLimits {
+  const { storeConnectMs: connectMs, redisCommandMs: commandMs, redisCa } = config;
+  return { connectMs, commandMs, ...(redisCa === null ? {} : { ca: readFileSync(redisCa, "utf8") }) };
+}
 
 export interface ProgramStores {
   readonly databaseUrl: string;
@@ -34,7 +41,7 @@ export async function withStores<T>(
     log: progress,
   });
   const databaseUrl = config.databaseUrl ?? stores.databaseUrl ?? "";
-  const redisServers = givenRedis ?? stores.redisUrl ?? "";
+  const redisServers = withLimits(givenRedis ?? stores.redisUrl ?? "", redisLimitsOf(config));
   try {
     const [{ pooled, host }] = await Promise.all([
       reachDatabase(databaseUrl, timeoutMs),

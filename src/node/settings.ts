@@ -1,4 +1,5 @@
 /** The settings of a node itself: its mode, its listeners, its stores, its actors. */
+import { existsSync } from "node:fs";
 import type { Mode } from "../config/load.ts";
 import {
   address,
@@ -158,6 +159,13 @@ export const nodeSettings = {
   redisTls: flag("REDIS_TLS", {
     meaning: "reach the servers of REDIS_SENTINELS or REDIS_CLUSTER, and the Sentinels, by TLS",
     default: false,
+  }),
+  redisCa: readText("REDIS_CA", {
+    meaning: "file of the authorities that may sign Redis's certificates (rediss://, REDIS_TLS)",
+    unit: "",
+    bounds: "a readable file",
+    defaultText: "those of the system",
+    fault: (path) => (existsSync(path) ? null : "names a file that does not exist"),
   }),
   redisPrefix: text("SVC_REDIS_PREFIX", { meaning: "start of every Redis key", ...prefix, default: "svc" }),
   databasePool: integer("SVC_DATABASE_POOL", {

@@ -16,7 +16,7 @@ import { redisServersOf, withLimits } from "../store/redis-servers.ts";
 import { watchRedis } from "../store/redis-watch.ts";
 import type { Config } from "./config.ts";
 import type { Disposer } from "./disposer.ts";
-import { migrateDirectly } from "./program-stores.ts";
+import { migrateDirectly, redisLimitsOf } from "./program-stores.ts";
 
 /** How long a starting node waits for its stores, ms. */
 const storeTimeoutMs = 10_000;
@@ -52,7 +52,7 @@ export async function openStores(config: Config, disposer: Disposer, progress: (
   const databaseUrl = config.databaseUrl ?? stores.databaseUrl;
   const redis = givenRedis ?? stores.redisUrl;
   if (databaseUrl === null || redis === null) throw new Error("unreachable: both stores are given or joined");
-  const redisServers = withLimits(redis, { connectMs: config.storeConnectMs, commandMs: config.redisCommandMs });
+  const redisServers = withLimits(redis, redisLimitsOf(config));
   const [facts, redisFacts] = await Promise.all([
     reachDatabase(databaseUrl, storeTimeoutMs, { connectMs: config.storeConnectMs }),
     reachRedis(redisServers, storeTimeoutMs),

@@ -1,4 +1,5 @@
 /** Why a store is away, in words for operators: without addresses, users and passwords. */
+import { StoreAway } from "./postgres.ts";
 
 const names: Readonly<Record<string, string>> = {
   ENOTFOUND: "its name is not resolved",
@@ -38,7 +39,7 @@ const beginnings: readonly (readonly [RegExp, string])[] = [
 /** @param error what a store, its driver or the way to it answered */
 export function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return "it fails";
-  if ("reason" in error && typeof error.reason === "string") return error.reason;
+  if (error instanceof StoreAway) return error.reason;
   const code = "code" in error && typeof error.code === "string" ? error.code : "";
   const known = names[code];
   if (known !== undefined) return `${known} (${code})`;
@@ -46,5 +47,7 @@ export function reasonOf(error: unknown): string {
     const found = beginnings.find(([pattern]) => pattern.test(text));
     if (found !== undefined) return `${found[1]} (${/^[A-Z0-9_]*/.exec(text)?.[0]})`;
   }
+  // Bun tells no code of a certificate for another name.
+  if (/altnames/.test(error.message)) return "TLS fails (ERR_TLS_CERT_ALTNAME_INVALID)";
   return /timed? ?out|timeout/i.test(error.message) ? "it does not answer" : `it fails (${code || error.name})`;
 }

@@ -30,19 +30,21 @@ interface SingleServer {
   readonly url: string;
 }
 
-/** How long is waited for Redis; the usual times where they are absent. */
+/** How long is waited for Redis, and whom its certificate may be signed by; what is usual where they are absent. */
 export interface RedisLimits {
   /** For a connection, ms. */
   readonly connectMs?: number;
   /** For the answer to a command that does not block, ms. */
   readonly commandMs?: number;
+  /** Certificates of authorities, PEM, instead of those that the system knows. */
+  readonly ca?: string;
 }
 
 /** A URL alone is a single server with the usual limits. */
 export type RedisServers = string | ((SingleServer | SentinelServers | ClusterServers) & RedisLimits);
 
 /** The same servers with these limits. */
-export function withLimits(servers: RedisServers, limits: Required<RedisLimits>): RedisServers {
+export function withLimits(servers: RedisServers, limits: RedisLimits): RedisServers {
   return typeof servers === "string" ? { url: servers, ...limits } : { ...servers, ...limits };
 }
 
@@ -93,11 +95,11 @@ export function redisContradictions(settings: Partial<RedisSettings>): readonly 
 }
 
 /** In the form that the client takes. */
-export function credentialsOf({ username, password, tls }: Credentials) {
+export function credentialsOf({ username, password, tls, ca }: Credentials & RedisLimits) {
   return {
     ...(username === null ? {} : { username }),
     ...(password === null ? {} : { password }),
-    ...(tls ? { tls: {} } : {}),
+    ...(tls ? { tls: ca === undefined ? {} : { ca } } : {}),
   };
 }
 

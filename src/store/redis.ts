@@ -103,7 +103,12 @@ const isCluster = (servers: RedisServers) => typeof servers === "object" && "clu
 
 function openServer(servers: RedisServers, options: Omit<RedisOptions, "replyMapping">): Redis {
   if (typeof servers === "string") return new Redis(servers, { ...base, ...options });
-  if ("url" in servers) return new Redis(servers.url, { ...base, ...options });
+  if ("url" in servers) {
+    const { url, ca } = servers;
+    if (ca === undefined || !url.startsWith("rediss:")) return new Redis(url, { ...base, ...options });
+    // The client takes `rediss:` for TLS without further options.
+    return new Redis(url.replace("rediss:", "redis:"), { ...base, ...options, tls: { ca } });
+  }
   if ("cluster" in servers) throw new TypeError("a Cluster is no single server");
   const { sentinels, name, sentinelPassword, tls } = servers;
   return new Redis({
