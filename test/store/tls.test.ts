@@ -84,7 +84,7 @@ async function outcome(host: string, parameters: string): Promise<string> {
     const [row] = await sql<{ ssl: boolean }[]>`select ssl from pg_stat_ssl where pid = pg_backend_pid()`;
     return row?.ssl === true ? "encrypted" : "plain";
   } catch (error) {
-    return isDatabaseUnavailable(error) ? reasonOf(error).split(" (")[0] as string : String(error);
+    return isDatabaseUnavailable(error) ? (reasonOf(error).split(" (")[0] as string) : String(error);
   } finally {
     await sql.end({ timeout: 1 });
   }
@@ -117,10 +117,13 @@ test("a host whose name is not resolved is away", async () => {
 test("Redis by rediss, with the authority of the settings and without", async () => {
   const url = `rediss://127.0.0.1:${redisPort}`;
   const known = openRedis({ url, ca: readFileSync(join(folder, "ca.crt"), "utf8") });
-  expect(await known.ping()).toBe("PONG");
+  await until(async () => (await known.ping()) === "PONG", { what: "Redis to answer by TLS" });
   known.disconnect();
   const unknown = openRedis({ url });
-  const failure = await unknown.ping().then(() => null, (error: unknown) => error);
+  const failure = await unknown.ping().then(
+    () => null,
+    (error: unknown) => error,
+  );
   unknown.disconnect();
   expect(isRedisUnavailable(failure)).toBe(true);
 });
