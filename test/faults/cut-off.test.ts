@@ -20,7 +20,7 @@ afterEach(async () => {
 
 const secret = "a-secret-for-the-cut";
 
-test("both stores behind a black hole: 503 with a time to come back, alive, and back soon after", async () => {
+test("both stores behind a black hole are refused honestly, and used again soon after", async () => {
   const stores = await freshStores();
   disposers.push(() => stores.dispose());
   const hole = await blackHole(stores);
