@@ -6,6 +6,7 @@ import { ConfigError } from "../../src/config/load.ts";
 import { isPrivateAddress } from "../../src/features/gateway/feature.ts";
 import { type Config, configTable, loadConfig } from "../../src/node/config.ts";
 import { validateConfig } from "../../src/node/validated-config.ts";
+import { redisServersOf } from "../../src/store/redis-servers.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "svc-config-"));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -111,6 +112,35 @@ test("production is the default and lists all that is missing", () => {
   expect(problemsOf({ ...production, SVC_AUTH_REALMS: "[]" })).toHaveLength(1);
   const inFile = file("auth: {realms: [{slug: svc-system}]}");
   expect(problemsOf({ ...production, SVC_AUTH_REALMS: "", SVC_CONFIG_FILE: inFile })).toEqual([]);
+});
+
+test("Redis is one server, servers of Sentinel or a Cluster", () => {
+  const redis = (settings: Record<string, string>) =>
+    redisServersOf(loadConfig({ SVC_MODE: "development", ...settings }));
+  const problems = (settings: Record<string, string>) => problemsOf({ SVC_MODE: "development", ...settings });
+  expect(redis({})).toBe(null);
+  expect(redis({ REDIS_URL: "redis://a" })).toBe("redis://a");
+  const nodes = [
+    { host: "a.example", port: 6379 },
+    { host: "::1", port: 7000 },
+  ];
+  const list = "a.example:6379, [::1]:7000";
+  expect(redis({ REDIS_CLUSTER: list, REDIS_PASSWORD: "p", REDIS_TLS: "true" })).toEqual(
+    expect.objectContaining({ cluster: nodes, username: null, password: "p", tls: true }),
+  );
+  expect(redis({ REDIS_SENTINELS: list, REDIS_SENTINEL_NAME: "n", REDIS_SENTINEL_PASSWORD: "s" })).toEqual(
+    expect.objectContaining({ sentinels: nodes, name: "n", sentinelPassword: "s", tls: false }),
+  );
+  for (const settings of [
+    { REDIS_CLUSTER: "a" },
+    { REDIS_SENTINELS: "a:0" },
+    { REDIS_CLUSTER: "a:1", REDIS_URL: "redis://a" },
+    { REDIS_CLUSTER: "a:1", REDIS_SENTINELS: "b:1" },
+    { REDIS_PASSWORD: "p" },
+    { REDIS_URL: "redis://a", REDIS_TLS: "true" },
+    { REDIS_CLUSTER: "a:1", REDIS_SENTINEL_PASSWORD: "p" },
+  ])
+    expect(problems(settings)).toHaveLength(1);
 });
 
 test("the default isolation is what is named, else left to what the node finds", () => {

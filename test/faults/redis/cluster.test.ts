@@ -4,9 +4,11 @@
  */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
 import { runtimeKeys } from "../../../src/runtime/mailbox/partition.ts";
-import { clusterSlotGroups } from "../../../src/store/redis-servers.ts";
+import { defineQueue, openQueue } from "../../../src/store/queues.ts";
+import { clusterSlotGroups, groupTag } from "../../../src/store/redis-servers.ts";
 import { RedisCluster } from "../../harness/redis/cluster.ts";
 import { freshStores, type TestStores } from "../../harness/stores.ts";
+import { until } from "../../harness/until.ts";
 import { Cluster, type NodeProcess } from "../cluster.ts";
 import { Load } from "../load.ts";
 
@@ -57,11 +59,22 @@ test("nodes killed, frozen and drained", async () => {
   await load.settle();
 });
 
-test("a master killed, its replica takes its slots", async () => {
+test("a master killed, its replica takes its slots, of mailboxes and of a queue", async () => {
+  // A queue whose keys lie with these mailboxes.
+  const prefix = groupTag(3).slice(1, -1);
+  const queue = openQueue(defineQueue<number>("jobs"), { redisServers: redis.servers, prefix });
+  const done = new Set<number>();
+  queue.work(4, async (job) => {
+    done.add(job);
+  });
+  await queue.queue.add("one", 1);
   const load = new Load(cluster, stores.sql);
   await load.more(150);
   const killed = await redis.failOverFrom(mailbox(3), "kill");
   await load.more(150);
+  await queue.queue.add("one", 2);
+  await until(() => done.size === 2, { what: "a job after the fail-over", timeoutMs: 30_000 });
+  await queue.close();
   await killed.start();
   await redis.settled();
   await load.more(50);

@@ -168,7 +168,7 @@ test.each([
   expect([...errors.keys()].filter((name) => name === "CROSSSLOT")).toEqual([]);
 });
 
-test("mailboxes of a single server that were moved here are taken over, in order and once", async () => {
+test("mailboxes moved here from a single server are taken over, in order and once", async () => {
   const own = await freshStores();
   const keys = runtimeKeys(own.prefix, clusterSlotGroups);
   const on = { ...own, redisServers: redis.servers };
