@@ -11,6 +11,9 @@
  * long each connection has been silent over its work, giving a connection up, and refusing queries while the database
  * is away. Where a host is named by its address, its certificate is compared with that address.
  *
+ * And of the free connections the one used last is used next: its server process has the statements prepared and
+ * planned, and its memory in the processor's cache. Taking them in turn cost a third more of the database's CPU time.
+ *
  * Import the driver's value only from here; its types may come from the package.
  */
 import { plugin } from "bun";
@@ -154,6 +157,17 @@ const mends: Readonly<Record<string, readonly Mend[]>> = {
     {
       faulty: "new Promise((_, reject) => connection.onclose = reject)",
       mended: "new Promise((_, reject) => connection.onclose = error => { gone = error; reject(error) })",
+    },
+    {
+      faulty: "      , open = Queue()\n",
+      mended: `      , free = []
+      , open = {
+        get length() { return free.length },
+        push: x => (free.push(x), x),
+        shift: () => free.pop(),
+        remove: x => { const at = free.indexOf(x); return at === -1 ? null : (free.splice(at, 1), x) },
+      }
+`,
     },
     { faulty: "let savepoints = 0\n", mended: "let savepoints = 0\n      , gone = null\n" },
     {

@@ -112,3 +112,12 @@ test.each(["reset", "end"] as const)("a connection that is cut while it opens en
     proxy.close();
   }
 });
+
+test("of the free connections the one used last is used next", async () => {
+  const pid = async () => (await sql<{ pid: number }[]>`select pg_backend_pid() as pid`)[0]?.pid;
+  const both = await Promise.all([sql`select pg_sleep(0.01)`.then(pid), sql`select pg_sleep(0.01)`.then(pid)]);
+  const pids: (number | undefined)[] = [];
+  for (let time = 0; time < 5; time++) pids.push(await pid());
+  expect(both).toContain(pids[0]);
+  expect(new Set(pids).size).toBe(1);
+});
