@@ -62,6 +62,7 @@ export async function openContext(
     cachedActors: config.actorCache,
     actorIdleMs: config.actorIdleSeconds * 1000,
     orphanAfterMs,
+    retentionDays: { deadLetters: config.deadLetterRetentionDays, activities: config.activityRetentionDays },
     clock: { now, newId, database: clock },
     random: Math.random,
     log: warn,

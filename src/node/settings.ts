@@ -189,6 +189,20 @@ export const nodeSettings = {
     max: 60_000,
     default: 5000,
   }),
+  deadLetterRetentionDays: integer("SVC_DEAD_LETTER_RETENTION_DAYS", {
+    meaning: "how long a dead letter is kept, replayed or not",
+    unit: "days",
+    min: 1,
+    max: 3650,
+    default: 30,
+  }),
+  activityRetentionDays: integer("SVC_ACTIVITY_RETENTION_DAYS", {
+    meaning: "work that no node has run for this long fails",
+    unit: "days",
+    min: 1,
+    max: 3650,
+    default: 30,
+  }),
   mailboxLimit: integer("SVC_MAILBOX_LIMIT", {
     meaning: "waiting messages per partition; over it senders get 503",
     unit: "messages",

@@ -24,6 +24,7 @@ import { Leases } from "./ownership/lease.ts";
 import { Ownership } from "./ownership/ownership.ts";
 import type { Activity, FactWriter, News, Projection, RuntimeCounts } from "./port.ts";
 import type { Tails } from "./reads/tail.ts";
+import { eraseOldWork } from "./retention.ts";
 import { retryUntil, within } from "./timeout.ts";
 import { Clockwork } from "./timers/clockwork.ts";
 import { takeOverTimers } from "./timers/former.ts";
@@ -60,6 +61,8 @@ export interface ConsumerOptions {
   readonly cachedActors: number;
   readonly actorIdleMs: number;
   readonly orphanAfterMs: number;
+  /** How long dead letters are kept, and work that no node runs; 30 each when left out. */
+  readonly retentionDays?: { readonly deadLetters: number; readonly activities: number };
   readonly clock: RuntimeClock;
   readonly random: () => number;
   readonly log: (event: string, facts: Record<string, unknown>) => void;
@@ -252,6 +255,7 @@ export function createConsumer(options: ConsumerOptions, work: RuntimeWork, link
   }
   let isStopping = false;
   let stopTakingOver: (() => Promise<void>) | null = null;
+  let stopErasing: (() => Promise<void>) | null = null;
 
   async function start(): Promise<void> {
     void lineage.start();
@@ -272,6 +276,15 @@ export function createConsumer(options: ConsumerOptions, work: RuntimeWork, link
         }),
       (error) => options.log("former_timers_left", { error: String(error) }),
     );
+    const days = options.retentionDays ?? { deadLetters: 30, activities: 30 };
+    stopErasing = repeatedly(
+      eraseMs,
+      async () => {
+        const erased = await eraseOldWork({ sql, days, sendOutcome });
+        if (erased.deadLetters + erased.activities > 0) options.log("old_work_erased", erased);
+      },
+      (error) => options.log("old_work_left", { error: String(error) }),
+    );
   }
 
   async function stop(): Promise<void> {
@@ -280,7 +293,9 @@ export function createConsumer(options: ConsumerOptions, work: RuntimeWork, link
     const step = async (what: string, timeoutMs: number, act: () => Promise<unknown>) => {
       if (!(await within(timeoutMs, act))) options.log("handover_incomplete", { step: what });
     };
-    await step("timers", options.leaseTtlMs, async () => stopTakingOver?.());
+    await step("timers", options.leaseTtlMs, async () => {
+      await Promise.all([stopTakingOver?.(), stopErasing?.()]);
+    });
     await step("activities", activityTimeoutMs, () => runner.drain());
     await step("partitions", options.leaseTtlMs, () => ownership.stop());
     await step("mailboxes", options.leaseTtlMs, () => reader.stop());
@@ -319,6 +334,8 @@ export function createConsumer(options: ConsumerOptions, work: RuntimeWork, link
   };
 }
 
+/** How often old dead letters and work without an actor are looked for, ms. */
+const eraseMs = 600_000;
 /** How often timers of nodes of a former version are looked for, ms. */
 const takeOverMs = 60_000;
 

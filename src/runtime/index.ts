@@ -10,7 +10,7 @@ import { actorsOf, type HandleLinks } from "./handle.ts";
 import type { CrashPoint } from "./lane/options.ts";
 import { Calls } from "./mailbox/calls.ts";
 import { MailboxWriter } from "./mailbox/mailbox.ts";
-import { runtimeKeys } from "./mailbox/partition.ts";
+import { partitionOf, runtimeKeys } from "./mailbox/partition.ts";
 import { sending } from "./mailbox/sending.ts";
 import { type Runtime, RuntimeUnavailable } from "./port.ts";
 import { reading } from "./reads/reading.ts";
@@ -42,6 +42,8 @@ export interface RuntimeOptions {
   readonly actorIdleMs: number;
   /** Host-bound work of a host that stays away this long is resumed elsewhere, ms. */
   readonly orphanAfterMs: number;
+  /** How long dead letters are kept, and work that no node runs; 30 each when left out. */
+  readonly retentionDays?: { readonly deadLetters: number; readonly activities: number };
   readonly clock: RuntimeClock;
   readonly random: () => number;
   readonly log: (event: string, facts: Record<string, unknown>) => void;
@@ -91,6 +93,7 @@ export function createRuntime(options: RuntimeOptions): NodeRuntime {
     ask: (to, type, body, askOptions = {}) => refused() ?? ask(to, type, body, askOptions),
     tell: (to, type, body) => refused() ?? tell(to, type, body),
     ...reads,
+    isHere: (kind, key) => consumer?.lane.held.has(partitionOf(kind, key, partitions)) === true,
     tail: (at, after, listener) => tails.follow(at, after, listener),
   };
 

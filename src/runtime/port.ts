@@ -295,6 +295,8 @@ export interface ActorHandle<D extends AnyActorDefinition> extends Correspondenc
 /** All actors of a kind. */
 export interface Actors<D extends AnyActorDefinition> {
   at(tenant: string, key: string): ActorHandle<D>;
+  /** Whether this node owns the actor's partition now: work that any node may do is shared so. */
+  isHere(key: string): boolean;
   /** The committed states of several actors in today's shape, by key; unknown and foreign keys are left out. */
   readMany(tenant: string, keys: readonly string[]): Promise<ReadonlyMap<string, StateOf<D>>>;
   /** The same with the listed members of each state, which are stored apart: cheaper where states are large. */

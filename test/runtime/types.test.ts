@@ -194,6 +194,7 @@ describe("a handle", () => {
     logEntries: async () => [],
     eraseLogs: async () => {},
     tail: () => () => {},
+    isHere: () => true,
   };
   const one = actorsOf(links, scale).at("t", "k");
 

@@ -40,7 +40,12 @@ export interface Listed {
 export interface SweepRow {
   readonly approval_id: string;
   readonly tenant: string;
+  /** The time that it is found by; as text, since JavaScript's milliseconds are too coarse to go on from. */
+  readonly position: string;
 }
+
+/** Below every id. */
+const noId = "00000000-0000-0000-0000-000000000000";
 
 const maxPageBytes = 8_388_608;
 
@@ -132,17 +137,21 @@ export function approvalRecords(sql: Sql) {
     },
 
     /** Pending ones of any tenant whose time passed before a moment. */
-    overdue(time: Date, limit: number): Promise<SweepRow[]> {
+    overdue(time: Date, after: SweepRow | null, limit: number): Promise<SweepRow[]> {
       return sql<SweepRow[]>`
-        select approval_id, tenant from approvals
-        where status = 'pending' and expires_at < ${time} order by expires_at limit ${limit}`;
+        select approval_id, tenant, expires_at::text as position from approvals
+        where status = 'pending' and expires_at < ${time} and expires_at >= ${after?.position ?? "-infinity"}::text::timestamptz
+          and (expires_at, approval_id) > (${after?.position ?? "-infinity"}::text::timestamptz, ${after?.approval_id ?? noId}::text::uuid)
+        order by expires_at, approval_id limit ${limit}`;
     },
 
     /** Those of any tenant that were decided before a moment. */
-    decidedBefore(time: Date, limit: number): Promise<SweepRow[]> {
+    decidedBefore(time: Date, after: SweepRow | null, limit: number): Promise<SweepRow[]> {
       return sql<SweepRow[]>`
-        select approval_id, tenant from approvals
-        where status <> 'pending' and decided_at < ${time} order by decided_at limit ${limit}`;
+        select approval_id, tenant, decided_at::text as position from approvals
+        where status <> 'pending' and decided_at < ${time} and decided_at >= ${after?.position ?? "-infinity"}::text::timestamptz
+          and (decided_at, approval_id) > (${after?.position ?? "-infinity"}::text::timestamptz, ${after?.approval_id ?? noId}::text::uuid)
+        order by decided_at, approval_id limit ${limit}`;
     },
   };
 }

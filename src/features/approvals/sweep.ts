@@ -4,6 +4,7 @@
  * by several nodes at once.
  */
 import { approval } from "../../../actors/approval/approval.ts";
+import { inPortions, type Portions } from "../../lib/portions.ts";
 import type { Runtime } from "../../runtime/port.ts";
 import type { ApprovalRecords, SweepRow } from "./records.ts";
 
@@ -21,14 +22,16 @@ const everyMs = 30_000;
 /** Time that a timer has to do its work by itself. */
 const graceMs = 2_000;
 const dayMs = 24 * 3600 * 1000;
-/** Approvals told per round; the next one takes more. */
-const atOnce = 500;
+/** Approvals told at once, and the time that their owners have for them: 2,000 in a second on each node. */
+const atOnce = 64;
+const pauseMs = 32;
 
 /** @returns a function that ends it, after a round under way */
 export function startApprovalSweep(options: ApprovalSweepOptions): () => Promise<void> {
   let under: Promise<void> | null = null;
+  let isStopping = false;
   const round = () => {
-    under ??= sweepApprovals(options)
+    under ??= sweepApprovals(options, () => isStopping)
       .catch((error: unknown) => options.report("approval_sweep_failed", { error: String(error) }))
       .finally(() => {
         under = null;
@@ -38,19 +41,30 @@ export function startApprovalSweep(options: ApprovalSweepOptions): () => Promise
   const timer = setInterval(round, everyMs);
   return async () => {
     clearInterval(timer);
+    isStopping = true;
     await under;
   };
 }
 
 /** One round. @throws when a store is away; what was not done is done next time */
-export async function sweepApprovals(options: ApprovalSweepOptions): Promise<void> {
+export async function sweepApprovals(options: ApprovalSweepOptions, isStopping = () => false): Promise<void> {
   const { runtime, records, retentionDays, now, report } = options;
-  const tellAll = (rows: readonly SweepRow[], type: "expire" | "erase") =>
-    Promise.all(rows.map(({ approval_id, tenant }) => runtime.of(approval).at(tenant, approval_id).tell(type, {})));
-  const overdue = await records.overdue(new Date(now() - graceMs), atOnce);
-  await tellAll(overdue, "expire");
-  if (overdue.length > 0) report("approvals_overdue", { count: overdue.length });
-  const old = await records.decidedBefore(new Date(now() - retentionDays * dayMs), atOnce);
-  await tellAll(old, "erase");
-  if (old.length > 0) report("approvals_erased", { count: old.length });
+  const approvals = runtime.of(approval);
+  const tellAll = (find: Portions<SweepRow>["find"], type: "expire" | "erase") =>
+    inPortions<SweepRow>(
+      {
+        find,
+        isMine: ({ approval_id }) => approvals.isHere(approval_id),
+        work: ({ approval_id, tenant }) => approvals.at(tenant, approval_id).tell(type, {}),
+        atOnce,
+        pauseMs,
+      },
+      isStopping,
+    );
+  const due = new Date(now() - graceMs);
+  const overdue = await tellAll((after, limit) => records.overdue(due, after, limit), "expire");
+  if (overdue > 0) report("approvals_overdue", { count: overdue });
+  const before = new Date(now() - retentionDays * dayMs);
+  const old = await tellAll((after, limit) => records.decidedBefore(before, after, limit), "erase");
+  if (old > 0) report("approvals_erased", { count: old });
 }

@@ -35,7 +35,7 @@ import { executionRecords } from "./records.ts";
 import { executionRoutes } from "./routes.ts";
 import { named } from "./schema.ts";
 import { createExecutions } from "./service.ts";
-import { type HeldByRuns, startSweeping } from "./sweep.ts";
+import { type HeldByRuns, startErasing, startSweeping } from "./sweep.ts";
 
 export const executionSettings = {
   maxInstances: integer("SVC_MAX_INSTANCES", {
@@ -194,6 +194,7 @@ export const executions = defineFeature({
             now,
             report: info,
           }),
+        () => startErasing({ runtime, records, retentionDays: settings.executionRetentionDays, now, report: info }),
       ],
       metrics: [...executionMetrics(records, runtime), ...modelMetrics.metrics, ...committed.metrics],
       async close() {

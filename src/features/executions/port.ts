@@ -4,7 +4,7 @@ export { readLog } from "./iteration/loop-activities.ts";
 export { type JudgedFacts, judgedFacts } from "./judged.ts";
 export { callWebhook, mostAttempts } from "./output/webhook-call.ts";
 export type { Plans } from "./plans.ts";
-export type { SweepRow } from "./records.ts";
+export type { OldRow, SweepRow } from "./records.ts";
 export type { Executions } from "./service.ts";
 export { type Checking, checkAgainstSchema, inputFault } from "./start/input-check.ts";
 export type { HeldByRuns } from "./sweep.ts";

@@ -33,6 +33,16 @@ export interface SweepRow {
   readonly ended_at: Date | null;
 }
 
+/** What is past its retention; the time as text, since JavaScript's milliseconds are too coarse to go on from. */
+export interface OldRow {
+  readonly id: string;
+  readonly tenant: string;
+  readonly position: string;
+}
+
+/** Below every id. */
+const noId = "00000000-0000-0000-0000-000000000000";
+
 /** An execution whose logs are to be trimmed; the time as text, since JavaScript's milliseconds are too coarse. */
 export interface TrimRow {
   readonly id: string;
@@ -127,10 +137,14 @@ export function executionRecords(sql: Sql) {
       await sql`update execution_trimming set ended_until = greatest(ended_until, ${endedUntil}::text::timestamptz)`;
     },
 
-    /** Executions of any tenant that ended before a time. */
-    endedBefore(time: Date, limit: number): Promise<SweepRow[]> {
-      return sql<SweepRow[]>`
-        select execution_id as id, tenant, ended_at from executions where ended_at < ${time} order by ended_at limit ${limit}`;
+    /** Executions of any tenant that ended before a time, the oldest first: those behind the given one. */
+    endedBefore(time: Date, after: OldRow | null, limit: number): Promise<OldRow[]> {
+      const since = after?.position ?? "-infinity";
+      return sql<OldRow[]>`
+        select execution_id as id, tenant, ended_at::text as position from executions
+        where ended_at < ${time} and ended_at >= ${since}::text::timestamptz
+          and (ended_at, execution_id) > (${since}::text::timestamptz, ${after?.id ?? noId}::text::uuid)
+        order by ended_at, execution_id limit ${limit}`;
     },
   };
 }

@@ -10,12 +10,13 @@ import { outputLog, planLog } from "../../../actors/execution/start/plan.ts";
 import { isOver } from "../../../actors/execution/state.ts";
 import type { Instances } from "../../adapters/sandbox/port.ts";
 import { isUuid } from "../../http/route.ts";
+import { inPortions } from "../../lib/portions.ts";
 import { repeatedly } from "../../lib/timers.ts";
 import type { Runtime } from "../../runtime/port.ts";
 import type { Volumes } from "../volumes/port.ts";
 import { cancelOfDeletedAgents, type DeletedAgentsOptions } from "./deleted-agents.ts";
 import { endInstance } from "./iteration/iteration-run.ts";
-import type { ExecutionRecords, SweepRow } from "./records.ts";
+import type { ExecutionRecords, OldRow, SweepRow } from "./records.ts";
 
 export interface SweepOptions {
   readonly runtime: Pick<Runtime, "of">;
@@ -40,8 +41,10 @@ export interface HeldByRuns {
 
 const everyMs = 300_000;
 const dayMs = 24 * 3600 * 1000;
-/** Records erased per sweep; the next one takes more. */
-const eraseAtOnce = 500;
+/** Records are looked for more often than the rest: they come as fast as executions do, a retention later. */
+const eraseEveryMs = 60_000;
+/** Executions that are erased at once: they share commits, and leave the lane to other work. */
+const eraseAtOnce = 64;
 const lookUpAtOnce = 1000;
 /** Executions whose logs are trimmed by one statement. */
 const trimAtOnce = 500;
@@ -59,7 +62,6 @@ const keptLogs = [executionEvents, planLog, outputLog];
 const steps = {
   deleted_agents: sweepExecutionsOfDeletedAgents,
   logs: trimEnded,
-  records: eraseOld,
   instances: sweepInstances,
   volumes: sweepVolumes,
 };
@@ -159,12 +161,36 @@ async function trimEnded({ runtime, records, now }: SweepOptions): Promise<void>
   }
 }
 
-async function eraseOld({ runtime, records, retentionDays, now, report }: SweepOptions): Promise<void> {
-  const old = await records.endedBefore(new Date(now() - retentionDays * dayMs), eraseAtOnce);
-  for (const { id, tenant } of old) {
-    await runtime.of(execution).at(tenant, id).tell("erase", {});
-  }
-  if (old.length > 0) report("records_erased", { count: old.length });
+export type ErasingOptions = Pick<SweepOptions, "runtime" | "records" | "retentionDays" | "now" | "report">;
+
+/** Erases records past their retention, now and then all there are. @returns a function that ends it */
+export function startErasing(options: ErasingOptions): () => Promise<void> {
+  let isStopping = false;
+  const stop = repeatedly(
+    eraseEveryMs,
+    () => eraseOld(options, () => isStopping),
+    (error) => options.report("sweep_failed", { step: "records", error: String(error) }),
+  );
+  return () => {
+    isStopping = true;
+    return stop();
+  };
+}
+
+/** Each node those that live in its partitions. */
+async function eraseOld({ runtime, records, retentionDays, now, report }: ErasingOptions, isStopping: () => boolean) {
+  const before = new Date(now() - retentionDays * dayMs);
+  const executions = runtime.of(execution);
+  const count = await inPortions<OldRow>(
+    {
+      find: (after, limit) => records.endedBefore(before, after, limit),
+      isMine: ({ id }) => executions.isHere(id),
+      work: ({ id, tenant }) => executions.at(tenant, id).ask("erase", {}, { unordered: true }),
+      atOnce: eraseAtOnce,
+    },
+    isStopping,
+  );
+  if (count > 0) report("records_erased", { count });
 }
 
 async function lookUp(records: Pick<HeldByRuns, "known">, executionIds: readonly string[]): Promise<SweepRow[]> {

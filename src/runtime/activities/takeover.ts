@@ -32,10 +32,12 @@ export interface TakeOver {
 }
 
 /** Takes over work of nodes that died or gave it back. A death is counted with it (`deaths.ts`). */
-export function takeOver(
+export async function takeOver(
   sql: Sql,
   { node, host, live, names, orphanAfterMs, room }: TakeOver,
 ): Promise<readonly AdoptedRow[]> {
+  const { gone, unowned } = await ownersGone(sql, [...live, node]);
+  if (gone.length === 0 && !unowned) return [];
   return sql<AdoptedRow[]>`
     update runtime_activities taken set node = ${node}, host = ${host}, released_at = null, begun_at = null,
       deaths = taken.deaths + found.died_of_it::int, takeovers = taken.takeovers + found.died::int
@@ -44,7 +46,7 @@ export function takeOver(
         a.node is not null and a.begun_at is not null
           and a.begun_at > coalesce(n.heartbeat_at, a.begun_at) - ${`${suspectMs} milliseconds`}::interval as died_of_it
       from runtime_activities a left join runtime_nodes n on n.id = a.node
-      where (a.node is null or not a.node = any(${texts([...live, node])}::text[]))
+      where (a.node is null or a.node = any(${texts(gone)}::text[]))
         and a.name = any(${texts(names)}::text[])
         and (not a.host_bound or a.host = ${host}
           or (coalesce(n.heartbeat_at, a.released_at, a.created_at) < now() - ${`${orphanAfterMs} milliseconds`}::interval
@@ -53,6 +55,23 @@ export function takeOver(
     where taken.id = found.id
     returning taken.id, kind, key, tenant, name, input, reply_type, attempt, deaths, takeovers, abandoned,
       found.host <> ${host} as moved`;
+}
+
+/**
+ * The nodes that have work and do not live, and whether there is work without a node. Nodes are found by leaping from one to
+ * the next over the index, so that the work of living nodes is not looked at.
+ */
+async function ownersGone(sql: Sql, live: readonly string[]): Promise<{ gone: readonly string[]; unowned: boolean }> {
+  const [row] = await sql<[{ gone: string[]; unowned: boolean }]>`
+    with recursive owners as (
+      (select min(node) as node from runtime_activities)
+      union all
+      select (select min(a.node) from runtime_activities a where a.node > o.node) from owners o where o.node is not null
+    )
+    select coalesce(array_agg(o.node) filter (where not o.node = any(${texts(live)}::text[])), '{}') as gone,
+      exists (select from runtime_activities where node is null) as unowned
+    from owners o where o.node is not null`;
+  return row;
 }
 
 /** Rows of this node's own. */

@@ -76,21 +76,29 @@ export class Clockwork {
 
   /** Takes in what a commit has set and taken away. */
   committed(set: readonly TimerRow[], gone: readonly TimerPlace[]): void {
+    if (set.length === 0 && gone.length === 0) return;
     for (const { partition, fence } of gone) {
       const watched = this.watched.get(partition);
       watched?.rows.delete(fence);
       watched?.reading?.gone.add(fence);
     }
+    const now = this.options.now();
     let earliest = Number.POSITIVE_INFINITY;
     for (const row of set) {
       const watched = this.watched.get(row.partition);
-      if (watched === undefined || row.due >= Math.max(watched.until, watched.reading?.until ?? watched.until))
-        continue;
-      this.admit(watched, row);
-      earliest = Math.min(earliest, row.due);
+      if (watched === undefined) continue;
+      if (row.due < Math.max(watched.until, watched.reading?.until ?? watched.until)) {
+        this.admit(watched, row);
+        earliest = Math.min(earliest, row.due);
+      } else if (row.due < now + horizonMs / 2 && !watched.isPartial) {
+        // It is near, and yet beyond what was read: the clock was put forward, so it is time to read again.
+        earliest = now;
+      }
     }
-    if (gone.some(({ partition }) => this.watched.get(partition)?.isPartial)) earliest = this.options.now();
-    if (earliest < this.timerAt) this.wakeAt(earliest);
+    if (gone.some(({ partition }) => this.watched.get(partition)?.isPartial)) earliest = now;
+    // A turn that should have come by now was planned before the clock was put forward.
+    if (this.timerAt <= now) this.wakeAt(now);
+    else if (earliest < this.timerAt) this.wakeAt(earliest);
   }
 
   stop(): void {

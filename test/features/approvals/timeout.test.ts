@@ -2,7 +2,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Open } from "../../../actors/approval/messages.ts";
 import { sweepApprovals } from "../../../src/features/approvals/sweep.ts";
-import { openRedis } from "../../../src/store/redis.ts";
 import { until } from "../../harness/until.ts";
 import { caller, openFixture } from "./fixture.ts";
 
@@ -134,12 +133,8 @@ test("history is kept for its days, and what is pending for as long as it is", a
   expect((await record(pending.id)).status).toBe("pending");
 });
 
-/** As if Redis had been lost and had come back empty. */
+/** As if its row had been lost. */
 async function loseTimers(): Promise<void> {
-  await fixture.carriedOut();
-  const redis = openRedis(fixture.stores.redisUrl);
-  const keys = await redis.keys(`*${fixture.stores.prefix}*timers*`);
-  expect(keys.length).toBeGreaterThan(0);
-  await redis.unlink(...keys);
-  redis.disconnect();
+  const { count } = await fixture.sql`delete from runtime_timers`;
+  expect(count).toBeGreaterThan(0);
 }

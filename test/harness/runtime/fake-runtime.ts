@@ -8,7 +8,7 @@ import type { Sql } from "../../../src/store/postgres.ts";
 /** The reading half of a runtime. */
 export function readingRuntime(sql: Sql): Pick<Runtime, "of"> {
   const refuse = () => Promise.reject(new Error("this runtime only reads"));
-  const links = { ...reading(sql), ask: refuse, tell: refuse, tail: () => () => {} };
+  const links = { ...reading(sql), ask: refuse, tell: refuse, tail: () => () => {}, isHere: () => true };
   return { of: (definition) => actorsOf(links, definition) };
 }
 
@@ -37,6 +37,7 @@ export function fakeRuntime({ ask, tell, state = () => null, tail }: Answers): P
           tail: (after: number, listener: TailListener) => tail?.(address, after, listener),
         };
       },
+      isHere: () => true,
       readMany: many,
       readListed: many,
       eraseLogs: async () => {},

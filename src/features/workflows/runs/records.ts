@@ -7,7 +7,7 @@ import { countsOf } from "../../../runtime/reads/counters.ts";
 import { ofEachStatus } from "../../../runtime/reads/statuses.ts";
 import { texts } from "../../../store/array-literal.ts";
 import type { Sql } from "../../../store/postgres.ts";
-import type { SweepRow } from "../../executions/port.ts";
+import type { OldRow, SweepRow } from "../../executions/port.ts";
 
 /** Null: any. */
 export interface RunFilter {
@@ -30,6 +30,9 @@ export interface Unfinished {
 }
 
 export type RunRecords = ReturnType<typeof createRunRecords>;
+
+/** Below every id. */
+const noId = "00000000-0000-0000-0000-000000000000";
 
 export function createRunRecords(sql: Sql) {
   return {
@@ -92,10 +95,13 @@ export function createRunRecords(sql: Sql) {
     },
 
     /** Runs of any tenant that ended before a time. */
-    endedBefore(time: Date, limit: number): Promise<SweepRow[]> {
-      return sql<SweepRow[]>`
-        select run_id as id, tenant, ended_at from workflow_runs
-        where ended_at < ${time} order by ended_at limit ${limit}`;
+    endedBefore(time: Date, after: OldRow | null, limit: number): Promise<OldRow[]> {
+      const since = after?.position ?? "-infinity";
+      return sql<OldRow[]>`
+        select run_id as id, tenant, ended_at::text as position from workflow_runs
+        where ended_at < ${time} and ended_at >= ${since}::text::timestamptz
+          and (ended_at, run_id) > (${since}::text::timestamptz, ${after?.id ?? noId}::text::uuid)
+        order by ended_at, run_id limit ${limit}`;
     },
   };
 }

@@ -1,9 +1,10 @@
 /** What runs hold, for the sweeps of a node, and the removal of records past their retention. */
 import { workflowRun } from "../../../../actors/workflow/run/run.ts";
 import { isOver, type Work } from "../../../../actors/workflow/run/state.ts";
+import { inPortions } from "../../../lib/portions.ts";
 import { repeatedly } from "../../../lib/timers.ts";
 import type { Runtime } from "../../../runtime/port.ts";
-import type { HeldByRuns } from "../../executions/port.ts";
+import type { HeldByRuns, OldRow } from "../../executions/port.ts";
 import type { Volumes } from "../../volumes/port.ts";
 import { instancesOf as instancesOfCommand } from "./commands/attempts.ts";
 import type { RunRecords } from "./records.ts";
@@ -43,26 +44,41 @@ export interface RunSweepOptions {
   readonly report: (event: string, facts: Record<string, unknown>) => void;
 }
 
-const everyMs = 300_000;
+const everyMs = 60_000;
 const dayMs = 24 * 3600 * 1000;
-/** Records erased per round; the next one takes more. */
-const eraseAtOnce = 500;
+/** Runs that are erased at once: they share commits, and leave the lane to other work. */
+const eraseAtOnce = 64;
 
 /** Erases old records and logs now and then. @returns a function that ends it, after a round under way */
 export function startErasing(options: RunSweepOptions): () => Promise<void> {
-  return repeatedly(
+  let isStopping = false;
+  const stop = repeatedly(
     everyMs,
-    () => eraseOld(options),
+    () => eraseOld(options, () => isStopping),
     (error) => options.report("run_sweep_failed", { error: String(error) }),
   );
+  return () => {
+    isStopping = true;
+    return stop();
+  };
 }
 
-/** One round. Repeatable, and by several nodes at once. */
-async function eraseOld({ runtime, records, volumes, retentionDays, now, report }: RunSweepOptions) {
-  const old = await records.endedBefore(new Date(now() - retentionDays * dayMs), eraseAtOnce);
-  for (const { id, tenant } of old) {
-    await volumes.removeOfRun(id, []);
-    await runtime.of(workflowRun).at(tenant, id).tell("erase", {});
-  }
-  if (old.length > 0) report("run_records_erased", { count: old.length });
+/** All there are; each node those that live in its partitions. Repeatable. */
+async function eraseOld(options: RunSweepOptions, isStopping: () => boolean): Promise<void> {
+  const { runtime, records, volumes, retentionDays, now, report } = options;
+  const before = new Date(now() - retentionDays * dayMs);
+  const runs = runtime.of(workflowRun);
+  const count = await inPortions<OldRow>(
+    {
+      find: (after, limit) => records.endedBefore(before, after, limit),
+      isMine: ({ id }) => runs.isHere(id),
+      async work({ id, tenant }) {
+        await volumes.removeOfRun(id, []);
+        await runs.at(tenant, id).ask("erase", {}, { unordered: true });
+      },
+      atOnce: eraseAtOnce,
+    },
+    isStopping,
+  );
+  if (count > 0) report("run_records_erased", { count });
 }

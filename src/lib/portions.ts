@@ -1,0 +1,40 @@
+/** Work on many rows, some at once, for as long as there are any. */
+
+export interface Portions<Row> {
+  /** Rows behind the given one, in a fixed order; from the first when it is null. */
+  find(after: Row | null, limit: number): Promise<readonly Row[]>;
+  /** Whether the row is for this node: others do theirs. */
+  isMine(row: Row): boolean;
+  work(row: Row): Promise<unknown>;
+  /** Rows under way at once. */
+  readonly atOnce: number;
+  /** Waited between one portion and the next, for work that is only handed over, ms. */
+  readonly pauseMs?: number;
+}
+
+const pageSize = 1_000;
+
+/**
+ * Ends when no row is left, or after the portion under way once it is to stop.
+ * @returns how many rows were done
+ * @throws what the work on one of them throws; the rest is for the next time
+ */
+export async function inPortions<Row>(
+  { find, isMine, work, atOnce, pauseMs = 0 }: Portions<Row>,
+  isStopping: () => boolean,
+): Promise<number> {
+  let done = 0;
+  for (let after: Row | null = null; ; ) {
+    const page: readonly Row[] = await find(after, pageSize);
+    const mine = page.filter(isMine);
+    for (let start = 0; start < mine.length; start += atOnce) {
+      if (isStopping()) return done;
+      const portion = mine.slice(start, start + atOnce);
+      await Promise.all(portion.map(work));
+      done += portion.length;
+      if (pauseMs > 0) await Bun.sleep(pauseMs);
+    }
+    after = page.at(-1) ?? null;
+    if (page.length < pageSize || after === null || isStopping()) return done;
+  }
+}
