@@ -9,6 +9,7 @@ import { benchDispatch } from "./dispatch.ts";
 import { benchEgress } from "./egress.ts";
 import { benchLists } from "./lists.ts";
 import { benchMemory } from "./memory.ts";
+import { benchNodes } from "./nodes.ts";
 import { benchStarts } from "./starts.ts";
 import { benchStimuli } from "./stimuli.ts";
 import { benchStimuliMemory } from "./stimuli-memory.ts";
@@ -31,9 +32,10 @@ const benches = {
   stimuli: benchStimuli,
   "stimuli-memory": benchStimuliMemory,
   lists: benchLists,
+  nodes: benchNodes,
 };
 /** Takes long: runs only when asked for. */
-const lengthy = new Set(["stimuli-memory", "lists"]);
+const lengthy = new Set(["stimuli-memory", "lists", "nodes"]);
 
 const asked = process.argv.slice(2).filter((word) => !word.startsWith("--"));
 const stores = await startBenchStores();

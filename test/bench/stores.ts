@@ -17,7 +17,7 @@ export interface BenchStores {
 
 export async function startBenchStores(): Promise<BenchStores> {
   const dataDir = mkdtempSync(join(tmpdir(), "svc-bench-"));
-  const joined = await joinStores({ dataDir });
+  const joined = await joinStores({ dataDir, maxConnections: 600 });
   const { databaseUrl, redisUrl } = joined;
   if (databaseUrl === null || redisUrl === null) throw new Error("unreachable: both stores were wanted");
   const schema = "svc";
