@@ -7,12 +7,14 @@ import { readdirSync, readFileSync } from "node:fs";
 import { openRedis } from "../../src/store/redis.ts";
 import { type BenchService, deployBenchAgent, startBenchService } from "./service.ts";
 import type { BenchStores } from "./stores.ts";
-import type { Row } from "./table.ts";
+import { pumped, type Row } from "./table.ts";
 
 const many = Number(process.env.BENCH_NODES ?? "50");
 const idleSeconds = 15;
 const loadSeconds = 15;
 const startsPerSecond = 50;
+const busyStarts = 6_000;
+const concurrencyPerNode = 32;
 const atOnce = 5;
 const settleMs = 5_000;
 /** Of `/proc/<pid>/stat`, on every Linux that Bun runs on. */
@@ -45,6 +47,8 @@ export async function benchNodes(stores: BenchStores): Promise<Row[]> {
     row("until one has left", "s", (from) => from.leaveSeconds),
     ...of("idle", "per node"),
     ...of("loaded", "per node"),
+    row("busy: CPU of nodes per start", "ms", ({ busy }) => busy.nodeCpu / busyStarts),
+    row("busy: CPU of nodes and stores per start", "ms", ({ busy }) => cpuOf(busy) / busyStarts),
     row(
       "CPU of nodes and stores per start",
       "ms",
@@ -69,6 +73,8 @@ interface Measured {
   readonly nodes: number;
   readonly idle: Rates;
   readonly loaded: Rates;
+  /** All in all, not per second. */
+  readonly busy: Rates;
   readonly joinSeconds: number;
   readonly leaveSeconds: number;
 }
@@ -90,9 +96,13 @@ async function measure(stores: BenchStores, name: string, count: number): Promis
     if (first === undefined) throw new Error("at least one node is measured");
     const agentId = await deployBenchAgent(first, "bench-nodes");
     const loaded = await during(stores, nodes, loadSeconds, (seconds) => load(nodes, agentId, seconds));
+    const busy = await total(stores, nodes, async () => {
+      const body = { agent_id: agentId, input: "x" };
+      await pumped(busyStarts, concurrencyPerNode * nodes.length, async (n) => start(nodes, n, body));
+    });
     const leaveAt = performance.now();
     await nodes.pop()?.stop();
-    return { nodes: count, idle, loaded, joinSeconds, leaveSeconds: (performance.now() - leaveAt) / 1000 };
+    return { nodes: count, idle, loaded, busy, joinSeconds, leaveSeconds: (performance.now() - leaveAt) / 1000 };
   } finally {
     await Promise.all(nodes.map((node) => node.stop()));
   }
@@ -104,28 +114,41 @@ async function load(nodes: readonly BenchService[], agent_id: string, seconds: n
   const answers: Promise<void>[] = [];
   for (let n = 0; n < seconds * startsPerSecond; n++) {
     await Bun.sleep(Math.max(0, began + (n * 1000) / startsPerSecond - performance.now()));
-    const node = nodes[n % nodes.length];
-    if (node === undefined) continue;
-    answers.push(
-      node.post("/v1/executions", { agent_id, input: "x" }).then(async (answer) => {
-        if (!answer.ok) throw new Error(`start: ${answer.status} ${await answer.text()}`);
-        await answer.arrayBuffer();
-      }),
-    );
+    answers.push(start(nodes, n, { agent_id, input: "x" }));
   }
   await Promise.all(answers);
 }
 
-async function during(
+async function start(nodes: readonly BenchService[], n: number, body: unknown): Promise<void> {
+  const answer = await nodes[n % nodes.length]?.post("/v1/executions", body);
+  if (answer?.ok !== true) throw new Error(`start: ${answer?.status} ${await answer?.text()}`);
+  await answer.arrayBuffer();
+}
+
+/** Of each second while it works. */
+function during(
   stores: BenchStores,
   nodes: readonly BenchService[],
   seconds: number,
   work: (seconds: number) => Promise<void>,
 ): Promise<Rates> {
+  return between(stores, nodes, () => Promise.all([Bun.sleep(seconds * 1000), work(seconds)]), true);
+}
+
+/** Of all of the work. */
+const total = (stores: BenchStores, nodes: readonly BenchService[], work: () => Promise<void>): Promise<Rates> =>
+  between(stores, nodes, work, false);
+
+async function between(
+  stores: BenchStores,
+  nodes: readonly BenchService[],
+  work: () => Promise<unknown>,
+  perSecond: boolean,
+): Promise<Rates> {
   const before = await look(stores, nodes);
-  await Promise.all([Bun.sleep(seconds * 1000), work(seconds)]);
+  await work();
   const after = await look(stores, nodes);
-  const elapsed = (after.at - before.at) / 1000;
+  const elapsed = perSecond ? (after.at - before.at) / 1000 : 1;
   const rate = (pick: (from: typeof after) => number) => (pick(after) - pick(before)) / elapsed;
   return {
     connections: after.connections,
