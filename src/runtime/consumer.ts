@@ -30,6 +30,7 @@ import { Clockwork } from "./timers/clockwork.ts";
 import { takeOverTimers } from "./timers/former.ts";
 import { noteRearm, readTimers } from "./timers/store.ts";
 import type { TimerRow } from "./timers/timer.ts";
+import { knowledgeOf } from "./versions/knowledge.ts";
 
 /** What a runtime works on. */
 export interface RuntimeWork {
@@ -133,6 +134,10 @@ export function createConsumer(options: ConsumerOptions, work: RuntimeWork, link
     node,
     host,
     partitions,
+    knowledge: knowledgeOf(
+      work.actors,
+      work.activities.map(({ definition }) => definition),
+    ),
     ttlMs: options.leaseTtlMs,
     ...(clock.database === undefined ? {} : { clock: clock.database }),
   });

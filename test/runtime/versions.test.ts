@@ -21,7 +21,7 @@ const parkedTypes = async () =>
     ({ content }) => JSON.parse(content)[5],
   );
 
-test("an unknown message waits, later ones of its actor behind it, until a node knows it", async () => {
+test("an unknown message waits, later ones of its actor behind it", async () => {
   const first = await harness.node({ partitions: 1, actors: [older] });
   await first.runtime.tell(at("a"), "add", { label: "1" });
   await first.runtime.tell(at("a"), "note", noteBody);
@@ -138,4 +138,38 @@ test("work that a node does not know is left to one that does", async () => {
       what: "the outcome",
     });
   }
+});
+
+test("a partition goes to a node that knows what came there, until that one is gone", async () => {
+  const known = await harness.node({ actors: [older] });
+  const later = await harness.node();
+  await until(async () => (await later.runtime.status()).partitions === 4, { what: "two fair shares" });
+  // Through either node, to actors of both.
+  const asked = manyKeys.map((key, index) =>
+    (index % 2 === 0 ? known : later).runtime.ask(at(key), "note", noteBody, { deadlineMs: 20_000 }),
+  );
+  expect(await Promise.all(asked)).toEqual(manyKeys.map(() => 1));
+  expect(await known.runtime.deadLetters.list({})).toEqual([]);
+  await until(async () => (await parkedTypes()).length === 0, { what: "nothing to wait" });
+  const bound = await harness.stores.sql`select distinct partition from runtime_needs`;
+  expect(bound.length).toBeGreaterThan(0);
+  const { nodeId } = later.runtime;
+  const elsewhere = await harness.stores.sql`
+    select 1 from runtime_needs n join runtime_partitions p using (partition) where p.owner is distinct from ${nodeId}`;
+  expect([...elsewhere]).toEqual([]);
+  // Messages that both know go on at the older one when it is alone.
+  await harness.stop(later);
+  for (const key of manyKeys) expect(await known.runtime.ask(at(key), "add", {})).toBe(2);
+});
+
+test("what partitions need is forgotten once all nodes know it", async () => {
+  const { runtime } = await harness.node({ partitions: 1, actors: [older] });
+  await runtime.tell(at("a"), "note", noteBody);
+  await until(async () => (await parkedTypes()).length === 1, { what: "the message to wait" });
+  await runtime.drain();
+  await harness.node({ partitions: 1 });
+  await until(async () => (await harness.stores.sql`select 1 from runtime_needs`).length === 0, {
+    what: "the need to be forgotten",
+  });
+  expect(await parkedTypes()).toEqual([]);
 });

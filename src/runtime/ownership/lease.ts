@@ -9,8 +9,12 @@
 import { readFileSync, readlinkSync } from "node:fs";
 import { numbers, texts } from "../../store/array-literal.ts";
 import { type DatabaseClock, databaseTime } from "../../store/clock.ts";
+import { lastMigration } from "../../store/migrate.ts";
 import type { Sql } from "../../store/postgres.ts";
+import { type Knowledge, knows, type Need } from "../versions/knowledge.ts";
+import { Capabilities } from "./capabilities.ts";
 import { settlePartitions } from "./partitions.ts";
+import type { WillingNode } from "./shares.ts";
 
 export interface OwnedPartition {
   readonly partition: number;
@@ -38,17 +42,26 @@ interface NodeRow {
   pid_scope: string;
   draining: boolean;
   acknowledges: boolean;
+  capabilities: string | null;
   incarnation: string;
   alive: boolean;
 }
 
 export interface LeaseTable {
   readonly live: readonly string[];
-  readonly owners: ReadonlyMap<number, string | null>;
   /** Whether every live node says what it has taken; those of the former version do not. */
   readonly acknowledge: boolean;
   /** Of the database that was looked at. */
   readonly incarnation: string;
+  /** Those of them that may own partitions: the others are of the version before capabilities, or are draining. */
+  readonly willing: readonly WillingNode[];
+  /** Those of them whose partitions are left to them. */
+  readonly holders: readonly string[];
+  /** This node's partitions. */
+  readonly mine: readonly number[];
+  /** Those that no holder has. */
+  readonly free: readonly number[];
+  readonly needs: ReadonlyMap<number, readonly (Need | null)[]>;
 }
 
 /** Where process ids mean the same thing as here: same boot, same pid namespace. Empty when that can't be told. */
@@ -77,16 +90,22 @@ export interface LeaseOptions {
   readonly node: string;
   readonly host: string;
   readonly partitions: number;
+  readonly knowledge: Knowledge;
   /** A node whose heartbeat is older than this is taken for dead, ms. */
   readonly ttlMs: number;
   /** Learns PostgreSQL's time with each heartbeat. */
   readonly clock?: Pick<DatabaseClock, "asked" | "heard">;
 }
 
+const migration = lastMigration();
+
 export class Leases {
   private readonly scope = pidScope();
+  private readonly capabilities: Capabilities;
 
-  constructor(private readonly options: LeaseOptions) {}
+  constructor(private readonly options: LeaseOptions) {
+    this.capabilities = new Capabilities(options.sql, options.knowledge);
+  }
 
   /** Registers this node and makes sure the partitions exist. @throws when there is another number of them */
   async join(): Promise<void> {
@@ -95,6 +114,7 @@ export class Leases {
     if (count !== partitions) throw new Error(`This database has ${count} partitions, not ${partitions}`);
     // Left behind by nodes that were killed; nothing asks after them so late.
     await sql`delete from runtime_nodes where heartbeat_at < now() - interval '1 day'`;
+    await this.capabilities.announce();
     await this.beat();
   }
 
@@ -102,8 +122,8 @@ export class Leases {
     const { beside, node, host, clock } = this.options;
     const asked = clock?.asked() ?? 0;
     const [row] = await beside<[{ time: number }]>`
-      insert into runtime_nodes (id, host, pid_scope, pid, heartbeat_at, acknowledges)
-      values (${node}, ${host}, ${this.scope}, ${process.pid}, now(), true)
+      insert into runtime_nodes (id, host, pid_scope, pid, heartbeat_at, acknowledges, capabilities, migration)
+      values (${node}, ${host}, ${this.scope}, ${process.pid}, now(), true, ${this.capabilities.id}, ${migration})
       on conflict (id) do update set heartbeat_at = now()
       returning ${beside.unsafe(databaseTime)} as time`;
     clock?.heard(row.time, asked);
@@ -123,40 +143,53 @@ export class Leases {
    * The nodes that live and the owners as they are now. A process of this machine that is gone counts
    * as dead at once, without waiting for its heartbeat to age.
    */
-  async look(): Promise<LeaseTable & { readonly willing: readonly string[] }> {
-    const { sql, ttlMs } = this.options;
-    const nodes = await sql<NodeRow[]>`
-      select id, pid, pid_scope, draining, acknowledges, (select runtime_incarnation()) as incarnation,
-        heartbeat_at > now() - ${`${ttlMs} milliseconds`}::interval as alive
-      from runtime_nodes order by id`;
+  async look(): Promise<LeaseTable> {
+    const { sql, ttlMs, node } = this.options;
+    const [nodes, needs] = await Promise.all([
+      sql<NodeRow[]>`
+        select id, pid, pid_scope, draining, acknowledges, capabilities, (select runtime_incarnation()) as incarnation,
+          heartbeat_at > now() - ${`${ttlMs} milliseconds`}::interval as alive
+        from runtime_nodes order by id`,
+      this.capabilities.needs(),
+    ]);
     const live = nodes.filter(
       (row) => row.alive && !(this.scope !== "" && row.pid_scope === this.scope && processIsGone(row.pid)),
     );
-    const rows = await sql<
-      { partition: number; owner: string | null }[]
-    >`select partition, owner from runtime_partitions`;
+    const known = await this.capabilities.of(live.flatMap(({ capabilities }) => capabilities ?? []));
+    const capable = live.flatMap(({ id, draining, capabilities }) => {
+      const knowledge = known.get(capabilities ?? "");
+      return knowledge === undefined ? [] : [{ id, draining, knowledge }];
+    });
+    const holders = capable.map(({ id }) => id);
+    const willing = capable.filter(({ draining }) => !draining);
+    // What others hold is left out, so that the answer does not grow with all partitions.
+    const rows = await sql<{ partition: number; owner: string | null }[]>`
+      select partition, owner from runtime_partitions
+      where owner is null or owner = ${node} or not owner = any(${texts(holders)}::text[]) order by partition`;
+    const isMine = ({ owner }: { readonly owner: string | null }) => owner === node;
+    if (needs.size > 0 && live.length === capable.length && isKnownToAll(needs, willing))
+      await this.capabilities.forgetNeeds();
     return {
       live: live.map((row) => row.id),
-      willing: live.filter((row) => !row.draining).map((row) => row.id),
-      owners: new Map(rows.map((row) => [row.partition, row.owner])),
+      willing,
+      holders,
+      mine: rows.filter(isMine).map(({ partition }) => partition),
+      free: rows.filter((row) => !isMine(row)).map(({ partition }) => partition),
+      needs,
       acknowledge: live.every((row) => row.acknowledges),
       incarnation: nodes[0]?.incarnation ?? "",
     };
   }
 
-  /** How many partitions this node should hold among the willing ones. */
-  share(willing: readonly string[]): number {
-    const { partitions, node } = this.options;
-    const index = willing.indexOf(node);
-    if (index < 0) return 0;
-    return Math.floor(partitions / willing.length) + (index < partitions % willing.length ? 1 : 0);
+  get partitions(): number {
+    return this.options.partitions;
   }
 
-  /** Takes those of `wanted` that no live node holds. */
-  async take(wanted: readonly number[], live: readonly string[]): Promise<OwnedPartition[]> {
+  /** Takes those of `wanted` that none of these nodes holds. */
+  async take(wanted: readonly number[], holders: readonly string[]): Promise<OwnedPartition[]> {
     const { sql, node } = this.options;
     if (wanted.length === 0) return [];
-    const others = live.filter((id) => id !== node);
+    const others = holders.filter((id) => id !== node);
     const rows = await sql<(PartitionRow & { former: string | null })[]>`
       update runtime_partitions p set owner = ${node}, epoch = epoch + 1, sources = 'take' from (
         select partition, owner as former from runtime_partitions
@@ -187,6 +220,12 @@ export class Leases {
     await sql`
       update runtime_partitions set owner = null where partition = any(${numbers(partitions)}::int[]) and owner = ${node}`;
   }
+}
+
+function isKnownToAll(needs: LeaseTable["needs"], nodes: readonly WillingNode[]): boolean {
+  return [...needs.values()]
+    .flat()
+    .every((need) => need !== null && nodes.every(({ knowledge }) => knows(knowledge, need)));
 }
 
 function toOwned(row: PartitionRow, isInherited: boolean): OwnedPartition {

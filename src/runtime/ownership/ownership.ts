@@ -6,6 +6,7 @@ import type { RedisClient } from "../../store/redis.ts";
 import type { Keys } from "../mailbox/partition.ts";
 import { Heartbeat } from "./heartbeat.ts";
 import type { Leases } from "./lease.ts";
+import { movesOf } from "./shares.ts";
 
 /** What works on the partitions that this node holds. */
 export interface PartitionWorker {
@@ -111,36 +112,30 @@ export class Ownership {
   private async lookOnce(): Promise<void> {
     const { leases, lane, node } = this.options;
     await this.heartbeat.refresh();
-    const { live, willing, owners, acknowledge, incarnation } = await leases.look();
+    const { live, willing, holders, mine, free, needs, acknowledge, incarnation } = await leases.look();
     this.live = live;
     this.acknowledge = acknowledge;
     await lane.checkIncarnation(incarnation);
-    const alive = new Set(live);
-    const mine: number[] = [];
-    const free: number[] = [];
-    for (const [partition, owner] of owners) {
-      if (owner === node) mine.push(partition);
-      else if (owner === null || !alive.has(owner)) free.push(partition);
-    }
-    await this.dropLost(owners);
-    const share = leases.share(willing);
-    const taken = mine.length < share ? await this.take(free.slice(0, share - mine.length), live) : 0;
+    await this.dropLost(mine);
+    const moves = movesOf({ node, willing, partitions: leases.partitions, mine, free, needs });
+    const taken = moves.take.length > 0 ? await this.take(moves.take, holders) : 0;
     // A partition that this node owns by the table but does not work on: a take that failed half-way.
     await this.resume(mine);
-    if (mine.length > share && willing.length > 1) await this.giveUp(mine.slice(share));
+    if (moves.giveUp.length > 0) await this.giveUp(moves.giveUp);
     if (free.length === taken) this.allOwnedAt = Date.now();
     await lane.tick();
     await this.options.onLook(live);
   }
 
-  private async dropLost(owners: ReadonlyMap<number, string | null>): Promise<void> {
-    const { lane, node } = this.options;
-    const lost = [...lane.held.keys()].filter((partition) => owners.get(partition) !== node);
+  private async dropLost(mine: readonly number[]): Promise<void> {
+    const { lane } = this.options;
+    const kept = new Set(mine);
+    const lost = [...lane.held.keys()].filter((partition) => !kept.has(partition));
     if (lost.length > 0) await lane.detach(lost);
   }
 
-  private async take(wanted: readonly number[], live: readonly string[]): Promise<number> {
-    const owned = await this.options.leases.take(wanted, live);
+  private async take(wanted: readonly number[], holders: readonly string[]): Promise<number> {
+    const owned = await this.options.leases.take(wanted, holders);
     await this.options.lane.attach(owned);
     return owned.length;
   }
