@@ -76,6 +76,16 @@ export class NodeProcess {
     return (await this.order({ verb: "ask", key, type, body, deadlineMs })) as Json;
   }
 
+  /** @returns how many were answered: all */
+  async flood(tenant: string, flood: Omit<Extract<Request, { verb: "flood" }>, "verb" | "tenant">): Promise<number> {
+    return (await this.order({ verb: "flood", tenant, ...flood })) as number;
+  }
+
+  /** @returns ms */
+  async measure(tenant: string, messages: number, direct: boolean): Promise<readonly number[]> {
+    return (await this.order({ verb: "measure", tenant, messages, direct })) as readonly number[];
+  }
+
   async status(): Promise<RuntimeStatus> {
     return (await this.order({ verb: "status" })) as RuntimeStatus;
   }

@@ -1,9 +1,15 @@
 /** A projection that ends the process, or the database backend, of the turn of a counter with such a label. */
 import type { Projection } from "../../src/runtime/index.ts";
 import type { Sql } from "../../src/store/postgres.ts";
+import { counter } from "../harness/runtime/counter.ts";
 
 /** What a counter is told to add. */
-export const deadly = { process: "ends its process", backend: "ends its backend" } as const;
+export const deadly = { process: "ends its process", backend: "ends its backend", time: "takes its time" } as const;
+
+/** As a pattern that is matched for as long as it may. */
+function spin(): void {
+  for (const until = performance.now() + 15; performance.now() < until; );
+}
 
 /**
  * What a commit may call to end its own backend as the system's out-of-memory killer does. PostgreSQL then restarts all of
@@ -30,4 +36,16 @@ export const deadlyProjection: Projection = {
       if (label !== deadly.backend) return [];
       return [{ text: "insert into deaths (pid) select end_backend()", parameters: [] }];
     }),
+};
+
+/** The counter, whose turn with such a label takes its time. */
+export const slowCounter: typeof counter = {
+  ...counter,
+  receive: {
+    ...counter.receive,
+    add(state, body, context) {
+      if (body.label === deadly.time) spin();
+      return counter.receive.add(state, body, context);
+    },
+  },
 };

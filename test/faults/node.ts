@@ -2,11 +2,11 @@
  * One runtime node as a process of its own, for tests that kill it: counters, two activities, and
  * a crash point. Its settings are the first argument, its orders come over IPC; SIGTERM drains it.
  */
-import { type Activity, type CrashPoint, implement, type NodeRuntime } from "../../src/runtime/index.ts";
+import { type Activity, type CrashPoint, implement, MailboxFull, type NodeRuntime } from "../../src/runtime/index.ts";
 import { openRedis } from "../../src/store/redis.ts";
 import { jsonActivity } from "../harness/runtime/counter.ts";
 import { startTestNode } from "../harness/runtime/runtime.ts";
-import { deadlyProjection } from "./deadly.ts";
+import { deadlyProjection, slowCounter } from "./deadly.ts";
 import { type FromNode, gateKey, type NodeSettings, type Numbered, type Request, runsKey, tenant } from "./protocol.ts";
 
 const settings = JSON.parse(process.argv[2] ?? "") as NodeSettings;
@@ -52,8 +52,50 @@ const activities: readonly Activity[] = [
 
 let runtime: NodeRuntime | null = null;
 const { stores, crash: _crash, ...options } = settings;
-const node = await startTestNode(stores, { ...options, activities, projections: [deadlyProjection], crash });
+const node = await startTestNode(stores, {
+  ...options,
+  activities,
+  actors: [slowCounter],
+  projections: [deadlyProjection],
+  crash,
+});
 runtime = node.runtime;
+
+async function flood({ tenant, messages, atOnce, ...said }: Extract<Request, { verb: "flood" }>): Promise<number> {
+  const body = { ...said.body, pad: "x".repeat(said.characters) };
+  let next = 0;
+  let answered = 0;
+  const send = async () => {
+    for (let index = next++; index < messages; index = next++) {
+      const to = { kind: "counter", key: `${tenant}-${index % 500}`, tenant };
+      // As a client does that is told when to come back.
+      for (let done = false; !done; ) {
+        done = await node.runtime.ask(to, "add", body, { unordered: true }).then(
+          () => true,
+          async (error: Error) => {
+            if (!(error instanceof MailboxFull)) throw error;
+            await Bun.sleep(50);
+            return false;
+          },
+        );
+      }
+      answered++;
+    }
+  };
+  await Promise.all(Array.from({ length: atOnce }, send));
+  return answered;
+}
+
+async function measure({ tenant, messages, direct }: Extract<Request, { verb: "measure" }>): Promise<number[]> {
+  const times: number[] = [];
+  for (let index = 0; index < messages; index++) {
+    const began = performance.now();
+    const to = { kind: "counter", key: `${tenant}-${index % 50}`, tenant };
+    await node.runtime.ask(to, "add", {}, direct ? { unordered: true } : {});
+    times.push(performance.now() - began);
+  }
+  return times;
+}
 
 function obey(request: Request) {
   switch (request.verb) {
@@ -63,6 +105,10 @@ function obey(request: Request) {
       return node.runtime.ask({ kind: "counter", key: request.key, tenant }, request.type, request.body, {
         deadlineMs: request.deadlineMs ?? 30_000,
       });
+    case "flood":
+      return flood(request);
+    case "measure":
+      return measure(request);
     case "status":
       return node.runtime.status();
     case "counts":

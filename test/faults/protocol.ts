@@ -21,6 +21,18 @@ export type Request =
       readonly body: Json;
       readonly deadlineMs?: number;
     }
+  /** Keeps so many questions to counters of a tenant under way until all are answered. */
+  | {
+      readonly verb: "flood";
+      readonly tenant: string;
+      readonly messages: number;
+      readonly atOnce: number;
+      readonly body: { readonly label?: string };
+      /** Of each message besides. */
+      readonly characters: number;
+    }
+  /** Asks counters of a tenant one after the other; answers how long each took, ms. */
+  | { readonly verb: "measure"; readonly tenant: string; readonly messages: number; readonly direct: boolean }
   | { readonly verb: "status" }
   | { readonly verb: "counts" };
 
@@ -36,7 +48,7 @@ export interface Failure {
 
 export type FromNode =
   | { readonly ready: string }
-  | { readonly id: number; readonly value: Json | RuntimeStatus | RuntimeCounts | undefined }
+  | { readonly id: number; readonly value: Json | readonly number[] | RuntimeStatus | RuntimeCounts | undefined }
   | { readonly id: number; readonly failure: Failure };
 
 /** The tenant of every actor of these tests. */

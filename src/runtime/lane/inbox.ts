@@ -88,6 +88,27 @@ export class Inbox {
     if (line.waiting.length === 1 || before === 0) this.file(line);
   }
 
+  /** Puts back what was taken last, before everything else of its lines. */
+  putBack(deliveries: readonly Delivery[]): void {
+    for (const delivery of deliveries.toReversed()) {
+      const line = this.lineOf(delivery);
+      const size = sizeOf(delivery);
+      const tenant = tenantOf(delivery);
+      this.unfile(line);
+      line.waiting.unshift({ delivery, size });
+      line.tenants.set(tenant, (line.tenants.get(tenant) ?? 0) + 1);
+      line.bytes += size;
+      this.count++;
+      this.characters += size;
+      this.file(line);
+    }
+  }
+
+  /** Whether messages of a tenant other than this one wait. */
+  hasOthers(tenant: string): boolean {
+    return this.shares.size > (this.shares.has(tenant) ? 1 : 0);
+  }
+
   /** Whether the stream of a partition is to be read on. */
   hasRoom(partition: number): boolean {
     return this.isOpen(this.byPartition.get(partition));

@@ -6,7 +6,7 @@
 import type { Outcome } from "../../../actors/kernel/activity.ts";
 import type { Json } from "../../../actors/kernel/json.ts";
 import type { ReplyTo } from "../../../actors/kernel/message.ts";
-import { type Address, type AskOptions, MessageRejected, RuntimeUnavailable } from "../port.ts";
+import { type Address, type AskOptions, MailboxFull, MessageRejected, RuntimeUnavailable } from "../port.ts";
 import type { Calls } from "./calls.ts";
 import { addressFault, type Envelope } from "./envelope.ts";
 import type { Delivery, MailboxWriter } from "./mailbox.ts";
@@ -14,6 +14,8 @@ import { partitionOf } from "./partition.ts";
 
 /** What works on the messages of this node's partitions. */
 interface Receiver {
+  /** By partition. */
+  readonly held: ReadonlyMap<number, unknown>;
   /** Whether a message of a tenant may be handed over in memory. */
   takes(partition: number, tenant: string): boolean;
   deliver(delivery: Delivery): void;
@@ -77,6 +79,10 @@ export function sending({ node, partitions, calls, writer, now, lane, acknowledg
     deadlineMs: number,
   ): Promise<Json> {
     const partition = partitionOf(to.kind, to.key, partitions);
+    const receiver = direct ? lane() : null;
+    const takes = receiver?.takes(partition, to.tenant) === true;
+    // In a mailbox what a tenant has too much of would stand before messages of other tenants.
+    if (!takes && !repeatable && receiver?.held.has(partition) === true) return Promise.reject(new MailboxFull(1));
     const byMailbox = (replyTo: ReplyTo) => {
       if (!calls.sentByMailbox(replyTo.call)) return;
       mail(to, content, { replyTo }).catch((error: Error) => calls.fail(replyTo.call, error));
@@ -88,9 +94,8 @@ export function sending({ node, partitions, calls, writer, now, lane, acknowledg
       acknowledged: false,
       again,
     });
-    const receiver = direct ? lane() : null;
     const isStorable = addressFault(to.kind, to.key, to.tenant, content.type) === null;
-    if (receiver === null || !isStorable || !receiver.takes(partition, to.tenant)) byMailbox(replyTo);
+    if (receiver === null || !isStorable || !takes) byMailbox(replyTo);
     else receiver.deliver({ partition, id: null, envelope: envelopeOf(to, content, { replyTo }), raw: "" });
     return answer;
   }
