@@ -104,9 +104,11 @@ export class Inbox {
     }
   }
 
-  /** Whether messages of a tenant other than this one wait. */
-  hasOthers(tenant: string): boolean {
-    return this.shares.size > (this.shares.has(tenant) ? 1 : 0);
+  /** Whether a batch has messages of several tenants, or others than its tenant wait. */
+  isShared(batch: readonly Delivery[]): boolean {
+    const [first] = batch;
+    const tenant = first === undefined ? "" : tenantOf(first);
+    return this.shares.size > (this.shares.has(tenant) ? 1 : 0) || batch.some((one) => tenantOf(one) !== tenant);
   }
 
   /** Whether the stream of a partition is to be read on. */

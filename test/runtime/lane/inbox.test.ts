@@ -82,13 +82,14 @@ test("what is put back comes first again, each line in its order, and not before
   for (const id of ["1", "2", "3", "4"]) inbox.push(delivery("a", 0, id));
   const taken = inbox.next(3, anyCompany, () => {});
   inbox.push(delivery("b", 1, "1"));
-  expect([inbox.hasOthers("a"), inbox.hasOthers("b")]).toEqual([true, true]);
+  expect(inbox.isShared(taken)).toBe(true);
   inbox.putBack(taken.slice(1));
   expect([inbox.size, inbox.bytes]).toEqual([4, 40]);
   const order = next(inbox, 4);
   expect(order.filter((one) => one.startsWith("a"))).toEqual(["a2", "a3", "a4"]);
   expect(order.indexOf("b1")).toBeLessThan(2);
-  expect(inbox.hasOthers("a")).toBe(false);
+  expect(inbox.isShared(taken)).toBe(false);
+  expect(inbox.isShared([...taken, delivery("b", 1, "2")])).toBe(true);
 });
 
 test("a batch is bounded in characters; a larger message comes alone", () => {
