@@ -104,6 +104,18 @@ export class Inbox {
     }
   }
 
+  /**
+   * Ends a batch whose turns take long where tenants share it or wait.
+   * @param parts of batches that come before everything that waits here
+   * @returns whether the messages from `index` on wait again
+   */
+  cut(batch: readonly Delivery[], index: number, parts: (readonly Delivery[])[]): boolean {
+    if (index === 0 || !this.isShared(batch)) return false;
+    if (parts.length > 0) parts.unshift(batch.slice(index));
+    else this.putBack(batch.slice(index));
+    return true;
+  }
+
   /** Whether a batch has messages of several tenants, or others than its tenant wait. */
   isShared(batch: readonly Delivery[]): boolean {
     const [first] = batch;

@@ -188,7 +188,7 @@ export class Lane {
       if (others.length > 0) this.again.unshift(others);
       const budget = new YieldBudget();
       for (const [index, delivery] of deliveries.entries()) {
-        if (budget.isDue && this.cut(deliveries, index)) deliveries = deliveries.slice(0, index);
+        if (budget.isDue && this.inbox.cut(deliveries, index, this.again)) deliveries = deliveries.slice(0, index);
         if (index >= deliveries.length) break;
         if (budget.isDue) await budget.take();
         const held = this.held.get(delivery.partition);
@@ -210,15 +210,6 @@ export class Lane {
     this.poison.settle(deliveries);
     this.careful.settle(deliveries);
     await this.carryOut(batch);
-  }
-
-  /** Ends a batch whose turns take long where tenants share it or wait. @returns whether what follows waits on */
-  private cut(deliveries: readonly Delivery[], index: number): boolean {
-    if (index === 0 || !this.inbox.isShared(deliveries)) return false;
-    const rest = deliveries.slice(index);
-    if (this.again.length > 0) this.again.unshift(rest);
-    else this.inbox.putBack(rest);
-    return true;
   }
 
   /** Brings the actors of the batch into memory; tells which awaited outcomes are still wanted, and who did not fit. */
