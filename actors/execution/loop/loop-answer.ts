@@ -10,7 +10,10 @@ const maxWaiters = 32;
 /** Lets the caller of this turn's message wait for the loop's next answer. */
 export function awaitAnswer(turn: ExecutionTurn, loop: Loop): void {
   const { now, replyTo } = turn.context;
-  const waiting = loop.waiters.filter(({ until }) => until > now);
+  // A call that was not answered for a while is sent again: its caller waits once.
+  const isSame = (waiter: { node: string; call: string }) =>
+    waiter.node === replyTo?.node && waiter.call === replyTo?.call;
+  const waiting = loop.waiters.filter((waiter) => waiter.until > now && !isSame(waiter));
   loop.waiters = [...waiting, ...(replyTo === null ? [] : [{ ...replyTo }])].slice(-maxWaiters);
 }
 
