@@ -86,7 +86,7 @@ export function createRuntime(options: RuntimeOptions): NodeRuntime {
   });
   const { tell, ask } = sender;
   const tails = new Tails({ sql, subscriber, commands, keys, node, partitions });
-  const deadLetters = new DeadLetters(sql, tell);
+  const deadLetters = new DeadLetters(sql, partitions);
   let drained: Promise<void> | null = null;
   const reads = reading(sql);
   const links: HandleLinks = {

@@ -71,10 +71,8 @@ function withLetters(config: Config, act: (letters: DeadLetters) => Promise<numb
   return withStores(
     config,
     (line) => console.error(line),
-    async ({ sql, redis }) => {
-      const { redisPrefix: prefix, mailboxLimit } = config;
-      const newId = () => Bun.randomUUIDv7();
-      const letters = await openDeadLetters({ sql, redis, prefix, mailboxLimit, now: Date.now, newId });
+    async ({ sql }) => {
+      const letters = await openDeadLetters(sql);
       if (letters === null) return refuse(`No node has set up the schema ${config.databaseSchema} of this database`);
       return await act(letters);
     },

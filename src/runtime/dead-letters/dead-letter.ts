@@ -2,10 +2,8 @@
 
 import type { Json } from "../../../actors/kernel/json.ts";
 import type { Sql, Transaction } from "../../store/postgres.ts";
-import { type RedisClient, slotGroupsOf } from "../../store/redis.ts";
-import { MailboxWriter } from "../mailbox/mailbox.ts";
-import { partitionOf, runtimeKeys } from "../mailbox/partition.ts";
-import type { Address, DeadLetter } from "../port.ts";
+import { partitionOf } from "../mailbox/partition.ts";
+import type { DeadLetter } from "../port.ts";
 
 interface Row {
   id: string;
@@ -25,7 +23,8 @@ const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 export class DeadLetters {
   constructor(
     private readonly sql: Sql,
-    private readonly send: (to: Address, type: string, body: Json) => Promise<void>,
+    /** How many the runtime has in all. */
+    private readonly partitions: number,
   ) {}
 
   /** Newest first. */
@@ -46,8 +45,8 @@ export class DeadLetters {
   }
 
   /**
-   * Sends the message again, once: the row is locked while the mailbox takes it. A crash between the
-   * two leaves the letter replayable, so the actor may see the message twice, never not at all.
+   * Sends the message again, once: the letter is marked in the transaction that puts it into the inbox, where the
+   * owner of its partition finds it within seconds.
    * @param replayed called in the transaction that marks the letter
    */
   async replay(id: string, replayed?: (tx: Transaction, letter: DeadLetter) => Promise<void>): Promise<boolean> {
@@ -56,7 +55,10 @@ export class DeadLetters {
       const [row] = await tx<Row[]>`
         select * from runtime_dead_letters where id = ${id} and replayed_at is null and kind <> '' for update`;
       if (row === undefined) return false;
-      await this.send({ kind: row.kind, key: row.key, tenant: row.tenant }, row.type, JSON.parse(row.body) as Json);
+      await tx`
+        insert into runtime_inbox (partition, kind, key, tenant, type, body)
+        values (${partitionOf(row.kind, row.key, this.partitions)}, ${row.kind}, ${row.key}, ${row.tenant}, ${row.type},
+          ${row.body})`;
       await tx`update runtime_dead_letters set replayed_at = now() where id = ${id}`;
       await replayed?.(tx, toDeadLetter(row));
       return true;
@@ -79,47 +81,16 @@ function toDeadLetter(row: Row): DeadLetter {
   };
 }
 
-export interface OpenDeadLettersOptions {
-  /** With the service's schema. */
-  readonly sql: Sql;
-  readonly redis: RedisClient;
-  /** Starts every key in Redis. */
-  readonly prefix: string;
-  /** Messages a partition's mailbox may hold. */
-  readonly mailboxLimit: number;
-  readonly now: () => number;
-  readonly newId: () => string;
-}
-
 /**
- * The dead letters for a program that is no node: it reads them, and sends them again through their mailboxes.
+ * The dead letters for a program that is no node.
+ * @param sql with the service's schema
  * @returns null when no node has set the database up
  */
-export async function openDeadLetters(options: OpenDeadLettersOptions): Promise<DeadLetters | null> {
-  const { sql, redis, now } = options;
+export async function openDeadLetters(sql: Sql): Promise<DeadLetters | null> {
   const [table] = await sql<{ found: boolean }[]>`select to_regclass('runtime_partitions') is not null as found`;
   if (table?.found !== true) return null;
   // Counted, not configured: an actor's partition follows from the number it was set up with.
   const [{ count } = { count: 0 }] = await sql<{ count: number }[]>`
     select count(*)::int as count from runtime_partitions`;
-  if (count === 0) return null;
-  const writer = new MailboxWriter({
-    redis,
-    keys: runtimeKeys(options.prefix, slotGroupsOf(redis)),
-    limit: options.mailboxLimit,
-    now,
-  });
-  const source = `n${options.newId()}`;
-  let sequence = 0;
-  return new DeadLetters(sql, ({ kind, key, tenant }, type, body) => {
-    sequence += 1;
-    const names = { source, sequence, kind, key, tenant, type };
-    return writer.send(partitionOf(kind, key, count), {
-      ...names,
-      body,
-      replyTo: null,
-      activity: null,
-      fresh: false,
-    });
-  });
+  return count === 0 ? null : new DeadLetters(sql, count);
 }

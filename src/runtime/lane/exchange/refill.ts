@@ -14,7 +14,7 @@ import { forgetNodes } from "./received.ts";
 /** Messages read at once; the rest is read when these are taken. */
 const refillSize = 512;
 /** What is sent and not received is looked for this often, besides whenever something may be missing, ms. */
-const refillEveryMs = 15_000;
+const refillEveryMs = 3_000;
 /** Between attempts while the database is away, ms. */
 const againMs = 1000;
 
