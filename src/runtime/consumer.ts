@@ -326,7 +326,7 @@ export function createConsumer(options: ConsumerOptions, work: RuntimeWork, link
       };
     },
     counts() {
-      const { running, waiting } = runner.counts();
+      const { running, waiting, waitingBytes } = runner.counts();
       return {
         ...lane.counts,
         backlog: lane.backlog.messages,
@@ -334,6 +334,7 @@ export function createConsumer(options: ConsumerOptions, work: RuntimeWork, link
         cachedActors: lane.cachedActors,
         activitiesRunning: running,
         activitiesWaiting: waiting,
+        activitiesWaitingBytes: waitingBytes,
       };
     },
   };

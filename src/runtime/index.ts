@@ -169,6 +169,7 @@ const idle: ConsumerCounts = {
   cachedActors: 0,
   activitiesRunning: 0,
   activitiesWaiting: 0,
+  activitiesWaitingBytes: 0,
 };
 
 /** A store that takes longer than this to answer is as good as away, ms. */

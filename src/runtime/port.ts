@@ -222,6 +222,8 @@ export interface RuntimeCounts {
   readonly cachedActors: number;
   readonly activitiesRunning: number;
   readonly activitiesWaiting: number;
+  /** Characters of their inputs. */
+  readonly activitiesWaitingBytes: number;
   readonly tails: number;
 }
 

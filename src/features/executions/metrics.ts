@@ -32,6 +32,17 @@ export function executionMetrics(records: ExecutionCounts, runtime: Pick<Runtime
       this.set({ queue: "activities" }, activitiesWaiting);
     },
   });
+  const waitingBytes = new Gauge({
+    name: "svc_queue_bytes",
+    help: "Characters of the work of this node that waits",
+    labelNames: ["queue"],
+    registers,
+    collect() {
+      const { backlogBytes, activitiesWaitingBytes } = runtime.counts();
+      this.set({ queue: "mailbox" }, backlogBytes);
+      this.set({ queue: "activities" }, activitiesWaitingBytes);
+    },
+  });
   const deadLetters = new Gauge({
     name: "svc_dead_letters_total",
     help: "Messages this node put aside since it started",
@@ -40,5 +51,5 @@ export function executionMetrics(records: ExecutionCounts, runtime: Pick<Runtime
       this.set(runtime.counts().deadLetters);
     },
   });
-  return [unfinished, waiting, deadLetters];
+  return [unfinished, waiting, waitingBytes, deadLetters];
 }

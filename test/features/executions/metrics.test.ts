@@ -17,6 +17,7 @@ const counts = {
   cachedActors: 0,
   activitiesRunning: 0,
   activitiesWaiting: 5,
+  activitiesWaitingBytes: 6,
   tails: 0,
 };
 
@@ -42,6 +43,7 @@ test("unfinished executions by status, what waits, and no tenant's name", async 
   expect(text).not.toContain("completed");
   expect(text).toContain('svc_queue_depth{queue="mailbox"} 4');
   expect(text).toContain('svc_queue_depth{queue="activities"} 5');
+  expect(text).toContain('svc_queue_bytes{queue="activities"} 6');
   expect(text).toContain("svc_dead_letters_total 3");
   expect(text).not.toContain("acme");
 });

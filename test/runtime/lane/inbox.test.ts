@@ -77,7 +77,7 @@ test("each mailbox keeps its order and nothing is lost", () => {
   );
 });
 
-test("what is put back comes first again, each line in its order, and not before other tenants", () => {
+test("what is put back keeps its order and its turn", () => {
   const inbox = new Inbox(limits);
   for (const id of ["1", "2", "3", "4"]) inbox.push(delivery("a", 0, id));
   const taken = inbox.next(3, anyCompany, () => {});
