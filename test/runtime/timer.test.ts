@@ -129,7 +129,7 @@ test("a timer whose turn fails is a dead letter once, and its name can be set ag
   expect(await sql`select from runtime_timers`).toHaveLength(0);
 });
 
-test("timers beyond what is kept in memory of a partition fire in their order, none twice", async () => {
+test("more timers than are kept in memory of a partition all fire, none twice", async () => {
   const { runtime } = await harness.node({ actors: [counter] });
   const count = 700;
   const due = Date.now() + 400;

@@ -11,9 +11,9 @@ import { inBatches } from "../../store/batches.ts";
 import type { RedisClient } from "../../store/redis.ts";
 import { scriptCommand } from "../../store/script.ts";
 import { MailboxFull, RuntimeUnavailable } from "../port.ts";
-import type { TimerRequest, TimerRow } from "../timers/timer.ts";
 import { type Envelope, encodeEnvelope } from "./envelope.ts";
 import type { Keys } from "./partition.ts";
+import type { TimerRequest, TimerRow } from "./timer-row.ts";
 
 /** How long a look at a mailbox's length stays good, ms. The bound is soft by what arrives meanwhile. */
 const lengthTtl = 50;

@@ -3,37 +3,15 @@
  * the commit of the turn that cancels it, or that it causes, deletes it. docs/decisions/timers-are-rows.md.
  */
 import { addressFault } from "../mailbox/envelope.ts";
+import type { TimerRequest, TimerRow } from "../mailbox/timer-row.ts";
 
-export interface TimerRow {
-  readonly partition: number;
-  /** Unix ms by PostgreSQL's clock. */
-  readonly due: number;
-  /** A number of the partition's outbox: tells a timer from an earlier one of the same name. */
-  readonly fence: number;
-  readonly kind: string;
-  readonly key: string;
-  readonly tenant: string;
-  readonly timer: string;
-  readonly type: string;
-  /** JSON. */
-  readonly body: string;
-}
+export type { TimerRequest, TimerRow } from "../mailbox/timer-row.ts";
 
 /** What finds a timer's row. */
 export type TimerPlace = Pick<TimerRow, "partition" | "due" | "fence" | "key">;
 
 /** The timers of an actor that are waiting, by name: when each is due, and its fence. Stored with the actor. */
 export type WaitingTimers = Record<string, readonly [due: number, fence: number]>;
-
-/** A timer that a turn sets. */
-export interface TimerRequest {
-  readonly timer: string;
-  /** Unix ms; in the past: at once. */
-  readonly at: number;
-  readonly type: string;
-  /** JSON. */
-  readonly body: string;
-}
 
 interface Owner {
   readonly partition: number;
