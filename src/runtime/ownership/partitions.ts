@@ -20,7 +20,7 @@ export async function settlePartitions(sql: Sql, wanted: number): Promise<number
 }
 
 /** 0 where no node has set the database up. */
-export async function countPartitions(sql: Pick<Sql, "unsafe">): Promise<number> {
+async function countPartitions(sql: Pick<Sql, "unsafe">): Promise<number> {
   const [row] = await sql.unsafe<{ count: number }[]>("select count(*)::int as count from runtime_partitions");
   return row?.count ?? 0;
 }
