@@ -45,19 +45,21 @@ type RepeatableCall = Pick<Call, "request" | "tenant" | "path" | "url" | "bytes"
  * after anything else the next request with the key repeats the same piece of work, which may have begun.
  * @param work gets the id of the piece of work (a UUIDv7); with the same id it must not happen twice. `fresh`
  *   says that no other request can have been given that id
+ * @param newId makes the id of a new piece of work
  * @throws Problem 422 `idempotency_key_reused`, 503 when the first request does not come to an end
  */
 export async function idempotent<Answered extends Reply>(
   call: RepeatableCall,
   sql: Sql,
   work: (workId: string, fresh: boolean) => Promise<Answered>,
+  newId: () => string = Bun.randomUUIDv7,
 ): Promise<Answered> {
   const key = call.request.headers.get("idempotency-key");
-  if (key === null) return work(Bun.randomUUIDv7(), true);
+  if (key === null) return work(newId(), true);
   const slot = new Slot(sql, call.tenant, `${call.request.method} ${call.path}`, checkedKey(key), fingerprintOf(call));
   const waitedFrom = Date.now();
   for (let pauseMs = 20; ; pauseMs = Math.min(500, pauseMs * 1.5)) {
-    const row = await slot.take();
+    const row = await slot.take(newId());
     if (row.fingerprint !== slot.fingerprint) {
       throw new Problem("idempotency_key_reused", "This Idempotency-Key was used for another request");
     }
@@ -102,12 +104,12 @@ class Slot {
   ) {}
 
   /** Takes the row if it is new, expired or not held; gives what is in it either way. */
-  async take(): Promise<Row> {
+  async take(newWorkId: string): Promise<Row> {
     const { sql, holder } = this;
     // A row past its 24 hours starts over, as if it had never been.
     const [taken] = await sql<Row[]>`
       insert into idempotency_keys as k (tenant, route, key, fingerprint, work_id, holder, held_until)
-      values (${this.tenant}, ${this.route}, ${this.key}, ${this.fingerprint}, ${Bun.randomUUIDv7()}, ${holder},
+      values (${this.tenant}, ${this.route}, ${this.key}, ${this.fingerprint}, ${newWorkId}, ${holder},
         now() + ${holdMs} * interval '1 millisecond')
       on conflict (tenant, route, key) do update set
         holder = excluded.holder,
@@ -123,7 +125,7 @@ class Slot {
     const [found] = await sql<Row[]>`
       select fingerprint, work_id, false as mine, false as fresh, status, headers, body from idempotency_keys
       where tenant = ${this.tenant} and route = ${this.route} and key = ${this.key}`;
-    return found ?? this.take();
+    return found ?? this.take(newWorkId);
   }
 
   /** Does the work while holding the row, and keeps its answer. */

@@ -12,6 +12,8 @@ export interface HandleLinks extends Reading {
   ask(to: Address, type: string, body: Json, options?: AskOptions): Promise<Json>;
   tell(to: Address, type: string, body: Json): Promise<void>;
   tail(at: Address, after: number, listener: TailListener): () => void;
+  /** See `Actors`. */
+  newId(kind: string): string;
   /** Whether this node owns the actor's partition. */
   isHere(kind: string, key: string): boolean;
 }
@@ -54,6 +56,7 @@ export function actorsOf<D extends AnyActorDefinition>(links: HandleLinks, defin
   const { kind, version } = definition;
   const versioned = version === undefined ? {} : { version };
   const actors = {
+    newId: () => links.newId(kind),
     isHere: (key: string) => links.isHere(kind, key),
     at: (tenant: string, key: string) => new Handle(links, definition, { kind, key, tenant, ...versioned }),
     async readMany(tenant: string, keys: readonly string[]) {

@@ -10,7 +10,7 @@ import { actorsOf, type HandleLinks } from "./handle.ts";
 import type { CrashPoint } from "./lane/options.ts";
 import { Calls } from "./mailbox/calls.ts";
 import { MailboxWriter } from "./mailbox/mailbox.ts";
-import { partitionOf, runtimeKeys } from "./mailbox/partition.ts";
+import { idWhere, partitionOf, runtimeKeys } from "./mailbox/partition.ts";
 import { sending } from "./mailbox/sending.ts";
 import { type Runtime, RuntimeUnavailable } from "./port.ts";
 import { reading } from "./reads/reading.ts";
@@ -93,6 +93,12 @@ export function createRuntime(options: RuntimeOptions): NodeRuntime {
     ask: (to, type, body, askOptions = {}) => refused() ?? ask(to, type, body, askOptions),
     tell: (to, type, body) => refused() ?? tell(to, type, body),
     ...reads,
+    newId(kind) {
+      const id = clock.newId();
+      const held = consumer?.lane.held;
+      if (held === undefined || held.size === 0) return id;
+      return idWhere(kind, id, partitions, (partition) => held.has(partition)) ?? id;
+    },
     isHere: (kind, key) => consumer?.lane.held.has(partitionOf(kind, key, partitions)) === true,
     tail: (at, after, listener) => tails.follow(at, after, listener),
   };

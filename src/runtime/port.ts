@@ -297,6 +297,11 @@ export interface ActorHandle<D extends AnyActorDefinition> extends Correspondenc
 /** All actors of a kind. */
 export interface Actors<D extends AnyActorDefinition> {
   at(tenant: string, key: string): ActorHandle<D>;
+  /**
+   * A new id (a UUIDv7) for an actor of the kind that this node would own, where it owns partitions: what is asked of it
+   * here then needs no mailbox and no way to another node.
+   */
+  newId(): string;
   /** Whether this node owns the actor's partition now: work that any node may do is shared so. */
   isHere(key: string): boolean;
   /** The committed states of several actors in today's shape, by key; unknown and foreign keys are left out. */

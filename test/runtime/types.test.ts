@@ -195,6 +195,7 @@ describe("a handle", () => {
     eraseLogs: async () => {},
     tail: () => () => {},
     isHere: () => true,
+    newId: () => Bun.randomUUIDv7(),
   };
   const one = actorsOf(links, scale).at("t", "k");
 

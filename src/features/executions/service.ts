@@ -122,6 +122,8 @@ export function createExecutions(options: ExecutionsOptions) {
   return {
     /** @throws Problem 404 `execution_not_found` */
     find,
+    /** Of an execution that this node starts. */
+    newId: executions.newId,
 
     /**
      * Starts an execution under an id; the same id again is the same execution, even if its agent has changed since.

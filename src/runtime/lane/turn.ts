@@ -10,7 +10,7 @@ import type { MessageDefinition, Protocol, ReplyTo } from "../../../actors/kerne
 import type { Context, Turn } from "../../../actors/kernel/turn.ts";
 import { faultIn, upgraded } from "../definition.ts";
 import { type Envelope, messageId } from "../mailbox/envelope.ts";
-import { idInPartition, partitionOf } from "../mailbox/partition.ts";
+import { idWhere, partitionOf } from "../mailbox/partition.ts";
 import type { TimerRequest, WaitingTimers } from "../timers/timer.ts";
 import { firstVersion, type Need, versionOf } from "../versions/knowledge.ts";
 import { namesAll } from "../versions/same-shape.ts";
@@ -118,7 +118,7 @@ export class Turns {
   private newIdBeside(actor: Envelope, kind: string): string {
     const partition = partitionOf(actor.kind, actor.key, this.partitions);
     const id = this.clock.newId();
-    return idInPartition(kind, id, partition, this.partitions) ?? id;
+    return idWhere(kind, id, this.partitions, (one) => one === partition) ?? id;
   }
 
   /** @throws Error for a fact that this node cannot write: nothing is done that cannot be put on record */

@@ -25,17 +25,22 @@ const loose = 3;
 const looseValues = 16 ** loose;
 
 /**
- * An id like this one whose actor lies in a partition: the last hexadecimal digits are counted up until it does.
+ * An id like this one whose actor lies in a partition that fits: the last hexadecimal digits are counted up until it does.
  * @returns null when no value of them fits, or when they are none
  */
-export function idInPartition(kind: string, id: string, partition: number, partitions: number): string | null {
+export function idWhere(
+  kind: string,
+  id: string,
+  partitions: number,
+  fits: (partition: number) => boolean,
+): string | null {
   const head = id.slice(0, -loose);
   const first = Number.parseInt(id.slice(-loose), 16);
   if (!/^[0-9a-f]{3}$/.test(id.slice(-loose))) return null;
   const before = hashed(hashed(offsetBasis, kind), head);
   for (let step = 0; step < looseValues; step++) {
     const tail = ((first + step) % looseValues).toString(16).padStart(loose, "0");
-    if (settled(hashed(before, tail), partitions) === partition) return head + tail;
+    if (fits(settled(hashed(before, tail), partitions))) return head + tail;
   }
   return null;
 }

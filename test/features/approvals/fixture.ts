@@ -116,6 +116,7 @@ export async function openFixture({ smtpUrl }: FixtureOptions = {}) {
     runtime: {
       of: (definition) => ({
         at: (tenant, key) => node.runtime.of(definition).at(tenant, key),
+        newId: () => node.runtime.of(definition).newId(),
         isHere: (key) => node.runtime.of(definition).isHere(key),
         readMany: (tenant, keys) => node.runtime.of(definition).readMany(tenant, keys),
         readListed: (tenant, keys) => node.runtime.of(definition).readListed(tenant, keys),

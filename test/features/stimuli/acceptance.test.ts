@@ -18,7 +18,8 @@ beforeAll(async () => {
 afterAll(() => stores.dispose());
 
 let clock = 1_767_323_045_000;
-const open = (): Acceptance => createAcceptance({ sql: stores.sql, now: () => clock, newId: () => Bun.randomUUIDv7() });
+const newId = () => Bun.randomUUIDv7();
+const open = (): Acceptance => createAcceptance({ sql: stores.sql, now: () => clock, newId, newRunId: newId });
 
 const arrival = (facts: Partial<Arrival>): Arrival => ({
   tenant: "north",

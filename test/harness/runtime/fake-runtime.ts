@@ -8,7 +8,14 @@ import type { Sql } from "../../../src/store/postgres.ts";
 /** The reading half of a runtime. */
 export function readingRuntime(sql: Sql): Pick<Runtime, "of"> {
   const refuse = () => Promise.reject(new Error("this runtime only reads"));
-  const links = { ...reading(sql), ask: refuse, tell: refuse, tail: () => () => {}, isHere: () => true };
+  const links = {
+    ...reading(sql),
+    ask: refuse,
+    tell: refuse,
+    tail: () => () => {},
+    isHere: () => true,
+    newId: () => Bun.randomUUIDv7(),
+  };
   return { of: (definition) => actorsOf(links, definition) };
 }
 
@@ -38,6 +45,7 @@ export function fakeRuntime({ ask, tell, state = () => null, tail }: Answers): P
         };
       },
       isHere: () => true,
+      newId: () => Bun.randomUUIDv7(),
       readMany: many,
       readListed: many,
       eraseLogs: async () => {},

@@ -1,6 +1,7 @@
 /** Asks with options: a `fresh` one goes to an actor whose key is new, and skips the mailbox where that is possible. */
 import { expect, test } from "bun:test";
 import { RuntimeUnavailable } from "../../../src/runtime/index.ts";
+import { counter } from "../../harness/runtime/counter.ts";
 import { at, Harness, stateOf } from "../harness.ts";
 
 const harness = new Harness();
@@ -90,4 +91,13 @@ test("a repeatable question is answered even while the partition moves", async (
     keys.map((key) => runtime.ask(at(key), "add", {}, { repeatable: true, deadlineMs: 20_000 })),
   );
   expect(replies).toEqual(keys.map(() => 1));
+});
+
+test("an id that a node makes belongs to an actor of its own partitions", async () => {
+  for (const { runtime } of await harness.pair()) {
+    const counters = runtime.of(counter);
+    const keys = Array.from({ length: 50 }, () => counters.newId());
+    expect(keys.filter((key) => !counters.isHere(key))).toEqual([]);
+    expect(new Set(keys).size).toBe(keys.length);
+  }
 });

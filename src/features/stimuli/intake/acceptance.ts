@@ -30,6 +30,8 @@ export interface AcceptanceOptions {
   /** Unix milliseconds. */
   readonly now: () => number;
   readonly newId: () => string;
+  /** Of the run that a stimulus may start. */
+  readonly newRunId: () => string;
 }
 
 export interface Accepting {
@@ -78,7 +80,7 @@ interface Waiting extends Claim {
   readonly reject: (error: unknown) => void;
 }
 
-export function createAcceptance({ sql, now, newId }: AcceptanceOptions): Acceptance {
+export function createAcceptance({ sql, now, newId, newRunId }: AcceptanceOptions): Acceptance {
   const kinds = [small, large].map((bounds) => ({
     waiting: new Waitlist<Waiting>(bounds, ({ stimulus: { tenant, source, content }, digest }) => ({
       tenant,
@@ -98,7 +100,7 @@ export function createAcceptance({ sql, now, newId }: AcceptanceOptions): Accept
     if (waiting.size >= maxWaiting) return Promise.reject(unavailable());
     return new Promise((resolve, reject) => {
       waiting.push({
-        stimulus: newStimulus(arrival, id ?? newId(), newId(), now()),
+        stimulus: newStimulus(arrival, id ?? newId(), newRunId(), now()),
         ...claimOf(arrival, claims),
         tries: 0,
         resolve,

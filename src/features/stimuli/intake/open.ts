@@ -24,7 +24,7 @@ export interface StimuliOptions {
   readonly sources: Sources;
   readonly failed: FailedVerifications;
   readonly tenants: Tenants;
-  readonly runs: Pick<Runs, "startAs" | "startedAs">;
+  readonly runs: Pick<Runs, "startAs" | "startedAs" | "newId">;
   readonly limiter: Pick<Limiter, "debit" | "refund">;
   readonly classifier: Pick<Classifier, "classify">;
   /** Stimuli by what happened to them, and deliveries by the code they were turned away with. */
@@ -40,7 +40,7 @@ export interface StimuliOptions {
 export function openStimuli(options: StimuliOptions) {
   const { sql, limiter, metrics, now, newId } = options;
   const records = stimulusRecords(sql, now);
-  const acceptance = createAcceptance({ sql, now, newId });
+  const acceptance = createAcceptance({ sql, now, newId, newRunId: options.runs.newId });
   const watch = watchSettled(records.stillReceived);
   const inTime = createDrain(options.drainMs);
   let accepting = 0;

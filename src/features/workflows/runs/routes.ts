@@ -78,8 +78,11 @@ function startRoutes({ runs, sql }: RunRoutesOptions): Route[] {
   type StartCall = Call<unknown, StartQuery, StartBody>;
   const start = (call: StartCall, ref: string) => {
     const request = readStart(call, ref, call.body, call.query);
-    return idempotent(call, sql, async (id, fresh) =>
-      startReply(await runs.beginAs(id, fresh, request, () => call.signal)),
+    return idempotent(
+      call,
+      sql,
+      async (id, fresh) => startReply(await runs.beginAs(id, fresh, request, () => call.signal)),
+      runs.newId,
     );
   };
   const startOf = (action: "run" | "execute") =>
@@ -132,8 +135,11 @@ function startRoutes({ runs, sql }: RunRoutesOptions): Route[] {
         const { tenant, identity, body, params } = call;
         const fromState = body.from_state ?? null;
         const request = { tenant, fromState, starter: identity, initiatedBy: initiatorOf(identity) };
-        return idempotent(call, sql, async (id, fresh) =>
-          retryReply(await runs.retryAs(id, fresh, params.id, request), params.id),
+        return idempotent(
+          call,
+          sql,
+          async (id, fresh) => retryReply(await runs.retryAs(id, fresh, params.id, request), params.id),
+          runs.newId,
         );
       },
     }),

@@ -40,6 +40,8 @@ export function createRuns(options: RunsOptions) {
 
   return {
     ...history,
+    /** Of a run that this node starts. */
+    newId: runs.newId,
     beginAs,
     startAs,
     startedAs,

@@ -84,7 +84,7 @@ export async function openRouting(shared?: TestStores) {
   const reports: string[] = [];
   const open: Classifier[] = [];
   const records = workflowRecords(stores.sql);
-  const acceptance = createAcceptance({ sql: stores.sql, now: Date.now, newId });
+  const acceptance = createAcceptance({ sql: stores.sql, now: Date.now, newId, newRunId: newId });
 
   return {
     stores,

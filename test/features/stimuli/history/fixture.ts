@@ -35,7 +35,8 @@ export async function openFixture() {
   const stores = await freshStores();
   const { sql } = stores;
   const records = stimulusRecords(sql, Date.now);
-  const acceptance = createAcceptance({ sql, now: Date.now, newId: () => Bun.randomUUIDv7() });
+  const newId = () => Bun.randomUUIDv7();
+  const acceptance = createAcceptance({ sql, now: Date.now, newId, newRunId: newId });
   const arrivals: Arrival[] = [];
   const reports: string[] = [];
   let outcome: () => Outcome | Promise<Outcome> = () => null;
@@ -70,7 +71,7 @@ export async function openFixture() {
     };
   };
 
-  const writing = createAudit({ now: Date.now, newId: () => Bun.randomUUIDv7() });
+  const writing = createAudit({ now: Date.now, newId });
   const audit: Audit = {
     append: (...entry) => (auditWorks ? writing.append(...entry) : Promise.reject(new Error("the log is full"))),
   };
