@@ -2,7 +2,7 @@
  * The outbox: effects that were committed with a turn and are carried out afterwards.
  *
  * A message to another partition is a row until the commit that takes it deletes it. Sending it is only the fast way:
- * its receiver also finds the row in PostgreSQL (`lane/exchange/refill.ts`), so that nothing depends on what Redis keeps. The row
+ * its receiver also finds the row in PostgreSQL (`src/runtime/lane/exchange/refill.ts`), so that nothing depends on what Redis keeps. The row
  * of any other effect stays until a later commit of its partition says that it was carried out, so the partition's
  * owner after a crash carries out the rest. Effects of one partition go out in order; a repeat is harmless because
  * every effect has a number, a name or a job id that its receiver recognises.

@@ -14,7 +14,7 @@ import type { Company } from "./inbox.ts";
 import type { PoisonMessages } from "./poison.ts";
 
 /** Deaths after which a message is set aside. */
-export const deathLimit = 3;
+const deathLimit = 3;
 /** Messages of a partition that its former owner can have had under way: those of one batch. */
 const suspectCount = 512;
 /** Timers that were due come within this time of the take, ms. */
