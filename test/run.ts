@@ -1,10 +1,12 @@
 /**
- * Runs every test: starts the stores once, runs the test files over two processes, and closes with the
- * plain line `N passed, N failed`. Arguments are handed to `bun test`.
+ * Runs every test: starts the stores once, runs the test files over two processes, then the fault suite again on a Redis
+ * Cluster, and closes with the plain line `N passed, N failed`. Arguments are handed to `bun test`, once, on the Redis
+ * that `SVC_TEST_REDIS` names (`single`, `cluster`, `sentinel`).
  */
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { kindVariable, type RedisKind, redisKind, sharedServersVariable, startRedis } from "./harness/redis/kind.ts";
 import { joinTestStores } from "./harness/stores.ts";
 
 /** Test processes: as many as the machines this runs on have cores. */
@@ -26,11 +28,10 @@ function readCounts(report: string): Counts {
   return { passed: tests - failed - skipped, failed, skipped };
 }
 
-async function run(args: readonly string[]): Promise<number> {
+/** Runs `bun test` once. A process that died, or an error outside any test, counts as a failure where every test passed. */
+async function runOnce(args: readonly string[], env: Readonly<Record<string, string>>): Promise<Counts> {
   const folder = mkdtempSync(join(tmpdir(), "svc-test-"));
   const report = join(folder, "report.xml");
-  const given = process.env.DATABASE_URL && process.env.REDIS_URL;
-  const stores = given ? null : await joinTestStores();
   try {
     const child = Bun.spawn(
       [
@@ -47,18 +48,55 @@ async function run(args: readonly string[]): Promise<number> {
         stdin: "ignore",
         stdout: "inherit",
         stderr: "inherit",
-        env: {
-          ...process.env,
-          ...(stores === null ? {} : { DATABASE_URL: stores.databaseUrl ?? "", REDIS_URL: stores.redisUrl ?? "" }),
-        },
+        env: { ...process.env, ...env },
       },
     );
     const exitCode = await child.exited;
     const counts = readCounts(report);
-    // A process that died, or an error outside any test, is a failure even where every test passed.
-    const failed = exitCode !== 0 && counts.failed === 0 ? 1 : counts.failed;
-    const skipped = counts.skipped > 0 ? `, ${counts.skipped} skipped` : "";
-    console.log(`${counts.passed} passed, ${failed} failed${skipped}`);
+    return { ...counts, failed: exitCode !== 0 && counts.failed === 0 ? 1 : counts.failed };
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** Runs `bun test` on servers of this kind that its tests share. */
+async function runOn(kind: RedisKind, args: readonly string[], env: Readonly<Record<string, string>>): Promise<Counts> {
+  const redis = await startRedis(kind);
+  try {
+    if (redis === null) return await runOnce(args, env);
+    const servers = JSON.stringify(redis.servers);
+    return await runOnce(args, { ...env, [kindVariable]: kind, [sharedServersVariable]: servers });
+  } finally {
+    await redis?.dispose();
+  }
+}
+
+/** What runs again on a Cluster, and in the longer form also where Sentinel watches: the faults that do not depend on the single server. */
+const faults = ["test/faults/runtime", "test/faults/stimuli.test.ts"];
+const shortFaults = [
+  ...["crash", "fencing", "handover", "outage"].map((name) => `test/faults/runtime/${name}.test.ts`),
+  "test/faults/stimuli.test.ts",
+];
+
+async function run(args: readonly string[]): Promise<number> {
+  const given = process.env.DATABASE_URL && process.env.REDIS_URL;
+  const stores = given ? null : await joinTestStores();
+  const env = stores === null ? {} : { DATABASE_URL: stores.databaseUrl ?? "", REDIS_URL: stores.redisUrl ?? "" };
+  try {
+    const all = [await runOn(redisKind, args, env)];
+    // Arguments say which tests are wanted, the variable on which Redis.
+    if (args.length === 0 && redisKind === "single") {
+      const isLong = process.env.SVC_LONG_TESTS === "1";
+      console.log("The fault suite on a Redis Cluster:");
+      all.push(await runOn("cluster", isLong ? faults : shortFaults, env));
+      if (isLong) {
+        console.log("The fault suite with Redis Sentinel:");
+        all.push(await runOn("sentinel", faults, env));
+      }
+    }
+    const sum = (name: keyof Counts) => all.reduce((total, counts) => total + counts[name], 0);
+    const [passed, failed, skipped] = [sum("passed"), sum("failed"), sum("skipped")];
+    console.log(`${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ""}`);
     return failed > 0 ? 1 : 0;
   } catch (error) {
     console.error(error);
@@ -66,7 +104,6 @@ async function run(args: readonly string[]): Promise<number> {
     return 1;
   } finally {
     await stores?.leave();
-    rmSync(folder, { recursive: true, force: true });
   }
 }
 

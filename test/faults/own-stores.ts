@@ -1,4 +1,4 @@
-/** PostgreSQL and Redis of one test's own, to be killed and started again. */
+/** PostgreSQL and Redis of one test's own, to be killed and started again; Redis of the kind that the run has. */
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
@@ -8,6 +8,7 @@ import { joinStores } from "../../src/store/embedded/stores.ts";
 import { migrate } from "../../src/store/migrate.ts";
 import { openPostgres, type Sql } from "../../src/store/postgres.ts";
 import { openRedis } from "../../src/store/redis.ts";
+import { redisKind, startRedis } from "../harness/redis/kind.ts";
 import type { StoreAddress } from "../harness/runtime/runtime.ts";
 import { until } from "../harness/until.ts";
 
@@ -19,15 +20,17 @@ export class OwnStores {
     private readonly dataDir: string,
     private readonly databaseUrl: string,
     private readonly redisUrl: string,
+    /** Null where Redis is the server at `redisUrl`. */
+    private readonly servers: Awaited<ReturnType<typeof startRedis>>,
   ) {}
 
   /** Starts both, durable as in production, in a folder of their own. */
   static async start(): Promise<OwnStores> {
     const dataDir = mkdtempSync(join(tmpdir(), "svc-faults-"));
-    const joined = await joinStores({ dataDir });
+    const [joined, servers] = await Promise.all([joinStores({ dataDir }), startRedis(redisKind)]);
     const { databaseUrl, redisUrl } = joined;
     if (databaseUrl === null || redisUrl === null) throw new Error("both stores were wanted");
-    const stores = new OwnStores(dataDir, databaseUrl, redisUrl);
+    const stores = new OwnStores(dataDir, databaseUrl, redisUrl, servers);
     stores.joined.push(joined);
     return stores;
   }
@@ -37,7 +40,8 @@ export class OwnStores {
     const name = `faults_${++this.schemas}`;
     const sql = openPostgres({ url: this.databaseUrl, schema: name, poolSize: 4 });
     await migrate(sql, name);
-    return { databaseUrl: this.databaseUrl, redisUrl: this.redisUrl, schema: name, prefix: name, sql };
+    const redis = { redisUrl: this.redisUrl, ...(this.servers === null ? {} : { redisServers: this.servers.servers }) };
+    return { databaseUrl: this.databaseUrl, ...redis, schema: name, prefix: name, sql };
   }
 
   /** Stops PostgreSQL (SIGINT is its fast shutdown), has `meanwhile` done, and starts it again. */
@@ -46,8 +50,12 @@ export class OwnStores {
     await this.outage(pid, this.databaseUrl, signal, meanwhile);
   }
 
-  /** kill -9 of Redis, `meanwhile`, and Redis again. */
+  /** kill -9 of Redis, of every server where there are several, `meanwhile`, and Redis again. */
   async withoutRedis(meanwhile: () => Promise<void>): Promise<void> {
+    if (this.servers !== null) {
+      await this.servers.withoutAll(meanwhile);
+      return;
+    }
     const redis = openRedis(this.redisUrl);
     const pid = Number(/process_id:(\d+)/.exec(await redis.info("server"))?.[1]);
     redis.disconnect();
@@ -72,6 +80,7 @@ export class OwnStores {
   }
 
   async dispose(): Promise<void> {
+    await this.servers?.dispose();
     for (const one of this.joined) await one.leave();
     rmSync(this.dataDir, { recursive: true, force: true });
   }

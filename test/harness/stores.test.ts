@@ -19,7 +19,7 @@ test("each call yields a migrated schema and its own prefix; dispose leaves noth
   const [row] = await second.sql<{ count: string }[]>`select count(*) from migrations`;
   expect(Number(row?.count)).toBeGreaterThan(0);
 
-  const redis = openRedis(first.redisUrl);
+  const redis = openRedis(first.redisServers ?? first.redisUrl);
   await redis.set(`${first.prefix}:key`, "1");
   await redis.set(`${second.prefix}:key`, "1");
   await first.dispose();

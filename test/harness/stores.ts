@@ -1,18 +1,22 @@
 /**
  * Real stores for tests. Started once for all test processes (or given by DATABASE_URL and REDIS_URL);
- * every call of `freshStores` gets its own schema and its own key prefix, so tests run side by side.
+ * every call of `freshStores` gets its own schema and its own key prefix, so tests run side by side. Redis is a single
+ * server unless `SVC_TEST_REDIS` says otherwise (`redis/kind.ts`).
  */
 import { join } from "node:path";
 import { type JoinedStores, joinStores } from "../../src/store/embedded/stores.ts";
 import { migrate } from "../../src/store/migrate.ts";
 import { openPostgres, type Sql } from "../../src/store/postgres.ts";
-import { openRedis } from "../../src/store/redis.ts";
+import { openRedis, primariesOf, type RedisServers } from "../../src/store/redis.ts";
+import { leaveSharedServers, sharedServers } from "./redis/kind.ts";
 
 export interface TestStores {
   readonly sql: Sql;
   readonly databaseUrl: string;
   readonly schema: string;
   readonly redisUrl: string;
+  /** Instead of the server at `redisUrl`; absent where that one is meant. */
+  readonly redisServers?: RedisServers;
   readonly prefix: string;
   /** Drops the schema and the keys, and closes the connections opened here. */
   dispose(): Promise<void>;
@@ -44,12 +48,13 @@ export async function leaveTestStores(): Promise<void> {
   shared = null;
   await leaving?.();
   leaving = null;
+  await leaveSharedServers();
 }
 
 /** A migrated schema and a key prefix that nobody else has. */
 export async function freshStores(): Promise<TestStores> {
   shared ??= sharedStores();
-  const { databaseUrl, redisUrl } = await shared;
+  const [{ databaseUrl, redisUrl }, redisServers] = await Promise.all([shared, sharedServers()]);
   const name = `t_${Date.now().toString(36)}_${crypto.randomUUID().slice(0, 8)}`;
   const sql = openPostgres({ url: databaseUrl, schema: name, poolSize: 10 });
   await migrate(sql, name);
@@ -57,13 +62,14 @@ export async function freshStores(): Promise<TestStores> {
   const dispose = async () => {
     await sql`drop schema if exists ${sql(name)} cascade`;
     await sql.end({ timeout: 5 });
-    await deleteKeys(redisUrl, name);
+    await deleteKeys(redisServers ?? redisUrl, name);
   };
   return {
     sql,
     databaseUrl,
     schema: name,
     redisUrl,
+    ...(redisServers === undefined ? {} : { redisServers }),
     prefix: name,
     dispose: () => {
       disposed ??= dispose();
@@ -72,13 +78,18 @@ export async function freshStores(): Promise<TestStores> {
   };
 }
 
-async function deleteKeys(redisUrl: string, prefix: string): Promise<void> {
-  const redis = openRedis(redisUrl);
-  let cursor = "0";
-  do {
-    const [next, keys] = await redis.scan(cursor, "MATCH", `*${prefix}*`, "COUNT", 1000);
-    if (keys.length > 0) await redis.unlink(...keys);
-    cursor = next;
-  } while (cursor !== "0");
+async function deleteKeys(servers: RedisServers, prefix: string): Promise<void> {
+  const redis = openRedis(servers);
+  // The masters of a Cluster are known once it answers.
+  await redis.ping();
+  for (const server of primariesOf(redis)) {
+    let cursor = "0";
+    do {
+      const [next, keys] = await server.scan(cursor, "MATCH", `*${prefix}*`, "COUNT", 1000);
+      // One by one: they lie in different slots.
+      await Promise.all(keys.map((key) => server.unlink(key)));
+      cursor = next;
+    } while (cursor !== "0");
+  }
   redis.disconnect();
 }

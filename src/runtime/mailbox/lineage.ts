@@ -2,7 +2,9 @@
  * Whether Redis still is what it was. A server that was started anew, replaced or failed over may have lost its last
  * writes, one that was flushed has lost all: then the messages and replies that only it held are sent again.
  *
- * What it is known by: the run id and the replication id of each server that takes writes, and a key of ours.
+ * What it is known by: the run id and the replication id of each server that takes writes, and a key of ours. One more
+ * server says nothing: the client of a Cluster learns of its masters one after the other, and a slot that moves to a
+ * new one takes its keys along. One fewer may mean a fail-over.
  */
 import { primariesOf, type RedisClient } from "../../store/redis.ts";
 
@@ -19,7 +21,7 @@ export interface LineageOptions {
 const lookEveryMs = 1000;
 
 export class Lineage {
-  private known: string | null = null;
+  private known: ReadonlySet<string> | null = null;
   private timer: ReturnType<typeof setTimeout> | null = null;
   private looking: Promise<void> | null = null;
   private stopped = false;
@@ -59,19 +61,22 @@ export class Lineage {
       this.servers(),
       Promise.all(this.options.keys.map((key) => this.epoch(key))),
     ]);
-    const found = [...servers.sort(), ...epochs].join(" ");
+    const found = new Set([...servers, ...epochs.map((epoch, group) => `${group} ${epoch}`)]);
     const before = this.known;
     this.known = found;
-    if (before !== null && before !== found && !this.stopped) this.options.lost();
+    if (before !== null && [...before].some((one) => !found.has(one)) && !this.stopped) this.options.lost();
   }
 
-  private servers(): Promise<string[]> {
-    return Promise.all(
+  private async servers(): Promise<string[]> {
+    const known = await Promise.all(
       primariesOf(this.options.redis).map(async (server) => {
         const [about, replication] = await Promise.all([server.info("server"), server.info("replication")]);
+        // The client of a Cluster takes each node that it was given for a master until it is told.
+        if (field(replication, "role") !== "master") return null;
         return `${field(about, "run_id")} ${field(replication, "master_replid")}`;
       }),
     );
+    return known.filter((one) => one !== null);
   }
 
   /** The key's value; a new one where it is gone. */

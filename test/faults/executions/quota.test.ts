@@ -29,7 +29,7 @@ test("killed between reservation and start: never over the limit, then room agai
     for (const id of ids) expect((await call("POST", `/v1/executions/${id}/cancel`, {})).status).toBe(200);
   }
   // A reservation without a record blocks for a minute: each becomes a minute older.
-  const redis = openRedis(stores.redisUrl);
+  const redis = openRedis(stores.redisServers ?? stores.redisUrl);
   for (const key of await redis.keys(`${stores.prefix}:under-way:*`)) {
     for (const member of await redis.zrange(key, "0", "-1"))
       if (member !== "") await redis.zincrby(key, -60_000, member);

@@ -96,7 +96,7 @@ test("every node killed after messages were accepted: the next one processes the
 });
 
 test("work of a killed node resumes elsewhere under its id and has one outcome", async () => {
-  const redis = openRedis(stores.redisUrl);
+  const redis = openRedis(stores.redisServers ?? stores.redisUrl);
   const [victim, survivor] = await Promise.all([cluster.start(), cluster.start()]);
   const ids = Array.from({ length: 8 }, (_, index) => `work-${index}`);
   // Spread over the partitions, so that both nodes get some.

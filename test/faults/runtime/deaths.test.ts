@@ -58,7 +58,7 @@ describe("processes", () => {
   });
 
   test("work that ends its process fails after three deaths; other work goes on", async () => {
-    const redis = openRedis(stores.redisUrl);
+    const redis = openRedis(stores.redisServers ?? stores.redisUrl);
     const first = await cluster.start();
     for (const key of others.slice(0, 2)) await first.ask(key, "work", { activity: "gated", id: key, input: key });
     await first.tell("bad", "work", { activity: "deadly", id: "bad-work", input: 1 });

@@ -2,6 +2,7 @@
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { HostAndPort } from "../../../src/store/redis-servers.ts";
 import type { TestStores } from "../stores.ts";
 import { until } from "../until.ts";
 
@@ -159,6 +160,15 @@ export class NodeProcess {
   }
 }
 
+/** The settings that say where Redis is. */
+function redisSettings({ redisUrl, redisServers = redisUrl }: TestStores): Record<string, string> {
+  if (typeof redisServers === "string") return { REDIS_URL: redisServers };
+  if ("url" in redisServers) return { REDIS_URL: redisServers.url };
+  const list = (hosts: readonly HostAndPort[]) => hosts.map(({ host, port }) => `${host}:${port}`).join(",");
+  if ("cluster" in redisServers) return { REDIS_CLUSTER: list(redisServers.cluster) };
+  return { REDIS_SENTINELS: list(redisServers.sentinels), REDIS_SENTINEL_NAME: redisServers.name };
+}
+
 /** Starts a node in development mode on any free ports. */
 export function startNodeProcess(
   stores: TestStores,
@@ -181,7 +191,7 @@ export function startNodeProcess(
       SVC_DATABASE_SCHEMA: stores.schema,
       SVC_REDIS_PREFIX: stores.prefix,
       DATABASE_URL: stores.databaseUrl,
-      REDIS_URL: stores.redisUrl,
+      ...redisSettings(stores),
       SVC_LEASE_TTL_MS: "1500",
       // Whatever container engine this machine may have.
       SVC_RUNTIME_DEFAULT: "process",
