@@ -146,6 +146,7 @@ export class Lane {
       }
       if (this.waiting.isDue) {
         for (const delivery of await this.waiting.read(this.held)) this.inbox.push(delivery);
+        continue; // Meanwhile it may have been asked for something else.
       }
       if (this.isIdle && !this.parked.isDue) {
         this.cache.sweep();
@@ -322,7 +323,8 @@ export class Lane {
     partitions: readonly number[],
     error: unknown,
   ): Promise<boolean> {
-    for (const { kind, key } of batch.actors) this.cache.delete(`${kind}/${key}`);
+    for (const { kind, key } of [...batch.actors, ...deliveries.flatMap(({ envelope }) => envelope ?? [])])
+      this.cache.delete(`${kind}/${key}`);
     batch.undo();
     const owned = await this.options.leases.retake(partitions).catch(() => null);
     if (owned === null) return false;
@@ -394,12 +396,12 @@ export class Lane {
     return this.cache.size;
   }
 
-  /** Called now and then, so that idle actors leave memory and spent effects the outbox where no message arrives. */
+  /** Called now and then, so that idle actors leave memory and spent effects the outbox; not all of it waits for idleness. */
   async tick(): Promise<void> {
     await this.careful.relax((partition) => this.inbox.has(partition));
+    await this.waiting.tick(this.held);
     if (this.busySince !== null) return;
     this.cache.sweep();
-    await this.waiting.tick(this.held);
     await clearCarriedOut(this.options.sql, [...this.held.values()]);
   }
 }

@@ -39,19 +39,25 @@ export async function loadReceived(sql: Sql, partitions: readonly number[]): Pro
  * told (`n<node>.<number>`), which their senders do not send again for so long.
  */
 export async function forgetNodes(sql: Sql, all: ReadonlyMap<number, { readonly received: Received }>): Promise<void> {
-  await sql`
+  const gone = await sql<{ partition: number; source: string }[]>`
     delete from runtime_received
     where partition = any(${numbers([...all.keys()])}::int[]) and source like 'n%'
-      and at < now() - case when source like '%.%' then interval '10 minutes' else interval '1 hour' end`;
+      and at < now() - case when source like '%.%' then interval '10 minutes' else interval '1 hour' end
+    returning partition, source`;
+  // Those of nodes stay: they are few, and a batch under way may just have raised one.
+  for (const { partition, source } of gone) if (isTold(source)) all.get(partition)?.received.delete(source);
   for (const { received } of all.values()) {
     let surplus = received.size - mostInMemory;
     if (surplus <= 0) continue;
     for (const source of received.keys()) {
       if (surplus <= 0) break;
-      if (source.includes(".") && received.delete(source)) surplus--;
+      if (isTold(source) && received.delete(source)) surplus--;
     }
   }
 }
+
+/** Whether a source is a message that was told, under a name of its own. */
+const isTold = (source: string): boolean => source.startsWith("n") && source.includes(".");
 
 /** Numbers kept in memory for each partition; the oldest messages that were told go first. */
 const mostInMemory = 20_000;
