@@ -16,7 +16,7 @@ export interface ListenOptions {
 
 export interface Listening {
   readonly port: number;
-  /** Takes no more connections, lets streams end, waits for answers under way, then cuts what is left. */
+  /** Tells clients to leave their connections, takes no more of them, lets streams end, waits for answers under way, then cuts what is left. */
   stop(graceMs: number): Promise<void>;
 }
 
@@ -29,6 +29,16 @@ const readHeaderBytes = 2 * maxHeaderBytes;
 const maxBodyBytes = 1024 ** 4;
 /** Segments that a path with `..` in it may have to be told as such. Bun itself matches no more than 100. */
 const maxSegments = 64;
+
+/** How long clients with a connection are told to take another before none is accepted any more, ms. */
+const lastAnswersMs = 150;
+
+/** The last one on its connection. */
+async function lastAnswer(app: App, request: Request): Promise<Response> {
+  const answer = await app.handle(request);
+  answer.headers.set("Connection", "close");
+  return answer;
+}
 
 /** @throws when the port is taken */
 export function listen(
@@ -44,12 +54,16 @@ export function listen(
     reusePort: shared,
     development: false,
     routes: climbingRoutes(app),
-    fetch: app.handle,
+    fetch: (request) => (isClosing ? lastAnswer(app, request) : app.handle(request)),
   });
+  let isClosing = false;
   app.elysia.server = server;
   return {
     port: server.port ?? port,
     async stop(graceMs) {
+      // A request that meets a connection just closed fails at its client: first they are told to use this one no more.
+      isClosing = true;
+      await Bun.sleep(Math.min(lastAnswersMs, graceMs));
       app.beginStop();
       const quiet = server.stop(false);
       await waitAtMost(graceMs, quiet);

@@ -122,6 +122,8 @@ export class Ownership {
     // A partition that this node owns by the table but does not work on: a take that failed half-way.
     await this.resume(mine);
     if (moves.giveUp.length > 0) await this.giveUp(moves.giveUp);
+    // Another node was quicker with some: what it leaves is not to wait for the next interval.
+    if (taken < moves.take.length) this.again = true;
     if (free.length === taken) this.allOwnedAt = Date.now();
     await lane.tick();
     await this.options.onLook(live);

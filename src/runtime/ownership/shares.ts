@@ -63,7 +63,10 @@ export function movesOf({ node, willing, partitions, mine, free, needs }: Standi
   const share = Math.floor(partitions / willing.length) + (index < partitions % willing.length ? 1 : 0);
   const open = mine.filter((one) => !isBound(one));
   const room = Math.max(0, share - boundKept.length - takeBound.length);
-  const takeOpen = free.filter((one) => !isBound(one)).slice(0, Math.max(0, room - open.length));
+  const freeOpen = free.filter((one) => !isBound(one));
+  // Nodes that look at the same moment begin at different places, so that they do not all want the same ones.
+  const start = Math.floor((index * freeOpen.length) / willing.length);
+  const takeOpen = [...freeOpen.slice(start), ...freeOpen.slice(0, start)].slice(0, Math.max(0, room - open.length));
   return {
     take: [...takeBound, ...takeOpen],
     giveUp: [
