@@ -182,6 +182,18 @@ const networkCode = /^(E[A-Z_]{4,}|ERR_(TLS|SSL)_.*|CERT_.*|.*SELF_SIGNED.*|UNAB
 const away =
   /^(Connection is closed|Command timed out|Socket timeout|NOAUTH|WRONGPASS|NOPERM|MISCONF|OOM |NOREPLICAS|BUSY |LOADING|CLUSTERDOWN|MASTERDOWN|READONLY|TRYAGAIN|UNBLOCKED|MOVED|ASK )|enableOfflineQueue|Too many Cluster redirections|None of startup nodes|Cluster is (ended|disconnect)/;
 
+/**
+ * The reply of a command within the connection's limit, counted from now. The client counts from when it sends the
+ * command: while Redis hangs, that is after the commands before it were given up, twice the limit in all. A command that
+ * is late may still take effect.
+ * @throws what the command throws, or an error that `isRedisUnavailable` knows
+ */
+export function boundedFromNow<T>(redis: RedisClient, command: Promise<T>): Promise<T> {
+  const { commandTimeout = usualCommandMs } =
+    redis instanceof Cluster ? (redis.options.redisOptions ?? {}) : redis.options;
+  return withTimeout(command, commandTimeout, () => new Error("Command timed out"));
+}
+
 /** How long a request waits for a reply of Redis, ms. */
 const replyMs = 5_000;
 

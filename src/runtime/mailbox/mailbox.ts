@@ -8,7 +8,7 @@
  */
 
 import { inBatches } from "../../store/batches.ts";
-import type { RedisClient } from "../../store/redis.ts";
+import { boundedFromNow, type RedisClient } from "../../store/redis.ts";
 import { scriptCommand } from "../../store/script.ts";
 import { MailboxFull, RuntimeUnavailable } from "../port.ts";
 import { type Envelope, encodeEnvelope } from "./envelope.ts";
@@ -62,14 +62,14 @@ export class MailboxWriter {
    * @throws MailboxFull over the bound, RuntimeUnavailable when Redis does not answer
    */
   async send(partition: number, envelope: Envelope): Promise<void> {
-    const { keys, limit, limitBytes = usualLimitBytes, now } = this.options;
+    const { redis, keys, limit, limitBytes = usualLimitBytes, now } = this.options;
     const key = keys.mailbox(partition);
     const seen = this.lengths.get(partition);
     const at = now();
     if (seen === undefined || at - seen.at > lengthTtl) this.look(partition, key, at);
     if (seen !== undefined && (seen.length >= limit || seen.bytes >= limitBytes)) throw new MailboxFull(1);
     try {
-      await this.append(key, encodeEnvelope(envelope));
+      await boundedFromNow(redis, this.append(key, encodeEnvelope(envelope)));
     } catch (error) {
       throw new RuntimeUnavailable(`The message store did not accept the message: ${(error as Error).message}`);
     }

@@ -1,9 +1,12 @@
 /** Mailboxes and memory: back-pressure, passivation (G6), damage, an emptied Redis. */
 import { expect, test } from "bun:test";
-import { MailboxFull } from "../../../src/runtime/index.ts";
+import { MailboxFull, RuntimeUnavailable } from "../../../src/runtime/index.ts";
 import { encodeEnvelope } from "../../../src/runtime/mailbox/envelope.ts";
+import { MailboxWriter } from "../../../src/runtime/mailbox/mailbox.ts";
 import { runtimeKeys } from "../../../src/runtime/mailbox/partition.ts";
 import { openRedis } from "../../../src/store/redis.ts";
+import { StoreProxy } from "../../faults/proxy.ts";
+import { freshStores } from "../../harness/stores.ts";
 import { until } from "../../harness/until.ts";
 import { at, Harness, stateOf } from "../harness.ts";
 
@@ -136,4 +139,33 @@ test("a repeat of the message that made an actor does not make it again", async 
   expect(await runtime.ask(at("a"), "add", { label: "next" })).toBe(2);
   expect((await stateOf(runtime, "a"))?.seen).toEqual(["made", "next"]);
   redis.disconnect();
+});
+
+test("while Redis hangs, a message is refused within the limit, also behind one that waits already", async () => {
+  const { redisUrl, prefix, dispose } = await freshStores();
+  const proxy = await StoreProxy.to(redisUrl);
+  const commandMs = 500;
+  const redis = openRedis({ url: proxy.url, commandMs });
+  try {
+    const writer = new MailboxWriter({ redis, keys: runtimeKeys(prefix), limit: 100, now: Date.now });
+    const send = async (sequence: number) => {
+      const address = { kind: "counter", key: "hung", tenant: "t" };
+      const content = { type: "add", body: {}, activity: null, fresh: false, replyTo: null };
+      const begun = performance.now();
+      // `rejects` would hold up the other sends until this one has failed.
+      const error = await writer.send(0, { source: "test", sequence, ...address, ...content }).catch((e: Error) => e);
+      expect(error).toBeInstanceOf(RuntimeUnavailable);
+      return performance.now() - begun;
+    };
+    await redis.ping();
+    proxy.hold();
+    const first = send(1);
+    await Bun.sleep(50);
+    const waits = await Promise.all([first, send(2), send(3)]);
+    expect(Math.max(...waits)).toBeLessThan(1.5 * commandMs);
+  } finally {
+    redis.disconnect();
+    proxy.close();
+    await dispose();
+  }
 });
