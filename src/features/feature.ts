@@ -103,6 +103,11 @@ export interface Opened<Service> {
   readonly facts?: readonly FactWriter[];
   /** Told what this node commits to actors' logs; a hint, since a crash may come between. Must not throw. */
   readonly announced?: (news: readonly News[]) => void;
+  /**
+   * Told, within about a second, that Redis may have lost what it held: it was flushed, replaced, started anew or failed
+   * over. What the feature keeps there is to be filled again from PostgreSQL. Must not throw.
+   */
+  readonly redisLost?: () => void;
   /** Told of requests of the public listener; of one feature at most. */
   readonly requestAudit?: RequestAudit;
   readonly listener?: FeatureListener;

@@ -52,6 +52,9 @@ export async function openFeatures(
       announced: (news) => {
         for (const { announced } of all) announced?.(news);
       },
+      redisLost: () => {
+        for (const { redisLost } of all) redisLost?.();
+      },
     }),
   };
 }

@@ -41,6 +41,8 @@ export interface RuntimeWork {
   readonly facts?: readonly FactWriter[];
   /** Told what this node committed; a hint, since a crash may come between. Must not throw. */
   readonly announced?: (news: readonly News[]) => void;
+  /** Called when Redis may have lost what it held. Must not throw. */
+  readonly redisLost?: () => void;
 }
 
 export interface RuntimeClock {
@@ -250,6 +252,7 @@ export function createConsumer(options: ConsumerOptions, work: RuntimeWork, link
   /** Messages, replies and outcomes that Redis may have lost go out again from where they are kept. */
   async function refill(): Promise<void> {
     options.log("message_store_lost", {});
+    work.redisLost?.();
     await retryUntil(
       () => reader.keepPositions(),
       () => isStopping,

@@ -19,7 +19,7 @@ export class OwnStores {
   private constructor(
     private readonly dataDir: string,
     private readonly databaseUrl: string,
-    private readonly redisUrl: string,
+    readonly redisUrl: string,
     /** Null where Redis is the server at `redisUrl`. */
     private readonly servers: Awaited<ReturnType<typeof startRedis>>,
   ) {}
@@ -60,6 +60,11 @@ export class OwnStores {
     const pid = Number(/process_id:(\d+)/.exec(await redis.info("server"))?.[1]);
     redis.disconnect();
     await this.outage(pid, this.redisUrl, "SIGKILL", meanwhile);
+  }
+
+  /** kill -9 of Redis, and an empty one in its place, on the same port. */
+  async replaceRedis(): Promise<void> {
+    await this.withoutRedis(async () => rmSync(join(this.dataDir, "stores/redis"), { recursive: true, force: true }));
   }
 
   private async outage(

@@ -32,6 +32,11 @@ export interface Concurrency {
   reserve(tenant: string, executionId: string, quota: Quota, exempt: boolean): Promise<void>;
   /** Gives a place back at once: the execution was never stored, or is erased. Never throws. */
   release(tenant: string, executionId: string): Promise<void>;
+  /**
+   * Redis may have lost reservations. Those with a record are counted again by the next start of their tenant; those of
+   * starts under way have none yet, so that for a while every start compares.
+   */
+  redisLost(): void;
   close(): Promise<void>;
 }
 
@@ -39,6 +44,9 @@ const reserveScript = luaScript("reserve-execution");
 const compareScript = luaScript("compare-executions");
 /** A set without reservations for this long is built again from the records. */
 const keptMs = 24 * 3600 * 1000;
+/** After a loss, for so long, reservations in use are compared this often. */
+const watchfulMs = 15_000;
+const watchfulEveryMs = 500;
 
 type Reply = readonly [outcome: number, used: number, age: number];
 
@@ -46,6 +54,7 @@ export function openConcurrency(options: ConcurrencyOptions): Concurrency {
   const redis = openRedis(options.redisServers);
   const reconciliation = new Reconciliation(redis, options);
   const { compareEveryMs = 20_000 } = options;
+  let watchfulUntil = 0;
 
   async function reserve(tenant: string, executionId: string, limit: number, exempt: boolean): Promise<Reply> {
     const key = keyOf(options.prefix, tenant);
@@ -53,7 +62,8 @@ export function openConcurrency(options: ConcurrencyOptions): Concurrency {
       replyInTime(redis.eval(reserveScript, 1, key, executionId, exempt ? -1 : limit) as Promise<Reply>, unavailable);
     let reply = await ask();
     if (reply[0] === 1) {
-      if (reply[2] > compareEveryMs) void reconciliation.run(tenant).catch(() => {});
+      const isDue = reply[2] > (performance.now() < watchfulUntil ? watchfulEveryMs : compareEveryMs);
+      if (isDue) void reconciliation.run(tenant).catch(() => {});
       return reply;
     }
     await reconciliation.run(tenant);
@@ -78,6 +88,9 @@ export function openConcurrency(options: ConcurrencyOptions): Concurrency {
     },
     async release(tenant, executionId) {
       await replyInTime(redis.zrem(keyOf(options.prefix, tenant), executionId), unavailable).catch(() => {});
+    },
+    redisLost() {
+      watchfulUntil = performance.now() + watchfulMs;
     },
     async close() {
       redis.disconnect();

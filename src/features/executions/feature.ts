@@ -181,6 +181,7 @@ export const executions = defineFeature({
         feeds.announced(news);
         committed.announced(news);
       },
+      redisLost: concurrency.redisLost,
       sweeps: [
         () =>
           startSweeping({

@@ -2,31 +2,31 @@
 import { agents } from "../agents/feature.ts";
 import { executions } from "../executions/feature.ts";
 import { defineFeature } from "../feature.ts";
-import { openSchedules } from "./service.ts";
+import { openSchedules, type Schedules } from "./service.ts";
 
 export const schedules = defineFeature({
   name: "schedules",
   needs: { agents, executions },
-  open: ({ sql, redisServers, prefix, now, warn }, { agents, executions }) => ({
-    service: null,
-    jobs: [
-      () => {
-        const schedules = openSchedules({
-          sql,
-          redisServers,
-          prefix,
-          resolve: agents.resolveForExecution,
-          start: (id, request) => executions.startAs(id, false, request),
-          unfinished: async (ids) => {
-            const open = (await executions.records.known(ids)).filter(({ ended_at }) => ended_at === null);
-            return new Set(open.map((row) => row.id));
-          },
-          now,
-          log: warn,
-        });
-        agents.onChange((change) => schedules.watch(change));
-        return () => schedules.stop();
-      },
-    ],
-  }),
+  open({ sql, redisServers, prefix, now, warn }, { agents, executions }) {
+    let schedules: Schedules | null = null;
+    const start = () => {
+      const opened = openSchedules({
+        sql,
+        redisServers,
+        prefix,
+        resolve: agents.resolveForExecution,
+        start: (id, request) => executions.startAs(id, false, request),
+        unfinished: async (ids) => {
+          const open = (await executions.records.known(ids)).filter(({ ended_at }) => ended_at === null);
+          return new Set(open.map((row) => row.id));
+        },
+        now,
+        log: warn,
+      });
+      schedules = opened;
+      agents.onChange((change) => opened.watch(change));
+      return () => opened.stop();
+    };
+    return { service: null, jobs: [start], redisLost: () => schedules?.redisLost() };
+  },
 });

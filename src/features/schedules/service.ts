@@ -2,8 +2,8 @@
  * Agents that start by themselves.
  *
  * The records of the agents say who is to start when; BullMQ's job schedulers only trigger. Each has the id of
- * its agent. They are settled after every change of an agent, and compared with the records at boot and every minute:
- * what a crash left unsettled is settled then, and what Redis lost comes back.
+ * its agent. They are settled after every change of an agent, and compared with the records at boot, every minute and
+ * when Redis may have lost them: what a crash left unsettled is settled then, and what Redis lost comes back.
  */
 import { fireFor, latestFire, nextFire } from "../../../actors/agent/firing.ts";
 import type { AgentSpec } from "../../../actors/agent/manifest/spec.ts";
@@ -36,6 +36,8 @@ export interface Schedules {
   readonly watch: (change: Pick<AgentChange, "agentId">) => Promise<void>;
   /** Compares every scheduler with the records once. @throws when a store is away */
   compare(): Promise<void>;
+  /** Redis may have lost schedulers: compares until it went well once. Never throws. */
+  redisLost(): void;
   stop(): Promise<void>;
 }
 
@@ -43,6 +45,8 @@ export interface Schedules {
 const concurrency = 16;
 /** A change of an agent waits at most this long for Redis, ms. */
 const settleTimeoutMs = 2000;
+/** Between two attempts at a comparison after a loss. */
+const compareAgainMs = 500;
 /** Attempts at a start that failed for no fault of its own: together a little less than it may be late. */
 const retry = { attempts: 8, backoff: { type: "exponential", delay: 2000 } } as const;
 
@@ -63,6 +67,7 @@ export function openSchedules(options: SchedulesOptions): Schedules {
   const records = scheduleRecords(options.sql);
   const { queue, work, close } = openQueue(scheduleQueue, options);
   let comparing: Promise<void> | null = null;
+  let isStopping = false;
 
   async function settle(agentId: string): Promise<void> {
     const [agent] = await records.scheduled([agentId]);
@@ -164,7 +169,23 @@ export function openSchedules(options: SchedulesOptions): Schedules {
     return comparing;
   }
 
-  const unsettled = (error: unknown) => log("schedules_unsettled", { error: String(error) });
+  const unsettled = (error: unknown) => {
+    log("schedules_unsettled", { error: String(error) });
+    return false;
+  };
+
+  /** A comparison under way may have seen what is lost by now. */
+  async function compareAfterLoss(): Promise<void> {
+    await comparing?.catch(() => {});
+    for (let isDone = false; !isDone && !isStopping; ) {
+      isDone = await compareNow().then(
+        () => true,
+        (error) => unsettled(error),
+      );
+      if (!isDone) await Bun.sleep(compareAgainMs);
+    }
+  }
+
   // A job whose moment passed while no node ran fires at once; the comparison leaves it alone.
   work(concurrency, fire);
   void compareNow().catch(unsettled);
@@ -175,7 +196,9 @@ export function openSchedules(options: SchedulesOptions): Schedules {
       await waitAtMost(settleTimeoutMs, settle(agentId).catch(unsettled));
     },
     compare: compareNow,
+    redisLost: () => void compareAfterLoss(),
     async stop() {
+      isStopping = true;
       clearInterval(timer);
       await close();
       await comparing?.catch(() => {});

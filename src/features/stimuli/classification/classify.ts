@@ -41,6 +41,8 @@ export interface Classifier {
   classify(stimulus: Stimulus, router: Router): Promise<Chosen | Settlement>;
   /** Takes jobs up on this node. */
   work(): void;
+  /** Redis may have lost jobs, and the outcomes told by it: those that are waited for here are queued again. */
+  redisLost(): void;
   /** Takes no more jobs; those under way, and who waits here, are left to others. */
   close(): Promise<void>;
 }
@@ -186,11 +188,11 @@ export function createClassifier(options: ClassifierOptions): Classifier {
   }
 
   channel.listen((executionId, outcome) => waiting.get(executionId)?.resolve(outcome));
-  const rounds = setInterval(() => {
-    for (const one of waiting.values()) {
-      if (one.queuedAt !== null && now() - one.queuedAt >= queueAgainMs) enqueue(one);
-    }
-  }, queueAgainMs / 3);
+  /** Of those that are waited for, each that was queued so long ago. */
+  const queueAgain = (ms: number) => {
+    for (const one of waiting.values()) if (one.queuedAt !== null && now() - one.queuedAt >= ms) enqueue(one);
+  };
+  const rounds = setInterval(() => queueAgain(queueAgainMs), queueAgainMs / 3);
   rounds.unref();
 
   return {
@@ -198,6 +200,7 @@ export function createClassifier(options: ClassifierOptions): Classifier {
     work() {
       queue.work(options.concurrency, run, options.lockMs ?? usualLockMs);
     },
+    redisLost: () => queueAgain(0),
     async close() {
       clearInterval(rounds);
       const left = new Error("this node is leaving");

@@ -40,6 +40,7 @@ export const classification = defineFeature({
           return () => classifier.close();
         },
       ],
+      redisLost: classifier.redisLost,
       // It holds connections from its opening on, also on a node whose start failed before the job began.
       close: () => classifier.close(),
     };

@@ -155,7 +155,8 @@ function endIn(entries: readonly LogEntry[]): RouterEnd | null {
 export async function cancelRouter({ runtime }: Pick<RouterRunOptions, "runtime">, at: Address): Promise<void> {
   for (let tries = 0; tries < cancelTries; tries++) {
     try {
-      return await runtime.of(execution).at(at.tenant, at.key).tell("cancel", { reason: overdue });
+      await runtime.of(execution).at(at.tenant, at.key).ask("cancel", { reason: overdue }, { repeatable: true });
+      return;
     } catch {
       await pause(tryAgainMs);
     }

@@ -22,12 +22,17 @@ export function createRuns(options: RunsOptions) {
   const { record } = history;
   const { beginAs, startAs, startedAs, retryAs } = runStarts(options, { listed, load });
 
-  /** Cancels every run of these workflows that has not ended, of any starter. Repeatable. */
+  /**
+   * Cancels every run of these workflows that has not ended, of any starter; resolves when that is committed, since no
+   * sweep looks for runs of removed workflows. Repeatable.
+   */
   async function cancelOfWorkflow(workflowIds: readonly string[], reason: string): Promise<void> {
     const unfinished = await records.unfinishedOf(workflowIds);
     for (let from = 0; from < unfinished.length; from += tellsAtOnce) {
       const some = unfinished.slice(from, from + tellsAtOnce);
-      await Promise.all(some.map(({ tenant, run_id }) => runs.at(tenant, run_id).tell("cancel", { reason })));
+      const cancel = ({ tenant, run_id }: (typeof some)[number]) =>
+        runs.at(tenant, run_id).ask("cancel", { reason }, { repeatable: true });
+      await Promise.all(some.map(cancel));
     }
   }
 

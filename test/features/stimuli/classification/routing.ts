@@ -62,7 +62,7 @@ class Executions {
         );
       };
     },
-    tell: async ({ key }, type, body) => {
+    ask: async ({ key }, type, body) => {
       if (type !== "cancel") throw new Error(type);
       this.cancelled.push(key);
       this.end(key, { execution_cancelled: body });

@@ -44,7 +44,7 @@ beforeEach(() => {
 const activity = agentStartActivity({
   runtime: fakeRuntime({
     state: ({ tenant }) => (header === null || tenant !== run.tenant ? null : { header }),
-    tell: async (to, type) => {
+    ask: async (to, type) => {
       if (type === "cancel") cancelled.push(to);
     },
   }),

@@ -86,7 +86,8 @@ export function agentStartActivity(options: AgentStartOptions): Activity {
         // It may have started all the same, and the run will not hear of it any more.
         if (isAbandoned()) {
           const child = runtime.of(execution).at(actor.tenant, work.child_execution_id);
-          await child.tell("cancel", { reason: "parent_ended" });
+          // Its answer is in PostgreSQL: no other message tells the child that its parent is gone.
+          await child.ask("cancel", { reason: "parent_ended" }, { repeatable: true });
         }
       }
     },
