@@ -153,6 +153,8 @@ export interface Projection {
    *   statement that commits the turn, so they do not see each other's rows and must not start with WITH
    */
   project(changes: readonly Change[]): readonly Statement[];
+  /** Told of the same changes once they are committed; a hint, since a crash may come between. Must not throw. */
+  committed?(changes: readonly Change[]): void;
 }
 /** Something that a turn put on record (`fact` in actors/kernel/effect.ts). */
 export interface Fact {
@@ -184,9 +186,10 @@ export type Change = ActorChange<Json>;
 export function defineProjection<D extends AnyActorDefinition>(
   { kind }: D,
   project: (changes: readonly ActorChange<StateOf<D>>[]) => readonly Statement[],
+  committed: (changes: readonly ActorChange<StateOf<D>>[]) => void = () => {},
 ): Projection {
   // Both states were checked against the definition's schema before the turn ran.
-  return { kind, project: project as Projection["project"] };
+  return { kind, project: project as Projection["project"], committed: committed as NonNullable<Projection["committed"]> };
 }
 
 export interface Statement {

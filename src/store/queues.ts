@@ -1,5 +1,5 @@
 /** Queues of features on BullMQ, beside the runtime's own. */
-import { type ConnectionOptions, type Job, Queue, Worker } from "bullmq";
+import { type ConnectionOptions, DelayedError, type Job, Queue, Worker } from "bullmq";
 import { waitAtMost } from "../lib/timers.ts";
 import { openQueueRedis, type RedisServers, slotGroupsOf } from "./redis.ts";
 
@@ -19,6 +19,18 @@ export interface QueueOptions {
   readonly redisServers: RedisServers;
   /** Of every key of the service. */
   readonly prefix: string;
+}
+
+/**
+ * Thrown by a job that has come too early: BullMQ goes by the clocks of machines, a node by PostgreSQL's. It is put back
+ * and taken up later. Not for the jobs of a scheduler, which would plan its next one twice.
+ */
+export class NotYet extends Error {
+  override readonly name = "NotYet";
+  /** @param ms how much too early */
+  constructor(readonly ms: number) {
+    super(`${ms} ms too early`);
+  }
 }
 
 export interface OpenQueue<T> {
@@ -54,7 +66,17 @@ export function openQueue<T>({ name }: QueueDefinition<T>, { redisServers, prefi
     // BullMQ derives the type of its jobs by conditional types, which a type parameter leaves open.
     queue: queue as unknown as Queue<T>,
     work(concurrency, run, lockMs = usualLockMs) {
-      worker = new Worker<T>(name, (job) => run(job.data as T, dueAt(job)), {
+      const attempt = async (job: Job<T>, token?: string) => {
+        try {
+          await run(job.data as T, dueAt(job));
+        } catch (error) {
+          if (!(error instanceof NotYet)) throw error;
+          // On this machine's clock, as BullMQ compares it.
+          await job.moveToDelayed(Date.now() + error.ms, token);
+          throw new DelayedError();
+        }
+      };
+      worker = new Worker<T>(name, attempt, {
         ...shared,
         connection: blocking as ConnectionOptions,
         concurrency,

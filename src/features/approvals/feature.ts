@@ -5,6 +5,7 @@ import { integer } from "../../config/setting.ts";
 import { defineFeature } from "../feature.ts";
 import { incidents } from "../incidents/feature.ts";
 import { approvalLinkRoutes } from "./links.ts";
+import { openDeadlines } from "./deadlines.ts";
 import { approvalNotifyActivity } from "./notify.ts";
 import { approvalsProjection } from "./projection.ts";
 import { approvalRecords } from "./records.ts";
@@ -26,7 +27,11 @@ export const approvals = defineFeature({
       default: 400,
     }),
   },
-  open({ settings, sql, runtime, outside, mail, publicUrl, callerOf, now, info }, { incidents }) {
+  open(
+    { settings, sql, redisServers, prefix, runtime, outside, mail, publicUrl, callerOf, now, info },
+    { incidents },
+  ) {
+    const deadlines = openDeadlines({ redisServers, prefix, runtime, now });
     const records = approvalRecords(sql);
     const approvals = createApprovals({ runtime, records, publicUrl, now });
     const retentionDays = settings.approvalRetentionDays;
@@ -35,7 +40,15 @@ export const approvals = defineFeature({
       routes: [...approvalRoutes({ approvals, sql }), ...approvalLinkRoutes(approvals, callerOf)],
       actors: [approval],
       activities: () => [approvalNotifyActivity({ runtime, outside, incidents, mail, publicUrl, now })],
-      projections: [approvalsProjection],
+      projections: [approvalsProjection(deadlines.committed)],
+      jobs: [
+        () => {
+          deadlines.work();
+          return () => deadlines.close();
+        },
+      ],
+      // It holds connections from its opening on, also on a node whose start failed before the job began.
+      close: () => deadlines.close(),
       sweeps: [() => startApprovalSweep({ runtime, records, retentionDays, now, report: info })],
     };
   },

@@ -69,11 +69,15 @@ delete from approval_links where approval_id in (select value::uuid from json_ar
 const rowsOf = projectRows({ isNews, rowOf, upsert, remove });
 
 /** The approvals' own rows, and those of their links. */
-export const approvalsProjection = defineProjection(approval, (changes) => {
+function project(changes: readonly ActorChange<ApprovalState>[]): readonly Statement[] {
   const links = changes.flatMap(linksOf);
   const gone = changes.filter(({ after }) => after === null).map(({ key }) => key);
   const statements: Statement[] = rowsOf(changes);
   if (links.length > 0) statements.push({ text: addLinks, parameters: [JSON.stringify(links)] });
   if (gone.length > 0) statements.push({ text: removeLinks, parameters: [JSON.stringify(gone)] });
   return statements;
-});
+}
+
+/** @param committed told of every change of approvals once it is committed */
+export const approvalsProjection = (committed?: (changes: readonly ActorChange<ApprovalState>[]) => void) =>
+  defineProjection(approval, project, committed);

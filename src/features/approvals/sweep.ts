@@ -1,5 +1,5 @@
 /**
- * What is due in approvals by time alone: the overdue are told so, in case Redis lost their timer, and what
+ * What is due in approvals by time alone: the overdue are told so, should neither timer nor job have done it, and what
  * was decided long ago is erased. Runs at boot and every thirty seconds on every node; each step may be repeated, and
  * by several nodes at once.
  */

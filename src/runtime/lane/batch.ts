@@ -74,6 +74,8 @@ export class Batch {
   private readonly ended = new Map<string, { kind: string; key: string }>();
   private readonly deadLetters: DeadLetterRow[] = [];
   readonly setAside = new SetAside();
+  /** What each projection was given for the commit. */
+  projected: readonly (readonly [Projection, readonly Change[]])[] = [];
 
   constructor(
     private readonly node: string,
@@ -282,7 +284,8 @@ export class Batch {
     const statements: Statement[] = [];
     // In one order everywhere: commits of two nodes that share rows (counters) must not wait for each other in a circle.
     const ordered = [...changes].sort(([a], [b]) => (a < b ? -1 : 1));
-    for (const [kind, list] of ordered) statements.push(...(projections.get(kind) as Projection).project(list));
+    this.projected = ordered.map(([kind, list]) => [projections.get(kind) as Projection, list]);
+    for (const [projection, list] of this.projected) statements.push(...projection.project(list));
     for (const [name, facts] of this.facts) statements.push(...(factWriters.get(name) as FactWriter).write(facts));
     return {
       partitions: [...this.touched].map((held) => this.progress(held)),

@@ -275,6 +275,7 @@ export class Lane {
     this.parked.noteAll(batch);
     for (const [held, published] of batch.clearing) held.cleared = published;
     options.timers.committed(batch.timers.set, batch.timers.gone);
+    for (const [projection, changes] of batch.projected) projection.committed?.(changes);
     for (const reply of batch.replies) options.reply(reply);
     if (batch.acknowledged.length > 0) options.acknowledge(batch.acknowledged);
     if (batch.exchange.gaps.size > 0) this.refill(batch.exchange.gaps);

@@ -15,6 +15,7 @@ import { message } from "../../../actors/kernel/message.ts";
 import { parseHostPattern } from "../../../actors/policy/network/pattern.ts";
 import { type Mail, openMail } from "../../../src/adapters/mail/port.ts";
 import { approvalLinkRoutes } from "../../../src/features/approvals/links.ts";
+import { openDeadlines } from "../../../src/features/approvals/deadlines.ts";
 import { approvalNotifyActivity } from "../../../src/features/approvals/notify.ts";
 import { approvalsProjection } from "../../../src/features/approvals/projection.ts";
 import { approvalRecords } from "../../../src/features/approvals/records.ts";
@@ -100,14 +101,22 @@ export async function openFixture({ smtpUrl }: FixtureOptions = {}) {
     now,
     firstDelayMs: 20,
   });
+  const deadlines = openDeadlines({
+    redisServers: stores.redisUrl,
+    prefix: stores.prefix,
+    runtime: { of: (definition) => node.runtime.of(definition) },
+    now,
+    gatherMs: 50,
+  });
   const startNode = () =>
     startTestNode(stores, {
       actors: [approval, owner],
-      projections: [approvalsProjection],
+      projections: [approvalsProjection(deadlines.committed)],
       activities: [notify],
       clock: { now, newId: () => Bun.randomUUIDv7() },
     });
   let node = await startNode();
+  deadlines.work();
   const carriedOut = () =>
     until(async () => (await stores.sql`select 1 from runtime_outbox limit 1`).length === 0, { what: "the outbox" });
   const records = approvalRecords(stores.sql);
@@ -204,6 +213,7 @@ export async function openFixture({ smtpUrl }: FixtureOptions = {}) {
     },
     async dispose() {
       await app.stop();
+      await deadlines.close();
       await node.stop();
       mail?.close();
       await stores.dispose();

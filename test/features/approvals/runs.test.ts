@@ -19,7 +19,7 @@ let stores: TestStores;
 let node: TestNode;
 const tenant = "north";
 const startNode = () =>
-  startTestNode(stores, { actors: [workflowRun, approval], projections: [approvalsProjection], activities: [] });
+  startTestNode(stores, { actors: [workflowRun, approval], projections: [approvalsProjection()], activities: [] });
 beforeAll(async () => {
   stores = await freshStores();
   node = await startNode();

@@ -70,7 +70,7 @@ export async function openFixture() {
   const ready = Promise.withResolvers<Runs>();
   const node = await startTestNode(stores, {
     actors: [workflowRun, approval],
-    projections: [runsProjection, approvalsProjection],
+    projections: [runsProjection, approvalsProjection()],
     activities: [
       cleanupActivity(volumes),
       subrunActivity({
