@@ -189,7 +189,11 @@ export function defineProjection<D extends AnyActorDefinition>(
   committed: (changes: readonly ActorChange<StateOf<D>>[]) => void = () => {},
 ): Projection {
   // Both states were checked against the definition's schema before the turn ran.
-  return { kind, project: project as Projection["project"], committed: committed as NonNullable<Projection["committed"]> };
+  return {
+    kind,
+    project: project as Projection["project"],
+    committed: committed as NonNullable<Projection["committed"]>,
+  };
 }
 
 export interface Statement {

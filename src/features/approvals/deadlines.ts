@@ -49,7 +49,7 @@ export function openDeadlines(options: DeadlinesOptions): Deadlines {
   const { queue, work, close } = openQueue(deadlineQueue, options);
   const opened = new Map<string, DeadlineJob>();
   const decided = new Set<string>();
-  let settling: Promise<void> | null = null;
+  let isSettling = false;
   let isClosed = false;
 
   function note({ key, tenant, before, after }: ActorChange<ApprovalState>): void {
@@ -62,6 +62,7 @@ export function openDeadlines(options: DeadlinesOptions): Deadlines {
 
   /** Brings the jobs in step with what was noted; one round at a time, so that a removal never overtakes its addition. */
   async function settle(): Promise<void> {
+    isSettling = true;
     while (!isClosed && opened.size + decided.size > 0) {
       await sleep(gatherMs, undefined, { ref: false });
       const data = [...opened.values()];
@@ -77,6 +78,7 @@ export function openDeadlines(options: DeadlinesOptions): Deadlines {
       if (added.length > 0) await queue.addBulk(added).catch(() => {});
       await Promise.all(gone.map((id) => queue.remove(id).catch(() => {})));
     }
+    isSettling = false;
   }
 
   async function wake({ approval_id: id, tenant, due }: DeadlineJob): Promise<void> {
@@ -88,9 +90,7 @@ export function openDeadlines(options: DeadlinesOptions): Deadlines {
   return {
     committed(changes) {
       for (const change of changes) note(change);
-      settling ??= settle().finally(() => {
-        settling = null;
-      });
+      if (!isSettling && opened.size + decided.size > 0) void settle();
     },
     work: () => work(concurrency, wake),
     async close() {

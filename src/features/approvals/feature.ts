@@ -4,8 +4,8 @@ import { approval } from "../../../actors/approval/approval.ts";
 import { integer } from "../../config/setting.ts";
 import { defineFeature } from "../feature.ts";
 import { incidents } from "../incidents/feature.ts";
-import { approvalLinkRoutes } from "./links.ts";
 import { openDeadlines } from "./deadlines.ts";
+import { approvalLinkRoutes } from "./links.ts";
 import { approvalNotifyActivity } from "./notify.ts";
 import { approvalsProjection } from "./projection.ts";
 import { approvalRecords } from "./records.ts";
@@ -27,10 +27,7 @@ export const approvals = defineFeature({
       default: 400,
     }),
   },
-  open(
-    { settings, sql, redisServers, prefix, runtime, outside, mail, publicUrl, callerOf, now, info },
-    { incidents },
-  ) {
+  open({ settings, sql, redisServers, prefix, runtime, outside, mail, publicUrl, callerOf, now, info }, { incidents }) {
     const deadlines = openDeadlines({ redisServers, prefix, runtime, now });
     const records = approvalRecords(sql);
     const approvals = createApprovals({ runtime, records, publicUrl, now });

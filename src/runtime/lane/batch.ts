@@ -255,7 +255,7 @@ export class Batch {
     factWriters: ReadonlyMap<string, FactWriter> = new Map(),
   ): Commit {
     const actors = [];
-    const changes = new Map<string, Change[]>();
+    const changes: (Change & { readonly kind: string })[] = [];
     for (const [actor, before] of this.before) {
       const { kind, key, tenant, partition } = actor;
       if (before === null && actor.state === null) continue;
@@ -275,15 +275,11 @@ export class Batch {
           ...stored,
         });
       }
-      if (projections.has(kind)) {
-        const list = changes.get(kind) ?? [];
-        if (list.length === 0) changes.set(kind, list);
-        list.push({ key, tenant, before, after: actor.state });
-      }
+      if (projections.has(kind)) changes.push({ kind, key, tenant, before, after: actor.state });
     }
     const statements: Statement[] = [];
     // In one order everywhere: commits of two nodes that share rows (counters) must not wait for each other in a circle.
-    const ordered = [...changes].sort(([a], [b]) => (a < b ? -1 : 1));
+    const ordered = [...Map.groupBy(changes, ({ kind }) => kind)].sort(([a], [b]) => (a < b ? -1 : 1));
     this.projected = ordered.map(([kind, list]) => [projections.get(kind) as Projection, list]);
     for (const [projection, list] of this.projected) statements.push(...projection.project(list));
     for (const [name, facts] of this.facts) statements.push(...(factWriters.get(name) as FactWriter).write(facts));

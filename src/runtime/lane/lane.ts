@@ -408,5 +408,4 @@ export class Lane {
 }
 
 /** Between tries at a database that does not answer, and between batches that fail again and again, ms. */
-const firstPauseMs = 50;
-const longestPauseMs = 1000;
+const [firstPauseMs, longestPauseMs] = [50, 1000];

@@ -53,7 +53,10 @@ async function expectLate(runs: readonly { readonly run: string; readonly approv
     expect(await at(0).ended(run)).toMatchObject({ status: "completed", current_state: "LATE" });
     await expectOnce(at(0), run);
     const { status, events } = await at(0).ok("GET", `/v1/human-approvals/${approval}/history`);
-    expect([status, events.filter(({ type }: { type: string }) => type === "timed_out").length]).toEqual(["timed_out", 1]);
+    expect([status, events.filter(({ type }: { type: string }) => type === "timed_out").length]).toEqual([
+      "timed_out",
+      1,
+    ]);
   }
 }
 
