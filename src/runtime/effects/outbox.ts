@@ -190,32 +190,56 @@ export function envelopeOf(
   };
 }
 
+/** Effects read at once, and bytes of them, about. */
+const pageRows = 1000;
+const pageBytes = 8 * 1024 * 1024;
+
+interface StoredEffect {
+  readonly partition: number;
+  readonly seq: string;
+  readonly effect: string;
+  readonly target: number | null;
+}
+
 /**
- * What earlier owners of these partitions committed but perhaps did not carry out, and what was not received yet. Each
- * message follows the one before it to the same partition: what is not here any more was received.
+ * What earlier owners of these partitions committed but perhaps did not carry out, and what was not received yet, in
+ * pages. Each message follows the one before it to the same partition: what is not here any more was received.
  */
-export async function loadOutbox(
+export async function* loadOutbox(
   sql: Sql,
   numberOfPartitions: number,
   partitions: readonly number[],
-): Promise<OutboxRow[]> {
-  const rows = await sql<{ partition: number; seq: string; effect: string; target: number | null }[]>`
-    select partition, seq, effect, target from runtime_outbox
-    where partition = any(${numbers(partitions)}::int[]) order by partition, seq`;
+): AsyncGenerator<readonly OutboxRow[]> {
   const last = new Map<string, number>();
-  const found: OutboxRow[] = [];
-  const untargeted: { partition: number; seq: number; target: number }[] = [];
-  for (const { partition, effect, ...row } of rows) {
-    const seq = Number(row.seq);
-    const wire = JSON.parse(effect) as Wire;
-    const target = wire[0] === "tell" ? partitionOf(wire[1], wire[2], numberOfPartitions) : null;
-    if (target !== null && row.target === null) untargeted.push({ partition, seq, target });
-    const way = `${partition} ${target}`;
-    found.push({ partition, seq, effect, target, after: target === null ? 0 : (last.get(way) ?? 0) });
-    last.set(way, seq);
+  let from: Pick<StoredEffect, "partition" | "seq"> = { partition: -1, seq: "0" };
+  for (;;) {
+    // The length of a text that is stored aside is known without reading it.
+    const rows = await sql<StoredEffect[]>`
+      select partition, seq, effect, target from (
+        select first.*, sum(octet_length(effect)) over (order by partition, seq) - octet_length(effect) as before
+        from (
+          select partition, seq, effect, target from runtime_outbox
+          where partition = any(${numbers(partitions)}::int[])
+            and (partition, seq) > (${from.partition}::int, ${from.seq}::bigint)
+          order by partition, seq limit ${pageRows}) first) page
+      where before < ${pageBytes} order by partition, seq`;
+    const end = rows.at(-1);
+    if (end === undefined) return;
+    from = end;
+    const found: OutboxRow[] = [];
+    const untargeted: { partition: number; seq: number; target: number }[] = [];
+    for (const { partition, effect, ...row } of rows) {
+      const seq = Number(row.seq);
+      const wire = JSON.parse(effect) as Wire;
+      const target = wire[0] === "tell" ? partitionOf(wire[1], wire[2], numberOfPartitions) : null;
+      if (target !== null && row.target === null) untargeted.push({ partition, seq, target });
+      const way = `${partition} ${target}`;
+      found.push({ partition, seq, effect, target, after: target === null ? 0 : (last.get(way) ?? 0) });
+      last.set(way, seq);
+    }
+    if (untargeted.length > 0) await target(sql, untargeted);
+    yield found;
   }
-  if (untargeted.length > 0) await target(sql, untargeted);
-  return found;
 }
 
 /** Effects of nodes of the former version: from now on their receivers delete them. */

@@ -7,9 +7,6 @@ import type { LaneOptions } from "../options.ts";
 import type { Held } from "./held.ts";
 import { loadReceived, type Received } from "./received.ts";
 
-/** Effects of former owners that are sent at once. */
-const publishedAtOnce = 1000;
-
 /** Carries out what former owners left undone. @returns the partitions as they are committed */
 export async function takeOver(
   options: Pick<LaneOptions, "sql" | "outbox" | "partitions" | "keepIdsAbove">,
@@ -19,16 +16,13 @@ export async function takeOver(
   const { sql, outbox, keepIdsAbove } = options;
   const partitions = owned.map((one) => one.partition);
   const raised = await parked.begin(partitions);
-  const [all, received] = await Promise.all([
-    loadOutbox(sql, options.partitions, partitions),
-    loadReceived(sql, partitions),
-  ]);
-  const left = await parked.setAside(all);
-  for (let start = 0; start < left.length; start += publishedAtOnce) {
-    await outbox.publish(left.slice(start, start + publishedAtOnce), owned[0]?.incarnation ?? "");
-  }
+  const received = await loadReceived(sql, partitions);
   const sent = new Map(partitions.map((partition) => [partition, new Map<number, number>()]));
-  for (const { partition, target, seq } of left) if (target !== null) sent.get(partition)?.set(target, seq);
+  for await (const page of loadOutbox(sql, options.partitions, partitions)) {
+    const left = await parked.setAside(page);
+    await outbox.publish(left, owned[0]?.incarnation ?? "");
+    for (const { partition, target, seq } of left) if (target !== null) sent.get(partition)?.set(target, seq);
+  }
   await Promise.all(owned.map((one) => keepIdsAbove(one.partition, one.mailboxOffset)));
   return owned.map((taken) => {
     const one = { ...taken, outboxSequence: taken.outboxSequence + (raised.get(taken.partition) ?? 0) };
