@@ -72,7 +72,7 @@ function keyOfEach(partitions: number): string[] {
   return [...found.values()];
 }
 
-test("whole nodes are restarted one after the other: clients that try 503 again see no error", async () => {
+test("nodes restarted one after the other: no error for clients that retry 503", async () => {
   const env = { SVC_LOG_LEVEL: "warn", SVC_RATE_LIMITS: "false" };
   const nodes: NodeProcess[] = [];
   try {

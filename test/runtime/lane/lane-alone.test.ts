@@ -77,7 +77,7 @@ function laneOn(
   return lane;
 }
 
-test("what is asked of a lane while it looks for messages in PostgreSQL is done when it has looked", async () => {
+test("what is asked of a lane while it reads PostgreSQL is done right after", async () => {
   const { promise, resolve } = Promise.withResolvers<readonly unknown[]>();
   let looks = 0;
   const lane = laneOn(() => {
@@ -93,7 +93,7 @@ test("what is asked of a lane while it looks for messages in PostgreSQL is done 
   await lane.stop();
 });
 
-test("a lane that is never idle has messages in PostgreSQL looked for, and old numbers forgotten", async () => {
+test("a lane that is never idle still reads PostgreSQL, and forgets old numbers", async () => {
   const lane = laneOn((text) =>
     text.includes("delete from runtime_received") ? [{ partition: 0, source: "na.1" }] : [],
   );

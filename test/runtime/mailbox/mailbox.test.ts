@@ -141,7 +141,7 @@ test("a repeat of the message that made an actor does not make it again", async 
   redis.disconnect();
 });
 
-test("while Redis hangs, a message is refused within the limit, also behind one that waits already", async () => {
+test("while Redis hangs, a message is refused in time, also behind a waiting one", async () => {
   const { redisUrl, prefix, dispose } = await freshStores();
   const proxy = await StoreProxy.to(redisUrl);
   const commandMs = 500;
