@@ -32,8 +32,11 @@ afterAll(async () => {
 const at = (index: number) => new NodeFixture(stores, nodes[index] as NodeProcess);
 
 /** Runs that ask, by the index of the node that owns the approval. */
-async function started(count: number): Promise<{ readonly run: string; readonly approval: string; owner: number }[]> {
-  const runs = await Promise.all(Array.from({ length: count }, () => at(0).start("asks")));
+async function started(
+  by: number,
+  count: number,
+): Promise<{ readonly run: string; readonly approval: string; owner: number }[]> {
+  const runs = await Promise.all(Array.from({ length: count }, () => at(by).start("asks")));
   const ids = nodes.map(
     ({ dataDir, pid }) => JSON.parse(readFileSync(join(dataDir, `node-${pid}.json`), "utf8")).node as string,
   );
@@ -61,7 +64,7 @@ async function expectLate(runs: readonly { readonly run: string; readonly approv
 }
 
 test("an emptied Redis loses no deadline of an approval", async () => {
-  const runs = await started(4);
+  const runs = await started(0, 4);
   const redis = openRedis(stores.redisUrl);
   const jobs = async () => (await redis.keys(`${stores.prefix}:bull:approval-deadlines:*-*`)).length;
   await until(async () => (await jobs()) >= 4, { what: "the jobs" });
@@ -72,7 +75,8 @@ test("an emptied Redis loses no deadline of an approval", async () => {
 });
 
 test("approvals of an owner that is paused expire elsewhere, once", async () => {
-  const runs = await started(8);
+  const runs = await started(1, 8);
+  // A run begins in a partition of the node that took it, and its approval lies beside it.
   expect(runs.some(({ owner }) => owner === 1)).toBe(true);
   const pid = nodes[1]?.pid ?? 0;
   process.kill(pid, "SIGSTOP");
