@@ -33,7 +33,7 @@ interface Migration {
   readonly apart: boolean;
 }
 
-/** A node whose heartbeat is older than this is gone, whatever its lease time is, seconds. */
+/** A node whose heartbeat is older than this is gone, with any lease time, seconds. */
 const goneAfterSeconds = 60;
 const pauseMs = 200;
 

@@ -19,8 +19,8 @@ test("old dead letters and orphaned work end, younger ones stay", async () => {
   const work = (id: string, key: string, age: number, node: string | null) => sql`
     insert into runtime_activities (id, kind, key, tenant, name, input, reply_type, node, host, host_bound, created_at)
     values (${id}, 'counter', ${key}, 'acme', 'unheard of', '{}', 'worked', ${node}, 'host-9', false, now() - ${`${age} days`}::interval)`;
-  await work("of nobody, old", "gone", 8, "gone");
-  await work("of nobody, young", "gone", 6, "gone");
+  await work("without a node, old", "gone", 8, "gone");
+  await work("without a node, young", "gone", 6, "gone");
   await work("unowned, old", "alive", 8, "gone");
   await work("unowned, young", "alive", 6, null);
   await work("at work, old", "alive", 8, runtime.nodeId);
@@ -32,7 +32,7 @@ test("old dead letters and orphaned work end, younger ones stay", async () => {
     [at("alive"), "worked", expect.objectContaining({ id: "unowned, old", ok: false, code: "unowned" })],
   ]);
   const left = await sql<{ id: string }[]>`select id from runtime_activities order by id`;
-  expect(left.map(({ id }) => id)).toEqual(["at work, old", "of nobody, young", "unowned, old", "unowned, young"]);
+  expect(left.map(({ id }) => id)).toEqual(["at work, old", "unowned, old", "unowned, young", "without a node, young"]);
 });
 
 test("taking over work costs no look at the work of nodes that live", async () => {

@@ -1,4 +1,4 @@
-/** Timers (G4): rows of PostgreSQL, whatever Redis loses. */
+/** Timers (G4): rows of PostgreSQL, which Redis cannot lose. */
 
 import { expect, test } from "bun:test";
 import { Type } from "@sinclair/typebox";

@@ -79,7 +79,7 @@ test("an older program works beside what was added, not beside what was taken aw
   await migrate(sql, schema, { folder });
   expect(await migrate(sql, schema, { folder: older })).toEqual([]);
 
-  file("0003_drop.sql", "-- needs: 0002_add.sql\n-- Nobody reads it any more.\nalter table things drop column id;");
+  file("0003_drop.sql", "-- needs: 0002_add.sql\n-- No version reads it any more.\nalter table things drop column id;");
   await sql`insert into runtime_nodes values ('old-node', null, now()), ('gone', null, now() - interval '1 hour'),
     ('new-node', '0002_add.sql', now())`;
   await expect(migrate(sql, schema, { folder })).rejects.toThrow(/stop old-node first/);

@@ -21,7 +21,7 @@ export function committedOf({
   return { epoch, incarnation, mailboxOffset, outboxSequence };
 }
 
-/** @throws Unstorable whatever a projection or a state does not allow: nothing was sent yet */
+/** @throws Unstorable for what a projection or a state does not allow: nothing was sent yet */
 export function commitOf(
   batch: Batch,
   { projections, turns, factWriters }: Pick<LaneOptions, "projections" | "turns" | "factWriters">,

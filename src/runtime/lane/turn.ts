@@ -105,7 +105,7 @@ export class Turns {
     const { kind, type, body } = envelope;
     const known = this.kinds.get(kind);
     if (known === undefined) return { result: "unknown", need: ["kind", kind] };
-    // The sender knows a later version, or whoever had the actor before did.
+    // The sender knows a later version, or the former owner did.
     const version = Math.max(envelope.version ?? firstVersion, format);
     if (!Object.hasOwn(known.messages, type)) return { result: "unknown", need: ["message", kind, type, version] };
     const fault = faultIn((known.messages[type] as MessageDefinition).body, body);

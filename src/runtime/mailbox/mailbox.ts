@@ -18,7 +18,7 @@ import type { TimerRequest, TimerRow } from "./timer-row.ts";
 /** How long a look at a mailbox's length stays good, ms. The bound is soft by what arrives meanwhile. */
 const lengthTtl = 50;
 const usualLimitBytes = 256 * 1024 * 1024;
-/** Messages that a mailbox holds whatever their sizes. */
+/** Messages that a mailbox holds at any size. */
 const fewMessages = 64;
 
 export interface MailboxWriterOptions {

@@ -66,7 +66,7 @@ export class TimerChanges {
   }
 
   /**
-   * A timer has come to its turn: its row goes, whatever becomes of the turn.
+   * A timer has come to its turn: its row goes, also where the turn fails.
    * @returns whether the actor still waits for it
    */
   fired(actor: Owner | undefined, row: TimerRow): boolean {

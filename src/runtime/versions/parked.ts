@@ -3,7 +3,7 @@
  *
  * A message of a kind, a type or a shape that only a later version knows is taken from its mailbox and kept
  * (`runtime_parked`), and so are all later messages of its actor, in order; the other actors of the partition go on. The
- * partition then goes to a node that knows it (`../ownership/shares.ts`). Whoever takes a partition over tries what waits
+ * partition then goes to a node that knows it (`../ownership/shares.ts`). The next owner of a partition tries what waits
  * there once, from the front: what is known now runs, the rest stays. Effects of the outbox are kept likewise.
  */
 import { numbers, texts } from "../../store/array-literal.ts";

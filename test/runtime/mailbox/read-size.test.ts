@@ -10,7 +10,7 @@ test("reads begin small, grow while entries are light, and shrink with heavy one
   for (let reads = 0; reads < 8; reads++) size.note(entries(100, 500));
   expect(size.of(64)).toBe(256);
   size.note(entries(20, 1024 * 1024));
-  // One megabyte each: eight together, whatever the streams.
+  // One megabyte each: eight together, of all streams.
   expect([size.of(1), size.of(4), size.of(64)]).toEqual([8, 2, 1]);
   for (let reads = 0; reads < 100; reads++) size.note(entries(100, 500));
   expect(size.of(64)).toBe(256);

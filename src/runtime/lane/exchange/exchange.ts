@@ -6,7 +6,7 @@ import type { TakenEffect } from "../commit/received.ts";
 import type { Held } from "./held.ts";
 import { arrivalOf } from "./received.ts";
 
-/** Whether a message is not to be run, whatever comes before it: it was taken, or is of another incarnation. */
+/** Whether a message is not to be run, in any order: it was taken, or is of another incarnation. */
 export function isRepeat(held: Held, { id, envelope }: Delivery): boolean {
   if (envelope === null || !isNumbered(id, envelope)) return false;
   const arrival = arrivalOf(held.received, held.incarnation, envelope);
