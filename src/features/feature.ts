@@ -21,8 +21,8 @@ import type { EventStreams } from "../http/streams/sse.ts";
 import type { DevelopmentIssuer } from "../identity/development-issuer.ts";
 import type { Tenants } from "../identity/tenants.ts";
 import type { Activity, FactWriter, News, Projection, Runtime } from "../runtime/port.ts";
-import type { Sql } from "../store/postgres.ts";
-import type { RedisServers } from "../store/redis.ts";
+import type { Sql } from "../store/postgres/pool.ts";
+import type { RedisServers } from "../store/redis/connections.ts";
 
 /** What every feature may use of the node it is opened on. */
 export interface NodeContext<S extends SettingTable = SettingTable> {

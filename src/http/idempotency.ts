@@ -9,7 +9,7 @@
 import { createHash } from "node:crypto";
 import { Type } from "@sinclair/typebox";
 import { invalidField, Problem } from "../../actors/kernel/problem.ts";
-import type { Sql } from "../store/postgres.ts";
+import type { Sql } from "../store/postgres/pool.ts";
 import { type Call, JsonText, Reply, textOfBody } from "./route.ts";
 
 /** The header of routes that begin work, for the API document. */

@@ -1,10 +1,10 @@
 /** The one place where failures become answers. */
 import { Problem } from "../../actors/kernel/problem.ts";
-import { lacksRoom } from "../lib/disk-room.ts";
+import { lacksRoom } from "../lib/files/disk-room.ts";
 import { SlotsFull } from "../lib/guarded/slots.ts";
 import { AskTimeout, MailboxFull, RuntimeUnavailable } from "../runtime/port.ts";
-import { isDatabaseUnavailable } from "../store/postgres.ts";
-import { isRedisUnavailable } from "../store/redis.ts";
+import { isDatabaseUnavailable } from "../store/postgres/pool.ts";
+import { isRedisUnavailable } from "../store/redis/connections.ts";
 
 /** A full disk is seldom empty again within a second. */
 const roomAfterSeconds = 10;

@@ -1,6 +1,6 @@
 /** What the audit log is told of requests themselves, apart from what their handlers change. */
 import type { Identity } from "../../actors/identity/identity.ts";
-import type { Transaction } from "../store/postgres.ts";
+import type { Transaction } from "../store/postgres/pool.ts";
 import type { Incoming } from "./route.ts";
 
 /** A request of a known caller. */

@@ -3,7 +3,7 @@ import { LRUCache } from "lru-cache";
 import type { Identity } from "../../actors/identity/identity.ts";
 import { chooseTenant, type TenantChoice, tenantKind } from "../../actors/identity/tenant.ts";
 import { Problem } from "../../actors/kernel/problem.ts";
-import type { Transaction } from "../store/postgres.ts";
+import type { Transaction } from "../store/postgres/pool.ts";
 import { bearerToken, isApiKey } from "./bearer.ts";
 import type { AuthSettings } from "./settings.ts";
 import { requireActive, type Tenants } from "./tenants.ts";

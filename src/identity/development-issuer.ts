@@ -7,7 +7,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { type CryptoKey, exportJWK, generateKeyPair, importJWK, type JWK, SignJWT } from "jose";
 import { Problem, type ProblemCode } from "../../actors/kernel/problem.ts";
-import type { Sql } from "../store/postgres.ts";
+import type { Sql } from "../store/postgres/pool.ts";
 import { KeySet } from "./keys.ts";
 import { type DevelopmentRealms, developmentRealm } from "./realms.ts";
 import type { TokenAlgorithm } from "./settings.ts";

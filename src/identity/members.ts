@@ -1,7 +1,7 @@
 /** The members of enterprise tenants: users of a tenant's own realm, from their first request on. One is the owner. */
 import { LRUCache } from "lru-cache";
 import type { Identity, Membership } from "../../actors/identity/identity.ts";
-import type { Sql } from "../store/postgres.ts";
+import type { Sql } from "../store/postgres/pool.ts";
 
 export interface Members {
   /**

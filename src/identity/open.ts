@@ -1,5 +1,5 @@
 /** Identity put together: who may call this node, and in which tenant they act. */
-import type { Sql } from "../store/postgres.ts";
+import type { Sql } from "../store/postgres/pool.ts";
 import { type Authenticator, createAuthenticator, createFailureLimit } from "./authenticate.ts";
 import {
   createDevelopmentIssuer,

@@ -2,7 +2,7 @@
 import { LRUCache } from "lru-cache";
 import { type TenantStatus, tenantKind } from "../../actors/identity/tenant.ts";
 import { Problem } from "../../actors/kernel/problem.ts";
-import type { Sql, Transaction } from "../store/postgres.ts";
+import type { Sql, Transaction } from "../store/postgres/pool.ts";
 
 export interface Tenants {
   /** The state of a tenant, at most 3 s old; null when it does not exist. */

@@ -1,13 +1,13 @@
 /** The stores that the service's settings name, for programs beside the nodes; and the migrations of a node's start. */
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
-import type { DatabaseFacts } from "../store/database-facts.ts";
 import { joinStores } from "../store/embedded/stores.ts";
 import { migrate } from "../store/migrate.ts";
-import { openPostgres, type Sql } from "../store/postgres.ts";
+import type { DatabaseFacts } from "../store/postgres/facts.ts";
+import { openPostgres, type Sql } from "../store/postgres/pool.ts";
 import { reachDatabase, reachRedis } from "../store/reach.ts";
-import { openRedis, type RedisClient } from "../store/redis.ts";
-import { type RedisLimits, redisServersOf, withLimits } from "../store/redis-servers.ts";
+import { openRedis, type RedisClient } from "../store/redis/connections.ts";
+import { type RedisLimits, redisServersOf, withLimits } from "../store/redis/servers.ts";
 import type { Config } from "./config.ts";
 
 const timeoutMs = 10_000;

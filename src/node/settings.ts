@@ -22,10 +22,10 @@ import {
   type Values,
   webUrl,
 } from "../config/setting.ts";
-import { DatabaseUrlFault, databaseTls, parseDatabaseUrl } from "../store/database-url.ts";
-import { usualConnectMs, usualStatementMs } from "../store/postgres.ts";
-import { usualCommandMs } from "../store/redis.ts";
-import { redisContradictions } from "../store/redis-servers.ts";
+import { usualConnectMs, usualStatementMs } from "../store/postgres/pool.ts";
+import { DatabaseUrlFault, databaseTls, parseDatabaseUrl } from "../store/postgres/url.ts";
+import { usualCommandMs } from "../store/redis/connections.ts";
+import { redisContradictions } from "../store/redis/servers.ts";
 
 /** @returns what is wrong with a database URL, its files included; null when nothing is */
 function databaseUrlFault(text: string): string | null {

@@ -2,8 +2,8 @@
  * The durable actor runtime: mailboxes, leases, the lane, outbox, activities, timers and tails.
  * What it guarantees, and how, is in README.md beside this file.
  */
-import { isDatabaseUnavailable, type Sql } from "../store/postgres.ts";
-import { openRedis, openSubscriber, type RedisServers, slotGroupsOf } from "../store/redis.ts";
+import { isDatabaseUnavailable, type Sql } from "../store/postgres/pool.ts";
+import { openRedis, openSubscriber, type RedisServers, slotGroupsOf } from "../store/redis/connections.ts";
 import { type Consumer, type ConsumerCounts, createConsumer, type RuntimeClock, type RuntimeWork } from "./consumer.ts";
 import { DeadLetters } from "./dead-letters/dead-letter.ts";
 import { actorsOf, type HandleLinks } from "./handle.ts";

@@ -3,7 +3,7 @@
  * has run for as long. Runs now and then on every node; nodes take different rows.
  */
 import type { Outcome } from "../../actors/kernel/activity.ts";
-import type { Sql } from "../store/postgres.ts";
+import type { Sql } from "../store/postgres/pool.ts";
 import type { Address } from "./port.ts";
 
 export interface RetentionOptions {

@@ -9,7 +9,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { StartFailure } from "../lib/start-failure.ts";
-import type { Sql, Transaction } from "./postgres.ts";
+import type { Sql, Transaction } from "./postgres/pool.ts";
 
 const released = join(import.meta.dir, "migrations");
 

@@ -1,7 +1,7 @@
 /** Queues of features on BullMQ, beside the runtime's own. */
 import { type ConnectionOptions, DelayedError, type Job, Queue, Worker } from "bullmq";
 import { waitAtMost } from "../lib/timers.ts";
-import { openQueueRedis, type RedisServers, slotGroupsOf } from "./redis.ts";
+import { openQueueRedis, type RedisServers, slotGroupsOf } from "./redis/connections.ts";
 
 /** A queue as the feature that has its jobs done declares it. */
 export interface QueueDefinition<T> {

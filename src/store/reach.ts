@@ -2,12 +2,12 @@
 import { Redis } from "ioredis";
 import { StartFailure } from "../lib/start-failure.ts";
 import { withTimeout } from "../lib/timers.ts";
-import { type DatabaseFacts, inspectDatabase } from "./database-facts.ts";
-import { namesOf, parseDatabaseUrl } from "./database-url.ts";
-import { usualConnectMs } from "./postgres.ts";
-import { openRedis, type RedisServers } from "./redis.ts";
-import { inspectRedis, type RedisFacts } from "./redis-facts.ts";
-import { describeServers } from "./redis-servers.ts";
+import { type DatabaseFacts, inspectDatabase } from "./postgres/facts.ts";
+import { usualConnectMs } from "./postgres/pool.ts";
+import { namesOf, parseDatabaseUrl } from "./postgres/url.ts";
+import { openRedis, type RedisServers } from "./redis/connections.ts";
+import { inspectRedis, type RedisFacts } from "./redis/facts.ts";
+import { describeServers } from "./redis/servers.ts";
 
 const pauseMs = 250;
 

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { systemTenant } from "../../actors/identity/identity.ts";
 import { buckets } from "../../actors/policy/rates/limits.ts";
 import { setOverride } from "../../src/features/limits/overrides.ts";
-import type { Sql } from "../../src/store/postgres.ts";
+import type { Sql } from "../../src/store/postgres/pool.ts";
 import { until } from "../harness/until.ts";
 import type { BenchService } from "./service.ts";
 import type { BenchStores } from "./stores.ts";

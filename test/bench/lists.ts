@@ -2,7 +2,7 @@
  * Every list and its filters, of a tenant with a million of each kind of thing beside one with a thousand. Takes long, so
  * it runs only when asked for by name: `bun run bench lists [--rows=1000000]`.
  */
-import { openPostgres, type Sql } from "../../src/store/postgres.ts";
+import { openPostgres, type Sql } from "../../src/store/postgres/pool.ts";
 import { fillLists, settleLists, subjectId, subjects } from "../harness/filled-lists.ts";
 import { type BenchService, startBenchService } from "./service.ts";
 import type { BenchStores } from "./stores.ts";

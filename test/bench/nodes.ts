@@ -4,7 +4,7 @@
  * says little. BENCH_NODES is their number (50).
  */
 import { readdirSync, readFileSync } from "node:fs";
-import { openRedis } from "../../src/store/redis.ts";
+import { openRedis } from "../../src/store/redis/connections.ts";
 import { type BenchService, deployBenchAgent, startBenchService } from "./service.ts";
 import type { BenchStores } from "./stores.ts";
 import { pumped, type Row } from "./table.ts";

@@ -2,7 +2,7 @@
  * Whether a node's memory stays where it is while a million deliveries come in, some of them twice. Takes long, so it
  * runs only when asked for by name: `bun run bench stimuli-memory [--deliveries=1000000]`.
  */
-import { openPostgres } from "../../src/store/postgres.ts";
+import { openPostgres } from "../../src/store/postgres/pool.ts";
 import { allStarted, type Delivery, deliver, deliveries, prepare, sourceOf } from "./deliveries.ts";
 import { residentMiB, startBenchService } from "./service.ts";
 import type { BenchStores } from "./stores.ts";

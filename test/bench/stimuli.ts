@@ -3,7 +3,7 @@
  * the workflow costs. After every burst each accepted delivery must have started exactly one run, or the bench fails.
  */
 import { systemTenant } from "../../actors/identity/identity.ts";
-import { openPostgres, type Sql } from "../../src/store/postgres.ts";
+import { openPostgres, type Sql } from "../../src/store/postgres/pool.ts";
 import { manifest, say } from "../harness/manifests.ts";
 import {
   allStarted,
@@ -243,7 +243,7 @@ async function benchClassified(service: BenchService, sql: Sql, stores: BenchSto
 /** @returns jobs a second that were added and waited for */
 async function bareJobs({ redisUrl }: BenchStores): Promise<number> {
   const { Queue, QueueEvents, Worker } = await import("bullmq");
-  const { openBlockingRedis } = await import("../../src/store/redis.ts");
+  const { openBlockingRedis } = await import("../../src/store/redis/connections.ts");
   const options = () => ({ connection: openBlockingRedis(redisUrl), prefix: "bare" });
   const queue = new Queue("classify", options());
   const events = new QueueEvents("classify", options());

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { joinStores } from "../../src/store/embedded/stores.ts";
 import { migrate } from "../../src/store/migrate.ts";
-import { openPostgres, type Sql } from "../../src/store/postgres.ts";
+import { openPostgres, type Sql } from "../../src/store/postgres/pool.ts";
 
 export interface BenchStores {
   readonly dataDir: string;

@@ -1,6 +1,6 @@
 /** How many durable turns a node makes a second, over many actors and on one. */
-import { texts } from "../../src/store/array-literal.ts";
-import { openRedis } from "../../src/store/redis.ts";
+import { texts } from "../../src/store/postgres/array-literal.ts";
+import { openRedis } from "../../src/store/redis/connections.ts";
 import { startTestNode, type TestNode } from "../harness/runtime/runtime.ts";
 import { type BenchStores, durability } from "./stores.ts";
 import { pumped, type Row } from "./table.ts";

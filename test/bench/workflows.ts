@@ -5,8 +5,8 @@
 import { systemTenant } from "../../actors/identity/identity.ts";
 import { buckets } from "../../actors/policy/rates/limits.ts";
 import { setOverride } from "../../src/features/limits/overrides.ts";
-import { openPostgres, type Sql } from "../../src/store/postgres.ts";
-import { openRedis } from "../../src/store/redis.ts";
+import { openPostgres, type Sql } from "../../src/store/postgres/pool.ts";
+import { openRedis } from "../../src/store/redis/connections.ts";
 import { until } from "../harness/until.ts";
 import { bareApproval, bareList, bareTransitions } from "./floors/bare-workflows.ts";
 import { type BenchService, residentMiB, startBenchService } from "./service.ts";

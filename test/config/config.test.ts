@@ -6,7 +6,7 @@ import { ConfigError } from "../../src/config/load.ts";
 import { isPrivateAddress } from "../../src/features/gateway/feature.ts";
 import { type Config, configTable, loadConfig } from "../../src/node/config.ts";
 import { validateConfig } from "../../src/node/validated-config.ts";
-import { redisServersOf } from "../../src/store/redis-servers.ts";
+import { redisServersOf } from "../../src/store/redis/servers.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "svc-config-"));
 afterAll(() => rmSync(folder, { recursive: true }));

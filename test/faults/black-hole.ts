@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { connect, createServer, type Server } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { findOrInstall } from "../../src/lib/system-package.ts";
+import { findOrInstall } from "../../src/lib/processes/system-package.ts";
 import { StoreProxy } from "./proxy.ts";
 
 export interface BlackHole {

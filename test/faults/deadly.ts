@@ -1,6 +1,6 @@
 /** A projection that ends the process, or the database backend, of the turn of a counter with such a label. */
 import type { Projection } from "../../src/runtime/index.ts";
-import type { Sql } from "../../src/store/postgres.ts";
+import type { Sql } from "../../src/store/postgres/pool.ts";
 import { counter } from "../harness/runtime/counter.ts";
 
 /** What a counter is told to add. */

@@ -4,7 +4,7 @@
  */
 import { expect } from "bun:test";
 import type { Json } from "../../actors/kernel/json.ts";
-import type { Sql } from "../../src/store/postgres.ts";
+import type { Sql } from "../../src/store/postgres/pool.ts";
 import { until } from "../harness/until.ts";
 import type { Cluster, NodeProcess } from "./cluster.ts";
 

@@ -3,7 +3,7 @@
  * a crash point. Its settings are the first argument, its orders come over IPC; SIGTERM drains it.
  */
 import { type Activity, type CrashPoint, implement, MailboxFull, type NodeRuntime } from "../../src/runtime/index.ts";
-import { openRedis } from "../../src/store/redis.ts";
+import { openRedis } from "../../src/store/redis/connections.ts";
 import { jsonActivity } from "../harness/runtime/counter.ts";
 import { startTestNode } from "../harness/runtime/runtime.ts";
 import { deadlyProjection, slowCounter } from "./deadly.ts";

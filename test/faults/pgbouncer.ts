@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { findOrInstall } from "../../src/lib/system-package.ts";
-import { openPostgres } from "../../src/store/postgres.ts";
+import { findOrInstall } from "../../src/lib/processes/system-package.ts";
+import { openPostgres } from "../../src/store/postgres/pool.ts";
 import { until } from "../harness/until.ts";
 
 const isRoot = process.getuid?.() === 0;

@@ -1,10 +1,10 @@
 /** Nodes behind a PgBouncer in transaction mode: no session of theirs is their own. Skipped where it cannot be had. */
 import { afterAll, afterEach, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
-import { openDatabase } from "../../src/store/database.ts";
-import { inspectDatabase } from "../../src/store/database-facts.ts";
-import { renewPooled, settleRole } from "../../src/store/database-role.ts";
 import { migrate } from "../../src/store/migrate.ts";
-import { isDatabaseUnavailable, openPostgres, type Sql } from "../../src/store/postgres.ts";
+import { openDatabase } from "../../src/store/postgres/database.ts";
+import { inspectDatabase } from "../../src/store/postgres/facts.ts";
+import { isDatabaseUnavailable, openPostgres, type Sql } from "../../src/store/postgres/pool.ts";
+import { renewPooled, settleRole } from "../../src/store/postgres/role.ts";
 import { startNodeProcess } from "../harness/node/node-process.ts";
 import { freshStores, type TestStores } from "../harness/stores.ts";
 import { until } from "../harness/until.ts";

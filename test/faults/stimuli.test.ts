@@ -1,6 +1,6 @@
 /** Nothing accepted is lost, and no delivery starts two runs, whatever dies in the middle of a burst. */
 import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
-import type { Sql } from "../../src/store/postgres.ts";
+import type { Sql } from "../../src/store/postgres/pool.ts";
 import { limit, StimuliFixture, signed } from "../features/stimuli/fixture.ts";
 import { startNodeProcess } from "../harness/node/node-process.ts";
 import { redisKind } from "../harness/redis/kind.ts";

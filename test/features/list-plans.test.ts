@@ -5,7 +5,7 @@ import { approvalRecords } from "../../src/features/approvals/records.ts";
 import { executionRecords, type ListFilter } from "../../src/features/executions/records.ts";
 import { historyRecords, type StimulusFilter } from "../../src/features/stimuli/history/records.ts";
 import { createRunRecords, type RunFilter } from "../../src/features/workflows/runs/records.ts";
-import type { Sql } from "../../src/store/postgres.ts";
+import type { Sql } from "../../src/store/postgres/pool.ts";
 import { fillLists, settleLists, subjectId } from "../harness/filled-lists.ts";
 import { freshStores, type TestStores } from "../harness/stores.ts";
 

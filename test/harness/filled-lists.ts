@@ -4,7 +4,7 @@ import type { ExecutionState } from "../../actors/execution/state.ts";
 import { workflowRun } from "../../actors/workflow/run/run.ts";
 import type { RunState } from "../../actors/workflow/run/state.ts";
 import { splitState } from "../../src/runtime/reads/listed.ts";
-import type { Sql } from "../../src/store/postgres.ts";
+import type { Sql } from "../../src/store/postgres/pool.ts";
 import { sampleHeader, samplePlan } from "../actors/execution/fixture.ts";
 import { definitionOf, headerOf, human } from "../actors/workflow/fixture.ts";
 

@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from "bun:test";
-import { openRedis } from "../../src/store/redis.ts";
+import { openRedis } from "../../src/store/redis/connections.ts";
 import { freshStores, type TestStores } from "./stores.ts";
 
 const made: TestStores[] = [];

@@ -6,8 +6,8 @@
 import { join } from "node:path";
 import { type JoinedStores, joinStores } from "../../src/store/embedded/stores.ts";
 import { migrate } from "../../src/store/migrate.ts";
-import { openPostgres, type Sql } from "../../src/store/postgres.ts";
-import { openRedis, primariesOf, type RedisServers } from "../../src/store/redis.ts";
+import { openPostgres, type Sql } from "../../src/store/postgres/pool.ts";
+import { openRedis, primariesOf, type RedisServers } from "../../src/store/redis/connections.ts";
 import { leaveSharedServers, sharedServers } from "./redis/kind.ts";
 
 export interface TestStores {

@@ -11,7 +11,7 @@ import type { Authenticator } from "../../src/identity/authenticate.ts";
 import { type DevelopmentIssuer, defaultDevelopmentClients } from "../../src/identity/development-issuer.ts";
 import { createIdentification, type Identification, withDevelopmentClients } from "../../src/identity/open.ts";
 import { readAuthSettings } from "../../src/identity/settings.ts";
-import type { Sql } from "../../src/store/postgres.ts";
+import type { Sql } from "../../src/store/postgres/pool.ts";
 
 export interface OpenApp {
   readonly url: string;

@@ -1,7 +1,7 @@
 /** The operators' program over real dead letters, beside a running node. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
-import { openPostgres } from "../../src/store/postgres.ts";
+import { openPostgres } from "../../src/store/postgres/pool.ts";
 import { startTestNode, type TestNode } from "../harness/runtime/runtime.ts";
 import { freshStores, joinTestStores, type TestStores, testDataDir } from "../harness/stores.ts";
 import { until } from "../harness/until.ts";

@@ -13,7 +13,7 @@ import {
 } from "../../src/runtime/index.ts";
 import { encodeEnvelope } from "../../src/runtime/mailbox/envelope.ts";
 import { runtimeKeys } from "../../src/runtime/mailbox/partition.ts";
-import { openRedis } from "../../src/store/redis.ts";
+import { openRedis } from "../../src/store/redis/connections.ts";
 import { counter, jsonActivity } from "../harness/runtime/counter.ts";
 import type { TestRuntime } from "../harness/runtime/runtime.ts";
 import { until } from "../harness/until.ts";

@@ -5,7 +5,7 @@ import { type ConnectionOptions, Queue } from "bullmq";
 import { defineActor } from "../../actors/kernel/actor.ts";
 import { schedule } from "../../actors/kernel/effect.ts";
 import { message } from "../../actors/kernel/message.ts";
-import { openBlockingRedis } from "../../src/store/redis.ts";
+import { openBlockingRedis } from "../../src/store/redis/connections.ts";
 import { until } from "../harness/until.ts";
 import { Harness } from "./harness.ts";
 

@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import type { LogEntry } from "../../src/runtime/index.ts";
 import { partitionOf } from "../../src/runtime/mailbox/partition.ts";
-import { openRedis } from "../../src/store/redis.ts";
+import { openRedis } from "../../src/store/redis/connections.ts";
 import { StoreProxy } from "../faults/proxy.ts";
 import type { TestNode, TestRuntime } from "../harness/runtime/runtime.ts";
 import { until } from "../harness/until.ts";

@@ -1,7 +1,7 @@
 /** What a node says of its stores when it starts. */
 import { expect, test } from "bun:test";
-import { type DatabaseFacts, databaseWeaknesses } from "../../src/store/database-facts.ts";
-import { type RedisFacts, redisRefusal, redisWeaknesses } from "../../src/store/redis-facts.ts";
+import { type DatabaseFacts, databaseWeaknesses } from "../../src/store/postgres/facts.ts";
+import { type RedisFacts, redisRefusal, redisWeaknesses } from "../../src/store/redis/facts.ts";
 
 const database: DatabaseFacts = {
   pooled: false,

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { migrate } from "../../src/store/migrate.ts";
-import { openPostgres, type Sql } from "../../src/store/postgres.ts";
+import { openPostgres, type Sql } from "../../src/store/postgres/pool.ts";
 import { scratch } from "../harness/scratch.ts";
 import { freshStores, type TestStores } from "../harness/stores.ts";
 import { until } from "../harness/until.ts";

@@ -3,11 +3,11 @@ import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { chownSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { DatabaseUrlFault, databaseTls, parseDatabaseUrl } from "../../src/store/database-url.ts";
 import { type JoinedStores, joinStores } from "../../src/store/embedded/stores.ts";
-import { isDatabaseUnavailable, openPostgres } from "../../src/store/postgres.ts";
+import { isDatabaseUnavailable, openPostgres } from "../../src/store/postgres/pool.ts";
+import { DatabaseUrlFault, databaseTls, parseDatabaseUrl } from "../../src/store/postgres/url.ts";
 import { reasonOf } from "../../src/store/reason.ts";
-import { isRedisUnavailable, openRedis } from "../../src/store/redis.ts";
+import { isRedisUnavailable, openRedis } from "../../src/store/redis/connections.ts";
 import { until } from "../harness/until.ts";
 
 setDefaultTimeout(60_000);

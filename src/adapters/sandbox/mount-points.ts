@@ -5,7 +5,7 @@
  */
 import { closeSync, constants, fchownSync, lstatSync, mkdirSync, openSync } from "node:fs";
 import { normalize, relative } from "node:path";
-import { lacksRoom } from "../../lib/disk-room.ts";
+import { lacksRoom } from "../../lib/files/disk-room.ts";
 import { LaunchFailure } from "./instance.ts";
 
 interface Mount {

@@ -1,6 +1,6 @@
 /** Finds out what this host can hold agents with. */
 import { existsSync } from "node:fs";
-import { findOrInstall } from "../../lib/system-package.ts";
+import { findOrInstall } from "../../lib/processes/system-package.ts";
 import type { DockerSandboxOptions } from "./docker/docker-sandbox.ts";
 import { registryGuard } from "./docker/registries.ts";
 import type { Sandbox } from "./instance.ts";

@@ -2,7 +2,7 @@
 
 import { agentEvent, changeScope, changeStatus } from "../../../actors/agent/lifecycle.ts";
 import { Problem } from "../../../actors/kernel/problem.ts";
-import type { Transaction } from "../../store/postgres.ts";
+import type { Transaction } from "../../store/postgres/pool.ts";
 
 import {
   type AgentChange,

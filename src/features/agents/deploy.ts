@@ -1,7 +1,7 @@
 /** Storing a version: the one transaction in which a deploy is decided, so that deploys at once cannot both win. */
 import { agentEvent } from "../../../actors/agent/lifecycle.ts";
 import { Problem } from "../../../actors/kernel/problem.ts";
-import type { Sql, Transaction } from "../../store/postgres.ts";
+import type { Sql, Transaction } from "../../store/postgres/pool.ts";
 import type { AgentEvents } from "./events.ts";
 import { globalForbidden, versionExists } from "./parts.ts";
 import type { AgentScope, AgentStatus } from "./schema.ts";

@@ -2,8 +2,8 @@
 import type { AgentEvent } from "../../../actors/agent/lifecycle.ts";
 import { systemTenant } from "../../../actors/identity/identity.ts";
 import type { Json } from "../../../actors/kernel/json.ts";
-import { texts } from "../../store/array-literal.ts";
-import type { Sql, Transaction } from "../../store/postgres.ts";
+import { texts } from "../../store/postgres/array-literal.ts";
+import type { Sql, Transaction } from "../../store/postgres/pool.ts";
 
 export interface AgentEvents {
   /**

@@ -4,7 +4,7 @@ import { type Identity, isGlobalPublisher } from "../../../actors/identity/ident
 import type { Json } from "../../../actors/kernel/json.ts";
 import { Problem } from "../../../actors/kernel/problem.ts";
 import type { Quota } from "../../../actors/policy/quota.ts";
-import type { Sql, Transaction } from "../../store/postgres.ts";
+import type { Sql, Transaction } from "../../store/postgres/pool.ts";
 import { type Audit, type AuditedCall, auditedBy } from "../audit/port.ts";
 import type { AgentEvents } from "./events.ts";
 import { agentRecords } from "./records.ts";

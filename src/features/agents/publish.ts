@@ -9,7 +9,7 @@ import type { Json } from "../../../actors/kernel/json.ts";
 import { Problem } from "../../../actors/kernel/problem.ts";
 import type { JudgeReference, Warning } from "../../../actors/manifest/findings.ts";
 import { mayUseContext } from "../../../actors/policy/security-context.ts";
-import type { Transaction } from "../../store/postgres.ts";
+import type { Transaction } from "../../store/postgres/pool.ts";
 import { inRounds, type StoredVersion, storeVersion } from "./deploy.ts";
 import { judgeManifest, readManifest } from "./judging/judging.ts";
 

@@ -5,9 +5,9 @@ import { completeSpec } from "../../../actors/agent/manifest/spec.ts";
 import type { Json } from "../../../actors/kernel/json.ts";
 import type { Page } from "../../http/paging.ts";
 import { isUuid } from "../../http/route.ts";
-import { texts } from "../../store/array-literal.ts";
 import { gather } from "../../store/gather.ts";
-import type { Sql } from "../../store/postgres.ts";
+import { texts } from "../../store/postgres/array-literal.ts";
+import type { Sql } from "../../store/postgres/pool.ts";
 import type { AgentFilter, AgentScope, AgentStatus } from "./schema.ts";
 
 /** An agent with one of its versions, as far as lists need it. */

@@ -3,7 +3,7 @@
 import { agentEvent, changeStatus, type Ownership } from "../../../actors/agent/lifecycle.ts";
 import type { AgentSpec } from "../../../actors/agent/manifest/spec.ts";
 import type { Json } from "../../../actors/kernel/json.ts";
-import type { Transaction } from "../../store/postgres.ts";
+import type { Transaction } from "../../store/postgres/pool.ts";
 import type { AgentEvents } from "./events.ts";
 import type { AgentStatus } from "./schema.ts";
 

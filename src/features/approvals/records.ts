@@ -2,7 +2,7 @@
 import type { Fragment } from "postgres";
 import type { Page } from "../../http/paging.ts";
 import { isUuid } from "../../http/route.ts";
-import type { Sql } from "../../store/postgres.ts";
+import type { Sql } from "../../store/postgres/pool.ts";
 
 export interface PendingFilter {
   readonly executionId: string | null;

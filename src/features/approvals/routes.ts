@@ -4,7 +4,7 @@ import { ApprovalRecord, PendingApproval } from "../../../actors/approval/record
 import { IdempotencyHeaders, idempotent } from "../../http/idempotency.ts";
 import { listSchema, pageOf } from "../../http/paging.ts";
 import { type Call, defineRoute, JsonText, jsonBody, type Route, reply, uuidParam } from "../../http/route.ts";
-import type { Sql } from "../../store/postgres.ts";
+import type { Sql } from "../../store/postgres/pool.ts";
 import { deciderOf, sourceOf } from "./caller.ts";
 import {
   ApproveBody,

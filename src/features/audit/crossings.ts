@@ -2,7 +2,7 @@
 import { LRUCache } from "lru-cache";
 import type { RequestAudit } from "../../http/request-audit.ts";
 import { derivedUuid } from "../../lib/digest.ts";
-import type { Sql } from "../../store/postgres.ts";
+import type { Sql } from "../../store/postgres/pool.ts";
 import { type Audit, auditedBy } from "./port.ts";
 import { insertEntries } from "./service.ts";
 

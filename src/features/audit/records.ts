@@ -3,7 +3,7 @@ import type { Fragment } from "postgres";
 import { readTime } from "../../../actors/kernel/time.ts";
 import { type List, listOf, type Page } from "../../http/paging.ts";
 import { isUuid } from "../../http/route.ts";
-import type { Sql } from "../../store/postgres.ts";
+import type { Sql } from "../../store/postgres/pool.ts";
 import type { AuditEntry, AuditFilter } from "./schema.ts";
 
 /**

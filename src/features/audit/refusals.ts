@@ -9,7 +9,7 @@ import type { KnownRequest } from "../../http/request-audit.ts";
 import type { Incoming } from "../../http/route.ts";
 import { derivedUuid } from "../../lib/digest.ts";
 import { repeatedly } from "../../lib/timers.ts";
-import type { Sql } from "../../store/postgres.ts";
+import type { Sql } from "../../store/postgres/pool.ts";
 import { actorOf, auditedRequest } from "./port.ts";
 import { insertEntries, type NewEntry } from "./service.ts";
 

@@ -1,6 +1,6 @@
 /** The end of old entries. Runs at boot and every hour on every node; nodes take different entries. */
 import { repeatedly } from "../../lib/timers.ts";
-import type { Sql } from "../../store/postgres.ts";
+import type { Sql } from "../../store/postgres/pool.ts";
 
 export interface AuditRetentionOptions {
   readonly sql: Sql;

@@ -6,7 +6,7 @@ import { Problem } from "../../../actors/kernel/problem.ts";
 import { tierOf } from "../../../actors/policy/quota.ts";
 import { listSchema, pageOf } from "../../http/paging.ts";
 import { type Call, defineRoute, media, type Route } from "../../http/route.ts";
-import type { Sql } from "../../store/postgres.ts";
+import type { Sql } from "../../store/postgres/pool.ts";
 import { type Audit, auditedBy } from "./port.ts";
 import { exportAudit, listAudit } from "./records.ts";
 import { AdminAuditFilter, AuditEntry, AuditFilter } from "./schema.ts";

@@ -4,7 +4,7 @@ import { type AuditedBy, auditEntry } from "../../../actors/kernel/audit.ts";
 import type { Json } from "../../../actors/kernel/json.ts";
 import { madeStorable } from "../../../actors/manifest/storable.ts";
 import type { FactWriter, Statement } from "../../runtime/port.ts";
-import type { Transaction } from "../../store/postgres.ts";
+import type { Transaction } from "../../store/postgres/pool.ts";
 
 /** One change, told to the log in the transaction that makes it. `details` never hold secrets, and no names from outside. */
 export interface AuditedChange {

@@ -8,8 +8,8 @@ import {
   type Proxy as EgressProxy,
   type Outcome,
 } from "../../adapters/egress/port.ts";
+import { listenToTenants } from "../../lib/sockets/tenant-sockets.ts";
 import { openPort } from "../../lib/start-failure.ts";
-import { listenToTenants } from "../../lib/tenant-sockets.ts";
 import type { Runtime } from "../../runtime/port.ts";
 import type { ExecutionTokens } from "../execution-tokens/port.ts";
 import type { Plans } from "../executions/port.ts";

@@ -4,7 +4,7 @@
  */
 import { Problem } from "../../../actors/kernel/problem.ts";
 import { repeatedly } from "../../lib/timers.ts";
-import type { Sql } from "../../store/postgres.ts";
+import type { Sql } from "../../store/postgres/pool.ts";
 import type { EncryptedColumn, Encryption } from "./port.ts";
 
 export interface ReencryptionOptions {

@@ -3,7 +3,7 @@
  * database, so that a token from one node is understood by all.
  */
 import { exportJWK, generateKeyPair, importJWK, type JWK } from "jose";
-import type { Sql } from "../../store/postgres.ts";
+import type { Sql } from "../../store/postgres/pool.ts";
 
 export type SigningKey = Awaited<ReturnType<typeof importJWK>>;
 

@@ -8,8 +8,8 @@
  */
 import { Problem } from "../../../actors/kernel/problem.ts";
 import type { Quota } from "../../../actors/policy/quota.ts";
-import { openRedis, type RedisClient, type RedisServers, replyInTime } from "../../store/redis.ts";
-import { luaScript } from "../../store/script.ts";
+import { openRedis, type RedisClient, type RedisServers, replyInTime } from "../../store/redis/connections.ts";
+import { luaScript } from "../../store/redis/script.ts";
 import type { ExecutionRecords } from "./records.ts";
 
 export interface ConcurrencyOptions {

@@ -4,7 +4,7 @@ import { execution } from "../../../actors/execution/execution.ts";
 import { executionQuota } from "../../../actors/policy/quota.ts";
 import { createInlineSandbox } from "../../adapters/sandbox/port.ts";
 import { integer } from "../../config/setting.ts";
-import { roomOf } from "../../lib/disk-room.ts";
+import { roomOf } from "../../lib/files/disk-room.ts";
 import { agents } from "../agents/feature.ts";
 import { audit } from "../audit/feature.ts";
 import { executionTokens } from "../execution-tokens/feature.ts";

@@ -5,8 +5,8 @@ import type { Page } from "../../http/paging.ts";
 import { isUuid } from "../../http/route.ts";
 import { countsOf } from "../../runtime/reads/counters.ts";
 import { ofEachStatus } from "../../runtime/reads/statuses.ts";
-import { texts } from "../../store/array-literal.ts";
-import type { Sql } from "../../store/postgres.ts";
+import { texts } from "../../store/postgres/array-literal.ts";
+import type { Sql } from "../../store/postgres/pool.ts";
 
 export interface ListFilter {
   readonly agentId: string | null;

@@ -15,7 +15,7 @@ import { type Call, defineRoute, eventStream, jsonBody, type Route, reply, uuidP
 import { resumePoint } from "../../http/streams/log-stream.ts";
 import type { EventStreams } from "../../http/streams/sse.ts";
 import type { Runtime } from "../../runtime/port.ts";
-import type { Sql } from "../../store/postgres.ts";
+import type { Sql } from "../../store/postgres/pool.ts";
 import { auditedBy } from "../audit/port.ts";
 import {
   CancelBody,

@@ -5,7 +5,7 @@ import { Nullable, Text, Time } from "../../../actors/kernel/schema.ts";
 import { readTime } from "../../../actors/kernel/time.ts";
 import { type List, listOf, type Page, pagingQuery } from "../../http/paging.ts";
 import { isUuid } from "../../http/route.ts";
-import type { Sql } from "../../store/postgres.ts";
+import type { Sql } from "../../store/postgres/pool.ts";
 
 export const IncidentRecord = Type.Object({
   id: Text,

@@ -1,7 +1,7 @@
 /** The routes of security incidents: one list under two paths. */
 import { listSchema, pageOf } from "../../http/paging.ts";
 import { defineRoute, type Route } from "../../http/route.ts";
-import type { Sql } from "../../store/postgres.ts";
+import type { Sql } from "../../store/postgres/pool.ts";
 import { IncidentFilter, IncidentRecord, listIncidents } from "./records.ts";
 
 export function incidentRoutes(sql: Sql): readonly Route[] {

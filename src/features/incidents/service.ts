@@ -7,7 +7,7 @@ import type { Json } from "../../../actors/kernel/json.ts";
 import { iso } from "../../../actors/kernel/time.ts";
 import { madeStorable } from "../../../actors/manifest/storable.ts";
 import { repeatedly } from "../../lib/timers.ts";
-import type { Sql } from "../../store/postgres.ts";
+import type { Sql } from "../../store/postgres/pool.ts";
 
 /** Every category with its severity (docs/reference/identity.md). */
 export const severities = {

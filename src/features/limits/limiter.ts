@@ -14,9 +14,9 @@ import {
   windowOf,
 } from "../../../actors/policy/rates/limits.ts";
 import { headersOf, type RateFinding, type RateHeaders, refusal } from "../../../actors/policy/rates/standing.ts";
-import type { Sql } from "../../store/postgres.ts";
-import { openRedis, type RedisServers, replyInTime, slotGroupsOf } from "../../store/redis.ts";
-import { scriptCommand } from "../../store/script.ts";
+import type { Sql } from "../../store/postgres/pool.ts";
+import { openRedis, type RedisServers, replyInTime, slotGroupsOf } from "../../store/redis/connections.ts";
+import { scriptCommand } from "../../store/redis/script.ts";
 import { overridesFor } from "./overrides.ts";
 
 export interface RateUse {
@@ -194,7 +194,7 @@ function sourceRules({ source }: RateUse): RateRule[] {
   return [{ scope: "source", bucket: "per_minute", limit: source.perMinute, capacity: source.perMinute }];
 }
 
-/** As `src/store/lua/debit-rate.lua` takes them. */
+/** As `src/store/redis/lua/debit-rate.lua` takes them. */
 function argumentsOf(prefix: string, groups: readonly Group[], now: number) {
   const startOf = (bucket: RateBucket) => (bucket === "per_minute" ? "0" : String(windowOf(bucket, now).start));
   const starts = Object.fromEntries(buckets.map((bucket) => [bucket, startOf(bucket)]));

@@ -6,7 +6,7 @@ import {
   type RateResource,
   resources,
 } from "../../../actors/policy/rates/limits.ts";
-import type { Sql } from "../../store/postgres.ts";
+import type { Sql } from "../../store/postgres/pool.ts";
 
 interface Row {
   readonly tenant: string | null;

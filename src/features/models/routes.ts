@@ -3,7 +3,7 @@ import { Type } from "@sinclair/typebox";
 import { invalid, Problem } from "../../../actors/kernel/problem.ts";
 import { Text } from "../../../actors/kernel/schema.ts";
 import { defineRoute, type Route } from "../../http/route.ts";
-import type { Sql } from "../../store/postgres.ts";
+import type { Sql } from "../../store/postgres/pool.ts";
 import { type Audit, auditedBy } from "../audit/port.ts";
 import type { openReloading } from "./service.ts";
 

@@ -5,7 +5,7 @@
  */
 import type { Issue } from "../../../actors/kernel/problem.ts";
 import type { NodeModels } from "../../adapters/models/port.ts";
-import { openRedis, openSubscriber, type RedisServers, replyInTime } from "../../store/redis.ts";
+import { openRedis, openSubscriber, type RedisServers, replyInTime } from "../../store/redis/connections.ts";
 
 export interface ReloadingOptions {
   readonly models: NodeModels;

@@ -1,7 +1,7 @@
 /** The SQL of schedules. Agents of every tenant: schedules run without a caller. */
 import type { ScheduleSpec } from "../../../actors/agent/manifest/spec.ts";
-import { texts } from "../../store/array-literal.ts";
-import type { Sql } from "../../store/postgres.ts";
+import { texts } from "../../store/postgres/array-literal.ts";
+import type { Sql } from "../../store/postgres/pool.ts";
 
 /** An active agent whose current version has a schedule. */
 export interface ScheduledAgent {

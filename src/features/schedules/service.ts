@@ -11,7 +11,7 @@ import type { StartRequest } from "../../../actors/execution/start/request.ts";
 import { Problem } from "../../../actors/kernel/problem.ts";
 import { derivedUuid } from "../../lib/digest.ts";
 import { waitAtMost } from "../../lib/timers.ts";
-import type { Sql } from "../../store/postgres.ts";
+import type { Sql } from "../../store/postgres/pool.ts";
 import { defineQueue, openQueue, type QueueOptions } from "../../store/queues.ts";
 import type { AgentChange } from "../agents/port.ts";
 import { type ScheduledAgent, scheduleRecords } from "./records.ts";

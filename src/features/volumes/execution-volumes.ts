@@ -4,8 +4,8 @@ import { implicitWorkspace, type SourceVolume, workspaceTtlMs } from "../../../a
 import type { MountPlan, Plan } from "../../../actors/execution/start/plan.ts";
 import type { InstanceMount } from "../../adapters/sandbox/port.ts";
 import { isUuid } from "../../http/route.ts";
-import { removeDirectory } from "../../lib/remove-directory.ts";
-import type { Sql } from "../../store/postgres.ts";
+import { removeDirectory } from "../../lib/files/remove-directory.ts";
+import type { Sql } from "../../store/postgres/pool.ts";
 import type { ViewSpec } from "../tools/fs/port.ts";
 import { makeVolumes, mountRun } from "./instance-mounts.ts";
 import { idsIn, isDirectory, measure, type Usage, VolumeLayout } from "./layout.ts";

@@ -6,7 +6,7 @@ import { type MountPoint, mountPoints } from "../../../actors/policy/filesystem/
 import { segmentsOf } from "../../../actors/policy/filesystem/pattern.ts";
 import type { FilesystemRules } from "../../../actors/policy/filesystem/policy.ts";
 import { type InstanceMount, LaunchFailure } from "../../adapters/sandbox/port.ts";
-import { removeDirectory } from "../../lib/remove-directory.ts";
+import { removeDirectory } from "../../lib/files/remove-directory.ts";
 import { type Directory, View, viewOf } from "../tools/fs/port.ts";
 import { makeVolumeDirectory, type VolumeLayout } from "./layout.ts";
 

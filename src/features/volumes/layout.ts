@@ -12,8 +12,8 @@ import { chown, lstat, mkdir, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { MountPlan } from "../../../actors/execution/start/plan.ts";
 import { isUuid } from "../../http/route.ts";
-import { agentUser, safeId } from "../../lib/agent-files.ts";
-import { overAgentsFiles } from "../../lib/agents-programs.ts";
+import { agentUser, safeId } from "../../lib/files/agent-files.ts";
+import { overAgentsFiles } from "../../lib/processes/agents-programs.ts";
 
 /** No upload takes this long between two of its bytes. */
 const staleUploadMs = 3600_000;

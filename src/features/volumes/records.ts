@@ -1,6 +1,6 @@
 /** The SQL of volumes, tenant first. */
 import type { Identity } from "../../../actors/identity/identity.ts";
-import type { Sql, Transaction } from "../../store/postgres.ts";
+import type { Sql, Transaction } from "../../store/postgres/pool.ts";
 
 export interface VolumeRow {
   readonly volume_id: string;

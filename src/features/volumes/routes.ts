@@ -3,7 +3,7 @@ import { Type } from "@sinclair/typebox";
 import { IdempotencyHeaders, idempotent } from "../../http/idempotency.ts";
 import { listOf, listSchema, pageOf } from "../../http/paging.ts";
 import { type Call, defineRoute, jsonBody, type Route, reply } from "../../http/route.ts";
-import type { Sql } from "../../store/postgres.ts";
+import type { Sql } from "../../store/postgres/pool.ts";
 import type { Audit } from "../audit/port.ts";
 import type { Volumes } from "./execution-volumes.ts";
 import { fileRoutes } from "./files/routes.ts";

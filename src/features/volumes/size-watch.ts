@@ -5,7 +5,7 @@
  */
 import type { Plan } from "../../../actors/execution/start/plan.ts";
 import { mountPoints } from "../../../actors/policy/filesystem/mounts.ts";
-import { DiskGrowth, glanceMs } from "../../lib/disk-growth.ts";
+import { DiskGrowth, glanceMs } from "../../lib/files/disk-growth.ts";
 import { repeatedly } from "../../lib/timers.ts";
 import { measure, type VolumeLayout } from "./layout.ts";
 

@@ -1,7 +1,7 @@
 /** The SQL of volumes as their users see them, tenant first. */
 import type { Page } from "../../http/paging.ts";
 import { isUuid } from "../../http/route.ts";
-import type { Sql, Transaction } from "../../store/postgres.ts";
+import type { Sql, Transaction } from "../../store/postgres/pool.ts";
 import type { Visibility, VolumeRow } from "./records.ts";
 import type { ChangeBody } from "./schema.ts";
 

@@ -1,5 +1,5 @@
 /** A process that does guarded work, one job at a time. */
-import { processorMs } from "../process-table.ts";
+import { processorMs } from "../processes/process-table.ts";
 import { ready } from "./serve.ts";
 
 /** The budget was spent before the work was done. */

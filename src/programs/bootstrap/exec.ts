@@ -7,7 +7,7 @@
 import { constants as systemConstants } from "node:os";
 import { delimiter, join, resolve } from "node:path";
 import { type TrimmedOutput, trimEnds, trimOutput } from "../../../actors/execution/trim.ts";
-import { processes } from "../../lib/process-table.ts";
+import { processes } from "../../lib/processes/process-table.ts";
 import { isDirectory, isExecutable, isFile } from "../path-kind.ts";
 import { childOutput } from "../pipes.ts";
 import { OutputCapture } from "./capture.ts";

@@ -11,7 +11,7 @@ import { withStores } from "../../node/program-stores.ts";
 import type { DeadLetters } from "../../runtime/dead-letters/dead-letter.ts";
 import { openDeadLetters } from "../../runtime/dead-letters/dead-letter.ts";
 import type { DeadLetter } from "../../runtime/port.ts";
-import type { Transaction } from "../../store/postgres.ts";
+import type { Transaction } from "../../store/postgres/pool.ts";
 
 const usage = `Dead letters: messages whose turn failed for good. Nothing waits for them; they are kept to be looked at.
 

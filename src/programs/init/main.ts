@@ -21,7 +21,7 @@
  */
 import { writeSync } from "node:fs";
 import { constants } from "node:os";
-import { processes } from "../../lib/process-table.ts";
+import { processes } from "../../lib/processes/process-table.ts";
 import { hideEnvironment } from "../bootstrap/hide-environment.ts";
 import { commandEnvironment } from "../bootstrap/input.ts";
 import { serveRelays } from "../bootstrap/relay.ts";

@@ -3,8 +3,8 @@
  * counts a death where the work had been begun within moments of the end, as a piece of work that ends its process was.
  * Work with two such deaths is begun one piece at a time, so that the third is its own; then it fails.
  */
-import { texts } from "../../store/array-literal.ts";
-import type { Sql } from "../../store/postgres.ts";
+import { texts } from "../../store/postgres/array-literal.ts";
+import type { Sql } from "../../store/postgres/pool.ts";
 import { retryUntil } from "../timeout.ts";
 import type { Work } from "./fair-queue.ts";
 

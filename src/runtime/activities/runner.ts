@@ -8,7 +8,7 @@
 
 import type { Outcome } from "../../../actors/kernel/activity.ts";
 import type { Json } from "../../../actors/kernel/json.ts";
-import type { Sql } from "../../store/postgres.ts";
+import type { Sql } from "../../store/postgres/pool.ts";
 import { correspondence } from "../handle.ts";
 import type { ActivityRow } from "../lane/commit/activities.ts";
 import type { AbortReason, Activity, ActivityContext, Address, AskOptions } from "../port.ts";

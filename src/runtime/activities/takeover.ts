@@ -1,6 +1,6 @@
 /** Rows of work whose node is gone, taken over by this one. */
-import { texts } from "../../store/array-literal.ts";
-import type { Sql } from "../../store/postgres.ts";
+import { texts } from "../../store/postgres/array-literal.ts";
+import type { Sql } from "../../store/postgres/pool.ts";
 import { suspectMs } from "./deaths.ts";
 
 export interface AdoptedRow {

@@ -1,7 +1,7 @@
 /** Dead letters: messages whose turn could not be run or stored, kept for an operator to look at and send again. */
 
 import type { Json } from "../../../actors/kernel/json.ts";
-import type { Sql, Transaction } from "../../store/postgres.ts";
+import type { Sql, Transaction } from "../../store/postgres/pool.ts";
 import { partitionOf } from "../mailbox/partition.ts";
 import type { DeadLetter } from "../port.ts";
 

@@ -11,9 +11,9 @@
 import type { Effect } from "../../../actors/kernel/effect.ts";
 import type { Json } from "../../../actors/kernel/json.ts";
 import type { ReplyTo } from "../../../actors/kernel/message.ts";
-import { numbers } from "../../store/array-literal.ts";
-import type { Sql } from "../../store/postgres.ts";
-import type { RedisClient } from "../../store/redis.ts";
+import { numbers } from "../../store/postgres/array-literal.ts";
+import type { Sql } from "../../store/postgres/pool.ts";
+import type { RedisClient } from "../../store/redis/connections.ts";
 import { type Answer, isStreamedCall } from "../mailbox/calls.ts";
 import { addressFault, type Envelope, encodeEnvelope } from "../mailbox/envelope.ts";
 import { type AppendAll, appendAll, type Delivery } from "../mailbox/mailbox.ts";

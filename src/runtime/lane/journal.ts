@@ -5,8 +5,8 @@
  * however many turns it holds, and it holds no lock while this node is not looking.
  */
 import type { ISql } from "postgres";
-import { texts } from "../../store/array-literal.ts";
-import type { Sql } from "../../store/postgres.ts";
+import { texts } from "../../store/postgres/array-literal.ts";
+import type { Sql } from "../../store/postgres/pool.ts";
 import { type Commit, type Committer, partsOf } from "./commit/commit.ts";
 import { CommitForms, type ComposedStatement } from "./commit/form.ts";
 

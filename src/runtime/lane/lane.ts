@@ -1,31 +1,33 @@
 /**
  * The lane works through the messages of this node's partitions: read, turn, commit, carry out, again; those of one
- * mailbox in order, those of different tenants by turns (`inbox.ts`). A node has one: docs/decisions/one-lane-per-node.md.
+ * mailbox in order, those of different tenants by turns (`intake/inbox.ts`). A node has one:
+ * docs/decisions/one-lane-per-node.md.
  *
  * When PostgreSQL refuses a batch for what is in it, its messages are taken again in halves, until the one to blame
- * comes alone (`blame.ts`). When a commit fails in any other way the lane trusts nothing it holds in memory: it takes its
- * partitions again under a new epoch, which also ends a commit still under way, and starts over from what is committed.
+ * comes alone (`containment/blame.ts`). When a commit fails in any other way the lane trusts nothing it holds in
+ * memory: it takes its partitions again under a new epoch, which also ends a commit still under way, and starts over
+ * from what is committed.
  */
 import type { Delivery } from "../mailbox/mailbox.ts";
 import type { OwnedPartition } from "../ownership/lease.ts";
-import { ActorCache } from "./actor-cache.ts";
-import { Batch, type CoCommitMessage, noCoCommits } from "./batch.ts";
-import { BatchSize } from "./batch-size.ts";
-import { isConnectionDeath, isOwnFault } from "./blame.ts";
-import { Careful } from "./careful.ts";
-import { CoCommit } from "./co-commit.ts";
+import { Batch, type CoCommitMessage, noCoCommits } from "./batch/batch.ts";
+import { CoCommit } from "./batch/co-commit.ts";
+import { Parking } from "./batch/parking.ts";
+import { ActorCache } from "./cache/actor-cache.ts";
+import { fittingOf, mostLoaded, wantedBy } from "./cache/loading.ts";
 import { clearCarriedOut, commitOf, committedOf, isUncommitted, refusalsOf, wasCommitted } from "./committed.ts";
+import { isConnectionDeath, isOwnFault } from "./containment/blame.ts";
+import { Careful } from "./containment/careful.ts";
+import { PoisonMessages } from "./containment/poison.ts";
 import type { Held } from "./exchange/held.ts";
 import { Publishing } from "./exchange/publishing.ts";
 import { Refill } from "./exchange/refill.ts";
 import { takeOver } from "./exchange/take-over.ts";
-import { Inbox } from "./inbox.ts";
-import { fittingOf, mostLoaded, wantedBy } from "./loading.ts";
+import { BatchSize } from "./intake/batch-size.ts";
+import { Inbox } from "./intake/inbox.ts";
+import { YieldBudget } from "./intake/yield-budget.ts";
 import type { LaneOptions } from "./options.ts";
-import { Parking } from "./parking.ts";
-import { PoisonMessages } from "./poison.ts";
 import type { CachedActor } from "./turn.ts";
-import { YieldBudget } from "./yield-budget.ts";
 
 export class Lane {
   readonly held = new Map<number, Held>();

@@ -1,15 +1,15 @@
 /** What the lane needs of the node around it. */
 
 import type { ReplyTo } from "../../../actors/kernel/message.ts";
-import type { Sql } from "../../store/postgres.ts";
+import type { Sql } from "../../store/postgres/pool.ts";
 import type { Outbox } from "../effects/outbox.ts";
 import type { Leases } from "../ownership/lease.ts";
 import type { FactWriter, Projection } from "../port.ts";
 import type { TailNews } from "../reads/notices.ts";
 import type { Clockwork } from "../timers/clockwork.ts";
-import type { LocalReply } from "./batch.ts";
+import type { LocalReply } from "./batch/batch.ts";
 import type { ActivityRow } from "./commit/activities.ts";
-import type { InboxLimits } from "./inbox.ts";
+import type { InboxLimits } from "./intake/inbox.ts";
 import type { Journal } from "./journal.ts";
 import type { Turns } from "./turn.ts";
 

@@ -4,8 +4,8 @@
  * anything, so that no later message of a sender overtakes them. Several nodes may do so at once, and one that dies on
  * the way leaves the rest to the next: what is appended twice is a repeat, which the receiver drops.
  */
-import type { Sql } from "../../store/postgres.ts";
-import type { RedisClient } from "../../store/redis.ts";
+import type { Sql } from "../../store/postgres/pool.ts";
+import type { RedisClient } from "../../store/redis/connections.ts";
 import { appendAll, keepIdsAbove, trimTo } from "./mailbox.ts";
 import type { Keys } from "./partition.ts";
 

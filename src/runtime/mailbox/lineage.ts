@@ -6,7 +6,7 @@
  * server says nothing: the client of a Cluster learns of its masters one after the other, and a slot that moves to a
  * new one takes its keys along. One fewer may mean a fail-over.
  */
-import { primariesOf, type RedisClient } from "../../store/redis.ts";
+import { primariesOf, type RedisClient } from "../../store/redis/connections.ts";
 
 export interface LineageOptions {
   readonly redis: RedisClient;

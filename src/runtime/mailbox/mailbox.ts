@@ -8,8 +8,8 @@
  */
 
 import { inBatches } from "../../store/batches.ts";
-import { boundedFromNow, type RedisClient } from "../../store/redis.ts";
-import { scriptCommand } from "../../store/script.ts";
+import { boundedFromNow, type RedisClient } from "../../store/redis/connections.ts";
+import { scriptCommand } from "../../store/redis/script.ts";
 import { MailboxFull, RuntimeUnavailable } from "../port.ts";
 import { type Envelope, encodeEnvelope } from "./envelope.ts";
 import type { Keys } from "./partition.ts";

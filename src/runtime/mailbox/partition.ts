@@ -1,5 +1,5 @@
 /** Which partition an actor belongs to, and how the runtime's keys in Redis are named. */
-import { groupTag } from "../../store/redis-servers.ts";
+import { groupTag } from "../../store/redis/servers.ts";
 
 const offsetBasis = 0x811c9dc5;
 const prime = 0x01000193;

@@ -2,7 +2,7 @@
  * Reads the mailboxes of this node's partitions: one blocking XREAD for all of a slot group. On a Cluster each group has a
  * connection and a loop of its own, since a command touches one slot; elsewhere there is one group.
  */
-import type { RedisClient } from "../../store/redis.ts";
+import type { RedisClient } from "../../store/redis/connections.ts";
 import { decodeEnvelope } from "./envelope.ts";
 import { type Delivery, keepIdsAbove, trimTo } from "./mailbox.ts";
 import type { Keys } from "./partition.ts";

@@ -3,7 +3,7 @@
  * mailboxes. A reply that Redis took is read once the node's connection is back; one that Redis lost is noticed by the
  * lineage of the store (`lineage.ts`), and by callers that ask again.
  */
-import type { RedisClient } from "../../store/redis.ts";
+import type { RedisClient } from "../../store/redis/connections.ts";
 
 /** Replies that a node may have waiting; one that is away for so long that more came asks again. */
 export const mostReplies = 10_000;

@@ -1,6 +1,6 @@
 /** What the nodes know of each other's knowledge, and what partitions need (../versions/knowledge.ts). */
-import { texts } from "../../store/array-literal.ts";
-import type { Sql } from "../../store/postgres.ts";
+import { texts } from "../../store/postgres/array-literal.ts";
+import type { Sql } from "../../store/postgres/pool.ts";
 import { decodeNeed, type Knowledge, type Need } from "../versions/knowledge.ts";
 
 export class Capabilities {

@@ -7,10 +7,10 @@
  * the timing here decides only how soon work moves, never whether two owners can both commit.
  */
 import { readFileSync, readlinkSync } from "node:fs";
-import { numbers, texts } from "../../store/array-literal.ts";
-import { type DatabaseClock, databaseTime } from "../../store/clock.ts";
 import { lastMigration } from "../../store/migrate.ts";
-import type { Sql } from "../../store/postgres.ts";
+import { numbers, texts } from "../../store/postgres/array-literal.ts";
+import { type DatabaseClock, databaseTime } from "../../store/postgres/clock.ts";
+import type { Sql } from "../../store/postgres/pool.ts";
 import { type Knowledge, knows, type Need } from "../versions/knowledge.ts";
 import { Capabilities } from "./capabilities.ts";
 import { settlePartitions } from "./partitions.ts";

@@ -2,7 +2,7 @@
  * Keeps this node's share of the partitions: announces the node, takes what is free, gives up what is
  * too much, and notices what was taken away.
  */
-import type { RedisClient } from "../../store/redis.ts";
+import type { RedisClient } from "../../store/redis/connections.ts";
 import type { Keys } from "../mailbox/partition.ts";
 import { Heartbeat } from "./heartbeat.ts";
 import type { Leases } from "./lease.ts";

@@ -1,5 +1,5 @@
 /** How many partitions a database has: settled when the first node starts, changed by `resize` alone. */
-import type { Sql } from "../../store/postgres.ts";
+import type { Sql } from "../../store/postgres/pool.ts";
 
 /**
  * Sets the partitions up where there are none.

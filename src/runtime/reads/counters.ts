@@ -2,8 +2,8 @@
  * How many actors of a kind there are, by tenant and by a subject that their state names. Written in the turn's commit;
  * counting rows would take longer with each of them.
  */
-import { texts } from "../../store/array-literal.ts";
-import type { Sql } from "../../store/postgres.ts";
+import { texts } from "../../store/postgres/array-literal.ts";
+import type { Sql } from "../../store/postgres/pool.ts";
 import type { ActorChange, Statement } from "../port.ts";
 
 /** Rows of one counter. Connections share one at times; then a commit waits for the other, for a moment. */

@@ -2,7 +2,7 @@
  * Notices of committed log entries, for followers on other nodes: by pub/sub, one channel per partition, and only where
  * another node subscribes. A follower that subscribes after the look-up reads what was committed before.
  */
-import type { RedisClient } from "../../store/redis.ts";
+import type { RedisClient } from "../../store/redis/connections.ts";
 import type { Keys } from "../mailbox/partition.ts";
 import type { LogEntry } from "../port.ts";
 

@@ -1,8 +1,8 @@
 /** What is committed, read without the runtime's help: states and logs. */
 import type { AnyActorDefinition } from "../../../actors/kernel/actor.ts";
 import type { Json } from "../../../actors/kernel/json.ts";
-import { numbers, texts } from "../../store/array-literal.ts";
-import type { Sql } from "../../store/postgres.ts";
+import { numbers, texts } from "../../store/postgres/array-literal.ts";
+import type { Sql } from "../../store/postgres/pool.ts";
 import type { Address, LogEntry, LogPoint, StoredActor } from "../port.ts";
 import { turnFor } from "./large-texts.ts";
 import { joinState } from "./listed.ts";

@@ -1,6 +1,6 @@
 /** Lists by status: of each status as many rows as the list may need, so that an index gives them in order. */
 import type { Fragment } from "postgres";
-import type { Sql } from "../../store/postgres.ts";
+import type { Sql } from "../../store/postgres/pool.ts";
 
 /** Statuses of what has not ended: few at any time, and the only ones that change. */
 const unfinished: readonly string[] = ["pending", "running"];

@@ -7,9 +7,9 @@
  */
 
 import type { Redis } from "ioredis";
-import { texts } from "../../store/array-literal.ts";
-import type { Sql } from "../../store/postgres.ts";
-import type { RedisClient } from "../../store/redis.ts";
+import { texts } from "../../store/postgres/array-literal.ts";
+import type { Sql } from "../../store/postgres/pool.ts";
+import type { RedisClient } from "../../store/redis/connections.ts";
 import { type Keys, partitionOf } from "../mailbox/partition.ts";
 import type { Address, LogEntry, TailListener } from "../port.ts";
 import { turnFor } from "./large-texts.ts";

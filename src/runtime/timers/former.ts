@@ -5,8 +5,8 @@
  * Redis still knows them. Setting a timer twice does nothing, and one that fires twice is a message that its actor judges.
  */
 import type { Json } from "../../../actors/kernel/json.ts";
-import type { Sql } from "../../store/postgres.ts";
-import type { RedisClient } from "../../store/redis.ts";
+import type { Sql } from "../../store/postgres/pool.ts";
+import type { RedisClient } from "../../store/redis/connections.ts";
 import type { Delivery } from "../mailbox/mailbox.ts";
 import type { Address } from "../port.ts";
 import { deleteRearm, readRearm } from "./store.ts";

@@ -1,6 +1,6 @@
 /** The rows of timers, and those of actors whose timers a former version kept in Redis. */
-import { numbers, texts } from "../../store/array-literal.ts";
-import type { Sql } from "../../store/postgres.ts";
+import { numbers, texts } from "../../store/postgres/array-literal.ts";
+import type { Sql } from "../../store/postgres/pool.ts";
 import type { Address } from "../port.ts";
 import type { TimerRow } from "./timer.ts";
 

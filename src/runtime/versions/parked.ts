@@ -6,8 +6,8 @@
  * partition then goes to a node that knows it (`../ownership/shares.ts`). The next owner of a partition tries what waits
  * there once, from the front: what is known now runs, the rest stays. Effects of the outbox are kept likewise.
  */
-import { numbers, texts } from "../../store/array-literal.ts";
-import type { Sql } from "../../store/postgres.ts";
+import { numbers, texts } from "../../store/postgres/array-literal.ts";
+import type { Sql } from "../../store/postgres/pool.ts";
 import type { OutboxRow } from "../effects/outbox.ts";
 import { decodeEnvelope } from "../mailbox/envelope.ts";
 import type { Delivery } from "../mailbox/mailbox.ts";

@@ -2,7 +2,7 @@
 import { spawn } from "node:child_process";
 import { closeSync, openSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
-import { commandLine, identify } from "../../lib/process-table.ts";
+import { commandLine, identify } from "../../lib/processes/process-table.ts";
 
 /** How one store is started, asked and stopped. */
 export interface DaemonSpec {

@@ -1,7 +1,7 @@
 /** Which nodes use the stores of a data directory: one file each, named after the process. */
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { identify, isAlive, type ProcessIdentity } from "../../lib/process-table.ts";
+import { identify, isAlive, type ProcessIdentity } from "../../lib/processes/process-table.ts";
 
 /** Enters this process; a process that joins twice has two entries. Returns the entry's file. */
 export function enterNode(folder: string): string {

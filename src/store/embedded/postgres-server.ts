@@ -1,8 +1,8 @@
 /** The embedded PostgreSQL: makes its cluster once, describes how it runs. */
 import { chownSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { commandLine, identify } from "../../lib/process-table.ts";
-import { postgres } from "../driver.ts";
+import { commandLine, identify } from "../../lib/processes/process-table.ts";
+import { postgres } from "../postgres/driver.ts";
 import type { DaemonSpec } from "./daemon.ts";
 import { type Account, locatePostgres, type PostgresBinaries, postgresAccount, runAs } from "./postgres-binaries.ts";
 

@@ -2,7 +2,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Redis } from "ioredis";
-import { findOrInstall } from "../../lib/system-package.ts";
+import { findOrInstall } from "../../lib/processes/system-package.ts";
 import type { DaemonSpec } from "./daemon.ts";
 
 export interface RedisServerOptions {

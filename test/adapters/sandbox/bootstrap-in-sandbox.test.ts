@@ -2,7 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import { chmodSync } from "node:fs";
 import { join } from "node:path";
-import { makeSocketFolder } from "../../../src/lib/tenant-sockets.ts";
+import { makeSocketFolder } from "../../../src/lib/sockets/tenant-sockets.ts";
 import { until } from "../../harness/until.ts";
 import { dispatch, fakeGateway, final, type Script } from "../../programs/fake-gateway.ts";
 import { runToEnd, type SandboxFixture, sampleTenant, specOf } from "./conformance.ts";

@@ -8,7 +8,7 @@ import {
   createProcessSandbox,
   type ProcessSandboxOptions,
 } from "../../../src/adapters/sandbox/process/process-sandbox.ts";
-import { makeSocketFolder } from "../../../src/lib/tenant-sockets.ts";
+import { makeSocketFolder } from "../../../src/lib/sockets/tenant-sockets.ts";
 import { scratch } from "../../harness/scratch.ts";
 import { type SandboxFixture, sampleTenant } from "./conformance.ts";
 

@@ -4,7 +4,7 @@ import { accessSync, chownSync, constants, existsSync, statSync } from "node:fs"
 import { join } from "node:path";
 import { supervisorScript } from "../../../src/adapters/sandbox/process/start-text.ts";
 import { measure } from "../../../src/features/volumes/layout.ts";
-import { removeDirectory } from "../../../src/lib/remove-directory.ts";
+import { removeDirectory } from "../../../src/lib/files/remove-directory.ts";
 import { scratch } from "../../harness/scratch.ts";
 import { runToEnd, specOf } from "./conformance.ts";
 import { bubblewrapWorks, processFixture } from "./fixture.ts";

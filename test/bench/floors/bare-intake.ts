@@ -1,6 +1,6 @@
 /** The least that takes in signed deliveries: verified, appended to a stream, answered. Floor of the stimuli bench. */
 import { createHmac, timingSafeEqual } from "node:crypto";
-import { openRedis } from "../../../src/store/redis.ts";
+import { openRedis } from "../../../src/store/redis/connections.ts";
 
 const [redisUrl = "", secret = ""] = process.argv.slice(2);
 const redis = openRedis(redisUrl);

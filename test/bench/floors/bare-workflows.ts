@@ -1,6 +1,6 @@
 /** The floors of the workflow bench: the same work without svc. */
-import { texts } from "../../../src/store/array-literal.ts";
-import type { Sql } from "../../../src/store/postgres.ts";
+import { texts } from "../../../src/store/postgres/array-literal.ts";
+import type { Sql } from "../../../src/store/postgres/pool.ts";
 import { pumped } from "../table.ts";
 
 /** Rows of a transition's size, committed 250 at a time. @returns transitions a second */

@@ -1,6 +1,6 @@
 /** A node killed while starts are being accepted: the quota holds afterwards, and what died with the node blocks nobody. */
 import { expect, test } from "bun:test";
-import { openRedis } from "../../../src/store/redis.ts";
+import { openRedis } from "../../../src/store/redis/connections.ts";
 import { manifest } from "../../harness/manifests.ts";
 import { startNodeProcess } from "../../harness/node/node-process.ts";
 import { freshStores } from "../../harness/stores.ts";

@@ -5,7 +5,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
 import { runtimeKeys } from "../../../src/runtime/mailbox/partition.ts";
 import { defineQueue, openQueue } from "../../../src/store/queues.ts";
-import { clusterSlotGroups, groupTag } from "../../../src/store/redis-servers.ts";
+import { clusterSlotGroups, groupTag } from "../../../src/store/redis/servers.ts";
 import { RedisCluster } from "../../harness/redis/cluster.ts";
 import { freshStores, type TestStores } from "../../harness/stores.ts";
 import { until } from "../../harness/until.ts";

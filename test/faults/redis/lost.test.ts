@@ -1,6 +1,6 @@
 /** A Redis that is flushed, or replaced by an empty one, while a node is at work: everything ends as it would have. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
-import { openRedis } from "../../../src/store/redis.ts";
+import { openRedis } from "../../../src/store/redis/connections.ts";
 import { limit, StimuliFixture, signed } from "../../features/stimuli/fixture.ts";
 import { say } from "../../harness/manifests.ts";
 import { startNodeProcess } from "../../harness/node/node-process.ts";

@@ -1,7 +1,7 @@
 /** kill -9 of a node at each named point, in the middle of load, with another node on the same stores (G1–G4). */
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
 import type { CrashPoint } from "../../../src/runtime/index.ts";
-import { openRedis } from "../../../src/store/redis.ts";
+import { openRedis } from "../../../src/store/redis/connections.ts";
 import { freshStores, type TestStores } from "../../harness/stores.ts";
 import { until } from "../../harness/until.ts";
 import { Cluster } from "../cluster.ts";

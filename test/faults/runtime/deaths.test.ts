@@ -1,6 +1,6 @@
 /** Messages and work that end their process or their database backend are set aside; the others go on. */
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { openRedis } from "../../../src/store/redis.ts";
+import { openRedis } from "../../../src/store/redis/connections.ts";
 import { freshStores, type TestStores } from "../../harness/stores.ts";
 import { until } from "../../harness/until.ts";
 import { Cluster, type NodeProcess } from "../cluster.ts";

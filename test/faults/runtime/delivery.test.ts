@@ -1,6 +1,6 @@
 /** Messages and replies between nodes while Redis loses connections or what it holds. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { openRedis } from "../../../src/store/redis.ts";
+import { openRedis } from "../../../src/store/redis/connections.ts";
 import type { StoreAddress } from "../../harness/runtime/runtime.ts";
 import { until } from "../../harness/until.ts";
 import { Cluster } from "../cluster.ts";

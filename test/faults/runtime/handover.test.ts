@@ -1,6 +1,6 @@
 /** Partitions that change hands under load: drain (G8), nodes that join and leave. */
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
-import { openRedis } from "../../../src/store/redis.ts";
+import { openRedis } from "../../../src/store/redis/connections.ts";
 import { redisKind } from "../../harness/redis/kind.ts";
 import { freshStores, type TestStores } from "../../harness/stores.ts";
 import { until } from "../../harness/until.ts";

@@ -1,6 +1,6 @@
 /** The stores go away and come back under load: nodes recover by themselves, nothing is lost or doubled. */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
-import type { Sql } from "../../../src/store/postgres.ts";
+import type { Sql } from "../../../src/store/postgres/pool.ts";
 import { until } from "../../harness/until.ts";
 import { Cluster, type NodeProcess } from "../cluster.ts";
 import { Load } from "../load.ts";

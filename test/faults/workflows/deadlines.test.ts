@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { openRedis } from "../../../src/store/redis.ts";
+import { openRedis } from "../../../src/store/redis/connections.ts";
 import { NodeFixture } from "../../features/workflows/definitions/node-fixture.ts";
 import { type NodeProcess, startNodeProcess } from "../../harness/node/node-process.ts";
 import { freshStores, type TestStores } from "../../harness/stores.ts";

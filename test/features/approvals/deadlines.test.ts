@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { deadlineQueue } from "../../../src/features/approvals/deadlines.ts";
 import { type OpenQueue, openQueue } from "../../../src/store/queues.ts";
-import { openRedis } from "../../../src/store/redis.ts";
+import { openRedis } from "../../../src/store/redis/connections.ts";
 import { until } from "../../harness/until.ts";
 import { caller, openFixture } from "./fixture.ts";
 

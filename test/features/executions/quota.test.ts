@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:tes
 import { executionQuota, type Quota } from "../../../actors/policy/quota.ts";
 import { openConcurrency } from "../../../src/features/executions/concurrency.ts";
 import { executionRecords } from "../../../src/features/executions/records.ts";
-import { openRedis } from "../../../src/store/redis.ts";
+import { openRedis } from "../../../src/store/redis/connections.ts";
 import { manifest, say } from "../../harness/manifests.ts";
 import { type NodeProcess, startNodeProcess } from "../../harness/node/node-process.ts";
 import { freshStores, type TestStores } from "../../harness/stores.ts";

@@ -4,7 +4,7 @@ import { Problem } from "../../../actors/kernel/problem.ts";
 import type { RateUser } from "../../../actors/policy/rates/limits.ts";
 import { openLimiter } from "../../../src/features/limits/limiter.ts";
 import { setOverride } from "../../../src/features/limits/overrides.ts";
-import { openRedis } from "../../../src/store/redis.ts";
+import { openRedis } from "../../../src/store/redis/connections.ts";
 import { freshStores } from "../../harness/stores.ts";
 import { until } from "../../harness/until.ts";
 

@@ -4,7 +4,7 @@ import type { StartRequest } from "../../../actors/execution/start/request.ts";
 import { Problem } from "../../../actors/kernel/problem.ts";
 import { openSchedules, type Schedules, scheduleQueue } from "../../../src/features/schedules/service.ts";
 import { openQueue } from "../../../src/store/queues.ts";
-import { openRedis } from "../../../src/store/redis.ts";
+import { openRedis } from "../../../src/store/redis/connections.ts";
 import { freshStores, type TestStores } from "../../harness/stores.ts";
 import { until } from "../../harness/until.ts";
 

@@ -1,6 +1,6 @@
 /** Stimuli put straight into the table, for tests of what happens to them afterwards. */
 import { createHash } from "node:crypto";
-import type { Sql } from "../../../src/store/postgres.ts";
+import type { Sql } from "../../../src/store/postgres/pool.ts";
 
 export interface GivenRow {
   readonly id?: string;

@@ -2,7 +2,7 @@
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { HostAndPort } from "../../../src/store/redis-servers.ts";
+import type { HostAndPort } from "../../../src/store/redis/servers.ts";
 import type { TestStores } from "../stores.ts";
 import { until } from "../until.ts";
 

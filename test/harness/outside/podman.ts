@@ -18,7 +18,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Engine } from "../../../src/adapters/sandbox/docker/engine.ts";
 import { interpreterOf } from "../../../src/adapters/sandbox/docker/runtime-files.ts";
-import { identify, isAlive, type ProcessIdentity } from "../../../src/lib/process-table.ts";
+import { identify, isAlive, type ProcessIdentity } from "../../../src/lib/processes/process-table.ts";
 import { onLeave } from "../at-exit.ts";
 import { until } from "../until.ts";
 

@@ -1,5 +1,5 @@
 /** A real Redis Cluster of three masters and three replicas, whose masters can be killed and whose slots can be moved. */
-import type { ClusterServers } from "../../../src/store/redis-servers.ts";
+import type { ClusterServers } from "../../../src/store/redis/servers.ts";
 import { until } from "../until.ts";
 import { host, openPlace, type Place, RedisServer, serverSettings } from "./server.ts";
 

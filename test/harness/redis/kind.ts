@@ -2,7 +2,7 @@
  * Which Redis tests run on: `SVC_TEST_REDIS` is `single` (when absent), `cluster` or `sentinel`. All tests of a run share
  * one Cluster, or one primary with its Sentinels; each has a key prefix of its own.
  */
-import type { RedisServers } from "../../../src/store/redis.ts";
+import type { RedisServers } from "../../../src/store/redis/connections.ts";
 import { RedisCluster } from "./cluster.ts";
 import { SentinelRedis } from "./sentinel.ts";
 

@@ -1,5 +1,5 @@
 /** A primary, a replica and three Sentinels that watch them. */
-import type { SentinelServers } from "../../../src/store/redis-servers.ts";
+import type { SentinelServers } from "../../../src/store/redis/servers.ts";
 import { until } from "../until.ts";
 import { host, openPlace, type Place, RedisServer, serverSettings } from "./server.ts";
 

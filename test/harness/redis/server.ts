@@ -4,7 +4,7 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Redis } from "ioredis";
-import { findOrInstall } from "../../../src/lib/system-package.ts";
+import { findOrInstall } from "../../../src/lib/processes/system-package.ts";
 import { until } from "../until.ts";
 
 export const host = "127.0.0.1";

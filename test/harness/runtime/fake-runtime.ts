@@ -3,7 +3,7 @@ import type { Json } from "../../../actors/kernel/json.ts";
 import { actorsOf } from "../../../src/runtime/handle.ts";
 import type { Address, AskOptions, Runtime, TailListener } from "../../../src/runtime/port.ts";
 import { reading } from "../../../src/runtime/reads/reading.ts";
-import type { Sql } from "../../../src/store/postgres.ts";
+import type { Sql } from "../../../src/store/postgres/pool.ts";
 
 /** The reading half of a runtime. */
 export function readingRuntime(sql: Sql): Pick<Runtime, "of"> {

@@ -15,8 +15,8 @@ import {
   type TailListener,
 } from "../../../src/runtime/index.ts";
 import { type Reading, reading } from "../../../src/runtime/reads/reading.ts";
-import { openPostgres, type Sql } from "../../../src/store/postgres.ts";
-import type { RedisServers } from "../../../src/store/redis.ts";
+import { openPostgres, type Sql } from "../../../src/store/postgres/pool.ts";
+import type { RedisServers } from "../../../src/store/redis/connections.ts";
 import { counter } from "./counter.ts";
 
 export interface StoreAddress {

@@ -4,7 +4,7 @@ import { MailboxFull, RuntimeUnavailable } from "../../../src/runtime/index.ts";
 import { encodeEnvelope } from "../../../src/runtime/mailbox/envelope.ts";
 import { MailboxWriter } from "../../../src/runtime/mailbox/mailbox.ts";
 import { runtimeKeys } from "../../../src/runtime/mailbox/partition.ts";
-import { openRedis } from "../../../src/store/redis.ts";
+import { openRedis } from "../../../src/store/redis/connections.ts";
 import { StoreProxy } from "../../faults/proxy.ts";
 import { freshStores } from "../../harness/stores.ts";
 import { until } from "../../harness/until.ts";

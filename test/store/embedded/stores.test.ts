@@ -3,10 +3,10 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, wr
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { identify } from "../../../src/lib/process-table.ts";
-import { postgres } from "../../../src/store/driver.ts";
+import { identify } from "../../../src/lib/processes/process-table.ts";
 import { type JoinedStores, joinStores } from "../../../src/store/embedded/stores.ts";
-import { openRedis } from "../../../src/store/redis.ts";
+import { postgres } from "../../../src/store/postgres/driver.ts";
+import { openRedis } from "../../../src/store/redis/connections.ts";
 import { until } from "../../harness/until.ts";
 
 // One data directory for all: making a cluster is the slow part, and every test starts from stopped stores.

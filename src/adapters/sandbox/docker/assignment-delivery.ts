@@ -4,8 +4,8 @@
  */
 import { closeSync, constants, existsSync, linkSync, openSync, rmSync, writeFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
-import { readJson } from "../../../lib/json-file.ts";
-import { identify, isAlive, type ProcessIdentity } from "../../../lib/process-table.ts";
+import { readJson } from "../../../lib/files/json-file.ts";
+import { identify, isAlive, type ProcessIdentity } from "../../../lib/processes/process-table.ts";
 import { assignName } from "./keeper/protocol.ts";
 import { isAssigned, readVerdict } from "./paths.ts";
 

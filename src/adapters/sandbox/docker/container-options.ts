@@ -1,7 +1,7 @@
 /** What the engine is told of a container. Nothing here is secret: every client of the engine can read it. */
 import { dirname, join } from "node:path";
 import type { ContainerCreateOptions } from "dockerode";
-import { socketFolder } from "../../../lib/tenant-sockets.ts";
+import { socketFolder } from "../../../lib/sockets/tenant-sockets.ts";
 import type { InstanceLimits, InstanceMount } from "../instance.ts";
 import { instancePaths, readOnlyTemporaryBytes } from "../instance-environment.ts";
 import type { ImageFacts } from "./engine.ts";

@@ -3,9 +3,9 @@
 import { chmodSync, chownSync, existsSync, mkdirSync, rmSync } from "node:fs";
 import { mkdir, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { agentUser } from "../../../lib/agent-files.ts";
-import { writeAtomically } from "../../../lib/json-file.ts";
-import { makeSocketFolder } from "../../../lib/tenant-sockets.ts";
+import { agentUser } from "../../../lib/files/agent-files.ts";
+import { writeAtomically } from "../../../lib/files/json-file.ts";
+import { makeSocketFolder } from "../../../lib/sockets/tenant-sockets.ts";
 import { EngineError, LaunchFailure } from "../instance.ts";
 import { trustedPath } from "../process/bubblewrap.ts";
 import { type ContainerNeeds, containerOptions } from "./container-options.ts";

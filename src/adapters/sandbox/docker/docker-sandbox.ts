@@ -10,8 +10,8 @@
 import { chmodSync, existsSync, lstatSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import { agentUser, safeId } from "../../../lib/agent-files.ts";
-import { readJson, writeAtomically } from "../../../lib/json-file.ts";
+import { agentUser, safeId } from "../../../lib/files/agent-files.ts";
+import { readJson, writeAtomically } from "../../../lib/files/json-file.ts";
 import { checkCommand, commandEnvironment, measuredDirectory } from "../command.ts";
 import {
   EngineError,

@@ -4,8 +4,8 @@
  */
 import { closeSync, constants, openSync, readSync } from "node:fs";
 import { join } from "node:path";
-import { DiskGrowth, glanceMs } from "../../../lib/disk-growth.ts";
-import { readJson } from "../../../lib/json-file.ts";
+import { DiskGrowth, glanceMs } from "../../../lib/files/disk-growth.ts";
+import { readJson } from "../../../lib/files/json-file.ts";
 import { EngineError, type ExitReason, type FollowOptions, type InstanceExit, lostExit } from "../instance.ts";
 import { diskCheckMs, writtenBytes } from "./disk.ts";
 import type { ContainerState, Engine } from "./engine.ts";

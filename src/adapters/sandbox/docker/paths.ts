@@ -15,7 +15,7 @@
 
 import { chmodSync, existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { safeId } from "../../../lib/agent-files.ts";
+import { safeId } from "../../../lib/files/agent-files.ts";
 import type { ExitReason } from "../instance.ts";
 
 export class ContainerPaths {

@@ -1,7 +1,7 @@
 /** Our programs as containers get them: bundled and gathered once at boot, named by their content. */
 import { chmodSync, existsSync } from "node:fs";
 import { basename, join } from "node:path";
-import { writeAtomically } from "../../../lib/json-file.ts";
+import { writeAtomically } from "../../../lib/files/json-file.ts";
 import { bundleProgram } from "../../../programs/bundle.ts";
 import { type InstanceSpec, LaunchFailure } from "../instance.ts";
 import { instancePaths } from "../instance-environment.ts";

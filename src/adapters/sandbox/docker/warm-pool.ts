@@ -7,9 +7,9 @@
 import { existsSync, readdirSync, rmSync } from "node:fs";
 import { readdir, rename } from "node:fs/promises";
 import { join } from "node:path";
-import { agentUser } from "../../../lib/agent-files.ts";
-import { readJson, writeAtomically } from "../../../lib/json-file.ts";
-import { identify, isAlive, type ProcessIdentity } from "../../../lib/process-table.ts";
+import { agentUser } from "../../../lib/files/agent-files.ts";
+import { readJson, writeAtomically } from "../../../lib/files/json-file.ts";
+import { identify, isAlive, type ProcessIdentity } from "../../../lib/processes/process-table.ts";
 import { EngineError, type InstanceSpec, LaunchFailure } from "../instance.ts";
 import { instancePaths } from "../instance-environment.ts";
 import { isAwaiting } from "./assignment-delivery.ts";

@@ -11,7 +11,7 @@
 
 import { trimText } from "../../../../actors/execution/trim.ts";
 import { utf8Tail } from "../../../../actors/kernel/text.ts";
-import { safeId } from "../../../lib/agent-files.ts";
+import { safeId } from "../../../lib/files/agent-files.ts";
 import { orAborted } from "../../../lib/timers.ts";
 import { exchange } from "../../../programs/bootstrap/exchange.ts";
 import { diagnostic, exitCodes, exitOf } from "../../../programs/bootstrap/exit.ts";

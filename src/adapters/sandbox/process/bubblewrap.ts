@@ -11,8 +11,8 @@
 
 import { closeSync, existsSync, lstatSync, readlinkSync, realpathSync } from "node:fs";
 import { join } from "node:path";
-import { agentUser } from "../../../lib/agent-files.ts";
-import { writeAtomically } from "../../../lib/json-file.ts";
+import { agentUser } from "../../../lib/files/agent-files.ts";
+import { writeAtomically } from "../../../lib/files/json-file.ts";
 import type { InstanceLimits, InstanceMount } from "../instance.ts";
 import { instancePaths, readOnlyTemporaryBytes } from "../instance-environment.ts";
 import { isWithin } from "./host-program.ts";

@@ -1,5 +1,5 @@
 /** Process cleanup: ends everything that an instance still has running. */
-import { carrying, family, livingThread, signal, tree } from "../../../lib/process-table.ts";
+import { carrying, family, livingThread, signal, tree } from "../../../lib/processes/process-table.ts";
 import { members, removeGroup } from "./cgroup.ts";
 
 const timeoutMs = 5_000;

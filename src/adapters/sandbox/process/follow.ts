@@ -2,7 +2,7 @@
 import { type FSWatcher, watch } from "node:fs";
 import { join } from "node:path";
 import { wholeCharacters } from "../../../../actors/kernel/text.ts";
-import { readJson } from "../../../lib/json-file.ts";
+import { readJson } from "../../../lib/files/json-file.ts";
 import { commandOutputBytes } from "../command.ts";
 import type { FollowOptions, InstanceExit, OutputStream } from "../instance.ts";
 import type { ExitRecord, LaunchPlan } from "./layout.ts";

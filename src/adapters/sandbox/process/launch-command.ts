@@ -1,8 +1,8 @@
 /** A command's launch: bubblewrap or nothing. */
 
 import { join } from "node:path";
-import { agentUser } from "../../../lib/agent-files.ts";
-import { socketFolder } from "../../../lib/tenant-sockets.ts";
+import { agentUser } from "../../../lib/files/agent-files.ts";
+import { socketFolder } from "../../../lib/sockets/tenant-sockets.ts";
 import { proxiedFlag } from "../../../programs/init/proxied.ts";
 import { checkCommand, commandEnvironment, measuredDirectory } from "../command.ts";
 import { type Command, type InstanceSpec, LaunchFailure } from "../instance.ts";

@@ -1,6 +1,6 @@
 /** From what the port is asked to what the supervisor is told. */
 import { join } from "node:path";
-import { socketFolder } from "../../../lib/tenant-sockets.ts";
+import { socketFolder } from "../../../lib/sockets/tenant-sockets.ts";
 import { measuredDirectory } from "../command.ts";
 import { type InstanceMount, type InstanceSpec, LaunchFailure } from "../instance.ts";
 import { fitsArgument, instancePaths, sandboxEnvironment } from "../instance-environment.ts";

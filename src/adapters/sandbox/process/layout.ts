@@ -17,9 +17,9 @@
 
 import { chmodSync, closeSync, mkdirSync, openSync } from "node:fs";
 import { join } from "node:path";
-import { safeId } from "../../../lib/agent-files.ts";
-import { lacksRoom } from "../../../lib/disk-room.ts";
-import type { ProcessIdentity } from "../../../lib/process-table.ts";
+import { safeId } from "../../../lib/files/agent-files.ts";
+import { lacksRoom } from "../../../lib/files/disk-room.ts";
+import type { ProcessIdentity } from "../../../lib/processes/process-table.ts";
 import type { ExitReason, InstanceLimits } from "../instance.ts";
 import type { CgroupParents } from "./cgroup.ts";
 

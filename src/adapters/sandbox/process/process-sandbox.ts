@@ -5,10 +5,10 @@
 import { existsSync } from "node:fs";
 import { link, mkdir, readdir, realpath, rename, rm, stat, utimes } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
-import { readJson, writeAtomically } from "../../../lib/json-file.ts";
-import { isAlive } from "../../../lib/process-table.ts";
+import { readJson, writeAtomically } from "../../../lib/files/json-file.ts";
+import { isAlive } from "../../../lib/processes/process-table.ts";
+import { makeSocketFolder } from "../../../lib/sockets/tenant-sockets.ts";
 import { StartFailure } from "../../../lib/start-failure.ts";
-import { makeSocketFolder } from "../../../lib/tenant-sockets.ts";
 import { bundleBootstrap, bundleProgram } from "../../../programs/bundle.ts";
 import { type InstanceExit, type InstanceSpec, lostExit, type Sandbox, type SandboxDescription } from "../instance.ts";
 import { prepareMountPoints } from "../mount-points.ts";

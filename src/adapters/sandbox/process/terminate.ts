@@ -1,8 +1,8 @@
 /** Ending an instance from any node: by its supervisor where that lives, else by killing its processes. */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { readJson, writeAtomically } from "../../../lib/json-file.ts";
-import { isAlive, signal } from "../../../lib/process-table.ts";
+import { readJson, writeAtomically } from "../../../lib/files/json-file.ts";
+import { isAlive, signal } from "../../../lib/processes/process-table.ts";
 import { killProcesses, removeGroups } from "./cleanup.ts";
 import { readExit } from "./follow.ts";
 import {

@@ -9,8 +9,8 @@ import { executionEvents } from "../../../../actors/execution/events.ts";
 import { execution } from "../../../../actors/execution/execution.ts";
 import type { Json } from "../../../../actors/kernel/json.ts";
 import type { LogEntry, News, Runtime } from "../../../runtime/port.ts";
-import type { Sql } from "../../../store/postgres.ts";
-import { openRedis, openSubscriber, type RedisServers } from "../../../store/redis.ts";
+import type { Sql } from "../../../store/postgres/pool.ts";
+import { openRedis, openSubscriber, type RedisServers } from "../../../store/redis/connections.ts";
 import { agentHistory } from "../../agents/port.ts";
 import { agentNumbering, type StreamKey } from "./numbering.ts";
 

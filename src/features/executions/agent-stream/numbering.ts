@@ -10,7 +10,7 @@
 import { executionEvents } from "../../../../actors/execution/events.ts";
 import { execution } from "../../../../actors/execution/execution.ts";
 import type { LogPoint, Runtime } from "../../../runtime/port.ts";
-import type { Sql } from "../../../store/postgres.ts";
+import type { Sql } from "../../../store/postgres/pool.ts";
 import { agentHistory } from "../../agents/port.ts";
 
 export interface StreamKey {

@@ -15,7 +15,7 @@ import {
   startupFailure,
   weaknessesOf,
 } from "../../../adapters/sandbox/port.ts";
-import { untilRoom } from "../../../lib/disk-room.ts";
+import { untilRoom } from "../../../lib/files/disk-room.ts";
 import {
   type AbortReason,
   type Activity,

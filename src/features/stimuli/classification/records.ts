@@ -1,8 +1,8 @@
 /** What classification reads and notes in the table `stimuli`. */
 import type { RoutedStimulus } from "../../../../actors/stimulus/router-input.ts";
-import { texts } from "../../../store/array-literal.ts";
 import { inBatches } from "../../../store/batches.ts";
-import type { Sql } from "../../../store/postgres.ts";
+import { texts } from "../../../store/postgres/array-literal.ts";
+import type { Sql } from "../../../store/postgres/pool.ts";
 
 /** A stimulus, and on whose behalf its router runs. */
 export interface StoredForRouting extends RoutedStimulus {

@@ -7,7 +7,7 @@ import { isStorable, unusableText } from "../../../../actors/manifest/storable.t
 import { type StimulusRecord, stimulusElement, stimulusRecord } from "../../../../actors/stimulus/record.ts";
 import { discardOf, StimulusStatus } from "../../../../actors/stimulus/statuses.ts";
 import { listOf, type Page } from "../../../http/paging.ts";
-import type { Sql, Transaction } from "../../../store/postgres.ts";
+import type { Sql, Transaction } from "../../../store/postgres/pool.ts";
 import type { Audit } from "../../audit/port.ts";
 import type { HistoryRecords, StimulusFilter } from "./records.ts";
 import { type Actor, stimulusNotFound } from "./replay.ts";

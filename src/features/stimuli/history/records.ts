@@ -4,7 +4,7 @@ import { type FullStimulusRow, type StimulusRow, shownBytes } from "../../../../
 import type { Arrival, Channel } from "../../../../actors/stimulus/stimulus.ts";
 import type { Page } from "../../../http/paging.ts";
 import { isUuid } from "../../../http/route.ts";
-import type { Sql, Transaction } from "../../../store/postgres.ts";
+import type { Sql, Transaction } from "../../../store/postgres/pool.ts";
 import { firstIdOf } from "../intake/port.ts";
 
 /** Null: any. */

@@ -11,7 +11,7 @@ import type { FullStimulusRow } from "../../../../actors/stimulus/record.ts";
 import { isFailed, type ReplayRefusal, replayRefusal } from "../../../../actors/stimulus/statuses.ts";
 import { type Arrival, receiverOf } from "../../../../actors/stimulus/stimulus.ts";
 import { asProblem, internalError } from "../../../http/problem.ts";
-import type { Sql, Transaction } from "../../../store/postgres.ts";
+import type { Sql, Transaction } from "../../../store/postgres/pool.ts";
 import type { Audit, AuditedBy } from "../../audit/port.ts";
 import type { Intake, IntakeAnswer } from "../intake/port.ts";
 import type { Sources } from "../sources/port.ts";

@@ -3,7 +3,7 @@
  * different rows. What is still to be processed stays, however old it is.
  */
 import { repeatedly } from "../../../lib/timers.ts";
-import type { Sql } from "../../../store/postgres.ts";
+import type { Sql } from "../../../store/postgres/pool.ts";
 import { firstIdOf, keptMs } from "../intake/port.ts";
 
 export interface RetentionOptions {

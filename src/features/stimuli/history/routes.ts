@@ -4,7 +4,7 @@ import { StimulusElement, StimulusRecord } from "../../../../actors/stimulus/rec
 import { IdempotencyHeaders, idempotent } from "../../../http/idempotency.ts";
 import { listSchema, pageOf } from "../../../http/paging.ts";
 import { type Call, defineRoute, jsonBody, type Route, reply, uuidParam } from "../../../http/route.ts";
-import type { Sql } from "../../../store/postgres.ts";
+import type { Sql } from "../../../store/postgres/pool.ts";
 import { auditedBy } from "../../audit/port.ts";
 import { type History, readReason } from "./history.ts";
 import { type Actor, type Replays, readReplay, replayTimeoutSeconds } from "./replay.ts";

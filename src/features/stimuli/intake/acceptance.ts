@@ -7,9 +7,9 @@ import { createHash } from "node:crypto";
 import { invalidAt, Problem } from "../../../../actors/kernel/problem.ts";
 import { isStorable } from "../../../../actors/manifest/storable.ts";
 import type { Arrival, Stimulus } from "../../../../actors/stimulus/stimulus.ts";
-import { jsonTexts, numbers, texts } from "../../../store/array-literal.ts";
 import { gather } from "../../../store/gather.ts";
-import { isDatabaseUnavailable, type Sql } from "../../../store/postgres.ts";
+import { jsonTexts, numbers, texts } from "../../../store/postgres/array-literal.ts";
+import { isDatabaseUnavailable, type Sql } from "../../../store/postgres/pool.ts";
 import { Waitlist } from "./waitlist.ts";
 
 /** Who holds a key: the stimulus that was accepted under it first. */

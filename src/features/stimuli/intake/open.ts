@@ -1,7 +1,7 @@
 /** What a node does with stimuli, put together: acceptance, the way to a run, what is done in the background. */
 import type { Counter } from "prom-client";
 import type { Tenants } from "../../../identity/tenants.ts";
-import type { Sql } from "../../../store/postgres.ts";
+import type { Sql } from "../../../store/postgres/pool.ts";
 import type { Limiter } from "../../limits/port.ts";
 import type { Runs } from "../../workflows/runs/feature.ts";
 import type { Classifier } from "../classification/port.ts";

@@ -7,9 +7,9 @@ import type {
   Settlement,
   Stimulus,
 } from "../../../../actors/stimulus/stimulus.ts";
-import { numbers, texts } from "../../../store/array-literal.ts";
 import { inBatches } from "../../../store/batches.ts";
-import type { Sql } from "../../../store/postgres.ts";
+import { numbers, texts } from "../../../store/postgres/array-literal.ts";
+import type { Sql } from "../../../store/postgres/pool.ts";
 import { leaseMs } from "./acceptance.ts";
 import { maxBacklog } from "./backlog.ts";
 import { settleText } from "./processing/settle-sql.ts";

@@ -2,7 +2,7 @@
 import { parseSource } from "../../../../actors/stimulus/routing.ts";
 import { isUuid } from "../../../http/route.ts";
 import { gather } from "../../../store/gather.ts";
-import type { Sql } from "../../../store/postgres.ts";
+import type { Sql } from "../../../store/postgres/pool.ts";
 import type { Encryption } from "../../encryption/port.ts";
 import { noteReceived } from "./last-received.ts";
 import type { Candidate, Router, Sources, StimulusSource } from "./port.ts";

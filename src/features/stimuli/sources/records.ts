@@ -1,7 +1,7 @@
 /** The SQL of the table `stimulus_sources`, tenant first. */
 import type { Acknowledge } from "../../../../actors/stimulus/stimulus.ts";
-import { texts } from "../../../store/array-literal.ts";
-import type { Sql, Transaction } from "../../../store/postgres.ts";
+import { texts } from "../../../store/postgres/array-literal.ts";
+import type { Sql, Transaction } from "../../../store/postgres/pool.ts";
 import type { PresetName } from "./port.ts";
 import type { SourceSettings } from "./settings.ts";
 

@@ -2,7 +2,7 @@
 import type { Json } from "../../../../actors/kernel/json.ts";
 import { invalidField, Problem } from "../../../../actors/kernel/problem.ts";
 import { type List, listOf, type Page } from "../../../http/paging.ts";
-import type { Sql, Transaction } from "../../../store/postgres.ts";
+import type { Sql, Transaction } from "../../../store/postgres/pool.ts";
 import type { Audit, AuditedBy } from "../../audit/port.ts";
 import type { Encryption } from "../../encryption/port.ts";
 import type { Definitions } from "../../workflows/definitions/port.ts";

@@ -1,7 +1,7 @@
 /** What is known of the content of files in volumes: digests are computed once and hold while a file is unchanged. */
 import { createHash } from "node:crypto";
 import { read, type Stats } from "node:fs";
-import type { Sql, Transaction } from "../../../store/postgres.ts";
+import type { Sql, Transaction } from "../../../store/postgres/pool.ts";
 
 export interface Content {
   readonly sha256: string;

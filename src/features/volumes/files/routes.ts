@@ -5,7 +5,7 @@ import { invalidField } from "../../../../actors/kernel/problem.ts";
 import { IdempotencyHeaders, idempotent } from "../../../http/idempotency.ts";
 import { listOf, listSchema, type Page, pageOf } from "../../../http/paging.ts";
 import { type Call, defineRoute, jsonBody, type Route, reply } from "../../../http/route.ts";
-import type { Sql } from "../../../store/postgres.ts";
+import type { Sql } from "../../../store/postgres/pool.ts";
 import { viewOf } from "../../tools/fs/port.ts";
 import type { VolumeRow } from "../records.ts";
 import { FilesQuery, MkdirBody, MoveBody, PathQuery, StatQuery, Uploaded, UploadQuery, VolumeId } from "../schema.ts";

@@ -7,7 +7,7 @@ import { join, posix } from "node:path";
 import { Problem } from "../../../../actors/kernel/problem.ts";
 import { iso } from "../../../../actors/kernel/time.ts";
 import { storageQuota } from "../../../../actors/policy/storage-quota.ts";
-import type { Transaction } from "../../../store/postgres.ts";
+import type { Transaction } from "../../../store/postgres/pool.ts";
 import { address, look, View, viewOf } from "../../tools/fs/port.ts";
 import { ToolFailure } from "../../tools/port.ts";
 import type { VolumeRow } from "../records.ts";

@@ -1,7 +1,7 @@
 /** Workflows to choose among: lean reads, for callers with many choices to make. */
 import { isUuid } from "../../../http/route.ts";
-import { texts } from "../../../store/array-literal.ts";
-import type { Sql } from "../../../store/postgres.ts";
+import { texts } from "../../../store/postgres/array-literal.ts";
+import type { Sql } from "../../../store/postgres/pool.ts";
 import { globalOwner, type Reference, workflowRecords } from "./records.ts";
 
 export interface WorkflowChoice {

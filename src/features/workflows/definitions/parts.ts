@@ -2,7 +2,7 @@
 import { type Identity, isGlobalPublisher } from "../../../../actors/identity/identity.ts";
 import { Problem } from "../../../../actors/kernel/problem.ts";
 import type { WorkflowOffer } from "../../../../actors/workflow/manifest/judged.ts";
-import type { Sql } from "../../../store/postgres.ts";
+import type { Sql } from "../../../store/postgres/pool.ts";
 import type { Audit, AuditedBy } from "../../audit/port.ts";
 import type { WorkflowRecords } from "./records.ts";
 

@@ -4,9 +4,9 @@ import { systemTenant } from "../../../../actors/identity/identity.ts";
 import type { Json } from "../../../../actors/kernel/json.ts";
 import { isSemanticVersion, versionOrder } from "../../../../actors/workflow/version-order.ts";
 import { isUuid } from "../../../http/route.ts";
-import { texts } from "../../../store/array-literal.ts";
 import { gather } from "../../../store/gather.ts";
-import type { Sql, Transaction } from "../../../store/postgres.ts";
+import { texts } from "../../../store/postgres/array-literal.ts";
+import type { Sql, Transaction } from "../../../store/postgres/pool.ts";
 import type { Scope } from "./schema.ts";
 
 /**

@@ -6,7 +6,7 @@ import type { Definition } from "../../../../actors/workflow/definition.ts";
 import type { ResolvedWorkflow } from "../../../../actors/workflow/run/start/request.ts";
 import { type List, listOf, type Page, readLabels } from "../../../http/paging.ts";
 import { isUuid } from "../../../http/route.ts";
-import type { Transaction } from "../../../store/postgres.ts";
+import type { Transaction } from "../../../store/postgres/pool.ts";
 import {
   type Caller,
   globalForbidden,

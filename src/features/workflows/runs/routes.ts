@@ -8,7 +8,7 @@ import { RunElement, RunRecord } from "../../../../actors/workflow/run/record/re
 import { IdempotencyHeaders, idempotent } from "../../../http/idempotency.ts";
 import { listSchema, pageOf } from "../../../http/paging.ts";
 import { type Call, defineRoute, jsonBody, type Route, reply, uuidParam } from "../../../http/route.ts";
-import type { Sql } from "../../../store/postgres.ts";
+import type { Sql } from "../../../store/postgres/pool.ts";
 import type { Approvals } from "../../approvals/port.ts";
 import { deciderOf, sourceOf } from "../../approvals/port.ts";
 import { auditedBy } from "../../audit/port.ts";

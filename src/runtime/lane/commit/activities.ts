@@ -1,5 +1,5 @@
 /** Work that turns asked for, gave up, or took the outcome of. */
-import { booleans, jsonLines, texts } from "../../../store/array-literal.ts";
+import { booleans, jsonLines, texts } from "../../../store/postgres/array-literal.ts";
 import { type Part, rowsPart } from "./part.ts";
 
 export interface ActivityRow {

@@ -1,5 +1,5 @@
 /** The states of actors, and the end of actors with everything they wrote. */
-import { jsonLines, jsonTexts, numbers, texts } from "../../../store/array-literal.ts";
+import { jsonLines, jsonTexts, numbers, texts } from "../../../store/postgres/array-literal.ts";
 import { type Part, rowsPart } from "./part.ts";
 
 export interface ActorRow {

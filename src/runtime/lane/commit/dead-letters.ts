@@ -1,5 +1,5 @@
 /** Messages whose turn failed for good. */
-import { jsonTexts, numbers, texts } from "../../../store/array-literal.ts";
+import { jsonTexts, numbers, texts } from "../../../store/postgres/array-literal.ts";
 import { type Part, rowsPart } from "./part.ts";
 
 export interface DeadLetterRow {

@@ -1,5 +1,5 @@
 /** What actors emitted. */
-import { jsonLines, numbers, texts } from "../../../store/array-literal.ts";
+import { jsonLines, numbers, texts } from "../../../store/postgres/array-literal.ts";
 import { type Part, rowsPart } from "./part.ts";
 
 export interface LogRow {

@@ -1,5 +1,5 @@
 /** Effects to be carried out after the commit, and those that are carried out and go. */
-import { jsonLines, numbers } from "../../../store/array-literal.ts";
+import { jsonLines, numbers } from "../../../store/postgres/array-literal.ts";
 import type { OutboxRow } from "../../effects/outbox.ts";
 import { type Part, rowsPart } from "./part.ts";
 import type { PartitionProgress } from "./progress.ts";

@@ -2,7 +2,7 @@
  * How far the partitions of a commit have come, and the fence: they are still this node's, under the same epoch, and the
  * database is the one that they were taken from.
  */
-import { numbers, texts } from "../../../store/array-literal.ts";
+import { numbers, texts } from "../../../store/postgres/array-literal.ts";
 import type { Part } from "./part.ts";
 
 export interface PartitionProgress {

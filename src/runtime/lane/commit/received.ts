@@ -1,5 +1,5 @@
 /** What the partitions of a commit took: the last number of each source, and the messages that are done with. */
-import { numbers, texts } from "../../../store/array-literal.ts";
+import { numbers, texts } from "../../../store/postgres/array-literal.ts";
 import { type Part, rowsPart } from "./part.ts";
 
 export interface ReceivedRow {

@@ -1,5 +1,5 @@
 /** Timers that turns set, and those that are over: fired or cancelled. */
-import { jsonLines, numbers, texts } from "../../../store/array-literal.ts";
+import { jsonLines, numbers, texts } from "../../../store/postgres/array-literal.ts";
 import type { TimerPlace, TimerRow } from "../../timers/timer.ts";
 import { type Part, rowsPart } from "./part.ts";
 

@@ -1,8 +1,8 @@
 /**
  * What a partition has taken of each source: the last number, and by it what is to be done with a message that arrives.
  */
-import { numbers } from "../../../store/array-literal.ts";
-import type { Sql } from "../../../store/postgres.ts";
+import { numbers } from "../../../store/postgres/array-literal.ts";
+import type { Sql } from "../../../store/postgres/pool.ts";
 import type { Envelope } from "../../mailbox/envelope.ts";
 
 /** The last number taken of each source: `n<node>` or `p<partition>`. */

@@ -4,8 +4,8 @@
  * Redis lost something, and now and then.
  */
 import type { Json } from "../../../../actors/kernel/json.ts";
-import { numbers } from "../../../store/array-literal.ts";
-import type { Sql } from "../../../store/postgres.ts";
+import { numbers } from "../../../store/postgres/array-literal.ts";
+import type { Sql } from "../../../store/postgres/pool.ts";
 import { envelopeOf, messageIn } from "../../effects/outbox.ts";
 import type { Delivery } from "../../mailbox/mailbox.ts";
 import type { Held } from "./held.ts";

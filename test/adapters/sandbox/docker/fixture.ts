@@ -8,7 +8,7 @@ import {
   type DockerSandboxOptions,
 } from "../../../../src/adapters/sandbox/docker/docker-sandbox.ts";
 import type { InstanceSpec, Sandbox } from "../../../../src/adapters/sandbox/port.ts";
-import { makeSocketFolder } from "../../../../src/lib/tenant-sockets.ts";
+import { makeSocketFolder } from "../../../../src/lib/sockets/tenant-sockets.ts";
 import type { Podman } from "../../../harness/outside/podman.ts";
 import { scratch } from "../../../harness/scratch.ts";
 import { type SandboxFixture, sampleTenant } from "../conformance.ts";

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type ConnectionOptions, Worker } from "bullmq";
 import type { ClassificationJob } from "../../../../src/features/stimuli/classification/classify.ts";
-import { openBlockingRedis, openRedis } from "../../../../src/store/redis.ts";
+import { openBlockingRedis, openRedis } from "../../../../src/store/redis/connections.ts";
 import { until } from "../../../harness/until.ts";
 import { choice, openRouting, type Routing } from "./routing.ts";
 

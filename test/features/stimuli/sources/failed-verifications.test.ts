@@ -5,7 +5,7 @@ import {
   type FailedVerifications,
   openFailedVerifications,
 } from "../../../../src/features/stimuli/sources/verification/failed-verifications.ts";
-import { openRedis } from "../../../../src/store/redis.ts";
+import { openRedis } from "../../../../src/store/redis/connections.ts";
 import { freshStores } from "../../../harness/stores.ts";
 
 const stores = await freshStores();

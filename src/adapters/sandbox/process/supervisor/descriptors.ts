@@ -7,7 +7,7 @@
  * though, so the kernel hands out copies of the descriptors themselves.
  */
 import { closeSync, fstatSync, readFileSync, type Stats } from "node:fs";
-import { threadsOf } from "../../../../lib/process-table.ts";
+import { threadsOf } from "../../../../lib/processes/process-table.ts";
 
 /** Numbers of Linux's system calls: the last two are the same on x86-64 and aarch64. */
 const numbers = { kcmp: process.arch === "arm64" ? 272 : 312, pidfdOpen: 434, pidfdGetfd: 438 } as const;

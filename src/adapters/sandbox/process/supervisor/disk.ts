@@ -1,7 +1,7 @@
 /** Measures what an instance occupies on disk: its workspace, and files it deleted but still holds open. */
 import { lstatSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { overAgentsFiles } from "../../../../lib/agents-programs.ts";
+import { overAgentsFiles } from "../../../../lib/processes/agents-programs.ts";
 import { deviceOf, heldFiles } from "./held-files.ts";
 
 /** What a file, directory or link counts for at least: file systems run out of them as well as of blocks. */

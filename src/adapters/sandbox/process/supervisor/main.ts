@@ -7,10 +7,10 @@
  */
 import { closeSync, openSync } from "node:fs";
 import { join } from "node:path";
-import { DiskGrowth, glanceMs } from "../../../../lib/disk-growth.ts";
-import { untilRoom } from "../../../../lib/disk-room.ts";
-import { readJson, writeAtomically } from "../../../../lib/json-file.ts";
-import { identify, processes, signal } from "../../../../lib/process-table.ts";
+import { DiskGrowth, glanceMs } from "../../../../lib/files/disk-growth.ts";
+import { untilRoom } from "../../../../lib/files/disk-room.ts";
+import { readJson, writeAtomically } from "../../../../lib/files/json-file.ts";
+import { identify, processes, signal } from "../../../../lib/processes/process-table.ts";
 import { childOutput } from "../../../../programs/pipes.ts";
 import type { ExitReason } from "../../instance.ts";
 import { InstanceCgroup } from "../cgroup.ts";

@@ -1,6 +1,6 @@
 /** The SQL of the table `stimulus_routers`. */
-import { texts } from "../../../../store/array-literal.ts";
-import type { Sql, Transaction } from "../../../../store/postgres.ts";
+import { texts } from "../../../../store/postgres/array-literal.ts";
+import type { Sql, Transaction } from "../../../../store/postgres/pool.ts";
 
 export interface RouterRow {
   readonly tenant: string;

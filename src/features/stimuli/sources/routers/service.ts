@@ -2,7 +2,7 @@
 
 import { type Issue, invalidRequest, Problem } from "../../../../../actors/kernel/problem.ts";
 import { isStorable } from "../../../../../actors/manifest/storable.ts";
-import type { Sql } from "../../../../store/postgres.ts";
+import type { Sql } from "../../../../store/postgres/pool.ts";
 import type { Audit } from "../../../audit/port.ts";
 import type { Definitions } from "../../../workflows/definitions/port.ts";
 import type { ConfiguredRouter, RouterRequest } from "../schema.ts";

@@ -9,8 +9,8 @@
 import { LRUCache } from "lru-cache";
 import { Problem } from "../../../../../actors/kernel/problem.ts";
 import { withTimeout } from "../../../../lib/timers.ts";
-import { openRedis, type RedisServers } from "../../../../store/redis.ts";
-import { scriptCommand } from "../../../../store/script.ts";
+import { openRedis, type RedisServers } from "../../../../store/redis/connections.ts";
+import { scriptCommand } from "../../../../store/redis/script.ts";
 
 /** Whose failures are counted together. */
 export interface Sender {

@@ -12,10 +12,10 @@ import { hostname } from "node:os";
 import { join } from "node:path";
 import { commandsFolder } from "../../../../adapters/sandbox/port.ts";
 import { isUuid } from "../../../../http/route.ts";
-import { agentUser } from "../../../../lib/agent-files.ts";
 import { derivedUuid } from "../../../../lib/digest.ts";
-import { readJson, writeAtomically } from "../../../../lib/json-file.ts";
-import { removeDirectory } from "../../../../lib/remove-directory.ts";
+import { agentUser } from "../../../../lib/files/agent-files.ts";
+import { readJson, writeAtomically } from "../../../../lib/files/json-file.ts";
+import { removeDirectory } from "../../../../lib/files/remove-directory.ts";
 
 /** The bound on the attempts of a command. */
 const mostAttempts = 10;

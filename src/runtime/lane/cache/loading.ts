@@ -1,0 +1,51 @@
+/** Which actors a batch needs in memory, and which of its messages go on where not all of them fit. */
+import type { Delivery } from "../../mailbox/mailbox.ts";
+import type { PoisonMessages } from "../containment/poison.ts";
+import { isRepeat } from "../exchange/exchange.ts";
+import type { Held } from "../exchange/held.ts";
+import type { ActorCache } from "./actor-cache.ts";
+
+/** Characters of the states that a batch brings into memory, about. */
+export const mostLoaded = 16 * 1024 * 1024;
+
+/** An actor that is to be brought into memory. */
+interface Wanted {
+  readonly kind: string;
+  readonly key: string;
+  readonly partition: number;
+  readonly tenant: string;
+  readonly fresh: boolean;
+}
+
+/** What the turns of these messages need of the store: actors by name, and whether activities are still under way. */
+export function wantedBy(
+  deliveries: readonly Delivery[],
+  owned: ReadonlyMap<number, Held>,
+  poison: PoisonMessages,
+  cache: ActorCache,
+): { readonly missing: Map<string, Wanted>; readonly activities: readonly string[] } {
+  const missing = new Map<string, Wanted>();
+  const activities: string[] = [];
+  for (const delivery of deliveries) {
+    const { envelope, partition } = delivery;
+    const held = owned.get(partition);
+    // A repeat is not run; and that its actor was new once says nothing about now.
+    if (envelope === null || held === undefined || isRepeat(held, delivery)) continue;
+    const { kind, key, tenant, activity, fresh } = envelope;
+    if (activity !== null) activities.push(activity);
+    if (poison.of(envelope)?.error) continue;
+    const name = `${kind}/${key}`;
+    if (!cache.has(name) && !missing.has(name)) missing.set(name, { kind, key, partition, tenant, fresh });
+  }
+  return { missing, activities };
+}
+
+/** The messages before the first whose actor did not fit into memory with the others, and the rest. */
+export function fittingOf(
+  deliveries: readonly Delivery[],
+  left: ReadonlySet<string>,
+): readonly [readonly Delivery[], readonly Delivery[]] {
+  if (left.size === 0) return [deliveries, []];
+  const end = deliveries.findIndex(({ envelope }) => envelope !== null && left.has(`${envelope.kind}/${envelope.key}`));
+  return [deliveries.slice(0, end), deliveries.slice(end)];
+}

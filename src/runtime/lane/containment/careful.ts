@@ -1,0 +1,170 @@
+/**
+ * Messages that may end their process or their database backend.
+ *
+ * A partition taken from an owner that died is begun carefully: before the first messages of its backlog run, their ids
+ * are written down, sixteen together. If this owner dies with them, the next one takes them one at a time; a message
+ * that was under way alone when its owner died is set aside. So after three deaths the rest goes on. A commit whose
+ * connection died, while the database answers again, has its messages taken in the same way, by the same node.
+ */
+import { numbers, texts } from "../../../store/postgres/array-literal.ts";
+import type { Sql } from "../../../store/postgres/pool.ts";
+import { type Envelope, messageId } from "../../mailbox/envelope.ts";
+import type { Delivery } from "../../mailbox/mailbox.ts";
+import type { Company } from "../intake/inbox.ts";
+import type { PoisonMessages } from "./poison.ts";
+
+/** Deaths after which a message is set aside. */
+const deathLimit = 3;
+/** Messages of a partition that its former owner can have had under way: those of one batch. */
+const suspectCount = 512;
+/** Timers that were due come within this time of the take, ms. */
+const settlingMs = 500;
+
+/** Messages that were under way once when something died share a batch with so many others; then they are alone. */
+const together: Company = { kind: "suspects", most: 16 };
+const alone: Company = { kind: "suspect", most: 1 };
+
+/** Handed over in memory for a caller who waits: not taken again after a death. */
+const isForCaller = (id: string | null, envelope: Envelope): boolean =>
+  id === null && (envelope.replyTo !== null || envelope.acknowledge !== undefined);
+
+export interface CarefulOptions {
+  readonly sql: Sql;
+  readonly node: string;
+  readonly clock: { now(): number };
+}
+
+interface Suspects {
+  left: number;
+  readonly since: number;
+}
+
+/** What a message may have ended. */
+interface Deaths {
+  readonly partition: number;
+  /** Of processes or backends, the message among others. */
+  count: number;
+  /** Of backends, in a row, the message alone. */
+  cuts: number;
+}
+
+export class Careful {
+  private readonly partitions = new Map<number, Suspects>();
+  private readonly deaths = new Map<string, Deaths>();
+
+  constructor(
+    private readonly options: CarefulOptions,
+    private readonly poison: PoisonMessages,
+  ) {}
+
+  /** Whether some partition's backlog is still under suspicion. */
+  get isActive(): boolean {
+    return this.partitions.size > 0;
+  }
+
+  /** Partitions whose former owner died. */
+  async begin(partitions: readonly number[]): Promise<void> {
+    if (partitions.length === 0) return;
+    const { sql, clock } = this.options;
+    const rows = await sql<{ partition: number; message: string; attempt: number }[]>`
+      select partition, message, attempt from runtime_attempts where partition = any(${numbers(partitions)}::int[])`;
+    for (const partition of partitions) this.partitions.set(partition, { left: suspectCount, since: clock.now() });
+    for (const { partition, message, attempt } of rows) {
+      if (attempt >= deathLimit) {
+        this.poison.condemn(message, partition, `its process died ${deathLimit} times while it was handled`, attempt);
+      } else this.deaths.set(message, { partition, count: attempt, cuts: 0 });
+    }
+  }
+
+  /** How a message is to be taken; null for one beyond suspicion. */
+  companyOf = ({ envelope, id, partition }: Delivery): Company | null => {
+    if (envelope === null || isForCaller(id, envelope)) return null;
+    if (this.deaths.size === 0 && this.partitions.size === 0) return null;
+    const known = this.deaths.get(messageId(envelope));
+    if (known !== undefined) return known.count + 1 < deathLimit ? together : alone;
+    return (this.partitions.get(partition)?.left ?? 0) > 0 ? together : null;
+  };
+
+  /**
+   * Writes down what is about to be handled, if it is under suspicion: all of these messages are, or none.
+   * @throws when the database is away
+   */
+  async mark(deliveries: readonly Delivery[]): Promise<void> {
+    const [first] = deliveries;
+    if (first === undefined || this.companyOf(first) === null) return;
+    const rows = deliveries.map(({ envelope, partition }) => {
+      const message = envelope === null ? "" : messageId(envelope);
+      return { partition, message, attempt: Math.max(1, this.deaths.get(message)?.count ?? 1) + 1 };
+    });
+    const { sql, node } = this.options;
+    const partitions = numbers([...new Set(rows.map((row) => row.partition))]);
+    const messages = texts(rows.map((row) => row.message));
+    await sql`
+      with gone as (
+        delete from runtime_attempts
+        where partition = any(${partitions}::int[]) and not message = any(${messages}::text[]) and attempt < ${deathLimit}
+      )
+      insert into runtime_attempts (partition, message, attempt)
+      select u.partition, u.message, u.attempt
+      from unnest(${numbers(rows.map((row) => row.partition))}::int[], ${messages}::text[],
+        ${numbers(rows.map((row) => row.attempt))}::smallint[]) as u (partition, message, attempt)
+      join runtime_partitions p on p.partition = u.partition and p.owner = ${node}
+      on conflict (partition, message) do update set attempt = excluded.attempt`;
+  }
+
+  /** These messages got past. */
+  settle(deliveries: readonly Delivery[]): void {
+    if (this.deaths.size === 0 && this.partitions.size === 0) return;
+    for (const { envelope, partition } of deliveries) {
+      if (envelope !== null) this.deaths.delete(messageId(envelope));
+      const suspects = this.partitions.get(partition);
+      if (suspects !== undefined) suspects.left--;
+    }
+  }
+
+  /** The connection died with the commit of these messages, and the database answers again. */
+  cut(deliveries: readonly Delivery[]): void {
+    for (const { envelope, id, partition } of deliveries) {
+      if (envelope === null || isForCaller(id, envelope)) continue;
+      const message = messageId(envelope);
+      const known = this.deaths.get(message) ?? { partition, count: 0, cuts: 0 };
+      this.deaths.set(message, known);
+      known.count = Math.min(deathLimit - 1, known.count + 1);
+      known.cuts = deliveries.length === 1 ? known.cuts + 1 : 0;
+      if (known.cuts < deathLimit) continue;
+      const error = `its database connection died ${deathLimit} times while it alone was committed`;
+      this.poison.condemn(message, partition, error, known.cuts);
+    }
+  }
+
+  /**
+   * Ends the suspicion against partitions whose backlog is behind them. What is left of the notes then names messages
+   * that are committed, which never come again.
+   * @param isWaiting whether messages of a partition wait
+   */
+  async relax(isWaiting: (partition: number) => boolean): Promise<void> {
+    if (this.partitions.size === 0) return;
+    const { sql, node, clock } = this.options;
+    const now = clock.now();
+    const over: number[] = [];
+    for (const [partition, { left, since }] of this.partitions) {
+      if (left > 0 && (isWaiting(partition) || now - since < settlingMs)) continue;
+      this.partitions.delete(partition);
+      over.push(partition);
+    }
+    if (over.length === 0) return;
+    for (const [message, { partition, cuts }] of this.deaths) {
+      if (cuts === 0 && over.includes(partition)) this.deaths.delete(message);
+    }
+    await sql`
+      delete from runtime_attempts a using runtime_partitions p
+      where a.partition = any(${numbers(over)}::int[]) and p.partition = a.partition and p.owner = ${node}`;
+  }
+
+  /** For partitions given up: their next owner has the notes. */
+  forget(partitions: readonly number[]): void {
+    this.poison.forget(partitions);
+    for (const partition of partitions) this.partitions.delete(partition);
+    for (const [message, { partition }] of this.deaths) if (partitions.includes(partition)) this.deaths.delete(message);
+  }
+}
