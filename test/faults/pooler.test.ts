@@ -73,6 +73,22 @@ pooledTest("two migrations at once run one after the other, and the role leads t
   expect(row).toEqual({ schema, bound: "2s" });
 });
 
+pooledTest("queries asked for at once over few connections are all answered", async () => {
+  const pools = Array.from({ length: 4 }, () => opened(2));
+  for (let round = 0; round < 40; round++) {
+    const answers = await Promise.all(
+      pools.flatMap((sql, pool) =>
+        Array.from({ length: 8 }, async (_, n) => {
+          await sql`select 1`;
+          const [row] = await sql`select ${pool}::int * 100 + ${n}::int as sum`;
+          return row?.sum === pool * 100 + n;
+        }),
+      ),
+    );
+    expect(answers.every(Boolean)).toBe(true);
+  }
+});
+
 pooledTest("a statement that hangs ends at the role's bound, and by the client's cancel without one", async () => {
   const facts = await inspectDatabase(pooler.url);
   const sql = opened(1);

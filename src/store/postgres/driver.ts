@@ -5,7 +5,8 @@
  * the pool unusable for ever; the last error of a closed connection fails the first query of its successor;
  * a transaction whose connection closed goes on over the connection that took its place; a connection that is cut
  * while it is being opened, when the driver asks for the types of arrays, ends the process: that answer has no handler;
- * and a server that accepts connections and closes them before it greets is tried for ever, its query never fails.
+ * a server that accepts connections and closes them before it greets is tried for ever, its query never fails; and
+ * without pipelining a transaction never takes its connection.
  *
  * Then what a pool has to be told from outside (`PoolControl`), since the driver has no time limit for a query: how
  * long each connection has been silent over its work, giving a connection up, and refusing queries while the database
@@ -80,6 +81,12 @@ const mends: Readonly<Record<string, readonly Mend[]>> = {
       faulty: "    cancel,\n    end,\n    count: 0,\n",
       mended:
         "    cancel,\n    end,\n    interrupt,\n    cancelStatement,\n    silentMs,\n    backend,\n    count: 0,\n",
+    },
+    {
+      faulty:
+        "        && sent.length < max_pipeline\n        && (!q.options.onexecute || q.options.onexecute(connection))\n",
+      mended:
+        "        && (!q.options.onexecute || q.options.onexecute(connection))\n        && sent.length < max_pipeline\n",
     },
     { faulty: "    , closedTime = 0\n", mended: "    , closedTime = 0\n    , lastAt = 0\n" },
     {

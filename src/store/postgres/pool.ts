@@ -52,6 +52,9 @@ export function openPostgres(options: PostgresOptions): Sql {
     connect_timeout: connectMs / 1000,
     max_lifetime: 60 * 30,
     keep_alive: 10,
+    // PgBouncer 1.18 hands the connection to another client after the first answer of several queries sent ahead: the
+    // rest is lost, and a query waits for ever.
+    ...(pooled ? { max_pipeline: 0 } : {}),
     // A short pause: a restarted server should be noticed within a second, and attempts cost little.
     backoff: (attempt: number) => Math.min(1, 0.05 * 2 ** attempt),
     connection: {
