@@ -6,6 +6,8 @@ import type { LogDefinition } from "../../actors/kernel/effect.ts";
 import type { Json } from "../../actors/kernel/json.ts";
 import type { AskedTypeOf, BodyOf, Messages, Protocol, ReplyOf, TypeOf } from "../../actors/kernel/message.ts";
 
+export { AskTimeout, isServiceAway, MailboxFull, MessageRejected, RuntimeUnavailable } from "./failures.ts";
+
 export interface Address {
   readonly kind: string;
   readonly key: string;
@@ -43,26 +45,6 @@ export interface StoredActor {
   /** The version of the definition that wrote the state. */
   readonly format: number;
   readonly state: Json;
-}
-
-/** The callee did not answer in time. It may still act: repeat only what is safe to repeat. */
-export class AskTimeout extends Error {
-  override readonly name = "AskTimeout";
-}
-/** The partition's mailbox is at its bound; nothing was accepted. */
-export class MailboxFull extends Error {
-  override readonly name = "MailboxFull";
-  constructor(readonly retryAfterSeconds: number) {
-    super("The mailbox is full");
-  }
-}
-/** This node is on its way out, or its stores cannot be reached; nothing was accepted for certain. */
-export class RuntimeUnavailable extends Error {
-  override readonly name = "RuntimeUnavailable";
-}
-/** The message could not be handled; it is kept as a dead letter. */
-export class MessageRejected extends Error {
-  override readonly name = "MessageRejected";
 }
 
 /** Thrown by an activity: repeating cannot help. The actor gets the failure with this code. */

@@ -12,6 +12,7 @@ import {
   type Activity,
   type ActivityContext,
   implement,
+  isServiceAway,
   Retryable,
   type Runtime,
   Terminal,
@@ -59,7 +60,7 @@ export function approvalNotifyActivity(options: NotifyOptions): Activity {
         await send(destination, notificationBody(actor.key, actor.tenant, state, event), context, options);
         return null;
       } catch (error) {
-        if (signal.aborted || error instanceof Terminal) throw error;
+        if (signal.aborted || error instanceof Terminal || isServiceAway(error)) throw error;
         reportRefusedCall(options.incidents, { tenant: actor.tenant, agentId: null, executionId: actor.key }, error);
         const message = error instanceof Error ? error.message : String(error);
         if (attempt < maxAttempts) throw new Retryable(message, firstDelayMs * 2 ** (attempt - 1));

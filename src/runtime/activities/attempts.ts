@@ -1,8 +1,12 @@
-/** Runs one piece of work until it has an outcome; the type of an error decides about repeats. */
+/**
+ * Runs one piece of work until it has an outcome; the type of an error decides about repeats. While a store or the runtime
+ * is away the work waits and is tried again, however often: that says nothing about it.
+ */
 
 import type { Outcome } from "../../../actors/kernel/activity.ts";
 import type { Json } from "../../../actors/kernel/json.ts";
 import { faultIn } from "../definition.ts";
+import { isServiceAway } from "../failures.ts";
 import { type Activity, type ActivityContext, Retryable, Terminal } from "../port.ts";
 import type { Work } from "./fair-queue.ts";
 
@@ -10,8 +14,10 @@ export interface AttemptsOptions {
   context(resumed: boolean): ActivityContext;
   /** Called before each attempt. */
   begins(): void;
-  /** Called after each attempt that is not the end of it. */
+  /** Called after each attempt that failed. */
   failed(error: string): Promise<void>;
+  /** Called when an attempt met a store or a runtime that is away; once until one ends in another way. */
+  interrupted(error: string): void;
   readonly random: () => number;
 }
 
@@ -36,6 +42,7 @@ async function attempt(
   options: AttemptsOptions,
 ): Promise<Outcome | null> {
   const { id } = work;
+  let interruptions = 0;
   for (let resumed = work.resumed; ; resumed = true) {
     work.attempt++;
     try {
@@ -44,17 +51,43 @@ async function attempt(
       return signal.aborted ? null : { id, ok: true, value };
     } catch (error) {
       if (signal.aborted) return null;
-      if (error instanceof Terminal) return terminal(id, error);
-      const message = error instanceof Error ? error.message : String(error);
-      await options.failed(message);
-      if (work.attempt >= activity.retry.attempts) {
-        return { id, ok: false, code: "attempts_exhausted", message: shownMessage(error, message) };
-      }
-      await pause(backoff(activity, work.attempt, error, options.random()), signal);
+      const isAway = isServiceAway(error);
+      interruptions = isAway ? interruptions + 1 : 0;
+      const next = isAway
+        ? interrupted(work, error, interruptions, options)
+        : await failed(work, activity, error, options);
+      if (typeof next !== "number") return next;
+      await pause(next, signal);
       if (signal.aborted) return null;
     }
   }
 }
+
+/** This attempt does not count. @returns how long to wait for what is away, ms */
+function interrupted(work: Work, error: unknown, times: number, { interrupted, random }: AttemptsOptions): number {
+  work.attempt--;
+  if (times === 1) interrupted(messageOf(error));
+  return untilBack(times, random());
+}
+
+/** @returns the outcome, or how long to wait for the next attempt, ms */
+async function failed(
+  work: Work,
+  activity: Activity,
+  error: unknown,
+  options: AttemptsOptions,
+): Promise<Outcome | number> {
+  const { id } = work;
+  if (error instanceof Terminal) return terminal(id, error);
+  const message = messageOf(error);
+  await options.failed(message);
+  if (work.attempt >= activity.retry.attempts) {
+    return { id, ok: false, code: "attempts_exhausted", message: shownMessage(error, message) };
+  }
+  return backoff(activity, work.attempt, error, options.random());
+}
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 /**
  * What an outcome says of an error: those of the operating system and of the stores name paths, addresses and statements of
@@ -89,6 +122,10 @@ function pause(ms: number, signal: AbortSignal): Promise<void> {
 }
 
 const longestPauseMs = 60_000;
+
+/** While something of the service is away: work goes on within seconds of its return. Jittered, doubling; ms. */
+const untilBack = (interruptions: number, random: number): number =>
+  Math.min(2_000, 125 * 2 ** Math.min(interruptions, 5)) * (0.5 + random / 2);
 
 /** Full jitter, doubling per attempt; a stated delay is a lower bound. */
 function backoff(activity: Activity, attempt: number, error: unknown, random: number): number {

@@ -49,7 +49,7 @@ export interface ActivityRunnerOptions {
   sendOutcome(to: Address, type: string, outcome: Outcome): Promise<void>;
   /** Tells the other nodes to stop this work. */
   broadcastAbandon(id: string): void;
-  report(what: "activity_failed", facts: Record<string, unknown>): void;
+  report(what: "activity_failed" | "activity_interrupted", facts: Record<string, unknown>): void;
   crash(point: "in_activity"): void;
 }
 
@@ -179,7 +179,7 @@ export class ActivityRunner {
 
   /** Fails work that is not to run again; what was given up has no one to tell. */
   private refuse(work: Work, message: string): void {
-    this.options.report("activity_failed", { activity: work.name, id: work.id, attempt: work.attempt, error: message });
+    this.options.report("activity_failed", factsOf(work, message));
     if (work.abandoned) void this.forget(work.id);
     else void this.results.send(work, { id: work.id, ok: false, code: processDied, message });
   }
@@ -317,14 +317,10 @@ export class ActivityRunner {
               context: (resumed) => this.context(work, signal, resumed),
               begins: () => this.options.crash("in_activity"),
               failed: async (error) => {
-                this.options.report("activity_failed", {
-                  activity: work.name,
-                  id: work.id,
-                  attempt: work.attempt,
-                  error,
-                });
+                this.options.report("activity_failed", factsOf(work, error));
                 await this.rememberAttempt(work);
               },
+              interrupted: (error) => this.options.report("activity_interrupted", factsOf(work, error)),
               random: this.options.random,
             });
     } catch {
@@ -379,3 +375,5 @@ export class ActivityRunner {
     );
   }
 }
+
+const factsOf = ({ name, id, attempt }: Work, error: string) => ({ activity: name, id, attempt, error });

@@ -91,19 +91,32 @@ export class StoreAway extends Error {
   }
 }
 
-const connectionFailures = new Set([
+/** Codes that only the driver gives. */
+const driverFailures = new Set([
   "CONNECTION_CLOSED",
   "CONNECTION_ENDED",
   "CONNECTION_DESTROYED",
   "CONNECT_TIMEOUT",
   "CONNECTION_CONNECT_TIMEOUT",
   "SASL_SIGNATURE_MISMATCH",
-  "ECONNREFUSED",
-  "ECONNRESET",
-  "EPIPE",
-  "ENOENT",
-  "ETIMEDOUT",
 ]);
+const connectionFailures = new Set([...driverFailures, "ECONNREFUSED", "ECONNRESET", "EPIPE", "ENOENT", "ETIMEDOUT"]);
+
+const unavailable = /^(08|25|26|28|3D|3F|40|42P01|42P05|42501|53|55|57|58|XX)/;
+/** Of those, what passes by itself: not what is missing or not allowed. */
+const passing = /^(08|25|26|40|42P05|53|55|57|58)/;
+
+/**
+ * Whether an error is certainly of this service's database, and says that it is away or cannot do this now. Errors of
+ * sockets and names count only where the driver marked them as those of its connections.
+ */
+export function isDatabaseAway(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  if (error instanceof StoreAway || connectionFailure in error) return true;
+  const code = (error as Error & { code?: unknown }).code;
+  if (typeof code !== "string") return false;
+  return driverFailures.has(code) || (error.name === "PostgresError" && passing.test(code));
+}
 
 /**
  * Whether an error says "the database cannot do this now" and nothing about the statement: an error of the connection
@@ -117,5 +130,5 @@ export function isDatabaseUnavailable(error: unknown): boolean {
   if (error instanceof StoreAway || connectionFailure in error) return true;
   const code = (error as Error & { code?: unknown }).code;
   if (typeof code !== "string") return false;
-  return connectionFailures.has(code) || /^(08|25|26|28|3D|3F|40|42P01|42P05|42501|53|55|57|58|XX)/.test(code);
+  return connectionFailures.has(code) || unavailable.test(code);
 }

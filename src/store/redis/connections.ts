@@ -170,10 +170,15 @@ export function slotGroupsOf(redis: RedisClient): number {
 
 /** Whether an error says "Redis is not there now" and nothing about the command. */
 export function isRedisUnavailable(error: unknown): boolean {
+  if (isRedisAway(error)) return true;
+  // Errors of sockets, names and TLS have a code; those that Redis answers have none.
+  return error instanceof Error && "code" in error && typeof error.code === "string" && networkCode.test(error.code);
+}
+
+/** The same, only where the error is certainly of the client of Redis: connections to others fail with the same codes. */
+export function isRedisAway(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   if (error.name === "MaxRetriesPerRequestError" || error.name === "ClusterAllFailedError") return true;
-  // Errors of sockets, names and TLS have a code; those that Redis answers have none.
-  if ("code" in error && typeof error.code === "string" && networkCode.test(error.code)) return true;
   return away.test(error.message);
 }
 

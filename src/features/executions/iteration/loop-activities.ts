@@ -16,6 +16,7 @@ import {
   type Activity,
   type Address,
   implement,
+  isServiceAway,
   type LogEntry,
   type Runtime,
   Terminal,
@@ -130,7 +131,7 @@ export function toolCallActivity({ runtime, tools }: Pick<LoopOptions, "runtime"
         });
         return toolAnswer(outcome);
       } catch (error) {
-        if (signal.aborted) throw error;
+        if (signal.aborted || (work.repeatable && isServiceAway(error))) throw error;
         // A bug in one tool must not stop the agent, nor tell it how the host looks inside.
         return toolAnswer(outcomeOf(new ToolFailure("storage_error", "The tool failed inside the service")));
       }

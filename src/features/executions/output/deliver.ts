@@ -12,6 +12,7 @@ import {
   type ActivityContext,
   type Address,
   implement,
+  isServiceAway,
   Retryable,
   type Runtime,
   Terminal,
@@ -52,7 +53,7 @@ export function deliverySendActivity(options: DeliveryOptions): Activity {
         const { destination, body, network } = await addressedDelivery(options, actor, delivery);
         return { status: await post(destination, body, network, context, outside) };
       } catch (error) {
-        if (signal.aborted || error instanceof Terminal) throw error;
+        if (signal.aborted || error instanceof Terminal || isServiceAway(error)) throw error;
         reportRefusedCall(incidents, { tenant: actor.tenant, agentId: null, executionId: actor.key }, error);
         const { message } = failureOf(error);
         if (attempt < maxAttempts) throw new Retryable(message, firstDelayMs * 2 ** (attempt - 1));

@@ -9,6 +9,7 @@ import type { AgentStart } from "../../../../actors/workflow/run/activities.ts";
 import type { JudgedFacts } from "../../../../src/features/executions/judged.ts";
 import { agentStartActivity } from "../../../../src/features/workflows/runs/start/agents.ts";
 import { type ActivityContext, type Address, Terminal } from "../../../../src/runtime/port.ts";
+import { StoreAway } from "../../../../src/store/postgres/pool.ts";
 import { headerOf } from "../../../actors/workflow/fixture.ts";
 import { fakeRuntime } from "../../../harness/runtime/fake-runtime.ts";
 
@@ -207,6 +208,15 @@ describe("refusals", () => {
     expect(await fault()).toMatchObject({ terminal: null });
     answer = async () => ({ agent_id: "a-1" });
     expect(await attempt()).toMatchObject({ value: { agent_id: "a-1" } });
+  });
+
+  test("a store that is away is waited for, however long", async () => {
+    const errors = [new StoreAway("PostgreSQL", "it does not answer"), new Problem("service_unavailable", "Not now")];
+    for (now = 0; now < 10_000; now += 1000) {
+      const error = errors[(now / 1000) % 2];
+      answer = () => Promise.reject(error);
+      expect(await attempt()).toEqual({ error, terminal: null });
+    }
   });
 });
 

@@ -15,6 +15,7 @@ import {
   type ActivityContext,
   type Address,
   implement,
+  isServiceAway,
   Retryable,
   type Runtime,
   Terminal,
@@ -32,9 +33,9 @@ export interface AgentStartOptions {
   readonly firstDelayMs?: number;
 }
 
-/** Attempts for faults of the service itself; refusals for want of room are repeated for as long as it takes. */
+/** Attempts for faults of the service itself; what is away or has no room is asked again for as long as it takes. */
 const maxFaults = 3;
-/** Pause after the first fault; it doubles. Long enough for a store to fail over. */
+/** Pause after the first fault; it doubles. */
 const faultPauseMs = 5_000;
 /** Kinds of initiators that are no person's login. */
 const impersonal: readonly string[] = ["agent", "webhook", "workflow"];
@@ -58,6 +59,7 @@ export function agentStartActivity(options: AgentStartOptions): Activity {
     const isRefusal = error instanceof Problem && error.status < 500;
     const lacksRoom = isRefusal && error.status === 429;
     if (lacksRoom && options.now() < work.start_by) return error;
+    if (isServiceAway(error)) return error;
     const before = faults.get(id) ?? 0;
     faults.delete(id);
     if (isRefusal) return new Terminal(error.code, error.message);
