@@ -119,6 +119,7 @@ export function createConsumer(options: ConsumerOptions, work: RuntimeWork, link
     keys,
     partitions,
     formerTimer: (actor) => noteRearm(sql, actor),
+    allReadRows: () => ownership.acknowledge,
     here: {
       takes: (partition) => lane.held.has(partition) && lane.hasRoom(partition),
       deliver: (delivery) => lane.deliver(delivery),
@@ -187,7 +188,7 @@ export function createConsumer(options: ConsumerOptions, work: RuntimeWork, link
     trim: (partition, offset) => {
       trimTo(commands, keys.mailbox(partition), offset).catch(() => {});
     },
-    keepIdsAbove: (partition, offset) => keepIdsAbove(commands, keys.mailbox(partition), offset),
+    keepIdsAbove: (partition, offset) => keepIdsAbove(commands, keys.mailbox(partition), offset).catch(keepLater),
     reply: ({ call, answer }) => calls.settle(call, answer),
     acknowledge: (senders) => outbox.acknowledge(senders),
     announce: (news) => {
@@ -249,14 +250,28 @@ export function createConsumer(options: ConsumerOptions, work: RuntimeWork, link
     lost: () => void refill(),
   });
 
+  let isKeepingLater = false;
+
+  /** Redis is away while a partition is taken: ids of later messages are kept above those taken once it is back. */
+  function keepLater(): void {
+    if (isKeepingLater) return;
+    isKeepingLater = true;
+    void keepPositions().finally(() => {
+      isKeepingLater = false;
+    });
+  }
+
+  const keepPositions = () =>
+    retryUntil(
+      () => reader.keepPositions(),
+      () => isStopping,
+    );
+
   /** Messages, replies and outcomes that Redis may have lost go out again from where they are kept. */
   async function refill(): Promise<void> {
     options.log("message_store_lost", {});
     work.redisLost?.();
-    await retryUntil(
-      () => reader.keepPositions(),
-      () => isStopping,
-    );
+    await keepPositions();
     calls.storeLost();
     runner.sendResultsAgain();
     lane.refill();

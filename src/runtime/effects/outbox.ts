@@ -89,6 +89,8 @@ export interface OutboxOptions {
   readonly partitions: number;
   /** A timer that a former version asked for in an effect: its actor is to set it. */
   formerTimer(actor: Origin): Promise<void>;
+  /** Whether every live node finds messages to it in PostgreSQL; those of the former version do not. */
+  allReadRows(): boolean;
   /** What works on this node's partitions. */
   readonly here: {
     takes(partition: number): boolean;
@@ -102,14 +104,18 @@ export class Outbox {
   constructor(private readonly options: OutboxOptions) {}
 
   /**
-   * Carries out effects in order. Rejects when some may not be carried out: all of them must be published again then.
+   * Carries out effects in order; messages that Redis does not take are left to their receivers, who find their rows.
    * @param incarnation of the database that the rows are from
+   * @returns effects without a receiver that may not be carried out: they are to be published again
+   * @throws when messages may not be sent and a node of the former version, which finds no rows, may wait for them: all
+   *   must be published again then
    */
-  async publish(rows: readonly OutboxRow[], incarnation: string): Promise<void> {
+  async publish(rows: readonly OutboxRow[], incarnation: string): Promise<readonly OutboxRow[]> {
     const { keys, partitions, here } = this.options;
     const tells = new Map<number, string[]>();
-    const others: Promise<unknown>[] = [];
-    for (const { partition, seq, effect, after } of rows) {
+    const others: { readonly row: OutboxRow; readonly carriedOut: Promise<unknown> }[] = [];
+    for (const row of rows) {
+      const { partition, seq, effect, after } = row;
       const wire = JSON.parse(effect) as Wire;
       switch (wire[0]) {
         case "tell": {
@@ -126,19 +132,25 @@ export class Outbox {
           break;
         }
         case "schedule":
-          others.push(this.options.formerTimer({ kind: wire[1], key: wire[2], tenant: wire[3] }));
+          others.push({
+            row,
+            carriedOut: this.options.formerTimer({ kind: wire[1], key: wire[2], tenant: wire[3] }),
+          });
           break;
         case "cancel":
           break;
         case "reply":
-          others.push(this.reply(wire[1], wire[2], wire[3]));
+          others.push({ row, carriedOut: this.reply(wire[1], wire[2], wire[3]) });
           break;
       }
     }
-    for (const [target, texts] of tells) others.push(this.append(keys.mailbox(target), texts));
-    const settled = await Promise.allSettled(others);
-    const failed = settled.find((one) => one.status === "rejected");
-    if (failed !== undefined) throw failed.reason;
+    const [sent, settled] = await Promise.all([
+      Promise.allSettled(Array.from(tells, ([target, texts]) => this.append(keys.mailbox(target), texts))),
+      Promise.allSettled(others.map(({ carriedOut }) => carriedOut)),
+    ]);
+    const unsent = sent.find((one) => one.status === "rejected");
+    if (unsent !== undefined && !this.options.allReadRows()) throw unsent.reason;
+    return others.flatMap(({ row }, index) => (settled[index]?.status === "rejected" ? [row] : []));
   }
 
   /** Says that messages are taken. Nothing depends on it. */

@@ -54,7 +54,7 @@ export class Lane {
 
   constructor(private readonly options: LaneOptions) {
     this.cache = new ActorCache(options);
-    this.publishing = new Publishing(options, () => this.stopping);
+    this.publishing = new Publishing(options, this.held, () => this.stopping);
     this.parked = new Parking(options);
     this.coCommit = new CoCommit(options, this.cache, this.poison, this.parked);
     this.batchSize = new BatchSize(options.batchSize);
@@ -368,7 +368,7 @@ export class Lane {
   private async restart(owned: readonly OwnedPartition[]): Promise<void> {
     if (owned.length === 0) return;
     const partitions = owned.map((one) => one.partition);
-    for (const held of await takeOver(this.options, this.parked, owned)) {
+    for (const held of await takeOver(this.options, this.publishing, this.parked, owned)) {
       this.held.set(held.partition, held);
       this.options.follow(held.partition, held.mailboxOffset);
     }

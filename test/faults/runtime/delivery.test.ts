@@ -1,11 +1,13 @@
 /** Messages and replies between nodes while Redis loses connections or what it holds. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { partitionOf, runtimeKeys } from "../../../src/runtime/mailbox/partition.ts";
 import { openRedis } from "../../../src/store/redis/connections.ts";
 import type { StoreAddress } from "../../harness/runtime/runtime.ts";
 import { until } from "../../harness/until.ts";
-import { Cluster } from "../cluster.ts";
+import { Cluster, type NodeProcess } from "../cluster.ts";
 import { Load } from "../load.ts";
 import { OwnStores } from "../own-stores.ts";
+import { StoreProxy } from "../proxy.ts";
 
 let own: OwnStores;
 beforeAll(async () => {
@@ -15,8 +17,8 @@ afterAll(async () => {
   await own.dispose();
 });
 
-async function pair(stores: StoreAddress): Promise<Cluster> {
-  const cluster = new Cluster(stores);
+async function pair(stores: StoreAddress, settings: ConstructorParameters<typeof Cluster>[1] = {}): Promise<Cluster> {
+  const cluster = new Cluster(stores, settings);
   const nodes = await Promise.all([cluster.start(), cluster.start()]);
   await until(
     async () => (await Promise.all(nodes.map((node) => node.status()))).every((one) => one.partitions === 4),
@@ -69,6 +71,47 @@ test("Redis flushed under load loses nothing that was accepted", async () => {
     const left = async () => (await stores.sql`select 1 from runtime_outbox where target is not null`).length;
     await until(async () => (await left()) === 0, { what: "every effect to be taken", timeoutMs: 20_000 });
   } finally {
+    redis.disconnect();
+    await cluster.killAll();
+    await stores.sql.end();
+  }
+});
+
+test("a take-over ends without Redis, with effects that wait for it", async () => {
+  const stores = await own.fresh();
+  const proxy = await StoreProxy.to(stores.redisUrl);
+  const way = { ...stores, redisUrl: proxy.url, redisServers: proxy.url };
+  const cluster = await pair(stores, { stores: { ...way, pooled: false } });
+  const redis = openRedis(stores.redisUrl);
+  const [left, gone] = cluster.nodes as [NodeProcess, NodeProcess];
+  try {
+    // As the other node leaves it when it dies between a commit and what follows.
+    await stores.sql`
+      insert into runtime_outbox (partition, seq, effect, target)
+      select partition, outbox_seq + n,
+        case n when 1 then '["reply","caller","~1",{"value":1}]'
+          else '["tell","counter","told","faults","add",{}]' end,
+        case n when 1 then null else ${partitionOf("counter", "told", 8)}::int end
+      from runtime_partitions, generate_series(1, 2) n where owner = ${gone.nodeId}`;
+    await stores.sql`update runtime_partitions set outbox_seq = outbox_seq + 2 where owner = ${gone.nodeId}`;
+    proxy.refuse();
+    await cluster.kill(gone);
+    // Answered in memory: of each partition.
+    await until(async () => (await left.status()).partitions === 8, { what: "every partition", timeoutMs: 20_000 });
+    await left.measure("faults", 50, true);
+    const told = async () => {
+      const [row] = await stores.sql<{ count: string }[]>`
+        select state::json ->> 'count' as count from runtime_actors where kind = 'counter' and key = 'told'`;
+      return Number(row?.count ?? 0);
+    };
+    await until(async () => (await told()) === 4, { what: "every effect to be taken", timeoutMs: 20_000 });
+    proxy.accept();
+    const replies = () => redis.xlen(runtimeKeys(stores.prefix, 1).wake("caller"));
+    await until(async () => (await replies()) >= 4, { what: "the replies to go", timeoutMs: 20_000 });
+    const waiting = async () => (await stores.sql`select 1 from runtime_outbox`).length;
+    await until(async () => (await waiting()) === 0, { what: "the outbox to be empty", timeoutMs: 20_000 });
+  } finally {
+    proxy.close();
     redis.disconnect();
     await cluster.killAll();
     await stores.sql.end();

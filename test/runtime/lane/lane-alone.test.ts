@@ -38,6 +38,7 @@ const heldPartition = (): Held => ({
   received: new Map(),
   sent: new Map(),
   takenInbox: new Set(),
+  attempted: 5,
   published: 5,
   cleared: 5,
 });

@@ -14,7 +14,9 @@ export interface Held {
   readonly sent: Map<number, number>;
   /** Rows of the inbox that were taken. */
   readonly takenInbox: Set<string>;
-  /** Outbox rows up to here are carried out. */
+  /** An attempt was made at carrying out the outbox rows up to here. */
+  attempted: number;
+  /** Outbox rows up to here are carried out, but for messages. */
   published: number;
   /** Outbox rows up to here are deleted as well. */
   cleared: number;

@@ -5,28 +5,36 @@ import type { ParkedMessages } from "../../versions/parked.ts";
 import { committedOf } from "../committed.ts";
 import type { LaneOptions } from "../options.ts";
 import type { Held } from "./held.ts";
+import type { Publishing } from "./publishing.ts";
 import { loadReceived, type Received } from "./received.ts";
 
-/** Carries out what former owners left undone. @returns the partitions as they are committed */
+/**
+ * Carries out what former owners left undone, as far as Redis is there: the rest follows once it is back, and the
+ * partitions are worked on meanwhile. @returns the partitions as they are committed
+ */
 export async function takeOver(
-  options: Pick<LaneOptions, "sql" | "outbox" | "partitions" | "keepIdsAbove">,
+  options: Pick<LaneOptions, "sql" | "partitions" | "keepIdsAbove">,
+  publishing: Pick<Publishing, "takeOver" | "forget" | "mark">,
   parked: Pick<ParkedMessages, "begin" | "setAside">,
   owned: readonly OwnedPartition[],
 ): Promise<readonly Held[]> {
-  const { sql, outbox, keepIdsAbove } = options;
+  const { sql, keepIdsAbove } = options;
   const partitions = owned.map((one) => one.partition);
+  publishing.forget(new Set(partitions));
   const raised = await parked.begin(partitions);
   const received = await loadReceived(sql, partitions);
   const sent = new Map(partitions.map((partition) => [partition, new Map<number, number>()]));
   for await (const page of loadOutbox(sql, options.partitions, partitions)) {
     const left = await parked.setAside(page);
-    await outbox.publish(left, owned[0]?.incarnation ?? "");
+    await publishing.takeOver(left, owned[0]?.incarnation ?? "");
     for (const { partition, target, seq } of left) if (target !== null) sent.get(partition)?.set(target, seq);
   }
   await Promise.all(owned.map((one) => keepIdsAbove(one.partition, one.mailboxOffset)));
   return owned.map((taken) => {
     const one = { ...taken, outboxSequence: taken.outboxSequence + (raised.get(taken.partition) ?? 0) };
-    return heldOf(one, received.get(one.partition), sent.get(one.partition));
+    const held = heldOf(one, received.get(one.partition), sent.get(one.partition));
+    publishing.mark(held);
+    return held;
   });
 }
 
@@ -37,7 +45,8 @@ function heldOf(one: OwnedPartition, received: Received = new Map(), sent: Map<n
     received,
     sent,
     takenInbox: new Set(),
-    published: one.outboxSequence,
+    attempted: one.outboxSequence,
+    published: 0,
     cleared: 0,
   };
 }
