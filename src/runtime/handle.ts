@@ -40,6 +40,9 @@ class Handle {
   log({ name }: LogDefinition, after: number, limit: number): Promise<readonly LogEntry[]> {
     return this.links.log(this.address, name, after, limit);
   }
+  logPages({ name }: LogDefinition, after: number, rows: number): AsyncGenerator<readonly LogEntry[]> {
+    return this.links.logPages(this.address, name, after, rows);
+  }
   logLength({ name }: LogDefinition): Promise<number> {
     return this.links.logLength(this.address, name);
   }

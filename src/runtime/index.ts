@@ -173,6 +173,7 @@ const idle: ConsumerCounts = {
   backlog: 0,
   backlogBytes: 0,
   cachedActors: 0,
+  cachedBytes: 0,
   activitiesRunning: 0,
   activitiesWaiting: 0,
   activitiesWaitingBytes: 0,

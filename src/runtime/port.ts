@@ -209,6 +209,8 @@ export interface RuntimeCounts {
   readonly backlogBytes: number;
   /** Actors in memory. */
   readonly cachedActors: number;
+  /** Characters of their states, as they are stored. */
+  readonly cachedBytes: number;
   readonly activitiesRunning: number;
   readonly activitiesWaiting: number;
   /** Characters of their inputs. */
@@ -271,8 +273,17 @@ export interface ActorHandle<D extends AnyActorDefinition> extends Correspondenc
    * @throws Error when what is stored fits no version's shape
    */
   read(): Promise<StateOf<D> | null>;
-  /** Committed entries of one of its logs after `after`, oldest first, at most `limit`. */
+  /** Committed entries of one of its logs after `after`, oldest first, at most `limit`, however large they are. */
   log<L extends LogDefinition>(log: L, after: number, limit: number): Promise<readonly LogEntry<Static<L["entry"]>>[]>;
+  /**
+   * All committed entries after `after`, oldest first, in pages of at most `rows` entries and about 8 MiB; one page at
+   * least, which may be empty.
+   */
+  logPages<L extends LogDefinition>(
+    log: L,
+    after: number,
+    rows: number,
+  ): AsyncGenerator<readonly LogEntry<Static<L["entry"]>>[]>;
   /** How many entries one of its logs has; 0 for an unknown or foreign actor. */
   logLength(log: LogDefinition): Promise<number>;
   /**

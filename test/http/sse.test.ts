@@ -79,7 +79,13 @@ test("between two large events of a log everything else gets its time", async ()
     while (performance.now() < until);
     return `${chunk}x`;
   };
-  const actor: Logged = { log: async () => entries as never, tail: () => () => {} };
+  const actor: Logged = {
+    log: async () => entries as never,
+    async *logPages() {
+      yield entries as never;
+    },
+    tail: () => () => {},
+  };
   const { port } = open((stream) =>
     streamLog(actor, { after: 0, follow: false }, { text, isLast: ({ seq }) => seq === 5 }, stream),
   );

@@ -42,7 +42,15 @@ test("taking over work costs no look at the work of nodes that live", async () =
     select 'w' || n, 'counter', 'k', 'acme', 'a', '{}', 'worked', 'living', 'h', false from generate_series(1, 20000) n`;
   await sql`analyze runtime_activities`;
   const { takeOver } = await import("../../src/runtime/activities/takeover.ts");
-  const options = { node: "me", host: "h", live: ["living"], names: ["a"], orphanAfterMs: 1000, room: 10 };
+  const options = {
+    node: "me",
+    host: "h",
+    live: ["living"],
+    names: ["a"],
+    orphanAfterMs: 1000,
+    bytes: 1_000_000,
+    room: 10,
+  };
   const scans = async () => {
     await sql`select pg_stat_force_next_flush()`;
     const [row] = await sql<[{ read: string }]>`

@@ -190,6 +190,9 @@ describe("a handle", () => {
     readListed: async () => [],
     logLength: async () => 0,
     log: async () => [{ seq: 1, at: 2, entry: { item: "pear" } }],
+    async *logPages() {
+      yield [{ seq: 1, at: 2, entry: { item: "pear" } }];
+    },
     logPoints: async () => [],
     logEntries: async () => [],
     eraseLogs: async () => {},

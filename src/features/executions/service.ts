@@ -72,12 +72,8 @@ export function createExecutions(options: ExecutionsOptions) {
   async function foldOf({ tenant, key }: Address, prompts: boolean): Promise<EventFold> {
     const actor = executions.at(tenant, key);
     const fold = new EventFold(prompts);
-    for (let after = 0; ; ) {
-      const page = await actor.log(executionEvents, after, eventsAtOnce);
-      fold.add(page.map(({ entry }) => entry));
-      after = page.at(-1)?.seq ?? after;
-      if (page.length < eventsAtOnce) return fold;
-    }
+    for await (const page of actor.logPages(executionEvents, 0, eventsAtOnce)) fold.add(page.map(({ entry }) => entry));
+    return fold;
   }
 
   /** Resolves when the execution has ended, the time is up or the caller is gone. */

@@ -29,7 +29,7 @@ export interface LogFormat {
 }
 
 /** The part of an actor's handle that a stream needs. */
-export type Logged = Pick<ActorHandle<AnyActorDefinition>, "log" | "tail">;
+export type Logged = Pick<ActorHandle<AnyActorDefinition>, "log" | "logPages" | "tail">;
 const events = defineLog("events", AnyJson);
 
 /** Writes until the last entry there will be, the end of the backlog, or the reader's leave. */
@@ -40,8 +40,7 @@ export async function streamLog(
   stream: EventStream,
 ): Promise<void> {
   let after = request.after;
-  for (;;) {
-    const page = await actor.log(events, after, pageSize);
+  for await (const page of actor.logPages(events, after, pageSize)) {
     // One by one: a slow reader must get on with its backlog, however large the events are.
     for (const entry of page) {
       const sent = send(stream, [entry], request, format);
@@ -50,7 +49,6 @@ export async function streamLog(
       if (stream.closed) return;
     }
     after = page.at(-1)?.seq ?? after;
-    if (page.length < pageSize) break;
   }
   if (!request.follow) {
     stream.end();
@@ -71,14 +69,11 @@ export async function streamLog(
  * The place to follow from. A reader may name an id that was never given: it gets nothing up to that id, but
  * the end must find it.
  */
-async function knownPoint(actor: Pick<Logged, "log">, after: number): Promise<number> {
+async function knownPoint(actor: Pick<Logged, "log" | "logPages">, after: number): Promise<number> {
   if (after === 0 || (await actor.log(events, after - 1, 1)).length > 0) return after;
   let last = 0;
-  for (;;) {
-    const page = await actor.log(events, last, pageSize);
-    last = page.at(-1)?.seq ?? last;
-    if (page.length < pageSize) return Math.min(last, after);
-  }
+  for await (const page of actor.logPages(events, 0, pageSize)) last = page.at(-1)?.seq ?? last;
+  return Math.min(last, after);
 }
 
 /** @returns characters that were written */

@@ -30,8 +30,9 @@ interface Running {
 const mostWaiting = 10_000;
 /** And characters of its inputs. */
 const mostWaitingBytes = 64 * 1024 * 1024;
-/** Rows taken over at once. */
+/** Rows taken over at once, and bytes of their inputs, about. */
 const mostTaken = 200;
+const mostTakenBytes = 8 * 1024 * 1024;
 
 export interface ActivityRunnerOptions {
   readonly sql: Sql;
@@ -145,7 +146,7 @@ export class ActivityRunner {
     const room = Math.min(mostTaken, this.room());
     if (room > 0) {
       const names = [...this.activities.keys()];
-      this.resume(await takeOver(sql, { node, host, live, names, orphanAfterMs, room }));
+      this.resume(await takeOver(sql, { node, host, live, names, orphanAfterMs, room, bytes: mostTakenBytes }));
     }
     // Its price grows with the work that waits, so a long line is compared less often.
     this.sweeps++;
@@ -230,7 +231,7 @@ export class ActivityRunner {
     const lost = [...unknown].filter((id) => this.unknown.has(id)).slice(0, this.room());
     this.unknown = unknown;
     if (lost.length === 0) return;
-    this.resume(await rowsOf(sql, node, lost));
+    this.resume(await rowsOf(sql, { node, bytes: mostTakenBytes }, lost));
   }
 
   /** Its row is gone, or another node's. */

@@ -27,14 +27,15 @@ export interface TakeOver {
   readonly names: readonly string[];
   /** Another host's work is left alone this long after that host was last seen, ms. */
   readonly orphanAfterMs: number;
-  /** How many rows to take. */
+  /** How many rows to take, and bytes of inputs, about: one row at least. */
   readonly room: number;
+  readonly bytes: number;
 }
 
 /** Takes over work of nodes that died or gave it back. A death is counted with it (`deaths.ts`). */
 export async function takeOver(
   sql: Sql,
-  { node, host, live, names, orphanAfterMs, room }: TakeOver,
+  { node, host, live, names, orphanAfterMs, room, bytes }: TakeOver,
 ): Promise<readonly AdoptedRow[]> {
   const { gone, unowned } = await ownersGone(sql, [...live, node]);
   if (gone.length === 0 && !unowned) return [];
@@ -42,17 +43,18 @@ export async function takeOver(
     update runtime_activities taken set node = ${node}, host = ${host}, released_at = null, begun_at = null,
       deaths = taken.deaths + found.died_of_it::int, takeovers = taken.takeovers + found.died::int
     from (
-      select a.id, a.host, a.node is not null as died,
-        a.node is not null and a.begun_at is not null
-          and a.begun_at > coalesce(n.heartbeat_at, a.begun_at) - ${`${suspectMs} milliseconds`}::interval as died_of_it
-      from runtime_activities a left join runtime_nodes n on n.id = a.node
-      where (a.node is null or a.node = any(${texts(gone)}::text[]))
-        and a.name = any(${texts(names)}::text[])
-        and (not a.host_bound or a.host = ${host}
-          or (coalesce(n.heartbeat_at, a.released_at, a.created_at) < now() - ${`${orphanAfterMs} milliseconds`}::interval
-              and not exists (select 1 from runtime_nodes h where h.host = a.host and h.id = any(${texts(live)}::text[]))))
-      order by a.created_at limit ${room} for update of a skip locked) found
-    where taken.id = found.id
+      select *, sum(size) over (order by created_at, id) - size as before from (
+        select a.id, a.host, a.created_at, octet_length(a.input) as size, a.node is not null as died,
+          a.node is not null and a.begun_at is not null
+            and a.begun_at > coalesce(n.heartbeat_at, a.begun_at) - ${`${suspectMs} milliseconds`}::interval as died_of_it
+        from runtime_activities a left join runtime_nodes n on n.id = a.node
+        where (a.node is null or a.node = any(${texts(gone)}::text[]))
+          and a.name = any(${texts(names)}::text[])
+          and (not a.host_bound or a.host = ${host}
+            or (coalesce(n.heartbeat_at, a.released_at, a.created_at) < now() - ${`${orphanAfterMs} milliseconds`}::interval
+                and not exists (select 1 from runtime_nodes h where h.host = a.host and h.id = any(${texts(live)}::text[]))))
+        order by a.created_at, a.id limit ${room} for update of a skip locked) candidate) found
+    where taken.id = found.id and found.before < ${bytes}
     returning taken.id, kind, key, tenant, name, input, reply_type, attempt, deaths, takeovers, abandoned,
       found.host <> ${host} as moved`;
 }
@@ -74,9 +76,17 @@ async function ownersGone(sql: Sql, live: readonly string[]): Promise<{ gone: re
   return row;
 }
 
-/** Rows of this node's own. */
-export function rowsOf(sql: Sql, node: string, ids: readonly string[]): Promise<readonly AdoptedRow[]> {
+/** Rows of this node's own; inputs of so many bytes, about, and of one row at least. */
+export function rowsOf(
+  sql: Sql,
+  { node, bytes }: Pick<TakeOver, "node" | "bytes">,
+  ids: readonly string[],
+): Promise<readonly AdoptedRow[]> {
+  // The length of a text that is stored aside is known without reading it.
   return sql<AdoptedRow[]>`
     select id, kind, key, tenant, name, input, reply_type, attempt, deaths, takeovers, abandoned, false as moved
-    from runtime_activities where node = ${node} and id = any(${texts(ids)}::text[])`;
+    from (
+      select *, sum(octet_length(input)) over (order by created_at, id) - octet_length(input) as before
+      from runtime_activities where node = ${node} and id = any(${texts(ids)}::text[])) mine
+    where before < ${bytes}`;
 }

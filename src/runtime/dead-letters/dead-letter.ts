@@ -18,6 +18,9 @@ interface Row {
   replayed_at: Date | null;
 }
 
+/** Bytes of the bodies of a list, about. */
+const listBytes = 8 * 1024 * 1024;
+
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 export class DeadLetters {
@@ -27,14 +30,18 @@ export class DeadLetters {
     private readonly partitions: number,
   ) {}
 
-  /** Newest first. */
+  /** Newest first; a list whose bodies come to more than 8 MiB ends early, behind its first letter. */
   async list(filter: { tenant?: string; kind?: string; limit?: number }): Promise<DeadLetter[]> {
     const { sql } = this;
     const rows = await sql<Row[]>`
-      select * from runtime_dead_letters
-      where (${filter.tenant ?? null}::text is null or tenant = ${filter.tenant ?? null})
-        and (${filter.kind ?? null}::text is null or kind = ${filter.kind ?? null})
-      order by created_at desc, id desc limit ${filter.limit ?? 50}`;
+      select * from (
+        select first.*, sum(octet_length(body)) over (order by created_at desc, id desc) - octet_length(body) as before
+        from (
+          select * from runtime_dead_letters
+          where (${filter.tenant ?? null}::text is null or tenant = ${filter.tenant ?? null})
+            and (${filter.kind ?? null}::text is null or kind = ${filter.kind ?? null})
+          order by created_at desc, id desc limit ${filter.limit ?? 50}) first
+      ) page where before < ${listBytes} order by created_at desc, id desc`;
     return rows.map(toDeadLetter);
   }
 

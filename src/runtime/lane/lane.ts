@@ -31,7 +31,7 @@ import type { CachedActor } from "./turn.ts";
 
 export class Lane {
   readonly held = new Map<number, Held>();
-  private readonly cache: ActorCache;
+  readonly cache: ActorCache;
   private readonly coCommit: CoCommit;
   private readonly batchSize: BatchSize;
   private readonly inbox: Inbox;
@@ -393,10 +393,6 @@ export class Lane {
     }
     this.parked.forget(partitions);
     this.cache.drop(gone);
-  }
-
-  get cachedActors(): number {
-    return this.cache.size;
   }
 
   /** Called now and then, so that idle actors leave memory and spent effects the outbox; not all of it waits for idleness. */

@@ -8,8 +8,9 @@ import type { Sql } from "../../store/postgres/pool.ts";
 import type { RedisClient } from "../../store/redis/connections.ts";
 import { appendAll, keepIdsAbove, trimTo } from "./mailbox.ts";
 import type { Keys } from "./partition.ts";
+import { ReadSize } from "./read-size.ts";
 
-/** Messages moved with one command. */
+/** Messages moved with one command, at most: fewer while they are large (`read-size.ts`). */
 const pageSize = 256;
 /** Mailboxes looked for at once. */
 const atOnce = 32;
@@ -28,6 +29,7 @@ export async function takeOverMailboxes({ sql, redis, keys, report }: FormerMail
   const rows = await sql<{ partition: number; offset: string }[]>`
     select partition, mailbox_offset as offset from runtime_partitions`;
   const append = appendAll(redis);
+  const size = new ReadSize(pageSize);
   for (let start = 0; start < rows.length; start += atOnce) {
     await Promise.all(rows.slice(start, start + atOnce).map(takeOver));
   }
@@ -40,9 +42,10 @@ export async function takeOverMailboxes({ sql, redis, keys, report }: FormerMail
     await keepIdsAbove(redis, key, offset);
     let moved = 0;
     for (;;) {
-      const page = await redis.xrange(former, `(${offset}`, "+", "COUNT", pageSize);
+      const page = await redis.xrange(former, `(${offset}`, "+", "COUNT", size.of(atOnce));
       const last = page.at(-1);
       if (last === undefined) break;
+      size.note(page.map(([, fields]) => fields[1]?.length ?? 0));
       await append(
         key,
         page.map(([, fields]) => fields[1] ?? ""),

@@ -6,7 +6,7 @@ import type { Sql } from "../../store/postgres/pool.ts";
 import type { Address, LogEntry, LogPoint, StoredActor } from "../port.ts";
 import { turnFor } from "./large-texts.ts";
 import { joinState } from "./listed.ts";
-import { readLog } from "./tail.ts";
+import { readLog, readLogPages } from "./log-pages.ts";
 
 /** What is committed, by kind and key. The tenant must match: foreign is unknown. */
 export interface Reading {
@@ -21,6 +21,7 @@ export interface Reading {
   ): Promise<readonly StoredActor[]>;
   logLength(at: Address, log: string): Promise<number>;
   log(at: Address, log: string, after: number, limit: number): Promise<readonly LogEntry[]>;
+  logPages(at: Address, log: string, after: number, rows: number): AsyncGenerator<readonly LogEntry[]>;
   logPoints(
     kind: string,
     log: string,
@@ -74,7 +75,8 @@ export function reading(sql: Sql): Reading {
       }));
     },
     logLength: (at, log) => readLogLength(sql, at, log),
-    log: ({ kind, key, tenant }, log, after, limit) => readLog(sql, kind, key, log, after, limit, tenant),
+    log: ({ tenant, ...at }, log, after, limit) => readLog(sql, at, log, { after, rows: limit, owner: tenant }),
+    logPages: ({ tenant, ...at }, log, after, rows) => readLogPages(sql, at, log, { after, rows, owner: tenant }),
     logPoints: (kind, log, behind, limit) => readLogPoints(sql, kind, log, behind, limit),
     async eraseLogs(kind, keys, except) {
       await sql`

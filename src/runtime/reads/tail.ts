@@ -12,7 +12,7 @@ import type { Sql } from "../../store/postgres/pool.ts";
 import type { RedisClient } from "../../store/redis/connections.ts";
 import { type Keys, partitionOf } from "../mailbox/partition.ts";
 import type { Address, LogEntry, TailListener } from "../port.ts";
-import { turnFor } from "./large-texts.ts";
+import { readLogPage } from "./log-pages.ts";
 import { type Notice, Notices, type TailNews, tailedLog } from "./notices.ts";
 
 /** Entries read at once for one follower. */
@@ -209,14 +209,12 @@ export class Tails {
     try {
       for (;;) {
         follower.stale = false;
-        const entries = await readLog(
-          this.options.sql,
-          follower.kind,
-          follower.key,
-          tailedLog,
-          follower.next - 1,
-          pageSize,
-        );
+        const { kind, key } = follower;
+        const { entries, isLast } = await readLogPage(this.options.sql, { kind, key }, tailedLog, {
+          after: follower.next - 1,
+          rows: pageSize,
+          owner: `${kind}/${key}`,
+        });
         if (follower.closed) return;
         if (entries.length > 0) this.deliver(follower, entries, false);
         if (follower.closed) return;
@@ -229,7 +227,7 @@ export class Tails {
           );
           return;
         }
-        if (entries.length < pageSize && !follower.stale) return;
+        if (isLast && !follower.stale) return;
       }
     } catch {
       // The database is away. Try again until it is back or the follower has gone.
@@ -276,29 +274,4 @@ export class Tails {
       if (!this.closed) setTimeout(() => void this.check(followers.filter((one) => !one.closed)), 500);
     }
   }
-}
-
-/** Stored entries of a log after `after`, oldest first. @param owner whose turn it takes where they are large */
-export async function readLog(
-  sql: Sql,
-  kind: string,
-  key: string,
-  log: string,
-  after: number,
-  limit: number,
-  owner = `${kind}/${key}`,
-): Promise<LogEntry[]> {
-  const rows = await sql<{ seq: string; at: string; entry: string }[]>`
-    select seq, at, entry from runtime_logs
-    where kind = ${kind} and key = ${key} and log = ${log} and seq > ${after}
-    order by seq limit ${limit}`;
-  await turnFor(
-    owner,
-    rows.map((row) => row.entry),
-  );
-  return rows.map((row) => ({
-    seq: Number(row.seq),
-    at: Number(row.at),
-    entry: JSON.parse(row.entry) as LogEntry["entry"],
-  }));
 }

@@ -4,11 +4,12 @@
  * what was fired and not committed is read again by the partition's next owner.
  */
 import { DueOrder } from "./due-order.ts";
+import type { TimerPage } from "./store.ts";
 import type { TimerPlace, TimerRow } from "./timer.ts";
 
 /** Timers due within this time are in memory, ms; looked for again when half of it has passed. */
 const horizonMs = 60_000;
-/** Of one partition at once: when half of them have gone, the next are read. */
+/** Of one partition at once, at most. */
 const usualLimit = 512;
 /** After a query that failed, ms. */
 const againMs = 1_000;
@@ -17,8 +18,8 @@ const roomMs = 20;
 
 export interface ClockworkOptions {
   now(): number;
-  /** The first rows of each partition that are due before `until`, in order of `due`, at most `limit` of each. */
-  read(partitions: readonly number[], until: number, limit: number): Promise<readonly TimerRow[]>;
+  /** The first rows of each partition that are due before `until`: see `readTimers`. */
+  read(partitions: readonly number[], until: number, limit: number): Promise<TimerPage>;
   /** False while the lane has enough to do for the timer's tenant. */
   takes(row: TimerRow): boolean;
   fire(row: TimerRow): void;
@@ -39,8 +40,8 @@ interface Watched {
   until: number;
   /** A read is under way: until when, and what was deleted meanwhile. */
   reading: { readonly until: number; readonly gone: Set<number> } | null;
-  /** There is more that is due before the horizon than was read. */
-  isPartial: boolean;
+  /** There is more that is due before the horizon than was read: the next are read when half of these have gone. */
+  partial: number | null;
 }
 
 export class Clockwork {
@@ -65,7 +66,7 @@ export class Clockwork {
   attach(partitions: readonly number[]): void {
     for (const partition of partitions) {
       const until = Number.NEGATIVE_INFINITY;
-      this.watched.set(partition, { partition, rows: new Map(), until, reading: null, isPartial: false });
+      this.watched.set(partition, { partition, rows: new Map(), until, reading: null, partial: null });
     }
     this.turn();
   }
@@ -90,12 +91,12 @@ export class Clockwork {
       if (row.due < Math.max(watched.until, watched.reading?.until ?? watched.until)) {
         this.admit(watched, row);
         earliest = Math.min(earliest, row.due);
-      } else if (row.due < now + horizonMs / 2 && !watched.isPartial) {
+      } else if (row.due < now + horizonMs / 2 && watched.partial === null) {
         // It is near, and yet beyond what was read: the clock was put forward, so it is time to read again.
         earliest = now;
       }
     }
-    if (gone.some(({ partition }) => this.watched.get(partition)?.isPartial)) earliest = now;
+    if (gone.some(({ partition }) => (this.watched.get(partition)?.partial ?? null) !== null)) earliest = now;
     // A turn that should have come by now was planned before the clock was put forward.
     if (this.timerAt <= now) this.wakeAt(now);
     else if (earliest < this.timerAt) this.wakeAt(earliest);
@@ -146,16 +147,16 @@ export class Clockwork {
     if (wanted.length > 0) void this.read(wanted, now + horizonMs);
   }
 
-  private isShort({ until, reading, isPartial, rows }: Watched, now: number): boolean {
+  private isShort({ until, reading, partial, rows }: Watched, now: number): boolean {
     if (reading !== null) return false;
-    return isPartial ? rows.size <= this.limit / 2 : until < now + horizonMs / 2;
+    return partial === null ? until < now + horizonMs / 2 : rows.size <= partial / 2;
   }
 
   private async read(wanted: readonly Watched[], until: number): Promise<void> {
     for (const watched of wanted) watched.reading = { until, gone: new Set() };
-    let rows: readonly TimerRow[] | null = null;
+    let page: TimerPage | null = null;
     try {
-      rows = await this.options.read(
+      page = await this.options.read(
         wanted.map(({ partition }) => partition),
         until,
         this.limit,
@@ -164,16 +165,17 @@ export class Clockwork {
       // The store is away. What is in memory goes on, and the rest is read when it is back.
       this.failedAt = this.options.now();
     }
-    const byPartition = rows === null ? null : Map.groupBy(rows, ({ partition }) => partition);
+    const byPartition = page === null ? null : Map.groupBy(page.rows, ({ partition }) => partition);
     for (const watched of wanted) {
       const gone = watched.reading?.gone;
       watched.reading = null;
       if (byPartition === null || this.watched.get(watched.partition) !== watched) continue;
       const found = byPartition.get(watched.partition) ?? [];
       for (const row of found) if (gone?.has(row.fence) !== true) this.admit(watched, row);
-      watched.isPartial = found.length >= this.limit;
+      const isPartial = page?.partial.has(watched.partition) === true;
+      watched.partial = isPartial ? found.length : null;
       // Others may be due at the very time of the last one.
-      watched.until = watched.isPartial ? (found.at(-1) as TimerRow).due : until;
+      watched.until = isPartial ? (found.at(-1) as TimerRow).due : until;
     }
     if (byPartition !== null) this.wakeAt(this.options.now());
     else this.wakeAt(Math.min(this.order.first()?.due ?? Number.POSITIVE_INFINITY, this.failedAt + againMs));

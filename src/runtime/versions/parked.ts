@@ -13,8 +13,9 @@ import { decodeEnvelope } from "../mailbox/envelope.ts";
 import type { Delivery } from "../mailbox/mailbox.ts";
 import { encodeNeed, knownEffects } from "./knowledge.ts";
 
-/** Messages tried at once. */
+/** Messages tried at once, and bytes of them, about. */
 const pageSize = 256;
+const pageBytes = 8 * 1024 * 1024;
 
 interface Waiting {
   /** Rows up to this one were tried since the partition was taken; null once all were. */
@@ -121,8 +122,13 @@ export class ParkedMessages {
     for (const [partition, waiting] of this.waiting) {
       if (waiting.tried === null) continue;
       const rows = await this.sql<{ seq: string; content: string; activity: string | null }[]>`
-        select seq, content, activity from runtime_parked
-        where partition = ${partition} and seq > ${waiting.tried} and effect_seq is null order by seq limit ${pageSize}`;
+        select seq, content, activity from (
+          select first.*, sum(octet_length(content)) over (order by seq) - octet_length(content) as before
+          from (
+            select seq, content, activity from runtime_parked
+            where partition = ${partition} and seq > ${waiting.tried} and effect_seq is null
+            order by seq limit ${pageSize}) first
+        ) page where before < ${pageBytes} order by seq`;
       const last = rows.at(-1);
       if (last !== undefined) {
         waiting.tried = last.seq;

@@ -15,6 +15,7 @@ const counts = {
   backlog: 4,
   backlogBytes: 0,
   cachedActors: 0,
+  cachedBytes: 0,
   activitiesRunning: 0,
   activitiesWaiting: 5,
   activitiesWaitingBytes: 6,

@@ -20,6 +20,9 @@ export type StimulusName = Pick<Stimulus, "tenant" | "id">;
 export type Attempt = Pick<Stimulus, "tenant" | "id" | "attempts">;
 export type Failure = Exclude<Settlement, { readonly status: "classified" }>;
 
+/** Bytes of the contents that are taken up at once, about; a larger one is taken up alone. */
+const dueBytes = 8 * 1_048_576;
+
 const limits = { rows: 256, statements: 2 } as const;
 
 interface Change {
@@ -72,11 +75,15 @@ export function stimulusRecords(sql: Sql, now: () => number) {
     async due(limit: number, except: readonly string[] = []): Promise<Stimulus[]> {
       const at = now();
       const rows = await sql<DrivenRow[]>`
-        with taken as (
-          select tenant, id from stimuli
+        with first as (
+          select tenant, id, due_at, octet_length(content) as size from stimuli
           where status = 'received' and due_at <= ${new Date(at)} and tenant <> all(${texts(except)}::text[])
             and tenant <> all(array(select slug from tenants where status <> 'active'))
-          order by due_at limit ${limit} for update skip locked)
+          order by due_at limit ${limit} for update skip locked),
+        taken as (
+          select tenant, id from (
+            select *, sum(size) over (order by due_at, id) - size as before from first) sized
+          where before < ${dueBytes})
         update stimuli s set due_at = ${new Date(at + leaseMs)}, attempts = s.attempts + 1
         from taken t where s.tenant = t.tenant and s.id = t.id
         returning s.tenant, s.id, s.source, s.channel, s.acknowledge, s.content, s.content_encoding, s.content_type,

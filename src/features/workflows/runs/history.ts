@@ -83,12 +83,8 @@ export function runHistory({ runtime, records, now }: RunHistoryOptions) {
     async graph(tenant: string, executionId: string): Promise<RunGraph> {
       const run = await find(tenant, executionId);
       const fold = new StepFold();
-      for (let after = 0; ; ) {
-        const page = await runs.at(run.at.tenant, executionId).log(workflowEvents, after, eventsAtOnce);
+      for await (const page of runs.at(run.at.tenant, executionId).logPages(workflowEvents, 0, eventsAtOnce))
         fold.add(page.map(({ entry }) => entry));
-        after = page.at(-1)?.seq ?? after;
-        if (page.length < eventsAtOnce) break;
-      }
       // Read last, since it may be large.
       return runGraph(executionId, await load(tenant, executionId), fold.steps, now());
     },

@@ -10,6 +10,7 @@ import { type Envelope, messageId } from "../../mailbox/envelope.ts";
 import { partitionOf } from "../../mailbox/partition.ts";
 import type { ParkedMessages } from "../../versions/parked.ts";
 import type { ActorCache } from "../cache/actor-cache.ts";
+import { mostLoaded } from "../cache/loading.ts";
 import type { PoisonMessages } from "../containment/poison.ts";
 import type { Held } from "../exchange/held.ts";
 import type { YieldBudget } from "../intake/yield-budget.ts";
@@ -95,7 +96,10 @@ export class CoCommit {
     return result.result === "done" ? batch.done(held, actor, envelope, result) : null;
   }
 
-  /** Loads the receivers that are not in memory; those made this moment need no look into the store. */
+  /**
+   * Loads the receivers that are not in memory, the first at least and more while their states are small enough; those
+   * made this moment need no look into the store.
+   */
   private async bring(queue: readonly CoCommitMessage[], held: Held): Promise<void> {
     const missing = new Map<string, CoCommitMessage & { readonly partition: number }>();
     for (const told of queue) {
@@ -103,7 +107,7 @@ export class CoCommit {
       if (this.cache.has(name) || missing.has(name) || !this.isBeside(told, held)) continue;
       missing.set(name, { ...told, partition: held.partition });
     }
-    await this.cache.bring(this.options.sql, missing, []);
+    await this.cache.bring(this.options.sql, missing, [], mostLoaded);
   }
 }
 

@@ -16,15 +16,19 @@ const sweepEveryMs = 1000;
 /** Actors whose stored state has more characters than this are large. */
 const largeSize = 16 * 1024;
 /**
- * Characters that the states of all large actors may have together. In memory a state takes about its size where it is
- * mostly text, and ten times that where it is mostly small values.
+ * Characters that the states of all large actors may have together, and those of all others. In memory a state takes
+ * about its size where it is mostly text, and ten times that where it is mostly small values.
  */
-const largeTotal = 64 * 1024 * 1024;
+const [largeTotal, smallTotal] = [64 * 1024 * 1024, 64 * 1024 * 1024];
 
 export class ActorCache extends Map<string, CachedActor> {
   private sweptAt = 0;
   /** A part of this map. */
   private readonly large = new Map<string, CachedActor>();
+  private largeCharacters = 0;
+  private smallCharacters = 0;
+  /** What these two count of an actor, so that it can be taken off. */
+  private readonly counted = new WeakMap<CachedActor, number>();
 
   constructor(private readonly options: ActorCacheOptions) {
     super();
@@ -86,9 +90,28 @@ export class ActorCache extends Map<string, CachedActor> {
     for (const [name, actor] of this) if (now - actor.usedAt > this.options.actorIdleMs) this.delete(name);
   }
 
+  /** Characters of all states, as they are stored. */
+  get characters(): number {
+    return this.largeCharacters + this.smallCharacters;
+  }
+
+  override set(name: string, actor: CachedActor): this {
+    this.uncount(name);
+    return super.set(name, actor);
+  }
+
   override delete(name: string): boolean {
-    this.large.delete(name);
+    this.uncount(name);
     return super.delete(name);
+  }
+
+  private uncount(name: string): void {
+    const actor = this.get(name);
+    const counted = actor === undefined ? undefined : this.counted.get(actor);
+    if (actor === undefined || counted === undefined) return;
+    this.counted.delete(actor);
+    if (this.large.delete(name)) this.largeCharacters -= counted;
+    else this.smallCharacters -= counted;
   }
 
   /** Notes the sizes that actors have after a commit. @returns their sum, characters */
@@ -97,13 +120,18 @@ export class ActorCache extends Map<string, CachedActor> {
     for (const actor of actors) {
       sum += actor.size;
       const name = `${actor.kind}/${actor.key}`;
-      if (actor.size > largeSize && this.get(name) === actor) this.large.set(name, actor);
-      else this.large.delete(name);
+      if (this.get(name) !== actor) continue;
+      this.uncount(name);
+      this.counted.set(actor, actor.size);
+      if (actor.size > largeSize) {
+        this.large.set(name, actor);
+        this.largeCharacters += actor.size;
+      } else this.smallCharacters += actor.size;
     }
     return sum;
   }
 
-  /** Puts actors out of memory when there are too many, or too many large ones. */
+  /** Puts actors out of memory when there are too many, or their states are too large together. */
   evict(): void {
     this.evictLarge();
     this.evictUnused();
@@ -111,22 +139,22 @@ export class ActorCache extends Map<string, CachedActor> {
 
   /** The longest unused, until the others have half of their bound: the small ones of everybody else stay. */
   private evictLarge(): void {
-    let total = 0;
-    for (const { size } of this.large.values()) total += size;
-    if (total <= largeTotal) return;
-    const byAge = [...this.large].sort(([, left], [, right]) => left.usedAt - right.usedAt);
-    for (const [name, { size }] of byAge) {
-      if (total <= largeTotal / 2) return;
+    if (this.largeCharacters <= largeTotal) return;
+    for (const name of longestUnused(this.large)) {
+      if (this.largeCharacters <= largeTotal / 2) return;
       this.delete(name);
-      total -= size;
     }
   }
 
-  /** The longer unused half. */
+  /** The longest unused, until half of the bound that was passed is left. */
   private evictUnused(): void {
-    if (this.size <= this.options.cachedActors) return;
-    const byAge = [...this].sort(([, left], [, right]) => left.usedAt - right.usedAt);
-    for (const [name] of byAge.slice(0, byAge.length >> 1)) this.delete(name);
+    const most = this.size > this.options.cachedActors ? this.size >> 1 : this.size;
+    const mostCharacters = this.smallCharacters > smallTotal ? smallTotal / 2 : this.smallCharacters;
+    if (this.size === most && this.smallCharacters === mostCharacters) return;
+    for (const name of longestUnused(this)) {
+      if (this.size <= most && this.smallCharacters <= mostCharacters) return;
+      this.delete(name);
+    }
   }
 
   /** Forgets the actors of partitions that are given up. */
@@ -134,5 +162,8 @@ export class ActorCache extends Map<string, CachedActor> {
     for (const [name, { partition }] of this) if (partitions.has(partition)) this.delete(name);
   }
 }
+
+const longestUnused = (actors: ReadonlyMap<string, CachedActor>): string[] =>
+  [...actors].sort(([, left], [, right]) => left.usedAt - right.usedAt).map(([name]) => name);
 
 const nothingStored: Awaited<ReturnType<typeof loadBatch>> = { rows: [], left: new Set(), live: new Map() };

@@ -11,8 +11,9 @@ import type { Delivery } from "../../mailbox/mailbox.ts";
 import type { Held } from "./held.ts";
 import { forgetNodes } from "./received.ts";
 
-/** Messages read at once; the rest is read when these are taken. */
+/** Messages of each kind read at once, and bytes of them, about; the rest is read when these are taken. */
 const refillSize = 512;
+const refillBytes = 4 * 1024 * 1024;
 /** What is sent and not received is looked for this often, besides whenever something may be missing, ms. */
 const refillEveryMs = 3_000;
 /** Between attempts while the database is away, ms. */
@@ -60,8 +61,8 @@ export class Refill {
     this.readAt = performance.now();
     if (partitions.length === 0) return [];
     try {
-      const waiting = await loadWaiting(this.sql, partitions);
-      if (waiting.length >= refillSize) this.want(partitions);
+      const { waiting, isAll } = await loadWaiting(this.sql, partitions);
+      if (!isAll) this.want(partitions);
       this.outstanding = waiting.length;
       return waiting;
     } catch {
@@ -75,7 +76,12 @@ export class Refill {
   }
 }
 
-interface EffectRow {
+/** Of a row in a page: how many rows the page could have had. */
+interface PageRow {
+  readonly found: number;
+}
+
+interface EffectRow extends PageRow {
   readonly partition: number;
   readonly seq: string;
   readonly target: number;
@@ -83,7 +89,7 @@ interface EffectRow {
   readonly incarnation: string;
 }
 
-interface InboxRow {
+interface InboxRow extends PageRow {
   readonly id: string;
   readonly partition: number;
   readonly kind: string;
@@ -94,20 +100,41 @@ interface InboxRow {
 }
 
 /**
- * At most `refillSize` of each kind, each effect with the one before it: the earliest of a source follows nothing that
- * was not received.
+ * At most `refillSize` of each kind, and no more than fit into `refillBytes` (one at least), each effect with the one
+ * before it: the earliest of a source follows nothing that was not received.
  */
-async function loadWaiting(sql: Sql, partitions: readonly number[]): Promise<Delivery[]> {
+async function loadWaiting(
+  sql: Sql,
+  partitions: readonly number[],
+): Promise<{ readonly waiting: Delivery[]; readonly isAll: boolean }> {
+  // The length of a text that is stored aside is known without reading it.
   const [effects, inbox] = await Promise.all([
     sql<EffectRow[]>`
-      select partition, seq, target, effect, (select runtime_incarnation()) as incarnation from runtime_outbox
-      where target = any(${numbers(partitions)}::int[]) order by target, partition, seq limit ${refillSize}`,
+      select partition, seq, target, effect, found, (select runtime_incarnation()) as incarnation from (
+        select first.*, count(*) over ()::int as found,
+          sum(octet_length(effect)) over (order by target, partition, seq) - octet_length(effect) as before
+        from (
+          select partition, seq, target, effect from runtime_outbox
+          where target = any(${numbers(partitions)}::int[]) order by target, partition, seq limit ${refillSize}) first
+      ) page where before < ${refillBytes} order by target, partition, seq`,
     sql<InboxRow[]>`
-      select id, partition, kind, key, tenant, type, body from runtime_inbox
-      where partition = any(${numbers(partitions)}::int[]) order by id limit ${refillSize}`,
+      select id, partition, kind, key, tenant, type, body, found from (
+        select first.*, count(*) over ()::int as found,
+          sum(octet_length(body)) over (order by id) - octet_length(body) as before
+        from (
+          select id, partition, kind, key, tenant, type, body from runtime_inbox
+          where partition = any(${numbers(partitions)}::int[]) order by id limit ${refillSize}) first
+      ) page where before < ${refillBytes} order by id`,
   ]);
-  return [...effects.map((row, index) => effectDelivery(row, effects[index - 1])), ...inbox.map(inboxDelivery)];
+  const waiting = [
+    ...effects.map((row, index) => effectDelivery(row, effects[index - 1])),
+    ...inbox.map(inboxDelivery),
+  ];
+  return { waiting, isAll: isAllOf(effects) && isAllOf(inbox) };
 }
+
+const isAllOf = (rows: readonly PageRow[]): boolean =>
+  rows.length < refillSize && rows.length === (rows[0]?.found ?? 0);
 
 function effectDelivery({ partition, seq, target, effect, incarnation }: EffectRow, before?: EffectRow): Delivery {
   const after = before?.partition === partition && before.target === target ? Number(before.seq) : 0;
