@@ -104,7 +104,7 @@ test("kill -9 of the node in the burst", async () => {
   await expectOnce(stores.sql, count);
 });
 
-// Elsewhere than on a single server in the longer form only: `runtime/outage.test.ts` takes the stores away from nodes there.
+// Not on a Cluster, but in the longer form: `test/faults/runtime/outage.test.ts` takes stores away from nodes there.
 const isShort = redisKind !== "single" && process.env.SVC_LONG_TESTS !== "1";
 
 test.skipIf(isShort).each<[string, (own: OwnStores) => Promise<void>]>([

@@ -3,8 +3,9 @@
  * nothing is lost or doubled.
  */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
-import { runtimeKeys } from "../../../src/runtime/mailbox/partition.ts";
+import { partitionOf, runtimeKeys } from "../../../src/runtime/mailbox/partition.ts";
 import { defineQueue, openQueue } from "../../../src/store/queues.ts";
+import { openRedis } from "../../../src/store/redis/connections.ts";
 import { clusterSlotGroups, groupTag } from "../../../src/store/redis/servers.ts";
 import { RedisCluster } from "../../harness/redis/cluster.ts";
 import { freshStores, type TestStores } from "../../harness/stores.ts";
@@ -100,4 +101,56 @@ test("a master frozen, its replica takes its slots, and it comes back as a repli
   await redis.settled();
   await load.more(50);
   await load.settle();
+});
+
+test("a replica without the last writes takes over under load", async () => {
+  const load = new Load(cluster, stores.sql);
+  await load.more(150);
+  await redis.failOverLosing(mailbox(4), () => load.more(100));
+  await load.more(150);
+  await load.settle();
+});
+
+test("messages of turns that the new master lacks are sent again from PostgreSQL", async () => {
+  await cluster.killAll();
+  // The receiver is to keep its partitions while it is frozen.
+  cluster = new Cluster({ ...stores, redisServers: redis.servers }, { partitions, leaseTtlMs: 20_000 });
+  const [sender, receiver] = await Promise.all([cluster.start(), cluster.start()]);
+  const owners = await until(
+    async () => {
+      const rows = await stores.sql<{ partition: number; owner: string }[]>`
+        select partition, owner from runtime_partitions`;
+      const count = (node: NodeProcess) => rows.filter(({ owner }) => owner === node.nodeId).length;
+      return count(sender) === partitions / 2 && count(receiver) === partitions / 2
+        ? new Map(rows.map(({ partition, owner }) => [partition, owner]))
+        : null;
+    },
+    { what: "two fair shares", timeoutMs: 30_000 },
+  );
+  const keys = Array.from({ length: 500 }, (_, index) => `key-${index}`);
+  const ofKey = (key: string) => partitionOf("counter", key, partitions);
+  const hub = keys.find((key) => owners.get(ofKey(key)) === sender.nodeId) ?? "";
+  const [target = 0] = [...owners].find(([, owner]) => owner === receiver.nodeId) ?? [];
+  const targets = keys.filter((key) => ofKey(key) === target);
+  expect(targets.length).toBeGreaterThan(3);
+  expect(await sender.ask(hub, "add", {})).toBe(1);
+  const connection = openRedis(redis.servers);
+  cluster.freeze(receiver);
+  const lost = await redis.failOverLosing(mailbox(target), async () => {
+    expect(await sender.ask(hub, "spread", { to: targets, label: "spread" })).toBe(targets.length);
+    await until(async () => (await connection.xlen(mailbox(target))) >= targets.length, {
+      what: "the messages in the mailbox",
+    });
+    // Neither remembers anything.
+    await cluster.killAll();
+  });
+  expect(lost).toBeGreaterThan(0);
+  expect(await connection.xlen(mailbox(target))).toBe(0);
+  connection.disconnect();
+  const next = await cluster.start();
+  for (const key of targets) {
+    await until(async () => (await next.ask(key, "get", {})) !== null, { what: `the message to ${key}` });
+    expect(await next.ask(key, "add", { label: "later" })).toBe(2);
+    expect(await next.ask(key, "get", {})).toMatchObject({ seen: ["spread", "later"] });
+  }
 });

@@ -113,6 +113,31 @@ export class RedisCluster {
     return master;
   }
 
+  /**
+   * Kills the master of a key together with what it was written `meanwhile`: it acknowledged that, but its replica, which
+   * then takes its slots, never heard of it. `meanwhile` may take some seconds; after 20 s the replica would not stand.
+   * @returns how much of the replication stream the replica lacks, bytes
+   */
+  async failOverLosing(key: string, meanwhile: () => Promise<void>): Promise<number> {
+    const master = await this.masterOf(key);
+    const id = await idOf(master);
+    const lines = String(await master.admin.call("CLUSTER", "REPLICAS", id));
+    const replica = this.nodes.find(({ port }) => lines.includes(`:${port}@`));
+    if (replica === undefined) throw new Error("the master has no replica");
+    replica.freeze();
+    // What lies in the connection would reach the replica once it is thawed: from here on nothing comes in.
+    await master.admin.call("CLIENT", "KILL", "TYPE", "replica");
+    await meanwhile();
+    const written = await offsetOf(master);
+    await master.kill();
+    replica.thaw();
+    await until(async () => (await this.masterOf(key)) === replica, { what: "a fail-over", timeoutMs: 30_000 });
+    const lacking = written - (await offsetOf(replica));
+    await master.start();
+    await this.settled();
+    return lacking;
+  }
+
   /** Kills every server, has `meanwhile` done, and starts them again with what is on their disks. */
   async withoutAll(meanwhile: () => Promise<void>): Promise<void> {
     await Promise.all(this.nodes.map((node) => node.kill()));
@@ -177,6 +202,11 @@ export class RedisCluster {
 
 async function knownNodes({ admin }: RedisServer): Promise<number> {
   return Number(/cluster_known_nodes:(\d+)/.exec(String(await admin.cluster("INFO")))?.[1]);
+}
+
+/** How far its replication stream goes, bytes. */
+async function offsetOf({ admin }: RedisServer): Promise<number> {
+  return Number(/master_repl_offset:(\d+)/.exec(await admin.info("replication"))?.[1]);
 }
 
 async function idOf({ admin }: RedisServer): Promise<string> {
