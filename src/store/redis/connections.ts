@@ -9,6 +9,7 @@ import { Cluster, type Command, type DNSLookupFunction, Redis, type RedisOptions
 import { withTimeout } from "../../lib/timers.ts";
 import { anyNodeConnector } from "./connector.ts";
 import { clusterSlotGroups, credentialsOf, type RedisLimits, type RedisServers } from "./servers.ts";
+import "./tracing.ts";
 
 export type { RedisServers } from "./servers.ts";
 
