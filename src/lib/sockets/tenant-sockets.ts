@@ -6,10 +6,13 @@
  *   <directory>/t-<part of a hash>/<node>.sock   of one tenant; two share one by a chance of 1 in 4096
  *   <directory>/<node>.sock                      of instances that a version without such folders launched
  *
+ * A node of such a version listens at the latter alone. While it runs beside nodes of this one, they link its socket into
+ * every tenant's folder, so that the instances that they launched reach it once they are gone (a rollback).
+ *
  * The folders stay: instances have them mounted, and there are at most 4096 of them.
  */
 import { createHash } from "node:crypto";
-import { chmodSync, type FSWatcher, mkdirSync, readdirSync, rmSync, statSync, watch } from "node:fs";
+import { chmodSync, type FSWatcher, linkSync, mkdirSync, readdirSync, rmSync, statSync, watch } from "node:fs";
 import type { Socket } from "node:net";
 import { join } from "node:path";
 import { type AgentSocket, listenToAgents, removeDeadSockets } from "./unix-sockets.ts";
@@ -73,6 +76,7 @@ export async function listenToTenants(
         seenAt = Number.NaN;
       });
     }
+    linkFormer(directory);
   }
 
   await listenIn("");
@@ -95,6 +99,35 @@ export async function listenToTenants(
       }
     },
   };
+}
+
+/** Links the sockets of nodes that have none in the tenants' folders into them. They are left there, dead, when those stop. */
+function linkFormer(directory: string): void {
+  const folders = foldersIn(directory);
+  for (const name of socketsIn(directory)) {
+    const path = join(directory, name);
+    const number = inode(path);
+    const missing = folders.filter((folder) => inode(join(directory, folder, name)) === null);
+    const isFormer = folders.every((folder) => [null, number].includes(inode(join(directory, folder, name))));
+    if (number === null || !isFormer) continue;
+    for (const folder of missing) {
+      try {
+        linkSync(path, join(directory, folder, name));
+      } catch {
+        // Its node is gone, or has just made a socket of its own there; or it runs as another user.
+      }
+    }
+  }
+}
+
+const inode = (path: string): number | null => statSync(path, { throwIfNoEntry: false })?.ino ?? null;
+
+function socketsIn(directory: string): string[] {
+  try {
+    return readdirSync(directory).filter((name) => name.endsWith(".sock"));
+  } catch {
+    return [];
+  }
 }
 
 function foldersIn(directory: string): string[] {

@@ -1,9 +1,10 @@
 /** Sockets of one node for the agents of each tenant (docs/reference/gateway.md). */
 import { expect, test } from "bun:test";
-import { existsSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
 import { listenToTenants, makeSocketFolder } from "../../../src/lib/sockets/tenant-sockets.ts";
+import { listenToAgents } from "../../../src/lib/sockets/unix-sockets.ts";
 import { scratch } from "../../harness/scratch.ts";
 import { until } from "../../harness/until.ts";
 
@@ -62,4 +63,25 @@ while True:
     for (const one of floods) one.kill("SIGKILL");
     sockets.close();
   }
+});
+
+test("a node that knows no tenants' folders is reached by them, also when it is left alone", async () => {
+  const directory = scratch("sockets");
+  const early = makeSocketFolder(directory, "early");
+  const open = async (name: string) => await listenToTenants(directory, name, () => (client) => void client.end(name));
+  const nodes = [await open("n1.sock"), await open("n2.sock")];
+  const former = listenToAgents(join(directory, "former.sock"), (client) => void client.end("former"));
+  await former.ready;
+  const linked = join(early, "former.sock");
+  await until(() => existsSync(linked), { what: "the link" });
+  const late = join(makeSocketFolder(directory, "late"), "former.sock");
+  await until(() => existsSync(late), { what: "the link in the later folder" });
+  for (const node of nodes) node.close();
+  for (const path of [linked, late]) expect(await greeting(path)).toBe("former");
+  expect(readdirSync(early)).toEqual(["former.sock"]);
+  former.close();
+  expect(await greeting(linked)).toBe(null);
+  const again = await open("n3.sock");
+  expect(readdirSync(early)).toEqual(["n3.sock"]);
+  again.close();
 });
