@@ -122,11 +122,19 @@ export class Cluster {
 
   /** Starts a node and waits until it has its share of the partitions. */
   async start(settings: Partial<NodeSettings> = {}): Promise<NodeProcess> {
-    const { databaseUrl, schema, redisUrl, redisServers = redisUrl, prefix, pooled = false } = this.stores;
+    const {
+      databaseUrl,
+      schema,
+      redisUrl,
+      redisServers = redisUrl,
+      prefix,
+      pooled = false,
+      watched = false,
+    } = this.stores;
     return await new Promise((resolve, reject) => {
       const node: NodeProcess = new NodeProcess(
         {
-          stores: { databaseUrl, schema, redisUrl, redisServers, prefix, pooled },
+          stores: { databaseUrl, schema, redisUrl, redisServers, prefix, pooled, watched },
           host: "host-1",
           partitions: 8,
           leaseTtlMs: 1500,

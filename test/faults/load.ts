@@ -36,7 +36,23 @@ export class Load {
     private readonly cluster: Cluster,
     private readonly sql: Sql,
   ) {
+    this.resume();
+  }
+
+  resume(): void {
+    this.stopping = false;
     for (let sender = 0; sender < senders; sender++) this.running.push(this.send(sender));
+  }
+
+  /** Sends nothing more until `resume`; resolves when everything sent is decided. */
+  async pause(): Promise<void> {
+    this.stopping = true;
+    await Promise.all(this.running.splice(0));
+  }
+
+  /** What was accepted after `acceptedCount` was this may be lost, but not doubled. */
+  forgive(after: number): void {
+    this.inDoubt.push(...this.accepted.splice(after));
   }
 
   /** Messages accepted so far. */
@@ -77,8 +93,7 @@ export class Load {
 
   /** Ends the load, waits for everything accepted to have had its effect, and looks for losses and doubles. */
   async settle(timeoutMs = 25_000): Promise<void> {
-    this.stopping = true;
-    await Promise.all(this.running);
+    await this.pause();
     const missing = await until(
       async () => {
         const found = await this.found();
@@ -109,17 +124,19 @@ export class Load {
   }
 
   /** How often each labelled thing happened, by what is committed. */
-  private async found(): Promise<Map<string, number>> {
+  async found(): Promise<Map<string, number>> {
     const times = new Map<string, number>();
     const count = (expected: Expected) => times.set(nameOf(expected), (times.get(nameOf(expected)) ?? 0) + 1);
-    const actors = await this.sql<{ key: string; state: string }[]>`select key, state from runtime_actors`;
+    const actors = await this.sql<{ key: string; state: string }[]>`
+      select key, state from runtime_actors where key like 'key-%'`;
     const outcomes: string[] = [];
     for (const { key, state } of actors) {
       const { seen, outcomes: ended } = JSON.parse(state) as State;
       for (const label of seen) count({ key, what: "seen", label });
       for (const outcome of ended) outcomes.push(`${key} ${outcome.replace(/:true$/, "")}`);
     }
-    const logs = await this.sql<{ key: string; entry: string }[]>`select key, entry from runtime_logs`;
+    const logs = await this.sql<{ key: string; entry: string }[]>`
+      select key, entry from runtime_logs where key like 'key-%'`;
     const worked: string[] = [];
     for (const { key, entry } of logs) {
       const { note, worked: id } = JSON.parse(entry) as { note?: string; worked?: string };

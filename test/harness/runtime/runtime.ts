@@ -15,7 +15,9 @@ import {
   type TailListener,
 } from "../../../src/runtime/index.ts";
 import { type Reading, reading } from "../../../src/runtime/reads/reading.ts";
-import { openPostgres, type Sql } from "../../../src/store/postgres/pool.ts";
+import { openDatabase } from "../../../src/store/postgres/database.ts";
+import { inspectDatabase } from "../../../src/store/postgres/facts.ts";
+import { openPostgres, type Sql, usualConnectMs, usualStatementMs } from "../../../src/store/postgres/pool.ts";
 import type { RedisServers } from "../../../src/store/redis/connections.ts";
 import { counter } from "./counter.ts";
 
@@ -28,6 +30,8 @@ export interface StoreAddress {
   readonly prefix: string;
   /** Behind a pooler the schema is that of the role. */
   readonly pooled?: boolean;
+  /** The pool is watched, as that of a whole node is, and follows the host that accepts writes. */
+  readonly watched?: boolean;
 }
 
 /** Actors by address and messages by name, unchecked: tests also send what no definition allows. */
@@ -79,12 +83,7 @@ export async function startTestNode(
   stores: StoreAddress,
   options: Partial<RuntimeOptions & RuntimeWork> = {},
 ): Promise<TestNode> {
-  const sql = openPostgres({
-    url: stores.databaseUrl,
-    schema: stores.schema,
-    poolSize: 6,
-    pooled: stores.pooled ?? false,
-  });
+  const { sql, ...database } = await open(stores);
   const runtime = createRuntime({
     sql,
     redisServers: stores.redisServers ?? stores.redisUrl,
@@ -99,6 +98,7 @@ export async function startTestNode(
     clock,
     random: Math.random,
     log: () => {},
+    ...(database.beside === null ? {} : { beside: database.beside }),
     ...options,
   });
   await runtime.start({
@@ -113,7 +113,25 @@ export async function startTestNode(
     sql,
     async stop() {
       await runtime.drain();
-      await sql.end({ timeout: 2 });
+      await database.close();
     },
   };
+}
+
+async function open(stores: StoreAddress): Promise<{ sql: Sql; beside: Sql | null; close(): Promise<void> }> {
+  const { databaseUrl: url, schema, pooled = false, watched = false } = stores;
+  if (!watched) {
+    const sql = openPostgres({ url, schema, poolSize: 6, pooled });
+    return { sql, beside: null, close: () => sql.end({ timeout: 2 }) };
+  }
+  return openDatabase({
+    url,
+    facts: await inspectDatabase(url),
+    schema,
+    poolSize: 6,
+    connectMs: usualConnectMs,
+    statementMs: usualStatementMs,
+    prepared: "auto",
+    report: () => {},
+  });
 }
