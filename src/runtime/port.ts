@@ -85,6 +85,11 @@ export interface ActivityContext {
    */
   readonly signal: AbortSignal;
   /**
+   * Has something done when the actor has taken in the outcome of this attempt and that is committed: what a repeat would
+   * need can go then. Never called where this node dies or leaves before, or another one has taken the work over.
+   */
+  onceTaken(act: () => void): void;
+  /**
    * Messages to the actor that asked for the work, which is of this protocol. What it is asked may come twice: an
    * earlier attempt may have asked it already.
    */

@@ -78,7 +78,8 @@ export async function freshStores(): Promise<TestStores> {
   };
 }
 
-async function deleteKeys(servers: RedisServers, prefix: string): Promise<void> {
+/** Takes away what Redis holds under a prefix. */
+export async function deleteKeys(servers: RedisServers, prefix: string): Promise<void> {
   const redis = openRedis(servers);
   // The masters of a Cluster are known once it answers.
   await redis.ping();

@@ -14,6 +14,7 @@ const work: Work = {
   moved: false,
   abandoned: false,
   attempt: 1,
+  onceTaken: [],
   deaths: 0,
   takeovers: 0,
   queuedAt: 0,

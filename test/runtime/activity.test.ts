@@ -64,6 +64,7 @@ const aWork = (): Work => ({
   moved: false,
   abandoned: false,
   attempt: 0,
+  onceTaken: [],
   deaths: 0,
   takeovers: 0,
   queuedAt: 0,
@@ -211,6 +212,33 @@ test("an activity talks to its actor while it runs", async () => {
   await perform(runtime, "a", "talk", "id");
   expect(await outcome(runtime, "a")).toBe("id:true");
   expect((await stateOf(runtime, "a"))?.seen).toEqual(["told by a", "asked"]);
+});
+
+test("what waits for an outcome to be taken in is done after its commit, not before", async () => {
+  let taken = 0;
+  let ended = 0;
+  const { runtime } = await harness.node({
+    activities: [
+      activity("kept", async (_input, { attempt, onceTaken }) => {
+        onceTaken(() => void taken++);
+        if (attempt === 1) throw new Error("not this one");
+        ended++;
+        return "done";
+      }),
+    ],
+  });
+  const { sql } = harness.stores;
+  await sql.begin(async (tx) => {
+    await perform(runtime, "a", "kept", "id");
+    await tx`select 1 from runtime_partitions for update`;
+    await until(() => ended === 1, { what: "the end of the work" });
+    const asked = Date.now();
+    await until(async () => Date.now() - asked > 1500 && (await remaining()).length === 1, { what: "some looks" });
+    expect(taken).toBe(0);
+  });
+  await until(() => taken > 0, { what: "the commit to be noticed" });
+  expect(taken).toBe(1);
+  expect(await remaining()).toEqual([]);
 });
 
 test("work given up while it runs is told so; its outcome is not taken in", async () => {

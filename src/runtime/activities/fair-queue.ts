@@ -13,6 +13,8 @@ export interface Work {
   readonly moved: boolean;
   readonly abandoned: boolean;
   attempt: number;
+  /** To be done when the outcome of this attempt is taken in. */
+  onceTaken: (() => void)[];
   /** Nodes that died within moments of beginning it, and those that died with it at any time. */
   readonly deaths: number;
   readonly takeovers: number;

@@ -1,5 +1,7 @@
 /** Outcomes of activities on their way to their actors; an activity's row goes when its actor takes the outcome in. */
 import type { Outcome } from "../../../actors/kernel/activity.ts";
+import { texts } from "../../store/postgres/array-literal.ts";
+import type { Sql } from "../../store/postgres/pool.ts";
 import type { Address } from "../port.ts";
 import { retryUntil } from "../timeout.ts";
 import type { Work } from "./fair-queue.ts";
@@ -37,6 +39,19 @@ export class ActivityResults {
 
   delete(id: string): void {
     this.sent.delete(id);
+  }
+
+  /**
+   * Does what was to be done once outcomes are taken in.
+   * @param ids work that is this node's no longer: it is over, or another node has taken it
+   */
+  async conclude(sql: Sql, ids: readonly string[]): Promise<void> {
+    const awaited = ids.filter((id) => (this.sent.get(id)?.work.onceTaken.length ?? 0) > 0);
+    if (awaited.length === 0) return;
+    const rows = await sql<{ id: string }[]>`
+      select id from runtime_activities where id = any(${texts(awaited)}::text[])`;
+    const others = new Set(rows.map(({ id }) => id));
+    for (const id of awaited) if (!others.has(id)) for (const act of this.sent.get(id)?.work.onceTaken ?? []) act();
   }
 
   /** Says whether it was accepted. */

@@ -95,6 +95,7 @@ export class ActivityRunner {
         moved: false,
         abandoned: false,
         attempt: 0,
+        onceTaken: [],
         deaths: 0,
         takeovers: 0,
         queuedAt: now,
@@ -167,6 +168,7 @@ export class ActivityRunner {
         moved: row.moved,
         abandoned: row.abandoned,
         attempt: row.attempt,
+        onceTaken: [],
         deaths: row.deaths,
         takeovers: row.takeovers,
         queuedAt: now,
@@ -220,7 +222,9 @@ export class ActivityRunner {
     const rows = await sql<{ id: string; abandoned: boolean }[]>`
       select id, abandoned from runtime_activities where node = ${node}`;
     const mine = new Set(rows.map(({ id }) => id));
-    for (const id of before) if (!mine.has(id)) this.leaveToOthers(id);
+    const gone = [...before].filter((id) => !mine.has(id));
+    await this.results.conclude(sql, gone);
+    for (const id of gone) this.leaveToOthers(id);
     const unknown = new Set<string>();
     for (const { id, abandoned } of rows) {
       if (!this.knows(id) && !before.has(id)) unknown.add(id);
@@ -316,7 +320,10 @@ export class ActivityRunner {
           ? { id: work.id, ok: false, code: "unknown_activity", message: `no activity ${work.name}` }
           : await runAttempts(work, activity, signal, {
               context: (resumed) => this.context(work, signal, resumed),
-              begins: () => this.options.crash("in_activity"),
+              begins: () => {
+                work.onceTaken = [];
+                this.options.crash("in_activity");
+              },
               failed: async (error) => {
                 this.options.report("activity_failed", factsOf(work, error));
                 await this.rememberAttempt(work);
@@ -345,6 +352,7 @@ export class ActivityRunner {
       resumed,
       moved: work.moved,
       signal,
+      onceTaken: (act) => void work.onceTaken.push(act),
       of: (protocol) => correspondence(this.options, protocol, actor),
     };
   }

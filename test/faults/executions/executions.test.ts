@@ -1,12 +1,13 @@
 /** Executions whose nodes are killed at the worst moments (docs/reference/executions.md). */
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { readFile, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Followed } from "../../harness/events.ts";
 import { type AgentOptions, manifest, say, shell } from "../../harness/manifests.ts";
 import { type NodeProcess, startNodeProcess } from "../../harness/node/node-process.ts";
-import { freshStores, type TestStores } from "../../harness/stores.ts";
+import { deleteKeys, freshStores, type TestStores } from "../../harness/stores.ts";
 import { until } from "../../harness/until.ts";
 
 let stores: TestStores;
@@ -119,6 +120,37 @@ test("the instance itself is gone, too: the iteration begins again under its num
     iteration_number: 1,
     attempt: 2,
   });
+  await node.dispose();
+}, 90_000);
+
+test("killed with Redis lost after its agent ended, before the commit: nothing runs twice", async () => {
+  const node = await startNodeProcess(stores, { env: quiet });
+  const startup_script = "echo begun >> runs; while [ ! -e go ]; do sleep 0.05; done";
+  const executionId = await launch(node, { spec: { advanced: { startup_script, bootstrap_path: "/bin/true" } } });
+  const before = await follow(node, executionId);
+  await seen(before, "instance_spawned");
+  const instanceId = before.frames.find(({ name }) => name === "instance_spawned")?.body.instance_id;
+  const workspace = join(node.dataDir, "workspaces", executionId);
+  const instance = join(node.dataDir, "instances", instanceId);
+  await until(() => existsSync(join(workspace, "runs")), { what: "the agent to begin" });
+  await stores.sql.begin(async (tx) => {
+    // No commit gets past this.
+    await tx`select 1 from runtime_partitions for update`;
+    await writeFile(join(workspace, "go"), "");
+    await until(() => existsSync(join(instance, "exit.json")), { timeoutMs: 20_000, what: "the agent to end" });
+    // Longer than an ended instance was kept once.
+    const endedAt = Date.now();
+    await until(() => !existsSync(instance) || Date.now() - endedAt > 11_500, { timeoutMs: 20_000, what: "a while" });
+    await node.kill();
+    await deleteKeys(stores.redisServers ?? stores.redisUrl, stores.prefix);
+    // Its commit waits in PostgreSQL, and would go through without it.
+    await tx`select pg_terminate_backend(pid) from pg_stat_activity where pg_backend_pid() = any(pg_blocking_pids(pid))`;
+  });
+  await node.restart();
+  const frames = await goOn(node, executionId, before);
+  expect(frames.at(-1)).toMatchObject({ name: "execution_completed", body: { total_iterations: 1 } });
+  expect(count(frames, "iteration_restarted")).toBe(0);
+  expect(await readFile(join(workspace, "runs"), "utf8")).toBe("begun\n");
   await node.dispose();
 }, 90_000);
 

@@ -42,7 +42,10 @@ export const queueTimeoutMs = 600_000;
 const graceMs = 5_000;
 /** How often an execution that waits for room on the disk looks for it. */
 const roomLookMs = 1_000;
-/** An ended instance is kept until its end is surely committed; the orphan sweep takes what a crash leaves. */
+/**
+ * An ended instance is kept until its end is committed, which may take as long as a store is away: a node that goes on
+ * with it finds it. Then for a while more, for a database that loses its last commits. The sweep takes what a crash leaves.
+ */
 const removeAfterMs = 10_000;
 
 export const notStarted: InstanceEnd = {
@@ -130,7 +133,8 @@ async function runIteration(
       onOutput: (chunk) => feed.add(chunk),
     });
     await feed.finish();
-    setTimeout(() => void sandbox.remove(instance_id).catch(() => {}), removeAfterMs);
+    const remove = () => void sandbox.remove(instance_id).catch(() => {});
+    context.onceTaken(() => void setTimeout(remove, removeAfterMs).unref());
     const startup = exit.reason === "exited" ? startupFailure(exit) : null;
     if (startup !== null && plan.startup_script !== null) {
       throw new Terminal("startup_script_failed", startup);

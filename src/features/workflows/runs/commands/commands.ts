@@ -19,7 +19,7 @@ import type { CommandOptions } from "./spec.ts";
 const queueTimeoutMs = 600_000;
 /** What was given up is gone within 5 s. */
 const abandonedGraceMs = 2_000;
-/** An ended sandbox is kept until its end is surely committed; the sweep takes what a crash leaves. */
+/** An ended sandbox is kept until its end is committed, and for a while more; the sweep takes what a crash leaves. */
 const removeAfterMs = 10_000;
 const longestBackoffMs = 30_000;
 
@@ -63,7 +63,7 @@ async function runCommand(
     const end =
       known?.phase === "failed" ? { fault: known.error ?? "interrupted", message: "" } : await attempt.run(known);
     if (!isFault(end)) {
-      removeLater(options, attempts, work, number);
+      context.onceTaken(() => removeLater(options, attempts, work, number));
       return { ...end, attempts: number, warnings: [...warnings] };
     }
     const failedAt = known?.phase === "failed" ? known.at : await attempt.note("failed", end.fault);

@@ -94,6 +94,7 @@ export function begin(options: CommandOptions, work: CommandRun, context: Partia
     resumed: false,
     moved: false,
     signal: controller.signal,
+    onceTaken() {},
     of: () => {
       throw new Error("a command says nothing to its run");
     },
