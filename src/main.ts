@@ -39,14 +39,14 @@ try {
 async function runOne(config: Config): Promise<void> {
   const starting = startNode(config, say);
   // Asked while it starts, it stops once it has: its stores would be left running otherwise.
-  handleStopSignals({ stop: async () => (await starting).stop(), say, exit, now: Date.now });
+  handleStopSignals({ stop: async () => (await starting).stop(), say, exit, now: () => performance.now() });
   say(banner(config, await starting));
 }
 
 /** One of several nodes; the supervisor speaks for all of them. */
 async function runSupervised(config: Config): Promise<void> {
   const starting = startNode(config, say, { sharedPort: true });
-  const stopping = { stop: async () => (await starting).stop(), say: () => {}, exit, now: Date.now };
+  const stopping = { stop: async () => (await starting).stop(), say: () => {}, exit, now: () => performance.now() };
   handleStopSignals(stopping);
   whenAbandoned(stopHandler(stopping));
   const node = await starting;
@@ -64,7 +64,7 @@ async function runAll(config: Config): Promise<void> {
       void starting.then(({ kill }) => kill());
       setTimeout(exit, 0, code);
     },
-    now: Date.now,
+    now: () => performance.now(),
   });
   const { nodes } = await starting;
   say(nodes[0]?.banner ?? "");

@@ -208,7 +208,7 @@ class LazyIncoming implements Incoming {
 
 function requestIdOf(headers: Headers): string {
   const inbound = headers.get("x-request-id");
-  return inbound !== null && /^[A-Za-z0-9._-]{1,128}$/.test(inbound) ? inbound : Bun.randomUUIDv7();
+  return inbound !== null && /^[A-Za-z0-9._-]{1,128}$/.test(inbound) ? inbound : crypto.randomUUID();
 }
 
 function withHeaders(

@@ -52,12 +52,12 @@ export async function idempotent<Answered extends Reply>(
   call: RepeatableCall,
   sql: Sql,
   work: (workId: string, fresh: boolean) => Promise<Answered>,
-  newId: () => string = Bun.randomUUIDv7,
+  newId: () => string,
 ): Promise<Answered> {
   const key = call.request.headers.get("idempotency-key");
   if (key === null) return work(newId(), true);
   const slot = new Slot(sql, call.tenant, `${call.request.method} ${call.path}`, checkedKey(key), fingerprintOf(call));
-  const waitedFrom = Date.now();
+  const waitedFrom = performance.now();
   for (let pauseMs = 20; ; pauseMs = Math.min(500, pauseMs * 1.5)) {
     const row = await slot.take(newId());
     if (row.fingerprint !== slot.fingerprint) {
@@ -66,7 +66,7 @@ export async function idempotent<Answered extends Reply>(
     // What is stored under the key is an earlier answer of the same route.
     if (row.status !== null) return replay(row) as Reply as Answered;
     if (row.mine) return slot.fill(row, work);
-    if (call.signal.aborted || Date.now() - waitedFrom > waitMs) {
+    if (call.signal.aborted || performance.now() - waitedFrom > waitMs) {
       const message = "The first request with this Idempotency-Key is still under way";
       throw new Problem("service_unavailable", message, {}, { "Retry-After": "5" });
     }

@@ -129,7 +129,7 @@ export async function createDevelopmentIssuer(options: DevelopmentIssuerOptions)
         .setAudience(realms.audience)
         .setIssuedAt(issuedAt)
         .setExpirationTime(issuedAt + lifetime)
-        .setJti(Bun.randomUUIDv7())
+        .setJti(crypto.randomUUID())
         .sign(signingKey.key);
       return { access_token: token, token_type: "Bearer", expires_in: lifetime, refresh_expires_in: 0, scope };
     },

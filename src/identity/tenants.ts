@@ -24,7 +24,7 @@ export function requireActive(status: TenantStatus): void {
 const freshMs = 3000;
 const maxRemembered = 10_000;
 
-export function createTenants(sql: Sql, now: () => number = Date.now): Tenants {
+export function createTenants(sql: Sql, now: () => number): Tenants {
   const remembered = new LRUCache<string, { readonly status: TenantStatus; readonly at: number }>({
     max: maxRemembered,
   });

@@ -13,7 +13,7 @@ export interface Stopping {
   /** One line for the person who asked. */
   say(line: string): void;
   exit(code: number): void;
-  /** Unix milliseconds. */
+  /** Milliseconds that only go on. */
   now(): number;
 }
 

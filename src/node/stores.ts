@@ -4,6 +4,7 @@ import { resolve } from "node:path";
 import { createLogger, readableLines } from "../http/operations/log.ts";
 import { StartFailure } from "../lib/start-failure.ts";
 import { settlePartitions } from "../runtime/index.ts";
+import { queuesGoBy } from "../store/bullmq.ts";
 import { joinStores } from "../store/embedded/stores.ts";
 import { DatabaseClock } from "../store/postgres/clock.ts";
 import { openDatabase } from "../store/postgres/database.ts";
@@ -84,6 +85,7 @@ export async function openStores(config: Config, disposer: Disposer, progress: (
   const partitions = await settlePartitions(sql, config.partitions);
   const clock = new DatabaseClock();
   await clock.measure(sql);
+  queuesGoBy(clock.now);
   return {
     dataDir,
     logger,

@@ -336,7 +336,7 @@ export function createConsumer(options: ConsumerOptions, work: RuntimeWork, link
     stop,
     busyMs,
     status() {
-      const now = Date.now();
+      const now = performance.now();
       const isSlow = busyMs() > options.leaseTtlMs;
       return {
         partitions: lane.held.size,

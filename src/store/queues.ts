@@ -1,6 +1,7 @@
 /** Queues of features on BullMQ, beside the runtime's own. */
-import { type ConnectionOptions, DelayedError, type Job, Queue, Worker } from "bullmq";
+import type { ConnectionOptions, Job, Queue as JobQueue, Worker as JobWorker } from "bullmq";
 import { waitAtMost } from "../lib/timers.ts";
+import { DelayedError, Queue, queueNow, Worker } from "./bullmq.ts";
 import { openQueueRedis, type RedisServers, slotGroupsOf } from "./redis/connections.ts";
 
 /** A queue as the feature that has its jobs done declares it. */
@@ -22,8 +23,8 @@ export interface QueueOptions {
 }
 
 /**
- * Thrown by a job that has come too early: BullMQ goes by the clocks of machines, a node by PostgreSQL's. It is put back
- * and taken up later. Not for the jobs of a scheduler, which would plan its next one twice.
+ * Thrown by a job that has come too early: nodes know PostgreSQL's time within some milliseconds only, and those of the
+ * former version go by their machines'. It is put back and taken up later. Not for the jobs of a scheduler, which would plan its next one twice.
  */
 export class NotYet extends Error {
   override readonly name = "NotYet";
@@ -34,7 +35,7 @@ export class NotYet extends Error {
 }
 
 export interface OpenQueue<T> {
-  readonly queue: Queue<T>;
+  readonly queue: JobQueue<T>;
   /**
    * Has jobs done on this node. A rejection makes BullMQ try again later.
    * @param lockMs how long a node that says nothing of a job keeps it; after it another one takes it up
@@ -61,18 +62,17 @@ export function openQueue<T>({ name }: QueueDefinition<T>, { redisServers, prefi
     defaultJobOptions: { removeOnComplete: true, removeOnFail: keptFailures },
   });
   queue.on("error", () => {});
-  let worker: Worker<T> | null = null;
+  let worker: JobWorker<T> | null = null;
   return {
     // BullMQ derives the type of its jobs by conditional types, which a type parameter leaves open.
-    queue: queue as unknown as Queue<T>,
+    queue: queue as unknown as JobQueue<T>,
     work(concurrency, run, lockMs = usualLockMs) {
       const attempt = async (job: Job<T>, token?: string) => {
         try {
           await run(job.data as T, dueAt(job));
         } catch (error) {
           if (!(error instanceof NotYet)) throw error;
-          // On this machine's clock, as BullMQ compares it.
-          await job.moveToDelayed(Date.now() + error.ms, token);
+          await job.moveToDelayed(queueNow() + error.ms, token);
           throw new DelayedError();
         }
       };

@@ -60,12 +60,12 @@ async function waitFor<T>(
   timeoutMs: number,
   ask: () => Promise<T>,
 ): Promise<T> {
-  const until = Date.now() + timeoutMs;
+  const until = performance.now() + timeoutMs;
   let reason = "no answer";
   const expired = new Error(reason);
-  while (Date.now() < until) {
+  while (performance.now() < until) {
     try {
-      return await withTimeout(ask(), until - Date.now(), () => expired);
+      return await withTimeout(ask(), until - performance.now(), () => expired);
     } catch (error) {
       if (error === expired) break;
       if (!(error instanceof Error)) throw error;

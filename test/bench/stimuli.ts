@@ -242,7 +242,7 @@ async function benchClassified(service: BenchService, sql: Sql, stores: BenchSto
 
 /** @returns jobs a second that were added and waited for */
 async function bareJobs({ redisUrl }: BenchStores): Promise<number> {
-  const { Queue, QueueEvents, Worker } = await import("bullmq");
+  const { Queue, QueueEvents, Worker } = await import("../../src/store/bullmq.ts");
   const { openBlockingRedis } = await import("../../src/store/redis/connections.ts");
   const options = () => ({ connection: openBlockingRedis(redisUrl), prefix: "bare" });
   const queue = new Queue("classify", options());

@@ -251,7 +251,7 @@ async function usedBytes(redis: ReturnType<typeof openRedis>): Promise<number> {
 
 /** Bytes of Redis that a delayed job takes which says nothing. */
 async function bareTimer({ redisUrl }: BenchStores): Promise<number> {
-  const { Queue } = await import("bullmq");
+  const { Queue } = await import("../../src/store/bullmq.ts");
   const redis = openRedis(redisUrl);
   const queue = new Queue("bare", { connection: redis, prefix: "bare" });
   const count = 5_000;

@@ -33,11 +33,16 @@ const start = (path: string): Route =>
     responses: { 202: Type.Unknown() },
     refusals: ["agent_not_found"],
     handler: (call) =>
-      idempotent(call, stores.sql, async (workId) => {
-        done.push(workId);
-        await next();
-        return reply(202, { id: workId, n: call.body.n, text: "a\0b" }, { Location: `/work/${workId}` });
-      }),
+      idempotent(
+        call,
+        stores.sql,
+        async (workId) => {
+          done.push(workId);
+          await next();
+          return reply(202, { id: workId, n: call.body.n, text: "a\0b" }, { Location: `/work/${workId}` });
+        },
+        Bun.randomUUIDv7,
+      ),
   });
 
 beforeAll(async () => {

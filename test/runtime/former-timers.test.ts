@@ -1,10 +1,11 @@
 /** Timers of a former version, which kept them in Redis as jobs of BullMQ (docs/decisions/timers-are-rows.md). */
 import { expect, test } from "bun:test";
 import { Type } from "@sinclair/typebox";
-import { type ConnectionOptions, Queue } from "bullmq";
+import type { ConnectionOptions } from "bullmq";
 import { defineActor } from "../../actors/kernel/actor.ts";
 import { schedule } from "../../actors/kernel/effect.ts";
 import { message } from "../../actors/kernel/message.ts";
+import { Queue } from "../../src/store/bullmq.ts";
 import { openBlockingRedis } from "../../src/store/redis/connections.ts";
 import { until } from "../harness/until.ts";
 import { Harness } from "./harness.ts";

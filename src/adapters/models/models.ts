@@ -28,7 +28,7 @@ const anything: ServedModel = {
 
 /** The port over a configuration. Nothing is connected before the first call. */
 export function createModels(options: ModelsOptions): Models {
-  const timing: Timing = { now: Date.now, random: Math.random, sleep: sleepUnless, ...options.timing };
+  const timing: Timing = { now: () => performance.now(), random: Math.random, sleep: sleepUnless, ...options.timing };
   const { selection } = options.config;
   const providers = options.config.providers.map((provider) => toProvider(provider, timing));
   const latencies = new Latencies();

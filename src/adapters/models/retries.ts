@@ -12,7 +12,7 @@ import { isTerminal } from "./vendors/failures.ts";
 
 /** Time and chance, so that tests do not wait. */
 export interface Timing {
-  /** Unix milliseconds. */
+  /** Milliseconds that only go on. */
   now(): number;
   /** Resolves after `ms`; rejects with the signal's reason as soon as it aborts. */
   sleep(ms: number, signal: AbortSignal): Promise<void>;

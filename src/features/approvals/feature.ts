@@ -27,14 +27,17 @@ export const approvals = defineFeature({
       default: 400,
     }),
   },
-  open({ settings, sql, redisServers, prefix, runtime, outside, mail, publicUrl, callerOf, now, info }, { incidents }) {
+  open(
+    { settings, sql, redisServers, prefix, runtime, outside, mail, publicUrl, callerOf, now, newId, info },
+    { incidents },
+  ) {
     const deadlines = openDeadlines({ redisServers, prefix, runtime, now });
     const records = approvalRecords(sql);
     const approvals = createApprovals({ runtime, records, publicUrl, now });
     const retentionDays = settings.approvalRetentionDays;
     return {
       service: approvals,
-      routes: [...approvalRoutes({ approvals, sql }), ...approvalLinkRoutes(approvals, callerOf)],
+      routes: [...approvalRoutes({ approvals, sql, newId }), ...approvalLinkRoutes(approvals, callerOf)],
       actors: [approval],
       activities: () => [approvalNotifyActivity({ runtime, outside, incidents, mail, publicUrl, now })],
       projections: [approvalsProjection(deadlines.committed)],

@@ -22,6 +22,8 @@ import { checkRecipient, checkTexts } from "./text-checks.ts";
 export interface ApprovalRoutesOptions {
   readonly approvals: Approvals;
   readonly sql: Sql;
+  /** A fresh UUIDv7. */
+  readonly newId: () => string;
 }
 
 const RequestId = Type.Object({ id: uuidParam("invalid_request_id", "Invalid request ID") });
@@ -29,7 +31,7 @@ const RequestId = Type.Object({ id: uuidParam("invalid_request_id", "Invalid req
 const pendingAtOnce = 500;
 const decisionLimit = 256 * 1024;
 
-export function approvalRoutes({ approvals, sql }: ApprovalRoutesOptions): readonly Route[] {
+export function approvalRoutes({ approvals, sql, newId }: ApprovalRoutesOptions): readonly Route[] {
   return [
     defineRoute({
       method: "GET",
@@ -89,8 +91,12 @@ export function approvalRoutes({ approvals, sql }: ApprovalRoutesOptions): reado
       handler: (call) => {
         const { feedback, approved_by } = call.body;
         checkTexts({ feedback, approved_by });
-        return idempotent(call, sql, async (workId) =>
-          reply(200, await approvals.approve(actOf(call), workId, feedback ?? null, approved_by ?? null)),
+        return idempotent(
+          call,
+          sql,
+          async (workId) =>
+            reply(200, await approvals.approve(actOf(call), workId, feedback ?? null, approved_by ?? null)),
+          newId,
         );
       },
     }),
@@ -108,8 +114,11 @@ export function approvalRoutes({ approvals, sql }: ApprovalRoutesOptions): reado
       handler: (call) => {
         const { reason, rejected_by } = call.body;
         checkTexts({ reason, rejected_by }, "reason");
-        return idempotent(call, sql, async (workId) =>
-          reply(200, await approvals.reject(actOf(call), workId, reason, rejected_by ?? null)),
+        return idempotent(
+          call,
+          sql,
+          async (workId) => reply(200, await approvals.reject(actOf(call), workId, reason, rejected_by ?? null)),
+          newId,
         );
       },
     }),

@@ -27,7 +27,7 @@ export const volumes = defineFeature({
         /** Registers whose executions mount volumes. @param known of the given ones, those that exist, of any tenant */
         heldBy: (known: VolumesOptions["executions"]): void => void holders.push(known),
       },
-      routes: volumeRoutes(sql, volumes, audit),
+      routes: volumeRoutes({ sql, volumes, audit, now, newId }),
     };
   },
 });

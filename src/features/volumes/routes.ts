@@ -10,8 +10,18 @@ import { fileRoutes } from "./files/routes.ts";
 import { ChangeBody, CreateBody, ListQuery, QuotaBody, VolumeBody, VolumeId } from "./schema.ts";
 import { createVolumeService } from "./service.ts";
 
-export function volumeRoutes(sql: Sql, volumes: Volumes, audit: Audit): readonly Route[] {
-  const service = createVolumeService(sql, volumes, audit);
+export interface VolumeRoutesOptions {
+  readonly sql: Sql;
+  readonly volumes: Volumes;
+  readonly audit: Audit;
+  /** Unix ms. */
+  readonly now: () => number;
+  /** A fresh UUIDv7. */
+  readonly newId: () => string;
+}
+
+export function volumeRoutes({ sql, volumes, audit, now, newId }: VolumeRoutesOptions): readonly Route[] {
+  const service = createVolumeService(sql, volumes, audit, newId);
   type OneCall = Call<{ id: string }>;
   const find = (call: OneCall) => service.find(call, call.params.id);
   const read = { scope: "volume:read" } as const;
@@ -27,7 +37,8 @@ export function volumeRoutes(sql: Sql, volumes: Volumes, audit: Audit): readonly
       headers: IdempotencyHeaders,
       responses: { 201: VolumeBody },
       refusals: ["quota_exceeded", "volume_label_taken", "invalid_volume"],
-      handler: (call) => idempotent(call, sql, async (id) => reply(201, await service.create(call, id, call.body))),
+      handler: (call) =>
+        idempotent(call, sql, async (id) => reply(201, await service.create(call, id, call.body)), newId),
     }),
     defineRoute({
       method: "GET",
@@ -94,6 +105,6 @@ export function volumeRoutes(sql: Sql, volumes: Volumes, audit: Audit): readonly
         return { status: "deleted", id: row.volume_id, success: true };
       },
     }),
-    ...fileRoutes(sql, service, find),
+    ...fileRoutes({ sql, service, find, now, newId }),
   ];
 }

@@ -22,7 +22,7 @@ export interface Caller extends AuditedCall {
 
 export type VolumeService = ReturnType<typeof createVolumeService>;
 
-export function createVolumeService(sql: Sql, volumes: Volumes, audit: Audit) {
+export function createVolumeService(sql: Sql, volumes: Volumes, audit: Audit, newId: () => string) {
   const records = userVolumeRecords(sql);
   const { layout } = volumes;
 
@@ -60,7 +60,7 @@ export function createVolumeService(sql: Sql, volumes: Volumes, audit: Audit) {
     const known = await find();
     if (known !== null) return known;
     const sizeLimit = volumeAllowance(storageQuota(identity, tenant));
-    const volume = { id: Bun.randomUUIDv7(), userId, label: CHAT_ATTACHMENTS, sizeLimit, visibility: "private" };
+    const volume = { id: newId(), userId, label: CHAT_ATTACHMENTS, sizeLimit, visibility: "private" };
     await records.exclusively(tenant, async (transaction) => {
       if (await records.create(transaction, tenant, volume)) await recordCreated(transaction, caller, volume);
     });

@@ -51,7 +51,8 @@ export class EventStream {
   readonly type = "direct";
   /** Called once when the stream ends, for any reason. */
   onClose: (() => void) | null = null;
-  readonly openedAt = Date.now();
+  /** This and the next by `performance.now()`. */
+  readonly openedAt = performance.now();
   /** Since when the reader has not taken what was written; null while it keeps up. */
   stalledAt: number | null = null;
   #closed = false;
@@ -150,7 +151,7 @@ export class EventStream {
     this.#controller.flush();
     if (typeof written === "number") return;
     this.#unsent += Buffer.byteLength(text);
-    this.stalledAt ??= Date.now();
+    this.stalledAt ??= performance.now();
     const settle = () => this.#settled(drained);
     const drained: Promise<void> = written.then(settle, settle);
     this.#drained = drained;
@@ -231,7 +232,7 @@ export class EventStreams {
   }
 
   #tick(): void {
-    const now = Date.now();
+    const now = performance.now();
     for (const stream of [...this.#open]) {
       if (now - stream.openedAt > longestMs) stream.end();
       else if (stream.stalledAt !== null && now - stream.stalledAt > stallMs) stream.cut("the reader takes nothing");

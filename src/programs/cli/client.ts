@@ -36,11 +36,11 @@ export class Client {
   /** A token that is good for a while. @param seconds its life when a new one is made */
   async token(seconds = 300): Promise<string> {
     if (this.given !== null) return this.given;
-    if (this.#token !== null && this.#token.until > Date.now()) return this.#token.text;
+    if (this.#token !== null && this.#token.until > performance.now()) return this.#token.text;
     const form = new URLSearchParams({ grant_type: "client_credentials", ...client, expires_in: String(seconds) });
     const answer = await this.#patiently(() => fetch(this.url + tokenPath, { method: "POST", body: form }));
     const text = String(answer.access_token);
-    this.#token = { text, until: Date.now() + (seconds - 30) * 1000 };
+    this.#token = { text, until: performance.now() + (seconds - 30) * 1000 };
     return text;
   }
 
@@ -74,7 +74,7 @@ export class Client {
   }
 
   async #patiently(call: () => Promise<Response>): Promise<Record<string, unknown>> {
-    const deadline = Date.now() + timeoutMs;
+    const deadline = performance.now() + timeoutMs;
     for (let attempt = 1; ; attempt++) {
       try {
         const response = await reach(call());
@@ -83,7 +83,7 @@ export class Client {
         return (await response.json()) as Record<string, unknown>;
       } catch (error) {
         if (!(error instanceof Unreachable)) throw error;
-        if (Date.now() > deadline) throw new Error(`${this.url} does not answer`);
+        if (performance.now() > deadline) throw new Error(`${this.url} does not answer`);
         if (attempt === 2) console.error(`waiting for ${this.url} …`);
         await Bun.sleep(retryMs);
       }

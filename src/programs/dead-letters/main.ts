@@ -11,6 +11,7 @@ import { withStores } from "../../node/program-stores.ts";
 import type { DeadLetters } from "../../runtime/dead-letters/dead-letter.ts";
 import { openDeadLetters } from "../../runtime/dead-letters/dead-letter.ts";
 import type { DeadLetter } from "../../runtime/port.ts";
+import { DatabaseClock } from "../../store/postgres/clock.ts";
 import type { Transaction } from "../../store/postgres/pool.ts";
 
 const usage = `Dead letters: messages whose turn failed for good. Nothing waits for them; they are kept to be looked at.
@@ -44,7 +45,8 @@ async function run([command, id = ""]: readonly string[], letters: DeadLetters):
   return 0;
 }
 
-const audit = createAudit({ now: Date.now, newId: () => Bun.randomUUIDv7() });
+const clock = new DatabaseClock();
+const audit = createAudit({ now: clock.now, newId: () => Bun.randomUUIDv7("hex", clock.now()) });
 
 /** In the audit log of the letter's tenant; who has the stores' passwords is known to their keeper alone. */
 function record(tx: Transaction, { id, tenant, kind, key, type }: DeadLetter): Promise<void> {
@@ -74,6 +76,7 @@ function withLetters(config: Config, act: (letters: DeadLetters) => Promise<numb
     async ({ sql }) => {
       const letters = await openDeadLetters(sql);
       if (letters === null) return refuse(`No node has set up the schema ${config.databaseSchema} of this database`);
+      await clock.measure(sql);
       return await act(letters);
     },
   );

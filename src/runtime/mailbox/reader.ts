@@ -50,10 +50,10 @@ export class MailboxReader {
     this.group(firstGroup);
   }
 
-  /** When the last read of each group came back, Unix ms, of the group that waits for longest: whether mailboxes are consumed. */
+  /** When the group that waits for longest was last read, by `performance.now()`: whether mailboxes are consumed. */
   get lastReadAt(): number {
     const last = Math.min(...Array.from(this.groups.values(), ({ lastReadAt }) => lastReadAt));
-    return Number.isFinite(last) ? last : 0;
+    return Number.isFinite(last) ? last : Number.NEGATIVE_INFINITY;
   }
 
   /** Begins with the entry after `position`. */
@@ -100,7 +100,7 @@ export class MailboxReader {
 
 class GroupReader {
   readonly followed = new Map<number, Followed>();
-  lastReadAt = Date.now();
+  lastReadAt = performance.now();
   // `$` would miss a wake-up that falls between two reads.
   private wakePosition = "0-0";
   private stopped = false;
@@ -155,7 +155,7 @@ class GroupReader {
         const names = [wakeKey, ...byKey.keys()];
         const positions = [this.wakePosition, ...ready.map((followed) => followed.position)];
         const reply = await this.read(redis, names, positions);
-        this.lastReadAt = Date.now();
+        this.lastReadAt = performance.now();
         if (reply === null || this.stopped) continue;
         const deliveries = reply.flatMap(([name, entries]) => this.take(byKey.get(name), entries));
         if (deliveries.length === 0) continue;

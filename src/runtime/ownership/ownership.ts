@@ -39,8 +39,8 @@ export class Ownership {
   private looking: Promise<void> | null = null;
   private again = false;
   private stopped = false;
-  /** When the table was last seen and every partition had a live owner, Unix ms. */
-  allOwnedAt = 0;
+  /** When the table was last seen and every partition had a live owner, by `performance.now()`. */
+  allOwnedAt = Number.NEGATIVE_INFINITY;
   live: readonly string[] = [];
   /** Whether every live node says what it has taken. */
   acknowledge = false;
@@ -124,7 +124,7 @@ export class Ownership {
     if (moves.giveUp.length > 0) await this.giveUp(moves.giveUp);
     // Another node was quicker with some: what it leaves is not to wait for the next interval.
     if (taken < moves.take.length) this.again = true;
-    if (free.length === taken) this.allOwnedAt = Date.now();
+    if (free.length === taken) this.allOwnedAt = performance.now();
     await lane.tick();
     await this.options.onLook(live);
   }

@@ -70,10 +70,10 @@ export async function reviveDaemon(spec: DaemonSpec, port: number): Promise<bool
 
 /** Stops the store if it runs and waits until it is gone. To be called under the data directory's lock. */
 export async function stopDaemon(spec: DaemonSpec): Promise<void> {
-  const deadline = Date.now() + stopMs;
+  const deadline = performance.now() + stopMs;
   signal(spec, spec.stopSignal);
   while (daemonLives(spec)) {
-    if (Date.now() > deadline) signal(spec, "SIGKILL");
+    if (performance.now() > deadline) signal(spec, "SIGKILL");
     await Bun.sleep(10);
   }
 }
@@ -102,8 +102,8 @@ async function start(spec: DaemonSpec, port: number): Promise<boolean> {
 
 /** Whether it answers before it dies or its time is over. */
 async function becomesReady(spec: DaemonSpec, port: number, ended = () => !daemonLives(spec)): Promise<boolean> {
-  const deadline = Date.now() + readyMs;
-  while (Date.now() < deadline) {
+  const deadline = performance.now() + readyMs;
+  while (performance.now() < deadline) {
     if (await spec.answers(port)) return true;
     if (ended()) return false;
     await Bun.sleep(15);

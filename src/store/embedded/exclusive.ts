@@ -11,11 +11,11 @@ import { Database } from "bun:sqlite";
  * @throws when the lock could not be taken in time, and what `work` throws
  */
 export async function exclusively<T>(lockFile: string, waitMs: number, work: () => Promise<T>): Promise<T> {
-  const deadline = Date.now() + waitMs;
+  const deadline = performance.now() + waitMs;
   const database = new Database(lockFile, { create: true });
   try {
     while (!tryBegin(database)) {
-      if (Date.now() > deadline) throw new Error(`another process holds ${lockFile} for more than ${waitMs} ms`);
+      if (performance.now() > deadline) throw new Error(`another process holds ${lockFile} for more than ${waitMs} ms`);
       await Bun.sleep(20);
     }
     return await work();

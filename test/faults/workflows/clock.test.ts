@@ -2,8 +2,10 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
 import { NodeFixture } from "../../features/workflows/definitions/node-fixture.ts";
+import { manifest } from "../../harness/manifests.ts";
 import { type NodeProcess, startNodeProcess } from "../../harness/node/node-process.ts";
 import { freshStores, type TestStores } from "../../harness/stores.ts";
+import { until } from "../../harness/until.ts";
 import { approvalsOf, end, failedEnd } from "./fixture.ts";
 
 setDefaultTimeout(60_000);
@@ -51,4 +53,46 @@ test("deadlines come when they are due, and what is not due waits", async () => 
     expect((await at.record(later)).current_state).toBe("WORK");
     expect(approval?.status ?? "pending").toBe("pending");
   }
+});
+
+/** Starts an agent by schedule over a node. @returns ms between the moment and what PostgreSQL says of its start */
+async function lateOf(node: NodeProcess): Promise<number> {
+  const inMs = 6_000;
+  const deployed = await node.call("POST", "/v1/agents", {
+    ...manifest({
+      name: `by-schedule-${crypto.randomUUID().slice(0, 8)}`,
+      spec: { schedule: { type: "interval", seconds: 3600 } },
+    }),
+  });
+  expect(deployed.body).toHaveProperty("agent_id");
+  const agentId: string = deployed.body.agent_id;
+  const [row] = await stores.sql<[{ moment: Date }]>`
+    update agent_versions set deployed_at = now() + ${inMs - 3_600_000} * interval '1 millisecond'
+    where agent_id = ${agentId} returning deployed_at + interval '1 hour' as moment`;
+  for (const status of ["paused", "active"]) {
+    expect((await node.call("PATCH", `/v1/agents/${agentId}`, { status })).status).toBe(200);
+  }
+  const started = await until(
+    async () => {
+      const [fire] = await stores.sql<{ id: string }[]>`
+        select execution_id as id from schedule_fires where agent_id = ${agentId}`;
+      if (fire === undefined) return null;
+      const [now] = await stores.sql<[{ now: Date }]>`select clock_timestamp() as now`;
+      return now;
+    },
+    { timeoutMs: 45_000, what: "a start by schedule" },
+  );
+  return started.now.getTime() - row.moment.getTime();
+}
+
+test.each([
+  ["a node that is ahead and one that is behind", 2],
+  ["a node that is behind alone", 1],
+] as const)("an agent starts at the moment of its schedule: %s", async (_, living) => {
+  while (nodes.length > living) await nodes.shift()?.dispose();
+  const [node] = nodes;
+  if (node === undefined) throw new Error("unreachable: one node at least");
+  const late = await lateOf(node);
+  expect(late).toBeGreaterThan(-1_000);
+  expect(late).toBeLessThan(30_000);
 });

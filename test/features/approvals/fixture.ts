@@ -140,7 +140,10 @@ export async function openFixture({ smtpUrl }: FixtureOptions = {}) {
   });
   const callerOf = (request: Request) => believing.identify(request, false, null).catch(() => null);
   const app = openApp({
-    routes: [...approvalRoutes({ approvals, sql: stores.sql }), ...approvalLinkRoutes(approvals, callerOf)],
+    routes: [
+      ...approvalRoutes({ approvals, sql: stores.sql, newId: Bun.randomUUIDv7 }),
+      ...approvalLinkRoutes(approvals, callerOf),
+    ],
     authenticator: believing,
   });
 

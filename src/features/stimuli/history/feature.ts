@@ -25,14 +25,14 @@ export const history = defineFeature({
       default: 30,
     }),
   },
-  open({ settings, sql, now, info }, { intake, sources, audit }) {
+  open({ settings, sql, now, newId, info }, { intake, sources, audit }) {
     const records = historyRecords(sql);
     const history = createHistory({ sql, records, audit, report: info, now });
     const replays = createReplays({ sql, records, audit, sources, intake: intake.take, report: info, now });
     const retentionDays = settings.stimulusRetentionDays;
     return {
       service: null,
-      routes: historyRoutes({ history, replays, sql }),
+      routes: historyRoutes({ history, replays, sql, newId }),
       sweeps: [() => startStimulusRetention({ sql, retentionDays, now, report: info })],
     };
   },

@@ -24,14 +24,16 @@ export interface HistoryRouteOptions {
   readonly history: History;
   readonly replays: Replays;
   readonly sql: Sql;
+  /** A fresh UUIDv7. */
+  readonly newId: () => string;
 }
 
 const StimulusId = Type.Object({ id: uuidParam("invalid_id", "Invalid stimulus ID") });
 
 const actorOf = (call: Call): Actor => ({ tenant: call.tenant, identity: call.identity, by: auditedBy(call) });
 
-export function historyRoutes({ history, replays, sql }: HistoryRouteOptions): readonly Route[] {
-  return [...readingRoutes(history), ...changingRoutes(history, replays, sql)];
+export function historyRoutes({ history, replays, sql, newId }: HistoryRouteOptions): readonly Route[] {
+  return [...readingRoutes(history), ...changingRoutes(history, replays, sql, newId)];
 }
 
 function readingRoutes(history: History): Route[] {
@@ -71,7 +73,7 @@ function readingRoutes(history: History): Route[] {
   ];
 }
 
-function changingRoutes(history: History, replays: Replays, sql: Sql): Route[] {
+function changingRoutes(history: History, replays: Replays, sql: Sql, newId: () => string): Route[] {
   return [
     defineRoute({
       method: "POST",
@@ -83,7 +85,7 @@ function changingRoutes(history: History, replays: Replays, sql: Sql): Route[] {
       responses: { 200: BulkReplayed },
       timeoutSeconds: replayTimeoutSeconds,
       handler: (call) =>
-        idempotent(call, sql, async () => reply(200, await replays.replayMany(actorOf(call), call.body.ids))),
+        idempotent(call, sql, async () => reply(200, await replays.replayMany(actorOf(call), call.body.ids)), newId),
     }),
     defineRoute({
       method: "POST",
@@ -109,13 +111,18 @@ function changingRoutes(history: History, replays: Replays, sql: Sql): Route[] {
       ],
       handler: (call) => {
         const request = readReplay(call.body);
-        return idempotent(call, sql, async (stimulusId, fresh) => {
-          const replayed = await replays.replayAs(stimulusId, fresh, actorOf(call), call.params.id, request);
-          const { answer, replayOf: replay_of } = replayed;
-          return answer.status === 200
-            ? reply(200, { ...answer.body, replay_of }, answer.headers)
-            : reply(202, { ...answer.body, replay_of }, answer.headers);
-        });
+        return idempotent(
+          call,
+          sql,
+          async (stimulusId, fresh) => {
+            const replayed = await replays.replayAs(stimulusId, fresh, actorOf(call), call.params.id, request);
+            const { answer, replayOf: replay_of } = replayed;
+            return answer.status === 200
+              ? reply(200, { ...answer.body, replay_of }, answer.headers)
+              : reply(202, { ...answer.body, replay_of }, answer.headers);
+          },
+          newId,
+        );
       },
     }),
     defineRoute({

@@ -24,11 +24,18 @@ const longTimeoutSeconds = 240;
 type OneCall = Call<{ id: string }>;
 
 /** @param find the volume that a call names, if the caller may see it */
-export function fileRoutes(
-  sql: Sql,
-  service: VolumeService,
-  find: (call: OneCall) => Promise<VolumeRow>,
-): readonly Route[] {
+export interface FileRoutesOptions {
+  readonly sql: Sql;
+  readonly service: VolumeService;
+  readonly find: (call: OneCall) => Promise<VolumeRow>;
+  /** Unix ms. */
+  readonly now: () => number;
+  /** A fresh UUIDv7. */
+  readonly newId: () => string;
+}
+
+export function fileRoutes({ sql, service, find, now, newId }: FileRoutesOptions): readonly Route[] {
+  const moment = () => new Date(now()).toISOString();
   const digests = createDigests(sql);
   const changes = createChanges(service, digests);
   const room = new UploadRoom();
@@ -161,10 +168,15 @@ export function fileRoutes(
       ],
       handler: async (call) => {
         const path = readPath(required("path", call.body.path ?? call.query.path));
-        return idempotent(call, sql, async () => {
-          await changes.makeDirectory(await find(call), path, call.signal);
-          return reply(200, { path, created_at: new Date().toISOString(), status: "created" });
-        });
+        return idempotent(
+          call,
+          sql,
+          async () => {
+            await changes.makeDirectory(await find(call), path, call.signal);
+            return reply(200, { path, created_at: moment(), status: "created" });
+          },
+          newId,
+        );
       },
     }),
     defineRoute({
@@ -188,10 +200,15 @@ export function fileRoutes(
         const { body } = call;
         const from = readPath(required("from", body.from ?? body.source));
         const to = readPath(required("to", body.to ?? body.destination));
-        return idempotent(call, sql, async () => {
-          await changes.move(await find(call), from, to, body.overwrite);
-          return reply(200, { from, to, moved_at: new Date().toISOString(), status: "moved" });
-        });
+        return idempotent(
+          call,
+          sql,
+          async () => {
+            await changes.move(await find(call), from, to, body.overwrite);
+            return reply(200, { from, to, moved_at: moment(), status: "moved" });
+          },
+          newId,
+        );
       },
     }),
   ];

@@ -233,17 +233,22 @@ function changingRoutes({ runs, approvals, sql }: RunRoutesOptions): Route[] {
       handler: (call) => {
         const signal = readSignal(call.body);
         const { tenant, identity, params } = call;
-        return idempotent(call, sql, async () => {
-          const approvalId = await openApproval(await runs.find(tenant, params.id));
-          await approvals.signal({
-            tenant,
-            approvalId,
-            by: deciderOf(identity, tenant),
-            source: sourceOf(call),
-            ...signal,
-          });
-          return reply(202, { status: "signal_sent", execution_id: params.id, approval_id: approvalId });
-        });
+        return idempotent(
+          call,
+          sql,
+          async () => {
+            const approvalId = await openApproval(await runs.find(tenant, params.id));
+            await approvals.signal({
+              tenant,
+              approvalId,
+              by: deciderOf(identity, tenant),
+              source: sourceOf(call),
+              ...signal,
+            });
+            return reply(202, { status: "signal_sent", execution_id: params.id, approval_id: approvalId });
+          },
+          runs.newId,
+        );
       },
     }),
     defineRoute({

@@ -1,7 +1,8 @@
 /** Classification as jobs that any node takes up, and that no node, tenant or lost job holds up. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { type ConnectionOptions, Worker } from "bullmq";
+import type { ConnectionOptions } from "bullmq";
 import type { ClassificationJob } from "../../../../src/features/stimuli/classification/classify.ts";
+import { Worker } from "../../../../src/store/bullmq.ts";
 import { openBlockingRedis, openRedis } from "../../../../src/store/redis/connections.ts";
 import { until } from "../../../harness/until.ts";
 import { choice, openRouting, type Routing } from "./routing.ts";

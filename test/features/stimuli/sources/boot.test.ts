@@ -29,7 +29,7 @@ async function valid(yaml: string): Promise<readonly BootTenant[]> {
 }
 
 const boot = (tenants: readonly BootTenant[]) =>
-  bootSources({ ...fixture, tenants: createTenants(fixture.sql) }, tenants);
+  bootSources({ ...fixture, tenants: createTenants(fixture.sql, Date.now) }, tenants);
 const get = async (tenant: string, path: string) => (await fixture.call(caller(tenant), "GET", path)).body;
 
 describe("reading", () => {

@@ -298,6 +298,7 @@ spec:
 test("judges are executions of the caller's; one that does not complete has no say", async () => {
   const started: Record<string, unknown>[] = [];
   const review = reviewByExecutions({
+    newId: Bun.randomUUIDv7,
     startAs: async (execution_id, _, request) => {
       started.push({ execution_id, ...request });
       return { execution_id } as Started;

@@ -56,9 +56,9 @@ export async function requireApproval(
 }
 
 /** Judges as executions of their own, started by the caller. */
-export function reviewByExecutions(executions: Pick<Executions, "startAs" | "settled">): Reviewers {
+export function reviewByExecutions(executions: Pick<Executions, "startAs" | "settled" | "newId">): Reviewers {
   return async ({ tenant, identity, signal }, agent, input) => {
-    const started = await executions.startAs(Bun.randomUUIDv7(), true, {
+    const started = await executions.startAs(executions.newId(), true, {
       ...(isUuid(agent) ? { agentId: agent } : { agentName: agent }),
       tenant,
       starter: identity,
