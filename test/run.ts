@@ -7,6 +7,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { kindVariable, type RedisKind, redisKind, sharedServersVariable, startRedis } from "./harness/redis/kind.ts";
+import { enterScratch } from "./harness/scratch.ts";
 import { joinTestStores } from "./harness/stores.ts";
 
 /** Test processes: as many as the machines this runs on have cores. */
@@ -79,6 +80,7 @@ const shortFaults = [
 ];
 
 async function run(args: readonly string[]): Promise<number> {
+  const leaveScratch = await enterScratch();
   const given = process.env.DATABASE_URL && process.env.REDIS_URL;
   const stores = given ? null : await joinTestStores();
   const env = stores === null ? {} : { DATABASE_URL: stores.databaseUrl ?? "", REDIS_URL: stores.redisUrl ?? "" };
@@ -104,6 +106,7 @@ async function run(args: readonly string[]): Promise<number> {
     return 1;
   } finally {
     await stores?.leave();
+    await leaveScratch();
   }
 }
 

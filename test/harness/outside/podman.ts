@@ -14,12 +14,12 @@ import {
   symlinkSync,
   writeFileSync,
 } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Engine } from "../../../src/adapters/sandbox/docker/engine.ts";
 import { interpreterOf } from "../../../src/adapters/sandbox/docker/runtime-files.ts";
 import { identify, isAlive, type ProcessIdentity } from "../../../src/lib/processes/process-table.ts";
 import { onLeave } from "../at-exit.ts";
+import { systemTemporary } from "../scratch.ts";
 import { until } from "../until.ts";
 
 const packages = ["podman", "runc", "netavark", "aardvark-dns", "iptables", "busybox-static"];
@@ -75,7 +75,7 @@ async function open(): Promise<Podman> {
 
   // Not among the other directories of tests: the store has mounts of its own in it.
   removeAbandoned();
-  const root = mkdtempSync(join(tmpdir(), prefix));
+  const root = mkdtempSync(join(systemTemporary(), prefix));
   writeFileSync(join(root, "owner"), JSON.stringify(identify(process.pid)));
   const env = configure(root);
   const socket = join(root, "podman.sock");
@@ -132,8 +132,8 @@ function takeDown(root: string): void {
 
 /** What test processes left that were killed. */
 function removeAbandoned(): void {
-  for (const name of readdirSync(tmpdir()).filter((entry) => entry.startsWith(prefix))) {
-    const root = join(tmpdir(), name);
+  for (const name of readdirSync(systemTemporary()).filter((entry) => entry.startsWith(prefix))) {
+    const root = join(systemTemporary(), name);
     try {
       const owner: ProcessIdentity = JSON.parse(readFileSync(join(root, "owner"), "utf8"));
       if (!isAlive(owner)) takeDown(root);
