@@ -127,16 +127,13 @@ export class Load {
   async found(): Promise<Map<string, number>> {
     const times = new Map<string, number>();
     const count = (expected: Expected) => times.set(nameOf(expected), (times.get(nameOf(expected)) ?? 0) + 1);
-    const actors = await this.sql<{ key: string; state: string }[]>`
-      select key, state from runtime_actors where key like 'key-%'`;
+    const { actors, logs } = await this.read();
     const outcomes: string[] = [];
     for (const { key, state } of actors) {
       const { seen, outcomes: ended } = JSON.parse(state) as State;
       for (const label of seen) count({ key, what: "seen", label });
       for (const outcome of ended) outcomes.push(`${key} ${outcome.replace(/:true$/, "")}`);
     }
-    const logs = await this.sql<{ key: string; entry: string }[]>`
-      select key, entry from runtime_logs where key like 'key-%'`;
     const worked: string[] = [];
     for (const { key, entry } of logs) {
       const { note, worked: id } = JSON.parse(entry) as { note?: string; worked?: string };
@@ -149,6 +146,14 @@ export class Load {
     // State and log of a turn are one commit, so they tell the same story.
     if (outcomes.sort().join() !== worked.sort().join()) throw new Error("states and logs disagree");
     return times;
+  }
+
+  /** All states and logs as of one moment: a message in doubt may be taken at any time. */
+  private read() {
+    return this.sql.begin("isolation level repeatable read read only", async (sql) => ({
+      actors: await sql<{ key: string; state: string }[]>`select key, state from runtime_actors where key like 'key-%'`,
+      logs: await sql<{ key: string; entry: string }[]>`select key, entry from runtime_logs where key like 'key-%'`,
+    }));
   }
 }
 
