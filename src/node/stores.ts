@@ -13,6 +13,7 @@ import { openPostgres } from "../store/postgres/pool.ts";
 import { renewPooled, settleRole } from "../store/postgres/role.ts";
 import { reachDatabase, reachRedis } from "../store/reach.ts";
 import { redisRefusal, redisWeaknesses } from "../store/redis/facts.ts";
+import { RedisGate } from "../store/redis/gate.ts";
 import { redisServersOf, withLimits } from "../store/redis/servers.ts";
 import { watchRedis } from "../store/redis/watch.ts";
 import type { Config } from "./config.ts";
@@ -53,7 +54,7 @@ export async function openStores(config: Config, disposer: Disposer, progress: (
   const databaseUrl = config.databaseUrl ?? stores.databaseUrl;
   const redis = givenRedis ?? stores.redisUrl;
   if (databaseUrl === null || redis === null) throw new Error("unreachable: both stores are given or joined");
-  const redisServers = withLimits(redis, redisLimitsOf(config));
+  const redisServers = withLimits(redis, { ...redisLimitsOf(config), gate: new RedisGate() });
   const [facts, redisFacts] = await Promise.all([
     reachDatabase(databaseUrl, storeTimeoutMs, { connectMs: config.storeConnectMs }),
     reachRedis(redisServers, storeTimeoutMs),

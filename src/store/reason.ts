@@ -1,5 +1,5 @@
 /** Why a store is away, in words for operators: without addresses, users and passwords. */
-import { StoreAway } from "./postgres/pool.ts";
+import { StoreAway } from "./away.ts";
 
 const names: Readonly<Record<string, string>> = {
   ENOTFOUND: "its name is not resolved",

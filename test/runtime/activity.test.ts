@@ -19,7 +19,8 @@ import {
 } from "../../src/runtime/index.ts";
 import { encodeEnvelope } from "../../src/runtime/mailbox/envelope.ts";
 import { runtimeKeys } from "../../src/runtime/mailbox/partition.ts";
-import { openPostgres, StoreAway } from "../../src/store/postgres/pool.ts";
+import { StoreAway } from "../../src/store/away.ts";
+import { openPostgres } from "../../src/store/postgres/pool.ts";
 import { openRedis } from "../../src/store/redis/connections.ts";
 import { counter, jsonActivity } from "../harness/runtime/counter.ts";
 import type { TestRuntime } from "../harness/runtime/runtime.ts";

@@ -1,6 +1,7 @@
 /** What a node finds out about its database when it starts: whether a pooler stands between, and how safe it is. */
 
-import { openPostgres, StoreAway, usualConnectMs } from "./pool.ts";
+import { StoreAway } from "../away.ts";
+import { openPostgres, usualConnectMs } from "./pool.ts";
 import { parseDatabaseUrl } from "./url.ts";
 
 export interface DatabaseFacts {

@@ -1,5 +1,6 @@
 /** The PostgreSQL connection pool. Every table lives in the schema named here; SQL never names one itself. */
 import type postgresTypes from "postgres";
+import { StoreAway } from "../away.ts";
 import { type ControlledPool, connectionFailure, postgres } from "./driver.ts";
 import { type DatabaseHost, databaseTls, parseDatabaseUrl } from "./url.ts";
 
@@ -78,17 +79,6 @@ export function connectTo(sql: Sql, { host, port }: DatabaseHost): void {
 export function controlOf(sql: Sql): ControlledPool {
   // The driver's types do not know of the mends; driver.ts fails when they do not fit.
   return sql as unknown as ControlledPool;
-}
-
-/** A store that is known to be away: nothing was sent to it. */
-export class StoreAway extends Error {
-  override readonly name = "StoreAway";
-  constructor(
-    readonly store: "PostgreSQL" | "Redis",
-    readonly reason: string,
-  ) {
-    super(`${store} is away: ${reason}`);
-  }
 }
 
 /** Codes that only the driver gives. */

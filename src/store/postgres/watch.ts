@@ -6,10 +6,11 @@
  * for the silence of the database.
  */
 
+import { StoreAway } from "../away.ts";
 import { reasonOf } from "../reason.ts";
 import { numbers } from "./array-literal.ts";
 import type { PoolConnection } from "./driver.ts";
-import { connectTo, controlOf, isDatabaseUnavailable, type Sql, StoreAway } from "./pool.ts";
+import { connectTo, controlOf, isDatabaseUnavailable, type Sql } from "./pool.ts";
 import { type DatabaseHost, parseDatabaseUrl } from "./url.ts";
 
 const tickMs = 250;

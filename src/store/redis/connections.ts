@@ -7,7 +7,9 @@
  */
 import { Cluster, type Command, type DNSLookupFunction, Redis, type RedisOptions } from "ioredis";
 import { withTimeout } from "../../lib/timers.ts";
+import { StoreAway } from "../away.ts";
 import { anyNodeConnector } from "./connector.ts";
+import type { RedisGate } from "./gate.ts";
 import { clusterSlotGroups, credentialsOf, type RedisLimits, type RedisServers } from "./servers.ts";
 import "./tracing.ts";
 
@@ -58,9 +60,13 @@ export function openRedis(servers: string): Redis;
 export function openRedis(servers: RedisServers): RedisClient;
 export function openRedis(servers: RedisServers): RedisClient {
   if (isCluster(servers)) return openCluster(servers, "commands");
-  return quiet(
-    openServer(servers, { ...limits(servers, "commands"), enableAutoPipelining: true, maxRetriesPerRequest: 3 }),
-  );
+  const redis = openServer(servers, {
+    ...limits(servers, "commands"),
+    enableAutoPipelining: true,
+    maxRetriesPerRequest: 3,
+  });
+  redis.gate = limitsOf(servers).gate ?? null;
+  return quiet(redis);
 }
 
 /** For blocking reads that are repeated: waits for Redis as long as it takes; a read on a Cluster fails within a second. */
@@ -102,17 +108,36 @@ function asked(redis: Redis): Redis {
 
 const isCluster = (servers: RedisServers) => typeof servers === "object" && "cluster" in servers;
 
-function openServer(servers: RedisServers, options: Omit<RedisOptions, "replyMapping">): Redis {
-  if (typeof servers === "string") return new Redis(servers, { ...base, ...options });
+/** A connection whose commands may be refused by a gate. */
+class GatedRedis extends Redis {
+  gate: RedisGate | null = null;
+
+  override sendCommand(...[command, stream]: Parameters<Redis["sendCommand"]>): unknown {
+    // Called by the constructor of the base as well, before there are fields.
+    const refusal = this.gate?.refuses(command.name) ?? null;
+    if (refusal === null) return super.sendCommand(command, stream);
+    command.reject(refusal);
+    return command.promise;
+  }
+}
+
+function openServer(servers: RedisServers, options: Omit<RedisOptions, "replyMapping">): GatedRedis {
+  const redis = newServer(servers, options);
+  limitsOf(servers).gate?.join(redis);
+  return redis;
+}
+
+function newServer(servers: RedisServers, options: Omit<RedisOptions, "replyMapping">): GatedRedis {
+  if (typeof servers === "string") return new GatedRedis(servers, { ...base, ...options });
   if ("url" in servers) {
     const { url, ca } = servers;
-    if (ca === undefined || !url.startsWith("rediss:")) return new Redis(url, { ...base, ...options });
+    if (ca === undefined || !url.startsWith("rediss:")) return new GatedRedis(url, { ...base, ...options });
     // The client takes `rediss:` for TLS without further options.
-    return new Redis(url.replace("rediss:", "redis:"), { ...base, ...options, tls: { ca } });
+    return new GatedRedis(url.replace("rediss:", "redis:"), { ...base, ...options, tls: { ca } });
   }
   if ("cluster" in servers) throw new TypeError("a Cluster is no single server");
   const { sentinels, name, sentinelPassword, tls } = servers;
-  return new Redis({
+  return new GatedRedis({
     ...base,
     ...options,
     ...credentialsOf(servers),
@@ -131,7 +156,14 @@ const clusterWaitMs = 5000;
 
 /** Fails commands that wait for too long: the client would keep them until the Cluster is back. */
 class BoundedCluster extends Cluster {
+  gate: RedisGate | null = null;
+
   override sendCommand(...[command, stream, node]: Parameters<Cluster["sendCommand"]>): unknown {
+    const refusal = this.gate?.refuses(command.name) ?? null;
+    if (refusal !== null) {
+      command.reject(refusal);
+      return command.promise;
+    }
     if (this.status !== "ready" && stream === undefined) (command as Command).setTimeout(clusterWaitMs);
     return super.sendCommand(command, stream, node);
   }
@@ -149,6 +181,7 @@ function openCluster(servers: Extract<RedisServers, { cluster: unknown }>, kind:
     ...(servers.tls ? { dnsLookup: asItIs } : {}),
     redisOptions: { ...node, ...limits(servers, kind), ...credentialsOf(servers), maxRetriesPerRequest: null },
   });
+  if (cluster instanceof BoundedCluster) cluster.gate = servers.gate ?? null;
   cluster.on("error", () => {});
   return cluster;
 }
@@ -179,7 +212,12 @@ export function isRedisUnavailable(error: unknown): boolean {
 /** The same, only where the error is certainly of the client of Redis: connections to others fail with the same codes. */
 export function isRedisAway(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
-  if (error.name === "MaxRetriesPerRequestError" || error.name === "ClusterAllFailedError") return true;
+  if (
+    error instanceof StoreAway ||
+    error.name === "MaxRetriesPerRequestError" ||
+    error.name === "ClusterAllFailedError"
+  )
+    return true;
   return away.test(error.message);
 }
 

@@ -1,5 +1,6 @@
 /** Where Redis is, as the settings say it, and what follows for the names of keys. */
 import type { Secret } from "../../lib/secret.ts";
+import type { RedisGate } from "./gate.ts";
 
 export interface HostAndPort {
   readonly host: string;
@@ -38,6 +39,8 @@ export interface RedisLimits {
   readonly commandMs?: number;
   /** Certificates of authorities, PEM, instead of those that the system knows. */
   readonly ca?: string;
+  /** Before commands to these servers; none when absent. */
+  readonly gate?: RedisGate;
 }
 
 /** A URL alone is a single server with the usual limits. */

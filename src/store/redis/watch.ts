@@ -1,11 +1,23 @@
-/** Watches Redis over a connection of its own: whether it answers and takes writes, and why not. */
+/**
+ * Watches Redis over connections of its own: whether it answers and takes writes, and why not. While it is away the gate
+ * of its servers is closed, and it is asked over a new connection several times a second: the connection of before may
+ * wait for long until it notices that the way is free again.
+ *
+ * Time is counted in ticks of this process: a node that was frozen does not take its own pause for the silence of Redis.
+ */
 import { Redis } from "ioredis";
 import { reasonOf } from "../reason.ts";
-import { openRedis, primariesOf, type RedisServers } from "./connections.ts";
+import { openRedis, primariesOf, type RedisClient, type RedisServers } from "./connections.ts";
 
-const everyMs = 1_000;
-/** Redis answers at once; one that takes longer is as good as away, ms. */
-const answerMs = 4_000;
+const tickMs = 250;
+/** Between two questions, in ticks. */
+const pauseTicks = 4;
+/** Redis answers at once; one that takes longer is as good as away, in ticks. */
+const answerTicks = 16;
+/** Between two new connections while Redis is away, in ticks, and how many are tried at once. */
+const [scoutTicks, mostScouts] = [2, 10];
+/** How long a new connection is given, ms. */
+const scoutMs = 5_000;
 
 export interface RedisWatch {
   /** Why Redis is away; null while it answers and takes writes. */
@@ -15,51 +27,101 @@ export interface RedisWatch {
   stop(): void;
 }
 
+/** What was found out about Redis. */
+interface Finding {
+  /** Null: it answers and takes writes. */
+  readonly reason: string | null;
+  /** Whether commands are refused from now on. A Cluster works on without some of its masters. */
+  readonly refuses: boolean;
+}
+
+const well: Finding = { reason: null, refuses: false };
+const silent: Finding = { reason: "it does not answer", refuses: true };
+
 export function watchRedis(
   servers: RedisServers,
   report: (event: "redis_away" | "redis_back", facts: { readonly reason?: string }) => void,
 ): RedisWatch {
-  const redis = openRedis(servers);
+  const { gate = null, ...ungated } = typeof servers === "string" ? { url: servers } : servers;
+  const scouts = new Set<RedisClient>();
+  let connectionFailure: Error | null = null;
+  let redis = open();
   let reason: string | null = null;
   let upSince = performance.now();
-  let connectionFailure: Error | null = null;
+  /** Ticks since the question under way was asked, or since the last one ended. */
+  let ticks = pauseTicks;
   let asking = false;
-  const note = (error: Error) => {
-    connectionFailure = error;
-  };
-  if (redis instanceof Redis) redis.on("error", note);
-  else redis.on("node error", note);
+  let sinceScout = 0;
 
-  function say(found: string | null): void {
-    if (reason === found) return;
+  function open(): RedisClient {
+    const opened = openRedis(ungated);
+    const note = (error: Error) => {
+      connectionFailure = error;
+    };
+    if (opened instanceof Redis) opened.on("error", note);
+    else opened.on("node error", note);
+    return opened;
+  }
+
+  function say(found: Finding): void {
+    if (found.refuses) gate?.close(found.reason ?? "");
+    else gate?.open();
+    if (reason === found.reason) return;
     const was = reason;
-    reason = found;
-    if (found !== null) report("redis_away", { reason: found });
+    reason = found.reason;
+    if (reason !== null) report("redis_away", { reason });
     else if (was !== null) {
       upSince = performance.now();
       report("redis_back", {});
     }
   }
 
-  const timer = setInterval(() => {
-    if (!asking) void ask();
-  }, everyMs);
+  const timer = setInterval(tick, tickMs);
+
+  function tick(): void {
+    ticks += 1;
+    sinceScout += 1;
+    if (!asking && ticks >= pauseTicks) void ask();
+    else if (asking && ticks === answerTicks) say(silent);
+    if (reason === null || sinceScout < scoutTicks || scouts.size >= mostScouts) return;
+    sinceScout = 0;
+    void scout();
+  }
 
   async function ask(): Promise<void> {
+    const asked = redis;
     asking = true;
-    const late = setTimeout(() => say("it does not answer"), answerMs);
-    try {
-      await redis.ping();
-      const roles = await Promise.all(primariesOf(redis).map((primary) => primary.role()));
-      connectionFailure = null;
-      say(roles.every(([role]) => role === "master") ? null : "it is read-only");
-    } catch (error) {
+    ticks = 0;
+    const found = await examine(asked).catch((error: unknown) => ({
       // That a command was given up says less than why its connection failed.
-      say(reasonOf(connectionFailure ?? error));
-    } finally {
-      clearTimeout(late);
-      asking = false;
+      reason: reasonOf(connectionFailure ?? error),
+      refuses: true,
+    }));
+    if (asked !== redis) return;
+    asking = false;
+    ticks = 0;
+    if (found.reason === null) connectionFailure = null;
+    say(found);
+  }
+
+  /** Asks over a new connection, which takes the place of the other one if Redis is back. */
+  async function scout(): Promise<void> {
+    const sent = open();
+    scouts.add(sent);
+    const late = setTimeout(() => sent.disconnect(), scoutMs);
+    const found = await examine(sent).catch(() => silent);
+    clearTimeout(late);
+    if (found.reason !== null || reason === null || !scouts.delete(sent)) {
+      scouts.delete(sent);
+      sent.disconnect();
+      return;
     }
+    redis.disconnect();
+    redis = sent;
+    asking = false;
+    ticks = 0;
+    connectionFailure = null;
+    say(found);
   }
 
   return {
@@ -71,7 +133,23 @@ export function watchRedis(
     },
     stop() {
       clearInterval(timer);
-      redis.disconnect();
+      reason = null;
+      for (const one of [redis, ...scouts]) one.disconnect();
+      scouts.clear();
+      gate?.open();
     },
   };
+}
+
+/** @throws why it does not answer, or takes no writes */
+async function examine(redis: RedisClient): Promise<Finding> {
+  await redis.ping();
+  const primaries = primariesOf(redis);
+  const roles = await Promise.allSettled(primaries.map((primary) => primary.role()));
+  const failed = roles.find((one) => one.status === "rejected");
+  if (failed !== undefined) {
+    return { reason: reasonOf(failed.reason), refuses: roles.every((one) => one.status === "rejected") };
+  }
+  const reads = roles.filter((one) => one.status === "fulfilled" && one.value[0] !== "master").length;
+  return reads === 0 ? well : { reason: "it is read-only", refuses: reads === roles.length };
 }

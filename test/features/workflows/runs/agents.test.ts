@@ -9,7 +9,7 @@ import type { AgentStart } from "../../../../actors/workflow/run/activities.ts";
 import type { JudgedFacts } from "../../../../src/features/executions/judged.ts";
 import { agentStartActivity } from "../../../../src/features/workflows/runs/start/agents.ts";
 import { type ActivityContext, type Address, Terminal } from "../../../../src/runtime/port.ts";
-import { StoreAway } from "../../../../src/store/postgres/pool.ts";
+import { StoreAway } from "../../../../src/store/away.ts";
 import { headerOf } from "../../../actors/workflow/fixture.ts";
 import { fakeRuntime } from "../../../harness/runtime/fake-runtime.ts";
 
