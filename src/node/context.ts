@@ -25,7 +25,7 @@ export async function openContext(
   disposer: Disposer,
   progress: (line: string) => void,
 ) {
-  const { dataDir, logger, sql, redisServers, partitions, now, newId, clock } = stores;
+  const { dataDir, logger, sql, redisServers, partitioning, now, newId, clock } = stores;
   const development = config.mode === "development";
   const info: NodeContext["info"] = (event, facts) => logger.info(facts, event);
   const warn: NodeContext["warn"] = (event, facts) => logger.warn(facts, event);
@@ -56,7 +56,8 @@ export async function openContext(
     redisServers,
     prefix: config.redisPrefix,
     host: `${hostname()}:${dataDir}`,
-    partitions,
+    partitions: partitioning.count,
+    generation: partitioning.generation,
     leaseTtlMs: config.leaseTtlMs,
     mailboxLimit: config.mailboxLimit,
     cachedActors: config.actorCache,

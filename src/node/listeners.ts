@@ -62,6 +62,7 @@ export function createApps(
     },
     runtime: () => runtime.status(),
     stuck: () => {
+      if (runtime.isOutdated()) return "the number of partitions was changed since this node started";
       const stuckMs = Math.min(runtime.busyMs(), database.watch.upMs, redisWatch.upMs);
       return stuckMs > laneBoundMs ? "the lane does not get on although both stores answer" : null;
     },

@@ -83,7 +83,7 @@ export async function openStores(config: Config, disposer: Disposer, progress: (
   disposer.push(() => database.close());
   const redisWatch = watchRedis(redisServers, (event, found) => logger.warn(found, event));
   disposer.push(() => redisWatch.stop());
-  const partitions = await settlePartitions(sql, config.partitions);
+  const partitioning = await settlePartitions(sql, config.partitions);
   const clock = new DatabaseClock();
   await clock.measure(sql);
   queuesGoBy(clock.now);
@@ -95,7 +95,7 @@ export async function openStores(config: Config, disposer: Disposer, progress: (
     redisWatch,
     redisServers,
     weaknesses,
-    partitions,
+    partitioning,
     clock,
     now: clock.now,
     newId: () => Bun.randomUUIDv7("hex", clock.now()),

@@ -24,6 +24,7 @@ import { Leases } from "./ownership/lease.ts";
 import { Ownership } from "./ownership/ownership.ts";
 import type { Activity, FactWriter, News, Projection, RuntimeCounts } from "./port.ts";
 import type { Tails } from "./reads/tail.ts";
+import { closeFormerMailboxes } from "./resize/former-mailboxes.ts";
 import { eraseOldWork } from "./retention.ts";
 import { retryUntil, within } from "./timeout.ts";
 import { Clockwork } from "./timers/clockwork.ts";
@@ -60,6 +61,7 @@ export interface ConsumerOptions {
   readonly prefix: string;
   readonly host: string;
   readonly partitions: number;
+  readonly generation?: number;
   readonly leaseTtlMs: number;
   readonly cachedActors: number;
   readonly actorIdleMs: number;
@@ -89,6 +91,8 @@ export interface Consumer {
   readonly lane: Lane;
   /** Whether every live node says what it has taken. */
   acknowledges(): boolean;
+  /** Whether the number of partitions was changed since this node started. */
+  isOutdated(): boolean;
   /** Takes this node's share of the partitions before it resolves. */
   start(): Promise<void>;
   stop(): Promise<void>;
@@ -137,6 +141,7 @@ export function createConsumer(options: ConsumerOptions, work: RuntimeWork, link
     node,
     host,
     partitions,
+    generation: options.generation ?? 0,
     knowledge: knowledgeOf(
       work.actors,
       work.activities.map(({ definition }) => definition),
@@ -283,6 +288,7 @@ export function createConsumer(options: ConsumerOptions, work: RuntimeWork, link
   async function start(): Promise<void> {
     void lineage.start();
     await subscriber.subscribe(keys.leases, keys.abandoned, keys.replies(node));
+    await closeFormerMailboxes({ sql, redis: commands, prefix: options.prefix });
     await takeOverMailboxes({ sql, redis: commands, keys, report: options.log });
     lane.start();
     reader.start();
@@ -332,6 +338,7 @@ export function createConsumer(options: ConsumerOptions, work: RuntimeWork, link
   return {
     lane,
     acknowledges: () => ownership.acknowledge,
+    isOutdated: () => ownership.isOutdated,
     start,
     stop,
     busyMs,
@@ -340,7 +347,11 @@ export function createConsumer(options: ConsumerOptions, work: RuntimeWork, link
       const isSlow = busyMs() > options.leaseTtlMs;
       return {
         partitions: lane.held.size,
-        consuming: !isSlow && now - reader.lastReadAt < 5000 && now - ownership.allOwnedAt < options.leaseTtlMs * 2,
+        consuming:
+          !isSlow &&
+          !ownership.isOutdated &&
+          now - reader.lastReadAt < 5000 &&
+          now - ownership.allOwnedAt < options.leaseTtlMs * 2,
       };
     },
     counts() {

@@ -33,6 +33,8 @@ export interface RuntimeOptions {
   /** Nodes that share running sandboxes share this name. */
   readonly host: string;
   readonly partitions: number;
+  /** How often their number was changed; 0 when left out. */
+  readonly generation?: number;
   readonly leaseTtlMs: number;
   /** Messages a partition's mailbox may hold. */
   readonly mailboxLimit: number;
@@ -57,6 +59,8 @@ export interface NodeRuntime extends Runtime {
   start(work: RuntimeWork): Promise<void>;
   /** How long the lane has been working on the batch under way, ms; 0 between batches. */
   busyMs(): number;
+  /** Whether the number of partitions was changed since this node started: only a restart makes it work again. */
+  isOutdated(): boolean;
 }
 
 /**
@@ -69,7 +73,7 @@ export function createRuntime(options: RuntimeOptions): NodeRuntime {
   const node = clock.newId();
   const commands = openRedis(options.redisServers);
   const subscriber = openSubscriber(options.redisServers);
-  const keys = runtimeKeys(options.prefix, slotGroupsOf(commands));
+  const keys = runtimeKeys(options.prefix, slotGroupsOf(commands), options.generation);
   const calls = new Calls(node);
   const writer = new MailboxWriter({ redis: commands, keys, limit: options.mailboxLimit, now: clock.now });
   let consumer: Consumer | null = null;
@@ -86,7 +90,7 @@ export function createRuntime(options: RuntimeOptions): NodeRuntime {
   });
   const { tell, ask } = sender;
   const tails = new Tails({ sql, subscriber, commands, keys, node, partitions });
-  const deadLetters = new DeadLetters(sql, partitions);
+  const deadLetters = new DeadLetters(sql);
   let drained: Promise<void> | null = null;
   const reads = reading(sql);
   const links: HandleLinks = {
@@ -157,6 +161,7 @@ export function createRuntime(options: RuntimeOptions): NodeRuntime {
       return { database, redis, partitions, consuming, draining };
     },
     busyMs: () => consumer?.busyMs() ?? 0,
+    isOutdated: () => consumer?.isOutdated() === true,
     counts: () => ({ ...(consumer?.counts() ?? idle), tails: tails.size }),
     drain() {
       drained ??= leave();

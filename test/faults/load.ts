@@ -66,6 +66,11 @@ export class Load {
     await until(() => this.accepted.length >= goal, { what: `${count} more messages accepted`, timeoutMs });
   }
 
+  /** Counts what the test sent itself as accepted. */
+  alsoSent(...sent: readonly Expected[]): void {
+    this.accepted.push(...sent);
+  }
+
   private async send(sender: number): Promise<void> {
     while (!this.stopping) {
       const nodes = this.cluster.responsive;

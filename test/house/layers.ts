@@ -32,7 +32,12 @@ const below: Record<Layer, readonly Layer[]> = {
 };
 
 /** Programs for operators are wired from every part, like `main.ts`. */
-const wired = ["src/main.ts", "src/programs/dead-letters/main.ts", "src/programs/migrate/main.ts"];
+const wired = [
+  "src/main.ts",
+  "src/programs/dead-letters/main.ts",
+  "src/programs/migrate/main.ts",
+  "src/programs/partitions/main.ts",
+];
 
 function layerOf(path: string): Layer | null {
   const [tree, room = ""] = path.split("/");

@@ -132,6 +132,6 @@ test("timers, work, logs and dead letters are read in pages of bounded size", as
     insert into runtime_dead_letters (id, partition, kind, key, tenant, message_id, type, body, error, attempts)
     select gen_random_uuid(), 0, 'counter', 'a', 'acme', 'm', 'add', to_json(repeat('x', ${large}))::text, 'e', 3
     from generate_series(1, ${largeCount}::int) n`;
-  const letters = await new DeadLetters(sql, 8).list({});
+  const letters = await new DeadLetters(sql).list({});
   expect(letters.length > 1 && sizeOf(letters) < mostOfPage).toBe(true);
 });

@@ -3,6 +3,7 @@
 import type { Json } from "../../../actors/kernel/json.ts";
 import type { Sql, Transaction } from "../../store/postgres/pool.ts";
 import { partitionOf } from "../mailbox/partition.ts";
+import { readPartitioning } from "../ownership/partitions.ts";
 import type { DeadLetter } from "../port.ts";
 
 interface Row {
@@ -24,11 +25,7 @@ const listBytes = 8 * 1024 * 1024;
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 export class DeadLetters {
-  constructor(
-    private readonly sql: Sql,
-    /** How many the runtime has in all. */
-    private readonly partitions: number,
-  ) {}
+  constructor(private readonly sql: Sql) {}
 
   /** Newest first; a list whose bodies come to more than 8 MiB ends early, behind its first letter. */
   async list(filter: { tenant?: string; kind?: string; limit?: number }): Promise<DeadLetter[]> {
@@ -62,9 +59,12 @@ export class DeadLetters {
       const [row] = await tx<Row[]>`
         select * from runtime_dead_letters where id = ${id} and replayed_at is null and kind <> '' for update`;
       if (row === undefined) return false;
+      // Their number is not changed before this transaction has ended.
+      await tx`lock table runtime_partitions in row share mode`;
+      const { count } = await readPartitioning(tx);
       await tx`
         insert into runtime_inbox (partition, kind, key, tenant, type, body)
-        values (${partitionOf(row.kind, row.key, this.partitions)}, ${row.kind}, ${row.key}, ${row.tenant}, ${row.type},
+        values (${partitionOf(row.kind, row.key, count)}, ${row.kind}, ${row.key}, ${row.tenant}, ${row.type},
           ${row.body})`;
       await tx`update runtime_dead_letters set replayed_at = now() where id = ${id}`;
       await replayed?.(tx, toDeadLetter(row));
@@ -96,8 +96,5 @@ function toDeadLetter(row: Row): DeadLetter {
 export async function openDeadLetters(sql: Sql): Promise<DeadLetters | null> {
   const [table] = await sql<{ found: boolean }[]>`select to_regclass('runtime_partitions') is not null as found`;
   if (table?.found !== true) return null;
-  // Counted, not configured: an actor's partition follows from the number it was set up with.
-  const [{ count } = { count: 0 }] = await sql<{ count: number }[]>`
-    select count(*)::int as count from runtime_partitions`;
-  return count === 0 ? null : new DeadLetters(sql, count);
+  return (await readPartitioning(sql)).count === 0 ? null : new DeadLetters(sql);
 }

@@ -181,6 +181,14 @@ type Told = Extract<Wire, readonly ["tell", ...unknown[]]>;
 /** @param effect one that has a target */
 export const messageIn = (effect: string): Told => JSON.parse(effect) as Told;
 
+/** The message that an effect is, outside of the order of its partition; null for one that is none. */
+export function toldIn(effect: string, place: Pick<OutboxRow, "partition" | "seq">): Envelope | null {
+  const wire = JSON.parse(effect) as Wire;
+  if (wire[0] !== "tell") return null;
+  const { effect: _mark, ...envelope } = envelopeOf(wire, { ...place, after: 0, incarnation: "" });
+  return envelope;
+}
+
 /** A message of the outbox as its receiver gets it. */
 export function envelopeOf(
   [, kind, key, tenant, type, body, version]: Told,

@@ -71,15 +71,22 @@ export interface Keys {
   wake(node: string, group?: number): string;
 }
 
-/** @param slotGroups 1, or 16 on a Cluster */
-export function runtimeKeys(prefix: string, slotGroups = 1): Keys {
+/**
+ * @param slotGroups 1, or 16 on a Cluster
+ * @param generation how often the number of partitions was changed: each number has mailboxes of its own, so that a node
+ *   that does not know of the change can send nothing into one of a partition that is another one by now
+ */
+export function runtimeKeys(prefix: string, slotGroups = 1, generation = 0): Keys {
   const groupOf = (partition: number) => partition % slotGroups;
   const single = slotGroups === 1;
-  const plainMailbox = (partition: number) => `${prefix}:mailbox:{${partition}}`;
+  const suffix = generation === 0 ? "" : `:${generation}`;
+  const plainMailbox = (partition: number) => `${prefix}:mailbox:{${partition}}${suffix}`;
   return {
     slotGroups,
     groupOf,
-    mailbox: single ? plainMailbox : (partition) => `${prefix}:mailbox:${groupTag(groupOf(partition))}:${partition}`,
+    mailbox: single
+      ? plainMailbox
+      : (partition) => `${prefix}:mailbox:${groupTag(groupOf(partition))}:${partition}${suffix}`,
     formerMailbox: single ? () => null : plainMailbox,
     tail: (partition) => `${prefix}:tail:${partition}`,
     replies: (node) => `${prefix}:replies:${node}`,

@@ -18,9 +18,9 @@ export class Capabilities {
     this.known.set(this.id, own);
   }
 
-  async announce(): Promise<void> {
-    await this
-      .sql`insert into runtime_capabilities (id, knows) values (${this.id}, ${this.text}) on conflict do nothing`;
+  async announce(sql = this.sql): Promise<void> {
+    await sql`
+      insert into runtime_capabilities (id, knows) values (${this.id}, ${this.text}) on conflict do nothing`;
   }
 
   /** By the ids under which nodes name them; each is read once. */

@@ -6,14 +6,14 @@
  * what it holds beyond that when another has too few. Taking one raises its epoch, and every commit checks the epoch:
  * the timing here decides only how soon work moves, never whether two owners can both commit.
  */
-import { readFileSync, readlinkSync } from "node:fs";
 import { lastMigration } from "../../store/migrate.ts";
 import { numbers, texts } from "../../store/postgres/array-literal.ts";
 import { type DatabaseClock, databaseTime } from "../../store/postgres/clock.ts";
 import type { Sql } from "../../store/postgres/pool.ts";
 import { type Knowledge, knows, type Need } from "../versions/knowledge.ts";
 import { Capabilities } from "./capabilities.ts";
-import { settlePartitions } from "./partitions.ts";
+import { PartitionsResized, settlePartitions } from "./partitions.ts";
+import { isGone, pidScope } from "./processes.ts";
 import type { WillingNode } from "./shares.ts";
 
 export interface OwnedPartition {
@@ -44,6 +44,7 @@ interface NodeRow {
   acknowledges: boolean;
   capabilities: string | null;
   incarnation: string;
+  generation: number | null;
   alive: boolean;
 }
 
@@ -64,25 +65,6 @@ export interface LeaseTable {
   readonly needs: ReadonlyMap<number, readonly (Need | null)[]>;
 }
 
-/** Where process ids mean the same thing as here: same boot, same pid namespace. Empty when that can't be told. */
-function pidScope(): string {
-  try {
-    const boot = readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim();
-    return `${boot} ${readlinkSync("/proc/self/ns/pid")}`;
-  } catch {
-    return "";
-  }
-}
-
-function processIsGone(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return false;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === "ESRCH";
-  }
-}
-
 export interface LeaseOptions {
   readonly sql: Sql;
   /** For the heartbeat, which no work may delay. */
@@ -90,6 +72,8 @@ export interface LeaseOptions {
   readonly node: string;
   readonly host: string;
   readonly partitions: number;
+  /** How often their number was changed when this node started. */
+  readonly generation: number;
   readonly knowledge: Knowledge;
   /** A node whose heartbeat is older than this is taken for dead, ms. */
   readonly ttlMs: number;
@@ -107,10 +91,14 @@ export class Leases {
     this.capabilities = new Capabilities(options.sql, options.knowledge);
   }
 
-  /** Registers this node and makes sure the partitions exist. @throws when there is another number of them */
+  /**
+   * Registers this node and makes sure the partitions exist.
+   * @throws when there is another number of them, PartitionsResized when it was changed
+   */
   async join(): Promise<void> {
-    const { sql, partitions } = this.options;
-    const count = await settlePartitions(sql, partitions);
+    const { sql, partitions, generation } = this.options;
+    const { count, ...found } = await settlePartitions(sql, partitions);
+    if (found.generation !== generation) throw new PartitionsResized();
     if (count !== partitions) throw new Error(`This database has ${count} partitions, not ${partitions}`);
     // Left behind by nodes that were killed; nothing asks after them so late.
     await sql`delete from runtime_nodes where heartbeat_at < now() - interval '1 day'`;
@@ -118,15 +106,21 @@ export class Leases {
     await this.beat();
   }
 
+  /** @throws PartitionsResized where that happened since this node started */
   async beat(): Promise<void> {
-    const { beside, node, host, clock } = this.options;
+    const { beside, node, host, clock, generation } = this.options;
     const asked = clock?.asked() ?? 0;
-    const [row] = await beside<[{ time: number }]>`
+    const [row] = await beside<{ time: number; isAnnounced: boolean }[]>`
       insert into runtime_nodes (id, host, pid_scope, pid, heartbeat_at, acknowledges, capabilities, migration)
-      values (${node}, ${host}, ${this.scope}, ${process.pid}, now(), true, ${this.capabilities.id}, ${migration})
+      select ${node}, ${host}, ${this.scope}, ${process.pid}::int, now(), true, ${this.capabilities.id}, ${migration}
+      from runtime_partitions where partition = 0 and generation = ${generation}
       on conflict (id) do update set heartbeat_at = now()
-      returning ${beside.unsafe(databaseTime)} as time`;
+      returning ${beside.unsafe(databaseTime)} as time,
+        exists (select 1 from runtime_capabilities where id = ${this.capabilities.id}) as "isAnnounced"`;
+    if (row === undefined) throw new PartitionsResized();
     clock?.heard(row.time, asked);
+    // Without it nodes that start would take this one for one of the version before, which owns no partitions.
+    if (!row.isAnnounced) await this.capabilities.announce(beside);
   }
 
   async announceDraining(): Promise<void> {
@@ -142,19 +136,20 @@ export class Leases {
   /**
    * The nodes that live and the owners as they are now. A process of this machine that is gone counts
    * as dead at once, without waiting for its heartbeat to age.
+   * @throws PartitionsResized where that happened since this node started
    */
   async look(): Promise<LeaseTable> {
-    const { sql, ttlMs, node } = this.options;
+    const { sql, ttlMs, node, generation } = this.options;
     const [nodes, needs] = await Promise.all([
       sql<NodeRow[]>`
         select id, pid, pid_scope, draining, acknowledges, capabilities, (select runtime_incarnation()) as incarnation,
+          (select generation from runtime_partitions where partition = 0) as generation,
           heartbeat_at > now() - ${`${ttlMs} milliseconds`}::interval as alive
         from runtime_nodes order by id`,
       this.capabilities.needs(),
     ]);
-    const live = nodes.filter(
-      (row) => row.alive && !(this.scope !== "" && row.pid_scope === this.scope && processIsGone(row.pid)),
-    );
+    if (nodes[0] !== undefined && nodes[0].generation !== generation) throw new PartitionsResized();
+    const live = nodes.filter((row) => row.alive && !isGone(row, this.scope));
     const known = await this.capabilities.of(live.flatMap(({ capabilities }) => capabilities ?? []));
     const capable = live.flatMap(({ id, draining, capabilities }) => {
       const knowledge = known.get(capabilities ?? "");
@@ -187,13 +182,14 @@ export class Leases {
 
   /** Takes those of `wanted` that none of these nodes holds. */
   async take(wanted: readonly number[], holders: readonly string[]): Promise<OwnedPartition[]> {
-    const { sql, node } = this.options;
+    const { sql, node, generation } = this.options;
     if (wanted.length === 0) return [];
     const others = holders.filter((id) => id !== node);
     const rows = await sql<(PartitionRow & { former: string | null })[]>`
       update runtime_partitions p set owner = ${node}, epoch = epoch + 1, sources = 'take' from (
         select partition, owner as former from runtime_partitions
         where partition = any(${numbers(wanted)}::int[]) and (owner is null or not owner = any(${texts(others)}::text[]))
+          and generation = ${generation}
         order by partition for update) free
       where p.partition = free.partition
       returning p.partition, p.epoch, p.owner, p.mailbox_offset, p.outbox_seq, free.former,
@@ -206,10 +202,10 @@ export class Leases {
    * Waits for a commit still under way, so that what comes back is final. Lost ones are missing from the answer.
    */
   async retake(partitions: readonly number[]): Promise<OwnedPartition[]> {
-    const { sql, node } = this.options;
+    const { sql, node, generation } = this.options;
     const rows = await sql<PartitionRow[]>`
       update runtime_partitions set epoch = epoch + 1, sources = 'take'
-      where partition = any(${numbers(partitions)}::int[]) and owner = ${node}
+      where partition = any(${numbers(partitions)}::int[]) and owner = ${node} and generation = ${generation}
       returning partition, epoch, owner, mailbox_offset, outbox_seq, (select runtime_incarnation()) as incarnation`;
     return rows.map((row) => toOwned(row, true));
   }

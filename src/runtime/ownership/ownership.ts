@@ -6,6 +6,7 @@ import type { RedisClient } from "../../store/redis/connections.ts";
 import type { Keys } from "../mailbox/partition.ts";
 import { Heartbeat } from "./heartbeat.ts";
 import type { Leases } from "./lease.ts";
+import { PartitionsResized } from "./partitions.ts";
 import { movesOf } from "./shares.ts";
 
 /** What works on the partitions that this node holds. */
@@ -30,7 +31,7 @@ export interface OwnershipOptions {
   readonly ttlMs: number;
   /** After each look at the table: adopt work of nodes that are gone, and the like. */
   onLook(live: readonly string[]): Promise<void>;
-  report(what: "lease_look_failed" | "heartbeat_failed", facts: Record<string, unknown>): void;
+  report(what: "lease_look_failed" | "heartbeat_failed" | "partitions_resized", facts: Record<string, unknown>): void;
   crash(point: "at_handover"): void;
 }
 
@@ -44,6 +45,8 @@ export class Ownership {
   live: readonly string[] = [];
   /** Whether every live node says what it has taken. */
   acknowledge = false;
+  /** The number of partitions was changed since this node started: it works on none any more. */
+  isOutdated = false;
 
   private readonly heartbeat: Heartbeat;
 
@@ -98,8 +101,14 @@ export class Ownership {
 
   private look(): Promise<void> {
     this.looking ??= this.lookOnce()
-      // The stores are away: partitions stay as they are, and commits fail until the stores are back.
-      .catch((error: unknown) => this.options.report("lease_look_failed", { error: String(error) }))
+      .catch(async (error: unknown) => {
+        if (error instanceof PartitionsResized) {
+          await this.end();
+          return;
+        }
+        // The stores are away: partitions stay as they are, and commits fail until the stores are back.
+        this.options.report("lease_look_failed", { error: String(error) });
+      })
       .finally(() => {
         this.looking = null;
         if (!this.again || this.stopped) return;
@@ -127,6 +136,18 @@ export class Ownership {
     if (free.length === taken) this.allOwnedAt = performance.now();
     await lane.tick();
     await this.options.onLook(live);
+  }
+
+  /** This node was frozen while the number of partitions was changed, and knows only the former one. */
+  private async end(): Promise<void> {
+    const { lane, report } = this.options;
+    if (this.isOutdated) return;
+    this.isOutdated = true;
+    this.stopped = true;
+    if (this.timer !== null) clearTimeout(this.timer);
+    report("partitions_resized", {});
+    await this.heartbeat.stop();
+    await lane.detach([...lane.held.keys()]);
   }
 
   private async dropLost(mine: readonly number[]): Promise<void> {

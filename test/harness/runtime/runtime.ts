@@ -12,6 +12,7 @@ import {
   type NodeRuntime,
   type RuntimeOptions,
   type RuntimeWork,
+  settlePartitions,
   type TailListener,
 } from "../../../src/runtime/index.ts";
 import { type Reading, reading } from "../../../src/runtime/reads/reading.ts";
@@ -84,8 +85,10 @@ export async function startTestNode(
   options: Partial<RuntimeOptions & RuntimeWork> = {},
 ): Promise<TestNode> {
   const { sql, ...database } = await open(stores);
+  const { generation } = await settlePartitions(sql, options.partitions ?? 8);
   const runtime = createRuntime({
     sql,
+    generation,
     redisServers: stores.redisServers ?? stores.redisUrl,
     prefix: stores.prefix,
     host: "host-1",

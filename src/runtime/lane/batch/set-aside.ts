@@ -47,7 +47,7 @@ export class SetAside {
 }
 
 /** What of a message is kept: for its sender it is taken, and the work whose outcome it is is over. */
-function keptOf({ source, sequence, kind, key, tenant, type, body, replyTo, version }: Envelope): Envelope {
+export function keptOf({ source, sequence, kind, key, tenant, type, body, replyTo, version }: Envelope): Envelope {
   const names = { source, sequence, kind, key, tenant, type, body, replyTo };
   return { ...names, activity: null, fresh: false, ...(version === undefined ? {} : { version }) };
 }

@@ -20,7 +20,7 @@ export const timers = (rows: readonly TimerRow[]): Part | null =>
     jsonLines(rows.map((row) => row.body)),
   ]);
 
-// Found by the index alone, but for two timers that came into one partition when the number of partitions was changed.
+// Found by the index; the key is named besides, so that nothing but the actor's own timer goes.
 const remove = `delete from runtime_timers t
   using (select * from unnest($1::int[], $2::bigint[], $3::bigint[], $4::text[]) as u (partition, due, fence, key)
     limit cardinality($1::int[])) u
