@@ -49,6 +49,8 @@ export interface CancelEffect {
 export interface PerformEffect<Then extends string = string, Body = unknown> {
   readonly effect: "perform";
   readonly activity: string;
+  /** Of the activity, as the actor knows it; absent: the first. */
+  readonly version?: number;
   readonly id: string;
   readonly input: Json;
   readonly then: Then;
@@ -159,7 +161,8 @@ export function perform<A extends ActivityDefinition, Then extends string>(
   input: InputOf<A>,
   { id, then }: { readonly id: string; readonly then: Then },
 ): PerformEffect<Then, Outcome<A>> {
-  return { effect: "perform", activity: activity.name, id, input: json(input), then } as PerformEffect<
+  const version = activity.version === undefined ? {} : { version: activity.version };
+  return { effect: "perform", activity: activity.name, id, input: json(input), then, ...version } as PerformEffect<
     Then,
     Outcome<A>
   >;

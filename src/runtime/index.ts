@@ -162,6 +162,10 @@ export function createRuntime(options: RuntimeOptions): NodeRuntime {
     },
     busyMs: () => consumer?.busyMs() ?? 0,
     isOutdated: () => consumer?.isOutdated() === true,
+    async waitingForVersion() {
+      const [row] = await sql<[{ count: number }]>`select count(*)::int as count from runtime_parked`;
+      return row.count;
+    },
     counts: () => ({ ...(consumer?.counts() ?? idle), tails: tails.size }),
     drain() {
       drained ??= leave();

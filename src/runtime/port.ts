@@ -345,6 +345,8 @@ export interface Runtime {
   };
   status(): Promise<RuntimeStatus>;
   counts(): RuntimeCounts;
+  /** Messages and effects of all nodes that wait for a node of a version that knows them. */
+  waitingForVersion(): Promise<number>;
   /** Stops intake, finishes turns in flight, hands partitions and work over. */
   drain(): Promise<void>;
   readonly nodeId: string;

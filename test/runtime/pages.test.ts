@@ -104,7 +104,16 @@ test("timers, work, logs and dead letters are read in pages of bounded size", as
     select 'w' || n, 'counter', 'a', 'acme', 'x', to_json(repeat('x', ${large}))::text, 'done', 'h', false
     from generate_series(1, ${largeCount}::int) n`;
   const bytes = 8_000_000;
-  const options = { node: "me", host: "h", live: ["me"], names: ["x"], orphanAfterMs: 1000, room: 200, bytes };
+  const options = {
+    node: "me",
+    host: "h",
+    live: ["me"],
+    names: ["x"],
+    formats: [1],
+    orphanAfterMs: 1000,
+    room: 200,
+    bytes,
+  };
   const adopted = [await takeOver(sql, options), await takeOver(sql, options), await takeOver(sql, options)];
   for (const rows of adopted) expect(sizeOf(rows)).toBeLessThan(mostOfPage);
   const ids = adopted.flat().map(({ id }) => id);

@@ -47,6 +47,7 @@ test("taking over work costs no look at the work of nodes that live", async () =
     host: "h",
     live: ["living"],
     names: ["a"],
+    formats: [1],
     orphanAfterMs: 1000,
     bytes: 1_000_000,
     room: 10,

@@ -1,8 +1,11 @@
 /** Nodes of two versions on one database: what one does not know waits for the other, and is never a dead letter. */
 import { expect, test } from "bun:test";
 import { Type } from "@sinclair/typebox";
+import { defineActivity, outcomeOf } from "../../actors/kernel/activity.ts";
 import { type AnyActorDefinition, defineActor } from "../../actors/kernel/actor.ts";
+import { perform } from "../../actors/kernel/effect.ts";
 import type { Json } from "../../actors/kernel/json.ts";
+import { AnyJson } from "../../actors/kernel/json.ts";
 import { defineProtocol, message } from "../../actors/kernel/message.ts";
 import { implement } from "../../src/runtime/index.ts";
 import { counter, jsonActivity } from "../harness/runtime/counter.ts";
@@ -138,6 +141,42 @@ test("work that a node does not know is left to one that does", async () => {
       what: "the outcome",
     });
   }
+});
+
+const Units = Type.Object({ unit: Type.String() });
+const unitWork = defineActivity({
+  name: "units",
+  input: Type.Object({}, { additionalProperties: false }),
+  output: AnyJson,
+});
+const laterUnitWork = defineActivity({ name: "units", version: 2, input: Units, output: AnyJson });
+const asker = defineActor({
+  ...defineProtocol({
+    kind: "asker",
+    messages: { begin: message({ body: Type.Object({}) }), ended: message({ body: outcomeOf(laterUnitWork) }) },
+  }),
+  state: Type.Object({ ended: Type.Array(Type.Boolean()) }),
+  receive: {
+    begin: () => ({
+      state: { ended: [] },
+      effects: [perform(laterUnitWork, { unit: "m" }, { id: "units-1", then: "ended" as const })],
+    }),
+    ended: (state, { ok }) => ({ state: { ended: [...(state?.ended ?? []), ok] }, effects: [] }),
+  },
+});
+
+test("work of a later version waits for a node that knows its input", async () => {
+  const options = { concurrency: 1, retry: { attempts: 1, firstDelayMs: 1 } };
+  const echo = (input: unknown) => Promise.resolve(input as Json);
+  const first = await harness.node({ actors: [asker], activities: [implement(unitWork, options, echo)] });
+  await first.runtime.of(asker).at("acme", "a").tell("begin", {});
+  const rows = () => harness.stores.sql`select format, node, attempt from runtime_activities`;
+  await until(async () => (await rows()).length === 1, { what: "the work to be written" });
+  const second = await harness.node({ actors: [asker], activities: [implement(unitWork, options, echo)] });
+  expect([...(await rows())]).toEqual([{ format: 2, node: null, attempt: 0 }]);
+  await harness.node({ actors: [asker], activities: [implement(laterUnitWork, options, echo)] });
+  const ended = async () => (await second.runtime.of(asker).at("acme", "a").read())?.ended;
+  await until(async () => (await ended())?.join() === "true", { what: "the outcome" });
 });
 
 test("a partition goes to a node that knows what came there, until that one is gone", async () => {

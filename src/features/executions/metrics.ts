@@ -7,7 +7,10 @@ export interface ExecutionCounts {
 }
 
 /** Values are read when they are asked for. */
-export function executionMetrics(records: ExecutionCounts, runtime: Pick<Runtime, "counts">): readonly Metric[] {
+export function executionMetrics(
+  records: ExecutionCounts,
+  runtime: Pick<Runtime, "counts" | "waitingForVersion">,
+): readonly Metric[] {
   const registers: [] = [];
   const unfinished = new Gauge({
     name: "svc_executions",
@@ -51,5 +54,15 @@ export function executionMetrics(records: ExecutionCounts, runtime: Pick<Runtime
       this.set(runtime.counts().deadLetters);
     },
   });
-  return [unfinished, waiting, waitingBytes, deadLetters];
+  const parked = new Gauge({
+    name: "svc_messages_waiting_for_version",
+    help: "Messages and effects that wait for a node of a version that knows them, of all nodes",
+    registers,
+    async collect() {
+      const count = await runtime.waitingForVersion().catch(() => null);
+      if (count === null) this.remove();
+      else this.set(count);
+    },
+  });
+  return [unfinished, waiting, waitingBytes, deadLetters, parked];
 }

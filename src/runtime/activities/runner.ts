@@ -13,6 +13,7 @@ import { correspondence } from "../handle.ts";
 import type { ActivityRow } from "../lane/commit/activities.ts";
 import type { AbortReason, Activity, ActivityContext, Address, AskOptions } from "../port.ts";
 import { retryUntil } from "../timeout.ts";
+import { firstVersion, versionOf } from "../versions/knowledge.ts";
 import { runAttempts } from "./attempts.ts";
 import { Beginnings, processDied, setAside } from "./deaths.ts";
 import { FairQueue, type Work } from "./fair-queue.ts";
@@ -73,9 +74,9 @@ export class ActivityRunner {
   }
 
   /** Null for work that this node cannot do. */
-  isHostBound = (name: string): boolean | null => {
+  isHostBound = (name: string, version: number = firstVersion): boolean | null => {
     const activity = this.activities.get(name);
-    return activity === undefined ? null : activity.hostBound === true;
+    return activity === undefined || versionOf(activity.definition) < version ? null : activity.hostBound === true;
   };
 
   /** Begins work that was just committed on this node. */
@@ -147,7 +148,9 @@ export class ActivityRunner {
     const room = Math.min(mostTaken, this.room());
     if (room > 0) {
       const names = [...this.activities.keys()];
-      this.resume(await takeOver(sql, { node, host, live, names, orphanAfterMs, room, bytes: mostTakenBytes }));
+      const formats = [...this.activities.values()].map(({ definition }) => versionOf(definition));
+      const bounds = { orphanAfterMs, room, bytes: mostTakenBytes };
+      this.resume(await takeOver(sql, { node, host, live, names, formats, ...bounds }));
     }
     // Its price grows with the work that waits, so a long line is compared less often.
     this.sweeps++;

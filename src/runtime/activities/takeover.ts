@@ -1,5 +1,5 @@
 /** Rows of work whose node is gone, taken over by this one. */
-import { texts } from "../../store/postgres/array-literal.ts";
+import { numbers, texts } from "../../store/postgres/array-literal.ts";
 import type { Sql } from "../../store/postgres/pool.ts";
 import { suspectMs } from "./deaths.ts";
 
@@ -25,6 +25,8 @@ export interface TakeOver {
   readonly live: readonly string[];
   /** Of the activities that this node runs. */
   readonly names: readonly string[];
+  /** The last version of each of them that this node knows: what a later one asked for is left to others. */
+  readonly formats: readonly number[];
   /** Another host's work is left alone this long after that host was last seen, ms. */
   readonly orphanAfterMs: number;
   /** How many rows to take, and bytes of inputs, about: one row at least. */
@@ -35,7 +37,7 @@ export interface TakeOver {
 /** Takes over work of nodes that died or gave it back. A death is counted with it (`deaths.ts`). */
 export async function takeOver(
   sql: Sql,
-  { node, host, live, names, orphanAfterMs, room, bytes }: TakeOver,
+  { node, host, live, names, formats, orphanAfterMs, room, bytes }: TakeOver,
 ): Promise<readonly AdoptedRow[]> {
   const { gone, unowned } = await ownersGone(sql, [...live, node]);
   if (gone.length === 0 && !unowned) return [];
@@ -49,7 +51,8 @@ export async function takeOver(
             and a.begun_at > coalesce(n.heartbeat_at, a.begun_at) - ${`${suspectMs} milliseconds`}::interval as died_of_it
         from runtime_activities a left join runtime_nodes n on n.id = a.node
         where (a.node is null or a.node = any(${texts(gone)}::text[]))
-          and a.name = any(${texts(names)}::text[])
+          and exists (select from unnest(${texts(names)}::text[], ${numbers(formats)}::int[]) as known (name, format)
+            where known.name = a.name and known.format >= a.format)
           and (not a.host_bound or a.host = ${host}
             or (coalesce(n.heartbeat_at, a.released_at, a.created_at) < now() - ${`${orphanAfterMs} milliseconds`}::interval
                 and not exists (select 1 from runtime_nodes h where h.host = a.host and h.id = any(${texts(live)}::text[]))))

@@ -41,7 +41,7 @@ export interface LaneOptions {
   readonly cachedActors: number;
   readonly actorIdleMs: number;
   /** Null for work that this node cannot do. */
-  isHostBound(activity: string): boolean | null;
+  isHostBound(activity: string, version?: number): boolean | null;
   /** Reading begins after `offset`. */
   follow(partition: number, offset: string): void;
   unfollow(partition: number): void;

@@ -36,7 +36,10 @@ test("unfinished executions by status, what waits, and no tenant's name", async 
         ${ended === null ? null : new Date()})`;
   }
   const registry = new Registry();
-  for (const metric of executionMetrics(executionRecords(stores.sql), { counts: () => counts }))
+  for (const metric of executionMetrics(executionRecords(stores.sql), {
+    counts: () => counts,
+    waitingForVersion: () => Promise.resolve(7),
+  }))
     registry.registerMetric(metric);
   const text = await registry.metrics();
   expect(text).toContain('svc_executions{status="running"} 2');
@@ -46,13 +49,15 @@ test("unfinished executions by status, what waits, and no tenant's name", async 
   expect(text).toContain('svc_queue_depth{queue="activities"} 5');
   expect(text).toContain('svc_queue_bytes{queue="activities"} 6');
   expect(text).toContain("svc_dead_letters_total 3");
+  expect(text).toContain("svc_messages_waiting_for_version 7");
   expect(text).not.toContain("acme");
 });
 
 test("a store that is away costs its series, not the page", async () => {
   const registry = new Registry();
   const away = { countUnfinished: () => Promise.reject(new Error("away")) };
-  for (const metric of executionMetrics(away, { counts: () => counts })) registry.registerMetric(metric);
+  for (const metric of executionMetrics(away, { counts: () => counts, waitingForVersion: () => Promise.resolve(7) }))
+    registry.registerMetric(metric);
   const text = await registry.metrics();
   expect(text).toContain('svc_queue_depth{queue="mailbox"} 4');
   expect(text).not.toContain('status="running"');

@@ -80,7 +80,7 @@ export class Batch {
   constructor(
     private readonly node: string,
     private readonly clock: { now(): number; newId(): string },
-    private readonly isHostBound: (activity: string) => boolean | null,
+    private readonly isHostBound: (activity: string, version?: number) => boolean | null,
     private readonly partitions: number,
     /** Whether messages of a partition wait for a node that knows them. */
     private readonly mayWait: (partition: number) => boolean = () => false,
@@ -339,8 +339,9 @@ export class Batch {
           name: effect.activity,
           input: JSON.stringify(effect.input),
           replyType: effect.then,
-          hostBound: this.isHostBound(effect.activity) === true,
-          isKnown: this.isHostBound(effect.activity) !== null,
+          format: effect.version,
+          hostBound: this.isHostBound(effect.activity, effect.version) === true,
+          isKnown: this.isHostBound(effect.activity, effect.version) !== null,
         });
         return;
       case "abandon":

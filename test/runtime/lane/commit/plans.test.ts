@@ -13,7 +13,9 @@ const commit: Commit = {
   received: [{ partition: 1, source: "p2", seq: 1 }],
   taken: [{ partition: 2, seq: 1 }],
   takenInbox: ["1"],
-  activities: [{ ...actor, id: "new", name: "work", input: "{}", replyType: "done", hostBound: false, isKnown: true }],
+  activities: [
+    { ...actor, id: "new", name: "work", input: "{}", format: 1, replyType: "done", hostBound: false, isKnown: true },
+  ],
   settled: ["settled"],
   abandoned: ["given up"],
   timers: [{ ...actor, partition: 1, due: 1, fence: 1, timer: "t", type: "wake", body: "{}" }],
