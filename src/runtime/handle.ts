@@ -11,6 +11,7 @@ import type { Reading } from "./reads/reading.ts";
 export interface HandleLinks extends Reading {
   ask(to: Address, type: string, body: Json, options?: AskOptions): Promise<Json>;
   tell(to: Address, type: string, body: Json): Promise<void>;
+  tellCommitted(to: Address, type: string, body: Json): Promise<void>;
   tail(at: Address, after: number, listener: TailListener): () => void;
   /** See `Actors`. */
   newId(kind: string): string;
@@ -32,6 +33,9 @@ class Handle {
   }
   tell(type: string, body: Json): Promise<void> {
     return this.links.tell(this.address, type, body);
+  }
+  tellCommitted(type: string, body: Json): Promise<void> {
+    return this.links.tellCommitted(this.address, type, body);
   }
   async read(): Promise<Json> {
     const stored = await this.links.read(this.address);

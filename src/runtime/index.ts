@@ -88,7 +88,7 @@ export function createRuntime(options: RuntimeOptions): NodeRuntime {
     acknowledges: () => consumer?.acknowledges() ?? false,
     crash,
   });
-  const { tell, ask } = sender;
+  const { tell, tellCommitted, ask } = sender;
   const tails = new Tails({ sql, subscriber, commands, keys, node, partitions });
   const deadLetters = new DeadLetters(sql);
   let drained: Promise<void> | null = null;
@@ -96,6 +96,7 @@ export function createRuntime(options: RuntimeOptions): NodeRuntime {
   const links: HandleLinks = {
     ask: (to, type, body, askOptions = {}) => refused() ?? ask(to, type, body, askOptions),
     tell: (to, type, body) => refused() ?? tell(to, type, body),
+    tellCommitted: (to, type, body) => refused() ?? tellCommitted(to, type, body),
     ...reads,
     newId(kind) {
       const id = clock.newId();

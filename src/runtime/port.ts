@@ -274,6 +274,12 @@ export interface Correspondence<M extends Messages> {
 
 export interface ActorHandle<D extends AnyActorDefinition> extends Correspondence<D["messages"]> {
   /**
+   * Accepts a message for the actor as `tell` does, and resolves when a commit has taken it: nothing depends on Redis or
+   * on this node from then on. The message may come twice.
+   * @throws AskTimeout, MailboxFull, RuntimeUnavailable
+   */
+  tellCommitted<T extends TypeOf<D["messages"]>>(type: T, body: BodyOf<D["messages"][T]>): Promise<void>;
+  /**
    * The committed state in today's shape, or null. The tenant must match: foreign is unknown.
    * @throws Error when what is stored fits no version's shape
    */

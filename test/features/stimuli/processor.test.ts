@@ -5,6 +5,7 @@ import type { RunRequest } from "../../../actors/workflow/run/start/request.ts";
 import { createProcessor } from "../../../src/features/stimuli/intake/processing/processor.ts";
 import type { StimulusSource } from "../../../src/features/stimuli/sources/port.ts";
 import type { StartedRun } from "../../../src/features/workflows/runs/port.ts";
+import { until } from "../../harness/until.ts";
 
 const started = { execution_id: "run", workflow_id: "w", workflow_name: "north" } as StartedRun;
 const stimulus = {
@@ -30,6 +31,8 @@ interface World {
   /** What a start comes to; a run when absent. */
   readonly refused?: unknown;
   readonly exists?: boolean;
+  /** How often the database does not take a release. */
+  readonly away?: number;
   /** Whether the row is still this attempt's. */
   readonly isMine?: boolean;
 }
@@ -37,7 +40,7 @@ interface World {
 /** Processes it in a world like that. @returns what became of it, and everything that was done meanwhile */
 async function processStimulus(
   changes: Partial<Stimulus>,
-  { route, refused, exists = false, isMine = true }: World = {},
+  { route, refused, exists = false, away = 0, isMine = true }: World = {},
 ) {
   const done: string[] = [];
   const requests: (RunRequest & { readonly fresh: boolean })[] = [];
@@ -69,6 +72,10 @@ async function processStimulus(
         return isMine;
       },
       renew: async () => true,
+      async release({ attempts }, at) {
+        done.push(`release ${attempts} ${at}`);
+        if (done.filter((one) => one.startsWith("release")).length <= away) throw new Error("connection lost");
+      },
     },
     refund: async () => void done.push("refund"),
     settled: () => void done.push("settled"),
@@ -131,6 +138,19 @@ test("an attempt whose store does not answer leaves the row to the next attempt"
     expect(settlement).toBeNull();
     expect(done).not.toContain("refund");
   }
+});
+
+test("a stimulus whose attempt an outage ended is due again at once", async () => {
+  const outage = problem("service_unavailable");
+  const released = (done: readonly string[]) => done.filter((one) => one.startsWith("release"));
+  expect(released((await processStimulus({}, { route: direct, refused: outage })).done)).toEqual(["release 1 1250"]);
+  // Attempts that follow each other while one store is away do not keep the other busy.
+  const later = await processStimulus({ attempts: 20 }, { route: direct, refused: outage });
+  expect(released(later.done)).toEqual(["release 20 3000"]);
+  const both = await processStimulus({}, { route: direct, refused: outage, away: 1 });
+  await until(() => released(both.done).length === 2, { what: "the release to be tried again" });
+  const fault = await processStimulus({}, { route: direct, refused: new TypeError("a bug") });
+  expect(released(fault.done)).toEqual([]);
 });
 
 test("what an earlier attempt started counts, after any change of configuration", async () => {

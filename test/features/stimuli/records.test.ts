@@ -102,6 +102,20 @@ test("only what is received is settled, and once", async () => {
   expect((await row(foreign, "south"))?.status).toBe("received");
 });
 
+test("an attempt gives up its own lease, and no other's", async () => {
+  const id = await put();
+  const [mine] = await records.due(1);
+  expect(mine?.id).toBe(id);
+  expect(await records.due(1)).toEqual([]);
+  await records.release({ ...north(id), attempts: 7 }, at);
+  await records.release({ ...north(id), tenant: "south" }, at);
+  expect(await records.due(1)).toEqual([]);
+  await records.release({ ...north(id), attempts: mine?.attempts ?? 0 }, at + 5);
+  expect(await records.due(1)).toEqual([]);
+  at += 5;
+  expect((await records.due(1)).map((one) => one.attempts)).toEqual([(mine?.attempts ?? 0) + 1]);
+});
+
 test("what strangers and agents wrote does not keep others from being settled", async () => {
   const [one, other] = [await put(), await put()];
   const hostile = failed({

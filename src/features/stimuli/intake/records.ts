@@ -35,12 +35,18 @@ interface Change {
   readonly dueAt: number;
 }
 
+interface Release extends Attempt {
+  /** Unix milliseconds. */
+  readonly at: number;
+}
+
 export type StimulusRecords = ReturnType<typeof stimulusRecords>;
 
 /** @param now Unix milliseconds */
 export function stimulusRecords(sql: Sql, now: () => number) {
   const change = inBatches((changes: readonly Change[]) => writeChanges(sql, changes, now()), limits);
   const renew = inBatches((names: readonly StimulusName[]) => writeLeases(sql, names, now() + leaseMs), limits);
+  const release = inBatches((released: readonly Release[]) => writeReleases(sql, released), limits);
   const count = inBatches((names: readonly StimulusName[]) => writeDuplicates(sql, names), limits);
 
   return {
@@ -63,6 +69,12 @@ export function stimulusRecords(sql: Sql, now: () => number) {
 
     /** Keeps a stimulus from others for another while. @returns whether it is still to be processed */
     renew: (stimulus: StimulusName): Promise<boolean> => renew(stimulus),
+
+    /**
+     * Gives a stimulus up, whose attempt told nothing of it: whoever looks for it after `at` (Unix milliseconds) goes on.
+     * Nothing changes where another attempt has taken over.
+     */
+    release: (stimulus: Attempt, at: number): Promise<void> => release({ ...stimulus, at }),
 
     /** Counts a repeat of the delivery. */
     duplicate: (tenant: string, id: string): Promise<void> => count({ tenant, id }),
@@ -151,6 +163,18 @@ async function writeLeases(sql: Sql, names: readonly StimulusName[], until: numb
     where s.tenant = a.tenant and s.id = a.id and s.status = a.before returning s.tenant, s.id`;
   const renewed = new Set(rows.map(nameOf));
   return names.map((name) => renewed.has(nameOf(name)));
+}
+
+async function writeReleases(sql: Sql, released: readonly Release[]): Promise<readonly undefined[]> {
+  const sorted = [...released].sort(inOrder);
+  await sql`
+    with asked as materialized (
+      select *, 'received' as before from unnest(${tenantsOf(sorted)}::text[], ${idsOf(sorted)}::uuid[],
+        ${numbers(sorted.map(({ attempts }) => attempts))}::int[], ${numbers(sorted.map(({ at }) => at))}::bigint[])
+        as a (tenant, id, attempt, at))
+    update stimuli s set due_at = to_timestamp(a.at / 1000.0) from asked a
+    where s.tenant = a.tenant and s.id = a.id and s.status = a.before and s.attempts = a.attempt`;
+  return released.map(() => undefined);
 }
 
 async function writeDuplicates(sql: Sql, names: readonly StimulusName[]): Promise<readonly undefined[]> {

@@ -16,6 +16,7 @@ import {
 } from "../../../../../actors/stimulus/routing.ts";
 import type { Chosen, Settlement, Stimulus, StimulusRun } from "../../../../../actors/stimulus/stimulus.ts";
 import type { RunRequest } from "../../../../../actors/workflow/run/start/request.ts";
+import { isServiceAway } from "../../../../runtime/port.ts";
 import type { Router, Sources } from "../../sources/port.ts";
 import { leaseMs } from "../acceptance.ts";
 import type { StimulusRecords } from "../records.ts";
@@ -29,7 +30,7 @@ export interface ProcessorOptions {
   };
   /** Asks the router agent; never throws for what the agent does. */
   readonly classify: (stimulus: Stimulus, router: Router) => Promise<Chosen | Settlement>;
-  readonly records: Pick<StimulusRecords, "settle" | "retry" | "renew">;
+  readonly records: Pick<StimulusRecords, "settle" | "retry" | "renew" | "release">;
   /** Gives back what the acceptance debited. Never throws. */
   readonly refund: (stimulus: Stimulus) => Promise<void>;
   /** Tells those who wait for the stimulus that its row was settled. */
@@ -51,6 +52,10 @@ export type Processor = (stimulus: Stimulus) => Promise<Processed>;
 
 /** A stimulus under way is kept from others by renewing its lease, ms. */
 const renewEveryMs = 4_000;
+/** After attempts that an outage ended the next one begins so much later, ms: it doubles, and ends within 5 s of the outage. */
+const [firstPauseMs, longestPauseMs] = [250, 2_000];
+/** Between tries to say so to a database that is away, ms. */
+const releaseAgainMs = 500;
 
 export function createProcessor(options: ProcessorOptions): Processor {
   const { records, now } = options;
@@ -109,6 +114,20 @@ export function createProcessor(options: ProcessorOptions): Processor {
     } else options.report(`stimulus_${settlement.status}`, { ...facts, code: settlement.code });
   }
 
+  /** What an outage interrupted does not wait for the end of its lease; the attempt is over. */
+  async function release(stimulus: Stimulus): Promise<void> {
+    const pauseMs = Math.min(longestPauseMs, firstPauseMs * 2 ** Math.min(10, stimulus.attempts - 1));
+    // After the lease others take it up by themselves.
+    for (const until = now() + leaseMs * 2; now() < until; await Bun.sleep(releaseAgainMs)) {
+      try {
+        await records.release(stimulus, now() + pauseMs);
+        return;
+      } catch {
+        // The database is away as well.
+      }
+    }
+  }
+
   return async (stimulus) => {
     const lease = setInterval(() => void records.renew(stimulus).catch(() => {}), renewEveryMs);
     try {
@@ -119,6 +138,7 @@ export function createProcessor(options: ProcessorOptions): Processor {
         stimulus_id: stimulus.id,
         error: String(error),
       });
+      if (isServiceAway(error)) void release(stimulus);
       return { kind: "unknown", error };
     } finally {
       clearInterval(lease);
