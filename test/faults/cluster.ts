@@ -72,6 +72,11 @@ export class NodeProcess {
     await this.order({ verb: "tell", key, type, body });
   }
 
+  /** Resolves when a commit has taken it. */
+  async tellCommitted(key: string, type: string, body: Json): Promise<void> {
+    await this.order({ verb: "tellCommitted", key, type, body });
+  }
+
   async ask(key: string, type: string, body: Json, deadlineMs = 10_000): Promise<Json> {
     return (await this.order({ verb: "ask", key, type, body, deadlineMs })) as Json;
   }

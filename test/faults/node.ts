@@ -101,6 +101,8 @@ function obey(request: Request) {
   switch (request.verb) {
     case "tell":
       return node.runtime.tell({ kind: "counter", key: request.key, tenant }, request.type, request.body);
+    case "tellCommitted":
+      return node.runtime.tellCommitted({ kind: "counter", key: request.key, tenant }, request.type, request.body);
     case "ask":
       return node.runtime.ask({ kind: "counter", key: request.key, tenant }, request.type, request.body, {
         deadlineMs: request.deadlineMs ?? 30_000,

@@ -15,7 +15,7 @@ export interface NodeSettings {
 
 export type Request =
   | {
-      readonly verb: "tell" | "ask";
+      readonly verb: "tell" | "tellCommitted" | "ask";
       readonly key: string;
       readonly type: string;
       readonly body: Json;

@@ -184,6 +184,7 @@ describe("a handle", () => {
       return { accepted: true };
     },
     tell: async (...request: unknown[]) => void asked.push(request),
+    tellCommitted: async (...request: unknown[]) => void asked.push(request),
     read: async ({ key }: { key: string }) =>
       key in rows ? { key, tenant: "t", version: 1, format: 1, state: rows[key] as never } : null,
     readMany: async () => [],

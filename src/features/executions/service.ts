@@ -96,7 +96,9 @@ export function createExecutions(options: ExecutionsOptions) {
   /** Cancels every execution of the agent that has not ended. Repeatable. */
   async function cancelOfAgent(agentId: string, reason: string): Promise<void> {
     const unfinished = await records.unfinishedOf(agentId);
-    await Promise.all(unfinished.map((row) => executions.at(row.tenant, row.execution_id).tell("cancel", { reason })));
+    await Promise.all(
+      unfinished.map((row) => executions.at(row.tenant, row.execution_id).tellCommitted("cancel", { reason })),
+    );
   }
 
   /** Stores the volumes of a start that was decided. What a start that fails afterwards leaves behind is swept. */

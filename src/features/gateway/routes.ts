@@ -151,7 +151,7 @@ async function noteOutput(
   if (!budget.take(instance ?? execution_id.toLowerCase(), bytes)) return { type: "output_noted", taken: false };
   const at = await subjectOf(options, proof, execution_id);
   const actor = options.runtime.of(execution).at(at.tenant, at.key);
-  await actor.tell("command_output", { instance_id: instance, dispatch_id, chunks });
+  await actor.tellCommitted("command_output", { instance_id: instance, dispatch_id, chunks });
   return { type: "output_noted", taken: true };
 }
 

@@ -77,6 +77,7 @@ export function sending({ node, partitions, calls, writer, now, lane, acknowledg
     direct: boolean,
     repeatable: boolean,
     deadlineMs: number,
+    awaits: (replyTo: ReplyTo) => Awaited = (replyTo) => ({ replyTo }),
   ): Promise<Json> {
     const partition = partitionOf(to.kind, to.key, partitions);
     const receiver = direct ? lane() : null;
@@ -85,7 +86,7 @@ export function sending({ node, partitions, calls, writer, now, lane, acknowledg
     if (!takes && !repeatable && receiver?.held.has(partition) === true) return Promise.reject(new MailboxFull(1));
     const byMailbox = (replyTo: ReplyTo) => {
       if (!calls.sentByMailbox(replyTo.call)) return;
-      mail(to, content, { replyTo }).catch((error: Error) => calls.fail(replyTo.call, error));
+      mail(to, content, awaits(replyTo)).catch((error: Error) => calls.fail(replyTo.call, error));
     };
     const again = repeatable ? byMailbox : null;
     const { replyTo, answer } = calls.open(deadlineMs, now(), {
@@ -96,8 +97,16 @@ export function sending({ node, partitions, calls, writer, now, lane, acknowledg
     });
     const isStorable = addressFault(to.kind, to.key, to.tenant, content.type) === null;
     if (receiver === null || !isStorable || !takes) byMailbox(replyTo);
-    else receiver.deliver({ partition, id: null, envelope: envelopeOf(to, content, { replyTo }), raw: "" });
+    else receiver.deliver({ partition, id: null, envelope: envelopeOf(to, content, awaits(replyTo)), raw: "" });
     return answer;
+  }
+
+  /** Resolves when a commit has taken the message, which may come twice; with nodes that do not say so, when Redis has. */
+  async function tellCommitted(to: Address, type: string, body: Json): Promise<void> {
+    const content = { type, body, activity: null, fresh: false };
+    if (!acknowledges()) return await mail(to, content, nothing);
+    checkAddress(to, type);
+    await call(to, content, true, true, defaultAskDeadlineMs, (acknowledge) => ({ replyTo: null, acknowledge }));
   }
 
   /**
@@ -167,5 +176,5 @@ export function sending({ node, partitions, calls, writer, now, lane, acknowledg
     await answer;
   }
 
-  return { tell, sendOutcome, ask, rearm };
+  return { tell, tellCommitted, sendOutcome, ask, rearm };
 }

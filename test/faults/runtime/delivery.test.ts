@@ -77,6 +77,37 @@ test("Redis flushed under load loses nothing that was accepted", async () => {
   }
 });
 
+test("what a commit took outlives its node and Redis, both gone in the same moment", async () => {
+  const stores = await own.fresh();
+  const cluster = await pair(stores);
+  const redis = openRedis(stores.redisUrl);
+  const [teller, owner] = cluster.nodes as [NodeProcess, NodeProcess];
+  try {
+    const owned = await stores.sql<{ partition: number }[]>`
+      select partition from runtime_partitions where owner = ${owner.nodeId}`;
+    const partitions = new Set(owned.map(({ partition }) => partition));
+    const key = Array.from({ length: 100 }, (_, index) => `told-${index}`).find((one) =>
+      partitions.has(partitionOf("counter", one, 8)),
+    ) as string;
+    // The owner reads nothing; what it does not take is taken when another node has its partitions.
+    cluster.freeze(owner);
+    await teller.tellCommitted(key, "add", {});
+    await Promise.all([cluster.kill(teller), redis.flushall()]);
+    cluster.thaw(owner);
+    await until(async () => Number(await owner.ask(key, "add", {}).catch(() => 0)) > 0, {
+      what: "an answer",
+      timeoutMs: 20_000,
+    });
+    const [row] = await stores.sql<{ count: string }[]>`
+      select state::json ->> 'count' as count from runtime_actors where kind = 'counter' and key = ${key}`;
+    expect(Number(row?.count)).toBeGreaterThanOrEqual(2);
+  } finally {
+    redis.disconnect();
+    await cluster.killAll();
+    await stores.sql.end();
+  }
+});
+
 test("a take-over ends without Redis, with effects that wait for it", async () => {
   const stores = await own.fresh();
   const proxy = await StoreProxy.to(stores.redisUrl);

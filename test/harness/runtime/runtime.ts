@@ -39,6 +39,7 @@ export interface StoreAddress {
 interface ByAddress extends Pick<Reading, "read" | "readMany" | "readListed" | "logLength"> {
   ask(to: Address, type: string, body: Json, options?: AskOptions): Promise<Json>;
   tell(to: Address, type: string, body: Json): Promise<void>;
+  tellCommitted(to: Address, type: string, body: Json): Promise<void>;
   log(at: Address, log: string, after: number, limit: number): Promise<readonly LogEntry[]>;
   tail(at: Address, after: number, listener: TailListener): () => void;
 }
@@ -46,6 +47,7 @@ interface ByAddress extends Pick<Reading, "read" | "readMany" | "readListed" | "
 interface ByName {
   ask(type: string, body: Json, options?: AskOptions): Promise<Json>;
   tell(type: string, body: Json): Promise<void>;
+  tellCommitted(type: string, body: Json): Promise<void>;
   log(log: LogDefinition, after: number, limit: number): Promise<readonly LogEntry[]>;
   tail(after: number, listener: TailListener): () => void;
 }
@@ -66,6 +68,7 @@ function byAddress(runtime: NodeRuntime, sql: Sql): ByAddress {
     logLength,
     ask: (to, type, body, options) => actorAt(to).ask(type, body, options),
     tell: (to, type, body) => actorAt(to).tell(type, body),
+    tellCommitted: (to, type, body) => actorAt(to).tellCommitted(type, body),
     log: (at, name, after, limit) => actorAt(at).log({ name, entry: Type.Unknown() }, after, limit),
     tail: (at, after, listener) => actorAt(at).tail(after, listener),
   };
