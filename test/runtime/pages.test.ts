@@ -77,7 +77,7 @@ test("messages that waited for a later version are tried in pages of bounded siz
     select 1000, 'counter', 'a', 'acme', json_build_array('s', n, 'counter', 'a', 'acme', 'add', 0, 0, 0, repeat('x', ${large}))::text
     from generate_series(1, ${largeCount}::int) n`;
   const parked = new ParkedMessages(sql);
-  await parked.begin([1000]);
+  await parked.begin([{ partition: 1000, epoch: 1 }]);
   let tried = 0;
   while (parked.isDue) {
     const page = await parked.next();

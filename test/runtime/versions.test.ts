@@ -8,6 +8,7 @@ import type { Json } from "../../actors/kernel/json.ts";
 import { AnyJson } from "../../actors/kernel/json.ts";
 import { defineProtocol, message } from "../../actors/kernel/message.ts";
 import { implement } from "../../src/runtime/index.ts";
+import { ParkedMessages } from "../../src/runtime/versions/parked.ts";
 import { counter, jsonActivity } from "../harness/runtime/counter.ts";
 import { until } from "../harness/until.ts";
 import { at, Harness, manyKeys, stateOf } from "./harness.ts";
@@ -127,6 +128,43 @@ test("an unknown effect is kept, and carried out where it is known", async () =>
   await sql`update runtime_parked set content = ${told.replace("late", "later").replace('"a"', '"b"')}`;
   const third = await harness.node({ partitions: 1 });
   await until(async () => (await stateOf(third.runtime, "b"))?.seen.join() === "later", { what: "the kept effect" });
+});
+
+test("effects that waited go back to the outbox only for the owner", async () => {
+  const { sql } = harness.stores;
+  await sql`insert into runtime_partitions (partition, epoch, owner, outbox_seq) values (0, 5, 'successor', 3)`;
+  await sql`
+    insert into runtime_parked (partition, kind, key, tenant, need, content, effect_seq)
+    values (0, '', '', '', '["effect","tell"]', '["tell","counter","a","acme","add",{}]', 1)`;
+  expect(await new ParkedMessages(sql).begin([{ partition: 0, epoch: 4 }])).toEqual(new Map());
+  const outbox = async () => [...(await sql`select partition, seq::int from runtime_outbox`)];
+  expect(await outbox()).toEqual([]);
+  expect(await new ParkedMessages(sql).begin([{ partition: 0, epoch: 5 }])).toEqual(new Map([[0, 1]]));
+  expect(await outbox()).toEqual([{ partition: 0, seq: 4 }]);
+});
+
+test("an unknown effect with a receiver is not taken for a message", async () => {
+  const { sql } = harness.stores;
+  const { runtime } = await harness.node({ partitions: 1 });
+  await runtime.ask(at("a"), "add", {});
+  const effect = (name: string, label: string) => JSON.stringify([name, "counter", "a", "acme", "add", { label }]);
+  // Of a partition that another node would own.
+  await sql`
+    insert into runtime_outbox (partition, seq, effect, target)
+    values (7, 1, ${effect("sing", "sung")}, 0), (7, 2, ${effect("tell", "told")}, 0)`;
+  await until(async () => (await stateOf(runtime, "a"))?.seen.includes("told"), { what: "the message" });
+  expect((await stateOf(runtime, "a"))?.seen).toEqual(["told"]);
+  expect([...(await sql`select seq::int from runtime_outbox`)]).toEqual([{ seq: 1 }]);
+});
+
+test("what a node knows is written again when it was lost", async () => {
+  const { sql } = harness.stores;
+  const { runtime } = await harness.node({ actors: [older] });
+  await sql`delete from runtime_capabilities`;
+  await until(async () => (await sql`select 1 from runtime_capabilities`).length === 1, { what: "the row" });
+  await harness.node();
+  // The other one, of another version, leaves it its share.
+  await until(async () => (await runtime.status()).partitions === 4, { what: "two fair shares" });
 });
 
 test("work that a node does not know is left to one that does", async () => {

@@ -160,7 +160,10 @@ export class Lane {
         await new YieldBudget().take();
         continue;
       }
-      const deliveries = (this.parked.isDue ? await this.parked.take(this.isIdle) : null) ?? this.next();
+      // Messages that waited, where it is their turn; those read before stand before them.
+      if (this.parked.isDue && this.again.length === 0)
+        this.again.push(...this.careful.apart((await this.parked.take(this.isIdle)) ?? []));
+      const deliveries = this.next();
       this.busySince = performance.now();
       await this.process(deliveries);
       this.busySince = null;

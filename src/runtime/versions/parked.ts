@@ -11,6 +11,7 @@ import type { Sql } from "../../store/postgres/pool.ts";
 import type { OutboxRow } from "../effects/outbox.ts";
 import { decodeEnvelope } from "../mailbox/envelope.ts";
 import type { Delivery } from "../mailbox/mailbox.ts";
+import type { OwnedPartition } from "../ownership/lease.ts";
 import { encodeNeed, knownEffects } from "./knowledge.ts";
 
 /** Messages tried at once, and bytes of them, about. */
@@ -34,21 +35,32 @@ export class ParkedMessages {
    * Finds what waits in partitions just taken, and hands effects that this node knows back to the outbox.
    * @returns by how much that raised the number of a partition's last effect
    */
-  async begin(partitions: readonly number[]): Promise<ReadonlyMap<number, number>> {
+  async begin(owned: readonly Pick<OwnedPartition, "partition" | "epoch">[]): Promise<ReadonlyMap<number, number>> {
+    const partitions = owned.map(({ partition }) => partition);
     const rows = await this.sql<{ partition: number; effects: boolean }[]>`
       select partition, bool_or(effect_seq is not null) as effects from runtime_parked
       where partition = any(${numbers(partitions)}::int[]) group by partition`;
     for (const { partition } of rows) this.waiting.set(partition, { tried: "0", stuck: new Set() });
-    const withEffects = rows.filter(({ effects }) => effects).map(({ partition }) => partition);
-    return withEffects.length === 0 ? new Map() : await this.takeEffectsBack(withEffects);
+    const withEffects = new Set(rows.filter(({ effects }) => effects).map(({ partition }) => partition));
+    if (withEffects.size === 0) return new Map();
+    return await this.takeEffectsBack(owned.filter(({ partition }) => withEffects.has(partition)));
   }
 
-  /** Under new numbers: those of later effects are taken, and an earlier one would look like a repeat. */
-  private async takeEffectsBack(partitions: readonly number[]): Promise<ReadonlyMap<number, number>> {
+  /**
+   * Under new numbers: those of later effects are taken, and an earlier one would look like a repeat. Not where another
+   * node took the partition meanwhile: it gives these numbers itself.
+   */
+  private async takeEffectsBack(
+    owned: readonly Pick<OwnedPartition, "partition" | "epoch">[],
+  ): Promise<ReadonlyMap<number, number>> {
     const raised = await this.sql<{ partition: number; by: number }[]>`
-      with known as (
+      with mine as (
+        select p.partition from unnest(${numbers(owned.map(({ partition }) => partition))}::int[],
+          ${numbers(owned.map(({ epoch }) => epoch))}::bigint[]) as u (partition, epoch)
+        join runtime_partitions p on p.partition = u.partition and p.epoch = u.epoch for update of p
+      ), known as (
         delete from runtime_parked
-        where partition = any(${numbers(partitions)}::int[]) and effect_seq is not null
+        where partition in (select partition from mine) and effect_seq is not null
           and content::json ->> 0 = any(${texts(knownEffects)}::text[])
         returning partition, seq, content
       ), raised as (

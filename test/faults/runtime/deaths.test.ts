@@ -1,5 +1,6 @@
 /** Messages and work that end their process or their database backend are set aside; the others go on. */
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { texts } from "../../../src/store/postgres/array-literal.ts";
 import { openRedis } from "../../../src/store/redis/connections.ts";
 import { freshStores, type TestStores } from "../../harness/stores.ts";
 import { until } from "../../harness/until.ts";
@@ -55,6 +56,25 @@ describe("processes", () => {
     await until(async () => [...(await stores.sql`select 1 from runtime_attempts`)].length === 0, {
       what: "the notes to go",
     });
+  });
+
+  test("a message that waited and ends its process is set aside alone", async () => {
+    cluster = new Cluster(stores, { partitions: 1 });
+    await cluster.kill(await cluster.start());
+    const told = (key: string, label: string) =>
+      JSON.stringify(["parked", 1, "counter", key, "acme", "add", ["gone", "1", 0], 0, 0, { label }]);
+    const waiting = [...others.slice(0, 15), "bad", ...others.slice(15)];
+    const contents = waiting.map((key) => told(key, key === "bad" ? deadly.process : key));
+    await stores.sql`
+      insert into runtime_parked (partition, kind, key, tenant, content)
+      select 0, 'counter', key, 'acme', content
+      from unnest(${texts(waiting)}::text[], ${texts(contents)}::text[]) with ordinality as u (key, content, place)
+      order by place`;
+    const letters = () => stores.sql<{ key: string }[]>`select key from runtime_dead_letters`;
+    const isOver = async () => (await stores.sql`select 1 from runtime_parked`).length === 0;
+    const [node] = await survivorOf(cluster, isOver);
+    expect([...(await letters())]).toEqual([{ key: "bad" }]);
+    for (const key of others) expect(((await node.ask(key, "get", {})) as Counter)?.seen).toEqual([key]);
   });
 
   test("work that ends its process fails after three deaths; other work goes on", async () => {

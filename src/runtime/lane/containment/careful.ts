@@ -25,8 +25,8 @@ const together: Company = { kind: "suspects", most: 16 };
 const alone: Company = { kind: "suspect", most: 1 };
 
 /** Handed over in memory for a caller who waits: not taken again after a death. */
-const isForCaller = (id: string | null, envelope: Envelope): boolean =>
-  id === null && (envelope.replyTo !== null || envelope.acknowledge !== undefined);
+const isForCaller = ({ id, parked }: Delivery, envelope: Envelope): boolean =>
+  id === null && parked === undefined && (envelope.replyTo !== null || envelope.acknowledge !== undefined);
 
 export interface CarefulOptions {
   readonly sql: Sql;
@@ -77,13 +77,30 @@ export class Careful {
   }
 
   /** How a message is to be taken; null for one beyond suspicion. */
-  companyOf = ({ envelope, id, partition }: Delivery): Company | null => {
-    if (envelope === null || isForCaller(id, envelope)) return null;
+  companyOf = (delivery: Delivery): Company | null => {
+    const { envelope, partition } = delivery;
+    if (envelope === null || isForCaller(delivery, envelope)) return null;
     if (this.deaths.size === 0 && this.partitions.size === 0) return null;
     const known = this.deaths.get(messageId(envelope));
     if (known !== undefined) return known.count + 1 < deathLimit ? together : alone;
     return (this.partitions.get(partition)?.left ?? 0) > 0 ? together : null;
   };
+
+  /** Divides messages that were read together, in their order, into lists that may be taken together. */
+  apart(deliveries: readonly Delivery[]): (readonly Delivery[])[] {
+    if (deliveries.length === 0) return [];
+    if (!this.isActive && this.deaths.size === 0) return [deliveries];
+    const lists: Delivery[][] = [];
+    let company: Company | null = null;
+    for (const delivery of deliveries) {
+      const own = this.companyOf(delivery);
+      const last = lists.at(-1);
+      if (last !== undefined && own === company && last.length < (own?.most ?? deliveries.length)) last.push(delivery);
+      else lists.push([delivery]);
+      company = own;
+    }
+    return lists;
+  }
 
   /**
    * Writes down what is about to be handled, if it is under suspicion: all of these messages are, or none.
@@ -124,8 +141,9 @@ export class Careful {
 
   /** The connection died with the commit of these messages, and the database answers again. */
   cut(deliveries: readonly Delivery[]): void {
-    for (const { envelope, id, partition } of deliveries) {
-      if (envelope === null || isForCaller(id, envelope)) continue;
+    for (const delivery of deliveries) {
+      const { envelope, partition } = delivery;
+      if (envelope === null || isForCaller(delivery, envelope)) continue;
       const message = messageId(envelope);
       const known = this.deaths.get(message) ?? { partition, count: 0, cuts: 0 };
       this.deaths.set(message, known);

@@ -16,6 +16,9 @@ export function isRepeat(held: Held, { id, envelope }: Delivery): boolean {
 /** What was handed over in memory comes once, but for effects: those may stand in the mailbox as well. */
 const isNumbered = (id: string | null, envelope: Envelope) => id !== null || envelope.effect !== undefined;
 
+/** Rows of the inbox that are remembered: more than are read at once, which is before those read earlier are taken. */
+const mostRemembered = 2048;
+
 export class Exchange {
   /** Partitions that miss effects. */
   readonly gaps = new Set<number>();
@@ -32,6 +35,8 @@ export class Exchange {
     if (inbox !== undefined) {
       if (held.takenInbox.has(inbox)) return false;
       held.takenInbox.add(inbox);
+      const [oldest] = held.takenInbox;
+      if (held.takenInbox.size > mostRemembered && oldest !== undefined) held.takenInbox.delete(oldest);
       this.takenInbox.push(inbox);
     }
     return !isNumbered(id, envelope) || this.number(held, envelope);

@@ -81,6 +81,9 @@ interface PageRow {
   readonly found: number;
 }
 
+/** Only these are messages: what a later version gives a target as well waits for one that knows it. */
+const tells = '["tell"%';
+
 interface EffectRow extends PageRow {
   readonly partition: number;
   readonly seq: string;
@@ -115,7 +118,7 @@ async function loadWaiting(
           sum(octet_length(effect)) over (order by target, partition, seq) - octet_length(effect) as before
         from (
           select partition, seq, target, effect from runtime_outbox
-          where target = any(${numbers(partitions)}::int[]) order by target, partition, seq limit ${refillSize}) first
+          where target = any(${numbers(partitions)}::int[]) and effect like ${tells} order by target, partition, seq limit ${refillSize}) first
       ) page where before < ${refillBytes} order by target, partition, seq`,
     sql<InboxRow[]>`
       select id, partition, kind, key, tenant, type, body, found from (

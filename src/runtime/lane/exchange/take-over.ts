@@ -21,7 +21,7 @@ export async function takeOver(
   const { sql, keepIdsAbove } = options;
   const partitions = owned.map((one) => one.partition);
   publishing.forget(new Set(partitions));
-  const raised = await parked.begin(partitions);
+  const raised = await parked.begin(owned);
   const received = await loadReceived(sql, partitions);
   const sent = new Map(partitions.map((partition) => [partition, new Map<number, number>()]));
   for await (const page of loadOutbox(sql, options.partitions, partitions)) {
