@@ -90,11 +90,15 @@ export function agentRecords(sql: Sql) {
     return (await query)[0] ?? null;
   }
 
-  /** Starts come in bursts: those of one moment share a query. */
+  /** Starts come in bursts: those of one moment share a query. With its limit it is planned once. */
   const findCurrent = gather<Runnable, RunnableRow>(async (keys) => {
+    const tenants = texts(keys.map((key) => key.tenant));
     const rows = await sql<(RunnableRow & { asker: string })[]>`
         select u.tenant as asker, ${runnable}
-        from unnest(${texts(keys.map((key) => key.tenant))}::text[], ${texts(keys.map((key) => key.agentId))}::uuid[]) as u (tenant, agent_id)
+        from (
+          select * from unnest(${tenants}::text[], ${texts(keys.map((key) => key.agentId))}::uuid[]) as u (tenant, agent_id)
+          limit cardinality(${tenants}::text[])
+        ) u
         join agents a on a.agent_id = u.agent_id and a.deleted_at is null and (a.tenant = u.tenant or a.scope = 'global')
         join agent_versions v on v.version_id = a.current_version_id`;
     return new Map(rows.map((row) => [runnableName({ tenant: row.asker, agentId: row.agent_id }), row]));

@@ -59,9 +59,11 @@ export function reading(sql: Sql): Reading {
     },
     async readListed({ kind, upgrade = (stored: Json) => stored }, tenant, wanted) {
       if (wanted.length === 0) return [];
+      const keys = texts([...new Set(wanted)]);
       const rows = await sql<{ key: string; version: string; format: number; listed: string }[]>`
-        select key, version, format, coalesce(listed, state) as listed from runtime_actors
-        where kind = ${kind} and key = any(${texts(wanted)}::text[]) and tenant = ${tenant}`;
+        select a.key, a.version, a.format, coalesce(a.listed, a.state) as listed
+        from (select * from unnest(${keys}::text[]) as u (key) limit cardinality(${keys}::text[])) u
+        join runtime_actors a on a.kind = ${kind} and a.key = u.key and a.tenant = ${tenant}`;
       await turnFor(
         tenant,
         rows.map((row) => row.listed),

@@ -123,11 +123,14 @@ export function workflowRecords(sql: Sql) {
       order by (w.tenant = ${tenant}) desc, w.version_order desc, w.created_at desc limit 1`;
   }
 
-  /** The latest versions of names, for starts that come at once. */
+  /** The latest versions of names, for starts that come at once. With its limit it is planned once. */
   const latest = gather<Named, Located>(async (keys) => {
+    const tenants = texts(keys.map(({ tenant }) => tenant));
     const rows = await sql<(Located & { place: number })[]>`
-        select asked.place::int, found.* from unnest(${texts(keys.map(({ tenant }) => tenant))}::text[],
-          ${texts(keys.map(({ name }) => name))}::text[]) with ordinality as asked (tenant, name, place),
+        select asked.place::int, found.* from (
+            select * from unnest(${tenants}::text[], ${texts(keys.map(({ name }) => name))}::text[])
+              with ordinality as u (tenant, name, place)
+            limit cardinality(${tenants}::text[])) asked,
           lateral (select w.workflow_id, w.tenant, w.name, w.version, w.revision from workflows w
             where w.name = asked.name and w.tenant in (asked.tenant, ${globalOwner})
             order by (w.tenant = asked.tenant) desc, w.version_order desc, w.created_at desc limit 1) as found`;
