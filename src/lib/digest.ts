@@ -1,5 +1,8 @@
 import { createHash, createHmac } from "node:crypto";
 
+/** SHA-256 in lower-case hex. For data at hand: a third of what making a hash object costs. */
+export const sha256Hex = (data: string | Uint8Array): string => Bun.CryptoHasher.hash("sha256", data, "hex");
+
 /** The same UUID (version 8) for the same text, on every node. */
 export function derivedUuid(text: string): string {
   const hex = createHash("sha256").update(text).digest("hex");

@@ -1,7 +1,14 @@
 /** Array literals: what goes in comes out of PostgreSQL again. */
 import { afterAll, expect, test } from "bun:test";
 import fc from "fast-check";
-import { booleans, jsonLines, jsonTexts, numbers, texts } from "../../../src/store/postgres/array-literal.ts";
+import {
+  booleans,
+  jsonLines,
+  jsonTexts,
+  numbers,
+  separated,
+  texts,
+} from "../../../src/store/postgres/array-literal.ts";
 import { freshStores } from "../../harness/stores.ts";
 
 const stores = await freshStores();
@@ -14,6 +21,22 @@ test("texts of any kind", async () => {
     fc.asyncProperty(fc.array(storable), async (values) => {
       const [row] = await stores.sql<{ back: string[] }[]>`select ${texts(values)}::text[] as back`;
       expect(row?.back).toEqual(values);
+    }),
+    { numRuns: 60 },
+  );
+});
+
+test("texts with a separator that none of them holds", async () => {
+  const dividing = fc.array(fc.oneof(storable, fc.constantFrom("", "\u001f", "a\u001fb", '{"a":"\\\\"}')), {
+    minLength: 1,
+  });
+  await fc.assert(
+    fc.asyncProperty(dividing, async (values) => {
+      const { text, separator } = separated(values);
+      const rows = await stores.sql<{ back: string }[]>`
+        select coalesce(back, '') as back from unnest(string_to_array(${text}::text, ${separator}::text),
+          ${numbers(values.map((_, index) => index))}::int[]) as u (back, place)`;
+      expect(rows.map(({ back }) => back)).toEqual(values);
     }),
     { numRuns: 60 },
   );

@@ -3,12 +3,12 @@
  * one stands without the other. What arrives together is written together: PostgreSQL flushes its log once for all
  * of it, and that flush is what a 2xx stands on.
  */
-import { createHash } from "node:crypto";
 import { invalidAt, Problem } from "../../../../actors/kernel/problem.ts";
 import { isStorable } from "../../../../actors/manifest/storable.ts";
 import type { Arrival, Stimulus } from "../../../../actors/stimulus/stimulus.ts";
+import { sha256Hex } from "../../../lib/digest.ts";
 import { gather } from "../../../store/gather.ts";
-import { jsonTexts, numbers, texts } from "../../../store/postgres/array-literal.ts";
+import { jsonTexts, numbers, separated, texts } from "../../../store/postgres/array-literal.ts";
 import { isDatabaseUnavailable, type Sql } from "../../../store/postgres/pool.ts";
 import { Waitlist } from "./waitlist.ts";
 
@@ -172,7 +172,7 @@ function newStimulus(arrival: Arrival, id: string, executionId: string, received
   return { ...arrival, id, executionId, routerExecutionId: null, attempts, receivedAt };
 }
 
-const digestOf = (key: string): string => createHash("sha256").update(key).digest("hex");
+const digestOf = (key: string): string => sha256Hex(key);
 
 function claimOf({ key, guard }: Pick<Arrival, "key" | "guard">, claims: boolean): Pick<Claim, "digest" | "guard"> {
   if (!claims) return { digest: "", guard: "" };
@@ -188,8 +188,8 @@ const nameOf = ({ stimulus: { tenant, source }, digest, guard }: Claim): string 
  */
 const insertText = `
 with arrived as (
-  select * from unnest($1::text[], $2::uuid[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[],
-    $9::int[], $10::text[], $11::text[], $12::text[], $13::text[], $14::text[], $15::text[], $16::text[], $17::uuid[],
+  select * from unnest($1::text[], $2::uuid[], $3::text[], $4::text[], $5::text[],
+    string_to_array($6::text, $28::text), $7::text[], $8::text[], $9::int[], $10::text[], $11::text[], $12::text[], $13::text[], $14::text[], $15::text[], $16::text[], $17::uuid[],
     $18::int[], $19::bigint[], $20::text[], $21::text[], $22::text[], $23::text[], $24::text[], $25::text[],
     $26::text[], $27::text[])
     as a (tenant, id, source, channel, acknowledge, content, content_encoding, content_type, content_size,
@@ -208,7 +208,7 @@ insert into stimuli (tenant, id, source, channel, acknowledge, content, content_
   content_sha256, headers, headers_truncated, idempotency_key, source_id, override, run_id, attempts,
   due_at, replay_of, received_by_kind, received_by_sub, received_by_email, received_by_tier, received_at, last_event_at,
   guard_digest)
-select tenant, id, source, channel, acknowledge, content, content_encoding, nullif(content_type, ''), content_size,
+select tenant, id, source, channel, acknowledge, coalesce(content, ''), content_encoding, nullif(content_type, ''), content_size,
   content_sha256, headers, headers_truncated = 't', case when has_key = 't' then idempotency_key end,
   nullif(source_id, '')::uuid, nullif(override, '')::jsonb, run_id, attempts,
   to_timestamp(received_at / 1000.0) + case when acknowledge = 'routed' then interval '${leaseMs} milliseconds'
@@ -224,6 +224,7 @@ returning id`;
 async function insert(sql: Sql, batch: readonly Waiting[]): Promise<ReadonlySet<string>> {
   const rows = batch.map(({ stimulus }) => stimulus);
   const of = (read: (stimulus: Stimulus) => string) => texts(rows.map(read));
+  const contents = separated(rows.map(({ content }) => content));
   const found = await sql.unsafe<{ id: string }[]>(
     insertText,
     [
@@ -232,7 +233,7 @@ async function insert(sql: Sql, batch: readonly Waiting[]): Promise<ReadonlySet<
       of(({ source }) => source),
       of(({ channel }) => channel),
       of(({ acknowledge }) => acknowledge),
-      of(({ content }) => content),
+      contents.text,
       of(({ contentEncoding }) => contentEncoding),
       of(({ contentType }) => contentType ?? ""),
       numbers(rows.map(({ contentSize }) => contentSize)),
@@ -254,6 +255,7 @@ async function insert(sql: Sql, batch: readonly Waiting[]): Promise<ReadonlySet<
       of(({ receivedBy }) => receivedBy.tier ?? ""),
       texts(batch.map(({ guard }) => guard)),
       of(({ guard }) => guard ?? ""),
+      contents.separator,
     ],
     { prepare: true },
   );

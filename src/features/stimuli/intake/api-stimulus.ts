@@ -1,10 +1,10 @@
 /** A stimulus posted by a caller of the API, read and checked (docs/reference/stimuli.md). */
-import { createHash } from "node:crypto";
 import type { Identity } from "../../../../actors/identity/identity.ts";
 import { invalidAt, Problem } from "../../../../actors/kernel/problem.ts";
 import { contentOf } from "../../../../actors/stimulus/content.ts";
 import { parseSource } from "../../../../actors/stimulus/routing.ts";
 import { type Arrival, receiverOf } from "../../../../actors/stimulus/stimulus.ts";
+import { sha256Hex } from "../../../lib/digest.ts";
 import type { Sources } from "../sources/port.ts";
 import { checkedKey } from "./acceptance.ts";
 import { acknowledgement } from "./acknowledgement.ts";
@@ -42,7 +42,7 @@ export async function arrivalOf(
     contentEncoding: encoding,
     contentType: isText ? null : "application/json",
     contentSize: bytes.byteLength,
-    contentSha256: createHash("sha256").update(bytes).digest("hex"),
+    contentSha256: sha256Hex(bytes),
     headers: {},
     headersTruncated: false,
     key,

@@ -9,6 +9,7 @@ import type { Arrival } from "../../../../actors/stimulus/stimulus.ts";
 import { announcedLength, readRaw, requireLength } from "../../../http/body.ts";
 import type { Incoming } from "../../../http/route.ts";
 import { requireActive, type Tenants } from "../../../identity/tenants.ts";
+import { sha256Hex } from "../../../lib/digest.ts";
 import { FairTurns } from "../../../lib/fair-turns.ts";
 import type { FailedVerifications, Handshake } from "../sources/feature.ts";
 import { guardsReplays, readSignatures, type Sender, type SignedCandidate, verifyInTurns } from "../sources/feature.ts";
@@ -178,7 +179,7 @@ interface Content extends ReturnType<typeof contentOf> {
 function arrivalOf(delivery: Authenticated, headers: Headers, { content, encoding, contentType, payload }: Content) {
   const { candidate, body } = delivery;
   const { registered, tenant, source } = candidate;
-  const digest = createHash("sha256").update(body).digest("hex");
+  const digest = sha256Hex(body);
   const forwarded = forwardedHeaders(headers, registered?.forwardHeaders ?? ["*"]);
   const arrival: Arrival = {
     tenant,
