@@ -194,6 +194,22 @@ test("what belongs to a tenant that is suspended is held until it is not", async
   expect(await records.due(10)).toMatchObject([{ id, tenant: "held" }]);
 });
 
+test("a tenant with many that wait leaves others their turn, also one whose are large", async () => {
+  for (const slug of ["flood", "large"])
+    await stores.sql`insert into tenants (slug, kind, status, display_name) values (${slug}, 'enterprise', 'active', ${slug})`;
+  for (let index = 0; index < 40; index++) await put({ tenant: "flood" });
+  for (let index = 0; index < 5; index++) await put({ tenant: "large", content: "x".repeat(600_000) });
+  const id = await put();
+  expect((await records.due(8)).map((one) => one.id)).toContain(id);
+  const counts: Record<string, number> = {};
+  for (let taken = await records.due(8); taken.length > 0; taken = await records.due(8)) {
+    for (const { tenant } of taken) counts[tenant] = (counts[tenant] ?? 0) + 1;
+    expect(taken.filter(({ tenant }) => tenant === "large").length).toBeLessThanOrEqual(2);
+  }
+  expect(counts.flood).toBeGreaterThan(30);
+  expect((await stores.sql`select from stimuli where attempts = 0`).count).toBe(0);
+});
+
 test("one worker at a time takes up a stimulus, for as long as its lease is renewed", async () => {
   const ids = await Promise.all(Array.from({ length: 40 }, () => put()));
   const taken = (await Promise.all([records.due(30), records.due(30), records.due(30)])).flat().map(({ id }) => id);

@@ -1,17 +1,12 @@
 /** The SQL of the table `stimuli` for the nodes that process them, tenant first: who takes which, and how each one ended. */
 import { madeStorable } from "../../../../actors/manifest/storable.ts";
-import type {
-  Channel,
-  ClassificationDetail,
-  Receiver,
-  Settlement,
-  Stimulus,
-} from "../../../../actors/stimulus/stimulus.ts";
+import type { ClassificationDetail, Settlement, Stimulus } from "../../../../actors/stimulus/stimulus.ts";
 import { inBatches } from "../../../store/batches.ts";
 import { numbers, texts } from "../../../store/postgres/array-literal.ts";
 import type { Sql } from "../../../store/postgres/pool.ts";
 import { leaseMs } from "./acceptance.ts";
 import { maxBacklog } from "./backlog.ts";
+import { takesDue } from "./processing/due.ts";
 import { settleText } from "./processing/settle-sql.ts";
 
 /** A stimulus by its name. */
@@ -19,9 +14,6 @@ export type StimulusName = Pick<Stimulus, "tenant" | "id">;
 /** One attempt at it. */
 export type Attempt = Pick<Stimulus, "tenant" | "id" | "attempts">;
 export type Failure = Exclude<Settlement, { readonly status: "classified" }>;
-
-/** Bytes of the contents that are taken up at once, about; a larger one is taken up alone. */
-const dueBytes = 8 * 1_048_576;
 
 const limits = { rows: 256, statements: 2 } as const;
 
@@ -79,32 +71,8 @@ export function stimulusRecords(sql: Sql, now: () => number) {
     /** Counts a repeat of the delivery. */
     duplicate: (tenant: string, id: string): Promise<void> => count({ tenant, id }),
 
-    /**
-     * Takes up what is due, the oldest first, and begins an attempt of each: no other node gets it before the lease ends.
-     * What belongs to a tenant that is suspended or deleted is held.
-     * @param except tenants whose stimuli are left alone
-     */
-    async due(limit: number, except: readonly string[] = []): Promise<Stimulus[]> {
-      const at = now();
-      const rows = await sql<DrivenRow[]>`
-        with first as (
-          select tenant, id, due_at, octet_length(content) as size from stimuli
-          where status = 'received' and due_at <= ${new Date(at)} and tenant <> all(${texts(except)}::text[])
-            and tenant <> all(array(select slug from tenants where status <> 'active'))
-          order by due_at limit ${limit} for update skip locked),
-        taken as (
-          select tenant, id from (
-            select *, sum(size) over (order by due_at, id) - size as before from first) sized
-          where before < ${dueBytes})
-        update stimuli s set due_at = ${new Date(at + leaseMs)}, attempts = s.attempts + 1
-        from taken t where s.tenant = t.tenant and s.id = t.id
-        returning s.tenant, s.id, s.source, s.channel, s.acknowledge, s.content, s.content_encoding, s.content_type,
-          s.content_size, s.content_sha256, s.headers, s.headers_truncated, s.idempotency_key,
-          encode(s.guard_digest, 'hex') as guard, s.source_id, s.override,
-          s.run_id, s.router_execution_id, s.attempts, s.replay_of, s.received_by_kind, s.received_by_sub,
-          s.received_by_email, s.received_by_tier, s.received_at`;
-      return rows.sort((one, other) => (one.id < other.id ? -1 : 1)).map(drivenStimulus);
-    },
+    /** See `takesDue`. */
+    due: takesDue(sql, now),
 
     /** Of the given ones, by id, those that have not ended. */
     async stillReceived(asked: readonly StimulusName[]): Promise<ReadonlySet<string>> {
@@ -202,66 +170,6 @@ const isEmpty = (value: object): boolean => Object.keys(value).length === 0;
 /** Words of agents and of strangers get this far. */
 const storableJson = (value: object): string =>
   JSON.stringify(value, (_, member: unknown) => (typeof member === "string" ? madeStorable(member) : member));
-
-interface DrivenRow {
-  readonly tenant: string;
-  readonly id: string;
-  readonly source: string;
-  readonly channel: Channel;
-  readonly acknowledge: Stimulus["acknowledge"];
-  readonly content: string;
-  readonly content_encoding: Stimulus["contentEncoding"];
-  readonly content_type: string | null;
-  readonly content_size: number;
-  readonly content_sha256: string;
-  readonly headers: string;
-  readonly headers_truncated: boolean;
-  readonly idempotency_key: string | null;
-  readonly guard: string | null;
-  readonly source_id: string | null;
-  readonly override: Stimulus["override"];
-  readonly run_id: string;
-  readonly router_execution_id: string | null;
-  readonly attempts: number;
-  readonly replay_of: string | null;
-  readonly received_by_kind: Receiver["kind"];
-  readonly received_by_sub: string;
-  readonly received_by_email: string | null;
-  readonly received_by_tier: Receiver["tier"];
-  readonly received_at: Date;
-}
-
-function drivenStimulus(row: DrivenRow): Stimulus {
-  return {
-    tenant: row.tenant,
-    id: row.id,
-    source: row.source,
-    channel: row.channel,
-    acknowledge: row.acknowledge,
-    content: row.content,
-    contentEncoding: row.content_encoding,
-    contentType: row.content_type,
-    contentSize: row.content_size,
-    contentSha256: row.content_sha256,
-    headers: JSON.parse(row.headers) as Record<string, string>,
-    headersTruncated: row.headers_truncated,
-    key: row.idempotency_key,
-    guard: row.guard,
-    sourceId: row.source_id,
-    override: row.override,
-    executionId: row.run_id,
-    routerExecutionId: row.router_execution_id,
-    attempts: row.attempts,
-    replayOf: row.replay_of,
-    receivedBy: {
-      kind: row.received_by_kind,
-      sub: row.received_by_sub,
-      email: row.received_by_email,
-      tier: row.received_by_tier,
-    },
-    receivedAt: row.received_at.getTime(),
-  };
-}
 
 /** Ids of stimuli are UUIDv7, minted when one is accepted: they begin with that time. */
 const latestMs = 2 ** 48 - 1;
