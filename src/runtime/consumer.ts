@@ -85,7 +85,7 @@ export interface ConsumerLinks {
   readonly sender: ReturnType<typeof sending>;
 }
 
-export type ConsumerCounts = Omit<RuntimeCounts, "tails">;
+export type ConsumerCounts = Omit<RuntimeCounts, "tails" | "calls">;
 
 export interface Consumer {
   readonly lane: Lane;

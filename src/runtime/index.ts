@@ -167,7 +167,7 @@ export function createRuntime(options: RuntimeOptions): NodeRuntime {
       const [row] = await sql<[{ count: number }]>`select count(*)::int as count from runtime_parked`;
       return row.count;
     },
-    counts: () => ({ ...(consumer?.counts() ?? idle), tails: tails.size }),
+    counts: () => ({ ...(consumer?.counts() ?? idle), tails: tails.size, calls: calls.size }),
     drain() {
       drained ??= leave();
       return drained;

@@ -216,6 +216,8 @@ export interface RuntimeCounts {
   readonly cachedActors: number;
   /** Characters of their states, as they are stored. */
   readonly cachedBytes: number;
+  /** Questions and told messages of this node whose end is not known yet. */
+  readonly calls: number;
   readonly activitiesRunning: number;
   readonly activitiesWaiting: number;
   /** Characters of their inputs. */

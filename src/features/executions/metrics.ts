@@ -26,24 +26,26 @@ export function executionMetrics(
   });
   const waiting = new Gauge({
     name: "svc_queue_depth",
-    help: "Work of this node that waits: messages read but not handled, activities without a slot",
+    help: "Work of this node that waits: messages read but not handled, activities without a slot, calls without an answer",
     labelNames: ["queue"],
     registers,
     collect() {
-      const { backlog, activitiesWaiting } = runtime.counts();
+      const { backlog, activitiesWaiting, calls } = runtime.counts();
       this.set({ queue: "mailbox" }, backlog);
       this.set({ queue: "activities" }, activitiesWaiting);
+      this.set({ queue: "calls" }, calls);
     },
   });
   const waitingBytes = new Gauge({
     name: "svc_queue_bytes",
-    help: "Characters of the work of this node that waits",
+    help: "Characters of the work of this node that waits, and of the actors' states that it keeps",
     labelNames: ["queue"],
     registers,
     collect() {
-      const { backlogBytes, activitiesWaitingBytes } = runtime.counts();
+      const { backlogBytes, activitiesWaitingBytes, cachedBytes } = runtime.counts();
       this.set({ queue: "mailbox" }, backlogBytes);
       this.set({ queue: "activities" }, activitiesWaitingBytes);
+      this.set({ queue: "actors" }, cachedBytes);
     },
   });
   const deadLetters = new Gauge({

@@ -6,10 +6,14 @@ import { execution } from "../../../actors/execution/execution.ts";
 import { implicitWorkspace } from "../../../actors/execution/start/mounts.ts";
 import { Plan, planLog } from "../../../actors/execution/start/plan.ts";
 import { completePlan } from "../../../actors/execution/stored-state.ts";
+import type { Json } from "../../../actors/kernel/json.ts";
+import { jsonWeight } from "../../lib/json-weight.ts";
 import type { Address, Runtime } from "../../runtime/port.ts";
 
 /** Plans kept in memory; an execution reads its own several times in short order. */
 const capacity = 64;
+/** Characters of their texts, about; a larger plan is read each time. */
+const keptCharacters = 32 * 1024 * 1024;
 
 export interface Plans {
   /** @throws Error when the execution has no plan: it was erased, or never started */
@@ -22,7 +26,11 @@ export interface KeptPlans extends Plans {
 }
 
 export function createPlans(runtime: Pick<Runtime, "of">): KeptPlans {
-  const kept = new LRUCache<string, Plan>({ max: capacity });
+  const kept = new LRUCache<string, Plan>({
+    max: capacity,
+    maxSize: keptCharacters,
+    sizeCalculation: (plan) => Math.max(1, jsonWeight(plan as Json)),
+  });
   const keep = ({ key }: Address, plan: Plan): void => void kept.set(key, plan);
   return {
     keep,

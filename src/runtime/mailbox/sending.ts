@@ -45,6 +45,9 @@ type Awaited = Pick<Envelope, "replyTo" | "acknowledge">;
 const rememberedMs = 300_000;
 const mostRemembered = 10_000;
 
+/** Calls of this node that may wait for their actors; more are refused. */
+const mostCalls = 50_000;
+
 const nothing: Awaited = { replyTo: null };
 
 export function sending({ node, partitions, calls, writer, now, lane, acknowledges, crash }: SendingOptions) {
@@ -80,6 +83,7 @@ export function sending({ node, partitions, calls, writer, now, lane, acknowledg
     awaits: (replyTo: ReplyTo) => Awaited = (replyTo) => ({ replyTo }),
   ): Promise<Json> {
     const partition = partitionOf(to.kind, to.key, partitions);
+    if (calls.size >= mostCalls) return Promise.reject(new MailboxFull(1));
     const receiver = direct ? lane() : null;
     const takes = receiver?.takes(partition, to.tenant) === true;
     // In a mailbox what a tenant has too much of would stand before messages of other tenants.

@@ -15,7 +15,8 @@ const counts = {
   backlog: 4,
   backlogBytes: 0,
   cachedActors: 0,
-  cachedBytes: 0,
+  cachedBytes: 7,
+  calls: 3,
   activitiesRunning: 0,
   activitiesWaiting: 5,
   activitiesWaitingBytes: 6,
@@ -48,6 +49,8 @@ test("unfinished executions by status, what waits, and no tenant's name", async 
   expect(text).toContain('svc_queue_depth{queue="mailbox"} 4');
   expect(text).toContain('svc_queue_depth{queue="activities"} 5');
   expect(text).toContain('svc_queue_bytes{queue="activities"} 6');
+  expect(text).toContain('svc_queue_depth{queue="calls"} 3');
+  expect(text).toContain('svc_queue_bytes{queue="actors"} 7');
   expect(text).toContain("svc_dead_letters_total 3");
   expect(text).toContain("svc_messages_waiting_for_version 7");
   expect(text).not.toContain("acme");
