@@ -38,7 +38,13 @@ async function join(stores: TestStores): Promise<StimuliFixture> {
 type Answers = Map<string, number | null>;
 
 /** Sends keys `from`…`to`, many at once, turn by turn to the two sources. */
-async function burst(fixture: StimuliFixture, answers: Answers, from: number, to: number): Promise<void> {
+async function burst(
+  fixture: StimuliFixture,
+  answers: Answers,
+  from: number,
+  to: number,
+  atOnce = 32,
+): Promise<void> {
   let next = from;
   const send = async () => {
     for (let key = next++; key < to; key = next++) {
@@ -49,26 +55,34 @@ async function burst(fixture: StimuliFixture, answers: Answers, from: number, to
       answers.set(`key-${key}`, answer?.status ?? null);
     }
   };
-  await Promise.all(Array.from({ length: 32 }, send));
+  await Promise.all(Array.from({ length: atOnce }, send));
 }
 
 /** Sends again what was not accepted, as every provider does, until all of it is. */
 async function insist(fixture: StimuliFixture, answers: Answers): Promise<void> {
-  for (const [key, status] of answers) {
-    if (status !== null && (status < 300 || status === 409)) continue;
-    const number = Number(key.slice(4));
-    await until(
-      async () => {
-        const again: Answers = new Map();
-        await burst(fixture, again, number, number + 1);
-        const now = again.get(key);
-        if (now === 200 || now === 202 || now === 409) answers.set(key, now);
-        return answers.get(key) === now && now !== null;
-      },
-      { what: `${key} to be taken`, timeoutMs: 60_000, everyMs: 100 },
-    );
-  }
+  const refused = [...answers].filter(([, status]) => !isTaken(status)).map(([key]) => key);
+  let next = 0;
+  const send = async () => {
+    for (let key = refused[next++]; key !== undefined; key = refused[next++]) await insistOn(fixture, answers, key);
+  };
+  await Promise.all(Array.from({ length: 32 }, send));
 }
+
+async function insistOn(fixture: StimuliFixture, answers: Answers, key: string): Promise<void> {
+  const number = Number(key.slice(4));
+  await until(
+    async () => {
+      const again: Answers = new Map();
+      await burst(fixture, again, number, number + 1, 1);
+      const status = again.get(key) ?? null;
+      if (isTaken(status)) answers.set(key, status);
+      return isTaken(status);
+    },
+    { what: `${key} to be taken`, timeoutMs: 60_000, everyMs: 100 },
+  );
+}
+
+const isTaken = (status: number | null): boolean => status !== null && (status < 300 || status === 409);
 
 /** Every key has one stimulus that started one run, and no run has any other origin. */
 async function expectOnce(sql: Sql, count: number): Promise<void> {

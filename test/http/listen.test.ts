@@ -52,24 +52,27 @@ test("stopping lets the answers under way out and ends streams", async () => {
 });
 
 test("a connection with nothing on it is cut; a patient route's is not", async () => {
-  const wait = (path: string, patience: object) =>
-    definePublicRoute({
-      method: "GET",
-      path,
-      summary: "Waits",
-      ...patience,
-      responses: { 200: Type.Unknown() },
-      handler: async () => {
-        await Bun.sleep(7000);
-        return { done: true };
-      },
-    });
-  app = openApp({ routes: [wait("/patient", { timeoutSeconds: 20 })], idleTimeoutSeconds: 1 });
-  const get = "GET /patient HTTP/1.1\r\nHost: x\r\n\r\n";
-  const [half, patient] = await Promise.all([
-    rawRequest(app.port, ["GET /patient HTTP/1.1\r\n"]),
-    rawRequest(app.port, [get]),
-  ]);
+  let finish = () => {};
+  const cut = new Promise<void>((resolve) => (finish = resolve));
+  let waiting = false;
+  const patientRoute = definePublicRoute({
+    method: "GET",
+    path: "/patient",
+    summary: "Waits",
+    timeoutSeconds: 60,
+    responses: { 200: Type.Unknown() },
+    handler: async () => {
+      waiting = true;
+      await cut;
+      return { done: true };
+    },
+  });
+  app = openApp({ routes: [patientRoute], idleTimeoutSeconds: 1 });
+  const patient = rawRequest(app.port, ["GET /patient HTTP/1.1\r\nHost: x\r\n\r\n"]);
+  await until(() => waiting, { what: "the patient request to arrive" });
+  // The patient one has been silent for longer than this one when this is cut.
+  const half = await rawRequest(app.port, ["GET /patient HTTP/1.1\r\n"]);
   expect(half).not.toContain("200 OK");
-  expect(patient).toContain('{"done":true}');
-}, 20_000);
+  finish();
+  expect(await patient).toContain('{"done":true}');
+}, 30_000);

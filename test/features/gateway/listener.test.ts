@@ -13,14 +13,17 @@ import { until } from "../../harness/until.ts";
 const nobody = { verify: () => Promise.reject(new Error("no such token")) };
 
 test("an answer outlasts the idle timeout on both ways; then idle connections close", async () => {
+  let arrived = 0;
+  let answer = () => {};
+  const told = new Promise<void>((resolve) => (answer = resolve));
   const slow = definePublicRoute({
     method: "GET",
     path: "/slow",
     summary: "",
     responses: { 200: Type.Unknown() },
     handler: async () => {
-      // Longer than the idle timeout, in steps of the listener's clock.
-      await Bun.sleep(7_000);
+      arrived += 1;
+      await told;
       return { slow: true };
     },
   });
@@ -46,6 +49,13 @@ test("an answer outlasts the idle timeout on both ways; then idle connections cl
     connection.write("GET /slow HTTP/1.1\r\nHost: x\r\n\r\n");
     return seen;
   });
+  await until(() => arrived === 2, { what: "both requests to arrive" });
+  // Answered at once, idle for less long than the two requests wait, and cut all the same.
+  const idle = connect(listener.port, "127.0.0.1");
+  idle.write("GET /unknown HTTP/1.1\r\nHost: x\r\n\r\n");
+  idle.resume();
+  await new Promise((resolve) => idle.on("error", () => {}).on("close", resolve));
+  answer();
   await until(() => answers.every(({ text, closed }) => text.includes('{"slow":true}') || closed), {
     timeoutMs: 30_000,
     what: "both answers",
