@@ -38,13 +38,7 @@ async function join(stores: TestStores): Promise<StimuliFixture> {
 type Answers = Map<string, number | null>;
 
 /** Sends keys `from`…`to`, many at once, turn by turn to the two sources. */
-async function burst(
-  fixture: StimuliFixture,
-  answers: Answers,
-  from: number,
-  to: number,
-  atOnce = 32,
-): Promise<void> {
+async function burst(fixture: StimuliFixture, answers: Answers, from: number, to: number, atOnce = 32): Promise<void> {
   let next = from;
   const send = async () => {
     for (let key = next++; key < to; key = next++) {
