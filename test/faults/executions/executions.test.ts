@@ -123,7 +123,7 @@ test("the instance itself is gone, too: the iteration begins again under its num
   await node.dispose();
 }, 90_000);
 
-test("killed with Redis lost after its agent ended, before the commit: nothing runs twice", async () => {
+test("killed with Redis lost once its agent ended, before the commit: nothing twice", async () => {
   const node = await startNodeProcess(stores, { env: quiet });
   const startup_script = "echo begun >> runs; while [ ! -e go ]; do sleep 0.05; done";
   const executionId = await launch(node, { spec: { advanced: { startup_script, bootstrap_path: "/bin/true" } } });

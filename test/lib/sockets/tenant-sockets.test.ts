@@ -65,7 +65,7 @@ while True:
   }
 });
 
-test("a node that knows no tenants' folders is reached by them, also when it is left alone", async () => {
+test("a node that knows no tenants' folders is reached by them, also when left alone", async () => {
   const directory = scratch("sockets");
   const early = makeSocketFolder(directory, "early");
   const open = async (name: string) => await listenToTenants(directory, name, () => (client) => void client.end(name));

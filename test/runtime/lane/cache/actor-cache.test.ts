@@ -21,7 +21,7 @@ function fill(cache: ActorCache, size: number, from: number, to: number): Cached
 
 const options = { clock: { now: () => 0 }, cachedActors: 20_000, actorIdleMs: 1000 };
 
-test("many small states leave memory when they are large together, the longest unused first", () => {
+test("many small states leave memory when large together, the longest unused first", () => {
   const cache = new ActorCache(options);
   fill(cache, 15_000, 0, 4000);
   cache.evict();
@@ -33,7 +33,7 @@ test("many small states leave memory when they are large together, the longest u
   expect([cache.has("counter/0"), cache.has("counter/5999")]).toEqual([false, true]);
 });
 
-test("a node counts the states that it has, whatever becomes of them", () => {
+test("a node counts the states that it has, those that came and those that left", () => {
   const cache = new ActorCache(options);
   const [first, second] = fill(cache, 1000, 0, 3) as [CachedActor, CachedActor];
   const each = first.size;
