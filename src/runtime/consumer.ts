@@ -229,10 +229,10 @@ export function createConsumer(options: ConsumerOptions, work: RuntimeWork, link
     ttlMs: options.leaseTtlMs,
     crash,
     report: options.log,
-    onLook: (live) => {
+    // Work that another node left begins once its messages got past, so that what ends this one can be told apart.
+    onLook: async (live, isDue) => {
       if (!ownership.acknowledge) calls.forgetAcknowledged();
-      // Work that another node left begins once its messages got past, so that what ends this one can be told apart.
-      return lane.isCareful ? Promise.resolve() : runner.sweep(live);
+      return isDue && !lane.isCareful && (await runner.sweep(live));
     },
   });
 

@@ -89,7 +89,7 @@ export function createRuntime(options: RuntimeOptions): NodeRuntime {
     crash,
   });
   const { tell, tellCommitted, ask } = sender;
-  const tails = new Tails({ sql, subscriber, commands, keys, node, partitions });
+  const tails = new Tails({ sql, subscriber, commands, keys, node, partitions, now: clock.now });
   const deadLetters = new DeadLetters(sql);
   let drained: Promise<void> | null = null;
   const reads = reading(sql);

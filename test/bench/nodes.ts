@@ -1,7 +1,7 @@
 /**
  * What a node costs the stores and the machine as one of many: as many processes against real stores, idle and at a fixed
  * load of starts, beside a single one. Processor time is what counts: on a machine with fewer cores than nodes the clock
- * says little. BENCH_NODES is their number (50).
+ * says little. BENCH_NODES are their numbers (2,50). Last, a node beside one that owns the only partition there is.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { openRedis } from "../../src/store/redis/connections.ts";
@@ -9,24 +9,61 @@ import { type BenchService, deployBenchAgent, startBenchService } from "./servic
 import type { BenchStores } from "./stores.ts";
 import { pumped, type Row } from "./table.ts";
 
-const many = Number(process.env.BENCH_NODES ?? "50");
+const numbers = (process.env.BENCH_NODES ?? "2,50").split(",").map(Number);
 const idleSeconds = 15;
 const loadSeconds = 15;
 const startsPerSecond = 50;
 const busyStarts = 6_000;
 const concurrencyPerNode = 32;
-const atOnce = 5;
+const atOnce = 2;
+/** Of one node, on machines where a connection may take longer than a node waits. */
+const startAttempts = 5;
 const settleMs = 5_000;
 /** Of `/proc/<pid>/stat`, on every Linux that Bun runs on. */
 const ticksPerSecond = 100;
 
 export async function benchNodes(stores: BenchStores): Promise<Row[]> {
   const one = await measure(stores, "nodes1", 1);
-  const all = await measure(stores, `nodes${many}`, many);
+  const rows: Row[] = [];
+  for (const many of numbers) rows.push(...rowsOf(many, one, await measure(stores, `nodes${many}`, many)));
+  return [...rows, ...(await idleWithout(stores))];
+}
+
+/** What a node costs that owns nothing. */
+async function idleWithout(stores: BenchStores): Promise<Row[]> {
+  const env = { SVC_DATABASE_POOL: "4", SVC_PARTITIONS: "1" };
+  const nodes: BenchService[] = [];
+  try {
+    nodes.push(await startBenchService(stores, "nodes0", [], env));
+    await Bun.sleep(settleMs);
+    const alone = await during(stores, nodes, idleSeconds, async () => {});
+    nodes.push(await startBenchService(stores, "nodes0", [], env));
+    await Bun.sleep(settleMs);
+    const both = await during(stores, nodes, idleSeconds, async () => {});
+    const row = (name: string, unit: string, pick: (from: Rates) => number): Row => ({
+      name: `without partitions: ${name}`,
+      unit,
+      value: pick(both) - pick(alone),
+      floor: pick(alone),
+      floorIs: "the node that owns the partition",
+      goal: "",
+      note: "what the second node adds",
+    });
+    return [
+      row("transactions a second", "/s", ({ transactions }) => transactions),
+      row("Redis commands a second", "/s", ({ commands }) => commands),
+      row("CPU", "ms/s", ({ nodeCpu }) => nodeCpu),
+    ];
+  } finally {
+    await Promise.all(nodes.map((node) => node.stop()));
+  }
+}
+
+function rowsOf(many: number, one: Measured, all: Measured): Row[] {
   const note = `${many} nodes; ${startsPerSecond} starts/s over all of them for the loaded rows`;
   const floorIs = "one node alone";
   const row = (name: string, unit: string, pick: (from: Measured) => number): Row => ({
-    name,
+    name: `${many} nodes: ${name}`,
     unit,
     value: pick(all),
     floor: pick(one),
@@ -84,10 +121,10 @@ async function measure(stores: BenchStores, name: string, count: number): Promis
   const env = { SVC_DATABASE_POOL: "4" };
   const began = performance.now();
   try {
-    nodes.push(await startBenchService(stores, name, [], env));
+    nodes.push(await startPatiently(stores, name, env));
     while (nodes.length < count) {
       const batch = Math.min(atOnce, count - nodes.length);
-      nodes.push(...(await Promise.all(Array.from({ length: batch }, () => startBenchService(stores, name, [], env)))));
+      nodes.push(...(await Promise.all(Array.from({ length: batch }, () => startPatiently(stores, name, env)))));
     }
     const joinSeconds = (performance.now() - began) / 1000;
     await Bun.sleep(settleMs);
@@ -105,6 +142,17 @@ async function measure(stores: BenchStores, name: string, count: number): Promis
     return { nodes: count, idle, loaded, busy, joinSeconds, leaveSeconds: (performance.now() - leaveAt) / 1000 };
   } finally {
     await Promise.all(nodes.map((node) => node.stop()));
+  }
+}
+
+async function startPatiently(stores: BenchStores, name: string, env: Record<string, string>): Promise<BenchService> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await startBenchService(stores, name, [], env);
+    } catch (error) {
+      if (attempt === startAttempts) throw error;
+      console.error(`a node did not start: ${String(error)}`);
+    }
   }
 }
 

@@ -135,11 +135,12 @@ export class Cluster {
       prefix,
       pooled = false,
       watched = false,
+      poolSize = 6,
     } = this.stores;
     return await new Promise((resolve, reject) => {
       const node: NodeProcess = new NodeProcess(
         {
-          stores: { databaseUrl, schema, redisUrl, redisServers, prefix, pooled, watched },
+          stores: { databaseUrl, schema, redisUrl, redisServers, prefix, pooled, watched, poolSize },
           host: "host-1",
           partitions: 8,
           leaseTtlMs: 1500,

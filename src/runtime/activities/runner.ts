@@ -139,11 +139,12 @@ export class ActivityRunner {
 
   /**
    * Takes over work whose node is gone, and fails work that waited too long for a slot. Called about
-   * once a second.
+   * once a second while there is any, and when nodes come or go.
+   * @returns whether there was nothing to do and nothing is under way here
    */
-  async sweep(live: readonly string[]): Promise<void> {
+  async sweep(live: readonly string[]): Promise<boolean> {
     this.expire();
-    if (this.draining) return;
+    if (this.draining) return true;
     const { sql, node, host, orphanAfterMs } = this.options;
     const room = Math.min(mostTaken, this.room());
     if (room > 0) {
@@ -155,6 +156,7 @@ export class ActivityRunner {
     // Its price grows with the work that waits, so a long line is compared less often.
     this.sweeps++;
     if (this.sweeps % Math.ceil(this.counts().waiting / 500 + 1) === 0) await this.reconcile();
+    return this.known().size === 0 && this.unknown.size === 0;
   }
 
   private resume(rows: readonly AdoptedRow[]): void {

@@ -70,10 +70,10 @@ export class Lineage {
   private async servers(): Promise<string[]> {
     const known = await Promise.all(
       primariesOf(this.options.redis).map(async (server) => {
-        const [about, replication] = await Promise.all([server.info("server"), server.info("replication")]);
+        const about = await server.info("server", "replication");
         // The client of a Cluster takes each node that it was given for a master until it is told.
-        if (field(replication, "role") !== "master") return null;
-        return `${field(about, "run_id")} ${field(replication, "master_replid")}`;
+        if (field(about, "role") !== "master") return null;
+        return `${field(about, "run_id")} ${field(about, "master_replid")}`;
       }),
     );
     return known.filter((one) => one !== null);
@@ -82,8 +82,8 @@ export class Lineage {
   /** The key's value; a new one where it is gone. */
   private async epoch(key: string): Promise<string> {
     const { redis, newId } = this.options;
-    await redis.set(key, newId(), "NX");
-    return (await redis.get(key)) ?? "";
+    const fresh = newId();
+    return (await redis.set(key, fresh, "NX", "GET")) ?? fresh;
   }
 }
 

@@ -59,6 +59,8 @@ export interface Keys {
   formerMailbox(partition: number): string | null;
   /** Pub/sub channel with the log entries of a partition's actors, as they are committed. */
   tail(partition: number): string;
+  /** A sorted set of the partitions that nodes follow; used on a Cluster. */
+  followers: string;
   /** Pub/sub channel with replies to callers on a node. */
   replies(node: string): string;
   /** A key of each slot group that is gone once Redis was flushed. */
@@ -89,6 +91,7 @@ export function runtimeKeys(prefix: string, slotGroups = 1, generation = 0): Key
       : (partition) => `${prefix}:mailbox:${groupTag(groupOf(partition))}:${partition}${suffix}`,
     formerMailbox: single ? () => null : plainMailbox,
     tail: (partition) => `${prefix}:tail:${partition}`,
+    followers: `${prefix}:followers`,
     replies: (node) => `${prefix}:replies:${node}`,
     epoch: (group) => (single ? `${prefix}:epoch` : `${prefix}:epoch:${groupTag(group)}`),
     abandoned: `${prefix}:abandoned`,

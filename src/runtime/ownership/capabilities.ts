@@ -34,10 +34,10 @@ export class Capabilities {
     return this.known;
   }
 
-  /** By partition. */
-  async needs(): Promise<ReadonlyMap<number, readonly (Need | null)[]>> {
-    const rows = await this.sql<{ partition: number; need: string }[]>`select partition, need from runtime_needs`;
+  /** By partition. @param text JSON of the rows of `runtime_needs`; null for none */
+  needs(text: string | null): ReadonlyMap<number, readonly (Need | null)[]> {
     const needs = new Map<number, (Need | null)[]>();
+    const rows = JSON.parse(text ?? "[]") as { readonly partition: number; readonly need: string }[];
     for (const { partition, need } of rows) {
       const list = needs.get(partition) ?? [];
       list.push(decodeNeed(need));

@@ -46,6 +46,8 @@ interface NodeRow {
   incarnation: string;
   generation: number | null;
   alive: boolean;
+  /** JSON of the rows of `runtime_needs`, in the first row; null for none. */
+  needs: string | null;
 }
 
 export interface LeaseTable {
@@ -140,15 +142,17 @@ export class Leases {
    */
   async look(): Promise<LeaseTable> {
     const { sql, ttlMs, node, generation } = this.options;
-    const [nodes, needs] = await Promise.all([
-      sql<NodeRow[]>`
-        select id, pid, pid_scope, draining, acknowledges, capabilities, (select runtime_incarnation()) as incarnation,
-          (select generation from runtime_partitions where partition = 0) as generation,
-          heartbeat_at > now() - ${`${ttlMs} milliseconds`}::interval as alive
-        from runtime_nodes order by id`,
-      this.capabilities.needs(),
-    ]);
+    // What partitions need is a column of the first row, so that one round trip brings both.
+    const nodes = await sql<NodeRow[]>`
+      select id, pid, pid_scope, draining, acknowledges, capabilities, (select runtime_incarnation()) as incarnation,
+        (select generation from runtime_partitions where partition = 0) as generation,
+        heartbeat_at > now() - ${`${ttlMs} milliseconds`}::interval as alive,
+        case when row_number() over (order by id) = 1 then
+          (select json_agg(json_build_object('partition', partition, 'need', need)) from runtime_needs)::text
+        end as needs
+      from runtime_nodes order by id`;
     if (nodes[0] !== undefined && nodes[0].generation !== generation) throw new PartitionsResized();
+    const needs = this.capabilities.needs(nodes[0]?.needs ?? null);
     const live = nodes.filter((row) => row.alive && !isGone(row, this.scope));
     const known = await this.capabilities.of(live.flatMap(({ capabilities }) => capabilities ?? []));
     const capable = live.flatMap(({ id, draining, capabilities }) => {

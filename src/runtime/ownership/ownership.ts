@@ -29,13 +29,30 @@ export interface OwnershipOptions {
   readonly keys: Keys;
   readonly node: string;
   readonly ttlMs: number;
-  /** After each look at the table: adopt work of nodes that are gone, and the like. */
-  onLook(live: readonly string[]): Promise<void>;
+  /**
+   * After each look at the table: adopt work of nodes that are gone, and the like.
+   * @param isDue false while nothing has changed since this found nothing, but after every fourth look
+   * @returns whether nothing was found
+   */
+  onLook(live: readonly string[], isDue: boolean): Promise<boolean>;
   report(what: "lease_look_failed" | "heartbeat_failed" | "partitions_resized", facts: Record<string, unknown>): void;
   crash(point: "at_handover"): void;
 }
 
+/**
+ * Between a look and the next that is asked for out of turn, for each node that lives, ms. All nodes look when one joins,
+ * leaves or gives something up, so that their looks at once grow with the square of their number.
+ */
+const gapPerNodeMs = 10;
+/** Looks after which work of others is looked for even where nothing has changed. */
+const sweepEvery = 4;
+
 export class Ownership {
+  /** The next look that was asked for out of turn. */
+  private soon: ReturnType<typeof setTimeout> | null = null;
+  private lookedAt = Number.NEGATIVE_INFINITY;
+  /** Looks since work of others was looked for. */
+  private unswept = sweepEvery;
   private timer: ReturnType<typeof setTimeout> | null = null;
   private looking: Promise<void> | null = null;
   private again = false;
@@ -69,8 +86,21 @@ export class Ownership {
   /** Looks now rather than at the next interval: another node joined, left or gave something up. */
   lookNow(): void {
     if (this.stopped) return;
+    this.unswept = sweepEvery;
     if (this.looking !== null) this.again = true;
-    else void this.look();
+    else this.lookSoon();
+  }
+
+  private lookSoon(): void {
+    if (this.stopped || this.soon !== null) return;
+    const left = this.lookedAt + Math.min(this.options.ttlMs / 5, gapPerNodeMs * this.live.length) - performance.now();
+    this.soon = setTimeout(
+      () => {
+        this.soon = null;
+        if (!this.stopped) void this.look();
+      },
+      Math.max(0, left),
+    );
   }
 
   /** Gives everything up and leaves the table. */
@@ -78,6 +108,7 @@ export class Ownership {
     const { lane, leases } = this.options;
     this.stopped = true;
     if (this.timer !== null) clearTimeout(this.timer);
+    if (this.soon !== null) clearTimeout(this.soon);
     await this.looking;
     await leases.announceDraining();
     await this.giveUp([...lane.held.keys()]);
@@ -111,9 +142,10 @@ export class Ownership {
       })
       .finally(() => {
         this.looking = null;
-        if (!this.again || this.stopped) return;
+        this.lookedAt = performance.now();
+        if (!this.again) return;
         this.again = false;
-        void this.look();
+        this.lookSoon();
       });
     return this.looking;
   }
@@ -122,6 +154,7 @@ export class Ownership {
     const { leases, lane, node } = this.options;
     await this.heartbeat.refresh();
     const { live, willing, holders, mine, free, needs, acknowledge, incarnation } = await leases.look();
+    if (live.join() !== this.live.join()) this.unswept = sweepEvery;
     this.live = live;
     this.acknowledge = acknowledge;
     await lane.checkIncarnation(incarnation);
@@ -135,7 +168,8 @@ export class Ownership {
     if (taken < moves.take.length) this.again = true;
     if (free.length === taken) this.allOwnedAt = performance.now();
     await lane.tick();
-    await this.options.onLook(live);
+    this.unswept++;
+    if (await this.options.onLook(live, this.unswept >= sweepEvery)) this.unswept = 0;
   }
 
   /** This node was frozen while the number of partitions was changed, and knows only the former one. */
@@ -145,6 +179,7 @@ export class Ownership {
     this.isOutdated = true;
     this.stopped = true;
     if (this.timer !== null) clearTimeout(this.timer);
+    if (this.soon !== null) clearTimeout(this.soon);
     report("partitions_resized", {});
     await this.heartbeat.stop();
     await lane.detach([...lane.held.keys()]);

@@ -1,10 +1,12 @@
 /**
  * Notices of committed log entries, for followers on other nodes: by pub/sub, one channel per partition, and only where
- * another node subscribes. A follower that subscribes after the look-up reads what was committed before.
+ * another node subscribes. A single server is asked how many do; a follower that subscribes after that reads what was
+ * committed before. On a Cluster followers are written down (followed.ts).
  */
 import type { RedisClient } from "../../store/redis/connections.ts";
 import type { Keys } from "../mailbox/partition.ts";
 import type { LogEntry } from "../port.ts";
+import type { FollowedPartitions } from "./followed.ts";
 
 /** The log that live tails follow. */
 export const tailedLog = "events";
@@ -30,6 +32,20 @@ export type Notice =
   /** The partition has a new owner: the last notices of the former one may never have been sent. */
   | readonly [node: string];
 
+/** What a notice begins with, where it holds no escapes; entries are large, and most notices are about other actors. */
+const beginning = /^\["([^"\\]*)","([^"\\]*)","([^"\\]*)",/;
+
+/**
+ * The notice, read whole only when it is of interest.
+ * @param isOf interest in the actor that a notice of this node is about
+ * @returns null for one that is not
+ */
+export function readNotice(text: string, isOf: (node: string, kind: string, key: string) => boolean): Notice | null {
+  const [, node, kind, key] = beginning.exec(text) ?? [];
+  if (node !== undefined && kind !== undefined && key !== undefined && !isOf(node, kind, key)) return null;
+  return JSON.parse(text) as Notice;
+}
+
 export interface NoticesOptions {
   readonly commands: RedisClient;
   readonly keys: Keys;
@@ -43,21 +59,25 @@ export class Notices {
   private readonly lookUps = new Map<number, number>();
   /** Partitions with news that were not published, since Redis was away. */
   private readonly untold = new Set<number>();
+  /** On a Cluster: news that wait for a look at who follows, in order; null while none is under way. */
+  private waiting: TailNews[] | null = null;
 
-  /** On a Cluster a server knows only the listeners that are connected to it: there every notice is published. */
-  private readonly countsNoListeners: boolean;
-
-  constructor(private readonly options: NoticesOptions) {
-    this.countsNoListeners = options.keys.slotGroups > 1;
-  }
+  /** @param followed on a Cluster; null: the server knows its listeners */
+  constructor(
+    private readonly options: NoticesOptions,
+    private readonly followed: FollowedPartitions | null,
+  ) {}
 
   send(news: readonly TailNews[]): void {
+    if (this.followed !== null) {
+      this.sendWhereFollowed(this.followed, news);
+      return;
+    }
     const unsure = new Map<number, TailNews[]>();
     for (const one of news) {
       const { partition } = one;
       const list = unsure.get(partition);
-      const isHeard = this.countsNoListeners || (this.heard.has(partition) && !this.lookUps.has(partition));
-      if (isHeard) this.publish(one);
+      if (this.heard.has(partition) && !this.lookUps.has(partition)) this.publish(one);
       else if (list === undefined) unsure.set(partition, [one]);
       else list.push(one);
     }
@@ -79,6 +99,36 @@ export class Notices {
     const partitions = [...this.untold];
     this.untold.clear();
     return partitions;
+  }
+
+  private sendWhereFollowed(followed: FollowedPartitions, news: readonly TailNews[]): void {
+    if (news.length === 0) return;
+    if (this.waiting !== null) {
+      this.waiting.push(...news);
+      return;
+    }
+    const known = followed.known();
+    if (known !== null) {
+      this.publishTo(known, news);
+      return;
+    }
+    this.waiting = [...news];
+    void followed.look().then(
+      (partitions) => this.publishTo(partitions, this.takeWaiting()),
+      // Channels may be reachable where the list of followers is not.
+      () => this.publishTo(null, this.takeWaiting()),
+    );
+  }
+
+  private takeWaiting(): readonly TailNews[] {
+    const waiting = this.waiting ?? [];
+    this.waiting = null;
+    return waiting;
+  }
+
+  /** @param partitions null: all */
+  private publishTo(partitions: ReadonlySet<number> | null, news: readonly TailNews[]): void {
+    for (const one of news) if (partitions?.has(one.partition) !== false) this.publish(one);
   }
 
   private async sendWhereHeard(news: ReadonlyMap<number, readonly TailNews[]>): Promise<void> {

@@ -12,8 +12,9 @@ import type { Sql } from "../../store/postgres/pool.ts";
 import type { RedisClient } from "../../store/redis/connections.ts";
 import { type Keys, partitionOf } from "../mailbox/partition.ts";
 import type { Address, LogEntry, TailListener } from "../port.ts";
+import { FollowedPartitions } from "./followed.ts";
 import { readLogPage } from "./log-pages.ts";
-import { type Notice, Notices, type TailNews, tailedLog } from "./notices.ts";
+import { Notices, readNotice, type TailNews, tailedLog } from "./notices.ts";
 
 /** Entries read at once for one follower. */
 const pageSize = 500;
@@ -42,6 +43,8 @@ export interface TailsOptions {
   readonly keys: Keys;
   readonly node: string;
   readonly partitions: number;
+  /** Unix ms, the same on all nodes. */
+  readonly now: () => number;
 }
 
 export class Tails {
@@ -51,10 +54,16 @@ export class Tails {
   /** Settles once a partition's channel is being heard. */
   private readonly subscribed = new Map<number, Promise<unknown>>();
   private readonly notices: Notices;
+  /** On a Cluster; null where the server knows its listeners. */
+  private readonly followed: FollowedPartitions | null;
   private closed = false;
 
   constructor(private readonly options: TailsOptions) {
-    this.notices = new Notices(options);
+    const { commands, keys, node, now } = options;
+    const missed = (partitions: readonly number[]) => this.refresh(partitions);
+    this.followed =
+      keys.slotGroups > 1 ? new FollowedPartitions({ commands, key: keys.followers, node, now, missed }) : null;
+    this.notices = new Notices(options, this.followed);
     options.subscriber.on("message", (channel: string, text: string) => this.hear(channel, text));
     options.subscriber.on("ready", () => void this.catchUp());
     options.commands.on("ready", () => {
@@ -116,6 +125,7 @@ export class Tails {
     this.closed = true;
     for (const group of this.followers.values()) for (const follower of group) follower.closed = true;
     this.followers.clear();
+    this.followed?.close();
   }
 
   private async join(partition: number): Promise<void> {
@@ -126,7 +136,11 @@ export class Tails {
       this.channels.set(channel, partition);
       this.subscribed.set(
         partition,
-        this.options.subscriber.subscribe(channel).catch(() => {}),
+        this.options.subscriber
+          .subscribe(channel)
+          .catch(() => {})
+          // Not before it is heard: owners publish from then on.
+          .then(() => this.followed?.follow(partition)),
       );
     }
     await this.subscribed.get(partition);
@@ -143,13 +157,16 @@ export class Tails {
     const channel = this.options.keys.tail(partition);
     this.channels.delete(channel);
     this.options.subscriber.unsubscribe(channel).catch(() => {});
+    this.followed?.unfollow(partition);
   }
 
   private hear(channel: string, text: string): void {
     const partition = this.channels.get(channel);
     if (partition === undefined) return;
-    const notice = JSON.parse(text) as Notice;
-    if (notice[0] === this.options.node) return;
+    const isFollowed = (node: string, kind: string, key: string) =>
+      node !== this.options.node && this.followers.has(`${kind}/${key}`);
+    const notice = readNotice(text, isFollowed);
+    if (notice === null || notice[0] === this.options.node) return;
     if (notice.length === 1) {
       this.refresh([partition]);
       return;

@@ -33,6 +33,8 @@ export interface StoreAddress {
   readonly pooled?: boolean;
   /** The pool is watched, as that of a whole node is, and follows the host that accepts writes. */
   readonly watched?: boolean;
+  /** Connections of the node's pool; 6 when absent. */
+  readonly poolSize?: number;
 }
 
 /** Actors by address and messages by name, unchecked: tests also send what no definition allows. */
@@ -125,16 +127,16 @@ export async function startTestNode(
 }
 
 async function open(stores: StoreAddress): Promise<{ sql: Sql; beside: Sql | null; close(): Promise<void> }> {
-  const { databaseUrl: url, schema, pooled = false, watched = false } = stores;
+  const { databaseUrl: url, schema, pooled = false, watched = false, poolSize = 6 } = stores;
   if (!watched) {
-    const sql = openPostgres({ url, schema, poolSize: 6, pooled });
+    const sql = openPostgres({ url, schema, poolSize, pooled });
     return { sql, beside: null, close: () => sql.end({ timeout: 2 }) };
   }
   return openDatabase({
     url,
     facts: await inspectDatabase(url),
     schema,
-    poolSize: 6,
+    poolSize,
     connectMs: usualConnectMs,
     statementMs: usualStatementMs,
     prepared: "auto",
