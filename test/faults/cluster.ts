@@ -68,17 +68,17 @@ export class NodeProcess {
     });
   }
 
-  async tell(key: string, type: string, body: Json): Promise<void> {
-    await this.order({ verb: "tell", key, type, body });
+  async tell(key: string, type: string, body: Json, kind = "counter"): Promise<void> {
+    await this.order({ verb: "tell", kind, key, type, body });
   }
 
   /** Resolves when a commit has taken it. */
   async tellCommitted(key: string, type: string, body: Json): Promise<void> {
-    await this.order({ verb: "tellCommitted", key, type, body });
+    await this.order({ verb: "tellCommitted", kind: "counter", key, type, body });
   }
 
-  async ask(key: string, type: string, body: Json, deadlineMs = 10_000): Promise<Json> {
-    return (await this.order({ verb: "ask", key, type, body, deadlineMs })) as Json;
+  async ask(key: string, type: string, body: Json, deadlineMs = 10_000, kind = "counter"): Promise<Json> {
+    return (await this.order({ verb: "ask", kind, key, type, body, deadlineMs })) as Json;
   }
 
   /** @returns how many were answered: all */
@@ -146,6 +146,7 @@ export class Cluster {
           leaseTtlMs: 1500,
           mailboxLimit: 100_000,
           crash: null,
+          version: null,
           ...this.settings,
           ...settings,
         },

@@ -3,11 +3,13 @@
  * a crash point. Its settings are the first argument, its orders come over IPC; SIGTERM drains it.
  */
 import { type Activity, type CrashPoint, implement, MailboxFull, type NodeRuntime } from "../../src/runtime/index.ts";
+import { knownEffects } from "../../src/runtime/versions/knowledge.ts";
 import { openRedis } from "../../src/store/redis/connections.ts";
 import { jsonActivity } from "../harness/runtime/counter.ts";
 import { startTestNode } from "../harness/runtime/runtime.ts";
 import { deadlyProjection, slowCounter } from "./deadly.ts";
 import { type FromNode, gateKey, type NodeSettings, type Numbered, type Request, runsKey, tenant } from "./protocol.ts";
+import { actorsOf, laterEffect } from "./versions/kinds.ts";
 
 const settings = JSON.parse(process.argv[2] ?? "") as NodeSettings;
 const redis = openRedis(settings.stores.redisServers ?? settings.stores.redisUrl);
@@ -24,10 +26,13 @@ function crash(point: CrashPoint): void {
   if (passed === settings.crash.nth) process.kill(process.pid, "SIGKILL");
 }
 
+const echo: Activity = implement(
+  jsonActivity("echo"),
+  { concurrency: 8, retry: { attempts: 5, firstDelayMs: 50 } },
+  (input) => Promise.resolve(input),
+);
 const activities: readonly Activity[] = [
-  implement(jsonActivity("echo"), { concurrency: 8, retry: { attempts: 5, firstDelayMs: 50 } }, (input) =>
-    Promise.resolve(input),
-  ),
+  ...(settings.version === "earlier" ? [] : [echo]),
   // Work that takes as long as the test wants; leaves a trace of each attempt.
   implement(
     jsonActivity("gated"),
@@ -50,12 +55,18 @@ const activities: readonly Activity[] = [
   ),
 ];
 
+if (settings.version === "earlier") {
+  // The list is a constant of the program; a version that knows less has a shorter one.
+  const effects = knownEffects as unknown as string[];
+  effects.splice(effects.indexOf(laterEffect), 1);
+}
+
 let runtime: NodeRuntime | null = null;
-const { stores, crash: _crash, ...options } = settings;
+const { stores, crash: _crash, version, ...options } = settings;
 const node = await startTestNode(stores, {
   ...options,
   activities,
-  actors: [slowCounter],
+  actors: version === null ? [slowCounter] : actorsOf[version],
   projections: [deadlyProjection],
   crash,
 });
@@ -97,14 +108,20 @@ async function measure({ tenant, messages, direct }: Extract<Request, { verb: "m
   return times;
 }
 
+/** Of the actor as this node's version knows it. */
+function addressOf({ kind, key }: { readonly kind: string; readonly key: string }) {
+  const known = version === null ? undefined : actorsOf[version].find((actor) => actor.kind === kind)?.version;
+  return { kind, key, tenant, ...(known === undefined ? {} : { version: known }) };
+}
+
 function obey(request: Request) {
   switch (request.verb) {
     case "tell":
-      return node.runtime.tell({ kind: "counter", key: request.key, tenant }, request.type, request.body);
+      return node.runtime.tell(addressOf(request), request.type, request.body);
     case "tellCommitted":
-      return node.runtime.tellCommitted({ kind: "counter", key: request.key, tenant }, request.type, request.body);
+      return node.runtime.tellCommitted(addressOf(request), request.type, request.body);
     case "ask":
-      return node.runtime.ask({ kind: "counter", key: request.key, tenant }, request.type, request.body, {
+      return node.runtime.ask(addressOf(request), request.type, request.body, {
         deadlineMs: request.deadlineMs ?? 30_000,
       });
     case "flood":

@@ -11,11 +11,14 @@ export interface NodeSettings {
   readonly mailboxLimit: number;
   /** Kills its own process with SIGKILL when it passes this point for the nth time. */
   readonly crash: { readonly point: CrashPoint; readonly nth: number } | null;
+  /** Null: it has what tests of one version need. */
+  readonly version: "earlier" | "later" | null;
 }
 
 export type Request =
   | {
       readonly verb: "tell" | "tellCommitted" | "ask";
+      readonly kind: string;
       readonly key: string;
       readonly type: string;
       readonly body: Json;

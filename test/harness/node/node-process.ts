@@ -16,6 +16,8 @@ export interface NodeOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** Instead of the service's own, from the project's root. */
   readonly program?: string;
+  /** A checkout of another version, whose service is run instead. */
+  readonly checkout?: string;
 }
 
 export interface Answer {
@@ -40,6 +42,7 @@ export class NodeProcess {
     readonly env: Readonly<Record<string, string>>,
     private readonly ownsData: boolean,
     private readonly program = "src/main.ts",
+    private readonly checkout: string | null = null,
   ) {}
 
   get url(): string {
@@ -57,8 +60,10 @@ export class NodeProcess {
   }
 
   async start(): Promise<this> {
-    const child = Bun.spawn([process.execPath, "--preload", checks, join(root, this.program)], {
-      cwd: root,
+    // The checks are those of this version's answers.
+    const preload = this.checkout === null ? ["--preload", checks] : [];
+    const child = Bun.spawn([process.execPath, ...preload, join(this.checkout ?? root, this.program)], {
+      cwd: this.checkout ?? root,
       env: { ...this.env },
       stdin: "ignore",
       stdout: "pipe",
@@ -172,7 +177,7 @@ function redisSettings({ redisUrl, redisServers = redisUrl }: TestStores): Recor
 /** Starts a node in development mode on any free ports. */
 export function startNodeProcess(
   stores: TestStores,
-  { dataDir, env = {}, program }: NodeOptions = {},
+  { dataDir, env = {}, program, checkout }: NodeOptions = {},
 ): Promise<NodeProcess> {
   const folder = dataDir ?? mkdtempSync(join(tmpdir(), "svc-node-"));
   const node = new NodeProcess(
@@ -199,6 +204,7 @@ export function startNodeProcess(
     },
     dataDir === undefined,
     program,
+    checkout,
   );
   return node.start();
 }
