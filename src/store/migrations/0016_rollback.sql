@@ -1,7 +1,7 @@
 -- A node of the former version that takes a partition, as it does after a rollback, finds there what that version knows.
 
 -- It keeps timers in Redis and would never look at these rows: they become effects of its outbox that ask for the same
--- timers. So do messages that wait in the inbox. The trigger goes with the version after the next one.
+-- timers. So do messages that wait in the inbox. The trigger goes with the next version.
 create function runtime_hand_over_timers() returns trigger language plpgsql as $$
 declare
   handed_over bigint;
