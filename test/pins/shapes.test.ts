@@ -10,32 +10,54 @@ import { join } from "node:path";
 import { Glob } from "bun";
 import type { ActivityDefinition } from "../../actors/kernel/activity.ts";
 import type { AnyActorDefinition } from "../../actors/kernel/actor.ts";
+import type { LogDefinition } from "../../actors/kernel/effect.ts";
 
 const actors = join(import.meta.dir, "../../actors");
 const file = join(import.meta.dir, "shapes.jsonl");
 
-/** `activity tool.call` → its version and the hash of its shape. */
+/** `activity tool.call` → its version and the hash of its shape; a log has the version of its actor. */
 type Shapes = Readonly<Record<string, readonly [version: number, shape: string]>>;
 
 const isActor = (value: object): value is AnyActorDefinition => "kind" in value && "receive" in value;
 const isActivity = (value: object): value is ActivityDefinition =>
   "name" in value && "input" in value && "output" in value;
 
+const isLog = (value: object): value is LogDefinition =>
+  "name" in value && typeof value.name === "string" && "entry" in value && typeof value.entry === "object";
+/** One of many logs of an actor is made by a function of what tells it apart. */
+const logOf = (name: string, value: unknown): unknown =>
+  typeof value === "function" && name.endsWith("Log") ? value("one") : value;
+
 const hashOf = (shape: unknown) => createHash("sha256").update(JSON.stringify(shape)).digest("hex").slice(0, 16);
 
 async function shapesOfToday(): Promise<Shapes> {
   const found = new Map<string, readonly [number, string]>();
+  /** By the folder of their actor, whose version holds for what its logs hold. */
+  const logs = new Map<string, Map<string, string>>();
+  const versions = new Map<string, readonly [kind: string, version: number]>();
   for (const path of [...new Glob("**/*.ts").scanSync(actors)].sort()) {
-    for (const value of Object.values((await import(join(actors, path))) as Record<string, unknown>)) {
+    const folder = path.split("/")[0] ?? "";
+    const ofFolder = logs.get(folder) ?? new Map<string, string>();
+    logs.set(folder, ofFolder);
+    for (const [exported, made] of Object.entries((await import(join(actors, path))) as Record<string, unknown>)) {
+      // The log of events takes any JSON; these are its entries.
+      if (exported === "eventFields") ofFolder.set("event fields", hashOf(made));
+      const value = logOf(exported, made);
       if (typeof value !== "object" || value === null) continue;
       if (isActor(value)) {
         const { kind, version = 1, state, messages } = value;
         found.set(`actor ${kind}`, [version, hashOf([state, messages])]);
+        versions.set(folder, [kind, version]);
+      } else if (isLog(value)) {
+        ofFolder.set(value.name, hashOf(value.entry));
       } else if (isActivity(value)) {
         const { name, version = 1, input, output } = value;
         found.set(`activity ${name}`, [version, hashOf([input, output])]);
       }
     }
+  }
+  for (const [folder, [kind, version]] of versions) {
+    for (const [name, shape] of logs.get(folder) ?? []) found.set(`log ${kind} ${name}`, [version, shape]);
   }
   return Object.fromEntries([...found].sort(([a], [b]) => (a < b ? -1 : 1)));
 }
