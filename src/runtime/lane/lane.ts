@@ -16,7 +16,7 @@ import { Parking } from "./batch/parking.ts";
 import { ActorCache } from "./cache/actor-cache.ts";
 import { fittingOf, mostLoaded, wantedBy } from "./cache/loading.ts";
 import { clearCarriedOut, commitOf, committedOf, isUncommitted, refusalsOf, wasCommitted } from "./committed.ts";
-import { isConnectionDeath, isOwnFault } from "./containment/blame.ts";
+import { halvesOf, isConnectionDeath, isOwnFault, withStoredActors } from "./containment/blame.ts";
 import { Careful } from "./containment/careful.ts";
 import { PoisonMessages } from "./containment/poison.ts";
 import type { Held } from "./exchange/held.ts";
@@ -347,10 +347,10 @@ export class Lane {
       this.leave(lost, []);
     }
     const again = deliveries.filter((one) => kept.has(one.partition));
+    const loaded = withStoredActors(error, again);
     const [only, other] = deliveries;
-    if (only !== undefined && other === undefined) this.poison.note(only, batch.joined > 0, error);
-    const middle = again.length >> 1;
-    this.again.unshift(...[again.slice(0, middle), again.slice(middle)].filter((half) => half.length > 0));
+    if (loaded === null && only !== undefined && other === undefined) this.poison.note(only, batch.joined > 0, error);
+    this.again.unshift(...(loaded === null ? halvesOf(again) : [loaded]));
     return true;
   }
 

@@ -4,6 +4,8 @@
  * an outage: the messages wait, and none of them becomes a dead letter.
  */
 
+import type { Delivery } from "../../mailbox/mailbox.ts";
+
 /** SQLSTATE classes that speak of the values of a statement: 22 data, 23 constraints, 54 limits of a row or an index. */
 const ofTheValues = /^(?:22|23|54)[0-9A-Z]{3}$/;
 
@@ -45,4 +47,22 @@ export function isConnectionDeath(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const code = codeOf(error);
   return typeof code === "string" && connectionDeaths.has(code);
+}
+
+const isTaken = "23505";
+
+/**
+ * A batch whose actors are not all new, to be taken once more: another attempt at a message for a new actor has made that
+ * actor since the key was minted, so it is to be loaded like any other. Null where that is not why the batch was refused.
+ */
+export function withStoredActors(error: unknown, deliveries: readonly Delivery[]): readonly Delivery[] | null {
+  if (!(error instanceof Error) || codeOf(error) !== isTaken) return null;
+  if (!deliveries.some(({ envelope }) => envelope?.fresh)) return null;
+  return deliveries.map((one) => (one.envelope?.fresh ? { ...one, envelope: { ...one.envelope, fresh: false } } : one));
+}
+
+/** A part of a batch that was refused, for finding the message to blame. */
+export function halvesOf(deliveries: readonly Delivery[]): readonly (readonly Delivery[])[] {
+  const middle = deliveries.length >> 1;
+  return [deliveries.slice(0, middle), deliveries.slice(middle)].filter((half) => half.length > 0);
 }

@@ -92,3 +92,13 @@ test("a message that cannot be stored is found among hundreds in a few steps", a
   );
   expect(runtime.counts().cachedActors).toBeGreaterThanOrEqual(20);
 });
+
+test("a message for a new actor that another attempt has made is taken all the same", async () => {
+  const first = await harness.node({ partitions: 1 });
+  await first.runtime.ask(at("a"), "note", { text: "the other attempt" }, { fresh: true });
+  await harness.stop(first);
+  const { runtime } = await harness.node({ partitions: 1 });
+  const asked = ["a", "b", "c"].map((key) => runtime.ask(at(key), "note", { text: "this one" }, { fresh: true }));
+  expect(await Promise.all(asked)).toEqual([2, 1, 1]);
+  expect(await runtime.deadLetters.list({})).toEqual([]);
+});
