@@ -163,6 +163,7 @@ export function createConsumer(options: ConsumerOptions, work: RuntimeWork, link
     ask: (to, type, body, askOptions) => sender.ask(to, type, body, { ...askOptions, repeatable: true }),
     tell,
     sendOutcome,
+    died: (nodes) => leases.died(nodes),
     broadcastAbandon: (id) => {
       commands.publish(keys.abandoned, id).catch(() => {});
     },

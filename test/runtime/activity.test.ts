@@ -47,13 +47,19 @@ const remaining = async () =>
 async function leftBehind(
   id: string,
   name: string,
-  options: { host?: string; hostBound?: boolean; abandoned?: boolean } = {},
+  options: { host?: string; hostBound?: boolean; abandoned?: boolean; suspects?: readonly string[] } = {},
 ): Promise<void> {
   await harness.stores.sql`
-    insert into runtime_activities (id, kind, key, tenant, name, input, reply_type, node, host, host_bound, abandoned)
+    insert into runtime_activities
+      (id, kind, key, tenant, name, input, reply_type, node, host, host_bound, abandoned, suspects)
     values (${id}, 'counter', 'a', 'acme', ${name}, '"left"', 'worked', 'dead node', ${options.host ?? "host-1"},
-      ${options.hostBound ?? false}, ${options.abandoned ?? false})`;
+      ${options.hostBound ?? false}, ${options.abandoned ?? false}, ${[...(options.suspects ?? [])]})`;
 }
+
+/** A node of another machine, which runs nothing. */
+const enter = (id: string, heard: "lately" | "long ago") => harness.stores.sql`
+  insert into runtime_nodes (id, host, pid_scope, pid, heartbeat_at, acknowledges)
+  values (${id}, 'elsewhere', 'elsewhere', 1, now() + ${heard === "lately" ? "1 hour" : "-1 hour"}::interval, true)`;
 
 const aWork = (): Work => ({
   id: crypto.randomUUID(),
@@ -431,4 +437,43 @@ test("recorded work its node never learnt of begins; work taken over is left alo
   expect(reasons).toEqual(["draining"]);
   expect(await remaining()).toEqual(["taken"]);
   expect(ran).toEqual(["unheard"]);
+});
+
+test.each<[string, "lately" | "long ago" | null, string]>([
+  ["that have ended", null, "id:false"],
+  ["that were silent for long", "long ago", "id:false"],
+  ["that came back", "lately", "id:true"],
+])("work that began on two nodes %s, and on one that ended, is begun again or fails", async (_, heard, expected) => {
+  if (heard !== null) await Promise.all([enter("first", heard), enter("second", heard)]);
+  await leftBehind("id", "fine", { suspects: ["first", "second"] });
+  const { runtime } = await harness.node({ activities: [activity("fine", () => Promise.resolve("done"))] });
+  expect(await outcome(runtime, "a")).toBe(expected);
+});
+
+test("a node that was taken for dead and lives is no death of its work", async () => {
+  const reasons: unknown[] = [];
+  const { runtime } = await harness.node({
+    activities: [
+      activity("long", async (_input, { signal }) => {
+        while (!signal.aborted) await Bun.sleep(10);
+        reasons.push(signal.reason);
+        return "late";
+      }),
+    ],
+  });
+  await enter("other", "lately");
+  await perform(runtime, "a", "long", "id");
+  const { sql } = harness.stores;
+  await sql`
+    update runtime_activities set node = 'other', takeovers = 2, deaths = 2, suspects = ${["ended", runtime.nodeId]}`;
+  const [row] = await until(
+    async () => {
+      const rows = await sql<{ suspects: string[]; takeovers: number; deaths: number }[]>`
+        select suspects, takeovers, deaths from runtime_activities`;
+      return rows[0]?.takeovers === 1 && reasons.length > 0 ? rows : undefined;
+    },
+    { what: "the node to see it" },
+  );
+  expect(row).toEqual({ suspects: ["ended"], takeovers: 1, deaths: 1 });
+  expect(reasons).toEqual(["draining"]);
 });

@@ -1,7 +1,8 @@
 /**
  * Work that ends its process. The insertion of a row is the first attempt; a node that takes the row of a dead node over
- * counts a death where the work had been begun within moments of the end, as a piece of work that ends its process was.
- * Work with two such deaths is begun one piece at a time, so that the third is its own; then it fails.
+ * notes that node where the work had been begun within moments of the end, as a piece of work that ends its process was.
+ * Work with two such nodes is begun one piece at a time, so that the third is its own; it fails once three have died. A
+ * node that was taken for dead and comes back takes its name away.
  */
 import { texts } from "../../store/postgres/array-literal.ts";
 import type { Sql } from "../../store/postgres/pool.ts";
@@ -18,8 +19,24 @@ export const suspectMs = 2000;
 /** The code of an outcome of work that was set aside. */
 export const processDied = "process_died";
 
-/** Why work is not begun again, or null. */
-export function setAside({ deaths, takeovers }: Pick<Work, "deaths" | "takeovers">): string | null {
+/** What is known of nodes that had a piece of work. */
+interface Deadly {
+  /** Those that were taken for dead within moments of beginning it. */
+  readonly suspects: readonly string[];
+  readonly takeovers: number;
+}
+
+/** Nodes whose fate decides whether work is begun again: those of work that has enough of them. */
+export function decisiveNodes(works: readonly Deadly[]): readonly string[] {
+  return works.flatMap(({ suspects }) => (suspects.length >= deathLimit ? suspects : []));
+}
+
+/**
+ * Why work is not begun again, or null.
+ * @param died those of its suspects that have died
+ */
+export function setAside({ suspects, takeovers }: Deadly, died: ReadonlySet<string>): string | null {
+  const deaths = suspects.filter((id) => died.has(id)).length;
   if (deaths >= deathLimit) return `its process died ${deaths} times as soon as it ran`;
   return takeovers >= takeoverLimit ? `its process died ${takeovers} times while it ran` : null;
 }
@@ -78,6 +95,9 @@ export class Beginnings {
 
   /** It lives: its deaths were another's doing. */
   private async clear(id: string): Promise<void> {
-    await this.sql`update runtime_activities set deaths = 0 where id = ${id} and node = ${this.node}`.catch(() => {});
+    await this
+      .sql`update runtime_activities set deaths = 0, suspects = '{}' where id = ${id} and node = ${this.node}`.catch(
+      () => {},
+    );
   }
 }

@@ -15,11 +15,11 @@ import type { AbortReason, Activity, ActivityContext, Address, AskOptions } from
 import { retryUntil } from "../timeout.ts";
 import { firstVersion, versionOf } from "../versions/knowledge.ts";
 import { runAttempts } from "./attempts.ts";
-import { Beginnings, processDied, setAside } from "./deaths.ts";
+import { Beginnings, decisiveNodes, processDied, setAside } from "./deaths.ts";
 import { FairQueue, type Work } from "./fair-queue.ts";
 import { ActivityResults } from "./results.ts";
 import { Slots } from "./slots.ts";
-import { type AdoptedRow, rowsOf, takeOver } from "./takeover.ts";
+import { type AdoptedRow, rowsOf, takeOver, withdrawDeaths } from "./takeover.ts";
 
 interface Running {
   readonly work: Work;
@@ -49,6 +49,8 @@ export interface ActivityRunnerOptions {
   tell(to: Address, type: string, body: Json): Promise<void>;
   /** Delivers an outcome to the actor; resolves when it is accepted. */
   sendOutcome(to: Address, type: string, outcome: Outcome): Promise<void>;
+  /** Those of the nodes that have died. */
+  died(nodes: readonly string[]): Promise<ReadonlySet<string>>;
   /** Tells the other nodes to stop this work. */
   broadcastAbandon(id: string): void;
   report(what: "activity_failed" | "activity_interrupted", facts: Record<string, unknown>): void;
@@ -151,7 +153,7 @@ export class ActivityRunner {
       const names = [...this.activities.keys()];
       const formats = [...this.activities.values()].map(({ definition }) => versionOf(definition));
       const bounds = { orphanAfterMs, room, bytes: mostTakenBytes };
-      this.resume(await takeOver(sql, { node, host, live, names, formats, ...bounds }));
+      await this.resume(await takeOver(sql, { node, host, live, names, formats, ...bounds }));
     }
     // Its price grows with the work that waits, so a long line is compared less often.
     this.sweeps++;
@@ -159,7 +161,9 @@ export class ActivityRunner {
     return this.known().size === 0 && this.unknown.size === 0;
   }
 
-  private resume(rows: readonly AdoptedRow[]): void {
+  private async resume(rows: readonly AdoptedRow[]): Promise<void> {
+    const decisive = decisiveNodes(rows);
+    const died = decisive.length === 0 ? noNodes : await this.options.died(decisive);
     const now = this.options.now();
     for (const row of rows) {
       if (this.knows(row.id)) continue;
@@ -174,11 +178,11 @@ export class ActivityRunner {
         abandoned: row.abandoned,
         attempt: row.attempt,
         onceTaken: [],
-        deaths: row.deaths,
+        deaths: row.suspects.length,
         takeovers: row.takeovers,
         queuedAt: now,
       };
-      const message = setAside(work);
+      const message = setAside(row, died);
       if (message === null) this.enqueue(work);
       else this.refuse(work, message);
     }
@@ -229,6 +233,11 @@ export class ActivityRunner {
     const mine = new Set(rows.map(({ id }) => id));
     const gone = [...before].filter((id) => !mine.has(id));
     await this.results.conclude(sql, gone);
+    await withdrawDeaths(
+      sql,
+      node,
+      gone.filter((id) => !this.results.has(id)),
+    );
     for (const id of gone) this.leaveToOthers(id);
     const unknown = new Set<string>();
     for (const { id, abandoned } of rows) {
@@ -240,7 +249,7 @@ export class ActivityRunner {
     const lost = [...unknown].filter((id) => this.unknown.has(id)).slice(0, this.room());
     this.unknown = unknown;
     if (lost.length === 0) return;
-    this.resume(await rowsOf(sql, { node, bytes: mostTakenBytes }, lost));
+    await this.resume(await rowsOf(sql, { node, bytes: mostTakenBytes }, lost));
   }
 
   /** Its row is gone, or another node's. */
@@ -389,5 +398,7 @@ export class ActivityRunner {
     );
   }
 }
+
+const noNodes: ReadonlySet<string> = new Set();
 
 const factsOf = ({ name, id, attempt }: Work, error: string) => ({ activity: name, id, attempt, error });

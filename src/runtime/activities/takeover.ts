@@ -12,7 +12,8 @@ export interface AdoptedRow {
   readonly input: string;
   readonly reply_type: string;
   readonly attempt: number;
-  readonly deaths: number;
+  /** Nodes that were taken for dead within moments of beginning it; they may have died of it. */
+  readonly suspects: readonly string[];
   readonly takeovers: number;
   readonly abandoned: boolean;
   readonly moved: boolean;
@@ -34,7 +35,7 @@ export interface TakeOver {
   readonly bytes: number;
 }
 
-/** Takes over work of nodes that died or gave it back. A death is counted with it (`deaths.ts`). */
+/** Takes over work of nodes that died or gave it back, and notes which of them may have died of it (`deaths.ts`). */
 export async function takeOver(
   sql: Sql,
   { node, host, live, names, formats, orphanAfterMs, room, bytes }: TakeOver,
@@ -43,10 +44,11 @@ export async function takeOver(
   if (gone.length === 0 && !unowned) return [];
   return sql<AdoptedRow[]>`
     update runtime_activities taken set node = ${node}, host = ${host}, released_at = null, begun_at = null,
-      deaths = taken.deaths + found.died_of_it::int, takeovers = taken.takeovers + found.died::int
+      deaths = taken.deaths + found.died_of_it::int, takeovers = taken.takeovers + found.died::int,
+      suspects = case when found.died_of_it then array_append(taken.suspects, found.former) else taken.suspects end
     from (
       select *, sum(size) over (order by created_at, id) - size as before from (
-        select a.id, a.host, a.created_at, octet_length(a.input) as size, a.node is not null as died,
+        select a.id, a.host, a.created_at, octet_length(a.input) as size, a.node as former, a.node is not null as died,
           a.node is not null and a.begun_at is not null
             and a.begun_at > coalesce(n.heartbeat_at, a.begun_at) - ${`${suspectMs} milliseconds`}::interval as died_of_it
         from runtime_activities a left join runtime_nodes n on n.id = a.node
@@ -58,7 +60,7 @@ export async function takeOver(
                 and not exists (select 1 from runtime_nodes h where h.host = a.host and h.id = any(${texts(live)}::text[]))))
         order by a.created_at, a.id limit ${room} for update of a skip locked) candidate) found
     where taken.id = found.id and found.before < ${bytes}
-    returning taken.id, kind, key, tenant, name, input, reply_type, attempt, deaths, takeovers, abandoned,
+    returning taken.id, kind, key, tenant, name, input, reply_type, attempt, suspects, takeovers, abandoned,
       found.host <> ${host} as moved`;
 }
 
@@ -87,9 +89,18 @@ export function rowsOf(
 ): Promise<readonly AdoptedRow[]> {
   // The length of a text that is stored aside is known without reading it.
   return sql<AdoptedRow[]>`
-    select id, kind, key, tenant, name, input, reply_type, attempt, deaths, takeovers, abandoned, false as moved
+    select id, kind, key, tenant, name, input, reply_type, attempt, suspects, takeovers, abandoned, false as moved
     from (
       select *, sum(octet_length(input)) over (order by created_at, id) - octet_length(input) as before
       from runtime_activities where node = ${node} and id = any(${texts(ids)}::text[])) mine
     where before < ${bytes}`;
+}
+
+/** This node lives, whoever has this work now: it did not die of it. */
+export async function withdrawDeaths(sql: Sql, node: string, ids: readonly string[]): Promise<void> {
+  if (ids.length === 0) return;
+  await sql`
+    update runtime_activities set takeovers = greatest(0, takeovers - 1), suspects = array_remove(suspects, ${node}),
+      deaths = cardinality(array_remove(suspects, ${node}))
+    where id = any(${texts(ids)}::text[]) and node is distinct from ${node}`;
 }

@@ -102,7 +102,7 @@ export class Lane {
   /** Takes over partitions: first what their former owner left undone, then their mailboxes. */
   attach(owned: readonly OwnedPartition[]): Promise<void> {
     return this.control(async () => {
-      await this.careful.begin(owned.filter((one) => one.isInherited).map((one) => one.partition));
+      await this.careful.begin(owned);
       await this.restart(owned);
     });
   }

@@ -12,6 +12,7 @@ import { type DatabaseClock, databaseTime } from "../../store/postgres/clock.ts"
 import type { Sql } from "../../store/postgres/pool.ts";
 import { type Knowledge, knows, type Need } from "../versions/knowledge.ts";
 import { Capabilities } from "./capabilities.ts";
+import { diedOf } from "./liveness.ts";
 import { PartitionsResized, settlePartitions } from "./partitions.ts";
 import { isGone, pidScope } from "./processes.ts";
 import type { WillingNode } from "./shares.ts";
@@ -23,8 +24,8 @@ export interface OwnedPartition {
   /** Of the database: see `runtime_incarnation` of the schema. */
   readonly incarnation: string;
   readonly outboxSequence: number;
-  /** The former owner did not give it up: it died, or may have. */
-  readonly isInherited: boolean;
+  /** The owner that did not give it up: it died, or may have; this node itself where it takes its own again. */
+  readonly former: string | null;
 }
 
 interface PartitionRow {
@@ -180,6 +181,12 @@ export class Leases {
     };
   }
 
+  /** Those of these nodes that have died, as far as it can be told. */
+  died(nodes: readonly string[]): Promise<ReadonlySet<string>> {
+    const { sql, ttlMs } = this.options;
+    return diedOf({ sql, scope: this.scope, ttlMs }, nodes);
+  }
+
   get partitions(): number {
     return this.options.partitions;
   }
@@ -198,7 +205,7 @@ export class Leases {
       where p.partition = free.partition
       returning p.partition, p.epoch, p.owner, p.mailbox_offset, p.outbox_seq, free.former,
         (select runtime_incarnation()) as incarnation`;
-    return rows.map((row) => toOwned(row, row.former !== null));
+    return rows.map((row) => toOwned(row, row.former));
   }
 
   /**
@@ -211,7 +218,7 @@ export class Leases {
       update runtime_partitions set epoch = epoch + 1, sources = 'take'
       where partition = any(${numbers(partitions)}::int[]) and owner = ${node} and generation = ${generation}
       returning partition, epoch, owner, mailbox_offset, outbox_seq, (select runtime_incarnation()) as incarnation`;
-    return rows.map((row) => toOwned(row, true));
+    return rows.map((row) => toOwned(row, node));
   }
 
   async release(partitions: readonly number[]): Promise<void> {
@@ -228,13 +235,13 @@ function isKnownToAll(needs: LeaseTable["needs"], nodes: readonly WillingNode[])
     .every((need) => need !== null && nodes.every(({ knowledge }) => knows(knowledge, need)));
 }
 
-function toOwned(row: PartitionRow, isInherited: boolean): OwnedPartition {
+function toOwned(row: PartitionRow, former: string | null): OwnedPartition {
   return {
     partition: row.partition,
     epoch: Number(row.epoch),
     mailboxOffset: row.mailbox_offset,
     incarnation: row.incarnation,
     outboxSequence: Number(row.outbox_seq),
-    isInherited,
+    former,
   };
 }

@@ -31,7 +31,7 @@ const owned: OwnedPartition = {
   mailboxOffset: "0-0",
   incarnation: "one",
   outboxSequence: 5,
-  isInherited: false,
+  former: null,
 };
 const heldPartition = (): Held => ({
   ...owned,

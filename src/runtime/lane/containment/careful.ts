@@ -3,13 +3,15 @@
  *
  * A partition taken from an owner that died is begun carefully: before the first messages of its backlog run, their ids
  * are written down, sixteen together. If this owner dies with them, the next one takes them one at a time; a message
- * that was under way alone when its owner died is set aside. So after three deaths the rest goes on. A commit whose
- * connection died, while the database answers again, has its messages taken in the same way, by the same node.
+ * that was under way alone when its owner died is set aside. So after three deaths the rest goes on. An owner that was
+ * taken for dead and came back is no death: it takes its name from the notes, and they are judged by who has died. A commit
+ * whose connection died, while the database answers again, has its messages taken in the same way, by the same node.
  */
 import { numbers, texts } from "../../../store/postgres/array-literal.ts";
 import type { Sql } from "../../../store/postgres/pool.ts";
 import { type Envelope, messageId } from "../../mailbox/envelope.ts";
 import type { Delivery } from "../../mailbox/mailbox.ts";
+import type { Leases, OwnedPartition } from "../../ownership/lease.ts";
 import type { Company } from "../intake/inbox.ts";
 import type { PoisonMessages } from "./poison.ts";
 
@@ -32,17 +34,20 @@ export interface CarefulOptions {
   readonly sql: Sql;
   readonly node: string;
   readonly clock: { now(): number };
+  readonly leases: Pick<Leases, "died">;
 }
 
 interface Suspects {
   left: number;
   readonly since: number;
+  /** Whose batch under way is not written down. */
+  readonly former: string;
 }
 
 /** What a message may have ended. */
 interface Deaths {
   readonly partition: number;
-  /** Of processes or backends, the message among others. */
+  /** Of backends, the message among others, and owners before this one that may have died of it. */
   count: number;
   /** Of backends, in a row, the message alone. */
   cuts: number;
@@ -51,6 +56,8 @@ interface Deaths {
 export class Careful {
   private readonly partitions = new Map<number, Suspects>();
   private readonly deaths = new Map<string, Deaths>();
+  /** Whether the notes name this node for partitions that it lost. */
+  private isNamed = false;
 
   constructor(
     private readonly options: CarefulOptions,
@@ -62,17 +69,25 @@ export class Careful {
     return this.partitions.size > 0;
   }
 
-  /** Partitions whose former owner died. */
-  async begin(partitions: readonly number[]): Promise<void> {
+  /** Partitions that were taken; those whose former owner died are suspicious. */
+  async begin(owned: readonly Pick<OwnedPartition, "partition" | "former">[]): Promise<void> {
+    const { sql, clock, node, leases } = this.options;
+    const partitions: number[] = [];
+    for (const { partition, former } of owned) {
+      if (former === null) continue;
+      partitions.push(partition);
+      this.partitions.set(partition, { left: suspectCount, since: clock.now(), former });
+    }
     if (partitions.length === 0) return;
-    const { sql, clock } = this.options;
-    const rows = await sql<{ partition: number; message: string; attempt: number }[]>`
-      select partition, message, attempt from runtime_attempts where partition = any(${numbers(partitions)}::int[])`;
-    for (const partition of partitions) this.partitions.set(partition, { left: suspectCount, since: clock.now() });
-    for (const { partition, message, attempt } of rows) {
-      if (attempt >= deathLimit) {
-        this.poison.condemn(message, partition, `its process died ${deathLimit} times while it was handled`, attempt);
-      } else this.deaths.set(message, { partition, count: attempt, cuts: 0 });
+    const rows = await sql<{ partition: number; message: string; nodes: string[] }[]>`
+      select partition, message, nodes from runtime_attempts where partition = any(${numbers(partitions)}::int[])`;
+    const died = await leases.died(rows.flatMap(({ nodes }) => nodes).filter((id) => id !== node));
+    for (const { partition, message, nodes } of rows) {
+      const before = nodes.filter((id) => id !== node);
+      const deaths = before.filter((id) => died.has(id)).length;
+      if (deaths >= deathLimit) {
+        this.poison.condemn(message, partition, `its process died ${deaths} times while it was handled`, deaths);
+      } else this.deaths.set(message, { partition, count: Math.min(deathLimit - 1, before.length), cuts: 0 });
     }
   }
 
@@ -109,11 +124,12 @@ export class Careful {
   async mark(deliveries: readonly Delivery[]): Promise<void> {
     const [first] = deliveries;
     if (first === undefined || this.companyOf(first) === null) return;
-    const rows = deliveries.map(({ envelope, partition }) => {
-      const message = envelope === null ? "" : messageId(envelope);
-      return { partition, message, attempt: Math.max(1, this.deaths.get(message)?.count ?? 1) + 1 };
-    });
     const { sql, node } = this.options;
+    const rows = deliveries.map(({ envelope, partition }) => ({
+      partition,
+      message: envelope === null ? "" : messageId(envelope),
+      former: this.partitions.get(partition)?.former ?? node,
+    }));
     const partitions = numbers([...new Set(rows.map((row) => row.partition))]);
     const messages = texts(rows.map((row) => row.message));
     await sql`
@@ -121,12 +137,14 @@ export class Careful {
         delete from runtime_attempts
         where partition = any(${partitions}::int[]) and not message = any(${messages}::text[]) and attempt < ${deathLimit}
       )
-      insert into runtime_attempts (partition, message, attempt)
-      select u.partition, u.message, u.attempt
+      insert into runtime_attempts as a (partition, message, attempt, nodes)
+      select u.partition, u.message, 2, array_append(array_remove(array[u.former], ${node}), ${node})
       from unnest(${numbers(rows.map((row) => row.partition))}::int[], ${messages}::text[],
-        ${numbers(rows.map((row) => row.attempt))}::smallint[]) as u (partition, message, attempt)
+        ${texts(rows.map((row) => row.former))}::text[]) as u (partition, message, former)
       join runtime_partitions p on p.partition = u.partition and p.owner = ${node}
-      on conflict (partition, message) do update set attempt = excluded.attempt`;
+      on conflict (partition, message) do update
+        set nodes = array_append(array_remove(a.nodes, ${node}), ${node}),
+          attempt = greatest(2, cardinality(array_remove(a.nodes, ${node})) + 1)`;
   }
 
   /** These messages got past. */
@@ -161,6 +179,7 @@ export class Careful {
    * @param isWaiting whether messages of a partition wait
    */
   async relax(isWaiting: (partition: number) => boolean): Promise<void> {
+    if (this.isNamed) await this.withdraw();
     if (this.partitions.size === 0) return;
     const { sql, node, clock } = this.options;
     const now = clock.now();
@@ -179,8 +198,25 @@ export class Careful {
       where a.partition = any(${numbers(over)}::int[]) and p.partition = a.partition and p.owner = ${node}`;
   }
 
-  /** For partitions given up: their next owner has the notes. */
+  /** This node lives, whoever has its partitions now: it did not die of what it had under way. */
+  private async withdraw(): Promise<void> {
+    const { sql, node } = this.options;
+    this.isNamed = false;
+    try {
+      await sql`
+        update runtime_attempts set nodes = array_remove(nodes, ${node}),
+          attempt = greatest(1, cardinality(array_remove(nodes, ${node})))
+        where ${node} = any(nodes)
+          and not exists (select 1 from runtime_partitions p where p.partition = runtime_attempts.partition and p.owner = ${node})`;
+    } catch (error) {
+      this.isNamed = true;
+      throw error;
+    }
+  }
+
+  /** For partitions given up or lost: their next owner has the notes. */
   forget(partitions: readonly number[]): void {
+    this.isNamed = true;
     this.poison.forget(partitions);
     for (const partition of partitions) this.partitions.delete(partition);
     for (const [message, { partition }] of this.deaths) if (partitions.includes(partition)) this.deaths.delete(message);

@@ -1,0 +1,70 @@
+/** Which owners of a partition count as deaths of a message that they had under way. */
+import { expect, test } from "bun:test";
+import { decodeEnvelope, messageId } from "../../../../src/runtime/mailbox/envelope.ts";
+import { runtimeKeys } from "../../../../src/runtime/mailbox/partition.ts";
+import { openRedis, slotGroupsOf } from "../../../../src/store/redis/connections.ts";
+import { until } from "../../../harness/until.ts";
+import { at, Harness, stateOf } from "../../harness.ts";
+
+const harness = new Harness();
+
+/** Enters a node that nothing runs. @param heardOf how long ago, a part of SQL's interval; negative: it lives on */
+async function enter(id: string, heardOf: string, like?: string): Promise<void> {
+  await harness.stores.sql`
+    insert into runtime_nodes (id, host, pid_scope, pid, heartbeat_at, acknowledges, capabilities, migration)
+    select ${id}, 'elsewhere', 'elsewhere', 1, now() - ${heardOf}::interval, true,
+      (select capabilities from runtime_nodes where id = ${like ?? ""}),
+      (select migration from runtime_nodes where id = ${like ?? ""})`;
+}
+
+/** A node whose one partition another one has now, which does nothing. */
+async function displaced() {
+  const { sql } = harness.stores;
+  const { runtime } = await harness.node({ partitions: 1 });
+  await enter("other", "-1 hour", runtime.nodeId);
+  await sql`update runtime_partitions set owner = 'other', epoch = epoch + 1`;
+  await until(async () => (await runtime.status()).partitions === 0, { what: "the partition to be given up" });
+  return runtime;
+}
+
+type Fate = "ended" | "silent for long" | "alive";
+
+test.each<[fates: readonly [Fate, Fate, Fate], isSetAside: boolean]>([
+  [["ended", "ended", "ended"], true],
+  [["silent for long", "ended", "silent for long"], true],
+  [["alive", "alive", "alive"], false],
+  [["ended", "ended", "alive"], false],
+])("a message under way at owners that were %p is set aside: %p", async (fates, isSetAside) => {
+  const { sql, redisServers, redisUrl, prefix } = harness.stores;
+  const runtime = await displaced();
+  await runtime.tell(at("a"), "add", { label: "told" });
+  const redis = openRedis(redisServers ?? redisUrl);
+  const [entry] = await redis.xrange(runtimeKeys(prefix, slotGroupsOf(redis)).mailbox(0), "-", "+");
+  redis.disconnect();
+  const message = messageId(decodeEnvelope(entry?.[1][1] ?? ""));
+  const owners = fates.map((fate, index) => `owner-${index} ${fate}`);
+  await sql`insert into runtime_attempts (partition, message, attempt, nodes) values (0, ${message}, 3, ${owners})`;
+  for (const owner of owners) {
+    if (!owner.endsWith("ended")) await enter(owner, owner.endsWith("alive") ? "-1 hour" : "1 hour");
+  }
+  await sql`delete from runtime_nodes where id = 'other'`;
+  const letters = () => runtime.deadLetters.list({});
+  const taken = async () => (await stateOf(runtime, "a"))?.seen.join() === "told";
+  await until(async () => (await taken()) || (await letters()).length > 0, { what: "the message to be decided" });
+  expect((await letters()).map(({ error }) => error)).toEqual(
+    isSetAside ? ["its process died 3 times while it was handled"] : [],
+  );
+});
+
+test("a node that was taken for dead and lives takes its name from the notes", async () => {
+  const { sql } = harness.stores;
+  const { runtime } = await harness.node({ partitions: 1 });
+  await sql`
+    insert into runtime_attempts (partition, message, attempt, nodes)
+    values (0, 'any', 3, ${["ended", runtime.nodeId, "other"]})`;
+  await enter("other", "-1 hour", runtime.nodeId);
+  await sql`update runtime_partitions set owner = 'other', epoch = epoch + 1`;
+  const named = async () => (await sql<{ nodes: string[] }[]>`select nodes from runtime_attempts`)[0]?.nodes;
+  await until(async () => (await named())?.includes(runtime.nodeId) === false, { what: "the node to come back" });
+  expect(await named()).toEqual(["ended", "other"]);
+});
