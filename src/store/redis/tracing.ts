@@ -1,7 +1,7 @@
 /**
  * Tells ioredis that nothing listens to its traces. It asks the channel of each command for `hasSubscribers`, which Bun's
  * tracing channels do not have (Node's do); it then traces every command: arguments are copied and cut, a context and two
- * promises are made, a tenth of what the node spends on a command.
+ * promises are made, a fifth of what the node spends on a command among others.
  */
 import { tracingChannel } from "node:diagnostics_channel";
 
