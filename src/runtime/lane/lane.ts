@@ -25,6 +25,7 @@ import { Refill } from "./exchange/refill.ts";
 import { takeOver } from "./exchange/take-over.ts";
 import { BatchSize } from "./intake/batch-size.ts";
 import { Inbox } from "./intake/inbox.ts";
+import { companies } from "./intake/large.ts";
 import { YieldBudget } from "./intake/yield-budget.ts";
 import type { LaneOptions } from "./options.ts";
 import type { CachedActor } from "./turn.ts";
@@ -177,9 +178,9 @@ export class Lane {
   }
 
   private next(): readonly Delivery[] {
-    const part = this.again.shift();
-    if (part !== undefined) return part;
-    return this.inbox.next(this.batchSize.current, this.careful.companyOf, this.options.wakeReader);
+    if (this.again.length > 0) return this.again.shift() as readonly Delivery[];
+    const companyOf = companies(this.cache, this.careful.companyOf);
+    return this.inbox.next(this.batchSize.current, companyOf, this.options.wakeReader);
   }
 
   private async process(given: readonly Delivery[]): Promise<void> {

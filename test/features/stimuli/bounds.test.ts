@@ -102,6 +102,27 @@ test("the worker passes over a tenant with slow stimuli and finishes what it beg
   await worker.close();
 });
 
+test("of one tenant a few mebibytes of contents are processed side by side", async () => {
+  const large = Array.from({ length: 40 }, (_, id) => ({ ...stimulus("large", id), contentSize: 1_048_576 }));
+  let [underWay, most, done] = [0, 0, 0];
+  const worker = startWorker({
+    due: async (_limit, except) => (except.includes("large") ? [] : large.splice(0, 1)),
+    processStimulus: async () => {
+      most = Math.max(most, ++underWay);
+      await Bun.sleep(1);
+      underWay--;
+      done++;
+      return { kind: "retried" } as const;
+    },
+    accepting: () => 0,
+    report: () => {},
+    now: () => 0,
+  });
+  await until(() => done === 40, { what: "all to be processed" });
+  expect(most).toBeLessThanOrEqual(4);
+  await worker.close();
+});
+
 test("several tenants whose stimuli take long do not keep another one's waiting", async () => {
   const waiting = Array.from({ length: 1_000 }, (_, id) => stimulus(`slow ${id % 5}`, id));
   waiting.push(stimulus("quick", 1_000));

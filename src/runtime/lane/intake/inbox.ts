@@ -142,7 +142,11 @@ export class Inbox {
    * @param companyOf only messages of one kind of company share a batch
    * @param roomAgain told when a mailbox that was full is so no more
    */
-  next(most: number, companyOf: (delivery: Delivery) => Company | null, roomAgain: () => void): Delivery[] {
+  next(
+    most: number,
+    companyOf: (delivery: Delivery, size: number) => Company | null,
+    roomAgain: () => void,
+  ): Delivery[] {
     const taken: Delivery[] = [];
     let bytes = 0;
     let kind: string | null = null;
@@ -153,7 +157,7 @@ export class Inbox {
       const line = this.turn();
       const head = line?.waiting[0];
       if (line === undefined || head === undefined) break;
-      const company = companyOf(head.delivery);
+      const company = companyOf(head.delivery, head.size);
       if (taken.length === 0) {
         kind = company?.kind ?? null;
         limit = Math.min(most, company?.most ?? most);

@@ -2,6 +2,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { type Company, Inbox } from "../../../../src/runtime/lane/intake/inbox.ts";
+import { companies } from "../../../../src/runtime/lane/intake/large.ts";
 import type { Delivery } from "../../../../src/runtime/mailbox/mailbox.ts";
 
 const limits = { messages: 100, bytes: 10_000, totalBytes: 100_000, batchBytes: 1000 };
@@ -24,7 +25,8 @@ function delivery(tenant: string, partition: number, id: string | null, size = 1
 }
 
 const anyCompany = () => null;
-const next = (inbox: Inbox, most: number, companyOf: (one: Delivery) => Company | null = anyCompany, room = () => {}) =>
+type CompanyOf = (one: Delivery, size: number) => Company | null;
+const next = (inbox: Inbox, most: number, companyOf: CompanyOf = anyCompany, room = () => {}) =>
   inbox.next(most, companyOf, room).map(({ envelope, id }) => `${envelope?.tenant}${id ?? ""}`);
 
 test("a tenant with many messages delays another by one turn", () => {
@@ -125,4 +127,23 @@ test("messages under suspicion share no batch with others", () => {
   const companyOf = ({ id }: Delivery) => kinds[id?.[0] ?? ""] ?? null;
   const batches = Array.from({ length: 5 }, () => next(inbox, 512, companyOf));
   expect(batches).toEqual([["a1", "a2"], ["a3"], ["b1"], ["b2"], ["c1", "c2"]]);
+});
+
+test("large messages, and those of actors with large states, have batches of few", () => {
+  const inbox = new Inbox({ messages: 100, bytes: 10_000_000, totalBytes: 100_000_000, batchBytes: 4_000_000 });
+  for (const id of ["a1", "a2", "a3"]) inbox.push(delivery("large", 0, id, 200_000));
+  inbox.push(delivery("small", 1, "b1"));
+  inbox.push(delivery("small", 1, "b2"));
+  inbox.push(delivery("grown", 2, "c1"));
+  const none = { get: () => undefined };
+  const of = (cache: Parameters<typeof companies>[0]) => companies(cache, () => null);
+  expect(next(inbox, 512, of(none))).toEqual(["largea1"]);
+  expect(next(inbox, 512, of(none))).toEqual(["smallb1", "grownc1"]);
+  expect(next(inbox, 512, of(none))).toEqual(["largea2"]);
+  expect(next(inbox, 512, of(none))).toEqual(["smallb2"]);
+  expect(next(inbox, 512, of(none))).toEqual(["largea3"]);
+  for (const id of ["d1", "d2", "d3"]) inbox.push(delivery("grown", 2, id));
+  // The size that the cache counted is all that is looked at.
+  const grown = { get: () => ({ size: 1_000_000 }) } as unknown as Parameters<typeof companies>[0];
+  expect(next(inbox, 512, of(grown))).toEqual(["grownd1", "grownd2"]);
 });

@@ -34,6 +34,8 @@ export interface StimulusWorker {
 /** Processed side by side, in all and of one tenant. */
 const most = 256;
 const mostOfTenant = 64;
+/** Bytes of contents of one tenant that are processed side by side, about. */
+const mostBytesOfTenant = 4 * 1_048_576;
 /** Taken up with one query. */
 const atOnce = 64;
 /** The same while deliveries come in, and in a burst of them: so many, and the next ones after a pause at most as long, ms. */
@@ -49,7 +51,7 @@ const drainMs = 5_000;
 const lookEveryMs = 1_000;
 
 export function createWorker({ due, processStimulus, accepting, report, now }: WorkerOptions): StimulusWorker {
-  const underWay = new Map<string, number>();
+  const underWay = new Map<string, { count: number; bytes: number }>();
   const processed = new Set<Promise<void>>();
   /** What is taken up next has waited long enough. */
   let isBehind = false;
@@ -69,13 +71,16 @@ export function createWorker({ due, processStimulus, accepting, report, now }: W
   }
 
   function begin(stimulus: Stimulus): Promise<void> {
-    const { tenant } = stimulus;
-    underWay.set(tenant, (underWay.get(tenant) ?? 0) + 1);
+    const { tenant, contentSize } = stimulus;
+    const share = underWay.get(tenant) ?? { count: 0, bytes: 0 };
+    underWay.set(tenant, share);
+    share.count++;
+    share.bytes += contentSize;
     const done: Promise<void> = processStimulus(stimulus).then(() => {
       processed.delete(done);
-      const left = (underWay.get(tenant) ?? 1) - 1;
-      if (left === 0) underWay.delete(tenant);
-      else underWay.set(tenant, left);
+      share.count--;
+      share.bytes -= contentSize;
+      if (share.count === 0) underWay.delete(tenant);
       isWoken = true;
       rouse?.();
     });
@@ -92,7 +97,9 @@ export function createWorker({ due, processStimulus, accepting, report, now }: W
     // A query for each that ends would cost more than the wait for a few of them.
     if (room < inBurst.atOnce) return false;
     // The less is free, the less a tenant may have of it: several with stimuli that take long leave room as well.
-    const full = [...underWay].filter(([, count]) => count >= Math.min(mostOfTenant, free)).map(([tenant]) => tenant);
+    const full = [...underWay]
+      .filter(([, { count, bytes }]) => count >= Math.min(mostOfTenant, free) || bytes >= mostBytesOfTenant)
+      .map(([tenant]) => tenant);
     const taken = await due(room, full);
     // One that is tried again has waited for another reason.
     isBehind = taken.some(({ attempts, receivedAt }) => attempts === 1 && now() - receivedAt > behindMs);

@@ -1,0 +1,25 @@
+/**
+ * Large messages, and those of actors with large states, have batches of their own, of few: storing a state of a mebibyte
+ * takes as long as hundreds of small ones, and all messages of a batch are answered when the last of them is stored.
+ */
+import type { Delivery } from "../../mailbox/mailbox.ts";
+import type { ActorCache } from "../cache/actor-cache.ts";
+import type { Company } from "./inbox.ts";
+
+/** Characters of a message, or of a stored state. */
+const largeSize = 128 * 1024;
+const few: Company = { kind: "large", most: 2 };
+
+/** @param suspected how a message is to be taken for other reasons, which go first */
+export function companies(
+  cache: Pick<ActorCache, "get">,
+  suspected: (delivery: Delivery) => Company | null,
+): (delivery: Delivery, size: number) => Company | null {
+  return (delivery, size) => {
+    const company = suspected(delivery);
+    if (company !== null || delivery.envelope === null) return company;
+    if (size > largeSize) return few;
+    const { kind, key } = delivery.envelope;
+    return (cache.get(`${kind}/${key}`)?.size ?? 0) > largeSize ? few : null;
+  };
+}
