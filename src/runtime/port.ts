@@ -260,6 +260,8 @@ export interface AskOptions {
   readonly repeatable?: boolean;
   /** How long the caller waits; 30,000 ms when left out. */
   readonly deadlineMs?: number;
+  /** Aborted when the caller waits no more: the message is not sent again then, and the call rejects with its reason. */
+  readonly signal?: AbortSignal;
 }
 
 /** Messages to one actor of these. */

@@ -17,7 +17,7 @@ import {
   type Route,
   reply,
 } from "../../http/route.ts";
-import type { Address, Runtime } from "../../runtime/port.ts";
+import { type Address, AskTimeout, type Runtime } from "../../runtime/port.ts";
 import type { ExecutionIdentity, ExecutionTokens } from "../execution-tokens/port.ts";
 import { readLog } from "../executions/port.ts";
 import { identify } from "./identity.ts";
@@ -39,11 +39,14 @@ export interface GatewayOptions {
 }
 
 /**
- * The longest an answer may take: the longest model call, and what goes with it. Bootstraps come again
- * earlier by themselves and join the work in progress.
+ * The longest that one request waits, ms: as long as a bootstrap of the usual `llm_timeout_seconds`, which then comes
+ * again by itself. What takes longer, a model or an approval, is joined by the next request: the refusal is the one that
+ * bootstraps repeat without end.
  */
-const answerWithinMs = 3_700_000;
-const askOptions = { repeatable: true, deadlineMs: answerWithinMs };
+const answerWithinMs = 330_000;
+
+const stillAtWork = () =>
+  new Problem("service_unavailable", "The answer is not there yet: ask again", {}, { "Retry-After": "1" });
 
 const checkGenerate = bodyChecker(GenerateBody);
 const checkResult = bodyChecker(DispatchResultBody);
@@ -99,10 +102,18 @@ export function gatewayRoute(options: GatewayOptions): Route {
         idempotency_key: call.request.headers.get("idempotency-key"),
       };
       const actor = options.runtime.of(execution).at(at.tenant, at.key);
-      const answer =
+      const askOptions = {
+        repeatable: true,
+        deadlineMs: answerWithinMs,
+        signal: call.request.signal,
+      };
+      const asked =
         type === "generate"
-          ? await actor.ask(type, { ...messageOf(body), ...sender }, askOptions)
-          : await actor.ask(type, { ...messageOf(body), ...sender }, askOptions);
+          ? actor.ask(type, { ...messageOf(body), ...sender }, askOptions)
+          : actor.ask(type, { ...messageOf(body), ...sender }, askOptions);
+      const answer = await asked.catch((error: unknown) => {
+        throw error instanceof AskTimeout ? stillAtWork() : error;
+      });
       return wire(options.runtime, at, answer);
     },
   });

@@ -49,6 +49,14 @@ const mostRemembered = 10_000;
 const mostCalls = 50_000;
 
 const nothing: Awaited = { replyTo: null };
+const reply = (replyTo: ReplyTo): Awaited => ({ replyTo });
+
+interface CallOptions {
+  /** What the message asks for; the actor's reply when absent. */
+  readonly awaits?: (replyTo: ReplyTo) => Awaited;
+  /** Aborted when its caller waits no more. */
+  readonly signal?: AbortSignal | undefined;
+}
 
 export function sending({ node, partitions, calls, writer, now, lane, acknowledges, crash }: SendingOptions) {
   const source = `n${node}`;
@@ -80,7 +88,7 @@ export function sending({ node, partitions, calls, writer, now, lane, acknowledg
     direct: boolean,
     repeatable: boolean,
     deadlineMs: number,
-    awaits: (replyTo: ReplyTo) => Awaited = (replyTo) => ({ replyTo }),
+    { awaits = reply, signal }: CallOptions = {},
   ): Promise<Json> {
     const partition = partitionOf(to.kind, to.key, partitions);
     if (calls.size >= mostCalls) return Promise.reject(new MailboxFull(1));
@@ -102,6 +110,12 @@ export function sending({ node, partitions, calls, writer, now, lane, acknowledg
     const isStorable = addressFault(to.kind, to.key, to.tenant, content.type) === null;
     if (receiver === null || !isStorable || !takes) byMailbox(replyTo);
     else receiver.deliver({ partition, id: null, envelope: envelopeOf(to, content, awaits(replyTo)), raw: "" });
+    if (signal !== undefined) {
+      const leave = () => calls.fail(replyTo.call, signal.reason);
+      signal.addEventListener("abort", leave, { once: true });
+      const stay = () => signal.removeEventListener("abort", leave);
+      answer.then(stay, stay);
+    }
     return answer;
   }
 
@@ -110,7 +124,9 @@ export function sending({ node, partitions, calls, writer, now, lane, acknowledg
     const content = { type, body, activity: null, fresh: false };
     if (!acknowledges()) return await mail(to, content, nothing);
     checkAddress(to, type);
-    await call(to, content, true, true, defaultAskDeadlineMs, (acknowledge) => ({ replyTo: null, acknowledge }));
+    await call(to, content, true, true, defaultAskDeadlineMs, {
+      awaits: (acknowledge) => ({ replyTo: null, acknowledge }),
+    });
   }
 
   /**
@@ -153,9 +169,11 @@ export function sending({ node, partitions, calls, writer, now, lane, acknowledg
   /** See `AskOptions`. */
   function ask(to: Address, type: string, body: Json, options: AskOptions): Promise<Json> {
     const { fresh = false, unordered = false, repeatable = false, deadlineMs = defaultAskDeadlineMs } = options;
+    const { signal } = options;
+    if (signal?.aborted) return Promise.reject(signal.reason);
     const content = { type, body, activity: null, fresh: fresh && !repeatable };
     const direct = fresh || unordered || repeatable;
-    return call(to, content, direct, repeatable, deadlineMs);
+    return call(to, content, direct, repeatable, deadlineMs, { signal });
   }
 
   /**

@@ -2,6 +2,7 @@
  * Keeps this node's share of the partitions: announces the node, takes what is free, gives up what is
  * too much, and notices what was taken away.
  */
+import { isDatabaseUnavailable } from "../../store/postgres/pool.ts";
 import type { RedisClient } from "../../store/redis/connections.ts";
 import type { Keys } from "../mailbox/partition.ts";
 import { Heartbeat } from "./heartbeat.ts";
@@ -21,6 +22,10 @@ export interface PartitionWorker {
   /** Takes everything anew where the database is not the one that its partitions were taken from. */
   checkIncarnation(incarnation: string): Promise<void>;
 }
+
+/** How long a starting node tries to register while the database does not take it, ms, and its pauses in between. */
+const joinMs = 30_000;
+const [firstPauseMs, longestPauseMs] = [50, 1_000];
 
 export interface OwnershipOptions {
   readonly leases: Leases;
@@ -76,11 +81,26 @@ export class Ownership {
   }
 
   async start(): Promise<void> {
-    await this.options.leases.join();
+    await this.join();
     this.heartbeat.start();
     this.announce();
     await this.look();
     this.plan();
+  }
+
+  /** Registers this node. Where many start at once, a connection may be refused or come too late: that is no end. */
+  private async join(): Promise<void> {
+    const until = performance.now() + joinMs;
+    for (let pause = firstPauseMs; ; pause = Math.min(longestPauseMs, pause * 2)) {
+      try {
+        await this.options.leases.join();
+        return;
+      } catch (error) {
+        if (!isDatabaseUnavailable(error) || performance.now() > until) throw error;
+        this.options.report("lease_look_failed", { error: String(error) });
+        await Bun.sleep(pause);
+      }
+    }
   }
 
   /** Looks now rather than at the next interval: another node joined, left or gave something up. */

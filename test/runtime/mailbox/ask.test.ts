@@ -34,6 +34,18 @@ test("no answer in time is a typed timeout, and the late reply is dropped", asyn
   expect(await runtime.ask(at("key-0"), "add", {})).toBe(1);
 });
 
+test("a call ends when its caller leaves, and its answer is dropped", async () => {
+  const [{ runtime }] = await harness.pair();
+  for (const key of manyKeys.slice(0, 4)) {
+    const leaving = new AbortController();
+    const asked = runtime.ask(at(key), "hold", {}, { signal: leaving.signal, repeatable: true });
+    leaving.abort(new Error("left"));
+    await expect(asked).rejects.toThrow("left");
+    await expect(runtime.ask(at(key), "hold", {}, { signal: leaving.signal })).rejects.toThrow("left");
+  }
+  expect(await runtime.ask(at("key-0"), "add", {})).toBe(1);
+});
+
 test("calls end at their deadlines, whichever was opened first", async () => {
   const calls = new Calls("node");
   const ended: number[] = [];
