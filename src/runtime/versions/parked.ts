@@ -11,12 +11,17 @@ import type { Sql } from "../../store/postgres/pool.ts";
 import type { OutboxRow } from "../effects/outbox.ts";
 import { decodeEnvelope } from "../mailbox/envelope.ts";
 import type { Delivery } from "../mailbox/mailbox.ts";
-import type { OwnedPartition } from "../ownership/lease.ts";
 import { encodeNeed, knownEffects } from "./knowledge.ts";
 
 /** Messages tried at once, and bytes of them, about. */
 const pageSize = 256;
 const pageBytes = 8 * 1024 * 1024;
+
+/** A partition as this node took it. */
+interface Owned {
+  readonly partition: number;
+  readonly epoch: number;
+}
 
 interface Waiting {
   /** Rows up to this one were tried since the partition was taken; null once all were. */
@@ -35,7 +40,7 @@ export class ParkedMessages {
    * Finds what waits in partitions just taken, and hands effects that this node knows back to the outbox.
    * @returns by how much that raised the number of a partition's last effect
    */
-  async begin(owned: readonly Pick<OwnedPartition, "partition" | "epoch">[]): Promise<ReadonlyMap<number, number>> {
+  async begin(owned: readonly Owned[]): Promise<ReadonlyMap<number, number>> {
     const partitions = owned.map(({ partition }) => partition);
     const rows = await this.sql<{ partition: number; effects: boolean }[]>`
       select partition, bool_or(effect_seq is not null) as effects from runtime_parked
@@ -50,9 +55,7 @@ export class ParkedMessages {
    * Under new numbers: those of later effects are taken, and an earlier one would look like a repeat. Not where another
    * node took the partition meanwhile: it gives these numbers itself.
    */
-  private async takeEffectsBack(
-    owned: readonly Pick<OwnedPartition, "partition" | "epoch">[],
-  ): Promise<ReadonlyMap<number, number>> {
+  private async takeEffectsBack(owned: readonly Owned[]): Promise<ReadonlyMap<number, number>> {
     const raised = await this.sql<{ partition: number; by: number }[]>`
       with mine as (
         select p.partition from unnest(${numbers(owned.map(({ partition }) => partition))}::int[],

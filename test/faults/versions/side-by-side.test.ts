@@ -119,7 +119,7 @@ class LaterWork {
 /** How often all of it is done. */
 const rounds = process.env.SVC_LONG_TESTS === "1" ? 10 : 1;
 
-test("upgrades and rollbacks by nodes that are killed: nothing is lost, doubled or dead", async () => {
+test("upgrades and rollbacks by killed nodes: nothing is lost, doubled or dead", async () => {
   let [one, two] = [await earlier(), await earlier()];
   const load = new Load(cluster, stores.sql);
   const more = new LaterWork();
