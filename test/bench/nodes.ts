@@ -168,7 +168,13 @@ async function load(nodes: readonly BenchService[], agent_id: string, seconds: n
 }
 
 async function start(nodes: readonly BenchService[], n: number, body: unknown): Promise<void> {
-  const answer = await nodes[n % nodes.length]?.post("/v1/executions", body);
+  let answer = await nodes[n % nodes.length]?.post("/v1/executions", body);
+  // A node that got too little of the processor says so: its client asks again, as one of a balancer does.
+  for (let again = 0; answer?.status === 503 && again < 50; again++) {
+    await answer.arrayBuffer();
+    await Bun.sleep(200);
+    answer = await nodes[(n + again) % nodes.length]?.post("/v1/executions", body);
+  }
   if (answer?.ok !== true) throw new Error(`start: ${answer?.status} ${await answer?.text()}`);
   await answer.arrayBuffer();
 }

@@ -168,6 +168,47 @@ test.each([
   expect([...errors.keys()].filter((name) => name === "CROSSSLOT")).toEqual([]);
 });
 
+test("notices of log entries go out only where another node follows", async () => {
+  const own = await freshStores();
+  const on = { ...own, redisServers: redis.servers };
+  const nodes = await Promise.all([startTestNode(on), startTestNode(on)]);
+  const [first, second] = nodes as [(typeof nodes)[0], (typeof nodes)[0]];
+  const at = (key: string) => ({ kind: "counter", key, tenant: "acme" });
+  const published: string[] = [];
+  // The servers of a Cluster hand on what is published to all of them.
+  const observer = openSubscriber(redis.servers);
+  observer.on("pmessage", (_pattern: string, _channel: string, text: string) => published.push(text));
+  await observer.psubscribe(`${own.prefix}:tail:*`);
+  const asked = [first, second];
+  for (const { runtime } of asked) for (const key of many) await runtime.ask(at(key), "note", { text: "unheard" });
+  // One that is followed on the node that does not own its partition: its notices come by Redis.
+  const lists = new Map(many.slice(0, 8).map((key) => [key, [] as LogEntry[]]));
+  for (const [key, list] of lists) first.runtime.tail(at(key), 0, (found) => list.push(...found));
+  const has = (count: number) =>
+    until(() => [...lists.values()].every(({ length }) => length === count), { what: `${count} entries` });
+  await has(2);
+  const unheard = published.filter((text) => text.includes("unheard"));
+  // Redis lost the list of followers: it is written again, and what was missed is read.
+  const connection = openRedis(redis.servers);
+  await connection.del(runtimeKeys(own.prefix, clusterSlotGroups).followers);
+  for (const key of lists.keys()) await second.runtime.ask(at(key), "note", { text: "missed or heard" });
+  await has(3);
+  // The list is renewed every few seconds; from then on notices go out again.
+  published.length = 0;
+  await until(
+    async () => {
+      for (const key of lists.keys()) await second.runtime.ask(at(key), "note", { text: "heard" });
+      return published.some((text) => text.includes('"heard"'));
+    },
+    { what: "a notice", timeoutMs: 40_000, everyMs: 100 },
+  );
+  expect(unheard).toEqual([]);
+  observer.disconnect();
+  connection.disconnect();
+  await Promise.all(nodes.map((node) => node.stop()));
+  await own.dispose();
+});
+
 test("mailboxes moved here from a single server are taken over, in order and once", async () => {
   const own = await freshStores();
   const keys = runtimeKeys(own.prefix, clusterSlotGroups);
