@@ -12,6 +12,7 @@ import { keepAddresses, startSupervisor } from "./node/supervisor.ts";
 const programs = `Beside it, with the same settings:
   npm run -s agent                  runs an agent and follows it
   npm run -s dead-letters -- --help messages that failed for good: look at them, send them again
+  npm run -s waiting-messages -- --help messages that wait for another version: look at them, drop them
   npm run -s partitions -- --help   changes the number of partitions, with the nodes stopped
   npm run -s migrate                brings the schema up to date, ahead of an upgrade`;
 

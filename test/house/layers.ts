@@ -37,6 +37,7 @@ const wired = [
   "src/programs/dead-letters/main.ts",
   "src/programs/migrate/main.ts",
   "src/programs/partitions/main.ts",
+  "src/programs/waiting-messages/main.ts",
 ];
 
 function layerOf(path: string): Layer | null {

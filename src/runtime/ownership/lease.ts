@@ -63,6 +63,8 @@ export interface LeaseTable {
   readonly holders: readonly string[];
   /** This node's partitions. */
   readonly mine: readonly number[];
+  /** Of this node's partitions, as the table has them. */
+  readonly epochs: ReadonlyMap<number, number>;
   /** Those that no holder has. */
   readonly free: readonly number[];
   readonly needs: ReadonlyMap<number, readonly (Need | null)[]>;
@@ -163,8 +165,8 @@ export class Leases {
     const holders = capable.map(({ id }) => id);
     const willing = capable.filter(({ draining }) => !draining);
     // What others hold is left out, so that the answer does not grow with all partitions.
-    const rows = await sql<{ partition: number; owner: string | null }[]>`
-      select partition, owner from runtime_partitions
+    const rows = await sql<{ partition: number; owner: string | null; epoch: string }[]>`
+      select partition, owner, epoch from runtime_partitions
       where owner is null or owner = ${node} or not owner = any(${texts(holders)}::text[]) order by partition`;
     const isMine = ({ owner }: { readonly owner: string | null }) => owner === node;
     if (needs.size > 0 && live.length === capable.length && isKnownToAll(needs, willing))
@@ -174,6 +176,7 @@ export class Leases {
       willing,
       holders,
       mine: rows.filter(isMine).map(({ partition }) => partition),
+      epochs: new Map(rows.filter(isMine).map(({ partition, epoch }) => [partition, Number(epoch)])),
       free: rows.filter((row) => !isMine(row)).map(({ partition }) => partition),
       needs,
       acknowledge: live.every((row) => row.acknowledges),

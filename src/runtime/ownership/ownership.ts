@@ -13,7 +13,7 @@ import { movesOf } from "./shares.ts";
 /** What works on the partitions that this node holds. */
 export interface PartitionWorker {
   /** By partition. */
-  readonly held: ReadonlyMap<number, unknown>;
+  readonly held: ReadonlyMap<number, { readonly epoch: number }>;
   /** Since when it has been in the middle of something, on the monotonic clock, ms; null when it is not. */
   readonly busySince: number | null;
   attach(owned: Awaited<ReturnType<Leases["take"]>>): Promise<void>;
@@ -173,12 +173,12 @@ export class Ownership {
   private async lookOnce(): Promise<void> {
     const { leases, lane, node } = this.options;
     await this.heartbeat.refresh();
-    const { live, willing, holders, mine, free, needs, acknowledge, incarnation } = await leases.look();
+    const { live, willing, holders, mine, epochs, free, needs, acknowledge, incarnation } = await leases.look();
     if (live.join() !== this.live.join()) this.unswept = sweepEvery;
     this.live = live;
     this.acknowledge = acknowledge;
     await lane.checkIncarnation(incarnation);
-    await this.dropLost(mine);
+    await this.dropLost(epochs);
     const moves = movesOf({ node, willing, partitions: leases.partitions, mine, free, needs });
     const taken = moves.take.length > 0 ? await this.take(moves.take, holders) : 0;
     // A partition that this node owns by the table but does not work on: a take that failed half-way.
@@ -205,11 +205,15 @@ export class Ownership {
     await lane.detach([...lane.held.keys()]);
   }
 
-  private async dropLost(mine: readonly number[]): Promise<void> {
+  /** Also those that a program took this node's epoch of (../versions/waiting-messages.ts): `resume` takes them anew. */
+  private async dropLost(epochs: ReadonlyMap<number, number>): Promise<void> {
     const { lane } = this.options;
-    const kept = new Set(mine);
-    const lost = [...lane.held.keys()].filter((partition) => !kept.has(partition));
-    if (lost.length > 0) await lane.detach(lost);
+    const lost = [...lane.held].filter(([partition, { epoch }]) => {
+      const now = epochs.get(partition);
+      // In the middle of a recovery the lane takes epochs itself.
+      return now === undefined || (now > epoch && lane.busySince === null);
+    });
+    if (lost.length > 0) await lane.detach(lost.map(([partition]) => partition));
   }
 
   private async take(wanted: readonly number[], holders: readonly string[]): Promise<number> {

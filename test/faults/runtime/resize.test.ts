@@ -60,7 +60,7 @@ test("messages, effects, timers, work and parked messages go on among other part
     const [first, second] = [await cluster.start(), await cluster.start()];
     const load = new Load(cluster, sql);
     await load.more(100);
-    const names = Array.from({ length: 12 }, (_, index) => `other-${index}`);
+    const names = Array.from({ length: 12 }, (_, index) => `key-other-${index}`);
     for (const [index, name] of names.entries()) {
       await first.ask(name, "wakeAt", { timer: "soon", at: Date.now() + 500 * index });
       await first.ask(name, "wakeAt", { timer: "late", at: Date.now() + 3_600_000 });
