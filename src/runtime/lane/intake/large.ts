@@ -3,16 +3,20 @@
  * takes as long as hundreds of small ones, and all messages of a batch are answered when the last of them is stored.
  */
 import type { Delivery } from "../../mailbox/mailbox.ts";
-import type { ActorCache } from "../cache/actor-cache.ts";
 import type { Company } from "./inbox.ts";
 
 /** Characters of a message, or of a stored state. */
 const largeSize = 128 * 1024;
 const few: Company = { kind: "large", most: 2 };
 
+/** The actors in memory, by `kind/key`, each with the characters of its stored state. */
+interface Sizes {
+  get(name: string): { readonly size: number } | undefined;
+}
+
 /** @param suspected how a message is to be taken for other reasons, which go first */
 export function companies(
-  cache: Pick<ActorCache, "get">,
+  cache: Sizes,
   suspected: (delivery: Delivery) => Company | null,
 ): (delivery: Delivery, size: number) => Company | null {
   return (delivery, size) => {

@@ -144,6 +144,6 @@ test("large messages, and those of actors with large states, have batches of few
   expect(next(inbox, 512, of(none))).toEqual(["largea3"]);
   for (const id of ["d1", "d2", "d3"]) inbox.push(delivery("grown", 2, id));
   // The size that the cache counted is all that is looked at.
-  const grown = { get: () => ({ size: 1_000_000 }) } as unknown as Parameters<typeof companies>[0];
+  const grown = { get: () => ({ size: 1_000_000 }) };
   expect(next(inbox, 512, of(grown))).toEqual(["grownd1", "grownd2"]);
 });
