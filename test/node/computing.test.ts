@@ -6,6 +6,23 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type Answer, type NodeProcess, startNodeProcess } from "../harness/node/node-process.ts";
 import { freshStores, type TestStores } from "../harness/stores.ts";
 import { until } from "../harness/until.ts";
+import {
+  agent,
+  commands,
+  deadEnd,
+  filled,
+  inside,
+  longest,
+  MiB,
+  members,
+  mostTags,
+  runs,
+  schemas,
+  state,
+  templates,
+  workflow,
+  yamls,
+} from "./hostile.ts";
 
 let stores: TestStores;
 let node: NodeProcess;
@@ -68,135 +85,6 @@ afterAll(async () => {
   await node?.dispose();
 });
 
-const MiB = 1024 * 1024;
-const filled = (unit: string, size: number) => unit.repeat(Math.floor(size / unit.length));
-const members = (count: number, of: (index: number) => unknown): object =>
-  Object.fromEntries(Array.from({ length: count }, (_, index) => [`p${index}`, of(index)]));
-
-const agent = (spec: object = {}, metadata: object = {}) => ({
-  apiVersion: "svc.dev/v1",
-  kind: "Agent",
-  metadata: { name: `a${Bun.randomUUIDv7()}`, version: "1.0.0", ...metadata },
-  spec: { runtime: { language: "python", version: "3.12" }, task: { instruction: "Say hello." }, ...spec },
-});
-const state = (more: object = {}) => ({ kind: "System", command: "true", transitions: [], ...more });
-const workflow = (spec: object = {}, metadata: object = {}) => ({
-  apiVersion: "svc.dev/v1",
-  kind: "Workflow",
-  metadata: { name: `w${Bun.randomUUIDv7()}`, version: "1.0.0", ...metadata },
-  spec: { initial_state: "ONE", states: { ONE: state() }, ...spec },
-});
-
-const nested = (depth: number, around: (inner: object) => object, inner: object = {}): object =>
-  Array.from({ length: depth }).reduce<object>((sum) => around(sum), inner);
-const inside = (schema: object) => ({ type: "object", ...schema });
-
-const schemas: readonly (readonly [string, object])[] = [
-  [
-    "250 properties behind 600 references",
-    {
-      $defs: { a: { properties: members(250, () => ({ type: "string" })) } },
-      properties: members(600, () => ({ $ref: "#/$defs/a" })),
-    },
-  ],
-  ["alternatives of which one holds", { oneOf: Array.from({ length: 1500 }, () => ({ type: "string" })) }],
-  [
-    "alternatives within alternatives",
-    { allOf: Array.from({ length: 60 }, () => nested(24, (inner) => ({ oneOf: [inner, {}, {}] }))) },
-  ],
-  ["negations of negations", { allOf: Array.from({ length: 60 }, () => nested(50, (inner) => ({ not: inner }))) }],
-  ["properties by patterns", { patternProperties: members(1500, () => ({})) }],
-  [
-    "many large patterns",
-    { allOf: Array.from({ length: 700 }, (_, index) => ({ pattern: `((a{0,9}){0,9}){0,9}${index}` })) },
-  ],
-  ["Unicode classes", { allOf: Array.from({ length: 500 }, (_, index) => ({ pattern: `[^\\p{L}\\p{N}]${index}` })) }],
-  [
-    "unevaluated properties",
-    {
-      unevaluatedProperties: false,
-      oneOf: Array.from({ length: 800 }, (_, index) => ({ properties: { [`p${index}`]: {} } })),
-    },
-  ],
-  ["a small one of 3 KiB", { oneOf: Array.from({ length: 170 }, () => ({ type: "string" })) }],
-];
-
-const yamls: readonly (readonly [string, string])[] = [
-  ["a list of numbers", `a:\n${filled("- 1\n", MiB - 100)}`],
-  ["a flow of braces", `[${filled("{},", MiB - 100)}]`],
-  ["keys", Array.from({ length: 60_000 }, (_, index) => `k${index}: 1`).join("\n")],
-  ["aliases", `a: &a [${filled("1,", 10_000)}]\nb: [${filled("*a,", 300)}]`],
-  ["one long folded text", `a: >\n${filled("  x\n", MiB - 100)}`],
-  ["quotes and escapes", `a: "${filled("\\u0041", MiB - 100)}"`],
-  ["comments", filled("#\n", MiB - 100)],
-  ["depth", "[".repeat(MiB - 100)],
-  ["anchors without end", filled("&a ", MiB - 100)],
-  ["tags", filled("!!str ", MiB - 100)],
-  ["spaces", `a:${" ".repeat(MiB - 100)}b`],
-  ["documents", filled("---\n", MiB - 100)],
-];
-
-/** Of about so many characters. */
-const templates: readonly (readonly [string, (size: number) => string])[] = [
-  ["tags", (size) => filled("{{a}}", size)],
-  ["blocks", (size) => `${"{{#if a}}".repeat(30)}${filled("{{a.b.c}}", size - 600)}${"{{/if}}".repeat(30)}`],
-  ["an open tag", (size) => `{{${filled("a.", size)}`],
-  ["braces", (size) => "{".repeat(size)],
-  ["helper calls", (size) => filled("{{lookup (lookup a 'b') 'c'}}", size)],
-  ["parentheses", (size) => `{{a ${"(".repeat(size / 2)}}}`],
-  ["comments", (size) => filled("{{!-- --}}", size)],
-  ["quotes", (size) => `{{a "${filled('\\"', size)}"}}`],
-  ["text and braces", (size) => `${filled("{ x ", size)}{{a}}`],
-];
-const longest = 90_000;
-/** As many tags as one template may have. */
-const mostTags = 8_000;
-
-const commands: readonly (readonly [string, string])[] = [
-  ["quotes", `echo ${filled("'a' ", 60_000)}`],
-  ["substitutions", `echo ${"$(".repeat(10_000)}`],
-  ["blocks in a command", `echo ${"{{#if a}}x{{else}}y{{/if}} ".repeat(300)}`],
-  ["here documents", filled("cat <<A\nA\n", 60_000)],
-  ["backslashes", `echo ${"\\".repeat(60_000)}`],
-  ["separators", filled("true;", 60_000)],
-];
-
-const largeInput = { list: Array.from({ length: 60_000 }, (_, index) => index), text: "x".repeat(300_000) };
-const deadEnd = { kind: "System", command: "false", transitions: [] };
-/** Each run ends by itself: its state's result leads nowhere. */
-const runs: readonly (readonly [string, object, object])[] = [
-  [
-    "templates that render much",
-    {
-      states: {
-        ONE: { ...deadEnd, env: members(20, () => "{{#each input.list}}{{this}},{{/each}}") },
-      },
-    },
-    largeInput,
-  ],
-  [
-    "expressions over a large blackboard",
-    {
-      states: {
-        ONE: {
-          ...deadEnd,
-          transitions: Array.from({ length: 60 }, (_, index) => ({
-            condition: "custom",
-            expression: `(eq (json input) "${index}")`,
-            target: "ONE",
-          })),
-        },
-      },
-    },
-    largeInput,
-  ],
-  [
-    "a command of many values",
-    { states: { ONE: { ...deadEnd, command: `${filled("true;", 40_000)}${filled("echo {{input.a}};", 9_000)}` } } },
-    { a: "x" },
-  ],
-];
-
 type Body = string | object;
 const together = async (count: number, call: () => Promise<Answer>): Promise<Answer | undefined> =>
   (await Promise.all(Array.from({ length: count }, call))).at(-1);
@@ -228,31 +116,54 @@ async function largeVersions(): Promise<void> {
   };
 }
 
-const attacks: readonly (readonly [string, () => Promise<unknown>])[] = [
-  ...schemas.flatMap(([name, schema]) => [
-    [`a workflow's input_schema: ${name}`, () => register(workflow({}, { input_schema: inside(schema) }))] as const,
-    [`an agent's input_schema: ${name}`, () => deploy(agent({ input_schema: inside(schema) }))] as const,
-    [
-      `a json_schema validator: ${name}`,
-      () => deploy(agent({ execution: { validation: [{ type: "json_schema", schema }] } })),
-    ] as const,
-  ]),
-  ...yamls.flatMap(([name, text]) => [
-    [`a workflow in YAML: ${name}`, () => register(text)] as const,
-    [`an agent in YAML: ${name}`, () => deploy(text)] as const,
-    [`a workflow's YAML within JSON: ${name}`, () => register({ manifest_yaml: text })] as const,
-  ]),
-  ...templates.flatMap(([name, text]) => [
-    [
-      `an agent's prompt template: ${name}`,
-      () => deploy(agent({ task: { instruction: "x", prompt_template: text(longest) } })),
-    ] as const,
-    [
-      `a workflow's template: ${name}`,
-      () =>
-        register(workflow({ states: { ONE: { kind: "Agent", agent: "x", input: text(longest), transitions: [] } } })),
-    ] as const,
-  ]),
+type Attack = readonly [string, () => Promise<unknown>];
+
+/** Every text by every way in the longer form; otherwise each text by one way, turn by turn: the ways share their checks. */
+const byTurns = (ways: readonly Attack[], index: number): readonly Attack[] =>
+  process.env.SVC_LONG_TESTS === "1" ? ways : ways.filter((_, way) => way === index % ways.length);
+
+const attacks: readonly Attack[] = [
+  ...schemas.flatMap(([name, schema], index) =>
+    byTurns(
+      [
+        [`a workflow's input_schema: ${name}`, () => register(workflow({}, { input_schema: inside(schema) }))] as const,
+        [`an agent's input_schema: ${name}`, () => deploy(agent({ input_schema: inside(schema) }))] as const,
+        [
+          `a json_schema validator: ${name}`,
+          () => deploy(agent({ execution: { validation: [{ type: "json_schema", schema }] } })),
+        ] as const,
+      ],
+      index,
+    ),
+  ),
+  ...yamls.flatMap(([name, text], index) =>
+    byTurns(
+      [
+        [`a workflow in YAML: ${name}`, () => register(text)] as const,
+        [`an agent in YAML: ${name}`, () => deploy(text)] as const,
+        [`a workflow's YAML within JSON: ${name}`, () => register({ manifest_yaml: text })] as const,
+      ],
+      index,
+    ),
+  ),
+  ...templates.flatMap(([name, text], index) =>
+    byTurns(
+      [
+        [
+          `an agent's prompt template: ${name}`,
+          () => deploy(agent({ task: { instruction: "x", prompt_template: text(longest) } })),
+        ] as const,
+        [
+          `a workflow's template: ${name}`,
+          () =>
+            register(
+              workflow({ states: { ONE: { kind: "Agent", agent: "x", input: text(longest), transitions: [] } } }),
+            ),
+        ] as const,
+      ],
+      index,
+    ),
+  ),
   ...commands.map(
     ([name, text]) =>
       [`a command: ${name}`, () => register(workflow({ states: { ONE: state({ command: text }) } }))] as const,

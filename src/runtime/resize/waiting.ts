@@ -4,6 +4,7 @@
  * later messages of their actors. What was taken before is left out, as its receiver would.
  */
 import { numbers, texts } from "../../store/postgres/array-literal.ts";
+import { databaseTime } from "../../store/postgres/clock.ts";
 import type { Transaction } from "../../store/postgres/pool.ts";
 import type { RedisClient } from "../../store/redis/connections.ts";
 import { toldIn } from "../effects/outbox.ts";
@@ -87,10 +88,11 @@ async function keepPage(
     }
   }
   const { wanted, over } = await awaited(tx, arrived);
+  const now = damaged.length === 0 ? 0 : await timeOf(tx);
   await run(tx, [
     parked(wanted.map((envelope) => rowOf(partition, envelope))),
     settledActivities(over),
-    deadLetters(damaged.map((entry) => letterOf(partition, entry))),
+    deadLetters(damaged.map((entry) => letterOf(partition, entry, now))),
   ]);
   const effects = arrived.filter(({ source }) => source.startsWith("p"));
   await deleteEffects(
@@ -108,8 +110,14 @@ function decoded(raw: string): Envelope | null {
   }
 }
 
-const letterOf = (partition: number, { id, raw }: Entry) => ({
-  id: Bun.randomUUIDv7(),
+/** PostgreSQL's time, Unix milliseconds. */
+async function timeOf(tx: Transaction): Promise<number> {
+  const [row] = await tx<[{ now: number }]>`select ${tx.unsafe(databaseTime)} as now`;
+  return row.now;
+}
+
+const letterOf = (partition: number, { id, raw }: Entry, now: number) => ({
+  id: Bun.randomUUIDv7("hex", now),
   partition,
   kind: "",
   key: "",
