@@ -66,7 +66,7 @@ export class Load {
     await until(() => this.accepted.length >= goal, { what: `${count} more messages accepted`, timeoutMs });
   }
 
-  /** Counts what the test sent itself as accepted. */
+  /** Counts what the test sent itself as accepted; to keys that begin with `key-`, as those of the load do. */
   alsoSent(...sent: readonly Expected[]): void {
     this.accepted.push(...sent);
   }
