@@ -218,9 +218,13 @@ export class Leases {
   async retake(partitions: readonly number[]): Promise<OwnedPartition[]> {
     const { sql, node, generation } = this.options;
     const rows = await sql<PartitionRow[]>`
-      update runtime_partitions set epoch = epoch + 1, sources = 'take'
-      where partition = any(${numbers(partitions)}::int[]) and owner = ${node} and generation = ${generation}
-      returning partition, epoch, owner, mailbox_offset, outbox_seq, (select runtime_incarnation()) as incarnation`;
+      update runtime_partitions p set epoch = epoch + 1, sources = 'take' from (
+        select partition from runtime_partitions
+        where partition = any(${numbers(partitions)}::int[]) and owner = ${node} and generation = ${generation}
+        order by partition for update) mine
+      where p.partition = mine.partition
+      returning p.partition, p.epoch, p.owner, p.mailbox_offset, p.outbox_seq,
+        (select runtime_incarnation()) as incarnation`;
     return rows.map((row) => toOwned(row, node));
   }
 

@@ -28,7 +28,9 @@ const move = `update runtime_partitions p
   returning 1`;
 
 /** Answers a row for each partition that is still this node's. */
-export function progress(partitions: readonly PartitionProgress[], node: string): Part {
+export function progress(all: readonly PartitionProgress[], node: string): Part {
+  // In the order in which they are taken: a commit and a take of the same ones must not wait for each other in a circle.
+  const partitions = [...all].sort((left, right) => left.partition - right.partition);
   return {
     text: move,
     parameters: [

@@ -1,6 +1,7 @@
 /** What a batch makes of work whose outcome and whose end as unwanted meet in one commit. */
 import { expect, test } from "bun:test";
 import { Batch } from "../../../../src/runtime/lane/batch/batch.ts";
+import { progress } from "../../../../src/runtime/lane/commit/progress.ts";
 import type { Held } from "../../../../src/runtime/lane/exchange/held.ts";
 import type { CachedActor } from "../../../../src/runtime/lane/turn.ts";
 import type { Envelope } from "../../../../src/runtime/mailbox/envelope.ts";
@@ -58,4 +59,12 @@ test("effects carried out while a commit is written are not deleted by it", () =
   next.touched.add(place);
   expect(next.toCommit(new Map()).partitions[0]?.published).toBe(3);
   expect([...next.clearing]).toEqual([[place, 3]]);
+});
+
+test("a commit writes its partitions in their order, in which others take them", () => {
+  const commit = batch();
+  for (const partition of [5, 0, 7, 2]) {
+    commit.touched.add({ ...held, partition, incarnation: "1.1", published: 0, cleared: 0 } as Held);
+  }
+  expect(progress(commit.toCommit(new Map()).partitions, "n1").parameters[0]).toBe("{0,2,5,7}");
 });
