@@ -9,6 +9,7 @@ import { StartFailure } from "../../lib/start-failure.ts";
 import { loadConfig } from "../../node/config.ts";
 import { withStores } from "../../node/program-stores.ts";
 import { type WaitingMessage, WaitingMessages } from "../../runtime/versions/waiting-messages.ts";
+import { DatabaseClock } from "../../store/postgres/clock.ts";
 import type { Sql, Transaction } from "../../store/postgres/pool.ts";
 
 const usage = `Messages that wait for a node of a version that knows them. Later messages of their actors wait behind them.
@@ -49,7 +50,9 @@ async function run([command, place = ""]: readonly string[], messages: WaitingMe
   return 0;
 }
 
-const audit = createAudit({ now: Date.now, newId: () => Bun.randomUUIDv7() });
+const clock = new DatabaseClock();
+const newId = () => Bun.randomUUIDv7("hex", clock.now());
+const audit = createAudit({ now: clock.now, newId });
 
 /** In the audit log of the message's tenant; an effect that no version here knows has none. */
 function record(what: "dropped" | "retried") {
@@ -76,7 +79,7 @@ function refuse(why: string): number {
 
 async function openMessages(sql: Sql): Promise<WaitingMessages | null> {
   const [table] = await sql<{ found: boolean }[]>`select to_regclass('runtime_parked') is not null as found`;
-  return table?.found === true ? new WaitingMessages(sql) : null;
+  return table?.found === true ? new WaitingMessages(sql, newId) : null;
 }
 
 const args = process.argv.slice(2);
@@ -94,6 +97,7 @@ try {
     config,
     (line) => console.error(line),
     async ({ sql }) => {
+      await clock.measure(sql);
       const messages = await openMessages(sql);
       if (messages === null) return refuse(`No node has set up the schema ${config.databaseSchema} of this database`);
       return await run(args, messages);

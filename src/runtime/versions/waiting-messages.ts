@@ -35,7 +35,11 @@ const place = /^[1-9]\d{0,17}$/;
 type Recorded = (tx: Transaction, message: WaitingMessage) => Promise<void>;
 
 export class WaitingMessages {
-  constructor(private readonly sql: Sql) {}
+  /** @param newId a fresh UUIDv7 */
+  constructor(
+    private readonly sql: Sql,
+    private readonly newId: () => string,
+  ) {}
 
   /** In the order of their places, without their bodies. */
   async list(limit: number): Promise<readonly WaitingMessage[]> {
@@ -64,7 +68,7 @@ export class WaitingMessages {
       const { body, ...message } = withBody(row);
       await tx`
         insert into runtime_dead_letters (id, partition, kind, key, tenant, message_id, type, body, error, attempts)
-        values (${Bun.randomUUIDv7()}, ${row.partition}, ${row.kind}, ${row.key}, ${row.tenant}, ${`parked.${row.seq}`},
+        values (${this.newId()}, ${row.partition}, ${row.kind}, ${row.key}, ${row.tenant}, ${`parked.${row.seq}`},
           ${message.type}, ${JSON.stringify(body)}, ${`dropped while it waited${row.need === null ? "" : ` for ${row.need}`}`}, 0)`;
       // The partition is held at nodes that know it no longer, unless something else asks for it.
       await tx`
