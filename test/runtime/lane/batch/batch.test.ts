@@ -64,7 +64,14 @@ test("effects carried out while a commit is written are not deleted by it", () =
 test("a commit writes its partitions in their order, in which others take them", () => {
   const commit = batch();
   for (const partition of [5, 0, 7, 2]) {
-    commit.touched.add({ ...held, partition, incarnation: "1.1", published: 0, cleared: 0 } as Held);
+    commit.touched.add({
+      ...held,
+      partition,
+      mailboxOffset: "0-0",
+      incarnation: "1.1",
+      published: 0,
+      cleared: 0,
+    } as Held);
   }
   expect(progress(commit.toCommit(new Map()).partitions, "n1").parameters[0]).toBe("{0,2,5,7}");
 });
