@@ -1,4 +1,8 @@
-/** Clients behind a balancer that try a 503 again; all else that goes wrong is an error they see. */
+/**
+ * Clients behind a balancer that try a 503 again; all else that goes wrong is an error they see. The balancer takes
+ * another node where a connection is refused, or is reset before a byte of an answer: the system resets connections
+ * that it has taken for a listener which closes before it accepts them. The call carries its key, or reads.
+ */
 import type { Answer, NodeProcess } from "../harness/node/node-process.ts";
 import { until } from "../harness/until.ts";
 
@@ -7,6 +11,8 @@ const patienceMs = 30_000;
 
 export class RetryingClients {
   private next = 0;
+  /** Connections that were reset. */
+  resets = 0;
 
   constructor(private readonly nodes: readonly NodeProcess[]) {}
 
@@ -26,13 +32,19 @@ export class RetryingClients {
     }
   }
 
-  /** Null where the node does not listen: a balancer takes another. */
+  /** Null where the node does not listen, or has just ceased to. */
   private async send(method: string, path: string, body: unknown, headers: Record<string, string>) {
     const node = this.nodes[this.next++ % this.nodes.length] as NodeProcess;
     return await node.call(method, path, body, headers).catch((error: Error & { code?: string }): Answer | null => {
       if (error.code === "ConnectionRefused" || error.code === "ECONNREFUSED") return null;
+      if (error.code === "ECONNRESET") return this.countReset();
       throw new Error(`${method} ${path}: ${error.code ?? error.message}`);
     });
+  }
+
+  private countReset(): null {
+    this.resets++;
+    return null;
   }
 
   /** Does the same over and over, so many times at once, until `end`. */
