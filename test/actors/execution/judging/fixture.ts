@@ -2,7 +2,7 @@
 import type { JudgeValidator, Validator } from "../../../../actors/agent/manifest/execution/results.ts";
 import { Story } from "../scenario.ts";
 
-export const passing = { min_score: 0.7, min_confidence: 0 };
+const passing = { min_score: 0.7, min_confidence: 0 };
 
 export const semantic = (judge_agent: string, change: object = {}): JudgeValidator => ({
   type: "semantic",

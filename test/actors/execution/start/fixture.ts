@@ -12,7 +12,7 @@ import { sampleHeader } from "../fixture.ts";
 
 export const id = "0190f3c4-0000-7000-8000-000000000001";
 
-export const offered: StartOffer = {
+const offered: StartOffer = {
   ...anyOffer,
   isolations: ["process", "docker"],
   enforcesNetwork: () => true,

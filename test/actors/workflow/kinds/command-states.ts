@@ -24,7 +24,7 @@ export function commandOf(cast: Cast): CommandRun {
   return only;
 }
 
-export const endOf = (change: Values = {}): Values => ({
+const endOf = (change: Values = {}): Values => ({
   status: "success",
   exit_code: 0,
   stdout: "out",
