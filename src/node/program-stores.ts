@@ -78,7 +78,7 @@ export async function migrateDirectly(
   const { pooled, host } = direct === null && known !== null ? known : await reachDatabase(url, timeoutMs, { setting });
   const sql = openPostgres({ url, host, pooled, schema: config.databaseSchema, poolSize: 2 });
   try {
-    return await migrate(sql, config.databaseSchema, { progress });
+    return await migrate(sql, config.databaseSchema, { pooled, progress });
   } finally {
     await sql.end({ timeout: 2 });
   }

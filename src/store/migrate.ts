@@ -20,6 +20,11 @@ export interface MigrateOptions {
   readonly lockTimeoutMs?: number;
   /** How long this goes on in all when locks cannot be had, ms. */
   readonly patienceMs?: number;
+  /**
+   * Whether a pooler gives each transaction another server connection: what was set for the session of one statement
+   * would then hold for other statements.
+   */
+  readonly pooled?: boolean;
   /** One line about what takes long. */
   readonly progress?: (line: string) => void;
 }
@@ -29,7 +34,10 @@ interface Migration {
   readonly text: string;
   /** The migration that a program must have to work once this one has run; null when the former version works too. */
   readonly needs: string | null;
-  /** Statements such as CREATE INDEX CONCURRENTLY, which run outside of a transaction and may be repeated. */
+  /**
+   * Statements such as CREATE INDEX CONCURRENTLY, which run outside of a transaction and may be repeated. In a new
+   * schema, which has no writers to keep out, and behind a pooler they run inside of one, without CONCURRENTLY.
+   */
   readonly apart: boolean;
 }
 
@@ -49,9 +57,11 @@ export async function migrate(sql: Sql, schema: string, options: MigrateOptions 
   const migrations = readMigrations(options.folder ?? released);
   const until = performance.now() + patienceMs;
   const done: string[] = [];
-  for (const migration of await pending(sql, schema, migrations)) {
+  const missing = await pending(sql, schema, migrations);
+  const isApart = options.pooled !== true && missing.length < migrations.length;
+  for (const migration of missing) {
     for (let told = false; ; ) {
-      const step = await attempt(sql, schema, migration, lockTimeoutMs);
+      const step = await attempt(sql, schema, migration, { lockTimeoutMs, isApart });
       if (step === "applied") done.push(migration.name);
       if (step === "applied" || step === "was applied") break;
       if (performance.now() > until) throw new StartFailure(`The migration ${migration.name} cannot run: ${step}.`);
@@ -101,7 +111,12 @@ async function pending(sql: Sql, schema: string, known: readonly Migration[]): P
 }
 
 /** Tries one migration. @returns what came of it, or why it must wait */
-async function attempt(sql: Sql, schema: string, migration: Migration, lockTimeoutMs: number): Promise<string> {
+async function attempt(
+  sql: Sql,
+  schema: string,
+  migration: Migration,
+  { lockTimeoutMs, isApart }: { readonly lockTimeoutMs: number; readonly isApart: boolean },
+): Promise<string> {
   try {
     return await sql.begin(async (tx) => {
       // Ends with the transaction, as all of these: behind a pooler the connection has other users.
@@ -116,8 +131,9 @@ async function attempt(sql: Sql, schema: string, migration: Migration, lockTimeo
       const [found] = await tx`select 1 from migrations where name = ${migration.name}`;
       if (found !== undefined) return "was applied";
       await refuseForNodes(tx, migration);
-      if (migration.apart) await runApart(tx, sql, schema, migration);
-      else await tx.unsafe(migration.text);
+      if (!migration.apart) await tx.unsafe(migration.text);
+      else if (isApart) await runApart(tx, sql, schema, migration);
+      else await tx.unsafe(migration.text.replace(/\bconcurrently\b/gi, ""));
       await tx`insert into migrations (name, needs) values (${migration.name}, ${migration.needs})`;
       return "applied";
     });

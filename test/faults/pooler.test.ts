@@ -62,7 +62,10 @@ pooledTest("two migrations at once run one after the other, and the role leads t
   const { href } = new URL(stores.databaseUrl);
   expect((await inspectDatabase(href)).pooled).toBe(false);
   const [first, second] = [opened(2), opened(2)];
-  const applied = await Promise.all([migrate(first, schema), migrate(second, schema)]);
+  const applied = await Promise.all([
+    migrate(first, schema, { pooled: true }),
+    migrate(second, schema, { pooled: true }),
+  ]);
   const names = applied.flat();
   expect(names.length).toBeGreaterThan(0);
   expect(new Set(names).size).toBe(names.length);

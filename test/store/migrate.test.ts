@@ -99,13 +99,44 @@ test("a migration that fails leaves nothing of itself; earlier ones stay", async
   await ended();
 });
 
+const indexed =
+  "-- outside of a transaction\ndrop index concurrently if exists things_id;\ncreate index concurrently things_id on things (id);\n";
+
 test("an index is made without keeping writers out", async () => {
-  file(
-    "0002_index.sql",
-    "-- outside of a transaction\ndrop index concurrently if exists things_id;\ncreate index concurrently things_id on things (id);\n",
-  );
-  expect(await migrate(sql, schema, { folder })).toEqual(["0001_first.sql", "0002_index.sql"]);
+  await migrate(sql, schema, { folder });
+  file("0002_index.sql", indexed);
+  const applied = await sql.begin(async (tx) => {
+    await tx`insert into things values (1)`;
+    const migrating = migrate(sql, schema, { folder });
+    await until(
+      async () =>
+        (
+          await sql`select 1 from pg_stat_activity where query ilike '%create index concurrently things_id%' and wait_event_type = 'Lock'
+          and pg_backend_pid() <> pid and datname = current_database()`
+        ).length > 0,
+      { what: "the index to wait for the transaction" },
+    );
+    await sql`insert into things values (2)`;
+    return { migrating };
+  });
+  expect(await applied.migrating).toEqual(["0002_index.sql"]);
+  await expectIndex();
+});
+
+test("in a new schema, and behind a pooler, an index waits for no other transaction", async () => {
+  file("0002_index.sql", indexed);
+  await stores.sql.begin("isolation level repeatable read", async (tx) => {
+    await tx`select 1 as holds_a_snapshot from pg_class limit 1`;
+    expect(await migrate(sql, schema, { folder })).toEqual(["0001_first.sql", "0002_index.sql"]);
+    await sql`drop index things_id`;
+    await sql`delete from migrations where name = '0002_index.sql'`;
+    expect(await migrate(sql, schema, { folder, pooled: true })).toEqual(["0002_index.sql"]);
+  });
+  await expectIndex();
+});
+
+async function expectIndex(): Promise<void> {
   const [index] = await sql`select indisvalid from pg_index where indexrelid = 'things_id'::regclass`;
   expect(index).toEqual({ indisvalid: true });
   await ended();
-});
+}

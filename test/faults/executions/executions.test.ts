@@ -144,7 +144,8 @@ test("killed with Redis lost once its agent ended, before the commit: nothing tw
     await node.kill();
     await deleteKeys(stores.redisServers ?? stores.redisUrl, stores.prefix);
     // Its commit waits in PostgreSQL, and would go through without it.
-    await tx`select pg_terminate_backend(pid) from pg_stat_activity where pg_backend_pid() = any(pg_blocking_pids(pid))`;
+    await tx`select pg_terminate_backend(pid) from pg_stat_activity where pg_backend_pid() = any(pg_blocking_pids(pid))
+      and wait_event in ('transactionid', 'tuple')`;
   });
   await node.restart();
   const frames = await goOn(node, executionId, before);
