@@ -78,6 +78,9 @@ export async function callModel(
   });
 }
 
+/** Less time than this is none: no vendor answers in it. */
+const leastMs = 10;
+
 /** All tries at one candidate; null when it did not answer. */
 async function askOne(
   call: ModelCall,
@@ -91,7 +94,7 @@ async function askOne(
   for (let number = 1; number <= selection.maxRetries + 1; number++) {
     const began = timing.now();
     const time = Math.min(selection.callTimeoutMs, progress.deadline - began);
-    if (time <= 0) return null;
+    if (time < leastMs) return null;
     progress.attempts++;
     const outcome = await tryOnce(call, candidate, number, time);
     if (!(outcome instanceof AttemptError)) {
@@ -140,7 +143,8 @@ async function tryOnce(
   };
   const onAbort = () => giveUp(call.signal.reason);
   call.signal.addEventListener("abort", onAbort, { once: true });
-  const timer = setTimeout(() => giveUp(timeUp), timeMs);
+  // A timer of a fraction fires early, and what it leaves would be taken for time to ask another.
+  const timer = setTimeout(() => giveUp(timeUp), Math.ceil(timeMs));
   try {
     const { provider, served } = candidate;
     // The race frees us even if a provider does not heed its signal.
