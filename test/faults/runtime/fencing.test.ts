@@ -93,7 +93,8 @@ test("a commit that arrives after its own node started over is refused", async (
   await until(
     async () =>
       (
-        await stores.sql`select 1 from pg_stat_activity where query like '%runtime_partitions%' and state = 'active' and pid <> pg_backend_pid()`
+        await stores.sql`select 1 from pg_locks join pg_stat_activity using (pid)
+          where relation = 'runtime_partitions'::regclass and state = 'active' and pid <> pg_backend_pid()`
       ).length === 0,
     { what: "the late commit to be over" },
   );
