@@ -25,7 +25,7 @@ export class MessageRejected extends Error {
 
 /**
  * Whether an error says that a store or the runtime of this service is away, full or silent: nothing about what was
- * tried. Errors of files, and of connections to others, say nothing of the kind, whatever their code.
+ * tried. Errors of files, and of connections to others, say nothing of the kind, with any code.
  */
 export function isServiceAway(error: unknown): boolean {
   if (error instanceof RuntimeUnavailable || error instanceof AskTimeout || error instanceof MailboxFull) return true;

@@ -96,7 +96,7 @@ export function rowsOf(
     where before < ${bytes}`;
 }
 
-/** This node lives, whoever has this work now: it did not die of it. */
+/** This node lives, though another may have this work now: it did not die of it. */
 export async function withdrawDeaths(sql: Sql, node: string, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return;
   await sql`

@@ -63,7 +63,7 @@ export function stimulusRecords(sql: Sql, now: () => number) {
     renew: (stimulus: StimulusName): Promise<boolean> => renew(stimulus),
 
     /**
-     * Gives a stimulus up, whose attempt told nothing of it: whoever looks for it after `at` (Unix milliseconds) goes on.
+     * Gives a stimulus up, whose attempt told nothing of it: a node that looks for it after `at` (Unix milliseconds) goes on.
      * Nothing changes where another attempt has taken over.
      */
     release: (stimulus: Attempt, at: number): Promise<void> => release({ ...stimulus, at }),

@@ -198,7 +198,7 @@ export class Careful {
       where a.partition = any(${numbers(over)}::int[]) and p.partition = a.partition and p.owner = ${node}`;
   }
 
-  /** This node lives, whoever has its partitions now: it did not die of what it had under way. */
+  /** This node lives, though others may have its partitions now: it did not die of what it had under way. */
   private async withdraw(): Promise<void> {
     const { sql, node } = this.options;
     this.isNamed = false;
