@@ -56,7 +56,7 @@ const activities: readonly Activity[] = [
 ];
 
 if (settings.version === "earlier") {
-  // The list is a constant of the program; a version that knows less has a shorter one.
+  // The list is a constant of the program, readonly to others; a version that knows less has a shorter one.
   const effects = knownEffects as unknown as string[];
   effects.splice(effects.indexOf(laterEffect), 1);
 }
