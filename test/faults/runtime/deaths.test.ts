@@ -17,11 +17,16 @@ type Counter = { readonly seen: readonly string[]; readonly outcomes: readonly s
 
 /** Starts nodes, one after the other, until one lives on. @returns it, and how many died */
 async function survivorOf(cluster: Cluster, isOver: () => Promise<boolean>): Promise<[NodeProcess, deaths: number]> {
-  for (let deaths = 0; ; deaths++) {
+  for (let deaths = 0; ; ) {
     const node = await cluster.start().catch(() => null);
-    if (node === null) continue;
+    if (node === null) {
+      // One that did not start for another reason, on a busy machine, did not die of it.
+      if ((await cluster.nodes.at(-1)?.end()) === "SIGKILL") deaths++;
+      continue;
+    }
     const ended = await Promise.race([node.end(), until(isOver, { timeoutMs: 20_000, what: "the end of it" })]);
     if (ended !== "SIGKILL") return [node, deaths];
+    deaths++;
   }
 }
 
@@ -89,8 +94,10 @@ describe("processes", () => {
     };
     const [node, deaths] = await survivorOf(cluster, async () => (await outcomes("bad")).length > 0);
     expect(await outcomes("bad")).toEqual(["bad-work:false"]);
-    expect(deaths).toBe(2);
-    expect(await redis.lrange(runsKey(stores.prefix, "bad-work"), 0, -1)).toHaveLength(3);
+    // A death counts within 2 s of the beginning, which is the insertion of the row: a slow machine may need another one.
+    expect(deaths).toBeGreaterThanOrEqual(2);
+    expect(deaths).toBeLessThanOrEqual(5);
+    expect(await redis.lrange(runsKey(stores.prefix, "bad-work"), 0, -1)).toHaveLength(deaths + 1);
     await redis.set(gateKey(stores.prefix), "1");
     for (const key of others.slice(0, 2)) {
       await until(async () => (await outcomes(key)).join() === `${key}:true`, { what: `the outcome of ${key}` });

@@ -47,6 +47,8 @@ async function runsOf(query: string): Promise<{ id: string }[]> {
 test("starts, commands, agents and sub-workflows, killed at random again and again", async () => {
   const accepted: string[] = [];
   for (let round = 0; round < 5; round += 1) {
+    // Work that three nodes died with as soon as it ran is set aside, so no run meets more than two deaths.
+    if (round % 2 === 0) for (const { id } of await runsOf("workflow_name=chain")) await at.ended(id);
     for (let run = 0; run < 2; run += 1) accepted.push(await at.start("chain"));
     const cutOff = at.node.call("POST", "/v1/workflows/chain/run", {}).then(
       ({ body }) => void accepted.push(body.execution_id),
@@ -117,7 +119,13 @@ test("a decision and its consequences are both there after a death, or neither",
     expect(decided).toEqual(expect.arrayContaining(answered));
     await at.node.restart();
     for (const id of ids) {
-      const { status } = await at.node.call("POST", `/v1/human-approvals/${runs.get(id)}/approve`);
+      const status = await until(
+        async () => {
+          const answer = await at.node.call("POST", `/v1/human-approvals/${runs.get(id)}/approve`);
+          return answer.status < 500 ? answer.status : null;
+        },
+        { what: "an answer" },
+      );
       // A decision that was taken by the killed node, too late to be seen above, is one all the same.
       if (decided.includes(id)) expect(status).toBe(409);
     }

@@ -125,11 +125,17 @@ export class Careful {
     const [first] = deliveries;
     if (first === undefined || this.companyOf(first) === null) return;
     const { sql, node } = this.options;
-    const rows = deliveries.map(({ envelope, partition }) => ({
-      partition,
-      message: envelope === null ? "" : messageId(envelope),
-      former: this.partitions.get(partition)?.former ?? node,
-    }));
+    // An effect that was sent again stands in a backlog twice, and one statement writes no row twice.
+    const named = new Map<string, { partition: number; message: string; former: string }>();
+    for (const { envelope, partition } of deliveries) {
+      const message = envelope === null ? "" : messageId(envelope);
+      named.set(`${partition} ${message}`, {
+        partition,
+        message,
+        former: this.partitions.get(partition)?.former ?? node,
+      });
+    }
+    const rows = [...named.values()];
     const partitions = numbers([...new Set(rows.map((row) => row.partition))]);
     const messages = texts(rows.map((row) => row.message));
     await sql`

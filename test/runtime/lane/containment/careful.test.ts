@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import { decodeEnvelope, messageId } from "../../../../src/runtime/mailbox/envelope.ts";
 import { runtimeKeys } from "../../../../src/runtime/mailbox/partition.ts";
-import { openRedis, slotGroupsOf } from "../../../../src/store/redis/connections.ts";
+import { openRedis, type RedisClient, slotGroupsOf } from "../../../../src/store/redis/connections.ts";
 import { until } from "../../../harness/until.ts";
 import { at, Harness, stateOf } from "../../harness.ts";
 
@@ -18,13 +18,24 @@ async function enter(id: string, heardOf: string, like?: string): Promise<void> 
 }
 
 /** A node whose one partition another one has now, which does nothing. */
-async function displaced() {
+async function displaced(options: Parameters<Harness["node"]>[0] = {}) {
   const { sql } = harness.stores;
-  const { runtime } = await harness.node({ partitions: 1 });
+  const { runtime } = await harness.node({ partitions: 1, ...options });
   await enter("other", "-1 hour", runtime.nodeId);
   await sql`update runtime_partitions set owner = 'other', epoch = epoch + 1`;
   await until(async () => (await runtime.status()).partitions === 0, { what: "the partition to be given up" });
   return runtime;
+}
+
+/** Looks into the mailbox of the one partition, or adds to it. */
+async function inMailbox<T>(work: (redis: RedisClient, key: string) => Promise<T>): Promise<T> {
+  const { redisServers, redisUrl, prefix } = harness.stores;
+  const redis = openRedis(redisServers ?? redisUrl);
+  try {
+    return await work(redis, runtimeKeys(prefix, slotGroupsOf(redis)).mailbox(0));
+  } finally {
+    redis.disconnect();
+  }
 }
 
 type Fate = "ended" | "silent for long" | "alive";
@@ -35,13 +46,13 @@ test.each<[fates: readonly [Fate, Fate, Fate], isSetAside: boolean]>([
   [["alive", "alive", "alive"], false],
   [["ended", "ended", "alive"], false],
 ])("a message under way at owners that were %p is set aside: %p", async (fates, isSetAside) => {
-  const { sql, redisServers, redisUrl, prefix } = harness.stores;
+  const { sql } = harness.stores;
   const runtime = await displaced();
   await runtime.tell(at("a"), "add", { label: "told" });
-  const redis = openRedis(redisServers ?? redisUrl);
-  const [entry] = await redis.xrange(runtimeKeys(prefix, slotGroupsOf(redis)).mailbox(0), "-", "+");
-  redis.disconnect();
-  const message = messageId(decodeEnvelope(entry?.[1][1] ?? ""));
+  const message = await inMailbox(async (redis, key) => {
+    const [entry] = await redis.xrange(key, "-", "+");
+    return messageId(decodeEnvelope(entry?.[1][1] ?? ""));
+  });
   const owners = fates.map((fate, index) => `owner-${index} ${fate}`);
   await sql`insert into runtime_attempts (partition, message, attempt, nodes) values (0, ${message}, 3, ${owners})`;
   for (const owner of owners) {
@@ -54,6 +65,26 @@ test.each<[fates: readonly [Fate, Fate, Fate], isSetAside: boolean]>([
   expect((await letters()).map(({ error }) => error)).toEqual(
     isSetAside ? ["its process died 3 times while it was handled"] : [],
   );
+});
+
+test("a backlog of a dead owner that holds a message twice is taken in one piece", async () => {
+  const { sql } = harness.stores;
+  const failures: unknown[] = [];
+  const runtime = await displaced({
+    log: (event, details) => {
+      if (event === "commit_failed") failures.push(details.error);
+    },
+  });
+  await runtime.tell(at("a"), "add", { label: "told" });
+  await inMailbox(async (redis, key) => {
+    const [entry] = await redis.xrange(key, "-", "+");
+    for (const text of [entry?.[1][1] ?? "", "not a message", "not a message"]) await redis.xadd(key, "*", "m", text);
+  });
+  await runtime.tell(at("a"), "add", { label: "after" });
+  await sql`delete from runtime_nodes where id = 'other'`;
+  await until(async () => (await stateOf(runtime, "a"))?.seen.at(-1) === "after", { what: "the backlog to be taken" });
+  expect((await stateOf(runtime, "a"))?.seen).toEqual(["told", "after"]);
+  expect(failures).toEqual([]);
 });
 
 test("a node that was taken for dead and lives takes its name from the notes", async () => {
