@@ -251,7 +251,9 @@ export const execution = defineActor({
       }
       forgetDeliveries(turn);
       if (!isOver(state)) cancel(turn, "deleted");
-      if (state.header.inline !== true) {
+      // Without a person who asks it is the end of its retention: who asks then has taken away what it left.
+      const isRetention = by === undefined && isOver(state);
+      if (state.header.inline !== true && !isRetention) {
         const input = { execution_id: context.key, instance_id: state.iteration.instance_id };
         turn.perform(workspaceRemove, input, { id: `workspace:${context.key}`, then: "workspace_removed" });
       }

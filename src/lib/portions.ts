@@ -6,6 +6,8 @@ export interface Portions<Row> {
   /** Whether the row is for this node: others do theirs. */
   isMine(row: Row): boolean;
   work(row: Row): Promise<unknown>;
+  /** Ahead of the work on a portion, for what is cheaper for all of its rows than for each. */
+  prepare?(rows: readonly Row[]): Promise<void>;
   /** Rows under way at once. */
   readonly atOnce: number;
   /** Waited between one portion and the next, for work that is only handed over, ms. */
@@ -20,7 +22,7 @@ const pageSize = 1_000;
  * @throws what the work on one of them throws; the rest is for the next time
  */
 export async function inPortions<Row>(
-  { find, isMine, work, atOnce, pauseMs = 0 }: Portions<Row>,
+  { find, isMine, work, prepare, atOnce, pauseMs = 0 }: Portions<Row>,
   isStopping: () => boolean,
 ): Promise<number> {
   let done = 0;
@@ -30,6 +32,7 @@ export async function inPortions<Row>(
     for (let start = 0; start < mine.length; start += atOnce) {
       if (isStopping()) return done;
       const portion = mine.slice(start, start + atOnce);
+      await prepare?.(portion);
       await Promise.all(portion.map(work));
       done += portion.length;
       if (pauseMs > 0) await Bun.sleep(pauseMs);

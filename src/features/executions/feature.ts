@@ -195,7 +195,15 @@ export const executions = defineFeature({
             now,
             report: info,
           }),
-        () => startErasing({ runtime, records, retentionDays: settings.executionRetentionDays, now, report: info }),
+        () =>
+          startErasing({
+            runtime,
+            records,
+            volumes,
+            retentionDays: settings.executionRetentionDays,
+            now,
+            report: info,
+          }),
       ],
       metrics: [...executionMetrics(records, runtime), ...modelMetrics.metrics, ...committed.metrics],
       async close() {

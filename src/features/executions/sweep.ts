@@ -161,7 +161,9 @@ async function trimEnded({ runtime, records, now }: SweepOptions): Promise<void>
   }
 }
 
-export type ErasingOptions = Pick<SweepOptions, "runtime" | "records" | "retentionDays" | "now" | "report">;
+export interface ErasingOptions extends Pick<SweepOptions, "runtime" | "records" | "retentionDays" | "now" | "report"> {
+  readonly volumes: Pick<Volumes, "removeOfErased">;
+}
 
 /** Erases records past their retention, now and then all there are. @returns a function that ends it */
 export function startErasing(options: ErasingOptions): () => Promise<void> {
@@ -178,13 +180,15 @@ export function startErasing(options: ErasingOptions): () => Promise<void> {
 }
 
 /** Each node those that live in its partitions. */
-async function eraseOld({ runtime, records, retentionDays, now, report }: ErasingOptions, isStopping: () => boolean) {
+async function eraseOld(options: ErasingOptions, isStopping: () => boolean): Promise<void> {
+  const { runtime, records, volumes, retentionDays, now, report } = options;
   const before = new Date(now() - retentionDays * dayMs);
   const executions = runtime.of(execution);
   const count = await inPortions<OldRow>(
     {
       find: (after, limit) => records.endedBefore(before, after, limit),
       isMine: ({ id }) => executions.isHere(id),
+      prepare: (rows) => volumes.removeOfErased(rows.map(({ id }) => id)),
       work: ({ id, tenant }) => executions.at(tenant, id).ask("erase", {}, { unordered: true }),
       atOnce: eraseAtOnce,
     },

@@ -229,6 +229,19 @@ export function createVolumes({ sql, dataDir, executions, newId, now }: VolumesO
       await records.forgetMounts([executionId]);
     },
 
+    /**
+     * These executions or runs ended long ago and are erased: takes away what this host still has of them. Their instances
+     * are gone, and directories on other hosts go with the sweeps of those. Repeatable.
+     */
+    async removeOfErased(executionIds: readonly string[]): Promise<void> {
+      const declared = await records.forgetRuns(executionIds);
+      const directories = [
+        ...[...executionIds, ...declared].map((id) => layout.workspace(id)),
+        ...executionIds.map((id) => layout.hiddenOf(id)),
+      ];
+      for (const directory of directories) await removeDirectory(directory);
+    },
+
     /** A workflow's run ended: its ephemeral volumes go, and it works with no others any more. Repeatable. */
     async removeOfRun(executionId: string, ephemeral: readonly string[]): Promise<void> {
       for (const id of ephemeral) await removeDirectory(layout.workspace(id));

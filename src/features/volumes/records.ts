@@ -173,7 +173,27 @@ export function volumeRecords(sql: Sql) {
       return rows.map((row) => row.volume_id);
     },
 
+    /**
+     * What runs or executions that are erased have here: their ephemeral volumes, and what they mounted.
+     * @returns the ids of those volumes
+     */
+    async forgetRuns(executionIds: readonly string[]): Promise<string[]> {
+      const ids = [...executionIds];
+      // The mounts of these volumes go with them; the two parts may not delete the same row.
+      const rows = await sql<{ volume_id: string }[]>`
+        with own as (
+          delete from volumes where kind = 'run' and execution_id = any(${ids}::uuid[]) returning volume_id
+        ), mounted as (
+          delete from volume_mounts m where execution_id = any(${ids}::uuid[])
+            and not exists (select from volumes v
+              where v.volume_id = m.volume_id and v.kind = 'run' and v.execution_id = any(${ids}::uuid[]))
+        )
+        select volume_id from own`;
+      return rows.map((row) => row.volume_id);
+    },
+
     async forget(volumeIds: readonly string[]): Promise<void> {
+      if (volumeIds.length === 0) return;
       await sql`delete from volumes where volume_id = any(${[...volumeIds]}::uuid[])`;
     },
 

@@ -171,6 +171,18 @@ describe("cancel and erase", () => {
     expect(story.sim.askNow("cancel", { reason: null })).toEqual({ outcome: "unknown" });
   });
 
+  test("erased long after its end it leaves no work, erased by a person it has its workspace removed", () => {
+    const actor = { kind: "operator", realm: "svc-system", user_id: "u", role: null, key_id: null, name: null };
+    const by = { actor, ip: null, user_agent: null, request_id: null };
+    const leftBy = (message: { by?: typeof by }) => {
+      const story = new Story().start().launch().exit("x");
+      expect(story.sim.askNow("erase", message)).toEqual({ outcome: "erased" });
+      return [...story.sim.activities.values()].map(({ activity }) => activity);
+    };
+    expect(leftBy({})).toEqual([]);
+    expect(leftBy({ by })).toEqual(["workspace.remove"]);
+  });
+
   test("an ended execution cannot be cancelled", () => {
     const story = new Story().start().launch().exit("x");
     expect(story.sim.askNow("cancel", { reason: null })).toEqual({ outcome: "already_terminal", status: "completed" });

@@ -37,7 +37,7 @@ function instancesOf(work: Work): string[] {
 export interface RunSweepOptions {
   readonly runtime: Pick<Runtime, "of">;
   readonly records: Pick<RunRecords, "endedBefore">;
-  readonly volumes: Pick<Volumes, "removeOfRun">;
+  readonly volumes: Pick<Volumes, "removeOfErased">;
   /** SVC_EXECUTION_RETENTION_DAYS */
   readonly retentionDays: number;
   readonly now: () => number;
@@ -72,10 +72,8 @@ async function eraseOld(options: RunSweepOptions, isStopping: () => boolean): Pr
     {
       find: (after, limit) => records.endedBefore(before, after, limit),
       isMine: ({ id }) => runs.isHere(id),
-      async work({ id, tenant }) {
-        await volumes.removeOfRun(id, []);
-        await runs.at(tenant, id).ask("erase", {}, { unordered: true });
-      },
+      prepare: (rows) => volumes.removeOfErased(rows.map(({ id }) => id)),
+      work: ({ id, tenant }) => runs.at(tenant, id).ask("erase", {}, { unordered: true }),
       atOnce: eraseAtOnce,
     },
     isStopping,

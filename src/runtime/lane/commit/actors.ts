@@ -54,7 +54,7 @@ const endLogs = `delete from runtime_logs a using (
     select * from unnest($1::text[], $2::text[]) as u (kind, key) limit cardinality($1::text[])) u
   where a.kind = u.kind and a.key = u.key`;
 
-/** To be run ahead of all other parts: an actor that ended may begin again in the same commit. */
+/** To be run ahead of all other parts where an actor that ended begins again in the same commit. */
 export function endedActors(ended: readonly EndedActor[]): readonly Part[] {
   if (ended.length === 0) return [];
   const parameters = [texts(ended.map((row) => row.kind)), texts(ended.map((row) => row.key))];

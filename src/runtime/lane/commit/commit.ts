@@ -44,7 +44,7 @@ export interface Committer {
 }
 
 export interface CommitParts {
-  /** Each a statement of its own, before all others. */
+  /** Each a statement of its own, before all others; none but where an actor ends and begins again. */
   readonly ahead: readonly Part[];
   /** How far the partitions have come; the fence is judged by it. */
   readonly progress: Part;
@@ -53,11 +53,14 @@ export interface CommitParts {
 }
 
 export function partsOf(commit: Commit, { node, host }: Committer): CommitParts {
+  const ended = endedActors(commit.ended);
+  const apart = beginsAgain(commit);
   const others = [
     carriedOut(commit.partitions),
     received(commit.received),
     takenEffects(commit.taken),
     takenInbox(commit.takenInbox),
+    ...(apart ? [] : ended),
     actors(commit.actors),
     logs(commit.logs),
     effects(commit.outbox),
@@ -73,8 +76,15 @@ export function partsOf(commit: Commit, { node, host }: Committer): CommitParts 
     ...commit.projections,
   ];
   return {
-    ahead: endedActors(commit.ended),
+    ahead: apart ? ended : [],
     progress: progress(commit.partitions, node),
     others: others.filter((part) => part !== null),
   };
+}
+
+/** Whether an actor that ended is stored again: the parts of a statement may not change the same row. */
+function beginsAgain({ ended, actors }: Pick<Commit, "ended" | "actors">): boolean {
+  if (ended.length === 0) return false;
+  const names = new Set(ended.map(({ kind, key }) => `${kind}/${key}`));
+  return actors.some(({ kind, key }) => names.has(`${kind}/${key}`));
 }
