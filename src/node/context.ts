@@ -53,6 +53,7 @@ export async function openContext(
   const runtime = createRuntime({
     sql,
     beside: stores.database.beside,
+    beaten: stores.database.watch.wrote,
     redisServers,
     prefix: config.redisPrefix,
     host: `${hostname()}:${dataDir}`,

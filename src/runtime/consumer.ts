@@ -57,6 +57,7 @@ export interface RuntimeClock {
 export interface ConsumerOptions {
   readonly sql: Sql;
   readonly beside?: Sql;
+  readonly beaten?: () => void;
   readonly redisServers: RedisServers;
   readonly prefix: string;
   readonly host: string;
@@ -147,6 +148,7 @@ export function createConsumer(options: ConsumerOptions, work: RuntimeWork, link
       work.activities.map(({ definition }) => definition),
     ),
     ttlMs: options.leaseTtlMs,
+    ...(options.beaten === undefined ? {} : { beaten: options.beaten }),
     ...(clock.database === undefined ? {} : { clock: clock.database }),
   });
   const factWriters = new Map(work.facts?.map((writer) => [writer.name, writer]));

@@ -27,6 +27,8 @@ export interface RuntimeOptions {
   readonly sql: Sql;
   /** Connections for the heartbeat, which no work may delay; those of `sql` when absent. */
   readonly beside?: Sql;
+  /** Called when `beside` has written a heartbeat: the database answers there and takes writes. */
+  readonly beaten?: () => void;
   readonly redisServers: RedisServers;
   /** Starts every key in Redis. */
   readonly prefix: string;

@@ -47,6 +47,11 @@ export interface OpenQueue<T> {
 
 const closeTimeoutMs = 3000;
 const usualLockMs = 30_000;
+/**
+ * How long an idle worker waits before it looks for jobs unasked, s. Each addition wakes one; this is for a job whose
+ * worker was woken and died.
+ */
+const drainDelay = 10;
 /** Nodes that may die over a job before it is given up. */
 const maxStalledCount = 10;
 /** Failed jobs that are kept for an operator to look at. */
@@ -80,6 +85,7 @@ export function openQueue<T>({ name }: QueueDefinition<T>, { redisServers, prefi
         ...shared,
         connection: blocking as ConnectionOptions,
         concurrency,
+        drainDelay,
         maxStalledCount,
         lockDuration: lockMs,
         stalledInterval: lockMs,

@@ -7,6 +7,7 @@ import { benchConcurrent } from "./concurrent.ts";
 import { benchContainers } from "./containers.ts";
 import { benchDispatch } from "./dispatch.ts";
 import { benchEgress } from "./egress.ts";
+import { benchErasing } from "./erasing.ts";
 import { benchLists } from "./lists.ts";
 import { benchMemory } from "./memory.ts";
 import { benchNodes } from "./nodes.ts";
@@ -33,9 +34,10 @@ const benches = {
   "stimuli-memory": benchStimuliMemory,
   lists: benchLists,
   nodes: benchNodes,
+  erasing: benchErasing,
 };
 /** Takes long: runs only when asked for. */
-const lengthy = new Set(["stimuli-memory", "lists", "nodes"]);
+const lengthy = new Set(["stimuli-memory", "lists", "nodes", "erasing"]);
 
 const asked = process.argv.slice(2).filter((word) => !word.startsWith("--"));
 const stores = await startBenchStores();

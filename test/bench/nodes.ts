@@ -251,10 +251,16 @@ function statOf(pid: number): number[] {
 
 const parentOf = (pid: number): number => statOf(pid)[1] ?? 0;
 
-/** @param withEnded also of children that have ended */
-function cpuMs(pid: number, withEnded: boolean): number {
+/** Processor time that a process has taken. @param withEnded also of children that have ended */
+export function cpuMs(pid: number, withEnded = false): number {
   const [user = 0, system = 0, endedUser = 0, endedSystem = 0] = statOf(pid).slice(11, 15);
   return ((user + system + (withEnded ? endedUser + endedSystem : 0)) * 1000) / ticksPerSecond;
+}
+
+/** Processor time that the server behind a connection has taken with all of its processes. */
+export async function postgresCpuMs(sql: BenchStores["sql"]): Promise<number> {
+  const [row] = await sql<{ backend: number }[]>`select pg_backend_pid() as backend`;
+  return serverCpuMs(parentOf(row?.backend ?? 0));
 }
 
 /** Of a server with a process for each connection. */

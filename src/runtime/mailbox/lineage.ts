@@ -6,6 +6,7 @@
  * server says nothing: the client of a Cluster learns of its masters one after the other, and a slot that moves to a
  * new one takes its keys along. One fewer may mean a fail-over.
  */
+import { Redis } from "ioredis";
 import { primariesOf, type RedisClient } from "../../store/redis/connections.ts";
 
 export interface LineageOptions {
@@ -19,15 +20,26 @@ export interface LineageOptions {
 
 /** How often it is looked at, ms. */
 const lookEveryMs = 1000;
+/**
+ * Of these looks one in so many asks the server who it is, where there is but one: another server comes with another
+ * connection, which is asked at once. The masters of a Cluster change behind the client's back.
+ */
+const identityEvery = 4;
 
 export class Lineage {
   private known: ReadonlySet<string> | null = null;
+  /** As last heard, and looks since then. */
+  private identity: readonly string[] = [];
+  private looks = Number.POSITIVE_INFINITY;
   private timer: ReturnType<typeof setTimeout> | null = null;
   private looking: Promise<void> | null = null;
   private stopped = false;
 
   constructor(private readonly options: LineageOptions) {
-    options.redis.on("ready", () => void this.look());
+    options.redis.on("ready", () => {
+      this.looks = Number.POSITIVE_INFINITY;
+      void this.look();
+    });
   }
 
   async start(): Promise<void> {
@@ -67,7 +79,14 @@ export class Lineage {
     if (before !== null && [...before].some((one) => !found.has(one)) && !this.stopped) this.options.lost();
   }
 
-  private async servers(): Promise<string[]> {
+  private async servers(): Promise<readonly string[]> {
+    if (this.options.redis instanceof Redis && ++this.looks < identityEvery) return this.identity;
+    this.identity = await this.askServers();
+    this.looks = 0;
+    return this.identity;
+  }
+
+  private async askServers(): Promise<string[]> {
     const known = await Promise.all(
       primariesOf(this.options.redis).map(async (server) => {
         const about = await server.info("server", "replication");

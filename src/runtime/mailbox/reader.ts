@@ -34,7 +34,7 @@ export interface MailboxReaderOptions {
 }
 
 /** The longest that a read waits, ms. */
-const blockMs = 1000;
+const blockMs = 2000;
 /** Before a read is tried again, ms: Redis is away, or a slot is on its way to another master. */
 const pauseMs = 100;
 /** The group whose loop always runs. */

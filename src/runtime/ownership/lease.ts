@@ -49,7 +49,12 @@ interface NodeRow {
   alive: boolean;
   /** JSON of the rows of `runtime_needs`, in the first row; null for none. */
   needs: string | null;
+  /** JSON of the partitions that belong to this node, or to none whose heartbeat is fresh, in the first row. */
+  partitions: string | null;
 }
+
+/** A partition in the look at the table: its number, whether it is this node's, and its epoch. */
+type SeenPartition = readonly [partition: number, isMine: boolean, epoch: number];
 
 export interface LeaseTable {
   readonly live: readonly string[];
@@ -82,6 +87,8 @@ export interface LeaseOptions {
   readonly knowledge: Knowledge;
   /** A node whose heartbeat is older than this is taken for dead, ms. */
   readonly ttlMs: number;
+  /** Called when `beside` has written a heartbeat. */
+  readonly beaten?: () => void;
   /** Learns PostgreSQL's time with each heartbeat. */
   readonly clock?: Pick<DatabaseClock, "asked" | "heard">;
 }
@@ -113,7 +120,7 @@ export class Leases {
 
   /** @throws PartitionsResized where that happened since this node started */
   async beat(): Promise<void> {
-    const { beside, node, host, clock, generation } = this.options;
+    const { beside, beaten, node, host, clock, generation } = this.options;
     const asked = clock?.asked() ?? 0;
     const [row] = await beside<{ time: number; isAnnounced: boolean }[]>`
       insert into runtime_nodes (id, host, pid_scope, pid, heartbeat_at, acknowledges, capabilities, migration)
@@ -124,6 +131,7 @@ export class Leases {
         exists (select 1 from runtime_capabilities where id = ${this.capabilities.id}) as "isAnnounced"`;
     if (row === undefined) throw new PartitionsResized();
     clock?.heard(row.time, asked);
+    beaten?.();
     // Without it nodes that start would take this one for one of the version before, which owns no partitions.
     if (!row.isAnnounced) await this.capabilities.announce(beside);
   }
@@ -145,14 +153,19 @@ export class Leases {
    */
   async look(): Promise<LeaseTable> {
     const { sql, ttlMs, node, generation } = this.options;
-    // What partitions need is a column of the first row, so that one round trip brings both.
+    // What partitions need, and those that may be taken, are columns of the first row: one round trip brings all.
     const nodes = await sql<NodeRow[]>`
       select id, pid, pid_scope, draining, acknowledges, capabilities, (select runtime_incarnation()) as incarnation,
         (select generation from runtime_partitions where partition = 0) as generation,
         heartbeat_at > now() - ${`${ttlMs} milliseconds`}::interval as alive,
         case when row_number() over (order by id) = 1 then
           (select json_agg(json_build_object('partition', partition, 'need', need)) from runtime_needs)::text
-        end as needs
+        end as needs,
+        case when row_number() over (order by id) = 1 then
+          (select json_agg(json_build_array(partition, owner is not distinct from ${node}, epoch) order by partition)
+            from runtime_partitions where owner is null or owner = ${node} or owner not in (
+              select id from runtime_nodes where heartbeat_at > now() - ${`${ttlMs} milliseconds`}::interval))::text
+        end as partitions
       from runtime_nodes order by id`;
     if (nodes[0] !== undefined && nodes[0].generation !== generation) throw new PartitionsResized();
     const needs = this.capabilities.needs(nodes[0]?.needs ?? null);
@@ -164,24 +177,33 @@ export class Leases {
     });
     const holders = capable.map(({ id }) => id);
     const willing = capable.filter(({ draining }) => !draining);
-    // What others hold is left out, so that the answer does not grow with all partitions.
-    const rows = await sql<{ partition: number; owner: string | null; epoch: string }[]>`
-      select partition, owner, epoch from runtime_partitions
-      where owner is null or owner = ${node} or not owner = any(${texts(holders)}::text[]) order by partition`;
-    const isMine = ({ owner }: { readonly owner: string | null }) => owner === node;
+    // One whose heartbeat is fresh holds nothing if its process is gone, or if nothing is known of it.
+    const isCertain = nodes.every(({ id, alive }) => !alive || holders.includes(id));
+    const seen = isCertain ? JSON.parse(nodes[0]?.partitions ?? "[]") : await this.leftBy(holders);
+    const partitions: readonly SeenPartition[] = seen;
+    const mine = partitions.filter(([, isMine]) => isMine);
     if (needs.size > 0 && live.length === capable.length && isKnownToAll(needs, willing))
       await this.capabilities.forgetNeeds();
     return {
       live: live.map((row) => row.id),
       willing,
       holders,
-      mine: rows.filter(isMine).map(({ partition }) => partition),
-      epochs: new Map(rows.filter(isMine).map(({ partition, epoch }) => [partition, Number(epoch)])),
-      free: rows.filter((row) => !isMine(row)).map(({ partition }) => partition),
+      mine: mine.map(([partition]) => partition),
+      epochs: new Map(mine.map(([partition, , epoch]) => [partition, epoch])),
+      free: partitions.filter(([, isMine]) => !isMine).map(([partition]) => partition),
       needs,
       acknowledge: live.every((row) => row.acknowledges),
       incarnation: nodes[0]?.incarnation ?? "",
     };
+  }
+
+  /** This node's partitions, and those that none of these nodes holds; what others hold is left out: it may be much. */
+  private async leftBy(holders: readonly string[]): Promise<readonly SeenPartition[]> {
+    const { sql, node } = this.options;
+    const rows = await sql<{ partition: number; owner: string | null; epoch: string }[]>`
+      select partition, owner, epoch from runtime_partitions
+      where owner is null or owner = ${node} or not owner = any(${texts(holders)}::text[]) order by partition`;
+    return rows.map(({ partition, owner, epoch }) => [partition, owner === node, Number(epoch)]);
   }
 
   /** Those of these nodes that have died, as far as it can be told. */

@@ -14,10 +14,10 @@ import { connectTo, controlOf, isDatabaseUnavailable, type Sql } from "./pool.ts
 import { type DatabaseHost, parseDatabaseUrl } from "./url.ts";
 
 const tickMs = 250;
-/** Between an answer and the next question, in ticks. */
-const pauseTicks = 4;
+/** Between an answer and the next question, in ticks: a node's heartbeats, one a second, leave nothing to ask. */
+const pauseTicks = 5;
 /** A question that waits this long says that the database is away: requests must end within 6 s. */
-const answerTicks = 16;
+const answerTicks = 15;
 /** A connection silent for this long over its work is asked after, ms. */
 const suspectMs = 3_500;
 /** What the server needs beyond a statement's bound to say so, ms. */
@@ -47,6 +47,8 @@ export interface DatabaseWatch {
   readonly reason: string | null;
   /** For how long it has answered, ms. */
   readonly upMs: number;
+  /** A write went well over the connections of the watch: that is an answer, and the next question can wait. */
+  wrote(): void;
   stop(): void;
 }
 
@@ -219,6 +221,9 @@ export function watchDatabase(options: WatchOptions): DatabaseWatch {
     },
     get upMs() {
       return reason === null ? performance.now() - upSince : 0;
+    },
+    wrote() {
+      if (!asking && failures === 0) ticks = 0;
     },
     stop() {
       clearInterval(timer);

@@ -26,7 +26,7 @@ const usualConnectMs = 5_000;
 
 /**
  * A connection over which nothing came for this long while an answer was due is opened again, ms. Mailboxes are read for
- * a second at most before there is an answer, the queues of BullMQ for 10 s.
+ * two seconds at most before there is an answer, the queues of BullMQ for 10 s.
  */
 const silenceMs = { commands: 4_000, subscriber: 4_000, blocking: 4_000, queue: 16_000 } as const;
 
@@ -95,7 +95,8 @@ export function openSubscriber(servers: RedisServers): Redis {
   return asked(new Redis({ ...base, ...options, ...credentialsOf(servers), Connector: anyNodeConnector(servers) }));
 }
 
-const askEveryMs = 2_000;
+/** What a subscription misses is a hint; each has a look at intervals, or a repeat, behind it. */
+const askEveryMs = 4_000;
 
 /** A connection that only listens is asked now and then: it would not notice that it is half open. */
 function asked(redis: Redis): Redis {

@@ -143,7 +143,8 @@ export function watchRedis(
 
 /** @throws why it does not answer, or takes no writes */
 async function examine(redis: RedisClient): Promise<Finding> {
-  await redis.ping();
+  // The client of a Cluster knows its masters once it has been asked something.
+  if (!(redis instanceof Redis)) await redis.ping();
   const primaries = primariesOf(redis);
   const roles = await Promise.allSettled(primaries.map((primary) => primary.role()));
   const failed = roles.find((one) => one.status === "rejected");

@@ -8,8 +8,8 @@ import { watchSettled } from "../../../src/features/stimuli/intake/processing/se
 import { createWorker, type WorkerOptions } from "../../../src/features/stimuli/intake/processing/worker.ts";
 import { until } from "../../harness/until.ts";
 
-function startWorker(options: WorkerOptions) {
-  const worker = createWorker(options);
+function startWorker(options: Omit<WorkerOptions, "waits">) {
+  const worker = createWorker({ ...options, waits: () => true });
   worker.start();
   return worker;
 }

@@ -61,7 +61,14 @@ export function openStimuli(options: StimuliOptions) {
     report,
     now,
   });
-  const worker = createWorker({ due: records.due, processStimulus, accepting: () => accepting, report, now });
+  const worker = createWorker({
+    due: records.due,
+    waits: records.waits,
+    processStimulus,
+    accepting: () => accepting,
+    report,
+    now,
+  });
   const taking = createIntake({
     acceptance,
     processStimulus,

@@ -72,7 +72,7 @@ export function stimulusRecords(sql: Sql, now: () => number) {
     duplicate: (tenant: string, id: string): Promise<void> => count({ tenant, id }),
 
     /** See `takesDue`. */
-    due: takesDue(sql, now),
+    ...takesDue(sql, now),
 
     /** Of the given ones, by id, those that have not ended. */
     async stillReceived(asked: readonly StimulusName[]): Promise<ReadonlySet<string>> {

@@ -16,6 +16,8 @@ const refillSize = 512;
 const refillBytes = 4 * 1024 * 1024;
 /** What is sent and not received is looked for this often, besides whenever something may be missing, ms. */
 const refillEveryMs = 3_000;
+/** What was received long ago is forgotten this often, ms. */
+const forgetEveryMs = 30_000;
 /** Between attempts while the database is away, ms. */
 const againMs = 1000;
 
@@ -23,6 +25,7 @@ const againMs = 1000;
 export class Refill {
   private readonly wanted = new Set<number>();
   private readAt = performance.now();
+  private forgotAt = performance.now();
   /** Messages that were read and are not taken yet. */
   private outstanding = 0;
 
@@ -49,9 +52,11 @@ export class Refill {
 
   /** Called often: now and then has everything looked for, and forgets what cannot come again. */
   async tick(held: ReadonlyMap<number, Held>): Promise<void> {
-    if (performance.now() - this.readAt < refillEveryMs) return;
+    if (held.size === 0 || performance.now() - this.readAt < refillEveryMs) return;
     this.want(held.keys());
     this.due();
+    if (performance.now() - this.forgotAt < forgetEveryMs) return;
+    this.forgotAt = performance.now();
     await forgetNodes(this.sql, held);
   }
 
@@ -110,24 +115,31 @@ async function loadWaiting(
   sql: Sql,
   partitions: readonly number[],
 ): Promise<{ readonly waiting: Delivery[]; readonly isAll: boolean }> {
+  const [found] = await sql<[{ effects: boolean; inbox: boolean }]>`
+    select exists (select from runtime_outbox where target = any(${numbers(partitions)}::int[]) and effect like ${tells}) as effects,
+      exists (select from runtime_inbox where partition = any(${numbers(partitions)}::int[])) as inbox`;
   // The length of a text that is stored aside is known without reading it.
   const [effects, inbox] = await Promise.all([
-    sql<EffectRow[]>`
+    found.effects
+      ? sql<EffectRow[]>`
       select partition, seq, target, effect, found, (select runtime_incarnation()) as incarnation from (
         select first.*, count(*) over ()::int as found,
           sum(octet_length(effect)) over (order by target, partition, seq) - octet_length(effect) as before
         from (
           select partition, seq, target, effect from runtime_outbox
           where target = any(${numbers(partitions)}::int[]) and effect like ${tells} order by target, partition, seq limit ${refillSize}) first
-      ) page where before < ${refillBytes} order by target, partition, seq`,
-    sql<InboxRow[]>`
+      ) page where before < ${refillBytes} order by target, partition, seq`
+      : [],
+    found.inbox
+      ? sql<InboxRow[]>`
       select id, partition, kind, key, tenant, type, body, found from (
         select first.*, count(*) over ()::int as found,
           sum(octet_length(body)) over (order by id) - octet_length(body) as before
         from (
           select id, partition, kind, key, tenant, type, body from runtime_inbox
           where partition = any(${numbers(partitions)}::int[]) order by id limit ${refillSize}) first
-      ) page where before < ${refillBytes} order by id`,
+      ) page where before < ${refillBytes} order by id`
+      : [],
   ]);
   const waiting = [
     ...effects.map((row, index) => effectDelivery(row, effects[index - 1])),

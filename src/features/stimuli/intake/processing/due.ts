@@ -7,8 +7,12 @@ import { leaseMs } from "../acceptance.ts";
 /** Bytes of the contents of one tenant that are taken up at once, about; a larger one is taken up alone. */
 const tenantBytes = 1_048_576;
 
-/** Takes up what is due; no other node gets it before its lease ends. */
-export type TakesDue = (limit: number, except?: readonly string[]) => Promise<Stimulus[]>;
+export interface TakesDue {
+  /** Takes up what is due; no other node gets it before its lease ends. */
+  readonly due: (limit: number, except?: readonly string[]) => Promise<Stimulus[]>;
+  /** Whether the last look saw anything that waits, due or not, of any tenant. */
+  readonly waits: () => boolean;
+}
 
 /**
  * Each call takes up some of several tenants, of each the oldest first, and goes on behind the last tenant with the next
@@ -18,17 +22,20 @@ export type TakesDue = (limit: number, except?: readonly string[]) => Promise<St
  */
 export function takesDue(sql: Sql, now: () => number): TakesDue {
   let after = "";
-  return async (limit, except = []) => {
+  let waits = true;
+  const due: TakesDue["due"] = async (limit, except = []) => {
     let isFromStart = after === "";
     for (;;) {
       const { rows, tenants, last } = await takePage(sql, { limit, except, after, at: now() });
       const isEnd = tenants < limit;
+      waits = tenants > 0 || after !== "";
       after = isEnd ? "" : last;
       if (rows.length > 0) return rows.map(drivenStimulus);
       if (isEnd && isFromStart) return [];
       isFromStart ||= isEnd;
     }
   };
+  return { due, waits: () => waits };
 }
 
 interface PageOptions {

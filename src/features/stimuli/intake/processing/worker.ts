@@ -14,6 +14,8 @@ import type { Processor } from "./processor.ts";
 export interface WorkerOptions {
   /** Takes up rows that are due, the oldest first, at most `limit`, none of the tenants named. */
   readonly due: (limit: number, except: readonly string[]) => Promise<readonly Stimulus[]>;
+  /** Whether the last look saw anything that waits, due or not. */
+  readonly waits: () => boolean;
   readonly processStimulus: Processor;
   /** How many deliveries this node is accepting at the moment. */
   readonly accepting: () => number;
@@ -47,10 +49,10 @@ const burst = 16;
 const behindMs = 5_000;
 /** What is under way when the node leaves is waited for so long, ms. */
 const drainMs = 5_000;
-/** How often a node looks that was not woken, ms. */
-const lookEveryMs = 1_000;
+/** How often a node looks that was not woken, ms: while something waits, and while nothing does. */
+const [lookEveryMs, lookIdleMs] = [1_000, 4_000];
 
-export function createWorker({ due, processStimulus, accepting, report, now }: WorkerOptions): StimulusWorker {
+export function createWorker({ due, waits, processStimulus, accepting, report, now }: WorkerOptions): StimulusWorker {
   const underWay = new Map<string, { count: number; bytes: number }>();
   const processed = new Set<Promise<void>>();
   /** What is taken up next has waited long enough. */
@@ -113,12 +115,14 @@ export function createWorker({ due, processStimulus, accepting, report, now }: W
     while (!isStopping) {
       isWoken = false;
       let more = false;
+      let isIdle = false;
       try {
         more = await round();
+        isIdle = !waits();
       } catch (error) {
         report("stimulus_pump_failed", { error: String(error) });
       }
-      if (!more && !isWoken && !isStopping) await rest(lookEveryMs);
+      if (!more && !isWoken && !isStopping) await rest(isIdle ? lookIdleMs : lookEveryMs);
     }
     await Promise.race([Promise.all(processed), Bun.sleep(drainMs)]);
   }
