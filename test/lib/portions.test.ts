@@ -15,7 +15,13 @@ test("one round does all rows that are this node's, so many at once", async () =
     under--;
     done.push(row);
   };
-  expect(await inPortions({ find, isMine: (row) => row % 2 === 0, work, atOnce: 64 }, () => false)).toBe(1_250);
+  const prepared: number[] = [];
+  const prepare = async (portion: readonly number[]) =>
+    void prepared.push(...portion.filter((row) => !done.includes(row)));
+  expect(await inPortions({ find, isMine: (row) => row % 2 === 0, work, prepare, atOnce: 64 }, () => false)).toBe(
+    1_250,
+  );
+  expect(prepared).toHaveLength(1_250);
   expect(done.toSorted((a, b) => a - b)).toEqual(rows.filter((row) => row % 2 === 0));
   expect(most).toBe(64);
 });

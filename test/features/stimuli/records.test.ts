@@ -167,11 +167,14 @@ test("a postponed one is due then, is classified anew, and keeps its key", async
   });
   at += 9_999;
   expect(await records.due(10)).toEqual([]);
+  expect(records.waits()).toBe(true);
   at += 1;
   expect(await records.due(10)).toMatchObject([{ id, attempts: 2 }]);
   expect(await keys()).toEqual([id]);
   await records.settle(north(id), classified);
   expect(await row(id)).toMatchObject({ error_code: null, error_message: null, error_details: null });
+  expect(await records.due(10)).toEqual([]);
+  expect(records.waits()).toBe(false);
 });
 
 test("an attempt that was taken over may only say that the run was started", async () => {
