@@ -8,8 +8,10 @@ export interface Portions<Row> {
   work(row: Row): Promise<unknown>;
   /** Ahead of the work on a portion, for what is cheaper for all of its rows than for each. */
   prepare?(rows: readonly Row[]): Promise<void>;
-  /** Rows under way at once. */
+  /** Rows of a portion: they are under way at once. */
   readonly atOnce: number;
+  /** Portions under way side by side, so that one is made ready while another is worked on; 1 when left out. */
+  readonly sideBySide?: number;
   /** Waited between one portion and the next, for work that is only handed over, ms. */
   readonly pauseMs?: number;
 }
@@ -22,21 +24,25 @@ const pageSize = 1_000;
  * @throws what the work on one of them throws; the rest is for the next time
  */
 export async function inPortions<Row>(
-  { find, isMine, work, prepare, atOnce, pauseMs = 0 }: Portions<Row>,
+  { find, isMine, work, prepare, atOnce, sideBySide = 1, pauseMs = 0 }: Portions<Row>,
   isStopping: () => boolean,
 ): Promise<number> {
   let done = 0;
   for (let after: Row | null = null; ; ) {
     const page: readonly Row[] = await find(after, pageSize);
     const mine = page.filter(isMine);
-    for (let start = 0; start < mine.length; start += atOnce) {
-      if (isStopping()) return done;
-      const portion = mine.slice(start, start + atOnce);
-      await prepare?.(portion);
-      await Promise.all(portion.map(work));
-      done += portion.length;
-      if (pauseMs > 0) await Bun.sleep(pauseMs);
-    }
+    let start = 0;
+    const inTurn = async (): Promise<void> => {
+      while (start < mine.length && !isStopping()) {
+        const portion = mine.slice(start, start + atOnce);
+        start += atOnce;
+        await prepare?.(portion);
+        await Promise.all(portion.map(work));
+        done += portion.length;
+        if (pauseMs > 0) await Bun.sleep(pauseMs);
+      }
+    };
+    await Promise.all(Array.from({ length: sideBySide }, inTurn));
     after = page.at(-1) ?? null;
     if (page.length < pageSize || after === null || isStopping()) return done;
   }

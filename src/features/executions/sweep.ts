@@ -191,6 +191,7 @@ async function eraseOld(options: ErasingOptions, isStopping: () => boolean): Pro
       prepare: (rows) => volumes.removeOfErased(rows.map(({ id }) => id)),
       work: ({ id, tenant }) => executions.at(tenant, id).ask("erase", {}, { unordered: true }),
       atOnce: eraseAtOnce,
+      sideBySide: 2,
     },
     isStopping,
   );

@@ -75,6 +75,7 @@ async function eraseOld(options: RunSweepOptions, isStopping: () => boolean): Pr
       prepare: (rows) => volumes.removeOfErased(rows.map(({ id }) => id)),
       work: ({ id, tenant }) => runs.at(tenant, id).ask("erase", {}, { unordered: true }),
       atOnce: eraseAtOnce,
+      sideBySide: 2,
     },
     isStopping,
   );
