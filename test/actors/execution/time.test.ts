@@ -171,7 +171,7 @@ describe("cancel and erase", () => {
     expect(story.sim.askNow("cancel", { reason: null })).toEqual({ outcome: "unknown" });
   });
 
-  test("erased long after its end it leaves no work, erased by a person it has its workspace removed", () => {
+  test("erased after its end it leaves work only where a person asked", () => {
     const actor = { kind: "operator", realm: "svc-system", user_id: "u", role: null, key_id: null, name: null };
     const by = { actor, ip: null, user_agent: null, request_id: null };
     const leftBy = (message: { by?: typeof by }) => {
