@@ -36,13 +36,21 @@ export async function inPortions<Row>(
       while (start < mine.length && !isStopping()) {
         const portion = mine.slice(start, start + atOnce);
         start += atOnce;
-        await prepare?.(portion);
-        await Promise.all(portion.map(work));
+        try {
+          await prepare?.(portion);
+          await Promise.all(portion.map(work));
+        } catch (error) {
+          // The other side begins no portion any more, and is waited for: nothing goes on behind a round that has ended.
+          start = mine.length;
+          throw error;
+        }
         done += portion.length;
         if (pauseMs > 0) await Bun.sleep(pauseMs);
       }
     };
-    await Promise.all(Array.from({ length: sideBySide }, inTurn));
+    const sides = await Promise.allSettled(Array.from({ length: sideBySide }, inTurn));
+    const failed = sides.find((side) => side.status === "rejected");
+    if (failed !== undefined) throw failed.reason;
     after = page.at(-1) ?? null;
     if (page.length < pageSize || after === null || isStopping()) return done;
   }

@@ -31,3 +31,22 @@ test("a round that is to stop ends with the portion under way", async () => {
   const work = async () => void count++;
   expect(await inPortions({ find, isMine: () => true, work, atOnce: 10 }, () => count >= 30)).toBe(30);
 });
+
+test("where a row fails the portion beside it is waited for, and no other is begun", async () => {
+  const begun: number[] = [];
+  const done: number[] = [];
+  const beside = Promise.withResolvers<void>();
+  const work = async (row: number) => {
+    begun.push(row);
+    if (row === 1) throw new Error("row 1");
+    if (row > 10) await beside.promise;
+    done.push(row);
+  };
+  const round = inPortions({ find, isMine: () => true, work, atOnce: 10, sideBySide: 2 }, () => false);
+  const outcome = round.catch((error: unknown) => String(error));
+  expect(await Promise.race([outcome, Bun.sleep(20).then(() => "goes on")])).toBe("goes on");
+  beside.resolve();
+  expect(await outcome).toBe("Error: row 1");
+  expect(begun).toHaveLength(20);
+  expect(done).toHaveLength(19);
+});

@@ -231,7 +231,8 @@ export function createVolumes({ sql, dataDir, executions, newId, now }: VolumesO
 
     /**
      * These executions or runs ended long ago and are erased: takes away what this host still has of them. Their instances
-     * are gone, and directories on other hosts go with the sweeps of those. Repeatable.
+     * are gone, and directories on other hosts go with the sweeps of those. A directory that cannot be removed keeps no
+     * record: this host's sweep takes it up again and says why it fails. Repeatable.
      */
     async removeOfErased(executionIds: readonly string[]): Promise<void> {
       const declared = await records.forgetRuns(executionIds);
@@ -239,7 +240,7 @@ export function createVolumes({ sql, dataDir, executions, newId, now }: VolumesO
         ...[...executionIds, ...declared].map((id) => layout.workspace(id)),
         ...executionIds.map((id) => layout.hiddenOf(id)),
       ];
-      for (const directory of directories) await removeDirectory(directory);
+      for (const directory of directories) await removeDirectory(directory).catch(() => {});
     },
 
     /** A workflow's run ended: its ephemeral volumes go, and it works with no others any more. Repeatable. */

@@ -208,16 +208,24 @@ describe("mounting", () => {
 });
 
 describe("the end", () => {
-  test("an erased execution removes its workspace and ephemeral volumes, no other", async () => {
-    const run = newId();
+  test.each([
+    ["an erased execution removes", (run: string) => volumes.removeOfExecution(run)],
+    ["one erased by its retention removes", (run: string) => volumes.removeOfErased([run, newId()])],
+  ] as const)("%s its workspace and ephemeral volumes, no other", async (_, remove) => {
+    const [agent, run, other] = [newId(), newId(), newId()];
     const lasting = spec({ name: "lasting", mount_path: "/workspace/lasting", storage_class: "persistent" });
-    const mounts = await settle(newId(), run, spec({}), lasting);
+    await settle(agent, other, lasting);
+    const mounts = await settle(agent, run, spec({}), lasting);
     await volumes.instanceMounts("t", run, { mounts, filesystem: { ...free, read: ["/workspace/none"] } });
     expect(readdirSync(join(dataDir, "workspaces")).length).toBe(2);
-    await volumes.removeOfExecution(run);
-    await volumes.removeOfExecution(run);
+    await remove(run);
+    await remove(run);
     expect([readdirSync(join(dataDir, "workspaces")), readdirSync(join(dataDir, "hidden"))]).toEqual([[], []]);
     expect(readdirSync(join(dataDir, "volumes")).length).toBe(1);
+    const [left] = await stores.sql`
+      select count(*) filter (where execution_id = ${run})::int as own,
+        count(*) filter (where execution_id = ${other})::int as others from volume_mounts`;
+    expect(left).toEqual({ own: 0, others: 1 });
   });
 
   test("what this host holds is known with the time it is kept for", async () => {
