@@ -69,6 +69,9 @@ export class Lineage {
   }
 
   private async lookOnce(): Promise<void> {
+    const { redis } = this.options;
+    // The client of a Cluster that connects knows no master: what is not known now would not be missed later.
+    if (primariesOf(redis).length === 0) await redis.ping();
     const [servers, epochs] = await Promise.all([
       this.servers(),
       Promise.all(this.options.keys.map((key) => this.epoch(key))),

@@ -3,6 +3,7 @@
  * nothing is lost or doubled.
  */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
+import { Lineage } from "../../../src/runtime/mailbox/lineage.ts";
 import { partitionOf, runtimeKeys } from "../../../src/runtime/mailbox/partition.ts";
 import { defineQueue, openQueue } from "../../../src/store/queues.ts";
 import { openRedis } from "../../../src/store/redis/connections.ts";
@@ -80,6 +81,29 @@ test("a master killed, its replica takes its slots, of mailboxes and of a queue"
   await redis.settled();
   await load.more(50);
   await load.settle();
+});
+
+test("a master killed right after the first look at the Cluster: that is noticed", async () => {
+  const connection = openRedis(redis.servers);
+  let losses = 0;
+  const lineage = new Lineage({
+    redis: connection,
+    keys: Array.from({ length: clusterSlotGroups }, (_, group) => `${groupTag(group)}looked`),
+    newId: () => Bun.randomUUIDv7(),
+    lost: () => {
+      losses++;
+    },
+  });
+  try {
+    await lineage.start();
+    const killed = await redis.failOverFrom(mailbox(3), "kill");
+    await until(() => losses > 0, { what: "the fail-over to be noticed", timeoutMs: 20_000 });
+    await killed.start();
+    await redis.settled();
+  } finally {
+    lineage.stop();
+    connection.disconnect();
+  }
 });
 
 test("the slot of a group of mailboxes moved to another master", async () => {
