@@ -5,14 +5,14 @@ import { createFsTools } from "../tools/fs/feature.ts";
 import type { ToolProvider } from "../tools/port.ts";
 import { checkFiles } from "./attachments/attachments.ts";
 import { createAttachmentTool } from "./attachments/tool.ts";
-import { createVolumes, type VolumesOptions } from "./execution-volumes.ts";
+import { createVolumes, type Volumes, type VolumesOptions } from "./execution-volumes.ts";
 import type { VolumeReader } from "./records.ts";
 import { type RunStorage, settleRun } from "./workflow-volumes.ts";
 
 export type OpenVolumes = ReturnType<typeof openVolumes>;
 
 export function openVolumes(options: VolumesOptions) {
-  const volumes = createVolumes(options);
+  const volumes: Volumes = createVolumes(options);
   return {
     ...volumes,
 

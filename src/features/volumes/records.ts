@@ -25,6 +25,8 @@ export interface Visibility {
 
 type Query = Sql | Transaction;
 
+export type VolumeRecords = ReturnType<typeof volumeRecords>;
+
 export function volumeRecords(sql: Sql) {
   const columns = sql`volume_id, tenant, kind, label, owner_user_id, visibility,
     size_limit_bytes::double precision as size_limit_bytes, used_bytes::double precision as used_bytes,

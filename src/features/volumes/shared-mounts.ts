@@ -9,11 +9,11 @@ import type { MountPlan } from "../../../actors/execution/start/plan.ts";
 import { mountPoints } from "../../../actors/policy/filesystem/mounts.ts";
 import type { FilesystemRules } from "../../../actors/policy/filesystem/policy.ts";
 import { LaunchFailure } from "../../adapters/sandbox/port.ts";
-import type { volumeRecords } from "./records.ts";
+import type { VolumeRecords } from "./records.ts";
 
 /** @param others executions of any tenant by id: whether they are still running */
 export async function requireCompatible(
-  records: Pick<ReturnType<typeof volumeRecords>, "shape">,
+  records: Pick<VolumeRecords, "shape">,
   run: { readonly executionId: string; readonly mounts: readonly MountPlan[]; readonly rules: FilesystemRules },
   running: (executionIds: readonly string[]) => Promise<ReadonlySet<string>>,
 ): Promise<void> {

@@ -1,7 +1,7 @@
 /** Volumes of workflow runs, stored once the start of the run was decided. */
 import type { MountPlan } from "../../../actors/execution/start/plan.ts";
 import type { RunVolume } from "../../../actors/workflow/run/start/volumes.ts";
-import type { VolumeReader, volumeRecords } from "./records.ts";
+import type { VolumeReader, VolumeRecords } from "./records.ts";
 
 export interface RunStorage {
   readonly tenant: string;
@@ -20,7 +20,7 @@ export interface RunStorage {
  * `mount_path` is empty. Nothing is stored for a run that declares none and has no attachments.
  */
 export async function settleRun(
-  records: ReturnType<typeof volumeRecords>,
+  records: VolumeRecords,
   newId: () => string,
   storage: RunStorage,
 ): Promise<MountPlan[]> {
@@ -35,7 +35,7 @@ export async function settleRun(
 }
 
 async function settleOne(
-  records: ReturnType<typeof volumeRecords>,
+  records: VolumeRecords,
   newId: () => string,
   { tenant, executionId, reader, workflow }: RunStorage,
   { name, mount_path, storage_class, size_limit_bytes: limit, ttl_ms, existing }: RunVolume,

@@ -3,6 +3,7 @@ import { Type } from "@sinclair/typebox";
 import { listSchema, pageOf } from "../../../http/paging.ts";
 import { type Call, defineRoute, jsonBody, type Route, reply, uuidParam } from "../../../http/route.ts";
 import { auditedBy } from "../../audit/port.ts";
+import type { Changer } from "./parts.ts";
 import type { Routers } from "./routers/service.ts";
 import {
   ChangedSource,
@@ -17,7 +18,7 @@ import {
   SourceFilter,
   SourceRecord,
 } from "./schema.ts";
-import type { Changer, SourceService } from "./service.ts";
+import type { SourceService } from "./service.ts";
 
 const base = "/v1/stimulus-routes";
 const SourceId = Type.Object({ id: uuidParam() });

@@ -5,8 +5,8 @@ import { isStorable } from "../../../../../actors/manifest/storable.ts";
 import type { Sql } from "../../../../store/postgres/pool.ts";
 import type { Audit } from "../../../audit/port.ts";
 import type { Definitions } from "../../../workflows/definitions/port.ts";
+import type { Changer } from "../parts.ts";
 import type { ConfiguredRouter, RouterRequest } from "../schema.ts";
-import type { Changer } from "../service.ts";
 import { checkVisible } from "../workflow-references.ts";
 import { type RouterRow, routerRecords } from "./records.ts";
 

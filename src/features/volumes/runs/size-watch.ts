@@ -3,11 +3,11 @@
  * commands write is measured while they run, at once when their file system grows, and an instance that goes beyond a
  * limit is ended.
  */
-import type { Plan } from "../../../actors/execution/start/plan.ts";
-import { mountPoints } from "../../../actors/policy/filesystem/mounts.ts";
-import { DiskGrowth, glanceMs } from "../../lib/files/disk-growth.ts";
-import { repeatedly } from "../../lib/timers.ts";
-import { measure, type VolumeLayout } from "./layout.ts";
+import type { Plan } from "../../../../actors/execution/start/plan.ts";
+import { mountPoints } from "../../../../actors/policy/filesystem/mounts.ts";
+import { DiskGrowth, glanceMs } from "../../../lib/files/disk-growth.ts";
+import { repeatedly } from "../../../lib/timers.ts";
+import { measure, type VolumeLayout } from "../layout.ts";
 
 const everyMs = 4_000;
 /** What a file, directory or link counts for at least. */

@@ -1,14 +1,14 @@
 /** From the volumes of a run to the directories that an instance mounts. */
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import type { MountPlan } from "../../../actors/execution/start/plan.ts";
-import { type MountPoint, mountPoints } from "../../../actors/policy/filesystem/mounts.ts";
-import { segmentsOf } from "../../../actors/policy/filesystem/pattern.ts";
-import type { FilesystemRules } from "../../../actors/policy/filesystem/policy.ts";
-import { type InstanceMount, LaunchFailure } from "../../adapters/sandbox/port.ts";
-import { removeDirectory } from "../../lib/files/remove-directory.ts";
-import { type Directory, View, viewOf } from "../tools/fs/port.ts";
-import { makeVolumeDirectory, type VolumeLayout } from "./layout.ts";
+import type { MountPlan } from "../../../../actors/execution/start/plan.ts";
+import { type MountPoint, mountPoints } from "../../../../actors/policy/filesystem/mounts.ts";
+import { segmentsOf } from "../../../../actors/policy/filesystem/pattern.ts";
+import type { FilesystemRules } from "../../../../actors/policy/filesystem/policy.ts";
+import { type InstanceMount, LaunchFailure } from "../../../adapters/sandbox/port.ts";
+import { removeDirectory } from "../../../lib/files/remove-directory.ts";
+import { type Directory, View, viewOf } from "../../tools/fs/port.ts";
+import { makeVolumeDirectory, type VolumeLayout } from "../layout.ts";
 
 export interface MountedRun {
   readonly executionId: string;
