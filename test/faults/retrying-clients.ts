@@ -3,6 +3,7 @@
  * another node where a connection is refused, or is reset before a byte of an answer: the system resets connections
  * that it has taken for a listener which closes before it accepts them. The call carries its key, or reads.
  */
+import type { LooseJson } from "../harness/loose-json.ts";
 import type { Answer, NodeProcess } from "../harness/node/node-process.ts";
 import { until } from "../harness/until.ts";
 
@@ -16,8 +17,7 @@ export class RetryingClients {
 
   constructor(private readonly nodes: readonly NodeProcess[]) {}
 
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into bodies freely
-  async ok(method: string, path: string, body?: unknown): Promise<any> {
+  async ok(method: string, path: string, body?: unknown): Promise<LooseJson> {
     const until = performance.now() + patienceMs;
     // A call that is sent again is the same call.
     const headers = method === "POST" ? { "Idempotency-Key": crypto.randomUUID() } : {};

@@ -1,10 +1,10 @@
 /** Reading an event stream in tests. */
+import type { LooseJson } from "./loose-json.ts";
 
 export interface Frame {
   readonly id: number;
   readonly name: string;
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into bodies freely
-  readonly body: any;
+  readonly body: LooseJson;
   /** The frame as it came. */
   readonly text: string;
 }

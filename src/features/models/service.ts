@@ -8,7 +8,7 @@ import type { NodeModels } from "../../adapters/models/port.ts";
 import { openRedis, openSubscriber, type RedisServers, replyInTime } from "../../store/redis/connections.ts";
 
 export interface ReloadingOptions {
-  readonly models: NodeModels;
+  readonly models: Pick<NodeModels, "reload" | "warning" | "served">;
   readonly redisServers: RedisServers;
   readonly prefix: string;
   readonly nodeId: string;

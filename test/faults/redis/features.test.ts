@@ -93,12 +93,11 @@ const channels = async () => {
   const models = {
     reload: async () => ({ ok: true }) as const,
     warning: () => null,
-    served: () => ({}),
+    served: () => [],
   };
   const open = (nodeId: string) =>
     openReloading({
-      // Of a node's models it reloads and asks for warnings alone.
-      models: models as unknown as Parameters<typeof openReloading>[0]["models"],
+      models,
       ...store(),
       nodeId,
       info: (event, { by }) => heard.push(`${nodeId} ${event} by ${String(by)}`),

@@ -1,8 +1,10 @@
 /** Load of every kind on nodes of two versions, with a memory of what was accepted. */
+
 import { expect } from "bun:test";
 import type { Sql } from "../../../src/store/postgres/pool.ts";
 import { signed } from "../../features/stimuli/fixture.ts";
 import { Followed } from "../../harness/events.ts";
+import type { LooseJson } from "../../harness/loose-json.ts";
 import { manifest, say } from "../../harness/manifests.ts";
 import type { Answer, NodeProcess } from "../../harness/node/node-process.ts";
 import { until } from "../../harness/until.ts";
@@ -142,8 +144,7 @@ export class Work {
     });
   }
 
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into records freely
-  private reached(run: string, isWished: (record: any) => boolean): Promise<any> {
+  private reached(run: string, isWished: (record: LooseJson) => boolean): Promise<LooseJson> {
     return until(
       async () => {
         const record = await this.ok("GET", `/v1/workflows/executions/${run}`);
@@ -153,8 +154,7 @@ export class Work {
     );
   }
 
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into bodies freely
-  private async ok(method: string, path: string, body?: unknown): Promise<any> {
+  private async ok(method: string, path: string, body?: unknown): Promise<LooseJson> {
     const headers = method === "POST" ? { "Idempotency-Key": crypto.randomUUID() } : {};
     return (await this.call(`${method} ${path}`, (node) => node.call(method, path, body, headers))).body;
   }

@@ -1,4 +1,5 @@
 /** The agent routes over real stores, with callers who are simply believed. */
+
 import type { Identity } from "../../../actors/identity/identity.ts";
 import { agentQuota } from "../../../actors/policy/quota.ts";
 import { agentEvents } from "../../../src/features/agents/events.ts";
@@ -9,6 +10,7 @@ import { createApp } from "../../../src/http/app.ts";
 import { createLogger } from "../../../src/http/operations/log.ts";
 import { offer } from "../../actors/agent/offer.ts";
 import { caller as believedCaller, believing } from "../../harness/callers.ts";
+import type { LooseJson } from "../../harness/loose-json.ts";
 import { freshStores } from "../../harness/stores.ts";
 
 export const allScopes = ["agent:deploy", "agent:list", "agent:read", "agent:delete", "agent:execute"];
@@ -21,8 +23,7 @@ export interface Answer {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers freely
-  readonly body: any;
+  readonly body: LooseJson;
 }
 
 export interface CallOptions {

@@ -1,4 +1,5 @@
 /** The approval routes over a real runtime and real stores, with callers who are simply believed. */
+
 import { Type } from "@sinclair/typebox";
 import { approval } from "../../../actors/approval/approval.ts";
 import {
@@ -24,6 +25,7 @@ import { createApprovals } from "../../../src/features/approvals/service.ts";
 import type { Incident } from "../../../src/features/incidents/service.ts";
 import { openBody } from "../../actors/approval/fixture.ts";
 import { caller as believedCaller, believing } from "../../harness/callers.ts";
+import type { LooseJson } from "../../harness/loose-json.ts";
 import { startTestNode } from "../../harness/runtime/runtime.ts";
 import { freshStores } from "../../harness/stores.ts";
 import { until } from "../../harness/until.ts";
@@ -69,8 +71,7 @@ export interface Answer {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers freely
-  readonly body: any;
+  readonly body: LooseJson;
 }
 
 export interface CallOptions {

@@ -2,10 +2,12 @@
  * The dispatch gateway as a bootstrap meets it (docs/reference/gateway.md). The execution's own bootstrap is kept busy by a
  * long command; the test speaks in its place, with a token signed by the node's own key.
  */
+
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { createGatewayKeys } from "../../../src/features/execution-tokens/keys.ts";
 import type { ExecutionTokens } from "../../../src/features/execution-tokens/port.ts";
 import { createExecutionTokens } from "../../../src/features/execution-tokens/tokens.ts";
+import type { LooseJson } from "../../harness/loose-json.ts";
 import { calls, say, shell } from "../../harness/manifests.ts";
 import { ExecutionFixture } from "../executions/fixture.ts";
 
@@ -37,8 +39,7 @@ async function post(path: string, body: unknown, headers: Record<string, string>
     headers: { "Content-Type": "application/json", ...headers },
     body: typeof body === "string" ? body : JSON.stringify(body),
   });
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into bodies freely
-  const answer: any = await response.json();
+  const answer: LooseJson = await response.json();
   return { status: response.status, headers: response.headers, body: answer };
 }
 

@@ -1,8 +1,10 @@
 /** A node that takes deliveries in, and what tests do with it over and over. */
+
 import { createHmac } from "node:crypto";
 import { buckets } from "../../../actors/policy/rates/limits.ts";
 import { setOverride } from "../../../src/features/limits/overrides.ts";
 import { migrate } from "../../../src/store/migrate.ts";
+import type { LooseJson } from "../../harness/loose-json.ts";
 import type { Answer } from "../../harness/node/node-process.ts";
 import { startNodeProcess } from "../../harness/node/node-process.ts";
 import { freshStores, type TestStores } from "../../harness/stores.ts";
@@ -68,14 +70,12 @@ export class StimuliFixture extends NodeFixture {
   }
 
   /** Stimuli of a source that are recorded. */
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into records freely
-  async stimuliOf(source: string): Promise<any[]> {
+  async stimuliOf(source: string): Promise<LooseJson[]> {
     return (await this.ok("GET", `/v1/stimuli?source=${source}`)).items;
   }
 
   /** Waits for a stimulus to end. @returns its record */
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into records freely
-  settled(id: string): Promise<any> {
+  settled(id: string): Promise<LooseJson> {
     return this.until(async () => {
       const record = await this.ok("GET", `/v1/stimuli/${id}`);
       return record.status === "received" ? null : record;

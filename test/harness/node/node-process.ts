@@ -1,8 +1,10 @@
 /** A whole node as a real process on stores of its own, to be asked, killed and started again. */
+
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { HostAndPort } from "../../../src/store/redis/servers.ts";
+import type { LooseJson } from "../loose-json.ts";
 import type { TestStores } from "../stores.ts";
 import { until } from "../until.ts";
 
@@ -24,8 +26,7 @@ export interface Answer {
   readonly status: number;
   readonly headers: Headers;
   // What a body holds is what the test is about.
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into bodies freely
-  readonly body: any;
+  readonly body: LooseJson;
 }
 
 const maxRestarts = 5;

@@ -1,4 +1,5 @@
 /** The routes of past stimuli over real stores; how a replay is routed is what a test says. */
+
 import { Problem, type ProblemCode } from "../../../../actors/kernel/problem.ts";
 import { failedStatusOf } from "../../../../actors/stimulus/statuses.ts";
 import type { Arrival, ClassificationDetail, Settlement } from "../../../../actors/stimulus/stimulus.ts";
@@ -14,6 +15,7 @@ import { stimulusRecords } from "../../../../src/features/stimuli/intake/records
 import { createApp } from "../../../../src/http/app.ts";
 import { createLogger } from "../../../../src/http/operations/log.ts";
 import { believing } from "../../../harness/callers.ts";
+import type { LooseJson } from "../../../harness/loose-json.ts";
 import { freshStores } from "../../../harness/stores.ts";
 import { type GivenRow, putRow } from "../rows.ts";
 
@@ -125,8 +127,7 @@ export async function openFixture() {
           ...(text === undefined ? {} : { body: text }),
         }),
       );
-      // biome-ignore lint/suspicious/noExplicitAny: tests look into answers freely
-      return { status: response.status, headers: response.headers, body: (await response.json()) as any };
+      return { status: response.status, headers: response.headers, body: (await response.json()) as LooseJson };
     },
     async reset() {
       await sql`truncate stimuli, stimulus_keys, workflow_runs, audit_entries, idempotency_keys`;

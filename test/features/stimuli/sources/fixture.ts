@@ -1,4 +1,5 @@
 /** Source routes over real stores; workflows and agents are what a test says they are. */
+
 import { Problem } from "../../../../actors/kernel/problem.ts";
 import { createAudit } from "../../../../src/features/audit/service.ts";
 import { createEncryption } from "../../../../src/features/encryption/encryption.ts";
@@ -12,14 +13,14 @@ import type { Definitions } from "../../../../src/features/workflows/definitions
 import { createApp } from "../../../../src/http/app.ts";
 import { createLogger } from "../../../../src/http/operations/log.ts";
 import { believing } from "../../../harness/callers.ts";
+import type { LooseJson } from "../../../harness/loose-json.ts";
 import { freshStores } from "../../../harness/stores.ts";
 
 export interface Answer {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers freely
-  readonly body: any;
+  readonly body: LooseJson;
 }
 
 export async function openFixture(environment: Readonly<Record<string, string>> = {}) {

@@ -6,14 +6,14 @@ import { createWorkflows } from "../../../../src/features/workflows/definitions/
 import { createApp } from "../../../../src/http/app.ts";
 import { createLogger } from "../../../../src/http/operations/log.ts";
 import { believing } from "../../../harness/callers.ts";
+import type { LooseJson } from "../../../harness/loose-json.ts";
 import { freshStores } from "../../../harness/stores.ts";
 
 export interface Answer {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers freely
-  readonly body: any;
+  readonly body: LooseJson;
 }
 
 export async function openFixture() {

@@ -1,7 +1,9 @@
 /** A whole node and what tests of workflows do with it over and over. */
+
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Followed } from "../../../harness/events.ts";
+import type { LooseJson } from "../../../harness/loose-json.ts";
 import { type AgentOptions, manifest } from "../../../harness/manifests.ts";
 import { type Answer, type NodeProcess, startNodeProcess } from "../../../harness/node/node-process.ts";
 import { freshStores, type TestStores } from "../../../harness/stores.ts";
@@ -50,14 +52,12 @@ export class NodeFixture {
     return (await this.ok("POST", `/v1/workflows/${name}/run`, body)).execution_id;
   }
 
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into records freely
-  async record(id: string): Promise<any> {
+  async record(id: string): Promise<LooseJson> {
     return this.ok("GET", `/v1/workflows/executions/${id}`);
   }
 
   /** Waits until the record is as wished. @returns the record */
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into records freely
-  reached(id: string, isWished: (record: any) => boolean, what: string): Promise<any> {
+  reached(id: string, isWished: (record: LooseJson) => boolean, what: string): Promise<LooseJson> {
     return until(
       async () => {
         const record = await this.record(id);
@@ -67,8 +67,7 @@ export class NodeFixture {
     );
   }
 
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into records freely
-  ended(id: string): Promise<any> {
+  ended(id: string): Promise<LooseJson> {
     return this.reached(id, ({ ended_at }) => ended_at !== null, "the run to end");
   }
 
@@ -87,8 +86,7 @@ export class NodeFixture {
     return (await this.ok("GET", `/v1/executions?workflow_execution_id=${id}`)).executions;
   }
 
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into events freely
-  async logOf(id: string): Promise<any[]> {
+  async logOf(id: string): Promise<LooseJson[]> {
     return (await this.ok("GET", `/v1/workflows/executions/${id}/logs?limit=500`)).events;
   }
 
@@ -97,8 +95,7 @@ export class NodeFixture {
     return new Followed(`${this.node.url}/v1/workflows/executions/${id}/logs/stream${query}`, headers);
   }
 
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into bodies freely
-  async ok(method: string, path: string, body?: unknown): Promise<any> {
+  async ok(method: string, path: string, body?: unknown): Promise<LooseJson> {
     const answer = await this.node.call(method, path, body);
     if (answer.status >= 300) throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
     return answer.body;

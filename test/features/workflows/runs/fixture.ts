@@ -1,4 +1,5 @@
 /** The routes of runs over real stores and the real actors, with callers who are simply believed. */
+
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -26,6 +27,7 @@ import { listen } from "../../../../src/http/listen.ts";
 import { createLogger } from "../../../../src/http/operations/log.ts";
 import { EventStreams } from "../../../../src/http/streams/sse.ts";
 import { believing, caller } from "../../../harness/callers.ts";
+import type { LooseJson } from "../../../harness/loose-json.ts";
 import { startTestNode } from "../../../harness/runtime/runtime.ts";
 import { freshStores } from "../../../harness/stores.ts";
 import { until } from "../../../harness/until.ts";
@@ -33,8 +35,7 @@ import { until } from "../../../harness/until.ts";
 export interface Answer {
   readonly status: number;
   readonly headers: Headers;
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers freely
-  readonly body: any;
+  readonly body: LooseJson;
 }
 
 export type Fixture = Awaited<ReturnType<typeof openFixture>>;

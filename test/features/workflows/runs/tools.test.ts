@@ -14,6 +14,7 @@ import { type WorkflowTools, workflowTools } from "../../../../src/features/work
 import { definitionOf, human, noop } from "../../../actors/workflow/fixture.ts";
 import { offer } from "../../../actors/workflow/manifest/fixture.ts";
 import { identityOf } from "../../../harness/callers.ts";
+import type { LooseJson } from "../../../harness/loose-json.ts";
 import { fakeRuntime } from "../../../harness/runtime/fake-runtime.ts";
 import { type Fixture, openFixture } from "./fixture.ts";
 
@@ -69,8 +70,7 @@ function callerOf(facts: Partial<Identity> = {}, more: Partial<ToolCaller> = {})
     ...more,
   };
 }
-// biome-ignore lint/suspicious/noExplicitAny: tests look into results freely
-async function call(name: string, given: Json, caller = callerOf()): Promise<any> {
+async function call(name: string, given: Json, caller = callerOf()): Promise<LooseJson> {
   const outcome = await tools.call(`svc.workflow.${name}`, caller, given);
   return outcome.status === "succeeded" ? outcome.result : outcome;
 }
