@@ -83,6 +83,7 @@ test("both stores behind a black hole are refused honestly, and used again soon 
     },
     { what: "readiness to name both stores and the reason", timeoutMs: 15_000 },
   );
+  // The time without the stores is the subject: it is longer than what the node may take for stuck.
   await Bun.sleep(Math.max(0, cutOffMs - (performance.now() - cutAt)));
   expect((await fetch(`${node.url}/health/live`)).status).toBe(200);
 

@@ -116,6 +116,7 @@ test("kill -9 of the node in the burst", async () => {
 const isShort = redisKind !== "single" && process.env.SVC_LONG_TESTS !== "1";
 
 test.skipIf(isShort).each<[string, (own: OwnStores) => Promise<void>]>([
+  // The time without Redis is the subject.
   ["Redis", (own) => own.withoutRedis(() => Bun.sleep(300))],
   ["PostgreSQL", (own) => own.withoutPostgres("SIGKILL", async () => {})],
 ])("kill -9 of %s in the burst", async (_, outage) => {

@@ -112,6 +112,7 @@ test("another body, query or path is refused; another tenant or route is another
 
 test("twenty at once do the work once", async () => {
   const key = fresh();
+  // The work takes long enough for the others to come meanwhile; their order changes nothing.
   next = () => Bun.sleep(50);
   const answers = await Promise.all(Array.from({ length: 20 }, () => post({ key })));
   expect(done.length).toBe(1);

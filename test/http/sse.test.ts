@@ -149,16 +149,15 @@ test("streams end when the node leaves", async () => {
 });
 
 test("a source that fails cuts the connection instead of ending the stream", async () => {
+  const begun = Promise.withResolvers<void>();
   const { streams, port } = open(async (stream) => {
     stream.send(1, "{}");
-    await Bun.sleep(20);
+    await begun.promise;
     throw new Error("the store is away");
   });
-  const outcome = await fetch(`http://127.0.0.1:${port}/`).then(
-    (response) => response.text().catch(() => "broken"),
-    () => "broken",
-  );
-  expect(outcome).toBe("broken");
+  const response = await fetch(`http://127.0.0.1:${port}/`);
+  begun.resolve();
+  expect(await response.text().catch(() => "broken")).toBe("broken");
   expect(streams.size).toBe(0);
 });
 

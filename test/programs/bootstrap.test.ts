@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import fc from "fast-check";
 import { openDoors } from "../../src/programs/bootstrap/doors.ts";
@@ -149,13 +150,16 @@ describe("bootstrap: exchange", () => {
   }, 15_000);
 
   test("a gateway that goes down while a command runs is found again when it is back", async () => {
-    const first = fakeGateway(() => dispatch({ command: "sh", args: ["-c", "sleep 0.5; echo survived"] }));
+    const marks = scratch("marks");
+    const text = `touch ${marks}/begun; sleep 0.5; touch ${marks}/over; echo survived`;
+    const first = fakeGateway(() => dispatch({ command: "sh", args: ["-c", text] }));
     const port = Number(new URL(first.url).port);
     const run = await startBootstrap(first.url);
-    await until(() => first.seen.length === 1, { what: "the question" });
-    await Bun.sleep(100);
+    await until(() => existsSync(join(marks, "begun")), { what: "the command to run" });
     await first.stop();
-    await Bun.sleep(900);
+    await until(() => existsSync(join(marks, "over")), { what: "the end of the command" });
+    // How long there is no gateway is the subject: its result meets none, again and again.
+    await Bun.sleep(500);
     const second = fakeGateway(() => final("back"), { port });
     expect(await run.end).toMatchObject({ code: 0, stdout: "back\n" });
     expect(second.seen[0]?.body).toMatchObject({ type: "dispatch_result", stdout: "survived\n" });
@@ -165,13 +169,13 @@ describe("bootstrap: exchange", () => {
   test("with sockets, whichever node answers will do", async () => {
     const sockets = scratch("gw");
     const dead = fakeGateway(() => final(""), { unix: join(sockets, "dead.sock") });
-    const first = fakeGateway(() => dispatch({ command: "sh", args: ["-c", "sleep 0.5"] }), {
+    const begun = join(scratch("marks"), "begun");
+    const first = fakeGateway(() => dispatch({ command: "sh", args: ["-c", `touch ${begun}; sleep 0.5`] }), {
       unix: join(sockets, "a.sock"),
     });
     await dead.stop();
     const run = await startBootstrap("http://127.0.0.1:9", { env: { SVC_GATEWAY_SOCKETS: sockets } });
-    await until(() => first.seen.length === 1, { what: "the question" });
-    await Bun.sleep(100);
+    await until(() => existsSync(begun), { what: "the command to run" });
     await first.stop();
     const second = fakeGateway(() => final("taken over"), { unix: join(sockets, "b.sock") });
     expect(await run.end).toMatchObject({ code: 0, stdout: "taken over\n" });

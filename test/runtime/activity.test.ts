@@ -455,6 +455,7 @@ test("a node that was taken for dead and lives is no death of its work", async (
   const { runtime } = await harness.node({
     activities: [
       activity("long", async (_input, { signal }) => {
+        // Work under way until it is told to end.
         while (!signal.aborted) await Bun.sleep(10);
         reasons.push(signal.reason);
         return "late";

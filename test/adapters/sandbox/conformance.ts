@@ -243,6 +243,7 @@ export function sandboxConformance(name: string, make: () => Promise<SandboxFixt
       await sandbox.launch(spec, () => {});
       await untilOutput(sandbox, spec.instanceId);
       const ask = async (_: unknown, nth: number) => {
+        // Spread over the moments before and after the program ends.
         await Bun.sleep(nth / 2);
         await sandbox.terminate(spec.instanceId, 5_000);
       };

@@ -74,6 +74,7 @@ test("end wished for while it starts", async () => {
   for (let i = 0; i < 8; i += 1) {
     const spec = specOf(fixture, "sleep 30");
     await fixture.sandbox.launch(spec, () => {});
+    // Another moment of the start each time.
     await Bun.sleep(i * 3);
     await fixture.sandbox.terminate(spec.instanceId, 100);
     expect(await fixture.sandbox.inspect(spec.instanceId)).toBe("exited");

@@ -81,6 +81,7 @@ test("one node is frozen: its agents go on through the other, and none begins ag
 test("all nodes are killed and come back later: every running agent goes on", async () => {
   const ids = await running(6, ["sleep 2", "sleep 2"]);
   for (const node of nodes) await node.kill();
+  // The time without a node is the subject.
   await Bun.sleep(outageMs);
   for (const node of nodes) await node.restart();
   await allComplete(ids, 60_000);

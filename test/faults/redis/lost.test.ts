@@ -66,6 +66,7 @@ async function flush(): Promise<void> {
   const redis = openRedis(own.redisUrl);
   for (let round = 0; round < 3; round++) {
     await redis.flushall();
+    // Between two flushes the node puts some of it back.
     await Bun.sleep(100);
   }
   redis.disconnect();
@@ -91,6 +92,7 @@ function load() {
       if (answer?.status === 200 && answer.body.execution_id) executions.push(answer.body.execution_id);
       if (answer?.status === 202) stimuli.push(answer.body.stimulus_id);
       expect([200, 202, 503]).toContain(answer?.status ?? 0);
+      // A pace of the load.
       await Bun.sleep(20);
     }
   };

@@ -38,6 +38,7 @@ test("replies reach callers on other nodes while pub/sub connections are cut", a
     const cutting = (async () => {
       while (!stopped) {
         await redis.call("CLIENT", "KILL", "TYPE", "pubsub");
+        // A pace: the connections come back between two cuts.
         await Bun.sleep(5);
       }
     })();

@@ -41,6 +41,7 @@ test("nodes are replaced under load, and no partition pauses for over a second",
         );
         if (done === true) return;
         repeated.set(key, (repeated.get(key) ?? 0) + 1);
+        // The pause of a client that is to ask again.
         await Bun.sleep(5);
       }
     });

@@ -76,6 +76,7 @@ class LaterWork {
       if (await this.tell("asker", key, "ask", {})) this.asked.add(key);
       const isBumped = await this.tell("meter", `meter-${this.next % 16}`, "bump", { label: name, unit: "m" });
       if (isBumped) this.bumped.add(name);
+      // A pace of the load.
       await Bun.sleep(20);
     }
   }

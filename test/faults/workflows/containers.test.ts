@@ -136,6 +136,7 @@ if (pod !== null) {
       const ids: string[] = [];
       for (let round = 0; round < 3; round += 1) {
         for (let each = 0; each < 2; each += 1) ids.push(await at.start("launches"));
+        // Any moment of a launch: no condition stands for it.
         await Bun.sleep(Math.random() * 600);
         await dieAndReturn(at);
       }

@@ -111,6 +111,7 @@ test("a decision and its consequences are both there after a death, or neither",
       const answer = await at.node.call("POST", `/v1/human-approvals/${runs.get(id)}/approve`).catch(() => null);
       if (answer?.status === 200) answered.push(id);
     });
+    // The node dies while the answers are at different stages: no condition stands for the moment.
     await Bun.sleep(random(5) + (round % 3) * 15);
     await at.node.kill();
     await Promise.all(answers);
@@ -174,6 +175,7 @@ test("cancelled and killed at once: the run and all under way are cancelled", as
         () => null,
       ),
     );
+    // The moment of the kill is the subject.
     await Bun.sleep(delay);
     await at.node.kill();
     const given = await Promise.all(answers);

@@ -202,7 +202,7 @@ export async function openFixture({ smtpUrl }: FixtureOptions = {}) {
     },
     /** Resolves once the approval itself is committed. */
     async settled(id: string, tenant = "acme") {
-      while ((await node.runtime.of(approval).at(tenant, id).read()) === null) await Bun.sleep(2);
+      await until(() => node.runtime.of(approval).at(tenant, id).read(), { what: "the approval", everyMs: 2 });
     },
     giveUp: (run: string, id: string, tenant = "acme") => node.runtime.of(owner).at(tenant, run).ask("give_up", { id }),
     /** What the run has been told. */

@@ -68,6 +68,7 @@ describe("the stream", () => {
     const followers = [];
     for (let index = 0; index < 20; index++) {
       followers.push(await at.follow(executionId));
+      // A pace: they join over the whole run, and those that join after its end see the same.
       await Bun.sleep(30);
     }
     await Promise.all(followers.map(({ done }) => done));

@@ -28,6 +28,7 @@ function intakeOf(most: number, processStimulus: (attempt: number) => Promise<Pr
     received: () => {},
     acceptance: {
       async accept(arrival) {
+        // A write takes its time.
         await Bun.sleep(1);
         const key = arrival.key ?? "";
         const holder = keys.get(key);
@@ -91,6 +92,7 @@ const codes = (intake: Intake, count: number) =>
 
 test("of many at once under one key one starts, the others repeat, with one start left", async () => {
   const { intake, counted } = intakeOf(1, async () => {
+    // Takes longer than the acceptance of the others.
     await Bun.sleep(5);
     return classified;
   });
@@ -102,6 +104,7 @@ test("of many at once under one key one starts, the others repeat, with one star
 
 test("when the first comes to nothing the next has the key and the returned start", async () => {
   const { intake } = intakeOf(1, async (attempt) => {
+    // Takes longer than the acceptance of the others.
     await Bun.sleep(5);
     return attempt === 1 ? failed : classified;
   });

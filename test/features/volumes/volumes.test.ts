@@ -290,6 +290,7 @@ describe("uploads", () => {
             sent += 1;
             if (sent > 640) return controller.close();
             controller.enqueue(new Uint8Array(2 ** 16));
+            // A client sends its parts one after another; the size of the draft is looked at meanwhile.
             await Bun.sleep(1);
           },
         });

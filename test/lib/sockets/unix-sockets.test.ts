@@ -4,6 +4,7 @@ import { connect } from "node:net";
 import { join } from "node:path";
 import { listenToAgents } from "../../../src/lib/sockets/unix-sockets.ts";
 import { scratch } from "../../harness/scratch.ts";
+import { until } from "../../harness/until.ts";
 
 test("however many connect, the node has its turn, and who comes again is served", async () => {
   const path = join(scratch("socket"), "agents.sock");
@@ -18,7 +19,7 @@ test("however many connect, the node has its turn, and who comes again is served
   const flood =
     "import socket\nfor n in range(300):\n  s = socket.socket(socket.AF_UNIX); s.setblocking(False); s.connect('agents.sock')";
   Bun.spawnSync(["python3", "-c", flood], { cwd: join(path, "..") });
-  while (taken === 0) await Bun.sleep(1);
+  await until(() => taken > 0, { what: "the first turn", everyMs: 1 });
   expect(taken).toBeLessThanOrEqual(64);
 
   const greeting = () =>
@@ -28,11 +29,6 @@ test("however many connect, the node has its turn, and who comes again is served
       client.once("error", () => done(null));
       client.once("close", () => done(null));
     });
-  let heard = await greeting();
-  while (heard === null) {
-    await Bun.sleep(5);
-    heard = await greeting();
-  }
-  expect(heard).toBe("hello");
+  expect(await until(greeting, { what: "room in the line" })).toBe("hello");
   socket.close();
 });

@@ -90,6 +90,7 @@ test("what is asked of a lane while it reads PostgreSQL is done right after", as
   await until(() => looks > 0, { what: "a look" });
   const attached = lane.attach([]).then(() => true);
   resolve([]);
+  // A bound, not a wait: at its next look it would be done as well, seconds later.
   expect(await Promise.race([attached, Bun.sleep(500)])).toBe(true);
   await lane.stop();
 });

@@ -160,7 +160,7 @@ test("while Redis hangs, a message is refused in time, also behind a waiting one
     await redis.ping();
     proxy.hold();
     const first = send(1);
-    await Bun.sleep(50);
+    await until(() => proxy.holds("hung"), { what: "the first message to be on its way" });
     const waits = await Promise.all([first, send(2), send(3)]);
     expect(Math.max(...waits)).toBeLessThan(1.5 * commandMs);
   } finally {

@@ -38,6 +38,7 @@ test.each([
 
     away(proxy);
     // Under way when Redis goes: they end by their own limit, and so do those gathered behind them.
+    // The second begins once the first is on its way.
     const waiting = Promise.allSettled([redis.get(key), Bun.sleep(20).then(() => redis.incr(`${key}:n`))]);
     await until(() => watch.reason !== null, { what: "the watch to notice", timeoutMs: 20_000 });
     const began = performance.now();

@@ -97,6 +97,7 @@ describe("input_schema", () => {
         const begun = performance.now();
         expect((await fetch(`${at.node.url}/v1/runtimes`)).status).toBe(401);
         slowest = Math.max(slowest, performance.now() - begun);
+        // A pace of looks, not a wait.
         await Bun.sleep(20);
       }
       // Held up, it would have been for the seconds that the work takes.
