@@ -1,7 +1,15 @@
 /** Fresh stores and in-process nodes for one test file, put away after each test. */
 import { afterEach, beforeEach } from "bun:test";
 import type { Json } from "../../actors/kernel/json.ts";
-import type { Address, RuntimeOptions, RuntimeWork } from "../../src/runtime/index.ts";
+import {
+  type Activity,
+  type ActivityOptions,
+  type Address,
+  implement,
+  type RuntimeOptions,
+  type RuntimeWork,
+} from "../../src/runtime/index.ts";
+import { jsonActivity } from "../harness/runtime/counter.ts";
 import { startTestNode, type TestNode, type TestRuntime } from "../harness/runtime/runtime.ts";
 import { freshStores, type TestStores } from "../harness/stores.ts";
 import { until } from "../harness/until.ts";
@@ -76,4 +84,9 @@ export const manyKeys: readonly string[] = Array.from({ length: 16 }, (_, index)
 export function gate<T extends Json | undefined = undefined>(): { readonly passed: Promise<T>; open(value: T): void } {
   const { promise, resolve } = Promise.withResolvers<T>();
   return { passed: promise, open: resolve };
+}
+
+/** An activity with three attempts, unless `options` say otherwise. */
+export function activity(name: string, run: Activity["run"], options: Partial<ActivityOptions> = {}): Activity {
+  return implement(jsonActivity(name), { concurrency: 4, retry: { attempts: 3, firstDelayMs: 20 }, ...options }, run);
 }

@@ -1,110 +1,17 @@
 import { afterAll, beforeEach, describe, expect, test } from "bun:test";
-import type { ModelErrorClass, ModelMessage, Models, ToolDescription } from "../../../src/adapters/models/call.ts";
+import type { ModelErrorClass, ModelMessage } from "../../../src/adapters/models/call.ts";
 import { createModels } from "../../../src/adapters/models/models.ts";
-import { type Behaviour, startVendor, type Wire } from "../../harness/outside/vendor.ts";
+import { type Behaviour, startVendor } from "../../harness/outside/vendor.ts";
 import { until } from "../../harness/until.ts";
-import { aCall, configOf, failureOf, outcome, quickTiming } from "./fixture.ts";
+import { conversationOf, expectedConversation } from "./conversation.ts";
+import { aCall, configOf, failureOf, outcome } from "./fixture.ts";
+import { key, kinds, modelsAt, tools } from "./vendor-fixture.ts";
 
 const vendor = await startVendor();
-const kinds = [
-  ["openai", "openai"],
-  ["openai-compatible", "openai"],
-  ["ollama", "openai"],
-  ["anthropic", "anthropic"],
-  ["google", "google"],
-] as const satisfies readonly (readonly [string, Wire])[];
-const key = "sk-test-1234567890";
+const modelsOf = modelsAt(vendor);
 
 beforeEach(() => vendor.reset());
 afterAll(() => vendor.close());
-
-function modelsOf(type: string, wire: Wire, callTimeoutMs = 10_000, capabilities: readonly string[] = []): Models {
-  const { providers, selection } = configOf({
-    llm_providers: [
-      {
-        name: `my-${type}`,
-        type,
-        endpoint: type === "ollama" ? vendor.origin : vendor.endpoint(wire),
-        api_key: "env:TEST_KEY",
-        models: [{ alias: "default", model: "test-model", capabilities, cost_per_1k_tokens: { input: 1, output: 2 } }],
-      },
-    ],
-    llm_selection: { max_retries: 0 },
-  });
-  return createModels({ config: { providers, selection: { ...selection, callTimeoutMs } }, timing: quickTiming() });
-}
-
-const tools: readonly ToolDescription[] = [
-  {
-    name: "fs.read",
-    description: "Reads a file",
-    inputSchema: { type: "object", properties: { path: { type: "string" } }, required: ["path"] },
-  },
-  {
-    name: "cmd.run",
-    description: "Runs a command",
-    inputSchema: { type: "object", properties: { command: { type: "string" } } },
-  },
-];
-
-describe("the schema of an answer", () => {
-  const responseSchema = { type: "object", properties: { lanes: { type: "array", items: { type: "string" } } } };
-  const call = (withTools: boolean) => aCall({ responseSchema, ...(withTools ? { tools } : {}) });
-  const formatOf = (wire: Wire, index = -1) => {
-    const body = vendor.requests.at(index)?.body as Record<string, Record<string, unknown>> | undefined;
-    if (wire === "google") return body?.generationConfig?.responseSchema;
-    return wire === "anthropic" ? body?.output_config?.format : body?.response_format;
-  };
-
-  test.each([
-    ["openai", "openai", [], true, true],
-    ["anthropic", "anthropic", [], true, true],
-    ["google", "google", [], true, false],
-    ["ollama", "openai", [], true, false],
-    ["openai-compatible", "openai", [], false, false],
-    ["openai-compatible", "openai", ["tools", "json_schema"], true, false],
-  ] as const)("%s (%s, %j): alone %p, beside tools %p", async (type, wire, capabilities, alone, besideTools) => {
-    const models = modelsOf(type, wire, 10_000, capabilities);
-    for (const [withTools, isTold] of [
-      [false, alone],
-      [true, besideTools],
-    ] as const) {
-      vendor.push({ reply: { text: '{"lanes":[]}' } });
-      expect((await models.generate(call(withTools))).content).toBe('{"lanes":[]}');
-      const format = formatOf(wire);
-      if (isTold) expect(JSON.stringify(format)).toContain('"lanes"');
-      else expect(format).toBeUndefined();
-      expect(JSON.stringify(format ?? {})).not.toContain('"strict":true');
-    }
-  });
-
-  test.each(["openai", "anthropic", "google"] as const)(
-    "%s: a model that refuses it is asked without, and is not asked with it again",
-    async (wire) => {
-      const models = modelsOf(wire, wire);
-      vendor.push({ status: 400, message: "response format is not supported" });
-      vendor.push({ reply: { text: "{}" } });
-      expect(await models.generate(call(false))).toMatchObject({ content: "{}", attempts: 1 });
-      expect([formatOf(wire, 0) !== undefined, formatOf(wire, 1) !== undefined]).toEqual([true, false]);
-      vendor.push({ reply: { text: "{}" } });
-      await models.generate(call(false));
-      expect([vendor.requests.length, formatOf(wire)]).toEqual([3, undefined]);
-      vendor.push({ reply: { text: "{}" } });
-      await models.generate(aCall({ responseSchema: { ...responseSchema, title: "another" } }));
-      expect(formatOf(wire)).toBeDefined();
-    },
-  );
-
-  test("a call that is bad in itself is refused once more, and the format is not blamed", async () => {
-    const models = modelsOf("openai", "openai");
-    vendor.push({ status: 400, message: "too long" });
-    vendor.push({ status: 400, message: "too long" });
-    expect((await failureOf(models, call(false))).errorClass).toBe("invalid_input");
-    vendor.push({ reply: { text: "{}" } });
-    await models.generate(call(false));
-    expect(formatOf("openai")).toBeDefined();
-  });
-});
 
 describe.each(kinds)("%s", (type, wire) => {
   test("a text reply, with what was sent and what it cost", async () => {
@@ -415,79 +322,3 @@ test("the results of two turns stay two messages", async () => {
     "user",
   ]);
 });
-
-type Body = Record<string, unknown>;
-
-/** The part of each wire's request that carries the conversation. */
-const conversationOf: Record<Wire, (body: Body) => unknown> = {
-  openai: (body) => body.messages,
-  anthropic: ({ system, messages }) => ({ system, messages }),
-  google: ({ systemInstruction, contents }) => ({ systemInstruction, contents }),
-};
-
-const system = "You are careful.\n\nAnd brief.";
-const expectedConversation: Record<Wire, unknown> = {
-  openai: [
-    { role: "system", content: system },
-    { role: "user", content: "look" },
-    expect.objectContaining({
-      role: "assistant",
-      tool_calls: [
-        { id: "c_1", type: "function", function: { name: "fs_read", arguments: '{"path":"a"}' } },
-        { id: "c_2", type: "function", function: { name: "cmd_run", arguments: '{"command":"ls"}' } },
-      ],
-    }),
-    { role: "tool", tool_call_id: "c_1", content: "text of a" },
-    { role: "tool", tool_call_id: "c_2", content: '{"exit_code":0}' },
-  ],
-  anthropic: {
-    system: [{ type: "text", text: system }],
-    messages: [
-      { role: "user", content: [{ type: "text", text: "look" }] },
-      {
-        role: "assistant",
-        content: [
-          { type: "tool_use", id: "c_1", name: "fs_read", input: { path: "a" } },
-          { type: "tool_use", id: "c_2", name: "cmd_run", input: { command: "ls" } },
-        ],
-      },
-      {
-        role: "user",
-        content: [
-          { type: "tool_result", tool_use_id: "c_1", content: "text of a" },
-          { type: "tool_result", tool_use_id: "c_2", content: '{"exit_code":0}' },
-        ],
-      },
-    ],
-  },
-  google: {
-    systemInstruction: { parts: [{ text: system }] },
-    contents: [
-      { role: "user", parts: [{ text: "look" }] },
-      {
-        role: "model",
-        parts: [
-          { functionCall: expect.objectContaining({ name: "fs_read", args: { path: "a" } }) },
-          { functionCall: expect.objectContaining({ name: "cmd_run", args: { command: "ls" } }) },
-        ],
-      },
-      {
-        role: "user",
-        parts: [
-          {
-            functionResponse: expect.objectContaining({
-              name: "fs_read",
-              response: expect.objectContaining({ content: "text of a" }),
-            }),
-          },
-          {
-            functionResponse: expect.objectContaining({
-              name: "cmd_run",
-              response: expect.objectContaining({ content: '{"exit_code":0}' }),
-            }),
-          },
-        ],
-      },
-    ],
-  },
-};

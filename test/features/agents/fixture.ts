@@ -1,6 +1,9 @@
 /** The agent routes over real stores, with callers who are simply believed. */
 
+import { expect } from "bun:test";
+import { Value } from "@sinclair/typebox/value";
 import type { Identity } from "../../../actors/identity/identity.ts";
+import type { Json } from "../../../actors/kernel/json.ts";
 import { agentQuota } from "../../../actors/policy/quota.ts";
 import { agentEvents } from "../../../src/features/agents/events.ts";
 import { agentRoutes, catalogueRoutes } from "../../../src/features/agents/routes.ts";
@@ -8,7 +11,7 @@ import { createAgents } from "../../../src/features/agents/service.ts";
 import { createAudit } from "../../../src/features/audit/service.ts";
 import { createApp } from "../../../src/http/app.ts";
 import { createLogger } from "../../../src/http/operations/log.ts";
-import { offer } from "../../actors/agent/offer.ts";
+import { manifest, offer } from "../../actors/agent/offer.ts";
 import { caller as believedCaller, believing } from "../../harness/callers.ts";
 import type { LooseJson } from "../../harness/loose-json.ts";
 import { freshStores } from "../../harness/stores.ts";
@@ -18,6 +21,42 @@ export const allScopes = ["agent:deploy", "agent:list", "agent:read", "agent:del
 /** A caller who may do with agents whatever there is. */
 export const caller = (tenant: string, facts: Partial<Identity> = {}): string =>
   believedCaller(tenant, { scopes: new Set(allScopes), ...facts });
+
+let tenants = 0;
+
+/** A tenant that no other test uses, and a caller in it. */
+export function newTenant() {
+  tenants += 1;
+  const tenant = `team-${tenants}`;
+  return { tenant, token: caller(tenant) };
+}
+
+/** The id of no agent. */
+export const unknownId = "0190f3c2-6d1e-7a55-9c1f-2f6d0c5b8e11";
+
+/** A caller who may make agents global. */
+export const publisher = () => caller("svc-system", { kind: "operator", role: "operator" });
+/** An administrator who acts in that tenant. */
+export const switched = (tenant: string) => caller(tenant, { kind: "operator", role: "admin" });
+
+let names = 0;
+/** A name no other agent has: global agents are seen by every test. */
+export const newName = () => {
+  names += 1;
+  return `agent-${names}`;
+};
+/** A manifest of that name; `spec` is laid over the usual one. */
+export const named = (name: string, version = "1.0.0", spec: { [key: string]: Json } = {}) => {
+  const base = manifest();
+  return { ...base, metadata: { name, version }, spec: { ...(base.spec as object), ...spec } };
+};
+
+/** Problems a published client could trip over. `date-time` is checked by hand: TypeBox knows no formats. */
+export function misfits(schema: Parameters<typeof Value.Errors>[0], value: unknown): string[] {
+  return [...Value.Errors(schema, value)]
+    .filter((error) => !error.message.includes("format"))
+    .map((error) => `${error.path} ${error.message}`);
+}
 
 export interface Answer {
   readonly status: number;
@@ -100,4 +139,33 @@ export async function openFixture() {
       call(token, `/v1/agents${query}`, { method: "POST", type, ...(body === undefined ? {} : { body }) }),
     dispose: stores.dispose,
   };
+}
+
+/** What tests do with agents that are there. */
+export function acting(fixture: Awaited<ReturnType<typeof openFixture>>) {
+  const post = (token: string, path: string, body?: CallOptions["body"]) =>
+    fixture.call(token, `/v1/agents/${path}`, { method: "POST", ...(body === undefined ? {} : { body }) });
+  const patch = (token: string, id: string, body: CallOptions["body"], query = "", type = "application/json") =>
+    fixture.call(token, `/v1/agents/${id}${query}`, { method: "PATCH", type, ...(body === undefined ? {} : { body }) });
+  const read = async (token: string, id: string) => (await fixture.call(token, `/v1/agents/${id}`)).body;
+
+  /** A deployed agent of a fresh tenant. */
+  async function deployed(versions: readonly string[] = ["1.0.0"]) {
+    const { tenant, token } = newTenant();
+    const name = newName();
+    let id = "";
+    for (const version of versions) id = (await fixture.deploy(token, named(name, version))).body.id;
+    return { tenant, token, name, id };
+  }
+
+  /** Everything told about an agent, in order. */
+  async function history(id: string) {
+    const rows = await fixture.sql<{ sequence: string; tenant: string; type: string; body: { [key: string]: Json } }[]>`
+      select sequence, tenant, type, body from agent_events where agent_id = ${id} order by sequence`;
+    expect(rows.map((row) => Number(row.sequence))).toEqual(rows.map((_, index) => index + 1));
+    return rows;
+  }
+  const told = async (id: string) => (await history(id)).map((row) => row.type);
+
+  return { post, patch, read, deployed, history, told };
 }

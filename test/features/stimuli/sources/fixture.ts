@@ -1,5 +1,6 @@
 /** Source routes over real stores; workflows and agents are what a test says they are. */
 
+import { expect } from "bun:test";
 import { Problem } from "../../../../actors/kernel/problem.ts";
 import { createAudit } from "../../../../src/features/audit/service.ts";
 import { createEncryption } from "../../../../src/features/encryption/encryption.ts";
@@ -12,7 +13,7 @@ import { environmentSecrets } from "../../../../src/features/stimuli/sources/ver
 import type { Definitions } from "../../../../src/features/workflows/definitions/port.ts";
 import { createApp } from "../../../../src/http/app.ts";
 import { createLogger } from "../../../../src/http/operations/log.ts";
-import { believing } from "../../../harness/callers.ts";
+import { believing, caller } from "../../../harness/callers.ts";
 import type { LooseJson } from "../../../harness/loose-json.ts";
 import { freshStores } from "../../../harness/stores.ts";
 
@@ -117,3 +118,18 @@ export async function openFixture(environment: Readonly<Record<string, string>> 
     },
   };
 }
+
+let tenants = 0;
+
+/** Makes callers, each in a tenant of its own. */
+export const newcomers = (fixture: Awaited<ReturnType<typeof openFixture>>) => () => {
+  const tenant = `tenant-${++tenants}`;
+  const token = caller(tenant);
+  const call = (method: string, path: string, body?: string | object) => fixture.call(token, method, path, body);
+  const create = async (fields: object) => {
+    const answer = await call("POST", "", fields);
+    expect(answer.status).toBe(201);
+    return answer.body;
+  };
+  return { tenant, token, call, create };
+};

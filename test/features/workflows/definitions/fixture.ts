@@ -5,7 +5,7 @@ import { workflowRoutes } from "../../../../src/features/workflows/definitions/r
 import { createWorkflows } from "../../../../src/features/workflows/definitions/service.ts";
 import { createApp } from "../../../../src/http/app.ts";
 import { createLogger } from "../../../../src/http/operations/log.ts";
-import { believing } from "../../../harness/callers.ts";
+import { believing, caller } from "../../../harness/callers.ts";
 import type { LooseJson } from "../../../harness/loose-json.ts";
 import { freshStores } from "../../../harness/stores.ts";
 
@@ -14,6 +14,30 @@ export interface Answer {
   readonly headers: Headers;
   readonly text: string;
   readonly body: LooseJson;
+}
+
+let tenants = 0;
+
+/** A tenant that no other test uses, and a caller in it. */
+export function newTenant() {
+  tenants += 1;
+  return { tenant: `team-${tenants}`, token: caller(`team-${tenants}`) };
+}
+
+/** A caller who may make workflows global. */
+export const publisher = () => caller("svc-system");
+
+/** A state that ends the workflow. */
+export const done = { kind: "System", command: "noop", transitions: [] };
+
+/** A workflow of one state. */
+export function manifest(name: string, version = "1.0.0", more: { metadata?: object; spec?: object } = {}) {
+  return {
+    apiVersion: "svc.dev/v1",
+    kind: "Workflow",
+    metadata: { name, version, ...more.metadata },
+    spec: { initial_state: "DONE", states: { DONE: done }, ...more.spec },
+  };
 }
 
 export async function openFixture() {
@@ -82,6 +106,12 @@ export async function openFixture() {
   }
 
   return {
+    /** @throws Error for any answer but 200 */
+    async register(token: string, document: object | string, query = "") {
+      const answer = await call(token, "POST", `/v1/workflows${query}`, document);
+      if (answer.status !== 200) throw new Error(answer.text);
+      return answer.body;
+    },
     sql: stores.sql,
     workflows,
     agents,

@@ -6,13 +6,11 @@ import { workflowSchema } from "../../../../actors/workflow/manifest/manifest.ts
 import {
   Deleted,
   Registered,
-  ScopeChanged,
   VersionElement,
   WorkflowDetail,
   WorkflowElement,
 } from "../../../../src/features/workflows/definitions/schema.ts";
-import { caller } from "../../../harness/callers.ts";
-import { openFixture } from "./fixture.ts";
+import { done, manifest, newTenant, openFixture } from "./fixture.ts";
 
 let fixture: Awaited<ReturnType<typeof openFixture>>;
 beforeAll(async () => {
@@ -20,28 +18,12 @@ beforeAll(async () => {
 });
 afterAll(() => fixture.dispose());
 
-let tenants = 0;
-function newTenant() {
-  tenants += 1;
-  return { tenant: `team-${tenants}`, token: caller(`team-${tenants}`) };
-}
-const publisher = () => caller("svc-system");
-
 test("the manifests' JSON Schema is served without a token", async () => {
   const { status, body } = await fixture.call("no token", "GET", "/schemas/workflow.json");
   expect(status).toBe(200);
   expect(body).toEqual(JSON.parse(JSON.stringify(workflowSchema)));
 });
 
-const done = { kind: "System", command: "noop", transitions: [] };
-function manifest(name: string, version = "1.0.0", more: { metadata?: object; spec?: object } = {}) {
-  return {
-    apiVersion: "svc.dev/v1",
-    kind: "Workflow",
-    metadata: { name, version, ...more.metadata },
-    spec: { initial_state: "DONE", states: { DONE: done }, ...more.spec },
-  };
-}
 const invoice = `apiVersion: svc.dev/v1
 kind: Workflow
 metadata:
@@ -69,12 +51,6 @@ spec:
     DONE: {kind: System, command: noop, transitions: []}
     REFUSED: {kind: System, command: noop, outcome: failed, transitions: []}
 `;
-
-async function register(token: string, document: object | string, query = "") {
-  const answer = await fixture.call(token, "POST", `/v1/workflows${query}`, document);
-  if (answer.status !== 200) throw new Error(answer.text);
-  return answer.body;
-}
 
 describe("registering", () => {
   test("the example is accepted in every form and on both paths", async () => {
@@ -112,13 +88,13 @@ describe("registering", () => {
 
   test("the same version again is refused, or replaced under its id", async () => {
     const { token } = newTenant();
-    const first = await register(token, manifest("twice"));
+    const first = await fixture.register(token, manifest("twice"));
     const again = await fixture.call(token, "POST", "/v1/workflows", manifest("twice"));
     expect(again).toMatchObject({ status: 409, body: { code: "workflow_version_exists", existing_id: first.id } });
     const changed = manifest("twice", "1.0.0", { metadata: { description: "changed" } });
-    const forced = await register(token, changed, "?force=true");
+    const forced = await fixture.register(token, changed, "?force=true");
     expect(forced).toMatchObject({ id: first.id, created_at: first.created_at });
-    const wrapped = await register(token, { manifest: changed, force: true });
+    const wrapped = await fixture.register(token, { manifest: changed, force: true });
     expect(wrapped.id).toBe(first.id);
     const { body } = await fixture.call(token, "GET", `/v1/workflows/${first.id}`);
     expect(body.description).toBe("changed");
@@ -156,7 +132,7 @@ describe("registering", () => {
     const schema = manifest("faulty", "1.0.0", { metadata: { input_schema: { type: "nonsense" } } });
     const refused = await fixture.call(token, "POST", "/v1/workflows", schema);
     expect(refused).toMatchObject({ status: 422, body: { issues: [{ path: "metadata.input_schema" }] } });
-    const warned = await register(token, manifest("warned", "1.0.0", { spec: { surplus: 1 } }));
+    const warned = await fixture.register(token, manifest("warned", "1.0.0", { spec: { surplus: 1 } }));
     expect(warned.warnings).toMatchObject([{ path: "spec.surplus" }]);
     const tooLarge = await fixture.call(token, "POST", "/v1/workflows", `# ${"x".repeat(1024 * 1024)}\n${invoice}`);
     expect(tooLarge).toMatchObject({ status: 413, body: { code: "body_too_large" } });
@@ -168,7 +144,7 @@ describe("registering", () => {
     fixture.agents.add("everybodys-agent");
     const agent = (name: string) => ({ kind: "Agent", agent: name, input: "x", transitions: [] });
     for (const name of ["own-agent", "everybodys-agent", "{{input.agent}}"]) {
-      await register(
+      await fixture.register(
         token,
         manifest(`calls-${name.replace(/\W/g, "")}`, "1.0.0", { spec: { states: { DONE: agent(name) } } }),
       );
@@ -181,7 +157,7 @@ describe("registering", () => {
     );
     expect(foreign).toMatchObject({ status: 200, body: { valid: false, issues: [{ code: "agent_not_found" }] } });
     const sub = { kind: "Subworkflow", workflow_id: "not-yet", mode: "fire_and_forget", transitions: [] };
-    const registered = await register(token, manifest("parent", "1.0.0", { spec: { states: { DONE: sub } } }));
+    const registered = await fixture.register(token, manifest("parent", "1.0.0", { spec: { states: { DONE: sub } } }));
     expect(registered.warnings).toMatchObject([{ path: "spec.states.DONE.workflow_id", code: "workflow_not_found" }]);
   });
 
@@ -207,7 +183,8 @@ describe("registering", () => {
 describe("reading", () => {
   test("10.0.0 is later than 9.0.0", async () => {
     const { tenant, token } = newTenant();
-    for (const version of ["10.0.0", "9.0.0", "10.0.0-rc.1"]) await register(token, manifest("sorted", version));
+    for (const version of ["10.0.0", "9.0.0", "10.0.0-rc.1"])
+      await fixture.register(token, manifest("sorted", version));
     const latest = await fixture.call(token, "GET", "/v1/workflows/sorted");
     expect(latest.body).toMatchObject({ version: "10.0.0", versions_count: 3 });
     expect([...Value.Errors(WorkflowDetail, latest.body)]).toEqual([]);
@@ -243,7 +220,7 @@ describe("reading", () => {
 
   test("the manifest as it was registered", async () => {
     const { token } = newTenant();
-    await register(token, invoice);
+    await fixture.register(token, invoice);
     const yaml = await fixture.call(token, "GET", "/v1/workflows/invoice-release/yaml");
     expect({ text: yaml.text, type: yaml.headers.get("content-type") }).toEqual({
       text: invoice,
@@ -258,7 +235,7 @@ describe("reading", () => {
       manifest_yaml: invoice,
       metadata: { output_template: { by: "{{human.approver}}" } },
     });
-    const fromJson = await register(token, manifest("from-json"));
+    const fromJson = await fixture.register(token, manifest("from-json"));
     const shown = await fixture.call(token, "GET", `/v1/workflows/${fromJson.id}`);
     expect(Bun.YAML.parse(shown.body.manifest_yaml)).toEqual(manifest("from-json"));
     expect(Object.keys(shown.body.metadata)).not.toContain("output_schema");
@@ -267,12 +244,12 @@ describe("reading", () => {
   test("lists page by name, filter, and show the latest version of each", async () => {
     const { token } = newTenant();
     for (const name of ["b-two", "a-one", "c-three"]) {
-      await register(
+      await fixture.register(
         token,
         stringify(manifest(name, "1.0.0", { metadata: { labels: { team: name[0] }, tags: [`tag-${name[0]}`] } })),
       );
     }
-    await register(token, manifest("a-one", "2.0.0", { metadata: { labels: { team: "a" } } }));
+    await fixture.register(token, manifest("a-one", "2.0.0", { metadata: { labels: { team: "a" } } }));
     const names = (body: { items: { name: string; version: string }[] }) =>
       body.items.map(({ name, version }) => `${name} ${version}`);
     const all = await fixture.call(token, "GET", "/v1/workflows");
@@ -295,157 +272,22 @@ describe("reading", () => {
   });
 });
 
-describe("tenants and scopes", () => {
-  test("another tenant's workflows are unknown", async () => {
-    const { token } = newTenant();
-    const { id } = await register(token, manifest("private"));
-    const stranger = newTenant().token;
-    for (const ref of ["private", id, "private/yaml", `${id}/versions`]) {
-      expect((await fixture.call(stranger, "GET", `/v1/workflows/${ref}`)).body).toMatchObject({
-        code: "workflow_not_found",
-      });
-    }
-    expect((await fixture.call(stranger, "DELETE", `/v1/workflows/${id}`)).status).toBe(404);
-    expect((await fixture.call(stranger, "POST", `/v1/workflows/${id}/scope`, { scope: "global" })).status).toBe(404);
-    expect((await fixture.call(stranger, "GET", "/v1/workflows?visible=true&limit=500")).text).not.toContain("private");
-  });
-
-  test("of a global one its publishers alone see what is secret", async () => {
-    const notify = [{ type: "webhook", url: "https://hooks.example/x", secret: "hush-secret" }];
-    const states = {
-      ASK: { kind: "Human", prompt: "{{input.what}}?", notify, transitions: [{ condition: "approved", target: "DO" }] },
-      DO: { kind: "System", command: "true", env: { TOKEN: "hush-env" }, transitions: [] },
-    };
-    const document = {
-      apiVersion: "svc.dev/v1",
-      kind: "Workflow",
-      metadata: { name: "with-secrets" },
-      spec: { initial_state: "ASK", states },
-    };
-    const { id } = await register(publisher(), JSON.stringify(document), "?scope=global");
-    const textFor = async (token: string) =>
-      (await fixture.call(token, "GET", `/v1/workflows/${id}`)).body.manifest_yaml;
-    expect(await textFor(publisher())).toContain("hush-secret");
-    const shown = await textFor(newTenant().token);
-    expect(shown).not.toContain("hush");
-    expect(shown).toContain("{{input.what}}?");
-    expect(shown).toContain("TOKEN");
-  });
-
-  test("global ones are for publishers to make, and a tenant's own comes first", async () => {
-    const { tenant, token } = newTenant();
-    const refused = await fixture.call(token, "POST", "/v1/workflows?scope=global", manifest("shared"));
-    expect(refused).toMatchObject({ status: 403, body: { code: "global_scope_forbidden" } });
-    const shared = await register(publisher(), manifest("shared"), "?scope=global");
-    expect(shared).toMatchObject({ scope: "global", tenant_id: "svc-system" });
-    expect(await fixture.workflows.resolve({ tenant, ref: "shared", version: null })).toMatchObject({
-      workflow_id: shared.id,
-      owner: "svc-system",
-    });
-    expect((await fixture.call(token, "DELETE", "/v1/workflows/shared")).status).toBe(403);
-    const own = await register(token, manifest("shared", "0.1.0"), "?force=true");
-    expect(own.id).not.toBe(shared.id);
-    expect((await fixture.call(token, "GET", "/v1/workflows/shared")).body.id).toBe(own.id);
-    const toRun = await fixture.workflows.resolve({ tenant, ref: "shared", version: null });
-    expect(toRun).toMatchObject({ workflow_id: own.id, version: "0.1.0" });
-    expect((await fixture.call(newTenant().token, "GET", "/v1/workflows/shared")).body.id).toBe(shared.id);
-    const visible = await fixture.call(token, "GET", "/v1/workflows?visible=true");
-    expect(visible.body.items.map(({ id }: { id: string }) => id)).toEqual(expect.arrayContaining([own.id, shared.id]));
-    expect(
-      (await fixture.call(token, "GET", "/v1/workflows?scope=global")).body.items.map(({ id }: { id: string }) => id),
-    ).not.toContain(own.id);
-  });
-
-  test("the system tenant's own one stands beside a global one of that name", async () => {
-    const stranger = newTenant().token;
-    const own = await register(publisher(), manifest("system-own"));
-    expect(own).toMatchObject({ scope: "tenant", tenant_id: "svc-system" });
-    const at = (path: string) => `/v1/workflows/${path}`;
-    expect((await fixture.call(stranger, "GET", at("system-own"))).status).toBe(404);
-    expect((await fixture.call(stranger, "GET", at(own.id))).status).toBe(404);
-    expect((await fixture.call(stranger, "GET", "/v1/workflows?visible=true&limit=500")).text).not.toContain(own.id);
-    const shared = await register(publisher(), manifest("system-own"), "?scope=global");
-    expect(shared).toMatchObject({ scope: "global", tenant_id: "svc-system" });
-    expect((await fixture.call(stranger, "GET", at("system-own"))).body.id).toBe(shared.id);
-    expect((await fixture.call(publisher(), "GET", at("system-own"))).body.id).toBe(own.id);
-    const listed: string[] = [];
-    for (let cursor = ""; ; ) {
-      const page = await fixture.call(publisher(), "GET", `/v1/workflows?visible=true&limit=1${cursor}`);
-      listed.push(...page.body.items.map(({ id }: { id: string }) => id));
-      if (page.body.next_cursor === null) break;
-      cursor = `&cursor=${page.body.next_cursor}`;
-    }
-    expect(listed.filter((id) => id === own.id || id === shared.id).sort()).toEqual([own.id, shared.id].sort());
-    const taken = await fixture.call(publisher(), "POST", at(`${shared.id}/scope`), { scope: "tenant" });
-    expect(taken).toMatchObject({ status: 409, body: { code: "workflow_name_taken", existing_id: own.id } });
-    expect((await fixture.call(publisher(), "DELETE", at(own.id))).status).toBe(200);
-    const back = await fixture.call(publisher(), "POST", at(`${shared.id}/scope`), { scope: "tenant" });
-    expect(back.body).toMatchObject({ scope: "tenant", new_scope: "tenant", changed: true, id: shared.id });
-    expect((await fixture.call(stranger, "GET", at("system-own"))).status).toBe(404);
-  });
-
-  test("a global one may name only what every tenant sees", async () => {
-    fixture.agents.add("svc-system systems-own");
-    fixture.agents.add("seen-by-all");
-    const naming = (agent: string) =>
-      manifest("for-all", "1.0.0", {
-        spec: { states: { DONE: { kind: "Agent", agent, input: "x", transitions: [] } } },
-      });
-    const refused = await fixture.call(publisher(), "POST", "/v1/workflows?scope=global", naming("systems-own"));
-    expect(refused).toMatchObject({ status: 422, body: { issues: [{ code: "agent_not_found" }] } });
-    await register(publisher(), naming("seen-by-all"), "?scope=global");
-  });
-
-  test("promotion and demotion move every version and keep the ids", async () => {
-    const { tenant, token } = newTenant();
-    const admin = caller(tenant, { kind: "operator", role: "admin" });
-    const ids = [];
-    for (const version of ["1.0.0", "2.0.0"]) ids.push((await register(token, manifest("moves", version))).id);
-    expect((await fixture.call(token, "POST", "/v1/workflows/moves/scope", { scope: "global" })).status).toBe(403);
-    const promoted = await fixture.call(admin, "PATCH", "/v1/workflows/moves/scope", { target_scope: "global" });
-    expect(promoted.body).toMatchObject({
-      previous_scope: "tenant",
-      new_scope: "global",
-      changed: true,
-      success: true,
-      id: ids[1],
-    });
-    expect([...Value.Errors(ScopeChanged, promoted.body)]).toEqual([]);
-    const stranger = newTenant().token;
-    for (const id of ids)
-      expect((await fixture.call(stranger, "GET", `/v1/workflows/${id}`)).body.scope).toBe("global");
-    expect((await fixture.call(admin, "POST", "/v1/workflows/moves/scope", { scope: "global" })).body).toMatchObject({
-      changed: false,
-    });
-    await register(token, manifest("moves", "3.0.0"));
-    const taken = await fixture.call(admin, "POST", `/v1/workflows/${ids[0]}/scope`, { scope: "tenant" });
-    expect(taken).toMatchObject({ status: 409, body: { code: "workflow_name_taken" } });
-    await fixture.call(token, "DELETE", "/v1/workflows/moves");
-    const demoted = await fixture.call(admin, "POST", `/v1/workflows/${ids[0]}/scope`, { scope: "tenant" });
-    expect(demoted.body).toMatchObject({ tenant_id: tenant, scope: "tenant" });
-    expect((await fixture.call(admin, "POST", "/v1/workflows/moves/scope", {})).status).toBe(422);
-    const changes =
-      await fixture.sql`select distinct type, actor_sub from workflow_changes where name = 'moves' order by type`;
-    expect(changes.map(({ type }) => type)).toEqual(["WorkflowRegistered", "WorkflowRemoved", "WorkflowScopeChanged"]);
-  });
-});
-
 describe("removing", () => {
   test("all versions of a name, or one", async () => {
     const { token } = newTenant();
-    for (const version of ["1.0.0", "2.0.0", "3.0.0"]) await register(token, manifest("gone", version));
+    for (const version of ["1.0.0", "2.0.0", "3.0.0"]) await fixture.register(token, manifest("gone", version));
     const one = await fixture.call(token, "DELETE", "/v1/workflows/gone?version=2.0.0");
     expect(one.body).toEqual({ status: "deleted", success: true, name: "gone", deleted_versions: ["2.0.0"] });
     expect([...Value.Errors(Deleted, one.body)]).toEqual([]);
     const rest = await fixture.call(token, "DELETE", "/v1/workflows/gone");
     expect(rest.body.deleted_versions).toEqual(["3.0.0", "1.0.0"]);
     expect((await fixture.call(token, "DELETE", "/v1/workflows/gone")).status).toBe(404);
-    expect((await register(token, manifest("gone"))).status).toBe("registered");
+    expect((await fixture.register(token, manifest("gone"))).status).toBe("registered");
   });
 
   test("one that runs is kept, unless its runs are to be cancelled", async () => {
     const { token } = newTenant();
-    const { id } = await register(token, manifest("busy"));
+    const { id } = await fixture.register(token, manifest("busy"));
     fixture.running.set("run-1", id);
     const refused = await fixture.call(token, "DELETE", "/v1/workflows/busy");
     expect(refused).toMatchObject({ status: 409, body: { code: "workflow_in_use", execution_ids: ["run-1"] } });
