@@ -1,25 +1,13 @@
 /** kill -9 around the commit of co-committed turns: all of them are stored, or none. */
-import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import { partitionOf } from "../../../src/runtime/mailbox/partition.ts";
-import { freshStores, type TestStores } from "../../harness/stores.ts";
 import { until } from "../../harness/until.ts";
-import { Cluster } from "../cluster.ts";
+import { ClusterHarness } from "./harness.ts";
 
 // Processes and stores that start, die and wait for leases, on a busy machine.
 setDefaultTimeout(60_000);
 
-let stores: TestStores;
-let cluster: Cluster;
-
-beforeEach(async () => {
-  stores = await freshStores();
-  cluster = new Cluster(stores);
-});
-
-afterEach(async () => {
-  await cluster.killAll();
-  await stores.dispose();
-});
+const at = new ClusterHarness();
 
 const [first = "", ...others] = Array.from({ length: 200 }, (_, index) => `key-${index}`)
   .filter((key) => partitionOf("counter", key, 8) === 3)
@@ -27,7 +15,7 @@ const [first = "", ...others] = Array.from({ length: 200 }, (_, index) => `key-$
 
 /** How much each counter of the chain has seen, read at one instant. */
 async function seen(): Promise<string[]> {
-  const rows = await stores.sql<{ state: string }[]>`
+  const rows = await at.stores.sql<{ state: string }[]>`
     select state from runtime_actors where key = any(${[first, ...others]})`;
   return rows.map(({ state }) => (JSON.parse(state) as { seen: string[] }).seen.join());
 }
@@ -36,11 +24,11 @@ test.each([
   ["before_commit", 0],
   ["after_commit", 4],
 ] as const)("a node killed %s: %d of four turns are stored, and in the end each once", async (point, stored) => {
-  const victim = await cluster.start({ crash: { point, nth: 1 } });
+  const victim = await at.cluster.start({ crash: { point, nth: 1 } });
   await victim.tell(first, "relay", { to: others, label: "x" }).catch(() => {});
   expect(await victim.end()).toBe("SIGKILL");
   expect(await seen()).toEqual(Array.from({ length: stored }, () => "x"));
-  const next = await cluster.start();
+  const next = await at.cluster.start();
   await until(async () => (await seen()).length === 4, { what: "the turns" });
   expect(await next.ask(first, "relay", { to: others, label: "y" })).toBe(2);
   expect(await seen()).toEqual(["x,y", "x,y", "x,y", "x,y"]);
@@ -69,7 +57,7 @@ test("nodes killed in the middle of it, one after the other: no reader sees a pa
     ["before_commit", 2],
   ] as const) {
     // What the one before left undone may take it to its point before it is ready.
-    const victim = await cluster.start({ crash: { point, nth } }).catch(() => null);
+    const victim = await at.cluster.start({ crash: { point, nth } }).catch(() => null);
     if (victim === null) continue;
     let living = true;
     const gone = victim.end().then(() => {
@@ -86,7 +74,7 @@ test("nodes killed in the middle of it, one after the other: no reader sees a pa
     }
     await gone;
   }
-  const last = await cluster.start();
+  const last = await at.cluster.start();
   await last.ask(first, "relay", { to: others, label: "last" });
   looking = false;
   expect(await looks).toBeGreaterThan(3);

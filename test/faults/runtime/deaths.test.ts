@@ -1,13 +1,13 @@
 /** Messages and work that end their process or their database backend are set aside; the others go on. */
-import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { texts } from "../../../src/store/postgres/array-literal.ts";
 import { openRedis } from "../../../src/store/redis/connections.ts";
-import { freshStores, type TestStores } from "../../harness/stores.ts";
 import { until } from "../../harness/until.ts";
 import { Cluster, type NodeProcess } from "../cluster.ts";
 import { armBackends, deadly } from "../deadly.ts";
 import { OwnStores } from "../own-stores.ts";
 import { gateKey, runsKey } from "../protocol.ts";
+import { ClusterHarness } from "./harness.ts";
 
 // Processes and stores that start, die and wait for leases, on a busy machine.
 setDefaultTimeout(60_000);
@@ -31,74 +31,63 @@ async function survivorOf(cluster: Cluster, isOver: () => Promise<boolean>): Pro
 }
 
 describe("processes", () => {
-  let stores: TestStores;
-  let cluster: Cluster;
-
-  beforeEach(async () => {
-    stores = await freshStores();
-    cluster = new Cluster(stores);
-  });
-
-  afterEach(async () => {
-    await cluster.killAll();
-    await stores.dispose();
-  });
+  const at = new ClusterHarness();
 
   test("a message that ends its process is a dead letter after three deaths", async () => {
-    const first = await cluster.start();
+    const first = await at.cluster.start();
     await Promise.all([
       ...others.slice(0, 15).map((key) => first.tell(key, "add", { label: key })),
       first.tell("bad", "add", { label: deadly.process }).catch(() => {}),
       ...others.slice(15).map((key) => first.tell(key, "add", { label: key }).catch(() => {})),
     ]);
     expect(await first.end()).toBe("SIGKILL");
-    const letters = () => stores.sql<{ key: string; error: string }[]>`select key, error from runtime_dead_letters`;
-    const [node, deaths] = await survivorOf(cluster, async () => (await letters()).length > 0);
+    const letters = () => at.stores.sql<{ key: string; error: string }[]>`select key, error from runtime_dead_letters`;
+    const [node, deaths] = await survivorOf(at.cluster, async () => (await letters()).length > 0);
     expect([...(await letters())]).toEqual([{ key: "bad", error: expect.stringContaining("died 3 times") }]);
     expect(deaths).toBe(2);
     expect(await node.ask("bad", "add", { label: "later" })).toBe(1);
     for (const key of others.slice(0, 15)) expect(((await node.ask(key, "get", {})) as Counter)?.seen).toEqual([key]);
-    await until(async () => [...(await stores.sql`select 1 from runtime_attempts`)].length === 0, {
+    await until(async () => [...(await at.stores.sql`select 1 from runtime_attempts`)].length === 0, {
       what: "the notes to go",
     });
   });
 
   test("a message that waited and ends its process is set aside alone", async () => {
-    cluster = new Cluster(stores, { partitions: 1 });
-    await cluster.kill(await cluster.start());
+    at.cluster = new Cluster(at.stores, { partitions: 1 });
+    await at.cluster.kill(await at.cluster.start());
     const told = (key: string, label: string) =>
       JSON.stringify(["parked", 1, "counter", key, "acme", "add", ["gone", "1", 0], 0, 0, { label }]);
     const waiting = [...others.slice(0, 15), "bad", ...others.slice(15)];
     const contents = waiting.map((key) => told(key, key === "bad" ? deadly.process : key));
-    await stores.sql`
+    await at.stores.sql`
       insert into runtime_parked (partition, kind, key, tenant, content)
       select 0, 'counter', key, 'acme', content
       from unnest(${texts(waiting)}::text[], ${texts(contents)}::text[]) with ordinality as u (key, content, place)
       order by place`;
-    const letters = () => stores.sql<{ key: string }[]>`select key from runtime_dead_letters`;
-    const isOver = async () => (await stores.sql`select 1 from runtime_parked`).length === 0;
-    const [node] = await survivorOf(cluster, isOver);
+    const letters = () => at.stores.sql<{ key: string }[]>`select key from runtime_dead_letters`;
+    const isOver = async () => (await at.stores.sql`select 1 from runtime_parked`).length === 0;
+    const [node] = await survivorOf(at.cluster, isOver);
     expect([...(await letters())]).toEqual([{ key: "bad" }]);
     for (const key of others) expect(((await node.ask(key, "get", {})) as Counter)?.seen).toEqual([key]);
   });
 
   test("work that ends its process fails after three deaths; other work goes on", async () => {
-    const redis = openRedis(stores.redisServers ?? stores.redisUrl);
-    const first = await cluster.start();
+    const redis = openRedis(at.stores.redisServers ?? at.stores.redisUrl);
+    const first = await at.cluster.start();
     for (const key of others.slice(0, 2)) await first.ask(key, "work", { activity: "gated", id: key, input: key });
     await first.tell("bad", "work", { activity: "deadly", id: "bad-work", input: 1 });
     expect(await first.end()).toBe("SIGKILL");
     const outcomes = async (key: string) => {
-      const [row] = await stores.sql<{ state: string }[]>`select state from runtime_actors where key = ${key}`;
+      const [row] = await at.stores.sql<{ state: string }[]>`select state from runtime_actors where key = ${key}`;
       return row === undefined ? [] : (JSON.parse(row.state) as { outcomes: readonly string[] }).outcomes;
     };
-    const [node, deaths] = await survivorOf(cluster, async () => (await outcomes("bad")).length > 0);
+    const [node, deaths] = await survivorOf(at.cluster, async () => (await outcomes("bad")).length > 0);
     expect(await outcomes("bad")).toEqual(["bad-work:false"]);
     // A death counts within 2 s of the beginning, which is the insertion of the row: a slow machine may need another one.
     expect(deaths).toBeGreaterThanOrEqual(2);
     expect(deaths).toBeLessThanOrEqual(5);
-    expect(await redis.lrange(runsKey(stores.prefix, "bad-work"), 0, -1)).toHaveLength(deaths + 1);
-    await redis.set(gateKey(stores.prefix), "1");
+    expect(await redis.lrange(runsKey(at.stores.prefix, "bad-work"), 0, -1)).toHaveLength(deaths + 1);
+    await redis.set(gateKey(at.stores.prefix), "1");
     for (const key of others.slice(0, 2)) {
       await until(async () => (await outcomes(key)).join() === `${key}:true`, { what: `the outcome of ${key}` });
     }

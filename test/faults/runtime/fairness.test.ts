@@ -1,23 +1,11 @@
 /** What the floods of some tenants cost another one (src/runtime/README.md, "By turns of tenants"). */
-import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
-import { freshStores, type TestStores } from "../../harness/stores.ts";
-import { Cluster } from "../cluster.ts";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import { deadly } from "../deadly.ts";
+import { ClusterHarness } from "./harness.ts";
 
 setDefaultTimeout(120_000);
 
-let stores: TestStores;
-let cluster: Cluster;
-
-beforeEach(async () => {
-  stores = await freshStores();
-  cluster = new Cluster(stores);
-});
-
-afterEach(async () => {
-  await cluster.killAll();
-  await stores.dispose();
-});
+const at = new ClusterHarness();
 
 const isLong = process.env.SVC_LONG_TESTS === "1";
 const [queued, large, slow] = isLong ? [50_000, 40, 1000] : [10_000, 20, 200];
@@ -30,7 +18,7 @@ test.each([
   ["tenants with a queue, with large and with slow messages", true],
   ["the same, where the questions go by the mailbox", false],
 ] as const)("%s", async (_what, direct) => {
-  const node = await cluster.start();
+  const node = await at.cluster.start();
   await node.measure("small", 100, direct);
   const quiet = await node.measure("small", 200, direct);
   const floods = [

@@ -1,28 +1,18 @@
 /** Nodes that lose their partitions without knowing it cannot commit (G2), and commits whose end is unknown count once (G3). */
-import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
+import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
 import { redisKind } from "../../harness/redis/kind.ts";
-import { freshStores, type TestStores } from "../../harness/stores.ts";
 import { until } from "../../harness/until.ts";
-import { Cluster } from "../cluster.ts";
-import { Load } from "../load.ts";
 import { StoreProxy } from "../proxy.ts";
+import { ClusterHarness } from "./harness.ts";
 
 // Processes and stores that start, die and wait for leases, on a busy machine.
 setDefaultTimeout(60_000);
 
-let stores: TestStores;
-let cluster: Cluster;
+const at = new ClusterHarness();
 const proxies: StoreProxy[] = [];
 
-beforeEach(async () => {
-  stores = await freshStores();
-  cluster = new Cluster(stores);
-});
-
-afterEach(async () => {
-  await cluster.killAll();
+afterEach(() => {
   for (const proxy of proxies.splice(0)) proxy.close();
-  await stores.dispose();
 });
 
 async function proxyTo(url: string): Promise<StoreProxy> {
@@ -32,27 +22,27 @@ async function proxyTo(url: string): Promise<StoreProxy> {
 }
 
 test("a node frozen past its lease loses its partitions and then changes nothing", async () => {
-  const [frozen, other] = await Promise.all([cluster.start(), cluster.start()]);
-  const load = new Load(cluster, stores.sql);
+  const [frozen, other] = await at.pair();
+  const load = at.load();
   await load.more(150);
-  cluster.freeze(frozen);
+  at.cluster.freeze(frozen);
   await until(async () => (await other.status()).partitions === 8, { what: "the other node to take over" });
   await load.more(150);
-  cluster.thaw(frozen);
+  at.cluster.thaw(frozen);
   await until(async () => (await frozen.status()).partitions === 4, { what: "the thawed node to get its share again" });
   await load.more(150);
   await load.settle();
 });
 
 test("a commit that reaches PostgreSQL after the partition was taken over is refused", async () => {
-  const database = await proxyTo(stores.databaseUrl);
+  const database = await proxyTo(at.stores.databaseUrl);
   // Servers that name one another cannot be put behind a proxy: the slow node then hears of the other one.
-  const redis = redisKind === "single" ? await proxyTo(stores.redisUrl) : null;
-  const slow = await cluster.start({
-    stores: { ...stores, databaseUrl: database.url, ...(redis === null ? {} : { redisUrl: redis.url }) },
+  const redis = redisKind === "single" ? await proxyTo(at.stores.redisUrl) : null;
+  const slow = await at.cluster.start({
+    stores: { ...at.stores, databaseUrl: database.url, ...(redis === null ? {} : { redisUrl: redis.url }) },
   });
   const committed = async () => {
-    const [row] = await stores.sql<{ state: string }[]>`select state from runtime_actors where key = 'a'`;
+    const [row] = await at.stores.sql<{ state: string }[]>`select state from runtime_actors where key = 'a'`;
     return (JSON.parse(row?.state ?? "null") as { seen: string[] } | null)?.seen;
   };
   expect(await slow.ask("a", "add", { label: "first" })).toBe(1);
@@ -64,7 +54,7 @@ test("a commit that reaches PostgreSQL after the partition was taken over is ref
   await slow.tell("a", "add", { label: "late" });
   await until(() => database.holds("late"), { what: "the commit to be on its way" });
   redis?.hold();
-  const other = await cluster.start();
+  const other = await at.cluster.start();
   await until(async () => (await other.status()).partitions === 8, { what: "the other node to take over" });
   expect(await other.ask("a", "add", { label: "after" })).toBe(3);
   database.release();
@@ -77,8 +67,8 @@ test("a commit that reaches PostgreSQL after the partition was taken over is ref
 });
 
 test("a commit that arrives after its own node started over is refused", async () => {
-  const database = await proxyTo(stores.databaseUrl);
-  const node = await cluster.start({ stores: { ...stores, databaseUrl: database.url } });
+  const database = await proxyTo(at.stores.databaseUrl);
+  const node = await at.cluster.start({ stores: { ...at.stores, databaseUrl: database.url } });
   expect(await node.ask("a", "add", { label: "first" })).toBe(1);
   // Each connection prepares the statement of such a commit: then its values go out with it, not after an answer.
   await Promise.all(Array.from({ length: 60 }, (_, index) => node.tell(`w${index}`, "add", { label: "warm" })));
@@ -93,19 +83,19 @@ test("a commit that arrives after its own node started over is refused", async (
   await until(
     async () =>
       (
-        await stores.sql`select 1 from pg_locks join pg_stat_activity using (pid)
+        await at.stores.sql`select 1 from pg_locks join pg_stat_activity using (pid)
           where relation = 'runtime_partitions'::regclass and state = 'active' and pid <> pg_backend_pid()`
       ).length === 0,
     { what: "the late commit to be over" },
   );
-  const [row] = await stores.sql<{ state: string }[]>`select state from runtime_actors where key = 'a'`;
+  const [row] = await at.stores.sql<{ state: string }[]>`select state from runtime_actors where key = 'a'`;
   expect(JSON.parse(row?.state ?? "null")).toMatchObject({ seen: ["first", "second", "third"] });
 });
 
 test("commits whose answer is lost count once", async () => {
-  const database = await proxyTo(stores.databaseUrl);
-  const node = await cluster.start({ stores: { ...stores, databaseUrl: database.url } });
-  const load = new Load(cluster, stores.sql);
+  const database = await proxyTo(at.stores.databaseUrl);
+  const node = await at.cluster.start({ stores: { ...at.stores, databaseUrl: database.url } });
+  const load = at.load();
   for (let round = 0; round < 10; round++) {
     await load.more(40);
     await database.cutBeforeAnswer();
@@ -116,9 +106,9 @@ test("commits whose answer is lost count once", async () => {
 });
 
 test.if(redisKind === "single")("messages whose acceptance is not heard of are sent again and count once", async () => {
-  const redis = await proxyTo(stores.redisUrl);
-  await cluster.start({ stores: { ...stores, redisUrl: redis.url } });
-  const load = new Load(cluster, stores.sql);
+  const redis = await proxyTo(at.stores.redisUrl);
+  await at.cluster.start({ stores: { ...at.stores, redisUrl: redis.url } });
+  const load = at.load();
   for (let round = 0; round < 10; round++) {
     await load.more(40);
     await redis.cutBeforeAnswer();

@@ -1,29 +1,17 @@
 /** Partitions that change hands under load: drain (G8), nodes that join and leave. */
-import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import { openRedis } from "../../../src/store/redis/connections.ts";
 import { redisKind } from "../../harness/redis/kind.ts";
-import { freshStores, type TestStores } from "../../harness/stores.ts";
 import { until } from "../../harness/until.ts";
-import { Cluster, type NodeProcess } from "../cluster.ts";
-import { Load } from "../load.ts";
+import type { NodeProcess } from "../cluster.ts";
 import { gateKey, runsKey } from "../protocol.ts";
 import { StoreProxy } from "../proxy.ts";
+import { ClusterHarness } from "./harness.ts";
 
 // Processes and stores that start, die and wait for leases, on a busy machine.
 setDefaultTimeout(60_000);
 
-let stores: TestStores;
-let cluster: Cluster;
-
-beforeEach(async () => {
-  stores = await freshStores();
-  cluster = new Cluster(stores);
-});
-
-afterEach(async () => {
-  await cluster.killAll();
-  await stores.dispose();
-});
+const at = new ClusterHarness();
 
 async function holds(node: NodeProcess, partitions: number): Promise<void> {
   await until(async () => (await node.status()).partitions === partitions, {
@@ -32,39 +20,40 @@ async function holds(node: NodeProcess, partitions: number): Promise<void> {
 }
 
 test("a node drained under load exits 0 and loses nothing", async () => {
-  const [leaving, staying] = await Promise.all([cluster.start(), cluster.start()]);
-  const load = new Load(cluster, stores.sql);
+  const [leaving, staying] = await at.pair();
+  const load = at.load();
   await load.more(150);
-  expect(await cluster.drain(leaving)).toBe(0);
+  expect(await at.cluster.drain(leaving)).toBe(0);
   await holds(staying, 8);
   expect((await staying.status()).consuming).toBe(true);
-  expect([...(await stores.sql`select id from runtime_nodes`)]).toEqual([{ id: staying.nodeId }]);
+  expect([...(await at.stores.sql`select id from runtime_nodes`)]).toEqual([{ id: staying.nodeId }]);
   await load.more(100);
   await load.settle();
 });
 
 test("the last node drains as well, and the next one goes on where it stopped", async () => {
-  const last = await cluster.start();
-  const load = new Load(cluster, stores.sql);
+  const last = await at.cluster.start();
+  const load = at.load();
   await load.more(100);
-  expect(await cluster.drain(last)).toBe(0);
-  await cluster.start();
+  expect(await at.cluster.drain(last)).toBe(0);
+  await at.cluster.start();
   await load.more(100);
   await load.settle();
 });
 
 test("work on a draining node is resumed by another without waiting for the lease", async () => {
-  const redis = openRedis(stores.redisServers ?? stores.redisUrl);
-  const [leaving, staying] = await Promise.all([cluster.start(), cluster.start()]);
+  const redis = openRedis(at.stores.redisServers ?? at.stores.redisUrl);
+  const [leaving, staying] = await at.pair();
   const ids = Array.from({ length: 8 }, (_, index) => `work-${index}`);
   for (const id of ids) await staying.ask(id, "work", { activity: "gated", id, input: id });
-  const runs = async () => (await Promise.all(ids.map((id) => redis.lrange(runsKey(stores.prefix, id), 0, -1)))).flat();
+  const runs = async () =>
+    (await Promise.all(ids.map((id) => redis.lrange(runsKey(at.stores.prefix, id), 0, -1)))).flat();
   await until(async () => (await runs()).length === ids.length, { what: "all work to be under way" });
-  expect(await cluster.drain(leaving)).toBe(0);
+  expect(await at.cluster.drain(leaving)).toBe(0);
   const handed = (await runs()).filter((line) => line.startsWith(leaving.nodeId)).length;
   expect(handed).toBeGreaterThan(0);
   await until(async () => (await runs()).length === ids.length + handed, { what: "the rest to be resumed" });
-  await redis.set(gateKey(stores.prefix), "1");
+  await redis.set(gateKey(at.stores.prefix), "1");
   for (const id of ids) {
     await until(
       async () => ((await staying.ask(id, "get", {})) as { outcomes: string[] }).outcomes.join() === `${id}:true`,
@@ -77,15 +66,15 @@ test("work on a draining node is resumed by another without waiting for the leas
 });
 
 test("three nodes join and leave under load; everything keeps its order and its count", async () => {
-  const first = await cluster.start();
-  const load = new Load(cluster, stores.sql);
+  const first = await at.cluster.start();
+  const load = at.load();
   await load.more(60);
-  const second = await cluster.start();
+  const second = await at.cluster.start();
   await holds(second, 4);
-  const third = await cluster.start();
+  const third = await at.cluster.start();
   await until(
     async () =>
-      (await Promise.all(cluster.responsive.map((node) => node.status())))
+      (await Promise.all(at.cluster.responsive.map((node) => node.status())))
         .map((one) => one.partitions)
         .sort()
         .join() === "2,3,3",
@@ -94,9 +83,9 @@ test("three nodes join and leave under load; everything keeps its order and its 
     },
   );
   await load.more(100);
-  expect(await cluster.drain(first)).toBe(0);
+  expect(await at.cluster.drain(first)).toBe(0);
   await load.more(60);
-  await cluster.kill(second);
+  await at.cluster.kill(second);
   await holds(third, 8);
   await load.more(60);
   await load.settle();
@@ -106,17 +95,17 @@ test("three nodes join and leave under load; everything keeps its order and its 
 const canBeAway = redisKind === "single" ? (["PostgreSQL", "Redis", "both"] as const) : (["PostgreSQL"] as const);
 
 test.each([...canBeAway])("a node drained while %s is away still exits 0", async (away) => {
-  const database = await StoreProxy.to(stores.databaseUrl);
-  const redis = redisKind === "single" ? await StoreProxy.to(stores.redisUrl) : null;
-  const leaving = await cluster.start({
-    stores: { ...stores, databaseUrl: database.url, ...(redis === null ? {} : { redisUrl: redis.url }) },
+  const database = await StoreProxy.to(at.stores.databaseUrl);
+  const redis = redisKind === "single" ? await StoreProxy.to(at.stores.redisUrl) : null;
+  const leaving = await at.cluster.start({
+    stores: { ...at.stores, databaseUrl: database.url, ...(redis === null ? {} : { redisUrl: redis.url }) },
   });
   expect(await leaving.ask("a", "add", { label: "before" })).toBe(1);
   if (away !== "Redis") database.close();
   if (away !== "PostgreSQL") redis?.close();
-  expect(await cluster.drain(leaving)).toBe(0);
+  expect(await at.cluster.drain(leaving)).toBe(0);
   database.close();
   redis?.close();
-  const next = await cluster.start();
+  const next = await at.cluster.start();
   expect(await next.ask("a", "add", { label: "after" })).toBe(2);
 });
