@@ -23,62 +23,18 @@ import {
   workflow,
   yamls,
 } from "./hostile.ts";
+import { boundMs, MainThread } from "./main-thread.ts";
 
 let stores: TestStores;
 let node: NodeProcess;
-let metricsPort = 0;
 
-const tries = 6;
-
-/** A port that was free a moment ago. */
-function freePort(): number {
-  const server = Bun.serve({ port: 0, fetch: () => new Response() });
-  const { port } = server;
-  server.stop(true);
-  return port ?? 0;
-}
-
-/** Longest delay since the last call, ms. */
-async function delay(): Promise<number> {
-  const text = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
-  return Number(/^svc_event_loop_delay_max_seconds (\S+)$/m.exec(text)?.[1]) * 1000;
-}
-
-/** Milliseconds that a fixed piece of work takes on this machine now. */
-function pace(): number {
-  const began = performance.now();
-  let sum = 0;
-  for (let index = 0; index < 20_000_000; index += 1) sum = (sum * 31 + index) | 0;
-  return performance.now() - began + (sum === 1 ? 1 : 0);
-}
-
-/** The same at the machine's best. */
-let bestPace = 0;
-
-/** A sixtieth of the time after which the node would lose its actors. */
-const boundMs = 100;
-
-/**
- * How long the work holds the main thread, ms, on a machine that has nothing else to do: the least of several
- * measurements, each counted by what the machine's pace was around it.
- */
-async function holds(work: () => Promise<unknown>): Promise<number> {
-  let least = Number.POSITIVE_INFINITY;
-  for (let round = 0; round < tries && least > boundMs; round += 1) {
-    await delay();
-    await work();
-    const held = await delay();
-    least = Math.min(least, held / Math.max(1, pace() / bestPace));
-  }
-  return least;
-}
+let mainThread: MainThread;
 
 beforeAll(async () => {
   stores = await freshStores();
-  metricsPort = freePort();
-  const env = { SVC_METRICS_ENABLED: "true", SVC_METRICS_PORT: String(metricsPort) };
-  node = await startNodeProcess(stores, { env });
-  bestPace = Math.min(...Array.from({ length: 20 }, pace));
+  mainThread = new MainThread();
+  node = await startNodeProcess(stores, { env: mainThread.env });
+  mainThread.begin();
 }, 60_000);
 
 afterAll(async () => {
@@ -176,7 +132,7 @@ const attacks: readonly Attack[] = [
           const id = await stored(
             agent({ task: { instruction: "x", prompt_template: `${Bun.randomUUIDv7()} ${text(mostTags)}` } }),
           );
-          await delay();
+          await mainThread.delay();
           return node.call("POST", "/v1/executions", { agent_id: id, input: "x" });
         },
       ] as const,
@@ -186,7 +142,7 @@ const attacks: readonly Attack[] = [
     async () => {
       const loop = "{{#each input.list}}{{#each @root.input.list}}{{json @root.input}}{{/each}}{{/each}}";
       const id = await stored(agent({ task: { instruction: "x", prompt_template: loop } }));
-      await delay();
+      await mainThread.delay();
       return node.call("POST", "/v1/executions", {
         agent_id: id,
         input: { list: Array.from({ length: 50_000 }, () => 1) },
@@ -199,7 +155,7 @@ const attacks: readonly Attack[] = [
         `a start whose input_schema is stored: ${name}`,
         async () => {
           const id = await stored(agent({ input_schema: inside(schema) }));
-          await delay();
+          await mainThread.delay();
           return node.call("POST", "/v1/executions", { agent_id: id, input: { a: "a".repeat(500_000) } });
         },
       ] as const,
@@ -208,7 +164,7 @@ const attacks: readonly Attack[] = [
     "versions of a mebibyte each, written anew for a reader who may not see all",
     async () => {
       await largeVersions();
-      await delay();
+      await mainThread.delay();
       return node.call("GET", `/v1/agents/${large}/versions?limit=500`, undefined, reader);
     },
   ],
@@ -220,7 +176,7 @@ const attacks: readonly Attack[] = [
       const volume = await node.call("POST", "/v1/volumes", { label: Bun.randomUUIDv7() });
       const form = filled(`--b\r\nContent-Disposition: form-data; name="x"${";".repeat(200)}\r\n\r\n\r\n`, MiB);
       const headers = { "Content-Type": "multipart/form-data; boundary=b" };
-      await delay();
+      await mainThread.delay();
       return node.call("POST", `/v1/volumes/${volume.body.id ?? volume.body.volume_id}/files/upload`, form, headers);
     },
   ],
@@ -231,7 +187,7 @@ const attacks: readonly Attack[] = [
         async () => {
           const manifest = workflow(spec);
           expect(await node.call("POST", "/v1/workflows", manifest)).toMatchObject({ body: { status: "registered" } });
-          await delay();
+          await mainThread.delay();
           const started = await node.call("POST", `/v1/workflows/${manifest.metadata.name}/run`, { input });
           expect(started.status).toBe(200);
           await until(
@@ -338,7 +294,7 @@ const attacks: readonly Attack[] = [
       const { body } = await node.call("POST", `/v1/workflows/${manifest.metadata.name}/run`, { input });
       const path = `/v1/workflows/executions/${body.execution_id}/graph`;
       await until(async () => (await node.call("GET", path)).body.status !== "running", { what: "the run to end" });
-      await delay();
+      await mainThread.delay();
       return together(25, () => node.call("GET", path));
     },
   ],
@@ -352,7 +308,7 @@ describe("the main thread is not held for long by", () => {
     "$name",
     async ({ attack }) => {
       let answer: Answer | null = null;
-      const longest = await holds(async () => {
+      const longest = await mainThread.holds(async () => {
         answer = (await attack()) as Answer;
       });
       expect((answer as unknown as Answer).status).toBeLessThan(500);
