@@ -8,6 +8,7 @@ import { isDatabaseUnavailable, openPostgres } from "../../src/store/postgres/po
 import { DatabaseUrlFault, databaseTls, parseDatabaseUrl } from "../../src/store/postgres/url.ts";
 import { reasonOf } from "../../src/store/reason.ts";
 import { isRedisUnavailable, openRedis } from "../../src/store/redis/connections.ts";
+import { freePorts } from "../harness/redis/server.ts";
 import { until } from "../harness/until.ts";
 
 setDefaultTimeout(60_000);
@@ -52,8 +53,8 @@ beforeAll(async () => {
   await sql`select pg_reload_conf()`;
   await until(async () => (await sql`show ssl`)[0]?.ssl === "on");
   await sql.end({ timeout: 1 });
-  const [port, path] = [new URL(joined.redisUrl ?? "").port, folder];
-  redisPort = Number(port) + 1;
+  const path = folder;
+  [redisPort = 0] = await freePorts(1);
   redis = Bun.spawn(
     [
       "redis-server",
@@ -117,7 +118,7 @@ test("a host whose name is not resolved is away", async () => {
 test("Redis by rediss, with the authority of the settings and without", async () => {
   const url = `rediss://127.0.0.1:${redisPort}`;
   const known = openRedis({ url, ca: readFileSync(join(folder, "ca.crt"), "utf8") });
-  await until(async () => (await known.ping()) === "PONG", { what: "Redis to answer by TLS" });
+  await until(async () => (await known.ping()) === "PONG", { what: "Redis to answer by TLS", timeoutMs: 30_000 });
   known.disconnect();
   const unknown = openRedis({ url });
   const failure = await unknown.ping().then(

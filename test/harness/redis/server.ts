@@ -106,7 +106,8 @@ export function serverSettings(folder: string, port: number): string[] {
   ];
 }
 
-async function freePorts(count: number): Promise<readonly number[]> {
+/** @param count distinct ports that nothing listens on */
+export async function freePorts(count: number): Promise<readonly number[]> {
   // All are held until the last is found, so that none is given twice.
   const servers = await Promise.all(
     Array.from({ length: count }, async () => {
