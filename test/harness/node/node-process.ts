@@ -77,7 +77,7 @@ export class NodeProcess {
         child.exitCode === null
           ? JSON.parse(readFileSync(join(this.dataDir, `node-${child.pid}.json`), "utf8"))
           : { ended: true },
-      { timeoutMs: 20_000, what: "the node to be ready" },
+      { timeoutMs: 50_000, what: "the node to be ready" },
     ).catch((error: unknown) => {
       throw new Error(`${error}\n${this.#output}`);
     });
