@@ -90,12 +90,18 @@ export class StoreProxy {
     return [...this.links].some(({ toStore }) => Buffer.concat(toStore).includes(text));
   }
 
-  /** What waited goes on its way. */
+  /** Connections that the node has lost and the store has not closed yet. */
+  get stranded(): number {
+    return [...this.links].filter(({ client }) => client.destroyed).length;
+  }
+
+  /** What waited goes on its way; after it the store hears that a connection was lost. */
   release(): void {
     this.holding = false;
     for (const { client, store, toStore, toClient } of this.links) {
       for (const chunk of toStore.splice(0)) store.write(chunk);
-      for (const chunk of toClient.splice(0)) client.write(chunk);
+      if (client.destroyed) store.end();
+      else for (const chunk of toClient.splice(0)) client.write(chunk);
     }
   }
 
