@@ -114,12 +114,12 @@ export type Conclusion =
   | { readonly kind: "settle" };
 
 export function concludeAttempt(
-  { acknowledge, attempts }: Pick<Stimulus, "acknowledge" | "attempts">,
+  { acknowledge, failures }: Pick<Stimulus, "acknowledge" | "failures">,
   settlement: Settlement,
   now: number,
 ): Conclusion {
   if (settlement.status === "classified") return { kind: "settle" };
-  const at = retryAt({ acknowledge, attempts, code: settlement.code, now });
+  const at = retryAt({ acknowledge, failures, code: settlement.code, now });
   return at === null ? { kind: "settle" } : { kind: "retry", at, failure: settlement };
 }
 

@@ -34,15 +34,15 @@ export function failedStatusOf(code: string): FailedStatus {
   return Object.hasOwn(failedStatuses, code) ? (failedStatuses[code] ?? "start_failed") : "start_failed";
 }
 
-/** Attempts of a stimulus that is processed in the background. */
+/** Failed attempts after which a stimulus that is processed in the background ends. */
 export const maxAttempts = 5;
 const firstPauseMs = 10_000;
 
 /** An attempt that failed. */
 export interface FailedAttempt {
   readonly acknowledge: "routed" | "received";
-  /** Attempts begun, this one included. */
-  readonly attempts: number;
+  /** Attempts that failed before it: those that an outage or the end of a node cut off are none. */
+  readonly failures: number;
   readonly code: string;
   /** Unix milliseconds. */
   readonly now: number;
@@ -52,10 +52,10 @@ export interface FailedAttempt {
  * When it is tried again; null: it ends with this failure. Only a stimulus that no caller waits for is tried again, and only after
  * faults that may pass: the router agent's, the start's, a rate that was used up.
  */
-export function retryAt({ acknowledge, attempts, code, now }: FailedAttempt): number | null {
+export function retryAt({ acknowledge, failures, code, now }: FailedAttempt): number | null {
   const mayPass = code === "router_agent_failed" || failedStatusOf(code) === "start_failed";
-  if (acknowledge !== "received" || attempts >= maxAttempts || !mayPass) return null;
-  return now + firstPauseMs * 2 ** Math.max(0, attempts - 1);
+  if (acknowledge !== "received" || failures + 1 >= maxAttempts || !mayPass) return null;
+  return now + firstPauseMs * 2 ** failures;
 }
 
 /** A stimulus that is to be replayed. */

@@ -53,8 +53,10 @@ export interface Stimulus extends Arrival {
   readonly executionId: string;
   /** Of an attempt to classify it that was begun; null: none yet. */
   readonly routerExecutionId: string | null;
-  /** Attempts begun, this one included. */
+  /** Attempts begun, this one included: it tells one attempt from another. */
   readonly attempts: number;
+  /** Those of them that failed and were told of: not those that an outage or the end of a node cut off. */
+  readonly failures: number;
   /** Unix milliseconds. */
   readonly receivedAt: number;
 }

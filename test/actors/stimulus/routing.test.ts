@@ -58,12 +58,12 @@ test("only what no caller waits for is tried again, and only a bounded number of
   if (failure === null) throw new Error("a refusal is no failure");
   const attempt = fc.record({
     acknowledge: fc.constantFrom("routed" as const, "received" as const),
-    attempts: fc.integer({ min: 1, max: 2 * maxAttempts }),
+    failures: fc.nat(2 * maxAttempts),
   });
   fc.assert(
     fc.property(attempt, (stimulus) => {
       const conclusion = concludeAttempt(stimulus, failure, 1_000);
-      const mayRetry = stimulus.acknowledge === "received" && stimulus.attempts < maxAttempts;
+      const mayRetry = stimulus.acknowledge === "received" && stimulus.failures + 1 < maxAttempts;
       expect(conclusion.kind).toBe(mayRetry ? "retry" : "settle");
       if (conclusion.kind === "retry") expect(conclusion.at).toBeGreaterThan(1_000);
     }),
@@ -71,6 +71,6 @@ test("only what no caller waits for is tried again, and only a bounded number of
   const run = { workflow_id: "w", workflow_name: "north" };
   for (const settlement of [classified(run, chosen.detail), startedEarlier(run, failure)]) {
     expect(settlement).toMatchObject({ status: "classified", detail: run });
-    expect(concludeAttempt({ acknowledge: "received", attempts: 1 }, settlement, 0)).toEqual({ kind: "settle" });
+    expect(concludeAttempt({ acknowledge: "received", failures: 0 }, settlement, 0)).toEqual({ kind: "settle" });
   }
 });

@@ -29,22 +29,22 @@ test.each([
 });
 
 describe("a failed attempt", () => {
-  const attempt = { acknowledge: "received", attempts: 1, code: "workflow_error", now: 1_000 } as const;
+  const attempt = { acknowledge: "received", failures: 0, code: "workflow_error", now: 1_000 } as const;
 
   test.each([
-    [1, 10_000],
-    [2, 20_000],
-    [3, 40_000],
-    [4, 80_000],
-  ])("that was number %d is followed by another after %d ms", (attempts, ms) => {
+    [0, 10_000],
+    [1, 20_000],
+    [2, 40_000],
+    [3, 80_000],
+  ])("after %d others that failed is followed by one after %d ms", (failures, ms) => {
     for (const code of ["workflow_error", "router_agent_failed", "rate_limited"]) {
-      expect(retryAt({ ...attempt, attempts, code })).toBe(1_000 + ms);
+      expect(retryAt({ ...attempt, failures, code })).toBe(1_000 + ms);
     }
   });
 
   test.each([
-    [{ attempts: 5 }],
-    [{ attempts: 9 }],
+    [{ failures: 4 }],
+    [{ failures: 9 }],
     [{ acknowledge: "routed" as const }],
     [{ code: "classification_failed" }],
     [{ code: "no_router_configured" }],
@@ -56,11 +56,11 @@ describe("a failed attempt", () => {
 
   test("is never followed by more than four, at most 80 s later", () => {
     fc.assert(
-      fc.property(fc.nat(20), fc.string(), fc.boolean(), fc.nat(), (attempts, code, waits, now) => {
-        const at = retryAt({ acknowledge: waits ? "routed" : "received", attempts, code, now });
+      fc.property(fc.nat(20), fc.string(), fc.boolean(), fc.nat(), (failures, code, waits, now) => {
+        const at = retryAt({ acknowledge: waits ? "routed" : "received", failures, code, now });
         if (at === null) return;
         expect(waits).toBe(false);
-        expect(attempts).toBeLessThan(maxAttempts);
+        expect(failures).toBeLessThan(maxAttempts - 1);
         expect(at - now).toBeGreaterThanOrEqual(10_000);
         expect(at - now).toBeLessThanOrEqual(80_000);
       }),

@@ -22,6 +22,7 @@ const stimulus = {
   headersTruncated: false,
   override: null,
   attempts: 1,
+  failures: 0,
   receivedAt: 0,
   receivedBy: { kind: "consumer", sub: "ada", email: "ada@example.com", tier: "free" },
 } as unknown as Stimulus;
@@ -147,6 +148,8 @@ test("a stimulus whose attempt an outage ended is due again at once", async () =
   // Attempts that follow each other while one store is away do not keep the other busy.
   const later = await processStimulus({ attempts: 20 }, { route: direct, refused: outage });
   expect(released(later.done)).toEqual(["release 20 3000"]);
+  const failedBefore = await processStimulus({ attempts: 4, failures: 3 }, { route: direct, refused: outage });
+  expect(released(failedBefore.done)).toEqual(["release 4 1250"]);
   const both = await processStimulus({}, { route: direct, refused: outage, away: 1 });
   await until(() => released(both.done).length === 2, { what: "the release to be tried again" });
   const fault = await processStimulus({}, { route: direct, refused: new TypeError("a bug") });
@@ -172,10 +175,14 @@ test("an attempt that was taken over from tells nothing and gives nothing back",
   }
 });
 
-test("a stimulus without a waiting caller is tried five times in all", async () => {
+test("a stimulus without a waiting caller ends after five failures, not after outages", async () => {
   const refused = problem("invalid_input");
-  const again = await processStimulus({ acknowledge: "received", attempts: 4 }, { route: direct, refused });
-  expect([again.processed, again.done]).toEqual([{ kind: "retried" }, ["retry"]]);
-  const last = await processStimulus({ acknowledge: "received", attempts: 5 }, { route: direct, refused });
+  const tried = (failures: number, attempts: number) =>
+    processStimulus({ acknowledge: "received", attempts, failures }, { route: direct, refused });
+  for (const attempts of [4, 40]) {
+    const again = await tried(3, attempts);
+    expect([again.processed, again.done]).toEqual([{ kind: "retried" }, ["retry"]]);
+  }
+  const last = await tried(4, 5);
   expect(last.processed).toMatchObject({ kind: "ended", settlement: { status: "start_failed" } });
 });

@@ -113,7 +113,8 @@ test("an attempt gives up its own lease, and no other's", async () => {
   await records.release({ ...north(id), attempts: mine?.attempts ?? 0 }, at + 5);
   expect(await records.due(1)).toEqual([]);
   at += 5;
-  expect((await records.due(1)).map((one) => one.attempts)).toEqual([(mine?.attempts ?? 0) + 1]);
+  const [next] = await records.due(1);
+  expect(next).toMatchObject({ attempts: (mine?.attempts ?? 0) + 1, failures: 0 });
 });
 
 test("what strangers and agents wrote does not keep others from being settled", async () => {
@@ -169,7 +170,7 @@ test("a postponed one is due then, is classified anew, and keeps its key", async
   expect(await records.due(10)).toEqual([]);
   expect(records.waits()).toBe(true);
   at += 1;
-  expect(await records.due(10)).toMatchObject([{ id, attempts: 2 }]);
+  expect(await records.due(10)).toMatchObject([{ id, attempts: 2, failures: 1 }]);
   expect(await keys()).toEqual([id]);
   await records.settle(north(id), classified);
   expect(await row(id)).toMatchObject({ error_code: null, error_message: null, error_details: null });

@@ -169,7 +169,7 @@ export function createAcceptance({ sql, now, newId, newRunId }: AcceptanceOption
 function newStimulus(arrival: Arrival, id: string, executionId: string, receivedAt: number): Stimulus {
   // In `routed` mode the acceptance is the beginning of the first attempt.
   const attempts = arrival.acknowledge === "routed" ? 1 : 0;
-  return { ...arrival, id, executionId, routerExecutionId: null, attempts, receivedAt };
+  return { ...arrival, id, executionId, routerExecutionId: null, attempts, failures: 0, receivedAt };
 }
 
 const digestOf = (key: string): string => sha256Hex(key);

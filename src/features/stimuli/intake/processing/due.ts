@@ -83,7 +83,7 @@ async function takePage(sql: Sql, { limit, except, after, at }: PageOptions): Pr
       returning s.tenant, s.id, s.source, s.channel, s.acknowledge, s.content, s.content_encoding, s.content_type,
         s.content_size, s.content_sha256, s.headers, s.headers_truncated, s.idempotency_key,
         encode(s.guard_digest, 'hex') as guard, s.source_id, s.override,
-        s.run_id, s.router_execution_id, s.attempts, s.replay_of, s.received_by_kind, s.received_by_sub,
+        s.run_id, s.router_execution_id, s.attempts, s.failures, s.replay_of, s.received_by_kind, s.received_by_sub,
         s.received_by_email, s.received_by_tier, s.received_at
     )
     select shares.tenants, shares.last, begun.* from shares left join begun on true`;
@@ -111,6 +111,7 @@ interface DrivenRow {
   readonly run_id: string;
   readonly router_execution_id: string | null;
   readonly attempts: number;
+  readonly failures: number;
   readonly replay_of: string | null;
   readonly received_by_kind: Receiver["kind"];
   readonly received_by_sub: string;
@@ -140,6 +141,7 @@ function drivenStimulus(row: DrivenRow): Stimulus {
     executionId: row.run_id,
     routerExecutionId: row.router_execution_id,
     attempts: row.attempts,
+    failures: row.failures,
     replayOf: row.replay_of,
     receivedBy: {
       kind: row.received_by_kind,

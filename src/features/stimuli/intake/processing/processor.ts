@@ -116,7 +116,8 @@ export function createProcessor(options: ProcessorOptions): Processor {
 
   /** What an outage interrupted does not wait for the end of its lease; the attempt is over. */
   async function release(stimulus: Stimulus): Promise<void> {
-    const pauseMs = Math.min(longestPauseMs, firstPauseMs * 2 ** Math.min(10, stimulus.attempts - 1));
+    const { attempts, failures } = stimulus;
+    const pauseMs = Math.min(longestPauseMs, firstPauseMs * 2 ** Math.min(10, Math.max(0, attempts - failures - 1)));
     // After the lease others take it up by themselves.
     for (const until = now() + leaseMs * 2; now() < until; await Bun.sleep(releaseAgainMs)) {
       try {

@@ -26,6 +26,7 @@ with told as materialized (
     error_details = nullif(t.details, '')::jsonb,
     classification = nullif(t.classification, '')::jsonb,
     router_execution_id = case when t.status <> 'received' then s.router_execution_id end,
+    failures = s.failures + case when t.status = 'classified' then 0 else 1 end,
     due_at = case when t.due_at = 0 then s.received_at else to_timestamp(t.due_at / 1000.0) end,
     last_event_at = $9
   from told t
