@@ -156,10 +156,9 @@ export class Batch {
       if (effect.effect !== "tell" || effect.coCommit !== true) this.effect(held, actor, effect);
       else {
         const { kind, key } = effect;
-        const fresh = turn.made.has(`${kind}/${key}`);
         const wire = toOutbox(effect, actor) as string;
         told ??= [];
-        told.push({ kind, key, tenant: actor.tenant, fresh, wire });
+        told.push({ kind, key, tenant: actor.tenant, fresh: turn.made.has(`${kind}/${key}`), wire });
       }
     }
     if (turn.reply !== undefined) this.answer(held, envelope, { value: turn.reply });
@@ -268,6 +267,7 @@ export class Batch {
           key,
           tenant,
           partition,
+          isNew: before === null || this.ended.has(`${kind}/${key}`),
           version: actor.version,
           logs: JSON.stringify(actor.logs),
           timers: encodeTimers(actor.timers),

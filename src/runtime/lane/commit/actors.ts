@@ -7,6 +7,8 @@ export interface ActorRow {
   readonly key: string;
   readonly tenant: string;
   readonly partition: number;
+  /** Whether there is no row of it: this commit makes it. */
+  readonly isNew: boolean;
   readonly version: number;
   /** JSON. */
   readonly logs: string;
@@ -25,12 +27,19 @@ export interface EndedActor {
   readonly key: string;
 }
 
-const store = `insert into runtime_actors (kind, key, tenant, partition, version, logs, state, listed, timers, format)
-  select * from unnest($1::text[], $2::text[], $3::text[], $4::int[], $5::bigint[], $6::text[],
+/**
+ * A row that is in the way of a new actor is another attempt's and is not written over: the commit is refused with 23505.
+ * What is offered for a row says whether one is expected, by a time that no row has.
+ */
+const store = `insert into runtime_actors (kind, key, tenant, partition, version, logs, state, listed, timers, format, updated_at)
+  select kind, key, tenant, partition, version, logs, state, listed, timers, format,
+    case when made = 1 then now() else '-infinity' end
+  from unnest($1::text[], $2::text[], $3::text[], $4::int[], $5::bigint[], $6::text[],
     string_to_array($7::text, E'\\n'), string_to_array($8::text, E'\\n', ''), string_to_array($9::text, E'\\n', ''),
-    $10::int[])
+    $10::int[], $11::int[]) as a (kind, key, tenant, partition, version, logs, state, listed, timers, format, made)
   on conflict (kind, key) do update
-    set tenant = excluded.tenant, version = excluded.version, logs = excluded.logs, state = excluded.state,
+    set tenant = case when excluded.updated_at = '-infinity' then excluded.tenant
+        else runtime_refuse_stored(excluded.kind, excluded.key) end, version = excluded.version, logs = excluded.logs, state = excluded.state,
       listed = excluded.listed, timers = excluded.timers, format = excluded.format, updated_at = now()`;
 
 export const actors = (rows: readonly ActorRow[]): Part | null =>
@@ -45,6 +54,7 @@ export const actors = (rows: readonly ActorRow[]): Part | null =>
     rows.map((row) => row.listed ?? "").join("\n"),
     rows.map((row) => row.timers ?? "").join("\n"),
     numbers(rows.map((row) => row.format)),
+    numbers(rows.map((row) => (row.isNew ? 1 : 0))),
   ]);
 
 const endActors = `delete from runtime_actors a using (

@@ -4,7 +4,19 @@ import type { Commit } from "../../../../src/runtime/lane/commit/commit.ts";
 const actor = { kind: "counter", key: "a", tenant: "acme" };
 const commit: Commit = {
   partitions: [{ partition: 1, epoch: 1, mailboxOffset: "1-0", timeline: "1", outboxSequence: 1, published: 1 }],
-  actors: [{ ...actor, partition: 1, version: 1, logs: "{}", timers: null, format: 1, listed: null, state: "{}" }],
+  actors: [
+    {
+      ...actor,
+      partition: 1,
+      isNew: false,
+      version: 1,
+      logs: "{}",
+      timers: null,
+      format: 1,
+      listed: null,
+      state: "{}",
+    },
+  ],
   ended: [{ kind: "counter", key: "b" }],
   logs: [{ kind: "counter", key: "a", log: "events", seq: 1, at: 1, entry: "{}" }],
   outbox: [{ partition: 1, seq: 2, effect: "[]", target: 2, after: 0 }],

@@ -102,3 +102,14 @@ test("a message for a new actor that another attempt has made is taken all the s
   expect(await Promise.all(asked)).toEqual([2, 1, 1]);
   expect(await runtime.deadLetters.list({})).toEqual([]);
 });
+
+test("a new actor without any log is not written over one that is stored", async () => {
+  const first = await harness.node({ partitions: 1 });
+  for (const label of ["one", "two"]) await first.runtime.ask(at("a"), "add", { label });
+  await harness.stop(first);
+  const { runtime } = await harness.node({ partitions: 1 });
+  const asked = ["a", "a", "a", "b"].map((key, n) => runtime.ask(at(key), "add", { label: `${n}` }, { fresh: true }));
+  expect(await Promise.all(asked)).toEqual([3, 4, 5, 1]);
+  expect((await stateOf(runtime, "a"))?.seen).toEqual(["one", "two", "0", "1", "2"]);
+  expect(await runtime.deadLetters.list({})).toEqual([]);
+});
