@@ -2,7 +2,7 @@
 
 import { type InstanceEnd, type IterationRun, iterationRunAt } from "../../../../actors/execution/activities.ts";
 import { execution } from "../../../../actors/execution/execution.ts";
-import { executionProtocol } from "../../../../actors/execution/messages.ts";
+import { executionProtocol, type PickedUpReply } from "../../../../actors/execution/messages.ts";
 import { maxDepth, type Plan, type RuntimeFacts, type Warning } from "../../../../actors/execution/start/plan.ts";
 import type { ExecutionState } from "../../../../actors/execution/state.ts";
 import {
@@ -57,6 +57,9 @@ export const notStarted: InstanceEnd = {
 };
 const lost: InstanceEnd = { ...notStarted, reason: "lost" };
 
+/** That an instance is to be launched is believed for so long at first, ms; twice as long after each further question. */
+const believedMs = 1_000;
+
 /** Slots of each generation of children, as a share of those of the roots. */
 const childShare = 1 / 4;
 
@@ -103,20 +106,20 @@ async function runIteration(
   await roomFor(options, work, signal);
   const begun = await stateOf(options.runtime, context);
   const sandbox = sandboxOf(options.sandboxes, begun);
-  const facts = describeRuntime(sandbox, begun);
-  const actor = context.of(executionProtocol);
-  const reply = await actor.ask("picked_up", { instance_id, ...facts });
-  if (!reply.proceed) {
+  const look = () => lookAround(sandbox, options, work, context, begun);
+  let seen = await look();
+  if (seen.kind === "free") {
+    const found = seen;
+    // Of a launch that found the disk full nothing is left.
+    seen = await untilRoom(() => launch(sandbox, options, work, context, { found, look }), signal);
+  }
+  if (seen.kind === "over") {
     await endInstance(options.sandboxes, instance_id);
     return notStarted;
   }
-  signal.throwIfAborted();
-  const state = await stateOf(options.runtime, context);
-  if ((await sandbox.inspect(instance_id)) === "gone") {
-    if (state.iteration.spawned) return lost;
-    // Of a launch that found the disk full nothing is left.
-    await untilRoom(() => launch(sandbox, options, work, context, state, reply.deadline_at), signal);
-  }
+  if (seen.kind === "lost") return lost;
+  const { reply } = seen;
+  const actor = context.of(executionProtocol);
   await actor.tell("instance_spawned", { instance_id });
   const known = reply.console.stdout + reply.console.stderr;
   let isFull = false;
@@ -146,6 +149,42 @@ async function runIteration(
   }
 }
 
+type PickedUp = Extract<PickedUpReply, { proceed: true }>;
+
+/** What is to be done with an instance, as the execution and this host know it. */
+type Seen =
+  /** The execution does without it. */
+  | { readonly kind: "over" }
+  /** It ran, and nothing is left of it. */
+  | { readonly kind: "lost" }
+  /** It is to be launched, as was asked at `askedAt`, monotonic milliseconds. */
+  | Free
+  | { readonly kind: "there"; readonly reply: PickedUp };
+
+interface Free {
+  readonly kind: "free";
+  readonly reply: PickedUp;
+  readonly state: ExecutionState;
+  readonly askedAt: number;
+}
+
+async function lookAround(
+  sandbox: Sandbox,
+  { runtime }: IterationRunOptions,
+  { instance_id }: IterationRun,
+  context: ActivityContext,
+  begun: ExecutionState,
+): Promise<Seen> {
+  const askedAt = performance.now();
+  const facts = describeRuntime(sandbox, begun);
+  const reply = await context.of(executionProtocol).ask("picked_up", { instance_id, ...facts });
+  if (!reply.proceed) return { kind: "over" };
+  context.signal.throwIfAborted();
+  const state = await stateOf(runtime, context);
+  if ((await sandbox.inspect(instance_id)) !== "gone") return { kind: "there", reply };
+  return state.iteration.spawned ? { kind: "lost" } : { kind: "free", reply, state, askedAt };
+}
+
 /** An execution's time begins when there is room for what it needs; until then it waits as it does for a slot. */
 async function roomFor(
   { sandboxes, hasRoom }: IterationRunOptions,
@@ -162,15 +201,18 @@ async function roomFor(
   signal.throwIfAborted();
 }
 
-/** @throws LaunchFailure when the instance cannot be started */
+/**
+ * @param look says again what is to be done, as `found` did
+ * @returns what it said last: the instance runs where that is `free` or `there`
+ * @throws LaunchFailure when the instance cannot be started
+ */
 async function launch(
   sandbox: Sandbox,
   options: IterationRunOptions,
   work: IterationRun,
   context: ActivityContext,
-  state: ExecutionState,
-  deadlineAt: number,
-): Promise<void> {
+  { found, look }: { readonly found: Free; readonly look: () => Promise<Seen> },
+): Promise<Seen> {
   const { instance_id } = work;
   // In order, and before the outcome of the launch.
   let told: Promise<unknown> = Promise.resolve();
@@ -180,9 +222,20 @@ async function launch(
   };
   try {
     const description = sandbox.describe();
+    const { reply, state } = found;
+    const deadlineAt = reply.deadline_at;
     const spec = await instanceSpec(options, work, context, state.header, { deadlineAt, description });
+    let seen = found;
+    // A node that was frozen meanwhile may come after another one that ran the instance, told of its end and removed it.
+    // Where the question itself takes long, the answer is believed for longer, so that the instance is launched at last.
+    for (let validMs = believedMs; performance.now() - seen.askedAt > validMs; validMs *= 2) {
+      const again = await look();
+      if (again.kind !== "free") return again;
+      seen = again;
+    }
     context.signal.throwIfAborted();
     await sandbox.launch(spec, report);
+    return seen;
   } finally {
     await told;
   }
