@@ -11,6 +11,7 @@ import { watchEventLoop } from "../http/operations/event-loop.ts";
 import { healthRoutes, NotReady } from "../http/operations/health.ts";
 import { createMetrics, type Metrics, serveMetrics } from "../http/operations/metrics.ts";
 import type { Identification } from "../identity/open.ts";
+import { roomOf } from "../lib/files/disk-room.ts";
 import { openPort } from "../lib/start-failure.ts";
 import type { NodeRuntime } from "../runtime/index.ts";
 import { reasonOf } from "../store/reason.ts";
@@ -46,11 +47,12 @@ export function createApps(
   { features, runtime, identity, sandboxes, draining }: AppOptions,
 ): Apps {
   const { database, redisWatch, dataDir, logger, now } = stores;
+  const hasRoom = roomOf(dataDir);
   const metrics = createMetrics({ id: runtime.nodeId, version });
   for (const metric of features.flatMap((feature) => feature.metrics ?? [])) metrics.registry.registerMetric(metric);
   const health = healthRoutes({
     database: async () => {
-      const { reason } = database.watch;
+      const reason = database.watch.reason ?? database.watch.full;
       if (reason !== null) throw new NotReady(reason);
       await database.beside`select 1`.catch((error: unknown) => {
         throw new NotReady(reasonOf(error));
@@ -66,7 +68,10 @@ export function createApps(
       const stuckMs = Math.min(runtime.busyMs(), database.watch.upMs, redisWatch.upMs);
       return stuckMs > laneBoundMs ? "the lane does not get on although both stores answer" : null;
     },
-    storage: () => access(dataDir),
+    storage: async () => {
+      await access(dataDir);
+      if (!hasRoom()) throw new NotReady("its disk is full");
+    },
     identityProvider: identity.probe,
     // The readiness answer names it; no feature takes payments, so it is `disabled`.
     payment: null,

@@ -27,12 +27,17 @@ const beginnings: readonly (readonly [RegExp, string])[] = [
   [/^28/, "it refuses the user or the password"],
   [/^3D/, "it has no such database"],
   [/^25006|^READONLY/, "it is read-only"],
+  [/^53100/, "its disk is full"],
+  [/^53200/, "it is out of memory"],
   [/^53/, "it has no room for another connection"],
   [/^08/, "it refuses the connection"],
   [/^(NOAUTH|WRONGPASS|NOPERM|ERR (AUTH|invalid password))/, "it refuses the user or the password"],
   [/^LOADING/, "it is loading its data"],
   [/^(CLUSTERDOWN|MASTERDOWN|TRYAGAIN)/, "its cluster is not complete"],
-  [/^(MISCONF|OOM|NOREPLICAS)/, "it accepts no writes"],
+  [/^MISCONF.*No space left/s, "its disk is full"],
+  [/^MISCONF/, "it cannot save to its disk"],
+  [/^OOM/, "its memory is full"],
+  [/^NOREPLICAS/, "it accepts no writes"],
   [/^(ERR_TLS|ERR_SSL|CERT_|SELF_SIGNED|DEPTH_ZERO|UNABLE_TO_|HOSTNAME_MISMATCH|EPROTO)/, "TLS fails"],
 ];
 

@@ -74,6 +74,15 @@ test.skipIf(!mounted)(
       },
       { timeoutMs: 20_000, what: "a refused start" },
     );
+    const ready = () => fetch(`${node.url}/health/ready`);
+    const told = await until(
+      async () => {
+        const answer = await ready();
+        return answer.status === 503 ? await answer.json() : null;
+      },
+      { timeoutMs: 20_000, what: "the readiness answer to say so" },
+    );
+    expect(told).toMatchObject({ dependencies: { storage: { status: "down", reason: "its disk is full" } } });
     expect(refused.body).toMatchObject({ code: "service_unavailable" });
     expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(0);
     // What was let in while the node still believed in room waits like the first one.
@@ -81,6 +90,7 @@ test.skipIf(!mounted)(
     const all = (list.items as { execution_id: string }[]).map(({ execution_id }) => execution_id);
     expect(all).toContain(id);
     rmSync(filler);
+    await until(async () => (await ready()).status === 200, { timeoutMs: 20_000, what: "the node to be ready again" });
     for (const one of all) {
       const ended = await until(
         async () => {

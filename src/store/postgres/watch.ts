@@ -24,6 +24,8 @@ const suspectMs = 3_500;
 const graceMs = 1_000;
 /** Between a cancel and giving the connection up, in ticks. */
 const cancelTicks = 4;
+/** A statement that found the disk full says so for this long, ms: what is refused is tried again more often. */
+const fullMs = 10_000;
 
 export interface WatchOptions {
   /** Watched; its `options.control` is taken. */
@@ -45,7 +47,9 @@ type Facts = Record<string, string | number>;
 export interface DatabaseWatch {
   /** Why the database is away; null while it answers and accepts writes. */
   readonly reason: string | null;
-  /** For how long it has answered, ms. */
+  /** Why it refuses writes although it answers, as far as the pool's statements have met that; else null. */
+  readonly full: string | null;
+  /** For how long it has answered and taken writes, ms. */
   readonly upMs: number;
   /** A write went well over the connections of the watch: that is an answer, and the next question can wait. */
   wrote(): void;
@@ -70,6 +74,7 @@ export function watchDatabase(options: WatchOptions): DatabaseWatch {
   let reason: string | null = null;
   let upSince = performance.now();
   let refusal: StoreAway | null = null;
+  let full: { readonly reason: string; readonly at: number } | null = null;
   /** Ticks since the question under way was asked, or since the last one ended. */
   let ticks = pauseTicks;
   let asking = false;
@@ -80,6 +85,9 @@ export function watchDatabase(options: WatchOptions): DatabaseWatch {
     away: () => refusal,
     failed: (error) => {
       if (!isDatabaseUnavailable(error)) return;
+      if (error instanceof Error && "code" in error && error.code === "53100") {
+        full = { reason: reasonOf(error), at: performance.now() };
+      }
       // Whether it is the database or one connection, the next question tells; it is asked at the next tick.
       if (!asking) ticks = pauseTicks;
       // The server became a standby: what else is open leads there, too.
@@ -219,8 +227,11 @@ export function watchDatabase(options: WatchOptions): DatabaseWatch {
     get reason() {
       return reason;
     },
+    get full() {
+      return full !== null && performance.now() - full.at < fullMs ? full.reason : null;
+    },
     get upMs() {
-      return reason === null ? performance.now() - upSince : 0;
+      return reason === null ? performance.now() - Math.max(upSince, full?.at ?? 0) : 0;
     },
     wrote() {
       if (!asking && failures === 0) ticks = 0;

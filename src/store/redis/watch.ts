@@ -27,6 +27,14 @@ export interface RedisWatch {
   stop(): void;
 }
 
+/**
+ * Redis checks that it may write before it runs a script that does not say that it only reads, also one without keys.
+ * PING is answered by one whose memory is full.
+ */
+const writesNothing = "#!lua\nreturn 1";
+/** Other errors say that a server knows no such scripts (before Redis 7), or does not let this user run them. */
+const refusesWrites = /^(OOM|MISCONF|NOREPLICAS)/;
+
 /** What was found out about Redis. */
 interface Finding {
   /** Null: it answers and takes writes. */
@@ -152,5 +160,11 @@ async function examine(redis: RedisClient): Promise<Finding> {
     return { reason: reasonOf(failed.reason), refuses: roles.every((one) => one.status === "rejected") };
   }
   const reads = roles.filter((one) => one.status === "fulfilled" && one.value[0] !== "master").length;
-  return reads === 0 ? well : { reason: "it is read-only", refuses: reads === roles.length };
+  if (reads > 0) return { reason: "it is read-only", refuses: reads === roles.length };
+  // A full one still takes what makes room, so that commands are not refused.
+  const writes = await Promise.allSettled(primaries.map((primary) => primary.eval(writesNothing, 0)));
+  const refused = writes.find((one) => one.status === "rejected");
+  return refused !== undefined && refusesWrites.test(String(refused.reason?.message))
+    ? { reason: reasonOf(refused.reason), refuses: false }
+    : well;
 }

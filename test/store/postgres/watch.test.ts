@@ -137,6 +137,39 @@ test("a database that only reads is away, and back once it writes", async () => 
   await until(() => watch.reason === null);
 });
 
+test("connections that lead to a former primary, now read-only, are replaced", async () => {
+  const { sql, watch } = watched(stores.databaseUrl);
+  await working(sql);
+  await stores.sql`create table moved (pid int)`;
+  // As when the address was moved: what was open leads to the former primary, what is opened later to the new one.
+  const stale = await Promise.all(
+    [1, 2, 3].map(async () => {
+      const [row] = await sql<{ pid: number }[]>`
+        select pg_backend_pid() as pid, set_config('default_transaction_read_only', 'on', false), pg_sleep(0.5)`;
+      return row?.pid;
+    }),
+  );
+  expect(new Set(stale).size).toBe(3);
+  expect((await endOf(sql`insert into moved values (0)`))[0]).toBe("away");
+  const write = async () => (await endOf(sql`insert into moved values (pg_backend_pid())`))[0];
+  await until(async () => (await write()) === "fine", { what: "a write over a new connection" });
+  for (let n = 0; n < 8; n++) expect(await write()).toBe("fine");
+  const pids = await stores.sql<{ pid: number }[]>`select distinct pid from moved`;
+  expect(pids.filter(({ pid }) => stale.includes(pid))).toEqual([]);
+  expect(watch.reason).toBeNull();
+});
+
+test("a database without room on its disk is told of, although it answers", async () => {
+  const { sql, watch } = watched(stores.databaseUrl);
+  await working(sql);
+  expect(watch.full).toBeNull();
+  await stores.sql.unsafe(`create function fills() returns int language plpgsql as $$
+    begin raise exception 'could not extend file' using errcode = 'disk_full'; end $$`);
+  expect((await endOf(sql`select fills()`))[0]).toBe("away");
+  expect(watch.full).toBe("its disk is full (53100)");
+  expect(watch.reason).toBeNull();
+});
+
 test("of several hosts one that accepts writes is used, another when it goes", async () => {
   const [first, second] = await Promise.all([proxied(), proxied()]);
   const url = new URL(stores.databaseUrl);

@@ -4,12 +4,39 @@ import { isRedisUnavailable, openRedis, openSubscriber } from "../../../src/stor
 import { RedisGate } from "../../../src/store/redis/gate.ts";
 import { watchRedis } from "../../../src/store/redis/watch.ts";
 import { StoreProxy } from "../../faults/proxy.ts";
+import { host, openPlace, RedisServer, serverSettings } from "../../harness/redis/server.ts";
 import { freshStores } from "../../harness/stores.ts";
 import { until } from "../../harness/until.ts";
 
 const closing: (() => unknown)[] = [];
 afterEach(async () => {
   for (const close of closing.splice(0).reverse()) await close();
+});
+
+test("a Redis whose memory is full is told of, and still takes what makes room", async () => {
+  const place = await openPlace();
+  closing.push(() => place.remove());
+  const [port = 0] = await place.ports(1);
+  const server = new RedisServer(place.program, place.folder, port, serverSettings(place.folder, port));
+  closing.push(() => server.dispose());
+  await server.start();
+  const url = `redis://${host}:${port}`;
+  const redis = openRedis(url);
+  const gate = new RedisGate();
+  const watch = watchRedis({ url, gate }, () => {});
+  closing.push(() => {
+    watch.stop();
+    redis.disconnect();
+  });
+  await redis.set("large", "x".repeat(100_000));
+  await redis.config("SET", "maxmemory", "1");
+  await until(() => watch.reason !== null, { what: "the watch to notice", timeoutMs: 20_000 });
+  expect(watch.reason).toBe("its memory is full (OOM)");
+  await expect(redis.set("more", "x")).rejects.toThrow("OOM");
+  expect(gate.refuses("del")).toBeNull();
+  expect(await redis.del("large")).toBe(1);
+  await redis.config("SET", "maxmemory", "0");
+  await until(() => watch.reason === null, { what: "the watch to notice that there is room", timeoutMs: 20_000 });
 });
 
 test.each([
