@@ -58,6 +58,7 @@ export async function startNode(
     disposer.push(inside.stop);
     disposer.push(() => runtime.drain());
     await runtime.start(mounted.work(inside.address));
+    stores.onBack(() => runtime.storeBack());
     disposer.push(inside.stop);
     for (const begin of mounted.opened.flatMap(({ jobs = [] }) => jobs)) disposer.push(begin());
     for (const begin of mounted.opened.flatMap(({ sweeps = [] }) => sweeps)) disposer.push(begin());

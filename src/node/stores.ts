@@ -69,6 +69,11 @@ export async function openStores(config: Config, disposer: Disposer, progress: (
     ...(await settle(config, databaseUrl, facts)),
   ];
   for (const { code, message } of weaknesses) logger.warn({ code, reason: message }, "stores");
+  const back = new Set<() => void>();
+  const report = (event: string, found: object) => {
+    logger.warn(found, event);
+    if (event === "database_back" || event === "redis_back") for (const tell of back) tell();
+  };
   const database = openDatabase({
     url: databaseUrl,
     facts,
@@ -77,11 +82,11 @@ export async function openStores(config: Config, disposer: Disposer, progress: (
     connectMs: config.storeConnectMs,
     statementMs: config.databaseStatementMs,
     prepared: config.databasePrepared,
-    report: (event, found) => logger.warn(found, event),
+    report,
   });
   const { sql } = database;
   disposer.push(() => database.close());
-  const redisWatch = watchRedis(redisServers, (event, found) => logger.warn(found, event));
+  const redisWatch = watchRedis(redisServers, report);
   disposer.push(() => redisWatch.stop());
   const partitioning = await settlePartitions(sql, config.partitions);
   const clock = new DatabaseClock();
@@ -94,6 +99,8 @@ export async function openStores(config: Config, disposer: Disposer, progress: (
     database,
     redisWatch,
     redisServers,
+    /** Has `tell` called, which must not throw, each time a store answers again after it was away. */
+    onBack: (tell: () => void) => void back.add(tell),
     weaknesses,
     partitioning,
     clock,

@@ -97,6 +97,8 @@ export interface Consumer {
   /** Takes this node's share of the partitions before it resolves. */
   start(): Promise<void>;
   stop(): Promise<void>;
+  /** See `NodeRuntime`. */
+  storeBack(): void;
   /** How long the lane has been working on the batch under way, ms. */
   busyMs(): number;
   status(): { readonly partitions: number; readonly consuming: boolean };
@@ -344,6 +346,11 @@ export function createConsumer(options: ConsumerOptions, work: RuntimeWork, link
     isOutdated: () => ownership.isOutdated,
     start,
     stop,
+    storeBack() {
+      calls.storeBack();
+      runner.sendResultsAgain();
+      lane.refill();
+    },
     busyMs,
     status() {
       const now = performance.now();

@@ -59,6 +59,11 @@ export interface RuntimeOptions {
 export interface NodeRuntime extends Runtime {
   /** Takes this node's share of the partitions, then begins to work on their messages and activities. Called once. */
   start(work: RuntimeWork): Promise<void>;
+  /**
+   * To be told when a store answers again after it was away: calls, outcomes and effects that wait for it are sent at once,
+   * rather than when they would be repeated.
+   */
+  storeBack(): void;
   /** How long the lane has been working on the batch under way, ms; 0 between batches. */
   busyMs(): number;
   /** Whether the number of partitions was changed since this node started: only a restart makes it work again. */
@@ -163,6 +168,7 @@ export function createRuntime(options: RuntimeOptions): NodeRuntime {
       const { partitions, consuming } = consumer?.status() ?? { partitions: 0, consuming: false };
       return { database, redis, partitions, consuming, draining };
     },
+    storeBack: () => consumer?.storeBack(),
     busyMs: () => consumer?.busyMs() ?? 0,
     isOutdated: () => consumer?.isOutdated() === true,
     async waitingForVersion() {

@@ -119,6 +119,13 @@ export class Calls {
     }
   }
 
+  /** A store is back: what may have been lost on its way there or back is sent again, at once rather than in its turn. */
+  storeBack(): void {
+    for (const { way, replyTo } of [...this.waiting.values()]) {
+      if (way.repeatable && way.again !== null && !way.acknowledged) way.again(replyTo);
+    }
+  }
+
   close(): void {
     for (const call of [...this.waiting.keys()]) this.fail(call, new RuntimeUnavailable("This node is shutting down"));
     if (this.timer !== null) clearTimeout(this.timer);

@@ -46,6 +46,25 @@ test("a call ends when its caller leaves, and its answer is dropped", async () =
   expect(await runtime.ask(at("key-0"), "add", {})).toBe(1);
 });
 
+test("calls that may come twice are sent again once a store is back", async () => {
+  const calls = new Calls("node");
+  const sent: string[] = [];
+  const open = (name: string, way: { repeatable?: boolean; acknowledged?: boolean } = {}) => {
+    const again = () => void sent.push(name);
+    const opened = calls.open(60_000, 0, { byMailbox: true, repeatable: true, acknowledged: false, again, ...way });
+    opened.answer.catch(() => {});
+    return opened;
+  };
+  open("repeatable");
+  open("once", { repeatable: false });
+  open("told", { acknowledged: true });
+  calls.settle(open("answered").replyTo.call, { value: 1 });
+  calls.storeBack();
+  expect(sent).toEqual(["repeatable"]);
+  expect(calls.size).toBe(3);
+  calls.close();
+});
+
 test("calls end at their deadlines, whichever was opened first", async () => {
   const calls = new Calls("node");
   const ended: number[] = [];
