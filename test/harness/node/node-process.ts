@@ -79,6 +79,7 @@ export class NodeProcess {
           : { ended: true },
       { timeoutMs: 50_000, what: "the node to be ready" },
     ).catch((error: unknown) => {
+      child.kill("SIGKILL");
       throw new Error(`${error}\n${this.#output}`);
     });
     if (card.ended) throw new Error(`the node ended: ${this.#output}`);
