@@ -113,6 +113,7 @@ const inboxLimits = {
   bytes: 8 * 1024 * 1024,
   totalBytes: 64 * 1024 * 1024,
   batchBytes: 4 * 1024 * 1024,
+  aside: { from: 256, lines: 8, messages: 32_768, bytes: 16 * 1024 * 1024, totalBytes: 32 * 1024 * 1024 },
 };
 
 export function createConsumer(options: ConsumerOptions, work: RuntimeWork, links: ConsumerLinks): Consumer {
@@ -198,6 +199,10 @@ export function createConsumer(options: ConsumerOptions, work: RuntimeWork, link
     trim: (partition, offset) => {
       trimTo(commands, keys.mailbox(partition), offset).catch(() => {});
     },
+    remove: (partition, ids) => {
+      commands.xdel(keys.mailbox(partition), ...ids).catch(() => {});
+    },
+    mayDivide: () => ownership.acknowledge,
     keepIdsAbove: (partition, offset) => keepIdsAbove(commands, keys.mailbox(partition), offset).catch(keepLater),
     reply: ({ call, answer }) => calls.settle(call, answer),
     acknowledge: (senders) => outbox.acknowledge(senders),

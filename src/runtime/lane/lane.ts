@@ -60,7 +60,7 @@ export class Lane {
     this.coCommit = new CoCommit(options, this.cache, this.poison, this.parked);
     this.batchSize = new BatchSize(options.batchSize);
     this.careful = new Careful(options, this.poison);
-    this.inbox = new Inbox(options.inbox);
+    this.inbox = new Inbox(options.inbox, (partition) => options.mayDivide() && !this.careful.isSuspicious(partition));
     this.waiting = new Refill(options.sql, () => this.wakeUp?.());
   }
 
@@ -77,7 +77,7 @@ export class Lane {
 
   /** Whether the mailbox of a partition is to be read on. */
   hasRoom(partition: number): boolean {
-    return this.inbox.hasRoom(partition);
+    return (this.held.get(partition)?.arrivals.size ?? 0) < mostArrived && this.inbox.hasRoom(partition);
   }
 
   /** Whether a message of a tenant may be handed over in memory. */
@@ -95,9 +95,15 @@ export class Lane {
   }
 
   deliver(delivery: Delivery): void {
-    if (!this.held.has(delivery.partition)) return;
+    if (this.accept(delivery)) this.wakeUp?.();
+  }
+
+  private accept(delivery: Delivery): boolean {
+    const held = this.held.get(delivery.partition);
+    if (held === undefined) return false;
+    held.arrivals.arrive(delivery, held.received, held.incarnation);
     this.inbox.push(delivery);
-    this.wakeUp?.();
+    return true;
   }
 
   /** Takes over partitions: first what their former owner left undone, then their mailboxes. */
@@ -148,7 +154,7 @@ export class Lane {
         continue;
       }
       if (this.waiting.isDue) {
-        for (const delivery of await this.waiting.read(this.held)) this.inbox.push(delivery);
+        for (const delivery of await this.waiting.read(this.held)) this.accept(delivery);
         continue; // Meanwhile it may have been asked for something else.
       }
       if (this.isIdle && !this.parked.isDue) {
@@ -289,6 +295,8 @@ export class Lane {
     if (batch.activities.length > 0) options.perform(batch.activities);
     if (batch.abandoned.length > 0) options.abandon(batch.abandoned);
     if (batch.outbox.length > 0) await this.publishing.publish(batch);
+    for (const { arrivals } of batch.touched) arrivals.settle();
+    for (const [partition, ids] of batch.exchange.takenBehind()) options.remove(partition, ids);
     for (const held of batch.advanced) options.trim(held.partition, held.mailboxOffset);
     this.cache.evict();
   }
@@ -408,6 +416,9 @@ export class Lane {
     await clearCarriedOut(this.options.sql, [...this.held.values()]);
   }
 }
+
+/** Entries of one mailbox in memory, taken or not, behind the first that is not taken. */
+const mostArrived = 65_536;
 
 /** Between tries at a database that does not answer, and between batches that fail again and again, ms. */
 const [firstPauseMs, longestPauseMs] = [50, 1000];

@@ -47,6 +47,10 @@ export interface LaneOptions {
   unfollow(partition: number): void;
   wakeReader(): void;
   trim(partition: number, offset: string): void;
+  /** Entries of a mailbox that were taken before earlier ones go. */
+  remove(partition: number, ids: readonly string[]): void;
+  /** Whether all nodes know of messages that were taken before earlier ones. */
+  mayDivide(): boolean;
   keepIdsAbove(partition: number, offset: string): Promise<void>;
   reply(reply: LocalReply): void;
   /** Tells other nodes that these messages are taken; one that does not hear it sends its message again, which changes nothing. */

@@ -31,6 +31,7 @@ export async function assignPartitions(tx: Transaction, to: number): Promise<voi
   await assignOutbox(tx, to);
   // Numbers of messages that were kept, or that can come no more; and of what was under way when an owner died.
   await tx`delete from runtime_received`;
+  await tx`delete from runtime_received_ahead`;
   await tx`delete from runtime_attempts`;
   await setUp(tx, to);
 }

@@ -8,7 +8,8 @@
 import { StartFailure } from "../../lib/start-failure.ts";
 import type { Sql, Transaction } from "../../store/postgres/pool.ts";
 import { type RedisClient, slotGroupsOf } from "../../store/redis/connections.ts";
-import type { Received } from "../lane/exchange/received.ts";
+import { Arrivals } from "../lane/exchange/arrivals.ts";
+import { loadAhead, type Received } from "../lane/exchange/received.ts";
 import { takeOverMailboxes } from "../mailbox/former.ts";
 import { runtimeKeys } from "../mailbox/partition.ts";
 import { type Partitioning, readPartitioning } from "../ownership/partitions.ts";
@@ -106,13 +107,18 @@ async function resize(
   const rows = await tx<{ partition: number; offset: string; incarnation: string }[]>`
     select partition, mailbox_offset as offset, runtime_incarnation() as incarnation from runtime_partitions
     order by partition`;
+  const ahead = await loadAhead(
+    tx,
+    rows.map(({ partition }) => partition),
+  );
   const keys = runtimeKeys(prefix, slotGroupsOf(redis), generation);
   progress(`Reading the messages that wait in ${count} mailboxes`);
   let waiting = 0;
   for (const { incarnation, ...row } of rows) {
     const taken: Received = received.get(row.partition) ?? new Map();
     received.set(row.partition, taken);
-    waiting += await keepMailbox(tx, redis, keys, { ...row, received: taken }, incarnation);
+    const arrivals = new Arrivals(ahead.get(row.partition));
+    waiting += await keepMailbox(tx, redis, keys, { ...row, received: taken, arrivals, incarnation });
   }
   waiting += await keepEffects(tx, count, received);
   progress(`Spreading actors, timers and ${waiting} waiting messages over ${to} partitions`);

@@ -13,6 +13,7 @@ import { settledActivities } from "../lane/commit/activities.ts";
 import { deadLetters } from "../lane/commit/dead-letters.ts";
 import { type ParkedRow, parked } from "../lane/commit/parked.ts";
 import type { Part } from "../lane/commit/part.ts";
+import type { Arrivals } from "../lane/exchange/arrivals.ts";
 import { arrivalOf, type Received } from "../lane/exchange/received.ts";
 import { decodeEnvelope, type Envelope, encodeEnvelope } from "../mailbox/envelope.ts";
 import { type Keys, partitionOf } from "../mailbox/partition.ts";
@@ -27,6 +28,9 @@ export interface Left {
   readonly partition: number;
   readonly offset: string;
   readonly received: Received;
+  readonly arrivals: Arrivals;
+  /** Of the database: effects of another one are found in the outbox, or their turns are lost. */
+  readonly incarnation: string;
 }
 
 async function run(tx: Transaction, parts: readonly (Part | null)[]): Promise<void> {
@@ -40,16 +44,9 @@ function rowOf(partition: number, envelope: Envelope): ParkedRow {
 
 /**
  * Keeps the messages of one mailbox behind the partition's position, in their order.
- * @param incarnation of the database: effects of another one are found in the outbox, or their turns are lost
  * @returns how many wait
  */
-export async function keepMailbox(
-  tx: Transaction,
-  redis: RedisClient,
-  keys: Keys,
-  left: Left,
-  incarnation: string,
-): Promise<number> {
+export async function keepMailbox(tx: Transaction, redis: RedisClient, keys: Keys, left: Left): Promise<number> {
   const key = keys.mailbox(left.partition);
   const size = new ReadSize(most);
   let from = left.offset;
@@ -61,7 +58,7 @@ export async function keepMailbox(
     from = last[0];
     const entries = page.map(([id, fields]) => ({ id, raw: fields[1] ?? "" }));
     size.note(entries.map(({ raw }) => raw.length));
-    kept += await keepPage(tx, left, entries, incarnation);
+    kept += await keepPage(tx, left, entries);
   }
 }
 
@@ -70,20 +67,17 @@ interface Entry {
   readonly raw: string;
 }
 
-async function keepPage(
-  tx: Transaction,
-  { partition, received }: Left,
-  entries: readonly Entry[],
-  incarnation: string,
-): Promise<number> {
+async function keepPage(tx: Transaction, left: Left, entries: readonly Entry[]): Promise<number> {
+  const { partition, received, arrivals } = left;
   const damaged: Entry[] = [];
   const arrived: Envelope[] = [];
   for (const entry of entries) {
     const envelope = decoded(entry.raw);
     if (envelope === null) damaged.push(entry);
     // Not those behind a gap: they are in the outbox as well, behind the one that is missing.
-    else if (arrivalOf(received, incarnation, envelope) === "new") {
+    else if (arrivalOf(left, envelope) === "new") {
       received.set(envelope.source, envelope.sequence);
+      arrivals.join(received, envelope.source);
       arrived.push(envelope);
     }
   }

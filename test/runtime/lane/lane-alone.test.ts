@@ -4,6 +4,7 @@ import { Type } from "@sinclair/typebox";
 import { defineActor } from "../../../actors/kernel/actor.ts";
 import { message } from "../../../actors/kernel/message.ts";
 import type { Commit } from "../../../src/runtime/lane/commit/commit.ts";
+import { Arrivals } from "../../../src/runtime/lane/exchange/arrivals.ts";
 import type { Held } from "../../../src/runtime/lane/exchange/held.ts";
 import { Lane } from "../../../src/runtime/lane/lane.ts";
 import type { LaneOptions } from "../../../src/runtime/lane/options.ts";
@@ -36,6 +37,7 @@ const owned: OwnedPartition = {
 const heldPartition = (): Held => ({
   ...owned,
   received: new Map(),
+  arrivals: new Arrivals(),
   sent: new Map(),
   takenInbox: new Set(),
   attempted: 5,
@@ -55,6 +57,8 @@ function laneOn(
     },
   );
   const options = {
+    mayDivide: () => true,
+    remove: () => {},
     sql,
     clock,
     node: "node",

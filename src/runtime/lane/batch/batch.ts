@@ -90,10 +90,7 @@ export class Batch {
   take(held: Held, delivery: Delivery): boolean {
     this.touched.add(held);
     const { envelope, id } = delivery;
-    if (id !== null) {
-      this.advanced.add(held);
-      held.mailboxOffset = id;
-    }
+    if (id !== null) this.exchange.takeEntry(held, id);
     if (envelope === null) return true;
     const isNew = this.exchange.take(held, id, envelope);
     const { acknowledge } = envelope;
@@ -303,6 +300,9 @@ export class Batch {
   }
 
   private progress(held: Held): PartitionProgress {
+    const position = held.arrivals.position(held.mailboxOffset);
+    if (position !== held.mailboxOffset) this.advanced.add(held);
+    held.mailboxOffset = position;
     return {
       partition: held.partition,
       epoch: held.epoch,

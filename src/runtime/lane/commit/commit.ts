@@ -10,7 +10,16 @@ import { carriedOut, effects } from "./outbox.ts";
 import { needs, type ParkedRow, parked, unparked } from "./parked.ts";
 import type { Part } from "./part.ts";
 import { type PartitionProgress, progress } from "./progress.ts";
-import { type ReceivedRow, received, type TakenEffect, takenEffects, takenInbox } from "./received.ts";
+import {
+  type AheadRow,
+  joined,
+  type ReceivedRow,
+  received,
+  type TakenEffect,
+  takenAhead,
+  takenEffects,
+  takenInbox,
+} from "./received.ts";
 import { endedTimers, timers } from "./timers.ts";
 
 export interface Commit {
@@ -20,6 +29,9 @@ export interface Commit {
   readonly logs: readonly LogRow[];
   readonly outbox: readonly OutboxRow[];
   readonly received: readonly ReceivedRow[];
+  /** Messages taken before earlier ones of their source, and notes of such that are over. */
+  readonly ahead: readonly AheadRow[];
+  readonly behind: readonly AheadRow[];
   readonly taken: readonly TakenEffect[];
   /** Rows of the inbox, by id. */
   readonly takenInbox: readonly string[];
@@ -58,6 +70,8 @@ export function partsOf(commit: Commit, { node, host }: Committer): CommitParts 
   const others = [
     carriedOut(commit.partitions),
     received(commit.received),
+    takenAhead(commit.ahead),
+    joined(commit.behind),
     takenEffects(commit.taken),
     takenInbox(commit.takenInbox),
     ...(apart ? [] : ended),

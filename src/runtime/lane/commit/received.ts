@@ -14,12 +14,45 @@ export interface TakenEffect {
   readonly seq: number;
 }
 
+/** A message taken before an earlier one of its source. */
+export interface AheadRow {
+  readonly partition: number;
+  readonly source: string;
+  readonly seq: number;
+  /** The number that it follows. */
+  readonly after: number;
+}
+
 const note = `insert into runtime_received (partition, source, seq)
   select * from unnest($1::int[], $2::text[], $3::bigint[])
   on conflict (partition, source) do update set seq = excluded.seq, at = now()`;
 
 export const received = (rows: readonly ReceivedRow[]): Part | null =>
   rowsPart(note, rows, () => [
+    numbers(rows.map((row) => row.partition)),
+    texts(rows.map((row) => row.source)),
+    numbers(rows.map((row) => row.seq)),
+  ]);
+
+const noteAhead = `insert into runtime_received_ahead (partition, source, seq, after)
+  select * from unnest($1::int[], $2::text[], $3::bigint[], $4::bigint[])
+  on conflict (partition, source, seq) do nothing`;
+
+export const takenAhead = (rows: readonly AheadRow[]): Part | null =>
+  rowsPart(noteAhead, rows, () => [
+    numbers(rows.map((row) => row.partition)),
+    texts(rows.map((row) => row.source)),
+    numbers(rows.map((row) => row.seq)),
+    numbers(rows.map((row) => row.after)),
+  ]);
+
+const joinAhead = `delete from runtime_received_ahead a using (
+    select * from unnest($1::int[], $2::text[], $3::bigint[]) as u (partition, source, seq) limit cardinality($1::int[])) u
+  where a.partition = u.partition and a.source = u.source and a.seq = u.seq`;
+
+/** Notes that the last number of their source says as well by now. */
+export const joined = (rows: readonly AheadRow[]): Part | null =>
+  rowsPart(joinAhead, rows, () => [
     numbers(rows.map((row) => row.partition)),
     texts(rows.map((row) => row.source)),
     numbers(rows.map((row) => row.seq)),

@@ -69,6 +69,11 @@ export class Careful {
     return this.partitions.size > 0;
   }
 
+  /** Whether the backlog of a partition is under suspicion. */
+  isSuspicious(partition: number): boolean {
+    return this.partitions.has(partition);
+  }
+
   /** Partitions that were taken; those whose former owner died are suspicious. */
   async begin(owned: readonly Pick<OwnedPartition, "partition" | "former">[]): Promise<void> {
     const { sql, clock, node, leases } = this.options;

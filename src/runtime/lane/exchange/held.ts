@@ -1,4 +1,5 @@
 /** What an owner knows of its partitions. */
+import type { Arrivals } from "./arrivals.ts";
 import type { Received } from "./received.ts";
 
 /** A partition as its owner keeps it between commits. */
@@ -7,8 +8,11 @@ export interface Held {
   epoch: number;
   /** The database as it was when the partition was taken. */
   incarnation: string;
+  /** All entries of the mailbox up to here are taken. */
   mailboxOffset: string;
   readonly received: Received;
+  /** What waits, and what was taken before it. */
+  readonly arrivals: Arrivals;
   outboxSequence: number;
   /** The number of the last effect for each other partition, where that one may not have taken it. */
   readonly sent: Map<number, number>;

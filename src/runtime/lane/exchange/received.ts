@@ -2,8 +2,9 @@
  * What a partition has taken of each source: the last number, and by it what is to be done with a message that arrives.
  */
 import { numbers } from "../../../store/postgres/array-literal.ts";
-import type { Sql } from "../../../store/postgres/pool.ts";
+import type { Sql, Transaction } from "../../../store/postgres/pool.ts";
 import type { Envelope } from "../../mailbox/envelope.ts";
+import type { AheadMark, Arrivals } from "./arrivals.ts";
 
 /** The last number taken of each source: `n<node>` or `p<partition>`. */
 export type Received = Map<string, number>;
@@ -17,12 +18,15 @@ export type Received = Map<string, number>;
  */
 export type Arrival = "new" | "repeat" | "gap" | "foreign";
 
-export function arrivalOf(received: Received, incarnation: string, envelope: Envelope): Arrival {
+export function arrivalOf(
+  { received, arrivals, incarnation }: { received: Received; arrivals: Arrivals; incarnation: string },
+  envelope: Envelope,
+): Arrival {
   const { source, sequence, effect } = envelope;
   if (effect !== undefined && effect.incarnation !== incarnation) return "foreign";
   const last = received.get(source) ?? 0;
-  if (sequence <= last) return "repeat";
-  return effect !== undefined && effect.after > last ? "gap" : "new";
+  if (sequence <= last || arrivals.wasTaken(source, sequence)) return "repeat";
+  return effect !== undefined && effect.after > last && !arrivals.isComplete(source, sequence) ? "gap" : "new";
 }
 
 /** What these partitions have received, by partition. */
@@ -32,6 +36,23 @@ export async function loadReceived(sql: Sql, partitions: readonly number[]): Pro
     select partition, json_agg(json_build_array(source, seq))::text as received
     from runtime_received where partition = any(${numbers(partitions)}::int[]) group by partition`;
   return new Map(rows.map((row) => [row.partition, new Map(JSON.parse(row.received) as [string, number][])]));
+}
+
+/** What these partitions took before earlier messages, by partition. */
+export async function loadAhead(
+  sql: Sql | Transaction,
+  partitions: readonly number[],
+): Promise<Map<number, AheadMark[]>> {
+  const rows = await sql<{ partition: number; source: string; seq: string; after: string }[]>`
+    select partition, source, seq, after from runtime_received_ahead
+    where partition = any(${numbers(partitions)}::int[]) order by partition, source, seq`;
+  const marks = rows.map(({ partition, source, seq, after }) => ({
+    partition,
+    source,
+    seq: Number(seq),
+    after: Number(after),
+  }));
+  return Map.groupBy(marks, ({ partition }) => partition);
 }
 
 /**
@@ -44,6 +65,9 @@ export async function forgetNodes(sql: Sql, all: ReadonlyMap<number, { readonly 
     where partition = any(${numbers([...all.keys()])}::int[]) and source like 'n%'
       and at < now() - case when source like '%.%' then interval '10 minutes' else interval '1 hour' end
     returning partition, source`;
+  await sql`
+    delete from runtime_received_ahead
+    where partition = any(${numbers([...all.keys()])}::int[]) and source like 'n%' and at < now() - interval '1 hour'`;
   // Those of nodes stay: they are few, and a batch under way may just have raised one.
   for (const { partition, source } of gone) if (isTold(source)) all.get(partition)?.received.delete(source);
   for (const { received } of all.values()) {
@@ -57,7 +81,7 @@ export async function forgetNodes(sql: Sql, all: ReadonlyMap<number, { readonly 
 }
 
 /** Whether a source is a message that was told, under a name of its own. */
-const isTold = (source: string): boolean => source.startsWith("n") && source.includes(".");
+export const isTold = (source: string): boolean => source.startsWith("n") && source.includes(".");
 
 /** Numbers kept in memory for each partition; the oldest messages that were told go first. */
 const mostInMemory = 20_000;

@@ -4,9 +4,10 @@ import type { OwnedPartition } from "../../ownership/lease.ts";
 import type { ParkedMessages } from "../../versions/parked.ts";
 import { committedOf } from "../committed.ts";
 import type { LaneOptions } from "../options.ts";
+import { type AheadMark, Arrivals } from "./arrivals.ts";
 import type { Held } from "./held.ts";
 import type { Publishing } from "./publishing.ts";
-import { loadReceived, type Received } from "./received.ts";
+import { loadAhead, loadReceived, type Received } from "./received.ts";
 
 /**
  * Carries out what former owners left undone, as far as Redis is there: the rest follows once it is back, and the
@@ -22,7 +23,7 @@ export async function takeOver(
   const partitions = owned.map((one) => one.partition);
   publishing.forget(new Set(partitions));
   const raised = await parked.begin(owned);
-  const received = await loadReceived(sql, partitions);
+  const [received, ahead] = await Promise.all([loadReceived(sql, partitions), loadAhead(sql, partitions)]);
   const sent = new Map(partitions.map((partition) => [partition, new Map<number, number>()]));
   for await (const page of loadOutbox(sql, options.partitions, partitions)) {
     const left = await parked.setAside(page);
@@ -32,17 +33,23 @@ export async function takeOver(
   await Promise.all(owned.map((one) => keepIdsAbove(one.partition, one.mailboxOffset)));
   return owned.map((taken) => {
     const one = { ...taken, outboxSequence: taken.outboxSequence + (raised.get(taken.partition) ?? 0) };
-    const held = heldOf(one, received.get(one.partition), sent.get(one.partition));
+    const held = heldOf(one, received.get(one.partition), ahead.get(one.partition), sent.get(one.partition));
     publishing.mark(held);
     return held;
   });
 }
 
-function heldOf(one: OwnedPartition, received: Received = new Map(), sent: Map<number, number> = new Map()): Held {
+function heldOf(
+  one: OwnedPartition,
+  received: Received = new Map(),
+  ahead: readonly AheadMark[] = [],
+  sent: Map<number, number> = new Map(),
+): Held {
   return {
     partition: one.partition,
     ...committedOf(one),
     received,
+    arrivals: new Arrivals(ahead),
     sent,
     takenInbox: new Set(),
     attempted: one.outboxSequence,

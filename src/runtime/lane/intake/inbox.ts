@@ -3,11 +3,13 @@
  * other tenant by more than its turn.
  *
  * Messages of one mailbox keep their order, since the mailbox's offset says how far its partition has come; those that
- * were handed over in memory are in no mailbox and wait in a line of their tenant. Where a message of one tenant stands
+ * were handed over in memory are in no mailbox and wait in a line of their tenant. Of an actor that has many in a mailbox
+ * they wait aside, in a line of that actor, and what stands behind them in the mailbox is read and taken meanwhile. Where a message of one tenant stands
  * behind messages of another in a mailbox, those before it are taken first when that other tenant's turn comes.
  */
 import { jsonWeight } from "../../../lib/json-weight.ts";
 import type { Delivery } from "../../mailbox/mailbox.ts";
+import { type AsideLimits, longLinesOf } from "./aside.ts";
 
 export interface InboxLimits {
   /** Messages that a line holds before it takes no more; soft by what is on its way. */
@@ -18,6 +20,8 @@ export interface InboxLimits {
   readonly totalBytes: number;
   /** Characters of the messages of one batch; a larger message is a batch of its own. */
   readonly batchBytes: number;
+  /** Of the lines of single actors; none are set aside when left out. */
+  readonly aside?: AsideLimits;
 }
 
 /** How a message is to be taken: with others of its kind, and with at most so many of them. */
@@ -38,6 +42,8 @@ interface Line {
   /** How many wait of each tenant. */
   readonly tenants: Map<string, number>;
   bytes: number;
+  /** Set for the line of one actor. */
+  readonly actor: string | null;
 }
 
 /** What a tenant has at the heads of lines. The longest waiting comes first. */
@@ -53,18 +59,26 @@ const fewBytes = 64 * 1024;
 
 /** Effects keep the order of their sender, also where they did not come by the mailbox. */
 const isOrdered = ({ id, envelope }: Delivery): boolean => id !== null || envelope?.effect !== undefined;
+const actorOf = ({ envelope }: Delivery): string => (envelope === null ? "" : `${envelope.kind}/${envelope.key}`);
 const tenantOf = ({ envelope }: Delivery): string => envelope?.tenant ?? "";
 const sizeOf = ({ raw, envelope }: Delivery): number => raw.length || jsonWeight(envelope?.body ?? null);
 
 export class Inbox {
   private readonly byPartition = new Map<number, Line>();
   private readonly byTenant = new Map<string, Line>();
+  /** The lines set aside of each partition, by actor. */
+  private readonly aside = new Map<number, Map<string, Line>>();
+  private asideCharacters = 0;
   /** In the order of their next turn. */
   private readonly shares = new Map<string, Share>();
   private count = 0;
   private characters = 0;
 
-  constructor(private readonly limits: InboxLimits) {}
+  /** @param mayDivide whether messages of a partition may be taken before earlier ones of other actors */
+  constructor(
+    private readonly limits: InboxLimits,
+    private readonly mayDivide: (partition: number) => boolean = () => true,
+  ) {}
 
   get size(): number {
     return this.count;
@@ -78,14 +92,41 @@ export class Inbox {
     const line = this.lineOf(delivery);
     const size = sizeOf(delivery);
     line.waiting.push({ delivery, size });
-    line.bytes += size;
-    this.count++;
-    this.characters += size;
+    this.weigh(line, size);
     const tenant = tenantOf(delivery);
     const before = line.tenants.get(tenant) ?? 0;
     line.tenants.set(tenant, before + 1);
     // A line joins when its first message comes, and counts as mixed from its second tenant on.
     if (line.waiting.length === 1 || before === 0) this.file(line);
+    if (line.actor === null && delivery.id !== null) this.divide(line, delivery.partition);
+  }
+
+  /** Counts a message that comes to a line, or goes. */
+  private weigh(line: Line, size: number, sign: 1 | -1 = 1): void {
+    line.bytes += sign * size;
+    this.count += sign;
+    this.characters += sign * size;
+    if (line.actor !== null) this.asideCharacters += sign * size;
+  }
+
+  /** Sets aside what a long line holds of actors that have much in it. */
+  private divide(line: Line, partition: number): void {
+    const { aside } = this.limits;
+    if (aside === undefined || line.waiting.length < aside.from || line.waiting.length % aside.from > 0) return;
+    if (!this.mayDivide(partition)) return;
+    const lines = this.aside.get(partition) ?? new Map<string, Line>();
+    const names = longLinesOf(line.waiting, ({ delivery }) => actorOf(delivery), aside).slice(
+      0,
+      aside.lines - lines.size,
+    );
+    if (names.length === 0) return;
+    this.aside.set(partition, lines);
+    const all = line.waiting.slice();
+    this.unfile(line);
+    for (const one of all) this.forget(line, one);
+    line.waiting.length = 0;
+    for (const name of names) lines.set(name, { waiting: [], tenants: new Map(), bytes: 0, actor: name });
+    for (const { delivery } of all) this.push(delivery);
   }
 
   /** Puts back what was taken last, before everything else of its lines. */
@@ -97,9 +138,7 @@ export class Inbox {
       this.unfile(line);
       line.waiting.unshift({ delivery, size });
       line.tenants.set(tenant, (line.tenants.get(tenant) ?? 0) + 1);
-      line.bytes += size;
-      this.count++;
-      this.characters += size;
+      this.weigh(line, size);
       this.file(line);
     }
   }
@@ -125,7 +164,9 @@ export class Inbox {
 
   /** Whether the stream of a partition is to be read on. */
   hasRoom(partition: number): boolean {
-    return this.isOpen(this.byPartition.get(partition));
+    if (!this.isOpen(this.byPartition.get(partition))) return false;
+    for (const line of this.aside.get(partition)?.values() ?? []) if (!this.isOpen(line)) return false;
+    return true;
   }
 
   /** Whether a tenant may hand over a message in memory. */
@@ -134,7 +175,7 @@ export class Inbox {
   }
 
   has(partition: number): boolean {
-    return (this.byPartition.get(partition)?.waiting.length ?? 0) > 0;
+    return (this.byPartition.get(partition)?.waiting.length ?? 0) > 0 || this.aside.has(partition);
   }
 
   /**
@@ -162,9 +203,9 @@ export class Inbox {
         kind = company?.kind ?? null;
         limit = Math.min(most, company?.most ?? most);
       } else if ((company?.kind ?? null) !== kind || bytes + head.size > batchBytes) break;
-      const wasFull = !this.isOpen(line) || this.characters >= totalBytes;
+      const wasFull = !this.isOpen(line) || this.readCharacters >= totalBytes;
       this.shift(line, head);
-      isRoomAgain ||= wasFull && this.isOpen(line) && this.characters < totalBytes;
+      isRoomAgain ||= wasFull && this.isOpen(line) && this.readCharacters < totalBytes;
       taken.push(head.delivery);
       bytes += head.size;
       if (taken.length >= limit || bytes > batchBytes) break;
@@ -176,7 +217,8 @@ export class Inbox {
   /** Takes out everything for these partitions. */
   remove(partitions: ReadonlySet<number>): Delivery[] {
     const out: Delivery[] = [];
-    for (const line of [...this.byPartition.values(), ...this.byTenant.values()]) {
+    const aside = [...this.aside.values()].flatMap((lines) => [...lines.values()]);
+    for (const line of [...this.byPartition.values(), ...this.byTenant.values(), ...aside]) {
       const gone = line.waiting.filter(({ delivery }) => partitions.has(delivery.partition));
       if (gone.length === 0) continue;
       const kept = line.waiting.filter(({ delivery }) => !partitions.has(delivery.partition));
@@ -188,23 +230,35 @@ export class Inbox {
       }
       this.file(line);
     }
-    for (const partition of partitions) this.byPartition.delete(partition);
+    for (const partition of partitions) {
+      this.byPartition.delete(partition);
+      this.aside.delete(partition);
+    }
     this.sweepTenants();
     return out;
   }
 
   private isOpen(line: Line | undefined): boolean {
     if (line === undefined) return true;
-    const { messages, bytes, totalBytes } = this.limits;
-    if (this.characters >= totalBytes) return line.waiting.length < fewMessages && line.bytes < fewBytes;
+    const { messages, bytes, totalBytes } = line.actor === null ? this.limits : (this.limits.aside ?? this.limits);
+    if ((line.actor === null ? this.readCharacters : this.asideCharacters) >= totalBytes)
+      return line.waiting.length < fewMessages && line.bytes < fewBytes;
     return line.waiting.length < messages && line.bytes < bytes;
+  }
+
+  /** Characters of all lines but those set aside, which have bounds of their own. */
+  private get readCharacters(): number {
+    return this.characters - this.asideCharacters;
   }
 
   private lineOf(delivery: Delivery): Line {
     const ordered = isOrdered(delivery);
+    const aside =
+      ordered && this.aside.size > 0 ? this.aside.get(delivery.partition)?.get(actorOf(delivery)) : undefined;
+    if (aside !== undefined) return aside;
     const line = ordered ? this.byPartition.get(delivery.partition) : this.byTenant.get(tenantOf(delivery));
     if (line !== undefined) return line;
-    const made: Line = { waiting: [], tenants: new Map(), bytes: 0 };
+    const made: Line = { waiting: [], tenants: new Map(), bytes: 0, actor: null };
     if (ordered) this.byPartition.set(delivery.partition, made);
     else this.byTenant.set(tenantOf(delivery), made);
     return made;
@@ -231,7 +285,14 @@ export class Inbox {
     line.waiting.shift();
     this.forget(line, head);
     if (line.waiting.length > 0) this.file(line);
+    else if (line.actor !== null) this.endAside(head.delivery.partition, line.actor);
     else if (!isOrdered(head.delivery)) this.byTenant.delete(tenant);
+  }
+
+  private endAside(partition: number, actor: string): void {
+    const lines = this.aside.get(partition);
+    lines?.delete(actor);
+    if (lines?.size === 0) this.aside.delete(partition);
   }
 
   private forget(line: Line, { delivery, size }: Waiting): void {
@@ -239,9 +300,7 @@ export class Inbox {
     const left = (line.tenants.get(tenant) ?? 1) - 1;
     if (left === 0) line.tenants.delete(tenant);
     else line.tenants.set(tenant, left);
-    line.bytes -= size;
-    this.count--;
-    this.characters -= size;
+    this.weigh(line, size, -1);
   }
 
   /** Puts a line under the tenant of its head. */
@@ -255,7 +314,8 @@ export class Inbox {
       this.shares.set(tenant, share);
     }
     share.lines.add(line);
-    if (line.tenants.size > 1) share.mixed.add(line);
+    // A line set aside has its turn beside them.
+    if (line.tenants.size > 1 || line.actor !== null) share.mixed.add(line);
   }
 
   private unfile(line: Line): void {

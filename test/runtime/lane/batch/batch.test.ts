@@ -2,6 +2,7 @@
 import { expect, test } from "bun:test";
 import { Batch } from "../../../../src/runtime/lane/batch/batch.ts";
 import { progress } from "../../../../src/runtime/lane/commit/progress.ts";
+import { Arrivals } from "../../../../src/runtime/lane/exchange/arrivals.ts";
 import type { Held } from "../../../../src/runtime/lane/exchange/held.ts";
 import type { CachedActor } from "../../../../src/runtime/lane/turn.ts";
 import type { Envelope } from "../../../../src/runtime/mailbox/envelope.ts";
@@ -46,6 +47,7 @@ test("effects carried out while a commit is written are not deleted by it", () =
     ...held,
     incarnation: "1.1",
     mailboxOffset: "0-0",
+    arrivals: new Arrivals(),
     received: new Map(),
     published: 0,
     cleared: 0,
@@ -68,6 +70,7 @@ test("a commit writes its partitions in their order, in which others take them",
       ...held,
       partition,
       mailboxOffset: "0-0",
+      arrivals: new Arrivals(),
       incarnation: "1.1",
       published: 0,
       cleared: 0,
