@@ -46,6 +46,26 @@ export async function clearCarriedOut(sql: Sql, all: readonly Held[]): Promise<v
   for (const { held, seq } of marks) held.cleared = Math.max(held.cleared, seq);
 }
 
+/** Notes what a commit deleted, and tells callers, followers and the node's work of it. */
+export function tellOf(
+  batch: Batch,
+  options: Pick<LaneOptions, "reply" | "acknowledge" | "announce" | "perform" | "abandon">,
+): void {
+  for (const [held, published] of batch.clearing) held.cleared = published;
+  for (const reply of batch.replies) options.reply(reply);
+  if (batch.acknowledged.length > 0) options.acknowledge(batch.acknowledged);
+  if (batch.news.size > 0) options.announce([...batch.news.values()]);
+  if (batch.activities.length > 0) options.perform(batch.activities);
+  if (batch.abandoned.length > 0) options.abandon(batch.abandoned);
+}
+
+/** What a committed batch took leaves the mailboxes. */
+export function settleMailboxes(batch: Batch, { trim, remove }: Pick<LaneOptions, "trim" | "remove">): void {
+  for (const { arrivals } of batch.touched) arrivals.settle();
+  for (const [partition, ids] of batch.exchange.takenBehind()) remove(partition, ids);
+  for (const held of batch.advanced) trim(held.partition, held.mailboxOffset);
+}
+
 /** A batch is committed as a whole, so one of its partitions tells for all. */
 export function wasCommitted(batch: Batch, owned: readonly OwnedPartition[]): boolean {
   const now = new Map(owned.map((one) => [one.partition, one]));

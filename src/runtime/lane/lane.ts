@@ -15,7 +15,16 @@ import { CoCommit } from "./batch/co-commit.ts";
 import { Parking } from "./batch/parking.ts";
 import { ActorCache } from "./cache/actor-cache.ts";
 import { fittingOf, mostLoaded, wantedBy } from "./cache/loading.ts";
-import { clearCarriedOut, commitOf, committedOf, isUncommitted, refusalsOf, wasCommitted } from "./committed.ts";
+import {
+  clearCarriedOut,
+  commitOf,
+  committedOf,
+  isUncommitted,
+  refusalsOf,
+  settleMailboxes,
+  tellOf,
+  wasCommitted,
+} from "./committed.ts";
 import { halvesOf, isConnectionDeath, isOwnFault, withStoredActors } from "./containment/blame.ts";
 import { Careful } from "./containment/careful.ts";
 import { PoisonMessages } from "./containment/poison.ts";
@@ -24,7 +33,7 @@ import { Publishing } from "./exchange/publishing.ts";
 import { Refill } from "./exchange/refill.ts";
 import { takeOver } from "./exchange/take-over.ts";
 import { BatchSize } from "./intake/batch-size.ts";
-import { Inbox } from "./intake/inbox.ts";
+import { Inbox, takeOut } from "./intake/inbox.ts";
 import { companies } from "./intake/large.ts";
 import { YieldBudget } from "./intake/yield-budget.ts";
 import type { LaneOptions } from "./options.ts";
@@ -77,7 +86,7 @@ export class Lane {
 
   /** Whether the mailbox of a partition is to be read on. */
   hasRoom(partition: number): boolean {
-    return (this.held.get(partition)?.arrivals.size ?? 0) < mostArrived && this.inbox.hasRoom(partition);
+    return !this.held.get(partition)?.arrivals.isFull && this.inbox.hasRoom(partition);
   }
 
   /** Whether a message of a tenant may be handed over in memory. */
@@ -95,15 +104,11 @@ export class Lane {
   }
 
   deliver(delivery: Delivery): void {
-    if (this.accept(delivery)) this.wakeUp?.();
-  }
-
-  private accept(delivery: Delivery): boolean {
     const held = this.held.get(delivery.partition);
-    if (held === undefined) return false;
+    if (held === undefined) return;
     held.arrivals.arrive(delivery, held.received, held.incarnation);
     this.inbox.push(delivery);
-    return true;
+    this.wakeUp?.();
   }
 
   /** Takes over partitions: first what their former owner left undone, then their mailboxes. */
@@ -154,7 +159,7 @@ export class Lane {
         continue;
       }
       if (this.waiting.isDue) {
-        for (const delivery of await this.waiting.read(this.held)) this.accept(delivery);
+        for (const delivery of await this.waiting.read(this.held)) this.deliver(delivery);
         continue; // Meanwhile it may have been asked for something else.
       }
       if (this.isIdle && !this.parked.isDue) {
@@ -207,8 +212,8 @@ export class Lane {
         const held = this.held.get(delivery.partition);
         if (held === undefined) continue;
         const told = this.turn(batch, held, delivery, live);
-        const original = told.length > 0 ? delivery.envelope : null;
-        if (original !== null) await this.coCommit.follow(batch, held, original, told, budget);
+        const original = delivery.envelope;
+        if (told.length > 0 && original !== null) await this.coCommit.follow(batch, held, original, told, budget);
       }
       if (batch.touched.size === 0) return;
       options.crash("before_commit");
@@ -285,19 +290,12 @@ export class Lane {
     this.counts.deadLetters += batch.deadLetterCount;
     options.crash("after_commit");
     this.parked.noteAll(batch);
-    for (const [held, published] of batch.clearing) held.cleared = published;
     options.timers.committed(batch.timers.set, batch.timers.gone);
     for (const [projection, changes] of batch.projected) projection.committed?.(changes);
-    for (const reply of batch.replies) options.reply(reply);
-    if (batch.acknowledged.length > 0) options.acknowledge(batch.acknowledged);
     if (batch.exchange.gaps.size > 0) this.refill(batch.exchange.gaps);
-    if (batch.news.size > 0) options.announce([...batch.news.values()]);
-    if (batch.activities.length > 0) options.perform(batch.activities);
-    if (batch.abandoned.length > 0) options.abandon(batch.abandoned);
+    tellOf(batch, options);
     if (batch.outbox.length > 0) await this.publishing.publish(batch);
-    for (const { arrivals } of batch.touched) arrivals.settle();
-    for (const [partition, ids] of batch.exchange.takenBehind()) options.remove(partition, ids);
-    for (const held of batch.advanced) options.trim(held.partition, held.mailboxOffset);
+    settleMailboxes(batch, options);
     this.cache.evict();
   }
 
@@ -379,11 +377,11 @@ export class Lane {
 
   private async restart(owned: readonly OwnedPartition[]): Promise<void> {
     if (owned.length === 0) return;
-    const partitions = owned.map((one) => one.partition);
     for (const held of await takeOver(this.options, this.publishing, this.parked, owned)) {
       this.held.set(held.partition, held);
       this.options.follow(held.partition, held.mailboxOffset);
     }
+    const partitions = owned.map((one) => one.partition);
     this.refill(partitions);
     this.options.timers.attach(partitions);
     this.options.refreshTails(partitions);
@@ -396,13 +394,7 @@ export class Lane {
       this.held.delete(partition);
       this.options.unfollow(partition);
     }
-    this.refuse(this.inbox.remove(gone), true);
-    for (const part of this.again.splice(0)) {
-      const lost = part.filter((delivery) => gone.has(delivery.partition));
-      this.refuse(lost, true);
-      const kept = part.filter((delivery) => !gone.has(delivery.partition));
-      if (kept.length > 0) this.again.push(kept);
-    }
+    this.refuse([...this.inbox.remove(gone), ...takeOut(this.again, gone)], true);
     this.parked.forget(partitions);
     this.cache.drop(gone);
   }
@@ -416,9 +408,6 @@ export class Lane {
     await clearCarriedOut(this.options.sql, [...this.held.values()]);
   }
 }
-
-/** Entries of one mailbox in memory, taken or not, behind the first that is not taken. */
-const mostArrived = 65_536;
 
 /** Between tries at a database that does not answer, and between batches that fail again and again, ms. */
 const [firstPauseMs, longestPauseMs] = [50, 1000];

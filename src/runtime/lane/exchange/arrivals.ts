@@ -16,7 +16,7 @@
 import type { Envelope } from "../../mailbox/envelope.ts";
 import type { Delivery } from "../../mailbox/mailbox.ts";
 import { Ascending } from "./ascending.ts";
-import { isTold, type Received } from "./received.ts";
+import { isTold, type Received } from "./sources.ts";
 
 /** A message taken before one that its source sent earlier. */
 export interface AheadMark {
@@ -26,25 +26,27 @@ export interface AheadMark {
   readonly after: number;
 }
 
-const [incomplete, complete] = [0, 1];
+/** Entries of a mailbox in memory, taken or not, from the first on that is not taken. */
+const mostEntries = 65_536;
 
 export class Arrivals {
   /** Entries of the mailbox from the first on that is not taken, in their order, and whether each is taken. */
   private readonly entries = new Map<string, boolean>();
-  /** By source, the messages that wait, each with whether it is complete. */
+  /** By source, the messages that wait; not effects, which name the one that they follow. */
   private readonly waiting = new Map<string, Ascending>();
   /** By source, the messages that were taken before earlier ones. */
   private readonly ahead = new Map<string, Ascending>();
-  /** By source, the last effect that came after all that it follows. */
+  /** Effects that came after all that they follow, and by source the last of them. */
+  private readonly completeOnes = new WeakSet<Envelope>();
   private readonly complete = new Map<string, number>();
 
   constructor(ahead: Iterable<AheadMark> = []) {
     for (const mark of ahead) this.note(mark);
   }
 
-  /** Entries of the mailbox that are remembered. */
-  get size(): number {
-    return this.entries.size;
+  /** Whether more is remembered of the mailbox than is to be: it is left alone until earlier entries are taken. */
+  get isFull(): boolean {
+    return this.entries.size >= mostEntries;
   }
 
   /**
@@ -55,28 +57,38 @@ export class Arrivals {
   arrive({ id, envelope }: Delivery, received: Received, incarnation: string): void {
     if (id !== null && !this.entries.has(id)) this.entries.set(id, false);
     if (envelope === null || (id === null && envelope.effect === undefined) || isTold(envelope.source)) return;
-    const { source, sequence, effect } = envelope;
-    if (effect !== undefined && effect.incarnation !== incarnation) return;
+    if (envelope.effect === undefined) this.wait(envelope);
+    else if (envelope.effect.incarnation === incarnation) this.follow(envelope, envelope.effect.after, received);
+  }
+
+  /**
+   * Judged by what came before this very copy: one behind a gap stays so, also when the effect that is missing comes after
+   * it, and comes once more behind that one.
+   */
+  private follow(envelope: Envelope, after: number, received: Received): void {
+    const { source, sequence } = envelope;
     const reached = Math.max(received.get(source) ?? 0, this.complete.get(source) ?? 0);
-    const isComplete = effect !== undefined && this.hasReached(source, effect.after, reached);
-    // One that came before others that it follows is behind a gap, and so is what follows it, until it comes again.
-    if (!listIn(this.waiting, source).add(sequence, isComplete ? complete : incomplete)) return;
-    if (isComplete && sequence > reached) this.complete.set(source, sequence);
+    if (!this.hasReached(source, after, reached)) return;
+    this.completeOnes.add(envelope);
+    if (sequence > reached) this.complete.set(source, sequence);
   }
 
-  /** Whether an effect that waits came after all that it follows. */
-  isComplete(source: string, sequence: number): boolean {
-    return this.waiting.get(source)?.get(sequence) === complete;
+  /** Whether an effect came after all that it follows. @param envelope as it arrived */
+  isComplete(envelope: Envelope): boolean {
+    return this.completeOnes.has(envelope);
   }
 
-  /** A message comes to its turn. @returns what `wait` needs; undefined when it did not wait here */
-  leave({ source, sequence }: Envelope): number | undefined {
-    return removeIn(this.waiting, source, sequence);
+  /** A message comes to its turn. @returns whether it waited here */
+  leave({ source, sequence }: Envelope): boolean {
+    const list = this.waiting.get(source);
+    const waited = list?.remove(sequence) !== undefined;
+    if (list?.size === 0) this.waiting.delete(source);
+    return waited;
   }
 
-  /** A message that came to its turn waits again: its batch was not committed. */
-  wait({ source, sequence }: Envelope, mark: number): void {
-    listIn(this.waiting, source).add(sequence, mark);
+  /** A message waits, again where it came to its turn and its batch was not committed. */
+  wait({ source, sequence }: Envelope): void {
+    listIn(this.waiting, source).add(sequence, 0);
   }
 
   /** An entry is taken with the batch under way. One that was not announced arrives now. */
@@ -134,7 +146,9 @@ export class Arrivals {
   }
 
   forget({ source, seq }: AheadMark): void {
-    removeIn(this.ahead, source, seq);
+    const list = this.ahead.get(source);
+    list?.remove(seq);
+    if (list?.size === 0) this.ahead.delete(source);
   }
 
   /** Moves the last number of a source over what was taken above it. @returns the notes that go */
@@ -146,9 +160,10 @@ export class Arrivals {
       const last = received.get(source) ?? 0;
       if (after > last && seq > last) break;
       if (seq > last) received.set(source, seq);
-      removeIn(this.ahead, source, seq);
+      list.remove(seq);
       gone.push({ source, seq, after });
     }
+    if (list?.size === 0) this.ahead.delete(source);
     return gone;
   }
 }
@@ -160,11 +175,4 @@ function listIn(lists: Map<string, Ascending>, source: string): Ascending {
     lists.set(source, list);
   }
   return list;
-}
-
-function removeIn(lists: Map<string, Ascending>, source: string, number: number): number | undefined {
-  const list = lists.get(source);
-  const after = list?.remove(number);
-  if (list?.size === 0) lists.delete(source);
-  return after;
 }

@@ -28,7 +28,7 @@ export class Exchange {
   /** By partition, notes of messages taken before earlier ones that this batch adds and removes, in order. */
   private readonly ahead = new Map<Held, { readonly mark: AheadMark; readonly isAdded: boolean }[]>();
   /** The messages that came to their turn, to wait again where nothing is committed. */
-  private readonly left: (readonly [Held, Envelope, mark: number])[] = [];
+  private readonly left: (readonly [Held, Envelope])[] = [];
   /** By partition, the entries that were taken. */
   private readonly entries = new Map<Held, string[]>();
   /** By partition, the last number before this batch for each partition that it has effects for. */
@@ -53,8 +53,7 @@ export class Exchange {
     const { source, sequence, effect } = envelope;
     const { received, arrivals } = held;
     const arrival = arrivalOf(held, envelope);
-    const waited = arrivals.leave(envelope);
-    if (waited !== undefined) this.left.push([held, envelope, waited]);
+    if (arrivals.leave(envelope)) this.left.push([held, envelope]);
     if (arrival === "gap") this.gaps.add(held.partition);
     if (arrival === "gap" || arrival === "foreign") return false;
     // Also that of a repeat: its sender may have found it again after the commit that took it.
@@ -115,16 +114,20 @@ export class Exchange {
         else received.set(source, sequence);
       }
     }
+    this.undoArrivals();
+    for (const [{ sent }, before] of this.sent) for (const [target, seq] of before) sent.set(target, seq);
+    for (const { takenInbox } of touched) for (const id of this.takenInbox) takenInbox.delete(id);
+  }
+
+  private undoArrivals(): void {
     for (const [{ arrivals }, changes] of this.ahead) {
       for (const { mark, isAdded } of changes.toReversed()) {
         if (isAdded) arrivals.forget(mark);
         else arrivals.note(mark);
       }
     }
-    for (const [{ arrivals }, envelope, mark] of this.left) arrivals.wait(envelope, mark);
+    for (const [{ arrivals }, envelope] of this.left) arrivals.wait(envelope);
     for (const [{ arrivals }, ids] of this.entries) arrivals.untake(ids);
-    for (const [{ sent }, before] of this.sent) for (const [target, seq] of before) sent.set(target, seq);
-    for (const { takenInbox } of touched) for (const id of this.takenInbox) takenInbox.delete(id);
   }
 
   rows(): Pick<Commit, "received" | "ahead" | "behind" | "taken" | "takenInbox"> {

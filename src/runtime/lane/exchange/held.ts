@@ -1,6 +1,6 @@
 /** What an owner knows of its partitions. */
 import type { Arrivals } from "./arrivals.ts";
-import type { Received } from "./received.ts";
+import type { Received } from "./sources.ts";
 
 /** A partition as its owner keeps it between commits. */
 export interface Held {

@@ -5,9 +5,7 @@ import { numbers } from "../../../store/postgres/array-literal.ts";
 import type { Sql, Transaction } from "../../../store/postgres/pool.ts";
 import type { Envelope } from "../../mailbox/envelope.ts";
 import type { AheadMark, Arrivals } from "./arrivals.ts";
-
-/** The last number taken of each source: `n<node>` or `p<partition>`. */
-export type Received = Map<string, number>;
+import { isTold, type Received } from "./sources.ts";
 
 /**
  * - `new`: to be taken.
@@ -26,7 +24,7 @@ export function arrivalOf(
   if (effect !== undefined && effect.incarnation !== incarnation) return "foreign";
   const last = received.get(source) ?? 0;
   if (sequence <= last || arrivals.wasTaken(source, sequence)) return "repeat";
-  return effect !== undefined && effect.after > last && !arrivals.isComplete(source, sequence) ? "gap" : "new";
+  return effect !== undefined && effect.after > last && !arrivals.isComplete(envelope) ? "gap" : "new";
 }
 
 /** What these partitions have received, by partition. */
@@ -79,9 +77,6 @@ export async function forgetNodes(sql: Sql, all: ReadonlyMap<number, { readonly 
     }
   }
 }
-
-/** Whether a source is a message that was told, under a name of its own. */
-export const isTold = (source: string): boolean => source.startsWith("n") && source.includes(".");
 
 /** Numbers kept in memory for each partition; the oldest messages that were told go first. */
 const mostInMemory = 20_000;

@@ -7,7 +7,8 @@ import type { LaneOptions } from "../options.ts";
 import { type AheadMark, Arrivals } from "./arrivals.ts";
 import type { Held } from "./held.ts";
 import type { Publishing } from "./publishing.ts";
-import { loadAhead, loadReceived, type Received } from "./received.ts";
+import { loadAhead, loadReceived } from "./received.ts";
+import type { Received } from "./sources.ts";
 
 /**
  * Carries out what former owners left undone, as far as Redis is there: the rest follows once it is back, and the

@@ -57,6 +57,14 @@ interface Share {
 const fewMessages = 8;
 const fewBytes = 64 * 1024;
 
+/** Takes what belongs to these partitions out of lists of messages; those left empty go. */
+export function takeOut(lists: (readonly Delivery[])[], partitions: ReadonlySet<number>): readonly Delivery[] {
+  const isGone = ({ partition }: Delivery) => partitions.has(partition);
+  const all = lists.splice(0);
+  lists.push(...all.map((list) => list.filter((one) => !isGone(one))).filter((list) => list.length > 0));
+  return all.flatMap((list) => list.filter(isGone));
+}
+
 /** Effects keep the order of their sender, also where they did not come by the mailbox. */
 const isOrdered = ({ id, envelope }: Delivery): boolean => id !== null || envelope?.effect !== undefined;
 const actorOf = ({ envelope }: Delivery): string => (envelope === null ? "" : `${envelope.kind}/${envelope.key}`);
