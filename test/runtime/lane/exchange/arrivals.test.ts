@@ -1,4 +1,4 @@
-/** Messages of one mailbox taken out of turn: each once and in the order of its actor, whatever fails in between. */
+/** Messages of one mailbox taken out of turn: each once and in the order of its actor, after failures of each kind. */
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { Arrivals } from "../../../../src/runtime/lane/exchange/arrivals.ts";
@@ -241,7 +241,7 @@ const nameOf = ({ source, sequence }: Envelope) => `${source} ${sequence}`;
 
 let overtaken = 0;
 
-test("each message is taken once and in order, whatever crashes, is refused or is lost", () => {
+test("each message is taken once and in order after crashes, refusals and losses", () => {
   fc.assert(
     fc.property(fc.array(step, { minLength: 30, maxLength: 200, size: "max" }), (steps) => {
       const partition = new Partition();
