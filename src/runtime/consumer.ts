@@ -202,7 +202,7 @@ export function createConsumer(options: ConsumerOptions, work: RuntimeWork, link
     remove: (partition, ids) => {
       commands.xdel(keys.mailbox(partition), ...ids).catch(() => {});
     },
-    mayDivide: () => ownership.acknowledge,
+    mayDivide: () => ownership.takesAhead,
     keepIdsAbove: (partition, offset) => keepIdsAbove(commands, keys.mailbox(partition), offset).catch(keepLater),
     reply: ({ call, answer }) => calls.settle(call, answer),
     acknowledge: (senders) => outbox.acknowledge(senders),

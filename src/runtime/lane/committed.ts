@@ -66,14 +66,25 @@ export function settleMailboxes(batch: Batch, { trim, remove }: Pick<LaneOptions
   for (const held of batch.advanced) trim(held.partition, held.mailboxOffset);
 }
 
-/** A batch is committed as a whole, so one of its partitions tells for all. */
-export function wasCommitted(batch: Batch, owned: readonly OwnedPartition[]): boolean {
+/**
+ * A batch is committed as a whole, so one of its partitions tells for all, by its position or by what it took of a source.
+ * @param owned the partitions, taken anew after the commit
+ */
+export async function wasCommitted(sql: Sql, batch: Batch, owned: readonly OwnedPartition[]): Promise<boolean> {
   const now = new Map(owned.map((one) => [one.partition, one]));
   for (const held of batch.advanced) {
     const row = now.get(held.partition);
     if (row !== undefined) return compareStreamIds(row.mailboxOffset, held.mailboxOffset) >= 0;
   }
-  return false;
+  const { ahead, received } = batch.exchange.rows();
+  const taken = [...ahead, ...received].find(({ partition }) => now.has(partition));
+  if (taken === undefined) return false;
+  const { partition, source, seq } = taken;
+  const [row] = await sql<{ isTaken: boolean }[]>`
+    select exists (select 1 from runtime_received where partition = ${partition} and source = ${source} and seq >= ${seq})
+      or exists (select 1 from runtime_received_ahead where partition = ${partition} and source = ${source} and seq = ${seq})
+      as "isTaken"`;
+  return row?.isTaken === true;
 }
 
 /**

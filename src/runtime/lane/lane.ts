@@ -69,7 +69,7 @@ export class Lane {
     this.coCommit = new CoCommit(options, this.cache, this.poison, this.parked);
     this.batchSize = new BatchSize(options.batchSize);
     this.careful = new Careful(options, this.poison);
-    this.inbox = new Inbox(options.inbox, (partition) => options.mayDivide() && !this.careful.isSuspicious(partition));
+    this.inbox = new Inbox(options.inbox, (partition) => options.mayDivide() && this.careful.mayDivide(partition));
     this.waiting = new Refill(options.sql, () => this.wakeUp?.());
   }
 
@@ -311,7 +311,7 @@ export class Lane {
     for (let pause = firstPauseMs; !this.stopping; pause = Math.min(longestPauseMs, pause * 2)) {
       try {
         const owned = await this.options.leases.retake(all);
-        const committed = wasCommitted(batch, owned);
+        const committed = await wasCommitted(this.options.sql, batch, owned);
         if (committed) for (const reply of batch.replies) this.options.reply(reply);
         else if (isConnectionDeath(error)) this.careful.cut(deliveries);
         this.refuse(deliveries, isUncommitted(error));
@@ -401,7 +401,7 @@ export class Lane {
 
   /** Called now and then, so that idle actors leave memory and spent effects the outbox; not all of it waits for idleness. */
   async tick(): Promise<void> {
-    await this.careful.relax((partition) => this.inbox.has(partition));
+    await this.careful.relax(this.inbox, this.held);
     await this.waiting.tick(this.held);
     if (this.busySince !== null) return;
     this.cache.sweep();

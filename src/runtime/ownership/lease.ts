@@ -28,6 +28,9 @@ export interface OwnedPartition {
   readonly former: string | null;
 }
 
+/** The first migration of the versions that know `runtime_received_ahead`. */
+const takesAheadFrom = "0019_taken_ahead.sql";
+
 interface PartitionRow {
   partition: number;
   epoch: string;
@@ -43,6 +46,7 @@ interface NodeRow {
   pid_scope: string;
   draining: boolean;
   acknowledges: boolean;
+  migration: string | null;
   capabilities: string | null;
   incarnation: string;
   generation: number | null;
@@ -60,6 +64,8 @@ export interface LeaseTable {
   readonly live: readonly string[];
   /** Whether every live node says what it has taken; those of the former version do not. */
   readonly acknowledge: boolean;
+  /** Whether every live node knows of messages that were taken before earlier ones. */
+  readonly takesAhead: boolean;
   /** Of the database that was looked at. */
   readonly incarnation: string;
   /** Those of them that may own partitions: the others are of the version before capabilities, or are draining. */
@@ -155,7 +161,7 @@ export class Leases {
     const { sql, ttlMs, node, generation } = this.options;
     // What partitions need, and those that may be taken, are columns of the first row: one round trip brings all.
     const nodes = await sql<NodeRow[]>`
-      select id, pid, pid_scope, draining, acknowledges, capabilities, (select runtime_incarnation()) as incarnation,
+      select id, pid, pid_scope, draining, acknowledges, migration, capabilities, (select runtime_incarnation()) as incarnation,
         (select generation from runtime_partitions where partition = 0) as generation,
         heartbeat_at > now() - ${`${ttlMs} milliseconds`}::interval as alive,
         case when row_number() over (order by id) = 1 then
@@ -193,6 +199,7 @@ export class Leases {
       free: partitions.filter(([, isMine]) => !isMine).map(([partition]) => partition),
       needs,
       acknowledge: live.every((row) => row.acknowledges),
+      takesAhead: live.every((row) => row.migration !== null && row.migration >= takesAheadFrom),
       incarnation: nodes[0]?.incarnation ?? "",
     };
   }

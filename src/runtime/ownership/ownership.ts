@@ -67,6 +67,8 @@ export class Ownership {
   live: readonly string[] = [];
   /** Whether every live node says what it has taken. */
   acknowledge = false;
+  /** Whether every live node knew, at the last look, of messages that were taken before earlier ones. */
+  takesAhead = false;
   /** The number of partitions was changed since this node started: it works on none any more. */
   isOutdated = false;
 
@@ -173,10 +175,12 @@ export class Ownership {
   private async lookOnce(): Promise<void> {
     const { leases, lane, node } = this.options;
     await this.heartbeat.refresh();
-    const { live, willing, holders, mine, epochs, free, needs, acknowledge, incarnation } = await leases.look();
+    const { live, willing, holders, mine, epochs, free, needs, acknowledge, takesAhead, incarnation } =
+      await leases.look();
     if (live.join() !== this.live.join()) this.unswept = sweepEvery;
     this.live = live;
     this.acknowledge = acknowledge;
+    this.takesAhead = takesAhead;
     await lane.checkIncarnation(incarnation);
     await this.dropLost(epochs);
     const moves = movesOf({ node, willing, partitions: leases.partitions, mine, free, needs });

@@ -21,8 +21,8 @@ afterEach(async () => {
 });
 
 /** Messages of the hot actor; each second one takes its turn a while. */
-const many = 800;
-const strangers = 8;
+const many = process.env.SVC_LONG_TESTS === "1" ? 3000 : 500;
+const strangers = 2;
 
 async function countersOf(tenant: string): Promise<ReadonlyMap<string, { count: number; seen: readonly string[] }>> {
   const rows = await stores.sql<{ key: string; state: string }[]>`

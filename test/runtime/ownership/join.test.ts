@@ -23,6 +23,7 @@ async function start(failures: Error[]): Promise<{ readonly joins: number; reado
       free: [],
       needs: new Map(),
       acknowledge: true,
+      takesAhead: true,
       incarnation: "",
     }),
     announceDraining: async () => {},

@@ -21,6 +21,8 @@ const deathLimit = 3;
 const suspectCount = 512;
 /** Timers that were due come within this time of the take, ms. */
 const settlingMs = 500;
+/** How far Redis, which writes the time into ids of mailbox entries, may be behind PostgreSQL, ms. */
+const clocksApartMs = 5_000;
 
 /** Messages that were under way once when something died share a batch with so many others; then they are alone. */
 const together: Company = { kind: "suspects", most: 16 };
@@ -55,6 +57,8 @@ interface Deaths {
 
 export class Careful {
   private readonly partitions = new Map<number, Suspects>();
+  /** Partitions taken from an owner that died, and since when: what it had under way may stand anywhere in their mailbox. */
+  private readonly whole = new Map<number, number>();
   private readonly deaths = new Map<string, Deaths>();
   /** Whether the notes name this node for partitions that it lost. */
   private isNamed = false;
@@ -69,9 +73,13 @@ export class Careful {
     return this.partitions.size > 0;
   }
 
-  /** Whether the backlog of a partition is under suspicion. */
-  isSuspicious(partition: number): boolean {
-    return this.partitions.has(partition);
+  /**
+   * Whether messages of a partition may be taken before earlier ones. Not while its backlog is under suspicion, nor until
+   * what was in its mailbox when its owner died is behind it: a message that ends its process is then among the first of
+   * the backlog at the next death.
+   */
+  mayDivide(partition: number): boolean {
+    return !this.partitions.has(partition) && !this.whole.has(partition);
   }
 
   /** Partitions that were taken; those whose former owner died are suspicious. */
@@ -82,6 +90,7 @@ export class Careful {
       if (former === null) continue;
       partitions.push(partition);
       this.partitions.set(partition, { left: suspectCount, since: clock.now(), former });
+      this.whole.set(partition, clock.now());
     }
     if (partitions.length === 0) return;
     const rows = await sql<{ partition: number; message: string; nodes: string[] }[]>`
@@ -187,16 +196,25 @@ export class Careful {
   /**
    * Ends the suspicion against partitions whose backlog is behind them. What is left of the notes then names messages
    * that are committed, which never come again.
-   * @param isWaiting whether messages of a partition wait
+   * @param waiting whether messages of a partition wait
+   * @param held how far the partitions have come
    */
-  async relax(isWaiting: (partition: number) => boolean): Promise<void> {
+  async relax(
+    waiting: { has(partition: number): boolean },
+    held: ReadonlyMap<number, { readonly mailboxOffset: string }>,
+  ): Promise<void> {
     if (this.isNamed) await this.withdraw();
+    for (const [partition, since] of this.whole) {
+      const isEmpty = !waiting.has(partition) && this.options.clock.now() - since >= settlingMs;
+      if (isEmpty || Number.parseInt(held.get(partition)?.mailboxOffset ?? "0", 10) > since + clocksApartMs)
+        this.whole.delete(partition);
+    }
     if (this.partitions.size === 0) return;
     const { sql, node, clock } = this.options;
     const now = clock.now();
     const over: number[] = [];
     for (const [partition, { left, since }] of this.partitions) {
-      if (left > 0 && (isWaiting(partition) || now - since < settlingMs)) continue;
+      if (left > 0 && (waiting.has(partition) || now - since < settlingMs)) continue;
       this.partitions.delete(partition);
       over.push(partition);
     }
@@ -229,7 +247,10 @@ export class Careful {
   forget(partitions: readonly number[]): void {
     this.isNamed = true;
     this.poison.forget(partitions);
-    for (const partition of partitions) this.partitions.delete(partition);
+    for (const partition of partitions) {
+      this.partitions.delete(partition);
+      this.whole.delete(partition);
+    }
     for (const [message, { partition }] of this.deaths) if (partitions.includes(partition)) this.deaths.delete(message);
   }
 }

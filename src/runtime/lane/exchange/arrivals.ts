@@ -39,6 +39,9 @@ export class Arrivals {
   /** Effects that came after all that they follow, and by source the last of them. */
   private readonly completeOnes = new WeakSet<Envelope>();
   private readonly complete = new Map<string, number>();
+  /** Entries that are taken. */
+  private takenEntries = 0;
+  private overtaking = false;
 
   constructor(ahead: Iterable<AheadMark> = []) {
     for (const mark of ahead) this.note(mark);
@@ -93,12 +96,17 @@ export class Arrivals {
 
   /** An entry is taken with the batch under way. One that was not announced arrives now. */
   take(id: string): void {
+    if (this.entries.get(id) !== true) this.takenEntries++;
     this.entries.set(id, true);
   }
 
   /** The batch was not committed. */
   untake(ids: Iterable<string>): void {
-    for (const id of ids) if (this.entries.has(id)) this.entries.set(id, false);
+    for (const id of ids) {
+      if (this.entries.get(id) !== true) continue;
+      this.entries.set(id, false);
+      this.takenEntries--;
+    }
   }
 
   /** The last entry up to which all are taken. @param before the position so far */
@@ -114,9 +122,21 @@ export class Arrivals {
   /** The batch is committed: entries up to the position are forgotten. */
   settle(): void {
     for (const [id, isTaken] of this.entries) {
-      if (!isTaken) return;
+      if (!isTaken) break;
       this.entries.delete(id);
+      this.takenEntries--;
     }
+    this.overtaking = this.takenEntries > 0;
+  }
+
+  /** Whether committed entries stand behind the position: the next owner may read them once more. */
+  get isOvertaking(): boolean {
+    return this.overtaking;
+  }
+
+  /** Sources with messages that were taken ahead while none waits any more that they stand behind. */
+  get sourcesWithoutWaiting(): readonly string[] {
+    return [...this.ahead.keys()].filter((source) => !this.waiting.has(source));
   }
 
   /** Whether an entry stands behind the position. */

@@ -67,9 +67,7 @@ export class Exchange {
     if (after > (received.get(source) ?? 0)) {
       arrivals.note(mark);
       this.noted(held, mark, true);
-      return true;
-    }
-    received.set(source, sequence);
+    } else received.set(source, sequence);
     for (const gone of arrivals.join(received, source)) this.noted(held, gone, false);
     return true;
   }

@@ -1,10 +1,11 @@
 /**
  * What a partition has taken of each source: the last number, and by it what is to be done with a message that arrives.
  */
-import { numbers } from "../../../store/postgres/array-literal.ts";
+import { numbers, texts } from "../../../store/postgres/array-literal.ts";
 import type { Sql, Transaction } from "../../../store/postgres/pool.ts";
 import type { Envelope } from "../../mailbox/envelope.ts";
 import type { AheadMark, Arrivals } from "./arrivals.ts";
+import type { Held } from "./held.ts";
 import { isTold, type Received } from "./sources.ts";
 
 /**
@@ -55,17 +56,21 @@ export async function loadAhead(
 
 /**
  * Forgets nodes that have sent nothing for so long that no repeat of theirs can be on its way, and messages that were
- * told (`n<node>.<number>`), which their senders do not send again for so long.
+ * told (`n<node>.<number>`), which their senders do not send again for so long. The latter stay while entries behind a
+ * partition's position are taken: should one still be in the mailbox, the next owner reads it again.
  */
-export async function forgetNodes(sql: Sql, all: ReadonlyMap<number, { readonly received: Received }>): Promise<void> {
+export async function forgetNodes(
+  sql: Sql,
+  all: ReadonlyMap<number, Pick<Held, "partition" | "received" | "arrivals">>,
+): Promise<void> {
+  const overtaking = [...all.values()].filter(({ arrivals }) => arrivals.isOvertaking);
   const gone = await sql<{ partition: number; source: string }[]>`
     delete from runtime_received
     where partition = any(${numbers([...all.keys()])}::int[]) and source like 'n%'
       and at < now() - case when source like '%.%' then interval '10 minutes' else interval '1 hour' end
+      and not (source like '%.%' and partition = any(${numbers(overtaking.map(({ partition }) => partition))}::int[]))
     returning partition, source`;
-  await sql`
-    delete from runtime_received_ahead
-    where partition = any(${numbers([...all.keys()])}::int[]) and source like 'n%' and at < now() - interval '1 hour'`;
+  await forgetAhead(sql, all);
   // Those of nodes stay: they are few, and a batch under way may just have raised one.
   for (const { partition, source } of gone) if (isTold(source)) all.get(partition)?.received.delete(source);
   for (const { received } of all.values()) {
@@ -80,3 +85,16 @@ export async function forgetNodes(sql: Sql, all: ReadonlyMap<number, { readonly 
 
 /** Numbers kept in memory for each partition; the oldest messages that were told go first. */
 const mostInMemory = 20_000;
+
+/** Notes of nodes whose earlier messages Redis lost, so that their last number never comes to them. */
+async function forgetAhead(sql: Sql, all: ReadonlyMap<number, Pick<Held, "partition" | "arrivals">>): Promise<void> {
+  const left = Array.from(all.values(), ({ partition, arrivals }) =>
+    arrivals.sourcesWithoutWaiting.filter((source) => source.startsWith("n")).map((source) => ({ partition, source })),
+  ).flat();
+  if (left.length === 0) return;
+  await sql`
+    delete from runtime_received_ahead a using (
+      select * from unnest(${numbers(left.map(({ partition }) => partition))}::int[],
+        ${texts(left.map(({ source }) => source))}::text[]) as u (partition, source)) u
+    where a.partition = u.partition and a.source = u.source and a.at < now() - interval '1 hour'`;
+}

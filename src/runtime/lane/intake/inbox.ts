@@ -4,8 +4,9 @@
  *
  * Messages of one mailbox keep their order, since the mailbox's offset says how far its partition has come; those that
  * were handed over in memory are in no mailbox and wait in a line of their tenant. Of an actor that has many in a mailbox
- * they wait aside, in a line of that actor, and what stands behind them in the mailbox is read and taken meanwhile. Where a message of one tenant stands
- * behind messages of another in a mailbox, those before it are taken first when that other tenant's turn comes.
+ * they wait aside, in a line of that actor, and what stands behind them in the mailbox is read and taken meanwhile. Where
+ * a message of one tenant stands behind messages of another in a mailbox, those before it are taken first when that other
+ * tenant's turn comes.
  */
 import { jsonWeight } from "../../../lib/json-weight.ts";
 import type { Delivery } from "../../mailbox/mailbox.ts";
@@ -51,6 +52,8 @@ interface Share {
   readonly lines: Set<Line>;
   /** Those with other tenants behind. */
   readonly mixed: Set<Line>;
+  /** Of the tenant's turns, whether the last one went to one of these. */
+  wasMixed: boolean;
 }
 
 /** A line takes so many messages, and characters of them, even while the others hold too much. */
@@ -173,8 +176,10 @@ export class Inbox {
   /** Whether the stream of a partition is to be read on. */
   hasRoom(partition: number): boolean {
     if (!this.isOpen(this.byPartition.get(partition))) return false;
-    for (const line of this.aside.get(partition)?.values() ?? []) if (!this.isOpen(line)) return false;
-    return true;
+    const aside = this.aside.get(partition);
+    if (aside === undefined) return true;
+    // Where nothing may be taken before them any more, these lines end first.
+    return this.mayDivide(partition) && [...aside.values()].every((line) => this.isOpen(line));
   }
 
   /** Whether a tenant may hand over a message in memory. */
@@ -213,7 +218,7 @@ export class Inbox {
       } else if ((company?.kind ?? null) !== kind || bytes + head.size > batchBytes) break;
       const wasFull = !this.isOpen(line) || this.readCharacters >= totalBytes;
       this.shift(line, head);
-      isRoomAgain ||= wasFull && this.isOpen(line) && this.readCharacters < totalBytes;
+      isRoomAgain ||= this.isRoomAgain(line, wasFull);
       taken.push(head.delivery);
       bytes += head.size;
       if (taken.length >= limit || bytes > batchBytes) break;
@@ -246,6 +251,12 @@ export class Inbox {
     return out;
   }
 
+  /** Whether a mailbox may be read on now that a message left a line. Some wait until a line set aside has ended. */
+  private isRoomAgain(line: Line, wasFull: boolean): boolean {
+    if (line.actor !== null && line.waiting.length === 0) return true;
+    return wasFull && this.isOpen(line) && this.readCharacters < this.limits.totalBytes;
+  }
+
   private isOpen(line: Line | undefined): boolean {
     if (line === undefined) return true;
     const { messages, bytes, totalBytes } = line.actor === null ? this.limits : (this.limits.aside ?? this.limits);
@@ -272,12 +283,14 @@ export class Inbox {
     return made;
   }
 
-  /** Whose turn it is. */
+  /** Whose turn it is. Where lines are set aside, each second turn of a tenant goes to the longest waiting of all its lines. */
   private turn(): Line | undefined {
     const first = this.shares.values().next();
     if (first.done === true) return undefined;
-    const { lines, mixed } = first.value;
-    const [line] = mixed.size > 0 ? mixed : lines;
+    const share = first.value;
+    const { lines, mixed, wasMixed } = share;
+    share.wasMixed = mixed.size > 0 && !(wasMixed && this.aside.size > 0);
+    const [line] = share.wasMixed ? mixed : lines;
     return line;
   }
 
@@ -318,12 +331,11 @@ export class Inbox {
     const tenant = tenantOf(head.delivery);
     let share = this.shares.get(tenant);
     if (share === undefined) {
-      share = { lines: new Set(), mixed: new Set() };
+      share = { lines: new Set(), mixed: new Set(), wasMixed: false };
       this.shares.set(tenant, share);
     }
     share.lines.add(line);
-    // A line set aside has its turn beside them.
-    if (line.tenants.size > 1 || line.actor !== null) share.mixed.add(line);
+    if (line.tenants.size > 1) share.mixed.add(line);
   }
 
   private unfile(line: Line): void {

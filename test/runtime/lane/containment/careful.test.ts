@@ -1,7 +1,10 @@
 /** Which owners of a partition count as deaths of a message that they had under way. */
 import { expect, test } from "bun:test";
+import { Careful } from "../../../../src/runtime/lane/containment/careful.ts";
+import { PoisonMessages } from "../../../../src/runtime/lane/containment/poison.ts";
 import { decodeEnvelope, messageId } from "../../../../src/runtime/mailbox/envelope.ts";
 import { runtimeKeys } from "../../../../src/runtime/mailbox/partition.ts";
+import type { Sql } from "../../../../src/store/postgres/pool.ts";
 import { openRedis, type RedisClient, slotGroupsOf } from "../../../../src/store/redis/connections.ts";
 import { until } from "../../../harness/until.ts";
 import { at, Harness, stateOf } from "../../harness.ts";
@@ -98,4 +101,36 @@ test("a node that was taken for dead and lives takes its name from the notes", a
   const named = async () => (await sql<{ nodes: string[] }[]>`select nodes from runtime_attempts`)[0]?.nodes;
   await until(async () => (await named())?.includes(runtime.nodeId) === false, { what: "the node to come back" });
   expect(await named()).toEqual(["ended", "other"]);
+});
+
+test("nothing is taken ahead until what a dead owner's mailbox held is behind", async () => {
+  const careful = new Careful(
+    {
+      // Nothing is noted of earlier deaths.
+      sql: (() => Promise.resolve([])) as unknown as Sql,
+      node: "n",
+      clock: { now: () => now },
+      leases: { died: async () => new Set() },
+    },
+    new PoisonMessages(),
+  );
+  let now = 1_000_000;
+  await careful.begin([
+    { partition: 0, former: null },
+    { partition: 1, former: "dead" },
+    { partition: 2, former: "dead" },
+  ]);
+  const first = Array.from({ length: 512 }, () => [1, 2]).flat();
+  careful.settle(first.map((partition) => ({ partition, id: "1-0", envelope: null, raw: "" })));
+  const divided = () => [0, 1, 2].filter((partition) => careful.mayDivide(partition));
+  now += 1000;
+  /** Where the second partition has come to; the third one has nothing left. */
+  const dividedAt = async (mailboxOffset: string) => {
+    await careful.relax(new Set([1]), new Map([[1, { mailboxOffset }]]));
+    return divided();
+  };
+  expect(divided()).toEqual([0]);
+  expect(await dividedAt("1000000-5")).toEqual([0, 2]);
+  expect(await dividedAt("1005000-0")).toEqual([0, 2]);
+  expect(await dividedAt("1005001-0")).toEqual([0, 1, 2]);
 });

@@ -8,12 +8,12 @@ import type { Delivery } from "../../../../src/runtime/mailbox/mailbox.ts";
 const limits = { messages: 100, bytes: 10_000, totalBytes: 100_000, batchBytes: 1000 };
 
 /** @param id null: handed over in memory */
-function delivery(tenant: string, partition: number, id: string | null, size = 10): Delivery {
+function delivery(tenant: string, partition: number, id: string | null, size = 10, key = "a"): Delivery {
   const envelope = {
     source: "n1",
     sequence: 1,
     kind: "counter",
-    key: "a",
+    key,
     tenant,
     type: "add",
     body: id === null ? "x".repeat(size) : null,
@@ -146,4 +146,38 @@ test("large messages, and those of actors with large states, have batches of few
   // The size that the cache counted is all that is looked at.
   const grown = { get: () => ({ size: 1_000_000 }) };
   expect(next(inbox, 512, of(grown))).toEqual(["grownd1", "grownd2"]);
+});
+
+/** A mailbox with a long line of one actor, set aside. */
+const aside = { from: 8, lines: 2, messages: 100, bytes: 10_000, totalBytes: 100_000 };
+
+test("beside a line set aside others of its tenant have each second turn", () => {
+  const inbox = new Inbox({ ...limits, aside });
+  for (let index = 0; index < 40; index++) inbox.push(delivery("big", 0, `hot${index}`, 10, "hot"));
+  for (let index = 0; index < 4; index++) inbox.push(delivery("big", 0, `other${index}`, 10, `b${index}`));
+  for (let index = 0; index < 4; index++) inbox.push(delivery("big", 0, null));
+  inbox.push(delivery("big", 1, "mixed0"));
+  inbox.push(delivery("small", 1, "mixed1"));
+  const order = next(inbox, 100);
+  const last = Math.max(...order.flatMap((one, index) => (one.startsWith("bighot") ? [] : [index])));
+  expect(last).toBeLessThan(24);
+  expect(order.filter((one) => one.startsWith("bighot"))).toEqual(Array.from({ length: 40 }, (_, i) => `bighot${i}`));
+  expect(order.filter((one) => one.startsWith("bigother"))).toEqual([0, 1, 2, 3].map((i) => `bigother${i}`));
+});
+
+test("a mailbox is left alone until its lines end where nothing may be taken ahead", () => {
+  let mayDivide = true;
+  const inbox = new Inbox({ ...limits, aside }, () => mayDivide);
+  for (let index = 0; index < 10; index++) inbox.push(delivery("big", 0, `hot${index}`, 10, "hot"));
+  expect(inbox.hasRoom(0)).toBe(true);
+  mayDivide = false;
+  expect(inbox.hasRoom(0)).toBe(false);
+  const told: string[] = [];
+  next(inbox, 9, anyCompany, () => told.push("room"));
+  expect([inbox.hasRoom(0), told]).toEqual([false, []]);
+  next(inbox, 9, anyCompany, () => told.push("room"));
+  expect([inbox.hasRoom(0), told]).toEqual([true, ["room"]]);
+  for (let index = 0; index < 10; index++) inbox.push(delivery("big", 0, `hot${index}`, 10, "hot"));
+  inbox.push(delivery("small", 0, "behind"));
+  expect(next(inbox, 100).at(-1)).toBe("smallbehind");
 });
