@@ -20,6 +20,8 @@ const commit: Commit = {
   ended: [{ kind: "counter", key: "b" }],
   logs: [{ kind: "counter", key: "a", log: "events", seq: 1, at: 1, entry: "{}" }],
   outbox: [{ partition: 1, seq: 2, effect: "[]", target: 2, after: 0 }],
+  ahead: [],
+  behind: [],
   received: [{ partition: 1, source: "p2", seq: 1 }],
   taken: [{ partition: 2, seq: 1 }],
   takenInbox: ["1"],
