@@ -359,11 +359,10 @@ export function createConsumer(options: ConsumerOptions, work: RuntimeWork, link
     busyMs,
     status() {
       const now = performance.now();
-      const isSlow = busyMs() > options.leaseTtlMs;
       return {
         partitions: lane.held.size,
         consuming:
-          !isSlow &&
+          busyMs() <= options.leaseTtlMs &&
           !ownership.isOutdated &&
           now - reader.lastReadAt < 5000 &&
           now - ownership.allOwnedAt < options.leaseTtlMs * 2,
@@ -389,6 +388,8 @@ export function createConsumer(options: ConsumerOptions, work: RuntimeWork, link
 const eraseMs = 600_000;
 /** How often timers of nodes of a former version are looked for, ms. */
 const takeOverMs = 60_000;
+/** How long a leaving node waits for its activities to let go, ms. */
+const activityTimeoutMs = 10_000;
 
 /** The message that a timer becomes, under an id that it has whenever it is fired. */
 function firedTimer(row: TimerRow): Delivery {
@@ -397,6 +398,3 @@ function firedTimer(row: TimerRow): Delivery {
   const envelope = { ...names, body: JSON.parse(body) as Json, replyTo: null, activity: null, fresh: false };
   return { partition, id: null, envelope, raw: "", timer: row };
 }
-
-/** How long a leaving node waits for its activities to let go, ms. */
-const activityTimeoutMs = 10_000;

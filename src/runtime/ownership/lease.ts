@@ -29,7 +29,7 @@ export interface OwnedPartition {
 }
 
 /** The first migration of the versions that know `runtime_received_ahead`. */
-const takesAheadFrom = "0019_taken_ahead.sql";
+const takesAheadFrom = "0018_taken_ahead.sql";
 
 interface PartitionRow {
   partition: number;
