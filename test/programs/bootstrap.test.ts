@@ -6,7 +6,7 @@ import { openDoors } from "../../src/programs/bootstrap/doors.ts";
 import { type ExchangeParts, exchange, judge } from "../../src/programs/bootstrap/exchange.ts";
 import { type BootstrapInput, describeHistory } from "../../src/programs/bootstrap/input.ts";
 import { createTransport, type Reply } from "../../src/programs/bootstrap/transport.ts";
-import { processesWith } from "../adapters/sandbox/conformance.ts";
+import { processesWith } from "../harness/processes.ts";
 import { scratch } from "../harness/scratch.ts";
 import { until } from "../harness/until.ts";
 import {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { processesWith } from "../adapters/sandbox/conformance.ts";
+import { processesWith } from "../harness/processes.ts";
 import { until } from "../harness/until.ts";
 import {
   dispatch,

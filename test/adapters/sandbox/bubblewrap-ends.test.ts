@@ -3,8 +3,9 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Sandbox } from "../../../src/adapters/sandbox/port.ts";
+import { processesWith } from "../../harness/processes.ts";
 import { until } from "../../harness/until.ts";
-import { processesWith, runToEnd, specOf, untilOutput } from "./conformance.ts";
+import { runToEnd, specOf, untilOutput } from "./conformance.ts";
 import { bubblewrapWorks, processFixture } from "./fixture.ts";
 
 const works = await bubblewrapWorks();

@@ -11,9 +11,10 @@ import {
 } from "../../../src/adapters/sandbox/process/bubblewrap.ts";
 import { Layout } from "../../../src/adapters/sandbox/process/layout.ts";
 import { openTexts } from "../../../src/adapters/sandbox/process/mount-sources.ts";
+import { processesWith } from "../../harness/processes.ts";
 import { scratch } from "../../harness/scratch.ts";
 import { until } from "../../harness/until.ts";
-import { processesWith, runToEnd, sandboxConformance, specOf } from "./conformance.ts";
+import { runToEnd, sandboxConformance, specOf } from "./conformance.ts";
 import { bubblewrapWorks, processFixture } from "./fixture.ts";
 import { optionsConformance } from "./options-conformance.ts";
 

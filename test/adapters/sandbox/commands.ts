@@ -8,8 +8,9 @@ import {
   LaunchFailure,
   type Sandbox,
 } from "../../../src/adapters/sandbox/instance.ts";
+import { processesWith } from "../../harness/processes.ts";
 import { until } from "../../harness/until.ts";
-import { processesWith, runToEnd, type SandboxFixture, specOf, untilOutput } from "./conformance.ts";
+import { runToEnd, type SandboxFixture, specOf, untilOutput } from "./conformance.ts";
 
 const mebibyte = 1_024 * 1_024;
 const path = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";

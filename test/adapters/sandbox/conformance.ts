@@ -1,6 +1,6 @@
 /** What every sandbox adapter must do; run over each of them. The prompt of an instance here is a shell script. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { readdirSync, readFileSync, rmSync } from "node:fs";
+import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type {
   InstanceExit,
@@ -9,6 +9,7 @@ import type {
   OutputChunk,
   Sandbox,
 } from "../../../src/adapters/sandbox/instance.ts";
+import { processesWith } from "../../harness/processes.ts";
 import { until } from "../../harness/until.ts";
 
 const mebibyte = 1_024 * 1_024;
@@ -82,20 +83,6 @@ export async function runToEnd(
     onOutput: (chunk) => chunks.push(chunk),
   });
   return { exit, chunks };
-}
-
-/** Host processes whose command line holds the text. */
-export function processesWith(text: string): number[] {
-  return readdirSync("/proc")
-    .filter((name) => /^[0-9]+$/.test(name))
-    .filter((pid) => {
-      try {
-        return readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll("\0", " ").includes(text);
-      } catch {
-        return false;
-      }
-    })
-    .map(Number);
 }
 
 export function sandboxConformance(name: string, make: () => Promise<SandboxFixture>): void {

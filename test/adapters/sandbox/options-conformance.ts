@@ -4,8 +4,9 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileS
 import { join } from "node:path";
 import { startupFailure } from "../../../src/adapters/sandbox/instance-environment.ts";
 import { type InstanceSpec, LaunchFailure, type Sandbox } from "../../../src/adapters/sandbox/port.ts";
+import { processesWith } from "../../harness/processes.ts";
 import { until } from "../../harness/until.ts";
-import { processesWith, runToEnd, type SandboxFixture, specOf, untilOutput } from "./conformance.ts";
+import { runToEnd, type SandboxFixture, specOf, untilOutput } from "./conformance.ts";
 
 const token = "tok-5ecret";
 const address = "http://127.0.0.1:18081";

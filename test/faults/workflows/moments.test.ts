@@ -2,9 +2,9 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { processesWith } from "../../adapters/sandbox/conformance.ts";
 import { NodeFixture } from "../../features/workflows/definitions/node-fixture.ts";
 import { say, shell } from "../../harness/manifests.ts";
+import { processesWith } from "../../harness/processes.ts";
 import { until } from "../../harness/until.ts";
 import { approvalsOf, count, dieAndReturn, end, expectOnce, kept, marksOf } from "./fixture.ts";
 

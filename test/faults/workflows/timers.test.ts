@@ -1,8 +1,8 @@
 /** Times that are up while no node is alive: what they call for happens within 5 s of a node's return. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
-import { processesWith } from "../../adapters/sandbox/conformance.ts";
 import { NodeFixture } from "../../features/workflows/definitions/node-fixture.ts";
 import { shell } from "../../harness/manifests.ts";
+import { processesWith } from "../../harness/processes.ts";
 import { until } from "../../harness/until.ts";
 import { approvalsOf, end, expectOnce, failedEnd } from "./fixture.ts";
 

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { HostAndPort } from "../../../src/store/redis/servers.ts";
 import type { LooseJson } from "../loose-json.ts";
+import { processesWith } from "../processes.ts";
 import type { TestStores } from "../stores.ts";
 import { until } from "../until.ts";
 
@@ -119,7 +120,16 @@ export class NodeProcess {
 
   async dispose(): Promise<void> {
     if (this.#child?.exitCode === null) await this.stop();
-    if (this.ownsData) rmSync(this.dataDir, { recursive: true, force: true });
+    if (!this.ownsData) return;
+    // Agents and commands outlive a node that stops, for the next one; here none follows.
+    for (const pid of processesWith(this.dataDir)) {
+      try {
+        process.kill(pid, "SIGKILL");
+      } catch {
+        // It ended with one of the others.
+      }
+    }
+    rmSync(this.dataDir, { recursive: true, force: true });
   }
 
   /** A development token. @param tenant of an enterprise, by a token of its realm; the system's when absent */

@@ -3,7 +3,8 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import type { InstanceSpec, Sandbox } from "../../../../src/adapters/sandbox/port.ts";
 import { podman } from "../../../harness/outside/podman.ts";
-import { processesWith, runToEnd, specOf, untilOutput } from "../conformance.ts";
+import { processesWith } from "../../../harness/processes.ts";
+import { runToEnd, specOf, untilOutput } from "../conformance.ts";
 import { type DockerFixture, dockerFixture } from "./fixture.ts";
 
 const engine = await podman();

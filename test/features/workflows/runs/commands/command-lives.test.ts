@@ -4,8 +4,8 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, utimesSync, writeFile
 import { join } from "node:path";
 import { Attempts, thisMachine } from "../../../../../src/features/workflows/runs/commands/attempts.ts";
 import type { CommandOptions } from "../../../../../src/features/workflows/runs/commands/spec.ts";
-import { processesWith } from "../../../../adapters/sandbox/conformance.ts";
 import { bubblewrapWorks, processFixture } from "../../../../adapters/sandbox/fixture.ts";
+import { processesWith } from "../../../../harness/processes.ts";
 import { until } from "../../../../harness/until.ts";
 import { begin, commandOptions, directoryOf, run, script, volumeAt } from "./command-fixture.ts";
 

@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { processesWith } from "../../../../adapters/sandbox/conformance.ts";
 import { bubblewrapWorks } from "../../../../adapters/sandbox/fixture.ts";
+import { processesWith } from "../../../../harness/processes.ts";
 import { until } from "../../../../harness/until.ts";
 import { NodeFixture } from "../../definitions/node-fixture.ts";
 

@@ -6,8 +6,8 @@ import { EngineError } from "../../../../../src/adapters/sandbox/instance.ts";
 import { type InstanceSpec, LaunchFailure, type Sandbox } from "../../../../../src/adapters/sandbox/port.ts";
 import { instanceOf, instancesOf } from "../../../../../src/features/workflows/runs/commands/attempts.ts";
 import type { CommandOptions } from "../../../../../src/features/workflows/runs/commands/spec.ts";
-import { processesWith } from "../../../../adapters/sandbox/conformance.ts";
 import { bubblewrapWorks, processFixture } from "../../../../adapters/sandbox/fixture.ts";
+import { processesWith } from "../../../../harness/processes.ts";
 import { commandOptions, commandRun, directoryOf, run, script, volumeAt } from "./command-fixture.ts";
 
 const works = await bubblewrapWorks();
