@@ -46,16 +46,21 @@ export function repeatedly(
  * @param ms milliseconds
  * @throws what the work throws, or `late()`
  */
-export async function withTimeout<T>(work: Promise<T>, ms: number, late: () => Error): Promise<T> {
-  let timer: Timer | undefined;
-  const expired = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(late()), ms);
+export function withTimeout<T>(work: Promise<T>, ms: number, late: () => Error): Promise<T> {
+  // Runs for each command of Redis: one promise and one timer, no race.
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => reject(late()), ms);
+    work.then(
+      (value) => {
+        clearTimeout(timer);
+        resolve(value);
+      },
+      (error) => {
+        clearTimeout(timer);
+        reject(error);
+      },
+    );
   });
-  try {
-    return await Promise.race([work, expired]);
-  } finally {
-    clearTimeout(timer);
-  }
 }
 
 /** Resolves when the work has ended, either way, or after `ms`; the wait keeps no process alive. Never rejects. */

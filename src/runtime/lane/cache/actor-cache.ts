@@ -95,6 +95,11 @@ export class ActorCache extends Map<string, CachedActor> {
     return this.largeCharacters + this.smallCharacters;
   }
 
+  /** Whether it holds a state of more than 16 KiB. */
+  get hasLarge(): boolean {
+    return this.large.size > 0;
+  }
+
   override set(name: string, actor: CachedActor): this {
     this.uncount(name);
     return super.set(name, actor);
@@ -119,6 +124,14 @@ export class ActorCache extends Map<string, CachedActor> {
     let sum = 0;
     for (const actor of actors) {
       sum += actor.size;
+      const before = this.counted.get(actor);
+      // An actor that is counted is in memory: most stay small, and their names are not needed.
+      if (before !== undefined && before <= largeSize && actor.size <= largeSize) {
+        if (before === actor.size) continue;
+        this.smallCharacters += actor.size - before;
+        this.counted.set(actor, actor.size);
+        continue;
+      }
       const name = `${actor.kind}/${actor.key}`;
       if (this.get(name) !== actor) continue;
       this.uncount(name);

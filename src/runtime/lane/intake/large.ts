@@ -11,6 +11,8 @@ const few: Company = { kind: "large", most: 2 };
 
 /** The actors in memory, by `kind/key`, each with the characters of its stored state. */
 interface Sizes {
+  /** Whether any state may be large. */
+  readonly hasLarge: boolean;
   get(name: string): { readonly size: number } | undefined;
 }
 
@@ -23,6 +25,7 @@ export function companies(
     const company = suspected(delivery);
     if (company !== null || delivery.envelope === null) return company;
     if (size > largeSize) return few;
+    if (!cache.hasLarge) return null;
     const { kind, key } = delivery.envelope;
     return (cache.get(`${kind}/${key}`)?.size ?? 0) > largeSize ? few : null;
   };

@@ -135,7 +135,7 @@ test("large messages, and those of actors with large states, have batches of few
   inbox.push(delivery("small", 1, "b1"));
   inbox.push(delivery("small", 1, "b2"));
   inbox.push(delivery("grown", 2, "c1"));
-  const none = { get: () => undefined };
+  const none = { hasLarge: false, get: () => undefined };
   const of = (cache: Parameters<typeof companies>[0]) => companies(cache, () => null);
   expect(next(inbox, 512, of(none))).toEqual(["largea1"]);
   expect(next(inbox, 512, of(none))).toEqual(["smallb1", "grownc1"]);
@@ -144,7 +144,7 @@ test("large messages, and those of actors with large states, have batches of few
   expect(next(inbox, 512, of(none))).toEqual(["largea3"]);
   for (const id of ["d1", "d2", "d3"]) inbox.push(delivery("grown", 2, id));
   // The size that the cache counted is all that is looked at.
-  const grown = { get: () => ({ size: 1_000_000 }) };
+  const grown = { hasLarge: true, get: () => ({ size: 1_000_000 }) };
   expect(next(inbox, 512, of(grown))).toEqual(["grownd1", "grownd2"]);
 });
 
