@@ -82,6 +82,7 @@ async function launched({ answers, frozenMs, askMs = 0, later = "gone" }: World)
     signal: new AbortController().signal,
     onceTaken: () => {},
     of: () => runtime.of({ kind: "execution" } as never).at(address.tenant, address.key),
+    // Of a context only what the work uses.
   } as unknown as ActivityContext;
   const end = await activity?.run(work, context);
   return { done, end };

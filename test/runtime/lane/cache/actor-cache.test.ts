@@ -38,11 +38,17 @@ test("a node counts the states that it has, those that came and those that left"
   const [first, second] = fill(cache, 1000, 0, 3) as [CachedActor, CachedActor];
   const each = first.size;
   expect(cache.characters).toBe(3 * each);
+  for (const size of [each + 500, each - 500]) {
+    second.size = size;
+    expect(cache.weigh([first, second])).toBe(each + size);
+    expect([cache.characters, cache.hasLarge]).toEqual([2 * each + size, false]);
+  }
   second.size = 100_000;
   cache.weigh([second]);
-  expect(cache.characters).toBe(2 * each + 100_000);
+  expect([cache.characters, cache.hasLarge]).toEqual([2 * each + 100_000, true]);
   second.size = 10;
   cache.weigh([second]);
+  expect(cache.hasLarge).toBe(false);
   fill(cache, 1000, 2, 3);
   cache.delete("counter/0");
   // It is not here any more.
