@@ -165,6 +165,18 @@ test("beside a line set aside others of its tenant have each second turn", () =>
   expect(order.filter((one) => one.startsWith("bigother"))).toEqual([0, 1, 2, 3].map((i) => `bigother${i}`));
 });
 
+test("beside a line set aside one that others wait behind has each second turn", () => {
+  const inbox = new Inbox({ ...limits, aside });
+  for (let index = 0; index < 20; index++) inbox.push(delivery("big", 0, `hot${index}`, 10, "hot"));
+  inbox.push(delivery("big", 0, "other", 10, "b"));
+  for (let index = 0; index < 16; index++) inbox.push(delivery("big", 1, `before${index}`));
+  inbox.push(delivery("small", 1, "behind"));
+  const order = next(inbox, 100);
+  expect(order.indexOf("bigother")).toBeLessThan(10);
+  expect(order.indexOf("bigbefore15")).toBeGreaterThan(16);
+  expect(order).toHaveLength(38);
+});
+
 test("a mailbox is left alone until its lines end where nothing may be taken ahead", () => {
   let mayDivide = true;
   const inbox = new Inbox({ ...limits, aside }, () => mayDivide);
