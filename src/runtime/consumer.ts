@@ -3,7 +3,6 @@
 import type { Redis } from "ioredis";
 import type { AnyActorDefinition } from "../../actors/kernel/actor.ts";
 import type { Json } from "../../actors/kernel/json.ts";
-import { repeatedly } from "../lib/timers.ts";
 import type { DatabaseClock } from "../store/postgres/clock.ts";
 import type { Sql } from "../store/postgres/pool.ts";
 import { openBlockingRedis, type RedisClient, type RedisServers } from "../store/redis/connections.ts";
@@ -25,12 +24,11 @@ import { Ownership } from "./ownership/ownership.ts";
 import type { Activity, FactWriter, News, Projection, RuntimeCounts } from "./port.ts";
 import type { Tails } from "./reads/tail.ts";
 import { closeFormerMailboxes } from "./resize/former-mailboxes.ts";
-import { eraseOldWork } from "./retention.ts";
 import { retryUntil, within } from "./timeout.ts";
 import { Clockwork } from "./timers/clockwork.ts";
-import { takeOverTimers } from "./timers/former.ts";
 import { noteRearm, readTimers } from "./timers/store.ts";
 import type { TimerRow } from "./timers/timer.ts";
+import { startUpkeep } from "./upkeep.ts";
 import { knowledgeOf } from "./versions/knowledge.ts";
 
 /** What a runtime works on. */
@@ -292,8 +290,7 @@ export function createConsumer(options: ConsumerOptions, work: RuntimeWork, link
     lane.refill();
   }
   let isStopping = false;
-  let stopTakingOver: (() => Promise<void>) | null = null;
-  let stopErasing: (() => Promise<void>) | null = null;
+  let stopUpkeep: (() => Promise<void>) | null = null;
 
   async function start(): Promise<void> {
     void lineage.start();
@@ -303,27 +300,16 @@ export function createConsumer(options: ConsumerOptions, work: RuntimeWork, link
     lane.start();
     reader.start();
     await ownership.start();
-    stopTakingOver = repeatedly(
-      takeOverMs,
-      () =>
-        takeOverTimers({
-          sql,
-          redis: commands,
-          prefix: `${options.prefix}:bull`,
-          isHere: ({ kind, key }) => lane.held.has(partitionOf(kind, key, partitions)),
-          rearm: sender.rearm,
-        }),
-      (error) => options.log("former_timers_left", { error: String(error) }),
-    );
-    const days = options.retentionDays ?? { deadLetters: 30, activities: 30 };
-    stopErasing = repeatedly(
-      eraseMs,
-      async () => {
-        const erased = await eraseOldWork({ sql, days, sendOutcome });
-        if (erased.deadLetters + erased.activities > 0) options.log("old_work_erased", erased);
-      },
-      (error) => options.log("old_work_left", { error: String(error) }),
-    );
+    stopUpkeep = startUpkeep({
+      sql,
+      redis: commands,
+      prefix: `${options.prefix}:bull`,
+      isHere: ({ kind, key }) => lane.held.has(partitionOf(kind, key, partitions)),
+      rearm: sender.rearm,
+      sendOutcome,
+      days: options.retentionDays ?? { deadLetters: 30, activities: 30 },
+      report: options.log,
+    });
   }
 
   async function stop(): Promise<void> {
@@ -332,9 +318,7 @@ export function createConsumer(options: ConsumerOptions, work: RuntimeWork, link
     const step = async (what: string, timeoutMs: number, act: () => Promise<unknown>) => {
       if (!(await within(timeoutMs, act))) options.log("handover_incomplete", { step: what });
     };
-    await step("timers", options.leaseTtlMs, async () => {
-      await Promise.all([stopTakingOver?.(), stopErasing?.()]);
-    });
+    await step("upkeep", options.leaseTtlMs, async () => stopUpkeep?.());
     await step("activities", activityTimeoutMs, () => runner.drain());
     await step("partitions", options.leaseTtlMs, () => ownership.stop());
     await step("mailboxes", options.leaseTtlMs, () => reader.stop());
@@ -384,10 +368,6 @@ export function createConsumer(options: ConsumerOptions, work: RuntimeWork, link
   };
 }
 
-/** How often old dead letters and work without an actor are looked for, ms. */
-const eraseMs = 600_000;
-/** How often timers of nodes of a former version are looked for, ms. */
-const takeOverMs = 60_000;
 /** How long a leaving node waits for its activities to let go, ms. */
 const activityTimeoutMs = 10_000;
 

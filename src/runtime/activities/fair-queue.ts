@@ -21,6 +21,18 @@ export interface Work {
   readonly queuedAt: number;
 }
 
+/** What is true of work that no node has begun yet. */
+export const notBegun = (queuedAt: number) => ({
+  resumed: false,
+  moved: false,
+  abandoned: false,
+  attempt: 0,
+  onceTaken: [],
+  deaths: 0,
+  takeovers: 0,
+  queuedAt,
+});
+
 /** Waiting work of one activity, taken in turn by tenant: a tenant with a thousand waiting delays no other tenant. */
 export class FairQueue {
   private readonly tenants = new Map<string, Work[]>();

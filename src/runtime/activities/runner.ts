@@ -16,10 +16,11 @@ import { retryUntil } from "../timeout.ts";
 import { firstVersion, versionOf } from "../versions/knowledge.ts";
 import { runAttempts } from "./attempts.ts";
 import { Beginnings, decisiveNodes, processDied, setAside } from "./deaths.ts";
-import { FairQueue, type Work } from "./fair-queue.ts";
+import { notBegun, type Work } from "./fair-queue.ts";
 import { ActivityResults } from "./results.ts";
 import { Slots } from "./slots.ts";
 import { type AdoptedRow, rowsOf, takeOver, withdrawDeaths } from "./takeover.ts";
+import { WaitingWork } from "./waiting-work.ts";
 
 interface Running {
   readonly work: Work;
@@ -27,10 +28,6 @@ interface Running {
   readonly done: Promise<void>;
 }
 
-/** Work that waits in memory; more stays in its rows. */
-const mostWaiting = 10_000;
-/** And characters of its inputs. */
-const mostWaitingBytes = 64 * 1024 * 1024;
 /** Rows taken over at once, and bytes of their inputs, about. */
 const mostTaken = 200;
 const mostTakenBytes = 8 * 1024 * 1024;
@@ -59,7 +56,7 @@ export interface ActivityRunnerOptions {
 
 export class ActivityRunner {
   private readonly activities: ReadonlyMap<string, Activity>;
-  private readonly queues = new Map<string, FairQueue>();
+  private readonly waiting = new WaitingWork();
   private readonly running = new Map<string, Running>();
   private readonly slots = new Map<string, Slots>();
   private readonly results: ActivityResults;
@@ -87,21 +84,14 @@ export class ActivityRunner {
     for (const row of rows) {
       // What there is no room for is found in its row later, as work is whose commit this node never heard of; what this
       // node cannot do is found by one that can.
-      if (!row.isKnown || this.knows(row.id) || this.room() === 0) continue;
+      if (!row.isKnown || this.knows(row.id) || this.waiting.room === 0) continue;
       this.enqueue({
         id: row.id,
         actor: { kind: row.kind, key: row.key, tenant: row.tenant },
         name: row.name,
         input: row.input,
         replyType: row.replyType,
-        resumed: false,
-        moved: false,
-        abandoned: false,
-        attempt: 0,
-        onceTaken: [],
-        deaths: 0,
-        takeovers: 0,
-        queuedAt: now,
+        ...notBegun(now),
       });
     }
     this.fill();
@@ -124,19 +114,16 @@ export class ActivityRunner {
       running.controller.abort("abandoned" satisfies AbortReason);
       return true;
     }
-    for (const queue of this.queues.values()) {
-      const work = queue.take(id);
-      if (work === undefined) continue;
-      if (work.abandoned) {
-        this.enqueue(work);
-      } else if (work.resumed) {
-        // An earlier attempt may have left something running outside: let the activity clean it up.
-        this.enqueue({ ...work, abandoned: true });
-        this.fill();
-      } else void this.forget(id);
-      return true;
-    }
-    return false;
+    const work = this.waiting.take(id);
+    if (work === undefined) return false;
+    if (work.abandoned) {
+      this.enqueue(work);
+    } else if (work.resumed) {
+      // An earlier attempt may have left something running outside: let the activity clean it up.
+      this.enqueue({ ...work, abandoned: true });
+      this.fill();
+    } else void this.forget(id);
+    return true;
   }
 
   /**
@@ -148,7 +135,7 @@ export class ActivityRunner {
     this.expire();
     if (this.draining) return true;
     const { sql, node, host, orphanAfterMs } = this.options;
-    const room = Math.min(mostTaken, this.room());
+    const room = Math.min(mostTaken, this.waiting.room);
     if (room > 0) {
       const names = [...this.activities.keys()];
       const formats = [...this.activities.values()].map(({ definition }) => versionOf(definition));
@@ -157,7 +144,7 @@ export class ActivityRunner {
     }
     // Its price grows with the work that waits, so a long line is compared less often.
     this.sweeps++;
-    if (this.sweeps % Math.ceil(this.counts().waiting / 500 + 1) === 0) await this.reconcile();
+    if (this.sweeps % Math.ceil(this.waiting.size / 500 + 1) === 0) await this.reconcile();
     return this.known().size === 0 && this.unknown.size === 0;
   }
 
@@ -173,14 +160,13 @@ export class ActivityRunner {
         name: row.name,
         input: row.input,
         replyType: row.reply_type,
+        ...notBegun(now),
         resumed: true,
         moved: row.moved,
         abandoned: row.abandoned,
         attempt: row.attempt,
-        onceTaken: [],
         deaths: row.suspects.length,
         takeovers: row.takeovers,
-        queuedAt: now,
       };
       const message = setAside(row, died);
       if (message === null) this.enqueue(work);
@@ -196,28 +182,13 @@ export class ActivityRunner {
     else void this.results.send(work, { id: work.id, ok: false, code: processDied, message });
   }
 
-  /** How many more pieces of work may wait in memory. */
-  private room(): number {
-    let room = mostWaiting;
-    let bytes = mostWaitingBytes;
-    for (const queue of this.queues.values()) {
-      room -= queue.size;
-      bytes -= queue.bytes;
-    }
-    return bytes <= 0 ? 0 : Math.max(0, room);
-  }
-
   /** Whether this node has to do with it: waiting, running, or on its way to the actor. */
   private knows(id: string): boolean {
-    if (this.running.has(id) || this.results.has(id)) return true;
-    for (const queue of this.queues.values()) if (queue.has(id)) return true;
-    return false;
+    return this.running.has(id) || this.results.has(id) || this.waiting.has(id);
   }
 
   private known(): Set<string> {
-    const known = new Set([...this.running.keys(), ...this.results.ids()]);
-    for (const queue of this.queues.values()) for (const id of queue.ids()) known.add(id);
-    return known;
+    return new Set([...this.running.keys(), ...this.results.ids(), ...this.waiting.ids()]);
   }
 
   /**
@@ -246,7 +217,7 @@ export class ActivityRunner {
       else if (abandoned) this.abandonHere(id);
     }
     // Found twice in a row: not just committed and about to be begun here.
-    const lost = [...unknown].filter((id) => this.unknown.has(id)).slice(0, this.room());
+    const lost = [...unknown].filter((id) => this.unknown.has(id)).slice(0, this.waiting.room);
     this.unknown = unknown;
     if (lost.length === 0) return;
     await this.resume(await rowsOf(sql, { node, bytes: mostTakenBytes }, lost));
@@ -256,17 +227,11 @@ export class ActivityRunner {
   private leaveToOthers(id: string): void {
     this.results.delete(id);
     this.running.get(id)?.controller.abort("draining" satisfies AbortReason);
-    for (const queue of this.queues.values()) queue.take(id);
+    this.waiting.take(id);
   }
 
   counts(): { running: number; waiting: number; waitingBytes: number } {
-    let waiting = 0;
-    let waitingBytes = 0;
-    for (const queue of this.queues.values()) {
-      waiting += queue.size;
-      waitingBytes += queue.bytes;
-    }
-    return { running: this.running.size, waiting, waitingBytes };
+    return { running: this.running.size, waiting: this.waiting.size, waitingBytes: this.waiting.bytes };
   }
 
   /** Hands all work over: running work is aborted with `draining`, and every row is free for another node. */
@@ -279,23 +244,17 @@ export class ActivityRunner {
   }
 
   private enqueue(work: Work): void {
-    let queue = this.queues.get(work.name);
-    if (queue === undefined) {
-      queue = new FairQueue();
-      this.queues.set(work.name, queue);
-    }
-    queue.push(work);
+    this.waiting.push(work);
     this.slotsOf(work.name).note(work.actor.tenant);
   }
 
   private fill(): void {
     if (this.draining) return;
-    for (const [name, queue] of this.queues) {
-      if (queue.size === 0) continue;
+    for (const name of this.waiting.names()) {
       const activity = this.activities.get(name);
       const slots = this.slotsOf(name);
       for (;;) {
-        const work = slots.isFull ? undefined : queue.shift((tenant) => slots.admits(tenant));
+        const work = slots.isFull ? undefined : this.waiting.shift(name, (tenant) => slots.admits(tenant));
         if (work === undefined) break;
         this.begin(work, activity, slots);
       }
@@ -379,10 +338,10 @@ export class ActivityRunner {
 
   private expire(): void {
     const now = this.options.now();
-    for (const [name, queue] of this.queues) {
+    for (const name of this.waiting.names()) {
       const limit = this.activities.get(name)?.queueTimeoutMs;
-      if (limit === undefined || queue.size === 0) continue;
-      for (const work of queue.extract((one) => !one.abandoned && now - one.queuedAt > limit)) {
+      if (limit === undefined) continue;
+      for (const work of this.waiting.extract(name, (one) => !one.abandoned && now - one.queuedAt > limit)) {
         const message = `no free slot within ${Math.round(limit / 1000)} s`;
         void this.results.send(work, { id: work.id, ok: false, code: "queue_timeout", message });
       }

@@ -5,7 +5,7 @@ import { connect } from "node:net";
 import type { Json } from "../../../actors/kernel/json.ts";
 import { Problem } from "../../../actors/kernel/problem.ts";
 import { runAttempts } from "../../../src/runtime/activities/attempts.ts";
-import type { Work } from "../../../src/runtime/activities/fair-queue.ts";
+import { notBegun, type Work } from "../../../src/runtime/activities/fair-queue.ts";
 import { type ActivityContext, AskTimeout, MailboxFull, RuntimeUnavailable } from "../../../src/runtime/index.ts";
 import { StoreAway } from "../../../src/store/away.ts";
 import { openPostgres } from "../../../src/store/postgres/pool.ts";
@@ -20,14 +20,7 @@ const aWork = (): Work => ({
   name: "any",
   input: "null",
   replyType: "worked",
-  resumed: false,
-  moved: false,
-  abandoned: false,
-  attempt: 0,
-  onceTaken: [],
-  deaths: 0,
-  takeovers: 0,
-  queuedAt: 0,
+  ...notBegun(0),
 });
 
 /** The end of work outside of a node, and what was reported. */

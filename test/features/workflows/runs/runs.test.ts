@@ -236,61 +236,6 @@ describe("retry", () => {
   });
 });
 
-describe("sub-workflows", () => {
-  test("a child has its parent, its end is the state's result", async () => {
-    const id = await fixture.start(north, "outer");
-    const child = await until(async () => idsOf(await list(`?parent_execution_id=${id}`))[0], { what: "the child" });
-    await fixture.waiting(north, child);
-    expect(await fixture.record(north, child)).toMatchObject({ parent_execution_id: id, workflow_name: "inner" });
-    await post(child, "signal", { response: "yes" });
-    const record = await fixture.ended(north, id);
-    expect(record.state_outputs.IN).toMatchObject({
-      status: "completed",
-      child_execution_id: child,
-      final_state: "ASK",
-    });
-    expect(record.status).toBe("completed");
-  });
-
-  test("cycles end at the third generation below the root", async () => {
-    const id = await fixture.start(north, "self");
-    const record = await fixture.ended(north, id);
-    expect(record.status).toBe("failed");
-    const ids = idsOf(await list("?workflow_name=self")).reverse();
-    expect(ids.length).toBe(4);
-    const headers = await Promise.all(ids.map(async (one) => (await fixture.runs.find("north", one)).state.header));
-    expect(headers.map(({ path, depth, root_execution_id }) => [path, depth, root_execution_id])).toEqual(
-      ids.map((_, depth) => [ids.slice(0, depth), depth, id]),
-    );
-  });
-
-  test("below one root there are a thousand at most, of all generations together", async () => {
-    const states = { ASK: human(ways(["approved", "IN"])), IN: subworkflow([], { workflow: "inner" }) };
-    fixture.register("north", definitionOf(states, { name: "many" }));
-    const id = await waitingRun("many");
-    await fixture.stores.sql`
-      with made as (
-        insert into workflow_runs (run_id, tenant, workflow_id, workflow_name, workflow_version, status,
-          started_at, ended_at, parent_run_id, root_run_id)
-        select gen_random_uuid(), 'north', gen_random_uuid(), 'made', '1.0.0', 'completed', now(), now(), ${id}, ${id}
-        from generate_series(1, 10) returning run_id)
-      insert into workflow_runs (run_id, tenant, workflow_id, workflow_name, workflow_version, status,
-        started_at, ended_at, parent_run_id, root_run_id)
-      select gen_random_uuid(), 'north', gen_random_uuid(), 'made', '1.0.0', 'completed', now(), now(), run_id,
-        ${id} from made, generate_series(1, 99)`;
-    await post(id, "signal", { response: "yes" });
-    const record = await fixture.ended(north, id);
-    await fixture.stores.sql`delete from workflow_runs where workflow_name = 'made'`;
-    expect([record.status, record.error_code]).toEqual(["failed", "too_many_descendants"]);
-  });
-
-  test("an unknown workflow is the state's failure", async () => {
-    fixture.register("north", definitionOf({ IN: subworkflow([], { workflow: "gone" }) }, { name: "lost" }));
-    const record = await fixture.ended(north, await fixture.start(north, "lost"));
-    expect([record.status, record.state_outputs.IN.error]).toEqual(["failed", "workflow_not_found"]);
-  });
-});
-
 describe("lists", () => {
   test("newest first, paged without gap or repeat, filtered", async () => {
     const token = fixture.caller("west");
