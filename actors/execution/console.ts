@@ -5,7 +5,7 @@
 
 import type { CommandOutput, ConsoleChunk, DispatchResult } from "./messages.ts";
 import type { PendingCall } from "./state.ts";
-import { firstBytes } from "./trim.ts";
+import { firstBytes, firstBytesOf } from "./trim.ts";
 import type { ExecutionTurn } from "./turn.ts";
 
 /** Bytes of output stored per iteration. */
@@ -43,14 +43,18 @@ export function noteCommandOutput(turn: ExecutionTurn, call: PendingCall, chunk:
 export function noteCommandRest(turn: ExecutionTurn, call: PendingCall, result: DispatchResult): void {
   const sizes = { stdout: result.stdout_bytes, stderr: result.stderr_bytes };
   for (const stream of ["stdout", "stderr"] as const) {
-    const kept = encode(result[stream]);
-    const size = Math.max(sizes[stream] ?? 0, kept.length);
+    const text = result[stream];
+    const keptBytes = Buffer.byteLength(text);
+    const size = Math.max(sizes[stream] ?? 0, keptBytes);
     const left = size - (call.live?.[stream] ?? 0);
     if (left <= 0) continue;
     call.live ??= { stdout: 0, stderr: 0, since: turn.context.now, carried: 0, cut: false };
-    // Of an output that was trimmed its end is there in any case.
-    const rest = kept.subarray(Math.max(0, kept.length - left));
-    carry(turn, call, call.live, stream, rest, kept.length < size);
+    // Of an output that was trimmed its end is there in any case. Of one that is all news no more is encoded than an
+    // event could carry.
+    const rest =
+      left >= keptBytes ? firstBytesOf(text, commandBytesPerSecond) : encode(text).subarray(keptBytes - left);
+    const isCut = keptBytes < size || (left >= keptBytes && rest.length < keptBytes);
+    carry(turn, call, call.live, stream, rest, isCut);
   }
 }
 

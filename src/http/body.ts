@@ -2,6 +2,7 @@
 import { Problem, type ProblemCode } from "../../actors/kernel/problem.ts";
 import { withTimeout } from "../lib/timers.ts";
 import type { BodyShare } from "./body-turns.ts";
+import { tooComplex } from "./json-shape.ts";
 import type { BodyRule, RawContent } from "./route.ts";
 
 export interface BodyInput {
@@ -10,8 +11,6 @@ export interface BodyInput {
 }
 
 const nothing = new Uint8Array(0);
-/** Deeper documents are refused: functions that recurse over them would run out of stack. */
-const maxDepth = 256;
 
 /**
  * Reads and decodes a body as its route's rule says.
@@ -166,30 +165,12 @@ function rawContent(bytes: Uint8Array, mediaType: string | null): RawContent {
 
 function parseJson(bytes: Uint8Array): unknown {
   if (bytes.byteLength === 0) throw new Problem("malformed_body", "A JSON body is needed");
-  if (depthOf(bytes) > maxDepth) throw new Problem("malformed_body", "The body is nested too deeply");
+  const reason = tooComplex(bytes);
+  if (reason !== null) throw new Problem("malformed_body", `The body ${reason}`);
   const text = decode(bytes);
   try {
     return JSON.parse(text);
   } catch {
     throw new Problem("malformed_body", "The body is not valid JSON");
   }
-}
-
-/** Deepest nesting of objects and arrays, read off the bytes so that nothing recursive meets a hostile document. */
-function depthOf(bytes: Uint8Array): number {
-  let depth = 0;
-  let deepest = 0;
-  let inString = false;
-  for (let i = 0; i < bytes.length; i++) {
-    const byte = bytes[i];
-    if (inString) {
-      if (byte === 0x5c) i++;
-      else if (byte === 0x22) inString = false;
-    } else if (byte === 0x22) inString = true;
-    else if (byte === 0x7b || byte === 0x5b) {
-      depth++;
-      if (depth > deepest) deepest = depth;
-    } else if (byte === 0x7d || byte === 0x5d) depth--;
-  }
-  return deepest;
 }

@@ -46,6 +46,18 @@ describe("trimming", () => {
     expect(trimText("x".repeat(500), 256)).toBe(`${"x".repeat(54)}\n[trimmed 284 bytes]\n${"x".repeat(162)}`);
   });
 
+  test("a long text is trimmed as if the whole of it had been encoded", () => {
+    const whole = (text: string) => {
+      const bytes = new TextEncoder().encode(text);
+      return { bytes: bytes.length, head: bytes, tail: bytes };
+    };
+    fc.assert(
+      fc.property(texts, texts, fc.integer({ min: 1, max: 700 }), (stdout, stderr, cap) => {
+        expect(trimOutput(stdout, stderr, cap)).toEqual(trimEnds(whole(stdout), whole(stderr), cap));
+      }),
+    );
+  });
+
   test("never over the cap; the end survives, the number is right, characters stay whole", () => {
     fc.assert(
       fc.property(wellFormed, wellFormed, fc.integer({ min: 1, max: 4_000 }), (stdout, stderr, cap) => {
