@@ -114,8 +114,10 @@ export function createApp(options: AppOptions): App {
   function record(request: Request, path: string, status: number, began: number, requestId: string): void {
     const ms = performance.now() - began;
     options.metrics?.request(knownMethod(request.method), path, status, ms / 1000);
-    if (!options.logger.isLevelEnabled("info")) return;
-    options.logger.info(
+    // Probes come every few seconds for ever: those that went well would bury the rest.
+    const level = status < 400 && path.startsWith("/health") ? "debug" : "info";
+    if (!options.logger.isLevelEnabled(level)) return;
+    options.logger[level](
       {
         request_id: requestId,
         method: request.method,

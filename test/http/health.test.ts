@@ -52,6 +52,17 @@ test("/health is exactly this, with everything down", async () => {
   });
 });
 
+test("probes that go well leave no log line, others do", async () => {
+  let reason: string | null = null;
+  open({ stuck: () => reason });
+  await get("/health");
+  await get("/health/live");
+  reason = "the lane does not get on";
+  await get("/health/live");
+  const lines = app?.log.map((line) => JSON.parse(line)).filter(({ msg }) => msg === "request");
+  expect(lines).toMatchObject([{ url: "/health/live", status: 503 }]);
+});
+
 test("a node whose lane does not get on is not alive", async () => {
   open({ stuck: () => "the lane does not get on" });
   const { status, text } = await get("/health/live");
