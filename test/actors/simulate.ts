@@ -61,7 +61,7 @@ export class Simulation {
     this.deliver(type, body, null);
   }
 
-  /** Delivers a message newUser waits for. The answer may come later: see `answers`. */
+  /** Delivers a message that a caller waits for. The answer may come later: see `answers`. */
   ask(type: string, body: Json): string {
     this.count += 1;
     const call = `call-${this.count}`;

@@ -29,7 +29,7 @@ const client = (client_id: string, alg: string) => ({
   response_types: [],
 });
 
-/** A provider that signs with one key; `urn:svc` is us, any other resource is newUser else. */
+/** A provider that signs with one key; `urn:svc` is us, any other resource is another service. */
 async function startProvider(alg: "RS256" | "ES256" | "EdDSA", kid: string): Promise<Provider> {
   return new Provider(issuer, {
     clients: [client("web-backend", alg), client("auditor", alg)],

@@ -43,7 +43,7 @@ describe("opened", () => {
 describe("decided", () => {
   test("an approval tells the owner in the same commit, records who, and leaves no timer", () => {
     const one = opened({ remind_after_ms: minute, escalate: { after_ms: minute, approvers: [], notify: [] } });
-    const reply = one.askNow("approve", approveBody(ada, { feedback: "fine", approved_by: "newUser else" }));
+    const reply = one.askNow("approve", approveBody(ada, { feedback: "fine", approved_by: "another person" }));
     const at = new Date(one.now).toISOString();
     expect(reply).toEqual({ outcome: "decided", status: "approved", decided_at: at });
     expect(tellsOf(one)).toEqual([
@@ -65,7 +65,7 @@ describe("decided", () => {
               response: "approved",
               feedback: "fine",
               payload: null,
-              approved_by: "newUser else",
+              approved_by: "another person",
               rejected_by: null,
               decided_by: { sub: "ada", kind: "operator", email: "ada@example.com" },
               decided_at: at,

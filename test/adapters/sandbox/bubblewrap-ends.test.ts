@@ -1,6 +1,6 @@
 /** How instances in bubblewrap are held to their limits, and how they end. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { readdirSync } from "node:fs";
+import { readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Sandbox } from "../../../src/adapters/sandbox/port.ts";
 import { processesWith } from "../../harness/processes.ts";
@@ -120,5 +120,28 @@ describe.skipIf(!works)("bubblewrap holds", () => {
       await until(() => processesWith("sleep 3456").length === 0, { what: "no process left" });
       await own.dispose();
     },
+  );
+
+  test.each([
+    ["a silent one in bubblewrap", true, "echo up; sleep 3457"],
+    ["a silent one outside", false, "echo up; sleep 3457"],
+    ["one that writes on", true, "echo up; yes 3457"],
+  ])(
+    "an instance whose folder was removed ends with its supervisor: %s",
+    async (_, bubblewrap, script) => {
+      const own = await processFixture({ bubblewrap });
+      const spec = specOf(own, script);
+      await own.sandbox.launch(spec, () => {});
+      await untilOutput(own.sandbox, spec.instanceId);
+      expect(processesWith("3457")).not.toEqual([]);
+      rmSync(join(own.dataDir, "instances", spec.instanceId), { recursive: true });
+      await until(() => processesWith("3457").length === 0, { timeoutMs: 30_000, what: "its processes to end" });
+      await until(() => processesWith(`instances/${spec.instanceId}`).length === 0, {
+        timeoutMs: 30_000,
+        what: "its supervisor to end",
+      });
+      await own.dispose();
+    },
+    70_000,
   );
 });

@@ -33,8 +33,9 @@ test("nothing is lost or repeated when the writing or the reading node dies", as
       followed.frames.slice(0, ids.length).map(({ id, body }) => [id, body]),
     );
   } finally {
-    await writer.dispose();
+    // The folder is the writer's.
     await reader.dispose();
+    await writer.dispose();
     await stores.dispose();
   }
 }, 150_000);

@@ -99,7 +99,7 @@ export class NodeProcess {
         await this.start();
         return;
       } catch (error) {
-        // For a moment one of its ports may be the near end of newUser's connection.
+        // For a moment one of its ports may be the near end of another connection.
         const isTaken = this.#output.slice(before).includes(" is taken: ");
         if (!isTaken || attempt === maxRestarts) throw error;
       }

@@ -1,11 +1,12 @@
 /**
  * The supervisor: one small process per instance, started by a node and outliving it. It runs the instance,
  * keeps its output in bounded files, watches the limits that the kernel does not, ends it when asked to by
- * SIGTERM, and leaves the exit in a file. Bundled to one file; see `src/programs/bundle.ts`.
+ * SIGTERM or once its directory was removed, and leaves the exit in a file. Bundled to one file; see
+ * `src/programs/bundle.ts`.
  *
  * Argument: the instance's directory.
  */
-import { closeSync, openSync } from "node:fs";
+import { closeSync, openSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { DiskGrowth, glanceMs } from "../../../../lib/files/disk-growth.ts";
 import { untilRoom } from "../../../../lib/files/disk-room.ts";
@@ -32,6 +33,7 @@ import { memoryUse, residentBytes } from "./memory.ts";
 const memoryGlanceMs = 100;
 const memoryCheckMs = 500;
 const diskCheckMs = 3_000;
+const directoryCheckMs = 1_000;
 const pipesOpenAfterExitMs = 2_000;
 const defaultGraceMs = 5_000;
 
@@ -93,6 +95,8 @@ class Instance {
         this.#keepsMemory || !this.plan.contained ? memoryCheckMs : memoryGlanceMs,
       ),
       setInterval(() => void this.#watchDisk(), glanceMs),
+      // No node will ever find an instance without a directory, so none would end it or ask for its end.
+      setInterval(() => isRemoved() && this.#kill("lost"), directoryCheckMs),
     ];
     const exitCode = await child.exited;
     for (const watch of watches) clearInterval(watch);
@@ -219,12 +223,26 @@ class Instance {
 }
 
 async function keep(stream: ReadableStream<Uint8Array>, writer: SegmentWriter): Promise<void> {
-  // While the disk is full the instance waits at its full pipe.
-  for await (const chunk of stream)
-    for (let done = 0; done < chunk.length; ) done += await untilRoom(() => writer.write(chunk, done));
+  try {
+    // While the disk is full the instance waits at its full pipe.
+    for await (const chunk of stream)
+      for (let done = 0; done < chunk.length; ) done += await untilRoom(() => writer.write(chunk, done));
+  } catch (error) {
+    if (!isRemoved()) throw error;
+  }
+}
+
+/** Whether the instance's directory is gone for good: a node ends the instance first, so it was removed with all data. */
+function isRemoved(): boolean {
+  try {
+    return statSync(join(directory, "launch.json"), { throwIfNoEntry: false }) === undefined;
+  } catch {
+    return false;
+  }
 }
 
 async function leave(record: ExitRecord): Promise<void> {
+  if (isRemoved()) return;
   await untilRoom(() => writeAtomically(join(directory, "exit.json"), JSON.stringify(record)));
 }
 
