@@ -108,7 +108,7 @@ export function createRuntime(options: RuntimeOptions): NodeRuntime {
     newId(kind) {
       const id = clock.newId();
       const held = consumer?.lane.held;
-      if (held === undefined || held.size === 0) return id;
+      if (held === undefined || held.size === 0 || held.size === partitions) return id;
       return idWhere(kind, id, partitions, (partition) => held.has(partition)) ?? id;
     },
     isHere: (kind, key) => consumer?.lane.held.has(partitionOf(kind, key, partitions)) === true,

@@ -17,15 +17,20 @@ function hashed(before: number, text: string): number {
 
 function settled(hash: number, partitions: number): number {
   // The low bits of FNV mix poorly for keys that differ in their last characters only.
-  return ((hash ^ (hash >>> 15)) >>> 0) % partitions;
+  const mixed = hash ^ (hash >>> 15);
+  // The same remainder, without a division of floating-point numbers, which half of the unsigned hashes are.
+  return (partitions & (partitions - 1)) === 0 ? mixed & (partitions - 1) : (mixed >>> 0) % partitions;
 }
 
 /** Characters of an id that may be changed: so many that one of their values fits, so few that the rest is random. */
 const loose = 3;
-const looseValues = 16 ** loose;
+const looseValues = 1 << (4 * loose);
+const looseForm = new RegExp(`[0-9a-f]{${loose}}$`);
+const digits = Uint8Array.from("0123456789abcdef", (digit) => digit.charCodeAt(0));
 
 /**
  * An id like this one whose actor lies in a partition that fits: the last hexadecimal digits are counted up until it does.
+ * For one partition of many that takes about as many steps as there are partitions, so a step makes no text.
  * @returns null when no value of them fits, or when they are none
  */
 export function idWhere(
@@ -34,15 +39,24 @@ export function idWhere(
   partitions: number,
   fits: (partition: number) => boolean,
 ): string | null {
+  if (!looseForm.test(id)) return null;
   const head = id.slice(0, -loose);
   const first = Number.parseInt(id.slice(-loose), 16);
-  if (!/^[0-9a-f]{3}$/.test(id.slice(-loose))) return null;
   const before = hashed(hashed(offsetBasis, kind), head);
   for (let step = 0; step < looseValues; step++) {
-    const tail = ((first + step) % looseValues).toString(16).padStart(loose, "0");
-    if (fits(settled(hashed(before, tail), partitions))) return head + tail;
+    const value = (first + step) & (looseValues - 1);
+    if (fits(settled(hashedDigits(before, value), partitions))) return head + value.toString(16).padStart(loose, "0");
   }
   return null;
+}
+
+/** The hash of a text that goes on with this value, written in so many hexadecimal digits as may be changed. */
+function hashedDigits(before: number, value: number): number {
+  let hash = before;
+  for (let shift = 4 * (loose - 1); shift >= 0; shift -= 4) {
+    hash = Math.imul(hash ^ (digits[(value >> shift) & 15] ?? 0), prime);
+  }
+  return hash;
 }
 
 /**
