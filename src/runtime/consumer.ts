@@ -327,7 +327,7 @@ export function createConsumer(options: ConsumerOptions, work: RuntimeWork, link
     await step("lease", options.leaseTtlMs, () => ownership.leave());
   }
 
-  const busyMs = () => (lane.busySince === null ? 0 : performance.now() - lane.busySince);
+  const busyMs = () => lane.busyMs;
 
   return {
     lane,

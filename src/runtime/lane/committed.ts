@@ -1,10 +1,11 @@
 /** What is known of a batch and its partitions after a commit that failed. */
 import type { Sql } from "../../store/postgres/pool.ts";
 import { clearOutbox } from "../effects/outbox.ts";
+import type { LocalReply } from "../mailbox/calls.ts";
 import type { Delivery } from "../mailbox/mailbox.ts";
 import { compareStreamIds } from "../mailbox/mailbox.ts";
 import type { OwnedPartition } from "../ownership/lease.ts";
-import type { Batch, LocalReply } from "./batch/batch.ts";
+import type { Batch } from "./batch/batch.ts";
 import type { Commit } from "./commit/commit.ts";
 import { isOwnFault, Unstorable } from "./containment/blame.ts";
 import type { Held } from "./exchange/held.ts";

@@ -10,17 +10,19 @@
  */
 import type { Delivery } from "../mailbox/mailbox.ts";
 import type { OwnedPartition } from "../ownership/lease.ts";
-import { Batch, type CoCommitMessage, noCoCommits } from "./batch/batch.ts";
+import { Batch } from "./batch/batch.ts";
 import { CoCommit } from "./batch/co-commit.ts";
 import { Parking } from "./batch/parking.ts";
+import { Taking } from "./batch/taking.ts";
+import { Bell } from "./bell.ts";
 import { ActorCache } from "./cache/actor-cache.ts";
 import { fittingOf, mostLoaded, wantedBy } from "./cache/loading.ts";
+import { CommitAside, type CommitOutcome } from "./commit-aside.ts";
 import {
   clearCarriedOut,
   commitOf,
   committedOf,
   isUncommitted,
-  refusalsOf,
   settleMailboxes,
   tellOf,
   wasCommitted,
@@ -31,13 +33,12 @@ import { PoisonMessages } from "./containment/poison.ts";
 import type { Held } from "./exchange/held.ts";
 import { Publishing } from "./exchange/publishing.ts";
 import { Refill } from "./exchange/refill.ts";
-import { takeOver } from "./exchange/take-over.ts";
+import { Holding } from "./holding.ts";
 import { BatchSize } from "./intake/batch-size.ts";
-import { Inbox, takeOut } from "./intake/inbox.ts";
+import { Inbox } from "./intake/inbox.ts";
 import { companies } from "./intake/large.ts";
 import { YieldBudget } from "./intake/yield-budget.ts";
 import type { LaneOptions } from "./options.ts";
-import type { CachedActor } from "./turn.ts";
 
 export class Lane {
   readonly held = new Map<number, Held>();
@@ -48,7 +49,7 @@ export class Lane {
   /** Parts of batches that PostgreSQL refused, or that were too large, to be taken before everything else. */
   private readonly again: (readonly Delivery[])[] = [];
   private readonly controls: (() => Promise<void>)[] = [];
-  private wakeUp: (() => void) | null = null;
+  private readonly bell = new Bell();
   private stopping = false;
   private running: Promise<void> | null = null;
   /** Batches in a row that failed without being refused. */
@@ -58,6 +59,9 @@ export class Lane {
   private readonly careful: Careful;
   private readonly parked: Parking;
   private readonly waiting: Refill;
+  private readonly taking: Taking;
+  private readonly holding: Holding;
+  private readonly aside = new CommitAside(() => this.bell.ring());
   /** Since when the batch under way is worked on, on the monotonic clock, ms; null between batches. */
   busySince: number | null = null;
   readonly counts = { turns: 0, commits: 0, deadLetters: 0 };
@@ -67,10 +71,13 @@ export class Lane {
     this.publishing = new Publishing(options, this.held, () => this.stopping);
     this.parked = new Parking(options);
     this.coCommit = new CoCommit(options, this.cache, this.poison, this.parked);
+    this.taking = new Taking(options, this.cache, this.poison, this.parked);
     this.batchSize = new BatchSize(options.batchSize);
     this.careful = new Careful(options, this.poison);
     this.inbox = new Inbox(options.inbox, (partition) => options.mayDivide() && this.careful.mayDivide(partition));
-    this.waiting = new Refill(options.sql, () => this.wakeUp?.());
+    this.waiting = new Refill(options.sql, () => this.bell.ring());
+    const { held, inbox, again, cache, parked, careful, publishing, waiting } = this;
+    this.holding = new Holding(options, { held, inbox, again, cache, parked, careful, publishing, waiting });
   }
 
   start(): void {
@@ -80,7 +87,7 @@ export class Lane {
   /** Finishes the batch under way and ends. */
   async stop(): Promise<void> {
     this.stopping = true;
-    this.wakeUp?.();
+    this.bell.ring();
     await this.running;
   }
 
@@ -103,26 +110,32 @@ export class Lane {
     return this.careful.isActive;
   }
 
+  /** For how long the batch under way, or a commit beside it, is worked on, ms; 0 between batches. */
+  get busyMs(): number {
+    const now = performance.now();
+    return Math.max(now - (this.busySince ?? now), now - (this.aside.since ?? now));
+  }
+
   deliver(delivery: Delivery): void {
     const held = this.held.get(delivery.partition);
     if (held === undefined) return;
     held.arrivals.arrive(delivery, held.received, held.incarnation);
     this.inbox.push(delivery);
-    this.wakeUp?.();
+    this.bell.ring();
   }
 
   /** Takes over partitions: first what their former owner left undone, then their mailboxes. */
   attach(owned: readonly OwnedPartition[]): Promise<void> {
     return this.control(async () => {
       await this.careful.begin(owned);
-      await this.restart(owned);
+      await this.holding.take(owned);
     });
   }
 
   /** Gives partitions up between two batches; their next owner starts from what is committed. */
   detach(partitions: readonly number[]): Promise<void> {
     return this.control(async () => {
-      this.drop(partitions);
+      this.holding.drop(partitions);
       this.careful.forget(partitions);
     });
   }
@@ -130,7 +143,7 @@ export class Lane {
   /** Has messages that wait for these partitions in PostgreSQL taken, once; all when none are named. */
   refill(partitions: Iterable<number> = this.held.keys()): void {
     this.waiting.want(partitions);
-    this.wakeUp?.();
+    this.bell.ring();
   }
 
   /** Takes all partitions anew where the database is not the one that they were taken from. */
@@ -139,59 +152,72 @@ export class Lane {
     await this.control(async () => {
       const all = [...this.held.keys()];
       const owned = await this.options.leases.retake(all);
-      this.drop(all);
-      await this.restart(owned);
+      this.holding.drop(all);
+      await this.holding.take(owned);
     });
   }
 
   private control(act: () => Promise<void>): Promise<void> {
     return new Promise((resolve, reject) => {
       this.controls.push(() => act().then(resolve, reject));
-      this.wakeUp?.();
+      this.bell.ring();
     });
   }
 
   private async loop(): Promise<void> {
     while (!this.stopping) {
-      const control = this.controls.shift();
-      if (control !== undefined) {
-        await control();
-        continue;
-      }
-      if (this.waiting.isDue) {
-        for (const delivery of await this.waiting.read(this.held)) this.deliver(delivery);
+      if (this.aside.isOver) await this.settleAside();
+      if (this.controls.length > 0 || this.waiting.isDue) {
+        await this.attend();
         continue; // Meanwhile it may have been asked for something else.
       }
-      if (this.isIdle && !this.parked.isDue) {
+      if (this.inbox.size === 0 && this.again.length === 0 && !this.parked.isDue) {
         this.cache.sweep();
-        await new Promise<void>((resolve) => {
-          this.wakeUp = resolve;
-        });
-        this.wakeUp = null;
+        await this.bell.rung();
         // Messages come in bursts: let the rest of this one arrive, so that it shares a commit.
         await new YieldBudget().take();
         continue;
       }
-      // Messages that waited, where it is their turn; those read before stand before them.
-      if (this.parked.isDue && this.again.length === 0)
-        this.again.push(...this.careful.apart((await this.parked.take(this.isIdle)) ?? []));
+      if (this.parked.isDue || this.again.length > 0) await this.gather();
       const deliveries = this.next();
+      if (deliveries.length === 0 && this.aside.isUnderWay) {
+        await this.bell.rung();
+        continue;
+      }
       this.busySince = performance.now();
       await this.process(deliveries);
       this.busySince = null;
     }
+    await this.settleAside();
     for (const control of this.controls.splice(0)) await control();
     await this.publishing.done;
   }
 
-  private get isIdle(): boolean {
-    return this.inbox.size === 0 && this.again.length === 0;
+  /** Does what the lane was asked for, or reads what waits for its partitions. */
+  private async attend(): Promise<void> {
+    const control = this.controls.shift();
+    if (control === undefined) {
+      for (const delivery of await this.waiting.read(this.held)) this.deliver(delivery);
+      return;
+    }
+    await this.settleAside();
+    await control();
+  }
+
+  /** Brings what goes before everything else: parts of batches, and messages that waited, where it is their turn. */
+  private async gather(): Promise<void> {
+    // Those read before stand before them.
+    if (this.again.length === 0)
+      this.again.push(...this.careful.apart((await this.parked.take(this.inbox.size === 0)) ?? []));
+    // They may be of any partition.
+    if (this.again.length > 0) await this.settleAside();
   }
 
   private next(): readonly Delivery[] {
     if (this.again.length > 0) return this.again.shift() as readonly Delivery[];
     const companyOf = companies(this.cache, this.careful.companyOf);
-    return this.inbox.next(this.batchSize.current, companyOf, this.options.wakeReader);
+    const isHeldBack = this.aside.holdsBack(companyOf);
+    return this.inbox.next(this.batchSize.current, companyOf, this.options.wakeReader, isHeldBack);
   }
 
   private async process(given: readonly Delivery[]): Promise<void> {
@@ -200,7 +226,11 @@ export class Lane {
     const batch = new Batch(options.node, options.clock, options.isHostBound, options.partitions, this.parked.isIn);
     try {
       await this.careful.mark(given);
-      const [{ live, left }] = await Promise.all([this.load(given), this.parked.block(batch, given)]);
+      const { missing, activities } = wantedBy(given, this.held, this.poison, this.cache);
+      const [{ live, left }] = await Promise.all([
+        this.cache.bring(options.sql, missing, activities, mostLoaded),
+        this.parked.block(batch, given),
+      ]);
       const [fitting, others] = fittingOf(given, left);
       deliveries = fitting;
       if (others.length > 0) this.again.unshift(others);
@@ -211,75 +241,49 @@ export class Lane {
         if (budget.isDue) await budget.take();
         const held = this.held.get(delivery.partition);
         if (held === undefined) continue;
-        const told = this.turn(batch, held, delivery, live);
-        const original = delivery.envelope;
-        if (told.length > 0 && original !== null) await this.coCommit.follow(batch, held, original, told, budget);
+        const told = this.taking.take(batch, held, delivery, live);
+        const original = told.length > 0 ? delivery.envelope : null;
+        if (original !== null) await this.coCommit.follow(batch, held, original, told, budget);
       }
       if (batch.touched.size === 0) return;
       options.crash("before_commit");
-      await options.journal.commit(commitOf(batch, options));
-      this.batchSize.note(this.cache.weigh(batch.actors));
+      const commit = commitOf(batch, options);
+      if (!this.careful.isSuspicious && this.aside.suits(batch, deliveries)) {
+        this.aside.begin(batch, deliveries, () => options.journal.commit(commit));
+        return;
+      }
+      await options.journal.commit(commit);
     } catch (error) {
-      await this.recover(batch, deliveries, error);
+      // What is known of a partition begins with what its last commit came to.
+      const isAnew = await this.settleAside();
+      await this.recover({ batch, deliveries, error }, isAnew);
       return;
     }
+    await this.committed({ batch, deliveries });
+  }
+
+  /**
+   * Waits for the commit beside the lane, if there is one, and does what follows it.
+   * @returns whether all partitions were taken anew because it failed
+   */
+  private async settleAside(): Promise<boolean> {
+    const outcome = await this.aside.take();
+    if (outcome === null) return false;
+    const since = this.busySince;
+    this.busySince = performance.now();
+    const isAnew = outcome.error === null ? await this.committed(outcome) : await this.recover(outcome);
+    this.busySince = since;
+    return isAnew;
+  }
+
+  private async committed({ batch, deliveries }: Pick<CommitOutcome, "batch" | "deliveries">): Promise<false> {
     this.failures = 0;
+    this.batchSize.note(this.cache.weigh(batch.actors));
     this.waiting.settle(deliveries);
     this.poison.settle(deliveries);
     this.careful.settle(deliveries);
     await this.carryOut(batch);
-  }
-
-  /** Brings the actors of the batch into memory; tells which awaited outcomes are still wanted, and who did not fit. */
-  private load(deliveries: readonly Delivery[]): ReturnType<ActorCache["bring"]> {
-    const { missing, activities } = wantedBy(deliveries, this.held, this.poison, this.cache);
-    return this.cache.bring(this.options.sql, missing, activities, mostLoaded);
-  }
-
-  /** Takes one message into the batch. @returns the messages of its turn to be co-committed */
-  private turn(
-    batch: Batch,
-    held: Held,
-    delivery: Delivery,
-    live: ReadonlyMap<string, boolean>,
-  ): readonly CoCommitMessage[] {
-    if (!batch.take(held, delivery)) return noCoCommits;
-    const { envelope } = delivery;
-    if (envelope === null) return this.deadLetter(batch, held, delivery, "unreadable mailbox entry", 1);
-    if (envelope.activity !== null && !batch.awaits(envelope.activity, live)) return noCoCommits;
-    const { timer, rearm } = delivery;
-    const poison = this.poison.of(envelope);
-    if (poison?.error) {
-      if (timer !== undefined) batch.fired(held, timer);
-      return this.deadLetter(batch, held, delivery, poison.error, poison.attempts);
-    }
-    const actor = this.cache.get(`${envelope.kind}/${envelope.key}`) as CachedActor;
-    if (timer !== undefined && !batch.fired(held, timer, actor)) return noCoCommits;
-    if (rearm !== undefined) {
-      batch.rearm(this.options.turns, held, actor, envelope, rearm);
-      return noCoCommits;
-    }
-    if (this.parked.holdsBack(batch, held, delivery)) return noCoCommits;
-    const result = batch.run(this.options.turns, actor, envelope);
-    if (this.parked.keeps(batch, held, delivery, result)) return noCoCommits;
-    if (result.result === "done") return batch.done(held, actor, envelope, result);
-    if (result.result === "failed") return this.deadLetter(batch, held, delivery, result.error, result.attempts);
-    batch.foreign(held, envelope);
-    return noCoCommits;
-  }
-
-  private deadLetter(
-    batch: Batch,
-    held: Held,
-    delivery: Delivery,
-    error: string,
-    attempts: number,
-  ): readonly CoCommitMessage[] {
-    this.parked.drop(batch, delivery);
-    batch.deadLetter(held, delivery, error, attempts);
-    const { envelope } = delivery;
-    this.options.report("dead_letter", { kind: envelope?.kind, key: envelope?.key, type: envelope?.type, error });
-    return noCoCommits;
+    return false;
   }
 
   /** What follows a commit. From here on a crash loses nothing: the next owner does the rest. */
@@ -299,10 +303,14 @@ export class Lane {
     this.cache.evict();
   }
 
-  private async recover(batch: Batch, deliveries: readonly Delivery[], error: unknown): Promise<void> {
+  /**
+   * @param isAnew whether all partitions were taken anew since the batch began: its messages come again by themselves
+   * @returns whether they are now
+   */
+  private async recover({ batch, deliveries, error }: CommitOutcome, isAnew = false): Promise<boolean> {
     const partitions = [...new Set(deliveries.map(({ partition }) => partition))].filter((one) => this.held.has(one));
     this.options.report("commit_failed", { error: error instanceof Error ? error.message : String(error), partitions });
-    if (isOwnFault(error) && (await this.split(batch, deliveries, partitions, error))) return;
+    if (!isAnew && isOwnFault(error) && (await this.split(batch, deliveries, partitions, error))) return false;
     this.batchSize.shrink();
     // What fails again and again with a database that answers is not to keep it busy.
     if (this.failures++ > 0) await Bun.sleep(Math.min(longestPauseMs, firstPauseMs * 2 ** this.failures));
@@ -314,15 +322,16 @@ export class Lane {
         const committed = await wasCommitted(this.options.sql, batch, owned);
         if (committed) for (const reply of batch.replies) this.options.reply(reply);
         else if (isConnectionDeath(error)) this.careful.cut(deliveries);
-        this.refuse(deliveries, isUncommitted(error));
-        this.drop(all);
-        await this.restart(owned);
-        this.leave(all, owned);
-        return;
+        this.holding.refuse(deliveries, isUncommitted(error));
+        this.holding.drop(all);
+        await this.holding.take(owned);
+        this.holding.leave(all, owned);
+        return true;
       } catch {
         await Bun.sleep(pause);
       }
     }
+    return true;
   }
 
   /**
@@ -349,9 +358,9 @@ export class Lane {
     const lost = partitions.filter((one) => !kept.has(one));
     if (lost.length > 0) {
       const refused = deliveries.filter((one) => !kept.has(one.partition));
-      this.refuse(refused, true);
-      this.drop(lost);
-      this.leave(lost, []);
+      this.holding.refuse(refused, true);
+      this.holding.drop(lost);
+      this.holding.leave(lost, []);
     }
     const again = deliveries.filter((one) => kept.has(one.partition));
     const loaded = withStoredActors(error, again);
@@ -361,51 +370,16 @@ export class Lane {
     return true;
   }
 
-  /** Says which of the partitions another node has now. */
-  private leave(all: readonly number[], owned: readonly OwnedPartition[]): void {
-    const gone = all.filter((one) => !owned.some(({ partition }) => partition === one));
-    if (gone.length === 0) return;
-    this.careful.forget(gone);
-    this.options.lost(gone);
-  }
-
-  /** Messages that stand in no mailbox will not be read again. @param untaken whether certainly no commit took them */
-  private refuse(deliveries: readonly Delivery[], untaken: boolean): void {
-    this.waiting.settle(deliveries);
-    for (const reply of refusalsOf(deliveries, untaken)) this.options.reply(reply);
-  }
-
-  private async restart(owned: readonly OwnedPartition[]): Promise<void> {
-    if (owned.length === 0) return;
-    for (const held of await takeOver(this.options, this.publishing, this.parked, owned)) {
-      this.held.set(held.partition, held);
-      this.options.follow(held.partition, held.mailboxOffset);
-    }
-    const partitions = owned.map((one) => one.partition);
-    this.refill(partitions);
-    this.options.timers.attach(partitions);
-    this.options.refreshTails(partitions);
-  }
-
-  private drop(partitions: readonly number[]): void {
-    const gone = new Set(partitions);
-    this.options.timers.detach(partitions);
-    for (const partition of partitions) {
-      this.held.delete(partition);
-      this.options.unfollow(partition);
-    }
-    this.refuse([...this.inbox.remove(gone), ...takeOut(this.again, gone)], true);
-    this.parked.forget(partitions);
-    this.cache.drop(gone);
-  }
-
   /** Called now and then, so that idle actors leave memory and spent effects the outbox; not all of it waits for idleness. */
   async tick(): Promise<void> {
     await this.careful.relax(this.inbox, this.held);
     await this.waiting.tick(this.held);
     if (this.busySince !== null) return;
     this.cache.sweep();
-    await clearCarriedOut(this.options.sql, [...this.held.values()]);
+    await clearCarriedOut(
+      this.options.sql,
+      [...this.held.values()].filter((held) => !this.aside.concerns(held.partition)),
+    );
   }
 }
 

@@ -3,11 +3,11 @@
 import type { ReplyTo } from "../../../actors/kernel/message.ts";
 import type { Sql } from "../../store/postgres/pool.ts";
 import type { Outbox } from "../effects/outbox.ts";
+import type { LocalReply } from "../mailbox/calls.ts";
 import type { Leases } from "../ownership/lease.ts";
 import type { FactWriter, Projection } from "../port.ts";
 import type { TailNews } from "../reads/notices.ts";
 import type { Clockwork } from "../timers/clockwork.ts";
-import type { LocalReply } from "./batch/batch.ts";
 import type { ActivityRow } from "./commit/activities.ts";
 import type { InboxLimits } from "./intake/inbox.ts";
 import type { Journal } from "./journal.ts";

@@ -10,6 +10,12 @@ export type Answer =
   /** `untaken`: it is certain that no commit took the message. */
   | { readonly unavailable: string; readonly untaken?: true };
 
+/** The answer to a call of this node. */
+export interface LocalReply {
+  readonly call: string;
+  readonly answer: Answer;
+}
+
 /** How a call reaches its actor, and with it what the loss of messages and replies in Redis means for it. */
 export interface Way {
   /** Whether the message stands, or stood, in a mailbox. */

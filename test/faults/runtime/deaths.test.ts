@@ -116,6 +116,19 @@ test("a message that ends its database backend is a dead letter; others lose not
       what: `what ${key} was told`,
     });
   }
+  // The commit of a large state is written beside others, which die with it.
+  await node.ask("large", "add", { label: "x".repeat(200_000) });
+  const beside = Array.from({ length: 30 }, (_, index) => `beside-${index}`);
+  await node.tell("large", "add", { label: deadly.backend });
+  for (const key of beside) await node.tell(key, "add", { label: key });
+  await until(async () => (await letters()).length > 1, { what: "the second dead letter", timeoutMs: 40_000 });
+  const large = await fresh.sql`select key, error, attempts from runtime_dead_letters where key <> 'bad'`;
+  expect([...large]).toEqual([{ key: "large", error: expect.stringContaining("died 3 times"), attempts: 3 }]);
+  for (const key of beside) {
+    await until(async () => ((await node.ask(key, "get", {}).catch(() => null)) as Counter)?.seen.join() === key, {
+      what: `what ${key} was told`,
+    });
+  }
   await cluster.killAll();
   await fresh.sql.end({ timeout: 2 });
   await stores.dispose();

@@ -15,10 +15,15 @@ import { until } from "../../harness/until.ts";
 
 const counted = defineActor({
   kind: "counted",
-  state: Type.Object({}),
-  messages: { count: message({ body: Type.Object({}) }), fail: message({ body: Type.Object({}) }) },
+  state: Type.Object({ text: Type.Optional(Type.String()) }),
+  messages: {
+    count: message({ body: Type.Object({}) }),
+    grow: message({ body: Type.Object({}) }),
+    fail: message({ body: Type.Object({}) }),
+  },
   receive: {
     count: () => ({ state: {}, effects: [] }),
+    grow: () => ({ state: { text: "x".repeat(200_000) }, effects: [] }),
     fail: () => {
       throw new Error("no");
     },
@@ -45,10 +50,14 @@ const heldPartition = (): Held => ({
   cleared: 5,
 });
 
+/** What a lane tells others, and these tests do not look at. */
+const unasked = ["crash", "report", "reply", "trim", "wakeReader", "follow", "unfollow", "refreshTails", "lost"];
+
 /** @param ask answers a query, by its text and parameters */
 function laneOn(
   ask: (text: string, parameters: readonly unknown[]) => unknown,
   commit: (batch: Commit) => Promise<void> = async () => {},
+  others: Partial<Pick<LaneOptions, "follow">> = {},
 ): Lane {
   const sql = Object.assign(
     async (strings: readonly string[], ...values: unknown[]) => ask(strings.join("?"), values),
@@ -71,10 +80,14 @@ function laneOn(
     factWriters: new Map(),
     turns: new Turns([counted], clock, 1),
     journal: { commit },
-    leases: { retake: async () => [owned] },
-    timers: { committed() {} },
+    leases: {
+      retake: async (partitions: readonly number[]) => partitions.map((partition) => ({ ...owned, partition })),
+    },
+    timers: { committed() {}, attach() {}, detach() {} },
     isHostBound: () => false,
-    ...Object.fromEntries(["crash", "report", "reply", "trim", "wakeReader"].map((name) => [name, () => {}])),
+    ...Object.fromEntries(unasked.map((name) => [name, () => {}])),
+    keepIdsAbove: async () => {},
+    ...others,
   };
   // Only what these tests make it use.
   const lane = new Lane(options as unknown as LaneOptions);
@@ -138,6 +151,159 @@ test("a timer beside a message that PostgreSQL refuses comes to its turn once mo
   expect(deadLetters).toEqual(["timed"]);
 });
 
+/** A lane with two partitions whose commits of large states wait for `answer`. */
+function laneWithLargeCommit() {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const keys: string[] = [];
+  const rejected: string[] = [];
+  let isFirst = true;
+  const lane = laneOn(
+    () => [],
+    async ({ actors, deadLetters }) => {
+      const isLarge = actors.some(({ state }) => state.length > 100_000);
+      if (isLarge && isFirst) {
+        isFirst = false;
+        keys.push("begun");
+        await promise;
+      }
+      keys.push(...actors.map(({ key }) => key));
+      rejected.push(...deadLetters.map(({ key }) => key));
+    },
+  );
+  lane.held.set(1, { ...heldPartition(), partition: 1 });
+  lane.start();
+  const committed = (key: string) => until(() => keys.includes(key), { what: `the commit of ${key}` });
+  return { lane, keys, rejected, committed, resolve, reject };
+}
+
+test("a commit of a large state holds up its own partition alone", async () => {
+  const { lane, keys, committed, resolve } = laneWithLargeCommit();
+  lane.deliver(deliveryTo("large", "grow", 1));
+  await committed("begun");
+  lane.deliver(deliveryTo("behind", "count", 2));
+  lane.deliver({ ...deliveryTo("beside", "count", 3, "other"), partition: 1 });
+  await committed("beside");
+  expect(keys).toEqual(["begun", "beside"]);
+  resolve();
+  await committed("behind");
+  expect(keys).toEqual(["begun", "beside", "large", "behind"]);
+  await lane.stop();
+});
+
+test("a commit of a large state that is refused blames its message alone", async () => {
+  const { lane, keys, rejected, committed, reject } = laneWithLargeCommit();
+  lane.deliver(deliveryTo("large", "grow", 1));
+  await committed("begun");
+  lane.deliver({ ...deliveryTo("beside", "count", 2, "other"), partition: 1 });
+  await committed("beside");
+  reject(Object.assign(new Error("invalid input"), { code: "22P02" }));
+  await until(() => rejected.length > 0, { what: "a dead letter" });
+  await lane.stop();
+  expect(keys).toEqual(["begun", "beside"]);
+  expect(rejected).toEqual(["large"]);
+});
+
+test("partitions are given up once a commit of a large state has ended", async () => {
+  const { lane, keys, committed, resolve } = laneWithLargeCommit();
+  lane.deliver(deliveryTo("large", "grow", 1));
+  await committed("begun");
+  let isDetached = false;
+  const detached = lane.detach([]).then(() => {
+    isDetached = true;
+  });
+  lane.deliver({ ...deliveryTo("beside", "count", 2, "other"), partition: 1 });
+  // A turn of the event loop, in which it would have been done.
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(isDetached).toBe(false);
+  resolve();
+  await detached;
+  expect(keys.slice(0, 2)).toEqual(["begun", "large"]);
+  await lane.stop();
+});
+
+test.each([
+  ["and with the commit beside it", true],
+  ["while the commit beside it goes well", false],
+])("a large message whose connection dies, %s, is set aside after three deaths", async (_, isBoth) => {
+  const waiting = new Map([
+    [0, deliveryTo("large", "grow", 1)],
+    [1, { ...deliveryTo("beside", "count", 2, "other"), partition: 1 }],
+  ]);
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const done: string[] = [];
+  const rejected: string[] = [];
+  let [deaths, besides] = [0, 0];
+  const lane: Lane = laneOn(
+    () => [],
+    async ({ actors, deadLetters }) => {
+      const dead = Object.assign(new Error("closed"), { code: "CONNECTION_CLOSED" });
+      for (const { key } of actors) {
+        if (key === "large") {
+          if (deaths++ === 0) await promise;
+          throw dead;
+        }
+        if (besides++ > 0) continue;
+        resolve();
+        if (isBoth) throw dead;
+      }
+      done.push(...actors.map(({ key }) => key));
+      rejected.push(...deadLetters.map(({ key }) => key));
+      if (actors.length > 0) waiting.delete(1);
+    },
+    {
+      // As a mailbox that is read again from where it is committed.
+      follow(partition) {
+        const again = waiting.get(partition);
+        if (again !== undefined) lane.deliver(again);
+      },
+    },
+  );
+  lane.held.set(1, { ...heldPartition(), partition: 1 });
+  lane.start();
+  lane.deliver(waiting.get(0) as Delivery);
+  await until(() => deaths > 0, { what: "the first commit of the large message" });
+  lane.deliver(waiting.get(1) as Delivery);
+  await until(() => rejected.length > 0 && done.length > 0, { what: "the dead letter, and the other message" });
+  await lane.stop();
+  expect({ deaths, rejected, done }).toEqual({ deaths: 3, rejected: ["large"], done: ["beside"] });
+});
+
+test("what is refused while the commit beside it fails is taken once", async () => {
+  const { promise, reject } = Promise.withResolvers<void>();
+  const waiting = new Map<number, Delivery>([[0, deliveryTo("large", "grow", 1)]]);
+  const rejected: string[] = [];
+  const done: string[] = [];
+  let begun = 0;
+  const lane: Lane = laneOn(
+    () => [],
+    async ({ actors, deadLetters }) => {
+      if (actors.length > 0 && begun++ === 0) await promise;
+      if (deadLetters.length > 0 && begun === 1) {
+        begun++;
+        reject(Object.assign(new Error("away"), { code: "57P03" }));
+        throw Object.assign(new Error("invalid input"), { code: "22P02" });
+      }
+      rejected.push(...deadLetters.map(({ body }) => body));
+      done.push(...actors.map(({ key }) => key));
+    },
+    {
+      follow(partition) {
+        const again = waiting.get(partition);
+        if (again !== undefined) lane.deliver(again);
+      },
+    },
+  );
+  lane.held.set(1, { ...heldPartition(), partition: 1 });
+  lane.start();
+  lane.deliver(waiting.get(0) as Delivery);
+  await until(() => begun === 1, { what: "the commit of the large message" });
+  waiting.set(1, { partition: 1, id: "6-0", envelope: null, raw: "not a message" });
+  lane.deliver(waiting.get(1) as Delivery);
+  await until(() => rejected.length > 0 && done.length > 0, { what: "everything to be taken" });
+  await lane.stop();
+  expect(rejected).toEqual(['"not a message"']);
+});
+
 const names = { kind: "counted", key: "timed", tenant: "acme" };
 const timer = { ...names, partition: 0, due: 1, fence: 3, timer: "t", type: "fail", body: "{}" };
 const stored = {
@@ -150,8 +316,8 @@ const stored = {
   listed: null,
 };
 
-function deliveryTo(key: string, type: string, sequence: number): Delivery {
-  const address = { kind: "counted", key, tenant: "acme" };
+function deliveryTo(key: string, type: string, sequence: number, tenant = "acme"): Delivery {
+  const address = { kind: "counted", key, tenant };
   const content = { type, body: {}, replyTo: null, activity: null, fresh: false };
   return { partition: 0, id: null, raw: "", envelope: { source: "nx", sequence, ...address, ...content } };
 }

@@ -1,5 +1,6 @@
 /** How much room values take, as the UTF-8 bytes of their JSON. */
 import type { Json } from "../../../kernel/json.ts";
+import { jsonText } from "../../../kernel/json-text.ts";
 
 /** Of a run's blackboard; a run that needs more fails with `blackboard_too_large`. */
 export const maxBlackboardBytes = 8 * 1_048_576;
@@ -11,7 +12,7 @@ const encoder = new TextEncoder();
 const scratch = new Uint8Array(65_536);
 
 export function jsonBytes(value: Json): number {
-  return utf8Bytes(JSON.stringify(value));
+  return utf8Bytes(jsonText(value));
 }
 
 /** Of one member of an object, its name and a comma included. */

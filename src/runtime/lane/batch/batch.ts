@@ -4,25 +4,26 @@
  */
 import type { Effect } from "../../../../actors/kernel/effect.ts";
 import type { Json } from "../../../../actors/kernel/json.ts";
+import type { KnownTexts } from "../../../../actors/kernel/json-text.ts";
 import type { ReplyTo } from "../../../../actors/kernel/message.ts";
 import { type OutboxRow, remoteAnswer, toOutbox } from "../../effects/outbox.ts";
-import type { Answer } from "../../mailbox/calls.ts";
+import type { Answer, LocalReply } from "../../mailbox/calls.ts";
 import { type Envelope, messageId } from "../../mailbox/envelope.ts";
 import type { Delivery } from "../../mailbox/mailbox.ts";
 import { partitionOf } from "../../mailbox/partition.ts";
 import type { Change, Fact, FactWriter, Projection, Statement } from "../../port.ts";
 import { sizeOf, splitState } from "../../reads/listed.ts";
-import { type TailNews, tailedLog } from "../../reads/notices.ts";
+import type { TailNews } from "../../reads/notices.ts";
 import { encodeTimers, TimerChanges, type TimerRequest, type TimerRow } from "../../timers/timer.ts";
 import type { ActivityRow } from "../commit/activities.ts";
 import type { Commit } from "../commit/commit.ts";
 import type { DeadLetterRow } from "../commit/dead-letters.ts";
-import type { LogRow } from "../commit/logs.ts";
 import { type PartitionProgress, timelineOf } from "../commit/progress.ts";
 import { Exchange } from "../exchange/exchange.ts";
 import type { Held } from "../exchange/held.ts";
 import type { CachedActor, TurnResult, Turns } from "../turn.ts";
 import { SetAside } from "./set-aside.ts";
+import { Written } from "./written.ts";
 
 /** A message to be co-committed, as the sender's turn left it. */
 export interface CoCommitMessage {
@@ -36,11 +37,6 @@ export interface CoCommitMessage {
   readonly wire: string;
 }
 
-export interface LocalReply {
-  readonly call: string;
-  readonly answer: Answer;
-}
-
 export const noCoCommits: readonly CoCommitMessage[] = [];
 
 export class Batch {
@@ -52,7 +48,6 @@ export class Batch {
   readonly timers = new TimerChanges();
   /** Senders on other nodes that want to know that their message is taken. */
   readonly acknowledged: ReplyTo[] = [];
-  readonly news = new Map<string, TailNews>();
   readonly touched = new Set<Held>();
   /** What its partitions take of others, and send to them. */
   readonly exchange = new Exchange();
@@ -66,10 +61,16 @@ export class Batch {
   /** The actors with a turn in this batch, as they were before the first. */
   private readonly before = new Map<CachedActor, Json>();
   /** The actors with a turn in this batch; their sizes are known once the commit is made. */
-  get actors(): Iterable<CachedActor> {
+  get actors(): IteratorObject<CachedActor> {
     return this.before.keys();
   }
-  private logs: LogRow[] = [];
+  /** Large texts of its entries and states, which may hold the same ones. */
+  private readonly known: KnownTexts = [];
+  private readonly written = new Written(this.known);
+  /** New log entries, by actor. */
+  get news(): ReadonlyMap<string, TailNews> {
+    return this.written.news;
+  }
   private readonly facts = new Map<string, Fact[]>();
   private readonly ended = new Map<string, { kind: string; key: string }>();
   private readonly deadLetters: DeadLetterRow[] = [];
@@ -257,7 +258,7 @@ export class Batch {
       if (before === null && actor.state === null) continue;
       if (actor.state !== null) {
         actor.version++;
-        const stored = splitState(actor.state, listedOf(kind));
+        const stored = splitState(actor.state, listedOf(kind), this.known);
         actor.size = sizeOf(stored);
         actors.push({
           kind,
@@ -284,7 +285,7 @@ export class Batch {
       partitions: [...this.touched].map((held) => this.progress(held)),
       actors,
       ended: [...this.ended.values()],
-      logs: this.logs,
+      logs: this.written.rows,
       outbox: this.outbox,
       ...this.exchange.rows(),
       activities: this.activities,
@@ -322,7 +323,7 @@ export class Batch {
   private effect(held: Held, actor: CachedActor, effect: Effect): void {
     switch (effect.effect) {
       case "emit":
-        this.emit(actor, effect.log, effect.entry);
+        this.written.emit(actor, effect.log, this.clock.now(), effect.entry);
         return;
       case "fact": {
         const facts = this.facts.get(effect.name) ?? [];
@@ -380,33 +381,11 @@ export class Batch {
     else this.activities.splice(index, 1);
   }
 
-  private emit(actor: CachedActor, log: string, entry: Json): void {
-    const { kind, key, tenant, partition } = actor;
-    const seq = (actor.logs[log] ?? 0) + 1;
-    actor.logs[log] = seq;
-    const at = this.clock.now();
-    this.logs.push({ kind, key, log, seq, at, entry: JSON.stringify(entry) });
-    if (log !== tailedLog) return;
-    const name = `${kind}/${key}`;
-    let news = this.news.get(name);
-    if (news === undefined) {
-      news = { partition, kind, key, tenant, entries: [], ended: false };
-      this.news.set(name, news);
-    }
-    news.entries.push({ seq, at, entry });
-  }
-
-  /** The actor is gone with everything it wrote, this batch's log entries included. */
   private end(actor: CachedActor): void {
-    const { kind, key, tenant, partition } = actor;
-    const name = `${kind}/${key}`;
-    this.logs = this.logs.filter((row) => row.kind !== kind || row.key !== key);
-    actor.logs = {};
+    const { kind, key } = actor;
+    this.written.end(actor);
     this.timers.cancelAll(actor);
-    this.ended.set(name, { kind, key });
-    const news = this.news.get(name) ?? { partition, kind, key, tenant, entries: [], ended: true };
-    news.ended = true;
-    this.news.set(name, news);
+    this.ended.set(`${kind}/${key}`, { kind, key });
   }
 
   private answer(held: Held, envelope: Envelope, answer: Answer): void {

@@ -73,6 +73,11 @@ export class Careful {
     return this.partitions.size > 0;
   }
 
+  /** Whether some messages are still under suspicion, and no commit may be written beside that of another. */
+  get isSuspicious(): boolean {
+    return this.partitions.size > 0 || this.deaths.size > 0;
+  }
+
   /**
    * Whether messages of a partition may be taken before earlier ones. Not while its backlog is under suspicion, nor until
    * what was in its mailbox when its owner died is behind it: a message that ends its process is then among the first of
@@ -111,7 +116,7 @@ export class Careful {
     if (envelope === null || isForCaller(delivery, envelope)) return null;
     if (this.deaths.size === 0 && this.partitions.size === 0) return null;
     const known = this.deaths.get(messageId(envelope));
-    if (known !== undefined) return known.count + 1 < deathLimit ? together : alone;
+    if (known !== undefined) return known.count + 1 < deathLimit && known.cuts === 0 ? together : alone;
     return (this.partitions.get(partition)?.left ?? 0) > 0 ? together : null;
   };
 
@@ -177,7 +182,10 @@ export class Careful {
     }
   }
 
-  /** The connection died with the commit of these messages, and the database answers again. */
+  /**
+   * The connection died with the commit of these messages, and the database answers again. Where another commit was
+   * under way beside it, both are judged by this: from now on none is written beside, and the one not to blame gets past.
+   */
   cut(deliveries: readonly Delivery[]): void {
     for (const delivery of deliveries) {
       const { envelope, partition } = delivery;

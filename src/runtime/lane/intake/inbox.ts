@@ -68,6 +68,20 @@ export function takeOut(lists: (readonly Delivery[])[], partitions: ReadonlySet<
   return all.flatMap((list) => list.filter(isGone));
 }
 
+/** Which lines wait while some messages are held back. Each head is looked at once. */
+function waitingLines(isHeldBack: (delivery: Delivery, size: number) => boolean): (line: Line) => boolean {
+  const known = new Map<Waiting, boolean>();
+  return ({ waiting: [head] }) => {
+    if (head === undefined) return true;
+    let isWaiting = known.get(head);
+    if (isWaiting === undefined) {
+      isWaiting = isHeldBack(head.delivery, head.size);
+      known.set(head, isWaiting);
+    }
+    return isWaiting;
+  };
+}
+
 /** Effects keep the order of their sender, also where they did not come by the mailbox. */
 const isOrdered = ({ id, envelope }: Delivery): boolean => id !== null || envelope?.effect !== undefined;
 const actorOf = ({ envelope }: Delivery): string => (envelope === null ? "" : `${envelope.kind}/${envelope.key}`);
@@ -195,11 +209,13 @@ export class Inbox {
    * The messages of the next batch, by turns of tenants.
    * @param companyOf only messages of one kind of company share a batch
    * @param roomAgain told when a mailbox that was full is so no more
+   * @param isHeldBack whether a message, and what stands behind it in its mailbox, is left where it is; null for none
    */
   next(
     most: number,
     companyOf: (delivery: Delivery, size: number) => Company | null,
     roomAgain: () => void,
+    isHeldBack: ((delivery: Delivery, size: number) => boolean) | null = null,
   ): Delivery[] {
     const taken: Delivery[] = [];
     let bytes = 0;
@@ -207,8 +223,9 @@ export class Inbox {
     let limit = most;
     let isRoomAgain = false;
     const { totalBytes, batchBytes } = this.limits;
+    const waits = isHeldBack === null ? null : waitingLines(isHeldBack);
     for (;;) {
-      const line = this.turn();
+      const line = waits === null ? this.turn() : this.turnBeside(waits);
       const head = line?.waiting[0];
       if (line === undefined || head === undefined) break;
       const company = companyOf(head.delivery, head.size);
@@ -292,6 +309,20 @@ export class Inbox {
     share.wasMixed = mixed.size > 0 && !(wasMixed && this.aside.size > 0);
     const [line] = share.wasMixed ? mixed : lines;
     return line;
+  }
+
+  /** The same where some lines wait. */
+  private turnBeside(waits: (line: Line) => boolean): Line | undefined {
+    for (const share of this.shares.values()) {
+      const { lines, mixed, wasMixed } = share;
+      const mayBeMixed = mixed.size > 0 && !(wasMixed && this.aside.size > 0);
+      const mixedOne = mayBeMixed ? mixed.values().find((line) => !waits(line)) : undefined;
+      const line = mixedOne ?? lines.values().find((one) => !waits(one));
+      if (line === undefined) continue;
+      share.wasMixed = mixedOne !== undefined;
+      return line;
+    }
+    return undefined;
   }
 
   /** Takes the head of a line; its tenant, and the line, go to the back of the round. */

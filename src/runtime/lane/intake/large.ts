@@ -7,7 +7,11 @@ import type { Company } from "./inbox.ts";
 
 /** Characters of a message, or of a stored state. */
 const largeSize = 128 * 1024;
-const few: Company = { kind: "large", most: 2 };
+/** How they are taken. */
+export const large: Company = { kind: "large", most: 2 };
+
+/** @param size characters of a message, or of a stored state */
+export const isLarge = (size: number): boolean => size > largeSize;
 
 /** The actors in memory, by `kind/key`, each with the characters of its stored state. */
 interface Sizes {
@@ -24,9 +28,9 @@ export function companies(
   return (delivery, size) => {
     const company = suspected(delivery);
     if (company !== null || delivery.envelope === null) return company;
-    if (size > largeSize) return few;
+    if (isLarge(size)) return large;
     if (!cache.hasLarge) return null;
     const { kind, key } = delivery.envelope;
-    return (cache.get(`${kind}/${key}`)?.size ?? 0) > largeSize ? few : null;
+    return isLarge(cache.get(`${kind}/${key}`)?.size ?? 0) ? large : null;
   };
 }

@@ -46,6 +46,21 @@ test("what stands before a message of another tenant in a mailbox goes first", (
   expect(next(inbox, 12).at(-1)).toBe("smalllast");
 });
 
+test("what is held back stays where it is, and others go before it", () => {
+  const inbox = new Inbox(limits);
+  for (const [tenant, partition] of [
+    ["a", 1],
+    ["b", 1],
+    ["b", 2],
+    ["c", 3],
+  ] as const)
+    inbox.push(delivery(tenant, partition, `${partition}`));
+  const isHeldBack = ({ partition }: Delivery) => partition === 1;
+  const others = inbox.next(10, anyCompany, () => {}, isHeldBack);
+  expect(others.map(({ partition }) => partition).sort()).toEqual([2, 3]);
+  expect(next(inbox, 10)).toEqual(["a1", "b1"]);
+});
+
 test("each mailbox keeps its order and nothing is lost", () => {
   const step = fc.oneof(
     fc.record({ tenant: fc.nat(3), partition: fc.nat(4), direct: fc.boolean() }),
