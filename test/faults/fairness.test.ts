@@ -30,7 +30,7 @@ async function open(): Promise<StimuliFixture> {
     SVC_LOOP_MAX_ROUNDS: "200",
     SVC_LOOP_MAX_ITERATIONS: "10",
     SVC_METRICS_ENABLED: "true",
-    SVC_METRICS_PORT: "19191",
+    SVC_METRICS_PORT: "0",
   };
   const node = await startNodeProcess(stores, { env, program: "test/bench/node.ts" });
   disposers.push(() => node.dispose());

@@ -46,21 +46,6 @@ test("what stands before a message of another tenant in a mailbox goes first", (
   expect(next(inbox, 12).at(-1)).toBe("smalllast");
 });
 
-test("what is held back stays where it is, and others go before it", () => {
-  const inbox = new Inbox(limits);
-  for (const [tenant, partition] of [
-    ["a", 1],
-    ["b", 1],
-    ["b", 2],
-    ["c", 3],
-  ] as const)
-    inbox.push(delivery(tenant, partition, `${partition}`));
-  const isHeldBack = ({ partition }: Delivery) => partition === 1;
-  const others = inbox.next(10, anyCompany, () => {}, isHeldBack);
-  expect(others.map(({ partition }) => partition).sort()).toEqual([2, 3]);
-  expect(next(inbox, 10)).toEqual(["a1", "b1"]);
-});
-
 test("each mailbox keeps its order and nothing is lost", () => {
   const step = fc.oneof(
     fc.record({ tenant: fc.nat(3), partition: fc.nat(4), direct: fc.boolean() }),
@@ -207,4 +192,40 @@ test("a mailbox is left alone until its lines end where nothing may be taken ahe
   for (let index = 0; index < 10; index++) inbox.push(delivery("big", 0, `hot${index}`, 10, "hot"));
   inbox.push(delivery("small", 0, "behind"));
   expect(next(inbox, 100).at(-1)).toBe("smallbehind");
+});
+
+test("what is held back waits, all others go before it, and actors keep their order", () => {
+  const step = fc.oneof(
+    fc.record({ tenant: fc.nat(2), partition: fc.nat(3), actor: fc.nat(2), count: fc.integer({ min: 1, max: 12 }) }),
+    fc.record({ take: fc.integer({ min: 1, max: 6 }), held: fc.uniqueArray(fc.nat(3)) }),
+  );
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
+      const inbox = new Inbox({ ...limits, aside });
+      const waiting = new Map<string, string[]>();
+      const check = (taken: readonly Delivery[]) => {
+        for (const { id, partition, envelope } of taken)
+          expect(waiting.get(`${partition}/${envelope?.key}`)?.shift()).toBe(id ?? "");
+      };
+      for (const [index, one] of steps.entries()) {
+        if ("take" in one) {
+          const isHeldBack = ({ partition }: Delivery) => one.held.includes(partition);
+          const free = [...waiting].filter(([name]) => !one.held.includes(Number.parseInt(name, 10)));
+          const most = free.reduce((sum, [, ids]) => sum + ids.length, 0);
+          const taken = inbox.next(one.take, anyCompany, () => {}, isHeldBack);
+          expect([taken.length, taken.some(isHeldBack)]).toEqual([Math.min(one.take, most), false]);
+          check(taken);
+          continue;
+        }
+        for (let n = 0; n < one.count; n++) {
+          const { tenant, partition, actor } = one;
+          inbox.push(delivery(`t${tenant}`, partition, `${index}-${n}`, 10, `a${actor}`));
+          const name = `${partition}/a${actor}`;
+          waiting.set(name, [...(waiting.get(name) ?? []), `${index}-${n}`]);
+        }
+      }
+      check(inbox.next(1000, anyCompany, () => {}));
+      expect(inbox.size).toBe(0);
+    }),
+  );
 });
