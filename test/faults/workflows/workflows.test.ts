@@ -1,6 +1,6 @@
 /** One death of the node finds a run at every kind of state: each goes on where it was, and nothing is done twice. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { NodeFixture } from "../../features/workflows/definitions/node-fixture.ts";
 import { say, shell } from "../../harness/manifests.ts";
@@ -81,8 +81,8 @@ async function pendingOf(id: string) {
 function loseSandbox(id: string): void {
   const instances = join(at.node.dataDir, "instances");
   for (const name of readdirSync(instances).filter((entry) => !entry.startsWith("."))) {
-    const { executionId } = JSON.parse(readFileSync(join(instances, name, "launch.json"), "utf8"));
-    if (executionId !== id) continue;
+    const launch = join(instances, name, "launch.json");
+    if (!existsSync(launch) || JSON.parse(readFileSync(launch, "utf8")).executionId !== id) continue;
     process.kill(JSON.parse(readFileSync(join(instances, name, "supervisor.json"), "utf8")).pid, "SIGKILL");
     return;
   }

@@ -123,7 +123,10 @@ test("orphans, old workspaces and old records go; the rest stays", async () => {
   writeFileSync(join(orphan, "launch.json"), JSON.stringify(plan));
 
   await node.restart();
-  await until(() => !workspace(stranger) && !existsSync(orphan), { timeoutMs: 30_000, what: "the orphans to go" });
+  await until(() => !workspace(stranger) && !existsSync(join(orphan, "launch.json")), {
+    timeoutMs: 30_000,
+    what: "the orphans to go",
+  });
   await until(() => !existsSync(unheld), { what: "a volume that is not mounted to go" });
   await until(() => !workspace(old) && !workspace(ancient), { what: "old workspaces to go" });
   await until(async () => (await node.call("GET", `/v1/executions/${ancient}`)).status === 404, {

@@ -236,26 +236,23 @@ describe("messages", () => {
   test.each([
     ["small", "ok\n", "other"],
     ["large", `${"x".repeat(3_000_000)}1`, `${"x".repeat(3_000_000)}2`],
-  ])(
-    "a repeated %s result has the same answer, one model call; altered 409; it completes",
-    async (_, stdout, other) => {
-      const own = await bootstrap();
-      const { body: dispatch } = await own.generate([calls(["cmd.run", { command: "a", args: [] }]), say("done")]);
-      const [one, two] = await Promise.all([own.result(dispatch, { stdout }), own.result(dispatch, { stdout })]);
-      expect(two.body).toEqual(one.body);
-      expect(one.body.type).toBe("final");
-      const again = await own.result(dispatch, { stdout });
-      expect(again.body).toEqual(one.body);
-      expect(again.headers.get("idempotent-replay")).toBe("true");
-      expect(await own.result(dispatch, { stdout: other })).toMatchObject({
-        status: 409,
-        body: { code: "dispatch_result_conflict" },
-      });
-      const record = await at.record(own.executionId);
-      // One call by the real bootstrap, two by this one.
-      expect(record.usage.llm_calls).toBe(3);
-    },
-  );
+  ])("a repeated %s result: same answer, one model call; altered 409; it completes", async (_, stdout, other) => {
+    const own = await bootstrap();
+    const { body: dispatch } = await own.generate([calls(["cmd.run", { command: "a", args: [] }]), say("done")]);
+    const [one, two] = await Promise.all([own.result(dispatch, { stdout }), own.result(dispatch, { stdout })]);
+    expect(two.body).toEqual(one.body);
+    expect(one.body.type).toBe("final");
+    const again = await own.result(dispatch, { stdout });
+    expect(again.body).toEqual(one.body);
+    expect(again.headers.get("idempotent-replay")).toBe("true");
+    expect(await own.result(dispatch, { stdout: other })).toMatchObject({
+      status: 409,
+      body: { code: "dispatch_result_conflict" },
+    });
+    const record = await at.record(own.executionId);
+    // One call by the real bootstrap, two by this one.
+    expect(record.usage.llm_calls).toBe(3);
+  });
 
   test("the same generate twice at once is one model call; later it is replayed", async () => {
     const own = await bootstrap();

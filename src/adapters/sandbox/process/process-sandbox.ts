@@ -20,6 +20,7 @@ import { type HostProgramRules, hostProgram } from "./host-program.ts";
 import { planLaunch } from "./launch.ts";
 import type { ProgramFiles } from "./layout.ts";
 import { type LaunchPlan, Layout, prepareLayout, type SupervisorRecord, takeClaim } from "./layout.ts";
+import { forgetRemoved, leaveMark } from "./removal.ts";
 import { terminateInstance } from "./terminate.ts";
 
 /** An instance whose supervisor has not shown itself by then never starts. */
@@ -239,14 +240,12 @@ class ProcessSandbox implements Sandbox {
 
   async terminate(instanceId: string, graceMs: number): Promise<void> {
     const directory = this.layout.instance(instanceId);
-    if (existsSync(directory)) await terminateInstance(directory, graceMs);
+    if (existsSync(join(directory, "launch.json"))) await terminateInstance(directory, graceMs);
   }
 
   async remove(instanceId: string): Promise<void> {
-    const directory = this.layout.instance(instanceId);
-    if (!existsSync(directory)) return;
-    await terminateInstance(directory, 0);
-    await rm(directory, { recursive: true, force: true });
+    await this.terminate(instanceId, 0);
+    await leaveMark(this.layout.instance(instanceId));
   }
 
   async list(): Promise<readonly { readonly instanceId: string; readonly executionId: string }[]> {
@@ -255,6 +254,7 @@ class ProcessSandbox implements Sandbox {
     for (const name of names) {
       const plan = await readJson<LaunchPlan>(join(this.layout.instances, name, "launch.json"));
       if (plan !== null && plan.instanceId === name) found.push({ instanceId: name, executionId: plan.executionId });
+      else if (plan === null) await forgetRemoved(join(this.layout.instances, name));
     }
     return found;
   }

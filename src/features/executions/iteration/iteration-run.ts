@@ -182,7 +182,9 @@ async function lookAround(
   context.signal.throwIfAborted();
   const state = await stateOf(runtime, context);
   if ((await sandbox.inspect(instance_id)) !== "gone") return { kind: "there", reply };
-  return state.iteration.spawned ? { kind: "lost" } : { kind: "free", reply, state, askedAt };
+  // Another host was told to launch it and may do so yet: this one takes another instance, which makes that one's token void.
+  const isElsewhere = context.moved && begun.iteration.phase === "running";
+  return state.iteration.spawned || isElsewhere ? { kind: "lost" } : { kind: "free", reply, state, askedAt };
 }
 
 /** An execution's time begins when there is room for what it needs; until then it waits as it does for a slot. */
@@ -226,16 +228,21 @@ async function launch(
     const deadlineAt = reply.deadline_at;
     const spec = await instanceSpec(options, work, context, state.header, { deadlineAt, description });
     let seen = found;
+    let validMs = believedMs;
+    const isOld = () => performance.now() - seen.askedAt > validMs;
     // A node that was frozen meanwhile may come after another one that ran the instance, told of its end and removed it.
     // Where the question itself takes long, the answer is believed for longer, so that the instance is launched at last.
-    for (let validMs = believedMs; performance.now() - seen.askedAt > validMs; validMs *= 2) {
+    for (; isOld(); validMs *= 2) {
       const again = await look();
       if (again.kind !== "free") return again;
       seen = again;
     }
     context.signal.throwIfAborted();
     await sandbox.launch(spec, report);
-    return seen;
+    if (!isOld()) return seen;
+    // It may have been frozen within the launch, or that took long: what is not wanted any more ends at once.
+    const now = await look();
+    return now.kind === "free" ? seen : now;
   } finally {
     await told;
   }

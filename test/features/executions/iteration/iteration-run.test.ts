@@ -32,12 +32,16 @@ interface World {
   readonly frozenMs: number;
   /** How long each question takes, ms. */
   readonly askMs?: number;
+  /** How long it stands still within the launch, ms. */
+  readonly launchMs?: number;
+  /** Whether the work was taken over from another host, which had been told to launch the instance. */
+  readonly movedFrom?: "waiting" | "running";
   /** What there is of the instance at the second look. */
   readonly later?: "gone" | "running";
 }
 
 /** @returns what was done, and how the iteration ended */
-async function launched({ answers, frozenMs, askMs = 0, later = "gone" }: World) {
+async function launched({ answers, frozenMs, askMs = 0, launchMs = 0, movedFrom, later = "gone" }: World) {
   const done: string[] = [];
   let asked = 0;
   const header = sampleHeader();
@@ -48,13 +52,16 @@ async function launched({ answers, frozenMs, askMs = 0, later = "gone" }: World)
       return answers[Math.min(asked++, answers.length - 1)];
     },
     tell: async (_to, type) => void done.push(type),
-    state: () => ({ header, iteration: { spawned: false } }),
+    state: () => ({ header, iteration: { spawned: false, phase: asked === 0 ? (movedFrom ?? "waiting") : "running" } }),
   });
   const isolation = header.runtime.isolation;
   const sandbox = {
     describe: () => ({ isolation, sandbox: "none", egressEnforced: false, unenforcedLimits: [] }),
     inspect: async () => (asked > 1 ? later : "gone"),
-    launch: async () => void done.push("launch"),
+    launch: async () => {
+      done.push("launch");
+      ahead += launchMs;
+    },
     follow: async () => ({ reason: "exited", exitCode: 0, stdout: "", stdoutTruncated: false, stderr: "" }),
     terminate: async () => {},
     remove: async () => void done.push("remove"),
@@ -79,6 +86,7 @@ async function launched({ answers, frozenMs, askMs = 0, later = "gone" }: World)
   });
   const context = {
     actor: address,
+    moved: movedFrom !== undefined,
     signal: new AbortController().signal,
     onceTaken: () => {},
     of: () => runtime.of({ kind: "execution" } as never).at(address.tenant, address.key),
@@ -109,4 +117,20 @@ test("a node that was frozen before the launch does not repeat what another one 
   expect(ended.end).toEqual(notStarted);
   const running = await launched({ answers: [proceed], frozenMs: 60_000, later: "running" });
   expect(running.done).toEqual(["picked_up", "picked_up", "instance_spawned"]);
+});
+
+test("an instance whose launch took long ends at once where it is not wanted", async () => {
+  const late = await launched({ answers: [proceed, { proceed: false }], frozenMs: 0, launchMs: 60_000 });
+  expect(late.done).toEqual(["picked_up", "launch", "picked_up", "remove"]);
+  expect(late.end).toEqual(notStarted);
+  const wanted = await launched({ answers: [proceed], frozenMs: 0, launchMs: 60_000, later: "running" });
+  expect(wanted.done).toEqual(["picked_up", "launch", "picked_up", "instance_spawned"]);
+});
+
+test("what another host was told to launch is not launched under the same id", async () => {
+  const told = await launched({ answers: [proceed], frozenMs: 0, movedFrom: "running" });
+  expect(told.done).toEqual(["picked_up"]);
+  expect(told.end).toMatchObject({ reason: "lost" });
+  const untold = await launched({ answers: [proceed], frozenMs: 0, movedFrom: "waiting" });
+  expect(untold.done).toEqual(["picked_up", "launch", "instance_spawned"]);
 });
