@@ -55,6 +55,25 @@ test("deadlines come when they are due, and what is not due waits", async () => 
   }
 });
 
+test("both hold partitions, and what begins at either is listed in the order of its begin", async () => {
+  const [ahead, behind] = nodes.map((node) => new NodeFixture(stores, node));
+  if (ahead === undefined || behind === undefined) throw new Error("unreachable: two nodes");
+  await ahead.register("ordered", { WORK: waits("4m") });
+  const begun: string[] = [];
+  for (let count = 0; count < 10; count++) {
+    begun.push(await (count % 2 === 0 ? ahead : behind).start("ordered"));
+    // Two nodes' times differ by less than an answer of PostgreSQL takes. More than two leases pass in all.
+    await Bun.sleep(300);
+  }
+  for (const { node } of [ahead, behind]) {
+    const { body } = await node.call("GET", "/v1/workflows/executions?workflow_name=ordered&limit=100");
+    expect(body.items.map(({ id }: { id: string }) => id)).toEqual(begun.toReversed());
+  }
+  // A node that took the other's lease for over would own them all.
+  const owners = await stores.sql`select distinct owner from runtime_partitions where owner is not null`;
+  expect(owners.length).toBe(2);
+});
+
 /** Starts an agent by schedule over a node. @returns ms between the moment and what PostgreSQL says of its start */
 async function lateOf(node: NodeProcess): Promise<number> {
   const inMs = 6_000;
