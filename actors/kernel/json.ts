@@ -8,13 +8,11 @@ export type Json = null | boolean | number | string | readonly Json[] | { readon
 export function copyOf<T>(value: T): T {
   if (typeof value !== "object" || value === null) return value;
   if (Array.isArray(value)) return value.map(copyOf) as T;
-  const copy: Record<string, unknown> = {};
-  for (const key of Object.keys(value)) {
-    const member = (value as Record<string, unknown>)[key];
-    // Assigning `__proto__` would not make a member.
-    if (key === "__proto__")
-      Object.defineProperty(copy, key, { value: copyOf(member), enumerable: true, writable: true, configurable: true });
-    else copy[key] = copyOf(member);
+  // Spread makes members of their own of all names, so that `__proto__` is one as well when it is set below.
+  const copy = { ...value } as Record<string, unknown>;
+  for (const key in copy) {
+    const member = copy[key];
+    if (typeof member === "object" && member !== null) copy[key] = copyOf(member);
   }
   return copy as T;
 }

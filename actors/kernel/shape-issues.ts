@@ -29,7 +29,7 @@ export function shapeIssues(errors: Iterable<ValueError>, most: number): Issue[]
 /** Members that a schema does not know, at every depth it describes: what stands there has no effect. */
 export function unknownMembers(schema: TSchema, value: unknown, most: number): UnknownMember[] {
   const found: UnknownMember[] = [];
-  collectUnknown(schema, value, "", found, most);
+  if (typeof value === "object" && value !== null) collectUnknown(schema, value, "", found, most);
   return found;
 }
 
@@ -185,27 +185,56 @@ function ofType(schema: TSchema): string | null {
 const dotted = (pointer: string): string =>
   pointer.slice(1).replaceAll("/", ".").replaceAll("~1", "/").replaceAll("~0", "~");
 
-function collectUnknown(schema: TSchema, value: unknown, at: string, found: UnknownMember[], most: number): void {
-  if (found.length >= most) return;
+function collectUnknown(schema: TSchema, value: object, at: string, found: UnknownMember[], most: number): void {
   if (Array.isArray(value)) {
     if (!KindGuard.IsArray(schema)) return;
-    for (const [index, item] of value.entries()) collectUnknown(schema.items, item, place(at, `${index}`), found, most);
+    for (let index = 0; index < value.length && found.length < most; index++) {
+      const item: unknown = value[index];
+      if (typeof item === "object" && item !== null)
+        collectUnknown(schema.items, item, place(at, `${index}`), found, most);
+    }
     return;
   }
-  if (!isObject(value)) return;
-  const shapes = objectsOf(schema);
-  if (shapes === null) return;
-  const known = new Set(shapes.flatMap(({ properties }) => Object.keys(properties)));
-  for (const [name, member] of Object.entries(value)) {
+  const known = membersOf(schema);
+  if (known === null) return;
+  for (const name of Object.keys(value)) {
     if (found.length >= most) return;
-    const path = place(at, shown(name));
-    if (!known.has(name)) found.push({ path, name: shown(name), meant: nearest(name, known) });
-    else {
-      // Where several shapes have the member, what it may hold is not clear.
-      const [only, ...others] = shapes.flatMap(({ properties }) => properties[name] ?? []);
-      if (only !== undefined && others.length === 0) collectUnknown(only, member, path, found, most);
+    const inside = known.get(name);
+    const member = (value as Record<string, unknown>)[name];
+    if (inside === undefined) {
+      found.push({ path: place(at, shown(name)), name: shown(name), meant: nearest(name, known.keys()) });
+    } else if (inside !== null && typeof member === "object" && member !== null) {
+      collectUnknown(inside, member, place(at, shown(name)), found, most);
     }
   }
+}
+
+type Members = ReadonlyMap<string, TSchema | null>;
+
+/** Schemas are read once: each request is held against the same ones. */
+const membersKnown = new WeakMap<TSchema, { readonly members: Members | null }>();
+
+/**
+ * The members a value may have, and the schema of each; null instead of that where several shapes have the member, since
+ * what it may hold is not clear then.
+ * @returns null where the schema leaves members open
+ */
+function membersOf(schema: TSchema): Members | null {
+  const earlier = membersKnown.get(schema);
+  if (earlier !== undefined) return earlier.members;
+  const members = readMembers(schema);
+  membersKnown.set(schema, { members });
+  return members;
+}
+
+function readMembers(schema: TSchema): Members | null {
+  const shapes = objectsOf(schema);
+  if (shapes === null) return null;
+  const members = new Map<string, TSchema | null>();
+  for (const [name, inside] of shapes.flatMap(({ properties }) => Object.entries(properties))) {
+    members.set(name, members.has(name) ? null : inside);
+  }
+  return members;
 }
 
 const place = (at: string, name: string): string => (at === "" ? name : `${at}.${name}`);

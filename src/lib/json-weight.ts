@@ -9,22 +9,29 @@ const small = 8;
  * is handed over in memory is weighed, so this makes no list of an object's members.
  */
 export function jsonWeight(value: Json): number {
-  let weight = 0;
-  const open: Json[] = [value];
+  const open: object[] = [];
+  let weight = weighed(value, open);
   for (let one = open.pop(); one !== undefined; one = open.pop()) {
-    weight += typeof one === "string" ? one.length : small;
-    if (one === null || typeof one !== "object") continue;
     if (isList(one)) {
-      for (const member of one) open.push(member);
+      for (const member of one) weight += weighed(member, open);
       continue;
     }
     for (const name in one) {
-      const member = one[name];
+      const member = (one as Members)[name];
       weight += name.length;
-      if (member !== undefined) open.push(member);
+      if (member !== undefined) weight += weighed(member, open);
     }
   }
   return weight;
+}
+
+type Members = { readonly [name: string]: Json | undefined };
+
+/** A value without what is in it, which is left open. */
+function weighed(value: Json, open: object[]): number {
+  if (typeof value === "string") return value.length;
+  if (typeof value === "object" && value !== null) open.push(value);
+  return small;
 }
 
 const isList = (value: object): value is readonly Json[] => Array.isArray(value);

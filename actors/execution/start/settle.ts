@@ -8,7 +8,7 @@ import { overlap } from "../../agent/manifest/runtime/volumes.ts";
 import type { AgentSpec, NodeOffer, RuntimeSpec } from "../../agent/manifest/spec.ts";
 import type { Json } from "../../kernel/json.ts";
 import { isObject } from "../../kernel/json.ts";
-import { contextPermits, defaultSecurityContext } from "../../policy/security-context.ts";
+import { contextPermits, defaultSecurityContext, isSecurityContext } from "../../policy/security-context.ts";
 import { ATTACHMENT_READ, patternCovers, selectTools, sparedFromJudges, type ToolEntry } from "../../tool/catalog.ts";
 import type { AgentRuntimeOverrides } from "../child.ts";
 import type { Attachment } from "./plan.ts";
@@ -58,9 +58,7 @@ export function settleAgent(found: ResolvedAgent, request: StartRequest, offer: 
   const spec = overlaid(found.spec, overrides);
   const fixedContext = spec.security_context ?? overrides?.security_context ?? null;
   const securityContext = fixedContext ?? request.securityContext ?? defaultSecurityContext;
-  const selected = selectTools(spec.tools.map(({ name }) => name));
-  const permitted = selected.tools.filter(({ name }) => contextPermits(securityContext, name));
-  const tools = sparedFromJudges(permitted, spec.tools);
+  const { tools, unmatched } = toolsOf(spec.tools, securityContext);
   const takes = takesAttachments(spec.input_schema, tools);
   const { isolation } = spec.runtime;
   return {
@@ -70,10 +68,36 @@ export function settleAgent(found: ResolvedAgent, request: StartRequest, offer: 
     securityContext,
     isContextChosenByCaller: fixedContext === null,
     tools,
-    unmatchedTools: selected.unmatched,
+    unmatchedTools: unmatched,
     takesAttachments: takes,
     runAttachments: takes ? (overrides?.attachments ?? []) : [],
   };
+}
+
+interface ToolsOfManifest {
+  readonly tools: readonly ToolEntry[];
+  readonly unmatched: readonly string[];
+}
+
+/** By the list that a manifest was read with, which many starts share, and the security context. */
+const known = new WeakMap<AgentSpec["tools"], Map<string, ToolsOfManifest>>();
+
+/** What a manifest's tools come to in a security context. */
+function toolsOf(granted: AgentSpec["tools"], securityContext: string): ToolsOfManifest {
+  // Names of contexts are the caller's words: nothing is kept under those of none.
+  if (!isSecurityContext(securityContext)) return selected(granted, securityContext);
+  const inContexts = known.get(granted) ?? new Map<string, ToolsOfManifest>();
+  const earlier = inContexts.get(securityContext);
+  if (earlier !== undefined) return earlier;
+  const tools = selected(granted, securityContext);
+  known.set(granted, inContexts.set(securityContext, tools));
+  return tools;
+}
+
+function selected(granted: AgentSpec["tools"], securityContext: string): ToolsOfManifest {
+  const { tools, unmatched } = selectTools(granted.map(({ name }) => name));
+  const permitted = tools.filter(({ name }) => contextPermits(securityContext, name));
+  return { tools: sparedFromJudges(permitted, granted), unmatched };
 }
 
 /**

@@ -167,9 +167,12 @@ const inOrder = (one: StimulusName, other: StimulusName): number => (nameOf(one)
 
 const isEmpty = (value: object): boolean => Object.keys(value).length === 0;
 
-/** Words of agents and of strangers get this far. */
-const storableJson = (value: object): string =>
-  JSON.stringify(value, (_, member: unknown) => (typeof member === "string" ? madeStorable(member) : member));
+/** Words of agents and of strangers get this far. What no store can hold is escaped in JSON: a text without escapes has none. */
+function storableJson(value: object): string {
+  const text = JSON.stringify(value);
+  if (!text.includes("\\u")) return text;
+  return JSON.stringify(value, (_, member: unknown) => (typeof member === "string" ? madeStorable(member) : member));
+}
 
 /** Ids of stimuli are UUIDv7, minted when one is accepted: they begin with that time. */
 const latestMs = 2 ** 48 - 1;

@@ -151,6 +151,16 @@ describe("security context", () => {
     expect(codeOf({ request: { securityContext: "svc-consumer-pro" } })).toBe("security_context_forbidden");
   });
 
+  test("opens the tools of each start, among starts of one manifest under others", () => {
+    const { tools } = specOf(manifestWith("spec.tools", ["cmd.run", "svc.attachment.read"]));
+    const toolsIn = (security_context: string) =>
+      planned(laid({ security_context }, { tools })).plan.tools.map(({ name }) => name);
+    for (let start = 0; start < 2; start++) {
+      expect(toolsIn("svc-agent-runtime")).toEqual(["cmd.run", "svc.attachment.read"]);
+      expect(toolsIn("svc-consumer-pro")).toEqual(["svc.attachment.read"]);
+    }
+  });
+
   test("one that does not exist is refused", () => {
     expect(codeOf(laid({ security_context: "nobody" }))).toBe("unknown_security_context");
   });
