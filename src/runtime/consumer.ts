@@ -15,10 +15,11 @@ import { Turns } from "./lane/turn.ts";
 import type { Answer, Calls } from "./mailbox/calls.ts";
 import { takeOverMailboxes } from "./mailbox/former.ts";
 import { Lineage } from "./mailbox/lineage.ts";
-import { type Delivery, keepIdsAbove, trimTo } from "./mailbox/mailbox.ts";
+import { type Delivery, keepIdsAbove } from "./mailbox/mailbox.ts";
 import { partitionOf, type runtimeKeys } from "./mailbox/partition.ts";
 import { MailboxReader } from "./mailbox/reader.ts";
 import type { sending } from "./mailbox/sending.ts";
+import { Trimming } from "./mailbox/trimming.ts";
 import { Leases } from "./ownership/lease.ts";
 import { Ownership } from "./ownership/ownership.ts";
 import type { Activity, FactWriter, News, Projection, RuntimeCounts } from "./port.ts";
@@ -174,6 +175,7 @@ export function createConsumer(options: ConsumerOptions, work: RuntimeWork, link
     crash,
   });
 
+  const trimming = new Trimming(commands, keys);
   const lane: Lane = new Lane({
     node,
     sql,
@@ -194,9 +196,7 @@ export function createConsumer(options: ConsumerOptions, work: RuntimeWork, link
     follow: (partition, offset) => reader.follow(partition, offset),
     unfollow: (partition) => reader.unfollow(partition),
     wakeReader: () => reader.wake(),
-    trim: (partition, offset) => {
-      trimTo(commands, keys.mailbox(partition), offset).catch(() => {});
-    },
+    trim: (partition, offset) => trimming.trim(partition, offset),
     remove: (partition, ids) => {
       commands.xdel(keys.mailbox(partition), ...ids).catch(() => {});
     },

@@ -19,7 +19,7 @@ export interface LocalReply {
 /** How a call reaches its actor, and with it what the loss of messages and replies in Redis means for it. */
 export interface Way {
   /** Whether the message stands, or stood, in a mailbox. */
-  readonly byMailbox: boolean;
+  byMailbox: boolean;
   /** Whether the message may come twice. */
   readonly repeatable: boolean;
   /** Only word that the message was taken is awaited; its caller waits no more. */
@@ -35,7 +35,7 @@ interface Waiting {
   /** By `performance.now()`. */
   readonly dueAt: number;
   readonly replyTo: ReplyTo;
-  way: Way;
+  readonly way: Way;
 }
 
 /** Starts the names of calls whose node reads replies from its stream; one of the former version listens to a channel. */
@@ -77,14 +77,18 @@ export class Calls {
   settle(call: string, answer: Answer): void {
     const waiting = this.waiting.get(call);
     if (waiting === undefined) return;
+    if ("value" in answer) {
+      this.waiting.delete(call);
+      waiting.resolve(answer.value);
+      return;
+    }
     const { again, repeatable } = waiting.way;
     if ("unavailable" in answer && again !== null && (repeatable || answer.untaken === true)) {
       again(waiting.replyTo);
       return;
     }
     this.waiting.delete(call);
-    if ("value" in answer) waiting.resolve(answer.value);
-    else if ("rejected" in answer) waiting.reject(new MessageRejected(answer.rejected));
+    if ("rejected" in answer) waiting.reject(new MessageRejected(answer.rejected));
     else waiting.reject(new RuntimeUnavailable(answer.unavailable));
   }
 
@@ -105,7 +109,7 @@ export class Calls {
   sentByMailbox(call: string): boolean {
     const waiting = this.waiting.get(call);
     if (waiting === undefined) return false;
-    if (!waiting.way.byMailbox) waiting.way = { ...waiting.way, byMailbox: true };
+    waiting.way.byMailbox = true;
     return true;
   }
 

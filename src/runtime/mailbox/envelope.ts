@@ -103,10 +103,10 @@ export function decodeEnvelope(text: string): Envelope {
   const [source, sequence, kind, key, tenant, type, replyTo, activity, mark, body, effect, acknowledge] = JSON.parse(
     text,
   ) as Wire;
-  if (typeof sequence !== "number" || addressFault(source, kind, key, tenant, type, activity || "") !== null) {
+  if (typeof sequence !== "number" || !areNames(text, source, kind, key, tenant, type, activity || "")) {
     throw new Error("not an envelope");
   }
-  return {
+  const envelope = {
     source,
     sequence,
     kind,
@@ -117,10 +117,20 @@ export function decodeEnvelope(text: string): Envelope {
     replyTo: replyTo === 0 ? null : toReply(replyTo),
     activity: activity === 0 ? null : activity,
     fresh: mark % 2 === 1,
+  };
+  if (mark <= 1 && !effect && !acknowledge) return envelope;
+  return {
+    ...envelope,
     ...(mark > 1 ? { version: mark >> 1 } : {}),
     ...(effect ? { effect: { after: effect[0], incarnation: effect[1] } } : {}),
     ...(acknowledge ? { acknowledge: toReply(acknowledge) } : {}),
   };
+}
+
+/** Whether words of a JSON text are names. They hold nothing that cannot be stored where the text neither does nor has escapes of it. */
+function areNames(text: string, ...words: readonly unknown[]): boolean {
+  if (words.every((word) => typeof word === "string") && text.isWellFormed() && !text.includes("\\u")) return true;
+  return addressFault(...words) === null;
 }
 
 const toReply = ([node, call, until]: WireReply): ReplyTo => ({ node, call, until });

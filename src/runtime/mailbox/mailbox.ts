@@ -1,17 +1,17 @@
 /**
  * Mailboxes: one Redis stream per partition.
  *
- * Sending is one XADD. Reading (`reader.ts`) follows the streams of all partitions this node owns with one blocking
+ * Sending is an XADD, of many messages with one command (`appending.ts`). Reading (`reader.ts`) follows the streams of all partitions this node owns with one blocking
  * XREAD for each slot group, from the offset that PostgreSQL holds; an entry leaves its stream only after the turn it caused
  * is committed. There is no consumer group: the owner is unique by lease and epoch, and the offset moves
  * in the transaction of the turn, which makes redelivery after a crash exact without acknowledgements.
  */
 
-import { inBatches } from "../../store/batches.ts";
-import { boundedFromNow, type RedisClient } from "../../store/redis/connections.ts";
+import type { RedisClient } from "../../store/redis/connections.ts";
 import { scriptCommand } from "../../store/redis/script.ts";
-import { MailboxFull, RuntimeUnavailable } from "../port.ts";
-import { type Envelope, encodeEnvelope } from "./envelope.ts";
+import { MailboxFull } from "../port.ts";
+import { Appending } from "./appending.ts";
+import type { Envelope } from "./envelope.ts";
 import type { Keys } from "./partition.ts";
 import type { TimerRequest, TimerRow } from "./timer-row.ts";
 
@@ -34,12 +34,11 @@ export interface MailboxWriterOptions {
 export class MailboxWriter {
   private readonly lengths = new Map<number, { length: number; bytes: number; at: number }>();
 
-  /** Appends a message to a stream. */
-  private readonly append: (key: string, text: string) => Promise<unknown>;
+  private readonly appending: Appending;
 
   constructor(private readonly options: MailboxWriterOptions) {
     const { redis, keys } = options;
-    this.append = keys.slotGroups === 1 ? (key, text) => redis.xadd(key, "*", "m", text) : appendInTurn(redis);
+    this.appending = new Appending(redis, keys.slotGroups > 1);
   }
 
   /** Looks how full a mailbox is, while the message goes on its way. */
@@ -61,18 +60,15 @@ export class MailboxWriter {
    * Appends a message; when this resolves it is accepted.
    * @throws MailboxFull over the bound, RuntimeUnavailable when Redis does not answer
    */
-  async send(partition: number, envelope: Envelope): Promise<void> {
-    const { redis, keys, limit, limitBytes = usualLimitBytes, now } = this.options;
+  send(partition: number, envelope: Envelope): Promise<void> {
+    const { keys, limit, limitBytes = usualLimitBytes, now } = this.options;
     const key = keys.mailbox(partition);
     const seen = this.lengths.get(partition);
     const at = now();
     if (seen === undefined || at - seen.at > lengthTtl) this.look(partition, key, at);
-    if (seen !== undefined && (seen.length >= limit || seen.bytes >= limitBytes)) throw new MailboxFull(1);
-    try {
-      await boundedFromNow(redis, this.append(key, encodeEnvelope(envelope)));
-    } catch (error) {
-      throw new RuntimeUnavailable(`The message store did not accept the message: ${(error as Error).message}`);
-    }
+    if (seen !== undefined && (seen.length >= limit || seen.bytes >= limitBytes))
+      return Promise.reject(new MailboxFull(1));
+    return this.appending.append(key, envelope);
   }
 }
 
@@ -82,32 +78,6 @@ export type AppendAll = (key: string, texts: readonly string[]) => Promise<unkno
 export function appendAll(redis: RedisClient): AppendAll {
   const run = scriptCommand(redis, "append-all");
   return (key, texts) => (texts.length === 1 ? redis.xadd(key, "*", "m", texts[0] as string) : run([key], texts));
-}
-
-/** Messages in one command at most. */
-const mostTogether = 256;
-
-/**
- * Appends for a Cluster, whose client does not keep commands in order where it is redirected or a node fails: a message
- * that overtakes an earlier one of its sender would make that one look like a repeat. So one command at a time is under
- * way for each mailbox, with all that came meanwhile.
- */
-function appendInTurn(redis: RedisClient): (key: string, text: string) => Promise<unknown> {
-  const append = appendAll(redis);
-  const lines = new Map<string, (text: string) => Promise<unknown>>();
-  const lineOf = (key: string) =>
-    inBatches<string, null>(
-      async (texts) => {
-        await append(key, texts);
-        return texts.map(() => null);
-      },
-      { rows: mostTogether, statements: 1 },
-    );
-  return (key, text) => {
-    const line = lines.get(key) ?? lineOf(key);
-    lines.set(key, line);
-    return line(text);
-  };
 }
 
 /** Where a message stands that waited for a node that knows it. */
@@ -141,10 +111,15 @@ export function compareStreamIds(left: string, right: string): number {
   return Number(leftMs) - Number(rightMs) || Number(leftN) - Number(rightN);
 }
 
+/** The first id that an entry behind this one can have. */
+export function firstAfter(offset: string): string {
+  const [ms = "0", n = "0"] = offset.split("-");
+  return `${ms}-${Number(n) + 1}`;
+}
+
 /** Removes the entries up to and including `offset`: their turns are committed. */
 export function trimTo(redis: RedisClient, key: string, offset: string): Promise<unknown> {
-  const [ms = "0", n = "0"] = offset.split("-");
-  return redis.xtrim(key, "MINID", `${ms}-${Number(n) + 1}`);
+  return redis.xtrim(key, "MINID", firstAfter(offset));
 }
 
 /**

@@ -228,15 +228,13 @@ const away =
   /^(Connection is closed|Command timed out|Socket timeout|NOAUTH|WRONGPASS|NOPERM|MISCONF|OOM |NOREPLICAS|BUSY |LOADING|CLUSTERDOWN|MASTERDOWN|READONLY|TRYAGAIN|UNBLOCKED|MOVED|ASK )|enableOfflineQueue|Too many Cluster redirections|None of startup nodes|Cluster is (ended|disconnect)/;
 
 /**
- * The reply of a command within the connection's limit, counted from now. The client counts from when it sends the
- * command: while Redis hangs, that is after the commands before it were given up, twice the limit in all. A command that
- * is late may still take effect.
- * @throws what the command throws, or an error that `isRedisUnavailable` knows
+ * How long a command of a connection for commands may take, ms. The client counts from when it sends the command: while
+ * Redis hangs, that is after the commands before it were given up, twice the limit in all.
  */
-export function boundedFromNow<T>(redis: RedisClient, command: Promise<T>): Promise<T> {
+export function commandMsOf(redis: RedisClient): number {
   const { commandTimeout = usualCommandMs } =
     redis instanceof Cluster ? (redis.options.redisOptions ?? {}) : redis.options;
-  return withTimeout(command, commandTimeout, () => new Error("Command timed out"));
+  return commandTimeout;
 }
 
 /** How long a request waits for a reply of Redis, ms. */
