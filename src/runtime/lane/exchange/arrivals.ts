@@ -16,6 +16,7 @@
 import type { Envelope } from "../../mailbox/envelope.ts";
 import type { Delivery } from "../../mailbox/mailbox.ts";
 import { Ascending } from "./ascending.ts";
+import { Entries } from "./entries.ts";
 import { isTold, type Received } from "./sources.ts";
 
 /** A message taken before one that its source sent earlier. */
@@ -30,8 +31,8 @@ export interface AheadMark {
 const mostEntries = 65_536;
 
 export class Arrivals {
-  /** Entries of the mailbox from the first on that is not taken, in their order, and whether each is taken. */
-  private readonly entries = new Map<string, boolean>();
+  /** Entries of the mailbox from the first on that is not committed. */
+  private readonly entries = new Entries();
   /** By source, the messages that wait; not effects, which name the one that they follow. */
   private readonly waiting = new Map<string, Ascending>();
   /** By source, the messages that were taken before earlier ones. */
@@ -39,8 +40,6 @@ export class Arrivals {
   /** Effects that came after all that they follow, and by source the last of them. */
   private readonly completeOnes = new WeakSet<Envelope>();
   private readonly complete = new Map<string, number>();
-  /** Entries that are taken. */
-  private takenEntries = 0;
   private overtaking = false;
 
   constructor(ahead: Iterable<AheadMark> = []) {
@@ -58,7 +57,7 @@ export class Arrivals {
    * @param incarnation of the database: effects of another one are not taken
    */
   arrive({ id, envelope }: Delivery, received: Received, incarnation: string): void {
-    if (id !== null && !this.entries.has(id)) this.entries.set(id, false);
+    if (id !== null) this.entries.add(id);
     if (envelope === null || (id === null && envelope.effect === undefined) || isTold(envelope.source)) return;
     if (envelope.effect === undefined) this.wait(envelope);
     else if (envelope.effect.incarnation === incarnation) this.follow(envelope, envelope.effect.after, received);
@@ -96,37 +95,23 @@ export class Arrivals {
 
   /** An entry is taken with the batch under way. One that was not announced arrives now. */
   take(id: string): void {
-    if (this.entries.get(id) !== true) this.takenEntries++;
-    this.entries.set(id, true);
+    this.entries.take(id);
   }
 
   /** The batch was not committed. */
   untake(ids: Iterable<string>): void {
-    for (const id of ids) {
-      if (this.entries.get(id) !== true) continue;
-      this.entries.set(id, false);
-      this.takenEntries--;
-    }
+    this.entries.untake(ids);
   }
 
   /** The last entry up to which all are taken. @param before the position so far */
   position(before: string): string {
-    let position = before;
-    for (const [id, isTaken] of this.entries) {
-      if (!isTaken) break;
-      position = id;
-    }
-    return position;
+    return this.entries.position ?? before;
   }
 
   /** The batch is committed: entries up to the position are forgotten. */
   settle(): void {
-    for (const [id, isTaken] of this.entries) {
-      if (!isTaken) break;
-      this.entries.delete(id);
-      this.takenEntries--;
-    }
-    this.overtaking = this.takenEntries > 0;
+    this.entries.settle();
+    this.overtaking = this.entries.isOvertaking;
   }
 
   /** Whether committed entries stand behind the position: the next owner may read them once more. */
@@ -139,9 +124,9 @@ export class Arrivals {
     return [...this.ahead.keys()].filter((source) => !this.waiting.has(source));
   }
 
-  /** Whether an entry stands behind the position. */
+  /** Whether an entry that is taken stands behind the position. */
   isBehind(id: string): boolean {
-    return this.entries.has(id);
+    return this.entries.isAhead(id);
   }
 
   /** Whether a message was taken before an earlier one of its source. */

@@ -1,18 +1,25 @@
-/** Numbers of one source in ascending order, each with another one that belongs to it. */
+/** Numbers of one source in ascending order, each with another one that belongs to it. Most come at the end and go at the front. */
 export class Ascending {
   private readonly numbers: number[] = [];
   private readonly values: number[] = [];
+  /** Where the first stands: those before it are gone. */
+  private head = 0;
 
   get size(): number {
-    return this.numbers.length;
+    return this.numbers.length - this.head;
   }
 
   /** @returns false for one that is here already */
   add(number: number, value: number): boolean {
     const place = this.place(number);
     if (this.numbers[place] === number) return false;
-    this.numbers.splice(place, 0, number);
-    this.values.splice(place, 0, value);
+    if (place === this.numbers.length) {
+      this.numbers.push(number);
+      this.values.push(value);
+    } else {
+      this.numbers.splice(place, 0, number);
+      this.values.splice(place, 0, value);
+    }
     return true;
   }
 
@@ -20,8 +27,21 @@ export class Ascending {
   remove(number: number): number | undefined {
     const place = this.place(number);
     if (this.numbers[place] !== number) return undefined;
-    this.numbers.splice(place, 1);
-    return this.values.splice(place, 1)[0];
+    const value = this.values[place];
+    if (place === this.head) this.shift();
+    else {
+      this.numbers.splice(place, 1);
+      this.values.splice(place, 1);
+    }
+    return value;
+  }
+
+  private shift(): void {
+    this.head++;
+    if (this.head < this.numbers.length && this.head < mostGone) return;
+    this.numbers.splice(0, this.head);
+    this.values.splice(0, this.head);
+    this.head = 0;
   }
 
   /** What belongs to a number; undefined for one that is not here. */
@@ -32,19 +52,20 @@ export class Ascending {
 
   /** The highest below a number; 0 for none. */
   below(number: number): number {
-    return this.numbers[this.place(number) - 1] ?? 0;
+    const place = this.place(number);
+    return place === this.head ? 0 : (this.numbers[place - 1] as number);
   }
 
   /** The lowest; undefined for none. */
   get first(): number | undefined {
-    return this.numbers[0];
+    return this.numbers[this.head];
   }
 
   /** Where a number stands, or would. Most are looked for at one of the ends. */
   private place(number: number): number {
-    const { numbers } = this;
-    if (numbers.length === 0 || (numbers[0] as number) >= number) return 0;
-    let low = 1;
+    const { numbers, head } = this;
+    if (numbers.length === head || (numbers[head] as number) >= number) return head;
+    let low = head + 1;
     let high = numbers.length;
     if ((numbers[high - 1] as number) < number) return high;
     while (low < high) {
@@ -55,3 +76,6 @@ export class Ascending {
     return low;
   }
 }
+
+/** Places at the front that are kept although their numbers are gone: moving all others costs more than a few of them. */
+const mostGone = 1024;
