@@ -5,6 +5,8 @@
 
 /** Strings must not hold U+0000, which PostgreSQL's text cannot. */
 export function texts(values: readonly string[]): string {
+  // Names, nearly always: one look at all of them.
+  if (!special.test(values.join(""))) return values.length === 0 ? "{}" : `{"${values.join('","')}"}`;
   let literal = "{";
   for (let index = 0; index < values.length; index++) {
     if (index > 0) literal += ",";
@@ -12,6 +14,8 @@ export function texts(values: readonly string[]): string {
   }
   return `${literal}}`;
 }
+
+const special = /["\\]/;
 
 /**
  * Strings that are JSON texts. Those hold no raw control characters, so the only escapes that quoting them

@@ -36,8 +36,11 @@ async function commands(name: string): Promise<number> {
   return Number(new RegExp(`cmdstat_${name}:calls=(\\d+)`).exec(stats)?.[1] ?? 0);
 }
 
-for (const isCluster of [false, true]) {
-  test(`messages of several mailboxes keep their order, with ${isCluster ? "a line each" : "one line"}`, async () => {
+for (const [lines, isCluster] of [
+  ["one line", false],
+  ["a line each", true],
+] as const) {
+  test(`messages of several mailboxes keep their order, with ${lines}`, async () => {
     const appending = new Appending(redis, isCluster);
     const names = [newMailbox(), newMailbox(), newMailbox()];
     const sent: Promise<void>[] = [];
@@ -67,7 +70,7 @@ test("many messages cost few commands of their sender", async () => {
   expect(await redis.xlen(name)).toBe(2000);
 });
 
-test("a mailbox that takes nothing refuses its messages, others of the same moment are accepted", async () => {
+test("a mailbox that takes nothing refuses its messages; others beside are accepted", async () => {
   const appending = new Appending(redis, false);
   const [broken, name] = [newMailbox(), newMailbox()];
   await redis.set(broken, "not a stream");
@@ -88,7 +91,7 @@ test("large messages do not go together", async () => {
   expect(await sequencesIn(name)).toEqual([1, 2, 3, 4, 5]);
 });
 
-test("while a server hangs messages are refused in time, and later ones do not overtake them", async () => {
+test("while a server hangs messages are refused in time; none overtakes another", async () => {
   const proxy = await StoreProxy.to(stores.redisUrl);
   const slow = openRedis({ url: proxy.url, commandMs: 500 });
   try {

@@ -91,9 +91,8 @@ export class Batch {
   take(held: Held, delivery: Delivery): boolean {
     this.touched.add(held);
     const { envelope, id } = delivery;
-    if (id !== null) this.exchange.takeEntry(held, id);
-    if (envelope === null) return true;
     const isNew = this.exchange.take(held, id, envelope);
+    if (envelope === null) return true;
     const { acknowledge } = envelope;
     if (acknowledge?.node === this.node) this.replies.push({ call: acknowledge.call, answer: { value: null } });
     else if (acknowledge !== undefined) this.acknowledged.push(acknowledge);
@@ -265,12 +264,13 @@ export class Batch {
           key,
           tenant,
           partition,
-          isNew: before === null || this.ended.has(`${kind}/${key}`),
+          isNew: before === null || (this.ended.size > 0 && this.ended.has(`${kind}/${key}`)),
           version: actor.version,
           logs: JSON.stringify(actor.logs),
           timers: encodeTimers(actor.timers),
           format: actor.format,
-          ...stored,
+          listed: stored.listed,
+          state: stored.state,
         });
       }
       if (projections.has(kind)) changes.push({ kind, key, tenant, before, after: actor.state });

@@ -131,7 +131,7 @@ export class Arrivals {
 
   /** Whether a message was taken before an earlier one of its source. */
   wasTaken(source: string, sequence: number): boolean {
-    return this.ahead.get(source)?.get(sequence) !== undefined;
+    return this.ahead.size > 0 && this.ahead.get(source)?.get(sequence) !== undefined;
   }
 
   /** Whether an effect and all before it that concern this partition are among those up to a number, or were taken. */
@@ -157,10 +157,11 @@ export class Arrivals {
   }
 
   /** Moves the last number of a source over what was taken above it. @returns the notes that go */
-  join(received: Received, source: string): AheadMark[] {
-    const list = this.ahead.get(source);
+  join(received: Received, source: string): readonly AheadMark[] {
+    const list = this.ahead.size === 0 ? undefined : this.ahead.get(source);
+    if (list === undefined) return noMarks;
     const gone: AheadMark[] = [];
-    for (let seq = list?.first; list !== undefined && seq !== undefined; seq = list.first) {
+    for (let seq = list.first; seq !== undefined; seq = list.first) {
       const after = list.get(seq) ?? 0;
       const last = received.get(source) ?? 0;
       if (after > last && seq > last) break;
@@ -168,10 +169,12 @@ export class Arrivals {
       list.remove(seq);
       gone.push({ source, seq, after });
     }
-    if (list?.size === 0) this.ahead.delete(source);
+    if (list.size === 0) this.ahead.delete(source);
     return gone;
   }
 }
+
+const noMarks: readonly AheadMark[] = [];
 
 function listIn(lists: Map<string, Ascending>, source: string): Ascending {
   let list = lists.get(source);

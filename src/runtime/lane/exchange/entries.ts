@@ -8,7 +8,7 @@ import { compareStreamIds } from "../../mailbox/mailbox.ts";
 const mostGone = 1024;
 
 export class Entries {
-  private ids: string[] = [];
+  private readonly ids: string[] = [];
   /** All before this place are committed. */
   private head = 0;
   /** All before this place are taken; the one that stands there is not. */

@@ -2,7 +2,7 @@
 import type { Envelope } from "../../mailbox/envelope.ts";
 import type { Delivery } from "../../mailbox/mailbox.ts";
 import type { Commit } from "../commit/commit.ts";
-import type { AheadRow, TakenEffect } from "../commit/received.ts";
+import type { AheadRow, ReceivedRow, TakenEffect } from "../commit/received.ts";
 import type { AheadMark } from "./arrivals.ts";
 import type { Held } from "./held.ts";
 import { arrivalOf } from "./received.ts";
@@ -20,24 +20,48 @@ const isNumbered = (id: string | null, envelope: Envelope) => id !== null || env
 /** Rows of the inbox that are remembered: more than are read at once, which is before those read earlier are taken. */
 const mostRemembered = 2048;
 
+/** What one partition takes with a batch. */
+interface Share {
+  readonly held: Held;
+  /** What it had taken before of the sources that this batch takes messages of. */
+  readonly received: Map<string, number | undefined>;
+  /** Notes of messages taken before earlier ones that this batch adds and removes, in order. */
+  readonly ahead: { readonly mark: AheadMark; readonly isAdded: boolean }[];
+  /** The messages that came to their turn, to wait again where nothing is committed. */
+  readonly left: Envelope[];
+  /** The entries that were taken. */
+  readonly entries: string[];
+}
+
 export class Exchange {
   /** Partitions that miss effects. */
   readonly gaps = new Set<number>();
-  /** By partition, what it had taken before of the sources that this batch takes messages of. */
-  private readonly received = new Map<Held, Map<string, number | undefined>>();
-  /** By partition, notes of messages taken before earlier ones that this batch adds and removes, in order. */
-  private readonly ahead = new Map<Held, { readonly mark: AheadMark; readonly isAdded: boolean }[]>();
-  /** The messages that came to their turn, to wait again where nothing is committed. */
-  private readonly left: (readonly [Held, Envelope])[] = [];
-  /** By partition, the entries that were taken. */
-  private readonly entries = new Map<Held, string[]>();
+  private readonly shares = new Map<Held, Share>();
   /** By partition, the last number before this batch for each partition that it has effects for. */
   private readonly sent = new Map<Held, Map<number, number>>();
   private readonly taken: TakenEffect[] = [];
   private readonly takenInbox: string[] = [];
 
-  /** Marks a message as taken, and says whether it is to be run. */
-  take(held: Held, id: string | null, envelope: Envelope): boolean {
+  private shareOf(held: Held): Share {
+    let share = this.shares.get(held);
+    if (share === undefined) {
+      share = { held, received: new Map(), ahead: [], left: [], entries: [] };
+      this.shares.set(held, share);
+    }
+    return share;
+  }
+
+  /**
+   * Marks an entry of the mailbox and its message as taken, and says whether that is to be run.
+   * @param id null for a message that came from memory
+   * @param envelope null for an entry that cannot be read
+   */
+  take(held: Held, id: string | null, envelope: Envelope | null): boolean {
+    if (id !== null) {
+      held.arrivals.take(id);
+      this.shareOf(held).entries.push(id);
+    }
+    if (envelope === null) return true;
     const { inbox } = envelope;
     if (inbox !== undefined) {
       if (held.takenInbox.has(inbox)) return false;
@@ -52,46 +76,33 @@ export class Exchange {
   private number(held: Held, envelope: Envelope): boolean {
     const { source, sequence, effect } = envelope;
     const { received, arrivals } = held;
+    const share = this.shareOf(held);
     const arrival = arrivalOf(held, envelope);
-    if (arrivals.leave(envelope)) this.left.push([held, envelope]);
+    if (arrivals.leave(envelope)) share.left.push(envelope);
     if (arrival === "gap") this.gaps.add(held.partition);
     if (arrival === "gap" || arrival === "foreign") return false;
     // Also that of a repeat: its sender may have found it again after the commit that took it.
     if (effect !== undefined) this.taken.push({ partition: Number(source.slice(1)), seq: sequence });
     if (arrival === "repeat") return false;
-    const before = this.received.get(held) ?? new Map<string, number | undefined>();
-    if (before.size === 0) this.received.set(held, before);
-    if (!before.has(source)) before.set(source, held.received.get(source));
+    const last = received.get(source);
+    if (!share.received.has(source)) share.received.set(source, last);
     const after = arrivals.followed(envelope);
-    const mark = { source, seq: sequence, after };
-    if (after > (received.get(source) ?? 0)) {
+    if (after > (last ?? 0)) {
+      const mark = { source, seq: sequence, after };
       arrivals.note(mark);
-      this.noted(held, mark, true);
+      share.ahead.push({ mark, isAdded: true });
     } else received.set(source, sequence);
-    for (const gone of arrivals.join(received, source)) this.noted(held, gone, false);
+    for (const mark of arrivals.join(received, source)) share.ahead.push({ mark, isAdded: false });
     return true;
-  }
-
-  /** Marks an entry of the mailbox as taken. */
-  takeEntry(held: Held, id: string): void {
-    held.arrivals.take(id);
-    const entries = this.entries.get(held) ?? [];
-    if (entries.length === 0) this.entries.set(held, entries);
-    entries.push(id);
   }
 
   /** Entries that this batch took from behind the position of their partition, once it is committed. */
   *takenBehind(): Iterable<readonly [partition: number, ids: readonly string[]]> {
-    for (const [{ partition, arrivals }, ids] of this.entries) {
-      const behind = ids.filter((id) => arrivals.isBehind(id));
-      if (behind.length > 0) yield [partition, behind];
+    for (const { held, entries } of this.shares.values()) {
+      if (!held.arrivals.isOvertaking) continue;
+      const behind = entries.filter((id) => held.arrivals.isBehind(id));
+      if (behind.length > 0) yield [held.partition, behind];
     }
-  }
-
-  private noted(held: Held, mark: AheadMark, isAdded: boolean): void {
-    const changes = this.ahead.get(held) ?? [];
-    if (changes.length === 0) this.ahead.set(held, changes);
-    changes.push({ mark, isAdded });
   }
 
   /** Notes the next effect for a partition. @returns the number of the one that it follows */
@@ -106,47 +117,41 @@ export class Exchange {
 
   /** Puts the partitions back to what they had taken and sent before: nothing was committed. */
   undo(touched: Iterable<Held>): void {
-    for (const [{ received }, before] of this.received) {
-      for (const [source, sequence] of before) {
-        if (sequence === undefined) received.delete(source);
-        else received.set(source, sequence);
+    for (const { held, received, ahead, left, entries } of this.shares.values()) {
+      for (const [source, sequence] of received) {
+        if (sequence === undefined) held.received.delete(source);
+        else held.received.set(source, sequence);
       }
+      for (const { mark, isAdded } of ahead.toReversed()) {
+        if (isAdded) held.arrivals.forget(mark);
+        else held.arrivals.note(mark);
+      }
+      for (const envelope of left) held.arrivals.wait(envelope);
+      held.arrivals.untake(entries);
     }
-    this.undoArrivals();
     for (const [{ sent }, before] of this.sent) for (const [target, seq] of before) sent.set(target, seq);
     for (const { takenInbox } of touched) for (const id of this.takenInbox) takenInbox.delete(id);
   }
 
-  private undoArrivals(): void {
-    for (const [{ arrivals }, changes] of this.ahead) {
-      for (const { mark, isAdded } of changes.toReversed()) {
-        if (isAdded) arrivals.forget(mark);
-        else arrivals.note(mark);
-      }
-    }
-    for (const [{ arrivals }, envelope] of this.left) arrivals.wait(envelope);
-    for (const [{ arrivals }, ids] of this.entries) arrivals.untake(ids);
-  }
-
   rows(): Pick<Commit, "received" | "ahead" | "behind" | "taken" | "takenInbox"> {
-    const received = Array.from(this.received, ([held, sources]) =>
-      Array.from(sources).flatMap(([source, before]) => {
-        const seq = held.received.get(source);
-        return seq === undefined || seq === before ? [] : [{ partition: held.partition, source, seq }];
-      }),
-    );
+    const received: ReceivedRow[] = [];
     const ahead: AheadRow[] = [];
     const behind: AheadRow[] = [];
-    for (const [{ partition }, changes] of this.ahead) {
+    for (const share of this.shares.values()) {
+      const { partition } = share.held;
+      for (const [source, before] of share.received) {
+        const seq = share.held.received.get(source);
+        if (seq !== undefined && seq !== before) received.push({ partition, source, seq });
+      }
       // One that this batch adds and removes was never stored.
       const added = new Map<string, AheadRow>();
-      for (const { mark, isAdded } of changes) {
+      for (const { mark, isAdded } of share.ahead) {
         const name = `${mark.source} ${mark.seq}`;
         if (isAdded) added.set(name, { partition, ...mark });
         else if (!added.delete(name)) behind.push({ partition, ...mark });
       }
       ahead.push(...added.values());
     }
-    return { received: received.flat(), ahead, behind, taken: this.taken, takenInbox: this.takenInbox };
+    return { received, ahead, behind, taken: this.taken, takenInbox: this.takenInbox };
   }
 }

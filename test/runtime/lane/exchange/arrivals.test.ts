@@ -179,7 +179,6 @@ class Partition {
     const ran: Envelope[] = [];
     for (const { id, envelope } of deliveries) {
       if (envelope === null) continue;
-      if (id !== null) exchange.takeEntry(held, id);
       if (exchange.take(held, id, envelope)) ran.push(envelope);
     }
     if (end === "split") {
