@@ -15,6 +15,7 @@ import type { SettingTable, Values } from "../config/setting.ts";
 import type { App } from "../http/app.ts";
 import type { NamedSchemas } from "../http/openapi/components.ts";
 import type { Probe } from "../http/operations/health.ts";
+import type { Queue } from "../http/operations/queues.ts";
 import type { RequestAudit } from "../http/request-audit.ts";
 import type { Route } from "../http/route.ts";
 import type { EventStreams } from "../http/streams/sse.ts";
@@ -115,6 +116,8 @@ export interface Opened<Service> {
   readonly sweeps?: readonly (() => Stop)[];
   /** Workers and watches; begun before the sweeps, ended after them. */
   readonly jobs?: readonly (() => Stop)[];
+  /** What waits in it, as the metrics show it. */
+  readonly queues?: readonly Queue[];
   /** Made with `registers: []`: the node registers them. */
   readonly metrics?: readonly Metric[];
   /** By the name under which `/health/ready` tells of them. */

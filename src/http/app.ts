@@ -49,6 +49,8 @@ export interface App {
   readonly climbing: readonly ClimbingRoute[];
   /** Tells streams that this node leaves. */
   beginStop(): void;
+  /** Bytes of bodies that requests hold now. */
+  heldBytes(): number;
 }
 
 export interface ClimbingRoute {
@@ -179,6 +181,7 @@ export function createApp(options: AppOptions): App {
       return problem === null ? Promise.resolve(elysia.handle(request)) : refuseAtEntry(request, problem);
     },
     beginStop: () => leaving.abort(),
+    heldBytes: () => gates.bytes,
   };
 }
 

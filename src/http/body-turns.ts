@@ -9,6 +9,11 @@ export class ByteBudget {
   private readonly held = new Map<string, number>();
   private total = 0;
 
+  /** Bytes that are set aside now. */
+  get bytes(): number {
+    return this.total;
+  }
+
   /** @param small so few bytes are always let through: they take no more than their connection does */
   constructor(
     private readonly most: number,
@@ -43,6 +48,11 @@ const worth = { json: 16 * 1024, raw: 256 } as const;
 export class BodyGates {
   private readonly turns = new FairTurns();
   private readonly budget = new ByteBudget(mostBytes, mostOfOne, worth.json);
+
+  /** Bytes of bodies that are held now. */
+  get bytes(): number {
+    return this.budget.bytes;
+  }
 
   /** @param tenant null where none is known: such bodies are bounded by their routes */
   enter(tenant: string | null): BodyShare {

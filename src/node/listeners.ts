@@ -10,8 +10,11 @@ import { documentRoutes } from "../http/openapi/document-routes.ts";
 import { watchEventLoop } from "../http/operations/event-loop.ts";
 import { healthRoutes, NotReady } from "../http/operations/health.ts";
 import { createMetrics, type Metrics, serveMetrics } from "../http/operations/metrics.ts";
+import { type Queue, queueMetrics } from "../http/operations/queues.ts";
+import type { EventStreams } from "../http/streams/sse.ts";
 import type { Identification } from "../identity/open.ts";
 import { roomOf } from "../lib/files/disk-room.ts";
+import { guardedWaiting } from "../lib/guarded/guarded.ts";
 import { openPort } from "../lib/start-failure.ts";
 import type { NodeRuntime } from "../runtime/index.ts";
 import { reasonOf } from "../store/reason.ts";
@@ -37,6 +40,7 @@ export interface AppOptions {
   readonly runtime: NodeRuntime;
   readonly identity: Identification;
   readonly sandboxes: NodeContext["sandboxes"];
+  readonly streams: EventStreams;
   readonly draining: () => boolean;
 }
 
@@ -44,7 +48,7 @@ export interface AppOptions {
 export function createApps(
   config: Config,
   stores: Stores,
-  { features, runtime, identity, sandboxes, draining }: AppOptions,
+  { features, runtime, identity, sandboxes, streams, draining }: AppOptions,
 ): Apps {
   const { database, redisWatch, dataDir, logger, now } = stores;
   const hasRoom = roomOf(dataDir);
@@ -81,23 +85,32 @@ export function createApps(
     now,
   });
   const routes = [...health, ...features.flatMap((feature) => feature.routes ?? [])];
+  const publicApp = createApp({
+    routes: [
+      ...routes,
+      ...documentRoutes(routes, { version, publicUrl: config.publicUrl, schemas: schemasOf(declared) }),
+    ],
+    authenticator: identity.authenticator,
+    audit: features.find(({ requestAudit }) => requestAudit !== undefined)?.requestAudit ?? null,
+    logger,
+    metrics,
+    corsOrigins: config.corsOrigins,
+    trustedProxies: config.trustedProxies,
+    served:
+      config.mode === "development"
+        ? { publicHost: new URL(config.publicUrl).hostname, origins: config.corsOrigins }
+        : null,
+  });
+  const queues: Queue[] = [
+    ...runtimeQueues(runtime),
+    { name: "bodies", bytes: publicApp.heldBytes },
+    { name: "event_streams", depth: () => streams.size },
+    { name: "checks", depth: guardedWaiting },
+    ...features.flatMap((feature) => feature.queues ?? []),
+  ];
+  for (const metric of queueMetrics(queues)) metrics.registry.registerMetric(metric);
   return {
-    public: createApp({
-      routes: [
-        ...routes,
-        ...documentRoutes(routes, { version, publicUrl: config.publicUrl, schemas: schemasOf(declared) }),
-      ],
-      authenticator: identity.authenticator,
-      audit: features.find(({ requestAudit }) => requestAudit !== undefined)?.requestAudit ?? null,
-      logger,
-      metrics,
-      corsOrigins: config.corsOrigins,
-      trustedProxies: config.trustedProxies,
-      served:
-        config.mode === "development"
-          ? { publicHost: new URL(config.publicUrl).hostname, origins: config.corsOrigins }
-          : null,
-    }),
+    public: publicApp,
     internal: createApp({
       // Agents ask for the health of a node that does not answer them; nodes behind one port are told apart here.
       routes: [
@@ -111,6 +124,17 @@ export function createApps(
     }),
     metrics,
   };
+}
+
+function runtimeQueues(runtime: Pick<NodeRuntime, "counts">): Queue[] {
+  const { counts } = runtime;
+  return [
+    { name: "mailbox", depth: () => counts().backlog, bytes: () => counts().backlogBytes },
+    { name: "activities", depth: () => counts().activitiesWaiting, bytes: () => counts().activitiesWaitingBytes },
+    { name: "calls", depth: () => counts().calls },
+    { name: "timers", depth: () => counts().timers },
+    { name: "actors", bytes: () => counts().cachedBytes },
+  ];
 }
 
 /** Names are the features' own; two that give one name to two shapes do not fit together. */

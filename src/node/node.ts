@@ -49,6 +49,7 @@ export async function startNode(
       runtime,
       identity,
       sandboxes: context.sandboxes,
+      streams: context.streams,
       draining: () => draining,
     });
 

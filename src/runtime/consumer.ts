@@ -360,6 +360,7 @@ export function createConsumer(options: ConsumerOptions, work: RuntimeWork, link
         backlogBytes: lane.backlog.bytes,
         cachedActors: lane.cache.size,
         cachedBytes: lane.cache.characters,
+        timers: timers.size,
         activitiesRunning: running,
         activitiesWaiting: waiting,
         activitiesWaitingBytes: waitingBytes,

@@ -190,6 +190,7 @@ const idle: ConsumerCounts = {
   deadLetters: 0,
   backlog: 0,
   backlogBytes: 0,
+  timers: 0,
   cachedActors: 0,
   cachedBytes: 0,
   activitiesRunning: 0,

@@ -218,6 +218,8 @@ export interface RuntimeCounts {
   readonly cachedBytes: number;
   /** Questions and told messages of this node whose end is not known yet. */
   readonly calls: number;
+  /** Timers that are due soon. */
+  readonly timers: number;
   readonly activitiesRunning: number;
   readonly activitiesWaiting: number;
   /** Characters of their inputs. */

@@ -125,7 +125,7 @@ test("stores that cannot be had: which one, why, and which setting", async () =>
   expect(database + redis).not.toContain("pass-w0rd");
 });
 
-test("stores that are weaker than promised are warned of; production refuses one that evicts", async () => {
+test("stores weaker than promised are warned of; production refuses one that evicts", async () => {
   const place = await openPlace();
   const [port = 0] = await place.ports(1);
   const redis = new RedisServer(place.program, place.folder, port, [

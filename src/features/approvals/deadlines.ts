@@ -31,6 +31,8 @@ export interface DeadlinesOptions extends QueueOptions {
 export interface Deadlines {
   /** Takes in what was committed. Never throws. */
   committed(changes: readonly ActorChange<ApprovalState>[]): void;
+  /** Approvals whose jobs are to be added or removed. */
+  waiting(): number;
   /** Begins to wake approvals on this node. */
   work(): void;
   close(): Promise<void>;
@@ -92,6 +94,7 @@ export function openDeadlines(options: DeadlinesOptions): Deadlines {
       for (const change of changes) note(change);
       if (!isSettling && opened.size + decided.size > 0) void settle();
     },
+    waiting: () => opened.size + decided.size,
     work: () => work(concurrency, wake),
     async close() {
       isClosed = true;

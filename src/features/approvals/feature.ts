@@ -41,6 +41,7 @@ export const approvals = defineFeature({
       actors: [approval],
       activities: () => [approvalNotifyActivity({ runtime, outside, incidents, mail, publicUrl, now })],
       projections: [approvalsProjection(deadlines.committed)],
+      queues: [{ name: "approval_jobs", depth: deadlines.waiting }],
       jobs: [
         () => {
           deadlines.work();

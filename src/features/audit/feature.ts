@@ -28,6 +28,7 @@ export const audit = defineFeature({
       service: audit,
       facts: [auditFacts({ newId })],
       requestAudit: { ...createCrossings({ sql, audit, now, newId }), ...refusals },
+      queues: [{ name: "refusals", depth: refusals.waiting }],
       routes: auditRoutes({ sql, audit, now }),
       jobs: [refusals.start],
       sweeps: [() => startAuditRetention({ sql, retentionDays: settings.auditRetentionDays, now, report: info })],

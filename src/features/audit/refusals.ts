@@ -119,6 +119,9 @@ export function createRefusals({ sql, now, report }: RefusalsOptions) {
 
     write,
 
+    /** Entries that are not written yet. */
+    waiting: () => pending.size,
+
     /** Writes now and then. @returns a function that ends it, with everything counted written */
     start(): () => Promise<void> {
       const stop = repeatedly(writeEveryMs, write, () => {});

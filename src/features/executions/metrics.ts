@@ -1,4 +1,4 @@
-/** The metrics of executions and of the work that waits. Never by tenant: the page must not reveal tenants to one another. */
+/** The metrics of executions and of messages put aside. Never by tenant: the page must not reveal tenants to one another. */
 import { Gauge, type Metric } from "prom-client";
 import type { Runtime } from "../../runtime/port.ts";
 
@@ -24,30 +24,6 @@ export function executionMetrics(
       for (const { status, count } of rows ?? []) this.set({ status }, count);
     },
   });
-  const waiting = new Gauge({
-    name: "svc_queue_depth",
-    help: "Work of this node that waits: messages read but not handled, activities without a slot, calls without an answer",
-    labelNames: ["queue"],
-    registers,
-    collect() {
-      const { backlog, activitiesWaiting, calls } = runtime.counts();
-      this.set({ queue: "mailbox" }, backlog);
-      this.set({ queue: "activities" }, activitiesWaiting);
-      this.set({ queue: "calls" }, calls);
-    },
-  });
-  const waitingBytes = new Gauge({
-    name: "svc_queue_bytes",
-    help: "Characters of the work of this node that waits, and of the actors' states that it keeps",
-    labelNames: ["queue"],
-    registers,
-    collect() {
-      const { backlogBytes, activitiesWaitingBytes, cachedBytes } = runtime.counts();
-      this.set({ queue: "mailbox" }, backlogBytes);
-      this.set({ queue: "activities" }, activitiesWaitingBytes);
-      this.set({ queue: "actors" }, cachedBytes);
-    },
-  });
   const deadLetters = new Gauge({
     name: "svc_dead_letters_total",
     help: "Messages this node put aside since it started",
@@ -66,5 +42,5 @@ export function executionMetrics(
       else this.set(count);
     },
   });
-  return [unfinished, waiting, waitingBytes, deadLetters, parked];
+  return [unfinished, deadLetters, parked];
 }

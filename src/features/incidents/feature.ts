@@ -26,6 +26,11 @@ export const incidents = defineFeature({
       retentionDays: settings.incidentRetentionDays,
       warn: (error) => warn("incidents", { error: String(error) }),
     });
-    return { service: incidents, routes: incidentRoutes(sql), close: incidents.stop };
+    return {
+      service: incidents,
+      routes: incidentRoutes(sql),
+      queues: [{ name: "incidents", depth: incidents.waiting }],
+      close: incidents.stop,
+    };
   },
 });

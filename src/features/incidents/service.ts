@@ -43,6 +43,8 @@ export interface Incident {
 export interface Incidents {
   /** Never throws and never waits. */
   report(incident: Incident): void;
+  /** Records of the last minute, and those that are not written yet. */
+  waiting(): number;
   /** Writes what was reported so far. */
   flush(): Promise<void>;
   /** The last flush; nothing may be reported afterwards. */
@@ -166,6 +168,7 @@ export function createIncidents({ sql, now, newId, retentionDays, warn }: Incide
 
   return {
     report,
+    waiting: () => open.size,
     flush,
     async stop() {
       clearInterval(writer);

@@ -30,6 +30,9 @@ const slots = Math.max(2, availableParallelism());
 const limits = { slots, perTenant: Math.floor(slots / 2), waitingPerTenant: 8, waiting: 128 };
 const slotsOf: Readonly<Record<GuardedKind, Slots>> = { computation: new Slots(limits), walk: new Slots(limits) };
 
+/** Work that waits for a slot on this node, of all tenants. */
+export const guardedWaiting = (): number => slotsOf.computation.size + slotsOf.walk.size;
+
 /** Processes that wait for their next job, the one used last at the end. */
 const idle: Child[] = [];
 /** A kept process takes about 60 MiB. */

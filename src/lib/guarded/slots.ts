@@ -41,6 +41,11 @@ export class Slots {
 
   constructor(private readonly limits: SlotLimits) {}
 
+  /** Work that waits for a slot. */
+  get size(): number {
+    return this.waiting;
+  }
+
   /**
    * Resolves when it is the caller's turn.
    * @returns gives the slot back; to be called exactly once

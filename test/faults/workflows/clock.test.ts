@@ -55,7 +55,7 @@ test("deadlines come when they are due, and what is not due waits", async () => 
   }
 });
 
-test("both hold partitions, and what begins at either is listed in the order of its begin", async () => {
+test("both hold partitions, and lists are in the order in which runs began at either", async () => {
   const [ahead, behind] = nodes.map((node) => new NodeFixture(stores, node));
   if (ahead === undefined || behind === undefined) throw new Error("unreachable: two nodes");
   await ahead.register("ordered", { WORK: waits("4m") });

@@ -1,4 +1,4 @@
-/** The series about executions and waiting work, as Prometheus reads them. */
+/** The series about executions and messages put aside, as Prometheus reads them. */
 import { afterAll, expect, test } from "bun:test";
 import { Registry } from "prom-client";
 import { executionMetrics } from "../../../src/features/executions/metrics.ts";
@@ -17,13 +17,14 @@ const counts = {
   cachedActors: 0,
   cachedBytes: 7,
   calls: 3,
+  timers: 2,
   activitiesRunning: 0,
   activitiesWaiting: 5,
   activitiesWaitingBytes: 6,
   tails: 0,
 };
 
-test("unfinished executions by status, what waits, and no tenant's name", async () => {
+test("unfinished executions by status, messages put aside, and no tenant's name", async () => {
   const rows = [
     ["running", null],
     ["running", null],
@@ -46,11 +47,6 @@ test("unfinished executions by status, what waits, and no tenant's name", async 
   expect(text).toContain('svc_executions{status="running"} 2');
   expect(text).toContain('svc_executions{status="pending"} 1');
   expect(text).not.toContain("completed");
-  expect(text).toContain('svc_queue_depth{queue="mailbox"} 4');
-  expect(text).toContain('svc_queue_depth{queue="activities"} 5');
-  expect(text).toContain('svc_queue_bytes{queue="activities"} 6');
-  expect(text).toContain('svc_queue_depth{queue="calls"} 3');
-  expect(text).toContain('svc_queue_bytes{queue="actors"} 7');
   expect(text).toContain("svc_dead_letters_total 3");
   expect(text).toContain("svc_messages_waiting_for_version 7");
   expect(text).not.toContain("acme");
@@ -62,6 +58,6 @@ test("a store that is away costs its series, not the page", async () => {
   for (const metric of executionMetrics(away, { counts: () => counts, waitingForVersion: () => Promise.resolve(7) }))
     registry.registerMetric(metric);
   const text = await registry.metrics();
-  expect(text).toContain('svc_queue_depth{queue="mailbox"} 4');
+  expect(text).toContain("svc_dead_letters_total 3");
   expect(text).not.toContain('status="running"');
 });

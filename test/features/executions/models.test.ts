@@ -175,3 +175,17 @@ test("every metric of a node is on the page of metrics, and no other", async () 
   const documented = [...page.matchAll(/^\| `(svc_[a-z_]+)`/gm)].map(([, name]) => name);
   expect(documented.sort()).toEqual(names.sort());
 });
+
+test("every queue of a node is on the page of metrics, and no other", async () => {
+  const text = await metrics();
+  const page = readFileSync(join(import.meta.dir, "../../../docs/reference/metrics.md"), "utf8");
+  const [, table = ""] = page.split("## Queues");
+  const documented = [...table.matchAll(/^\| `(\w+)` +\| ([^|]+)\|/gm)];
+  for (const series of ["svc_queue_depth", "svc_queue_bytes"]) {
+    const seen = [...text.matchAll(new RegExp(`^${series}\\{queue="(\\w+)"\\} [0-9]`, "gm"))].map(
+      ([, name = ""]) => name,
+    );
+    const told = documented.filter(([, , kinds = ""]) => kinds.includes(series)).map(([, name = ""]) => name);
+    expect([...new Set(seen)].sort()).toEqual(told.sort());
+  }
+});

@@ -37,6 +37,7 @@ function intakeOf(most: number, processStimulus: (attempt: number) => Promise<Pr
         keys.set(key, { stimulusId: id, status: "received", acknowledge: "routed", executionId: null, by: "key" });
         return { accepted: { ...arrival, id, executionId: `e-${ids}` } as Stimulus };
       },
+      waiting: () => 0,
       holder: async ({ key }) => keys.get(key ?? "") ?? null,
     },
     async processStimulus({ id, key, executionId }) {

@@ -47,6 +47,8 @@ export interface Acceptance {
    * @throws Problem 503 `stimulus_service_unavailable`; nothing was accepted then, or that is unknown
    */
   accept(arrival: Arrival, how?: Accepting): Promise<AcceptOutcome>;
+  /** Arrivals that wait for a statement. */
+  waiting(): number;
   /** Which stimulus holds the key now, else the signed bytes; null: none. */
   holder(arrival: Pick<Arrival, "tenant" | "source" | "key" | "guard">): Promise<Holder | null>;
 }
@@ -159,6 +161,7 @@ export function createAcceptance({ sql, now, newId, newRunId }: AcceptanceOption
   const holderOf = gather((asked: readonly Claim[]) => holdersOf(sql, asked, now() - keptMs), nameOf);
   return {
     accept,
+    waiting: () => kinds.reduce((sum, { waiting }) => sum + waiting.size, 0),
     async holder(arrival) {
       const claim = { stimulus: arrival, ...claimOf(arrival, true) };
       return claim.digest === "" ? null : holderOf(claim);

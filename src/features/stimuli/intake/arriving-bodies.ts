@@ -25,6 +25,8 @@ export interface ArrivingBodies {
    * @param giveUp called once when its room is needed for others, with what the sender is refused with
    */
   begin(client: string, giveUp: (refusal: Error) => void): ArrivingBody;
+  /** What counts of all that are arriving. */
+  bytes(): number;
 }
 
 interface Body {
@@ -75,6 +77,7 @@ export function createArrivingBodies(most = mostBytes, ofOne = mostOfOne, free =
   }
 
   return {
+    bytes: () => total,
     begin(name, giveUp) {
       const client = clients.get(name) ?? { counted: 0, bodies: new Set<Body>() };
       clients.set(name, client);

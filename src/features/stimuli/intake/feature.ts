@@ -1,6 +1,6 @@
 /** Intake: stimuli are accepted, stored, and brought to the run they start. */
 
-import { Counter } from "prom-client";
+import { Counter, Gauge } from "prom-client";
 import { defineFeature } from "../../feature.ts";
 import { limits } from "../../limits/feature.ts";
 import { runs } from "../../workflows/runs/feature.ts";
@@ -43,6 +43,17 @@ export const intake = defineFeature({
       now,
       newId,
     });
+    const waiting = new Gauge({
+      name: "svc_stimuli_waiting",
+      help: "Stimuli that were accepted and are not routed, of all nodes",
+      registers,
+      async collect() {
+        // A store that is away costs this series, not the whole page.
+        const count = await stimuli.records.waiting().catch(() => null);
+        if (count === null) this.remove();
+        else this.set(count);
+      },
+    });
     return {
       service: { take: stimuli.intake },
       routes: intakeRoutes(stimuli),
@@ -56,7 +67,8 @@ export const intake = defineFeature({
           };
         },
       ],
-      metrics: [events, refusals],
+      queues: stimuli.queues,
+      metrics: [events, refusals, waiting],
     };
   },
 });

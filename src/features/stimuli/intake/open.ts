@@ -83,11 +83,12 @@ export function openStimuli(options: StimuliOptions) {
     now,
   });
   const intake = withinBudget(taking, createBodyBudget());
+  const arriving = createArrivingBodies();
   const deliver = createWebhooks({
     sources: options.sources,
     tenants: options.tenants,
     failed: options.failed,
-    arriving: createArrivingBodies(),
+    arriving,
     verifying: createBodyBudget(),
     intake,
     refused: (code) => metrics.refusals.inc({ code }),
@@ -106,6 +107,11 @@ export function openStimuli(options: StimuliOptions) {
         accepting--;
       }
     },
+    queues: [
+      { name: "deliveries", depth: acceptance.waiting },
+      { name: "routing", depth: worker.underWay },
+      { name: "delivery_bodies", bytes: arriving.bytes },
+    ],
     /** Begins to process what waits. */
     start: worker.start,
     async close(): Promise<void> {

@@ -92,6 +92,13 @@ export function stimulusRecords(sql: Sql, now: () => number) {
         from unnest(${texts(tenants)}::text[]) as a (tenant)`;
       return new Map(rows.map(({ tenant, count }) => [tenant, count]));
     },
+
+    /** How many of all tenants wait for their end; `most` where there are more. */
+    async waiting(most = 100_000): Promise<number> {
+      const [row] = await sql<{ count: number }[]>`
+        select count(*)::int from (select from stimuli where status = 'received' limit ${most}) few`;
+      return row?.count ?? 0;
+    },
   };
 }
 

@@ -27,6 +27,8 @@ export interface WorkerOptions {
 export interface StimulusWorker {
   /** Begins to look for stimuli that are due. */
   start(): void;
+  /** How many are being processed. */
+  underWay(): number;
   /** Stimuli were accepted that wait to be processed. */
   wake(): void;
   /** Ends it; resolves when what it has begun is done, or soon: others take up what was left. */
@@ -129,6 +131,7 @@ export function createWorker({ due, waits, processStimulus, accepting, report, n
 
   let running: Promise<void> | null = null;
   return {
+    underWay: () => processed.size,
     start() {
       running ??= run();
     },
