@@ -28,6 +28,24 @@ export const agentEvents: AgentEvents = {
   },
 };
 
+/** Erases what happened before to agents that are no more: no stream shows it. @returns how many entries */
+export async function eraseHistories(sql: Sql, before: Date, limit: number): Promise<number> {
+  const [erased] = await sql<[{ count: number }]>`
+    with old as (
+      select agent_id, sequence from agent_events e
+      where occurred_at < ${before} and not exists (select 1 from agents a where a.agent_id = e.agent_id)
+      order by occurred_at limit ${limit} for update skip locked
+    ), erased as (
+      delete from agent_events e using old where e.agent_id = old.agent_id and e.sequence = old.sequence returning e.agent_id
+    ), ended as (
+      delete from agent_event_heads h using (select agent_id, count(*) as count from erased group by agent_id) gone
+      where h.agent_id = gone.agent_id
+        and gone.count = (select count(*) from agent_events e where e.agent_id = gone.agent_id)
+    )
+    select count(*)::int from erased`;
+  return erased.count;
+}
+
 /** An entry of an agent's history, as a stream carries it: `{[type]: body}`. */
 export interface AgentHistoryEntry {
   readonly sequence: number;

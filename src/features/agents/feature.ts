@@ -6,7 +6,7 @@ import { builtinTools } from "../../../actors/tool/catalog.ts";
 import { anyText, integer, text } from "../../config/setting.ts";
 import { audit } from "../audit/feature.ts";
 import { defineFeature } from "../feature.ts";
-import { agentEvents } from "./events.ts";
+import { agentEvents, eraseHistories } from "./events.ts";
 import type { AgentChange } from "./parts.ts";
 import type { AgentUse } from "./port.ts";
 import { loadRuntimes } from "./registry.ts";
@@ -49,6 +49,7 @@ export const agents = defineFeature({
       programFault: (isolation, path) => sandboxes.programFault(isolation, path),
       servesModel: (alias) => models.serves(alias),
     };
+    audit.erases((before, limit) => eraseHistories(sql, before, limit));
     const uses: AgentUse[] = [];
     const watchers: ((change: AgentChange) => Promise<void>)[] = [
       // What is kept ready for an agent belongs to what it was.

@@ -4,7 +4,7 @@ import { integer } from "../../config/setting.ts";
 import { defineFeature } from "../feature.ts";
 import { createCrossings } from "./crossings.ts";
 import { createRefusals } from "./refusals.ts";
-import { startAuditRetention } from "./retention.ts";
+import { type EraseOlder, startAuditRetention } from "./retention.ts";
 import { auditRoutes } from "./routes.ts";
 import { named } from "./schema.ts";
 import { auditFacts, createAudit } from "./service.ts";
@@ -14,7 +14,7 @@ export const audit = defineFeature({
   schemas: named,
   settings: {
     auditRetentionDays: integer("SVC_AUDIT_LOG_RETENTION_DAYS", {
-      meaning: "how long entries of the audit log are kept",
+      meaning: "how long entries of the audit log, and histories of deleted agents and of definitions, are kept",
       unit: "days",
       min: 1,
       max: 3650,
@@ -24,14 +24,21 @@ export const audit = defineFeature({
   open({ settings, sql, now, newId, info, warn }) {
     const audit = createAudit({ now, newId });
     const refusals = createRefusals({ sql, now, report: warn });
+    const others: EraseOlder[] = [];
     return {
-      service: audit,
+      service: {
+        ...audit,
+        /** Registers how rows of another feature are erased that are kept as long as the log. */
+        erases: (erase: EraseOlder): void => void others.push(erase),
+      },
       facts: [auditFacts({ newId })],
       requestAudit: { ...createCrossings({ sql, audit, now, newId }), ...refusals },
       queues: [{ name: "refusals", depth: refusals.waiting }],
       routes: auditRoutes({ sql, audit, now }),
       jobs: [refusals.start],
-      sweeps: [() => startAuditRetention({ sql, retentionDays: settings.auditRetentionDays, now, report: info })],
+      sweeps: [
+        () => startAuditRetention({ sql, retentionDays: settings.auditRetentionDays, now, report: info, others }),
+      ],
     };
   },
 });

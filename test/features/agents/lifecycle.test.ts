@@ -2,7 +2,9 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { stringify } from "yaml";
 import type { Json } from "../../../actors/kernel/json.ts";
+import { eraseHistories } from "../../../src/features/agents/events.ts";
 import { manifestWith } from "../../actors/agent/offer.ts";
+import { until } from "../../harness/until.ts";
 import {
   acting,
   allScopes,
@@ -356,4 +358,24 @@ test("a manifest no node offers is refused", async () => {
   const { token } = newTenant();
   const answer = await fixture.deploy(token, manifestWith("spec.runtime.isolation", "firecracker"));
   expect([answer.status, answer.body.code]).toEqual([422, "unsupported_isolation"]);
+});
+
+test("the history of a deleted agent goes by age, that of a living one stays", async () => {
+  const [living, gone] = [await deployed(), await deployed()];
+  expect((await fixture.call(gone.token, `/v1/agents/${gone.id}`, { method: "DELETE" })).status).toBe(200);
+  await until(async () => (await fixture.sql`select from agents where agent_id = ${gone.id}`).length === 0, {
+    what: "the agent to go",
+  });
+  expect(await told(gone.id)).toContain("agent_removed");
+  const heads = async () =>
+    (await fixture.sql`select from agent_event_heads where agent_id in (${gone.id}, ${living.id})`).length;
+  expect(await eraseHistories(fixture.sql, new Date(0), 1000)).toBe(0);
+  expect(await heads()).toBe(2);
+  // In two portions; the number given last goes with the last entry.
+  const later = new Date(Date.now() + 86_400_000);
+  expect(await eraseHistories(fixture.sql, later, 1)).toBe(1);
+  expect(await heads()).toBe(2);
+  await eraseHistories(fixture.sql, later, 1000);
+  expect([await told(gone.id), await heads()]).toEqual([[], 1]);
+  expect(await told(living.id)).not.toEqual([]);
 });

@@ -5,12 +5,14 @@ import { scopesOfColumn } from "../../../actors/identity/scopes.ts";
 import { JsonObject } from "../../../actors/kernel/json.ts";
 import type { AuditedBy, AuditedChange } from "../../../src/features/audit/port.ts";
 import { auditedBy } from "../../../src/features/audit/port.ts";
-import { eraseOldEntries } from "../../../src/features/audit/retention.ts";
+import { eraseOldEntries, startAuditRetention } from "../../../src/features/audit/retention.ts";
 import { auditRoutes } from "../../../src/features/audit/routes.ts";
 import { createAudit } from "../../../src/features/audit/service.ts";
+import { workflowRecords } from "../../../src/features/workflows/definitions/records.ts";
 import { defineRoute, jsonBody } from "../../../src/http/route.ts";
 import { believing, caller, identityOf } from "../../harness/callers.ts";
 import { freshStores } from "../../harness/stores.ts";
+import { until } from "../../harness/until.ts";
 import { openApp } from "../../http/open-app.ts";
 
 const stores = await freshStores();
@@ -285,4 +287,32 @@ test("entries go by age, many at once, whichever nodes sweep", async () => {
   const erased = await Promise.all([eraseOldEntries(options), eraseOldEntries(options)]);
   expect(erased[0] + erased[1]).toBe(4500);
   expect(await targets("/v1/audit")).toBe("young");
+});
+
+test("what other features keep as long as the log is erased in portions until none is left", async () => {
+  const day = 86_400_000;
+  const asked: [moment: number, limit: number][] = [];
+  let left = 4500;
+  const changes = workflowRecords(sql).eraseChanges;
+  await sql`
+    insert into workflow_changes
+    select gen_random_uuid(), ${new Date(now - 401 * day)}, 'acme', 't', gen_random_uuid(), 'n', '1', 'k', 's', null, '{}'
+    from generate_series(1, 3)`;
+  await sql`
+    insert into workflow_changes values
+      (gen_random_uuid(), ${new Date(now)}, 'acme', 't', gen_random_uuid(), 'young', '1', 'k', 's', null, '{}')`;
+  const count = async (before: Date, limit: number) => {
+    asked.push([before.getTime(), limit]);
+    const erased = Math.min(limit, left);
+    left -= erased;
+    return erased;
+  };
+  const reported: unknown[] = [];
+  const report = (...said: unknown[]) => void reported.push(said);
+  const stop = startAuditRetention({ sql, retentionDays: 400, now: () => now, report, others: [count, changes] });
+  await until(() => reported.length > 0, { what: "the first round" });
+  await stop();
+  expect(asked).toEqual(Array.from({ length: 3 }, () => [now - 400 * day, 2000]));
+  expect(reported.at(-1)).toEqual(["old_histories_erased", { count: 4503 }]);
+  expect((await sql`select name from workflow_changes`).map(({ name }) => name)).toEqual(["young"]);
 });

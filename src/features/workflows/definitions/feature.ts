@@ -5,6 +5,7 @@ import { audit } from "../../audit/feature.ts";
 import { defineFeature } from "../../feature.ts";
 import { workflowChoices } from "./choices.ts";
 import type { WorkflowUse } from "./port.ts";
+import { workflowRecords } from "./records.ts";
 import { workflowRoutes } from "./routes.ts";
 import { named } from "./schema.ts";
 import { createWorkflows } from "./service.ts";
@@ -20,6 +21,7 @@ export const definitions = defineFeature({
     { sql, sandboxes, openEgress, defaultIsolation, containerRoot, imageRegistries, mail, now, newId },
     { agents, audit },
   ) {
+    audit.erases(workflowRecords(sql).eraseChanges);
     const uses: WorkflowUse[] = [];
     const workflows = createWorkflows({
       sql,

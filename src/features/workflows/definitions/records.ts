@@ -252,6 +252,14 @@ export function workflowRecords(sql: Sql) {
       await tx`delete from workflows where workflow_id = any(${texts(workflowIds)}::text[]::uuid[])`;
     },
 
+    /** Erases what was noted before. @returns how many changes */
+    async eraseChanges(before: Date, limit: number): Promise<number> {
+      const { count } = await sql`
+        delete from workflow_changes where id in (
+          select id from workflow_changes where at < ${before} order by at limit ${limit} for update skip locked)`;
+      return count;
+    },
+
     /** In the transaction of the change it tells. */
     async note(tx: Transaction, change: Change, id: string, at: Date): Promise<void> {
       await tx`
