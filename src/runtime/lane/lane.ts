@@ -316,12 +316,15 @@ export class Lane {
     if (this.failures++ > 0) await Bun.sleep(Math.min(longestPauseMs, firstPauseMs * 2 ** this.failures));
     // Everything held may be in doubt, not only this batch's partitions: they share the actors' cache.
     const all = [...this.held.keys()];
+    let isJudged = false;
     for (let pause = firstPauseMs; !this.stopping; pause = Math.min(longestPauseMs, pause * 2)) {
       try {
         const owned = await this.options.leases.retake(all);
         const committed = await wasCommitted(this.options.sql, batch, owned);
         if (committed) for (const reply of batch.replies) this.options.reply(reply);
-        else if (isConnectionDeath(error)) this.careful.cut(deliveries);
+        // Once, also where what follows has to be tried again: one connection died, not several.
+        else if (!isJudged && isConnectionDeath(error)) this.careful.cut(deliveries);
+        isJudged = true;
         this.holding.refuse(deliveries, isUncommitted(error));
         this.holding.drop(all);
         await this.holding.take(owned);

@@ -304,6 +304,30 @@ test("what is refused while the commit beside it fails is taken once", async () 
   expect(rejected).toEqual(['"not a message"']);
 });
 
+test("a connection that died counts once while its partitions are taken anew in vain", async () => {
+  const waiting = deliveryTo("alone", "count", 1);
+  const done: string[] = [];
+  const rejected: string[] = [];
+  let [deaths, vain] = [0, 0];
+  const lane: Lane = laneOn(
+    (text) => {
+      if (text.includes("runtime_parked") && deaths > 0 && vain++ < 3) throw new Error("away");
+      return [];
+    },
+    async ({ actors, deadLetters }) => {
+      if (deaths++ === 0) throw Object.assign(new Error("closed"), { code: "CONNECTION_CLOSED" });
+      done.push(...actors.map(({ key }) => key));
+      rejected.push(...deadLetters.map(({ key }) => key));
+    },
+    { follow: () => lane.deliver(waiting) },
+  );
+  lane.start();
+  lane.deliver(waiting);
+  await until(() => done.length + rejected.length > 0, { what: "the message to be taken" });
+  await lane.stop();
+  expect({ done, rejected, vain: vain > 3 }).toEqual({ done: ["alone"], rejected: [], vain: true });
+});
+
 const names = { kind: "counted", key: "timed", tenant: "acme" };
 const timer = { ...names, partition: 0, due: 1, fence: 3, timer: "t", type: "fail", body: "{}" };
 const stored = {

@@ -21,6 +21,11 @@ const deathLimit = 3;
 const suspectCount = 512;
 /** Timers that were due come within this time of the take, ms. */
 const settlingMs = 500;
+/**
+ * What was under way when a connection died comes again at once, unless its commit went through after all. When nothing
+ * of its partition waits and this time is over, ms, it did.
+ */
+const comesAgainMs = 60_000;
 /** How far Redis, which writes the time into ids of mailbox entries, may be behind PostgreSQL, ms. */
 const clocksApartMs = 5_000;
 
@@ -53,6 +58,8 @@ interface Deaths {
   count: number;
   /** Of backends, in a row, the message alone. */
   cuts: number;
+  /** When the last backend died with it, Unix ms; 0 for none. */
+  cutAt: number;
 }
 
 export class Careful {
@@ -106,7 +113,7 @@ export class Careful {
       const deaths = before.filter((id) => died.has(id)).length;
       if (deaths >= deathLimit) {
         this.poison.condemn(message, partition, `its process died ${deaths} times while it was handled`, deaths);
-      } else this.deaths.set(message, { partition, count: Math.min(deathLimit - 1, before.length), cuts: 0 });
+      } else this.deaths.set(message, { partition, count: Math.min(deathLimit - 1, before.length), cuts: 0, cutAt: 0 });
     }
   }
 
@@ -191,8 +198,9 @@ export class Careful {
       const { envelope, partition } = delivery;
       if (envelope === null || isForCaller(delivery, envelope)) continue;
       const message = messageId(envelope);
-      const known = this.deaths.get(message) ?? { partition, count: 0, cuts: 0 };
+      const known = this.deaths.get(message) ?? { partition, count: 0, cuts: 0, cutAt: 0 };
       this.deaths.set(message, known);
+      known.cutAt = this.options.clock.now();
       known.count = Math.min(deathLimit - 1, known.count + 1);
       known.cuts = deliveries.length === 1 ? known.cuts + 1 : 0;
       if (known.cuts < deathLimit) continue;
@@ -217,9 +225,10 @@ export class Careful {
       if (isEmpty || Number.parseInt(held.get(partition)?.mailboxOffset ?? "0", 10) > since + clocksApartMs)
         this.whole.delete(partition);
     }
-    if (this.partitions.size === 0) return;
     const { sql, node, clock } = this.options;
     const now = clock.now();
+    this.forgetCommitted(waiting, now);
+    if (this.partitions.size === 0) return;
     const over: number[] = [];
     for (const [partition, { left, since }] of this.partitions) {
       if (left > 0 && (waiting.has(partition) || now - since < settlingMs)) continue;
@@ -233,6 +242,13 @@ export class Careful {
     await sql`
       delete from runtime_attempts a using runtime_partitions p
       where a.partition = any(${numbers(over)}::int[]) and p.partition = a.partition and p.owner = ${node}`;
+  }
+
+  /** What was under way when a connection died, and does not come again. */
+  private forgetCommitted(waiting: { has(partition: number): boolean }, now: number): void {
+    for (const [message, { partition, cutAt }] of this.deaths) {
+      if (cutAt > 0 && now - cutAt >= comesAgainMs && !waiting.has(partition)) this.deaths.delete(message);
+    }
   }
 
   /** This node lives, though others may have its partitions now: it did not die of what it had under way. */

@@ -56,20 +56,20 @@ export async function loadAhead(
 
 /**
  * Forgets nodes that have sent nothing for so long that no repeat of theirs can be on its way, and messages that were
- * told (`n<node>.<number>`), which their senders do not send again for so long. The latter stay while entries behind a
- * partition's position are taken: should one still be in the mailbox, the next owner reads it again.
+ * told (`n<node>.<number>`), which their senders do not send again for so long. What was taken after the time of the
+ * partition's position stays: its entry may still be in the mailbox behind that position, where the next owner reads it
+ * again.
  */
 export async function forgetNodes(
   sql: Sql,
   all: ReadonlyMap<number, Pick<Held, "partition" | "received" | "arrivals">>,
 ): Promise<void> {
-  const overtaking = [...all.values()].filter(({ arrivals }) => arrivals.isOvertaking);
   const gone = await sql<{ partition: number; source: string }[]>`
-    delete from runtime_received
-    where partition = any(${numbers([...all.keys()])}::int[]) and source like 'n%'
-      and at < now() - case when source like '%.%' then interval '10 minutes' else interval '1 hour' end
-      and not (source like '%.%' and partition = any(${numbers(overtaking.map(({ partition }) => partition))}::int[]))
-    returning partition, source`;
+    delete from runtime_received r using runtime_partitions p
+    where r.partition = any(${numbers([...all.keys()])}::int[]) and r.source like 'n%' and p.partition = r.partition
+      and r.at < now() - case when r.source like '%.%' then interval '10 minutes' else interval '1 hour' end
+      and r.at < to_timestamp(split_part(p.mailbox_offset, '-', 1)::double precision / 1000) - ${clocksApart}::interval
+    returning r.partition, r.source`;
   await forgetAhead(sql, all);
   // Those of nodes stay: they are few, and a batch under way may just have raised one.
   for (const { partition, source } of gone) if (isTold(source)) all.get(partition)?.received.delete(source);
@@ -82,6 +82,9 @@ export async function forgetNodes(
     }
   }
 }
+
+/** How far Redis, which writes the time into ids of mailbox entries, may be ahead of PostgreSQL. */
+const clocksApart = "5 seconds";
 
 /** Numbers kept in memory for each partition; the oldest messages that were told go first. */
 const mostInMemory = 20_000;

@@ -103,6 +103,32 @@ test("a node that was taken for dead and lives takes its name from the notes", a
   expect(await named()).toEqual(["ended", "other"]);
 });
 
+test("what a died connection carried and never comes again is suspected no longer", async () => {
+  let now = 1_000_000;
+  const careful = new Careful(
+    {
+      // Nothing is asked of it: no partition was taken from a dead owner.
+      sql: (() => Promise.reject(new Error("unasked"))) as unknown as Sql,
+      node: "n",
+      clock: { now: () => now },
+      leases: { died: async () => new Set() },
+    },
+    new PoisonMessages(),
+  );
+  const names = { source: "t0", sequence: 7, kind: "counter", key: "a", tenant: "acme", type: "add", body: {} };
+  const envelope = { ...names, replyTo: null, activity: null, fresh: false };
+  careful.cut([{ partition: 0, id: null, envelope, raw: "" }]);
+  /** Whether it is suspected later on, while messages of these partitions wait. */
+  const isSuspectedAt = async (laterMs: number, waiting: readonly number[]) => {
+    now = 1_000_000 + laterMs;
+    await careful.relax(new Set(waiting), new Map());
+    return careful.isSuspicious;
+  };
+  expect(await isSuspectedAt(1_000, [])).toBe(true);
+  expect(await isSuspectedAt(61_000, [0])).toBe(true);
+  expect(await isSuspectedAt(61_000, [1])).toBe(false);
+});
+
 test("nothing is taken ahead until what a dead owner's mailbox held is behind", async () => {
   const careful = new Careful(
     {
