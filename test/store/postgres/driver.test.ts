@@ -121,3 +121,21 @@ test("of the free connections the one used last is used next", async () => {
   expect(both).toContain(pids[0]);
   expect(new Set(pids).size).toBe(1);
 });
+
+test("messages of any length arrive whole, one after the other and at once", async () => {
+  const lengths = [0, 1, 200, 255, 256, 1_023, 1_024, 65_000, 65_536, 1_048_560, 3_000_000, 7, 70_000, 300];
+  const ask = async (length: number, place: number) => {
+    const text = `${"é".repeat(length % 300)}${"x".repeat(length)}`;
+    const [row] = await sql<{ place: number; none: string | null; begins: string; back: string }[]>`
+      select ${place}::int as place, ${null}::text as none, ${text.slice(0, 50)}::text as begins, ${text}::text as back`;
+    expect(row).toMatchObject({ place, none: null, begins: text.slice(0, 50) });
+    expect(row?.back === text).toBe(true);
+  };
+  await Promise.all(lengths.map(ask));
+  for (const [place, length] of lengths.entries()) await ask(length, place);
+  const read: number[] = [];
+  await sql`select place from generate_series(1, ${500}::int) as place`.cursor(64, (rows) => {
+    read.push(...rows.map(({ place }) => Number(place)));
+  });
+  expect(read).toEqual(Array.from({ length: 500 }, (_, index) => index + 1));
+});
