@@ -226,7 +226,7 @@ export class Lane {
     const batch = new Batch(options.node, options.clock, options.isHostBound, options.partitions, this.parked.isIn);
     try {
       await this.careful.mark(given);
-      const { missing, activities } = wantedBy(given, this.held, this.poison, this.cache);
+      const { missing, activities, names } = wantedBy(given, this.held, this.poison, this.cache);
       const [{ live, left }] = await Promise.all([
         this.cache.bring(options.sql, missing, activities, mostLoaded),
         this.parked.block(batch, given),
@@ -235,13 +235,16 @@ export class Lane {
       deliveries = fitting;
       if (others.length > 0) this.again.unshift(others);
       const budget = new YieldBudget();
-      for (const [index, delivery] of deliveries.entries()) {
-        if (budget.isDue && this.inbox.cut(deliveries, index, this.again)) deliveries = deliveries.slice(0, index);
-        if (index >= deliveries.length) break;
-        if (budget.isDue) await budget.take();
+      for (let index = 0; index < deliveries.length; index++) {
+        const delivery = deliveries[index] as Delivery;
+        if (budget.isDue) {
+          if (this.inbox.cut(deliveries, index, this.again)) deliveries = deliveries.slice(0, index);
+          if (index >= deliveries.length) break;
+          await budget.take();
+        }
         const held = this.held.get(delivery.partition);
         if (held === undefined) continue;
-        const told = this.taking.take(batch, held, delivery, live);
+        const told = this.taking.take(batch, held, delivery, names[index] as string, live);
         const original = told.length > 0 ? delivery.envelope : null;
         if (original !== null) await this.coCommit.follow(batch, held, original, told, budget);
       }

@@ -51,7 +51,7 @@ export class Parking extends ParkedMessages {
 
   /** Sets a message aside that must not run: one behind another of its actor, or an outcome that nothing waits for. */
   holdsBack(batch: Batch, held: Held, { partition, envelope, parked }: Delivery): boolean {
-    if (envelope === null) return false;
+    if (envelope === null || (parked === undefined && batch.setAside.blocked.size === 0)) return false;
     const name = nameOf(envelope);
     if (parked === undefined) {
       if (!batch.setAside.blocked.has(name)) return false;

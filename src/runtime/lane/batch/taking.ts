@@ -18,10 +18,17 @@ export class Taking {
 
   /**
    * Takes one message into the batch; its actor is in memory.
+   * @param name of the actor, as `kind/key`
    * @param live the activities under way, and whether they are wanted
    * @returns the messages of its turn to be co-committed
    */
-  take(batch: Batch, held: Held, delivery: Delivery, live: ReadonlyMap<string, boolean>): readonly CoCommitMessage[] {
+  take(
+    batch: Batch,
+    held: Held,
+    delivery: Delivery,
+    name: string,
+    live: ReadonlyMap<string, boolean>,
+  ): readonly CoCommitMessage[] {
     if (!batch.take(held, delivery)) return noCoCommits;
     const { envelope } = delivery;
     if (envelope === null) return this.deadLetter(batch, held, delivery, "unreadable mailbox entry", 1);
@@ -32,7 +39,7 @@ export class Taking {
       if (timer !== undefined) batch.fired(held, timer);
       return this.deadLetter(batch, held, delivery, poison.error, poison.attempts);
     }
-    const actor = this.cache.get(`${envelope.kind}/${envelope.key}`) as CachedActor;
+    const actor = this.cache.get(name) as CachedActor;
     if (timer !== undefined && !batch.fired(held, timer, actor)) return noCoCommits;
     if (rearm !== undefined) {
       batch.rearm(this.options.turns, held, actor, envelope, rearm);

@@ -17,27 +17,38 @@ interface Wanted {
   readonly fresh: boolean;
 }
 
-/** What the turns of these messages need of the store: actors by name, and whether activities are still under way. */
+/**
+ * What the turns of these messages need of the store: actors by name, and whether activities are still under way.
+ * @returns `names`: of each message the name of its actor, as `kind/key`
+ */
 export function wantedBy(
   deliveries: readonly Delivery[],
   owned: ReadonlyMap<number, Held>,
   poison: PoisonMessages,
   cache: ActorCache,
-): { readonly missing: Map<string, Wanted>; readonly activities: readonly string[] } {
+): {
+  readonly missing: Map<string, Wanted>;
+  readonly activities: readonly string[];
+  readonly names: readonly string[];
+} {
   const missing = new Map<string, Wanted>();
   const activities: string[] = [];
+  const names: string[] = [];
   for (const delivery of deliveries) {
     const { envelope, partition } = delivery;
+    const name = envelope === null ? "" : `${envelope.kind}/${envelope.key}`;
+    names.push(name);
+    // The usual case: nothing is needed.
+    if (envelope === null || (envelope.activity === null && cache.has(name))) continue;
     const held = owned.get(partition);
     // A repeat is not run; and that its actor was new once says nothing about now.
-    if (envelope === null || held === undefined || isRepeat(held, delivery)) continue;
+    if (held === undefined || isRepeat(held, delivery)) continue;
     const { kind, key, tenant, activity, fresh } = envelope;
     if (activity !== null) activities.push(activity);
     if (poison.of(envelope)?.error) continue;
-    const name = `${kind}/${key}`;
     if (!cache.has(name) && !missing.has(name)) missing.set(name, { kind, key, partition, tenant, fresh });
   }
-  return { missing, activities };
+  return { missing, activities, names };
 }
 
 /** The messages before the first whose actor did not fit into memory with the others, and the rest. */

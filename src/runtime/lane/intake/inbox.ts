@@ -328,17 +328,27 @@ export class Inbox {
   /** Takes the head of a line; its tenant, and the line, go to the back of the round. */
   private shift(line: Line, head: Waiting): void {
     const tenant = tenantOf(head.delivery);
-    this.unfile(line);
     const share = this.shares.get(tenant);
-    if (share !== undefined) {
-      this.shares.delete(tenant);
-      this.shares.set(tenant, share);
-    }
+    const second = line.waiting[1];
+    // The usual case: the line stays with its tenant.
+    const stays = share !== undefined && second !== undefined && tenantOf(second.delivery) === tenant;
+    if (!stays) this.unfile(line);
+    if (share !== undefined && this.shares.size > 1 && this.shares.delete(tenant)) this.shares.set(tenant, share);
     line.waiting.shift();
     this.forget(line, head);
-    if (line.waiting.length > 0) this.file(line);
+    if (stays) this.goToBack(line, share);
+    else if (line.waiting.length > 0) this.file(line);
     else if (line.actor !== null) this.endAside(head.delivery.partition, line.actor);
     else if (!isOrdered(head.delivery)) this.byTenant.delete(tenant);
+  }
+
+  private goToBack(line: Line, { lines, mixed }: Share): void {
+    if (lines.size > 1) {
+      lines.delete(line);
+      lines.add(line);
+    }
+    if (mixed.size === 0 || !mixed.delete(line)) return;
+    if (line.tenants.size > 1) mixed.add(line);
   }
 
   private endAside(partition: number, actor: string): void {
