@@ -13,13 +13,10 @@ import { MailboxFull } from "../port.ts";
 import { Appending } from "./appending.ts";
 import type { Envelope } from "./envelope.ts";
 import type { Keys } from "./partition.ts";
+import { MailboxSizes } from "./sizes.ts";
 import type { TimerRequest, TimerRow } from "./timer-row.ts";
 
-/** How long a look at a mailbox's length stays good, ms. The bound is soft by what arrives meanwhile. */
-const lengthTtl = 50;
 const usualLimitBytes = 256 * 1024 * 1024;
-/** Messages that a mailbox holds at any size. */
-const fewMessages = 64;
 
 export interface MailboxWriterOptions {
   readonly redis: RedisClient;
@@ -32,28 +29,13 @@ export interface MailboxWriterOptions {
 }
 
 export class MailboxWriter {
-  private readonly lengths = new Map<number, { length: number; bytes: number; at: number }>();
-
   private readonly appending: Appending;
+  private readonly sizes: MailboxSizes;
 
   constructor(private readonly options: MailboxWriterOptions) {
-    const { redis, keys } = options;
+    const { redis, keys, now } = options;
     this.appending = new Appending(redis, keys.slotGroups > 1);
-  }
-
-  /** Looks how full a mailbox is, while the message goes on its way. */
-  private look(partition: number, key: string, at: number): void {
-    const { redis } = this.options;
-    const seen = this.lengths.get(partition);
-    const entry = { length: seen?.length ?? 0, bytes: seen?.bytes ?? 0, at };
-    this.lengths.set(partition, entry);
-    redis
-      .xlen(key)
-      .then(async (length) => {
-        entry.length = length;
-        entry.bytes = length < fewMessages ? 0 : ((await redis.memory("USAGE", key)) ?? 0);
-      })
-      .catch(() => {});
+    this.sizes = new MailboxSizes(redis, keys, now);
   }
 
   /**
@@ -61,14 +43,10 @@ export class MailboxWriter {
    * @throws MailboxFull over the bound, RuntimeUnavailable when Redis does not answer
    */
   send(partition: number, envelope: Envelope): Promise<void> {
-    const { keys, limit, limitBytes = usualLimitBytes, now } = this.options;
-    const key = keys.mailbox(partition);
-    const seen = this.lengths.get(partition);
-    const at = now();
-    if (seen === undefined || at - seen.at > lengthTtl) this.look(partition, key, at);
-    if (seen !== undefined && (seen.length >= limit || seen.bytes >= limitBytes))
-      return Promise.reject(new MailboxFull(1));
-    return this.appending.append(key, envelope);
+    const { keys, limit, limitBytes = usualLimitBytes } = this.options;
+    const { messages, bytes } = this.sizes.of(partition);
+    if (messages >= limit || bytes >= limitBytes) return Promise.reject(new MailboxFull(1));
+    return this.appending.append(keys.mailbox(partition), envelope);
   }
 }
 

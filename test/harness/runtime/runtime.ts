@@ -58,8 +58,8 @@ export type TestRuntime = NodeRuntime & ByAddress;
 
 function byAddress(runtime: NodeRuntime, sql: Sql): ByAddress {
   const actorAt = ({ kind, tenant, key, version }: Address) => {
-    const shapes = { messages: {}, state: Type.Unknown(), receive: {} };
-    const definition: AnyActorDefinition = { kind, ...shapes, ...(version === undefined ? {} : { version }) };
+    const unversioned = { kind, messages: {}, state: Type.Unknown(), receive: {} };
+    const definition: AnyActorDefinition = version === undefined ? unversioned : { ...unversioned, version };
     // The definition names no message, so the compiler would admit none.
     return runtime.of(definition).at(tenant, key) as unknown as ByName;
   };

@@ -4,6 +4,7 @@ import { MailboxFull, RuntimeUnavailable } from "../../../src/runtime/index.ts";
 import { Appending } from "../../../src/runtime/mailbox/appending.ts";
 import { decodeEnvelope, type Envelope } from "../../../src/runtime/mailbox/envelope.ts";
 import { runtimeKeys } from "../../../src/runtime/mailbox/partition.ts";
+import { MailboxSizes } from "../../../src/runtime/mailbox/sizes.ts";
 import { Trimming } from "../../../src/runtime/mailbox/trimming.ts";
 import { openRedis } from "../../../src/store/redis/connections.ts";
 import { StoreProxy } from "../../faults/proxy.ts";
@@ -133,6 +134,29 @@ test("while a server hangs messages are refused in time; none overtakes another"
 });
 
 for (const slotGroups of [1, 16]) {
+  test(`the sizes of mailboxes of ${slotGroups} slot groups are seen a moment later`, async () => {
+    const grouped = runtimeKeys(`${stores.prefix}:sizes`, slotGroups);
+    const partitions = [0, 1, 2, 16, 18];
+    const text = "x".repeat(1000);
+    await Promise.all(Array.from({ length: 100 }, () => redis.xadd(grouped.mailbox(1), "*", "m", text)));
+    await redis.xadd(grouped.mailbox(18), "*", "m", text);
+    await redis.set(grouped.mailbox(2), "not a stream");
+    let now = 0;
+    const sizes = new MailboxSizes(redis, grouped, () => now);
+    const messages = () => partitions.map((partition) => sizes.of(partition).messages);
+    expect(messages()).toEqual([0, 0, 0, 0, 0]);
+    await until(() => messages().filter((one) => one > 0).length === 2, { what: "a look at them" });
+    expect(messages()).toEqual([0, 100, 0, 0, 1]);
+    expect(sizes.of(1).bytes).toBeGreaterThan(100_000);
+    expect(sizes.of(18).bytes).toBe(0);
+    await redis.del(grouped.mailbox(1), grouped.mailbox(2));
+    // What was seen stays good for a while.
+    expect(messages()).toEqual([0, 100, 0, 0, 1]);
+    now += 1000;
+    await until(() => messages()[1] === 0, { what: "another look" });
+    expect(sizes.of(1).bytes).toBe(0);
+  });
+
   test(`what is committed leaves its mailboxes, those of ${slotGroups} slot groups`, async () => {
     const grouped = runtimeKeys(`${stores.prefix}:trim`, slotGroups);
     const partitions = [0, 1, 2, 3, 17];
