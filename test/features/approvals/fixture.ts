@@ -102,10 +102,12 @@ export async function openFixture({ smtpUrl }: FixtureOptions = {}) {
     now,
     firstDelayMs: 20,
   });
+  const records = approvalRecords(stores.sql);
   const deadlines = openDeadlines({
     redisServers: stores.redisUrl,
     prefix: stores.prefix,
     runtime: { of: (definition) => node.runtime.of(definition) },
+    records,
     now,
     gatherMs: 50,
   });
@@ -120,7 +122,6 @@ export async function openFixture({ smtpUrl }: FixtureOptions = {}) {
   deadlines.work();
   const carriedOut = () =>
     until(async () => (await stores.sql`select 1 from runtime_outbox limit 1`).length === 0, { what: "the outbox" });
-  const records = approvalRecords(stores.sql);
   const approvals = createApprovals({
     // Of the node there is now: it may be another one after a restart.
     runtime: {
@@ -172,6 +173,7 @@ export async function openFixture({ smtpUrl }: FixtureOptions = {}) {
     sql: stores.sql,
     stores,
     records,
+    deadlines,
     incidents,
     approvals,
     app,
