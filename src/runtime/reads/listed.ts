@@ -4,7 +4,6 @@
  * could differ from it.
  */
 import { isObject, type Json } from "../../../actors/kernel/json.ts";
-import { jsonText, type KnownTexts } from "../../../actors/kernel/json-text.ts";
 
 export interface StoredState {
   /** JSON of the listed members; null for a kind without. */
@@ -16,19 +15,22 @@ export interface StoredState {
 /** Characters. */
 export const sizeOf = ({ listed, state }: StoredState): number => state.length + (listed?.length ?? 0);
 
-/** Levels of a state in which large texts are looked for that occur several times. */
-const levels = 2;
+/** @param listed names of members of the outermost object; undefined: the state stays whole */
+export function splitState(state: Json, listed: ReadonlySet<string> | undefined): StoredState {
+  const parts = partsOfState(state, listed);
+  return { listed: parts.listed, state: JSON.stringify(parts.rest) };
+}
 
-/**
- * @param listed names of members of the outermost object; undefined: the state stays whole
- * @param known large texts of the same commit
- */
-export function splitState(state: Json, listed: ReadonlySet<string> | undefined, known: KnownTexts = []): StoredState {
-  if (listed === undefined || !isObject(state)) return { listed: null, state: jsonText(state, levels, known) };
+/** The same, the others as they are. */
+export function partsOfState(
+  state: Json,
+  listed: ReadonlySet<string> | undefined,
+): { readonly listed: string | null; readonly rest: Json } {
+  if (listed === undefined || !isObject(state)) return { listed: null, rest: state };
   const shown: Record<string, Json | undefined> = {};
   const rest: Record<string, Json | undefined> = {};
   for (const name in state) (listed.has(name) ? shown : rest)[name] = state[name];
-  return { listed: JSON.stringify(shown), state: jsonText(rest, levels, known) };
+  return { listed: JSON.stringify(shown), rest: rest as Json };
 }
 
 /** The whole state again; the listed members come first. */

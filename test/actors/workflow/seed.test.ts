@@ -93,7 +93,10 @@ describe("how large it may be", () => {
   const many = (bytes: number): string => "x".repeat(bytes);
 
   test("sizes are those of UTF-8 JSON", () => {
-    for (const value of ["", "é€😀", '\n"', many(200_000), "😀".repeat(40_000), { a: [1, null, "ü"] }, "\ud800"]) {
+    const faces = "😀".repeat(40_000);
+    const long = { a: faces, b: { a: `x${faces}`, b: faces }, c: `\ud83d${faces}` };
+    const values = ["", "é€😀", '\n"', many(200_000), faces, `x${faces}\ud83d`, { a: [1, null, "ü"] }, "\ud800", long];
+    for (const value of values) {
       expect(jsonBytes(value)).toBe(Buffer.byteLength(JSON.stringify(value)));
     }
     expect(memberBytes("ü", 1)).toBe(Buffer.byteLength('"ü":1,'));

@@ -159,9 +159,8 @@ function laneWithLargeCommit() {
   let isFirst = true;
   const lane = laneOn(
     () => [],
-    async ({ actors, deadLetters }) => {
-      const isLarge = actors.some(({ state }) => state.length > 100_000);
-      if (isLarge && isFirst) {
+    async ({ actors, deadLetters, largeTexts }) => {
+      if (largeTexts.length > 0 && isFirst) {
         isFirst = false;
         keys.push("begun");
         await promise;

@@ -4,7 +4,6 @@
  */
 import type { Effect } from "../../../../actors/kernel/effect.ts";
 import type { Json } from "../../../../actors/kernel/json.ts";
-import type { KnownTexts } from "../../../../actors/kernel/json-text.ts";
 import type { ReplyTo } from "../../../../actors/kernel/message.ts";
 import { type OutboxRow, remoteAnswer, toOutbox } from "../../effects/outbox.ts";
 import type { Answer, LocalReply } from "../../mailbox/calls.ts";
@@ -12,7 +11,7 @@ import { type Envelope, messageId } from "../../mailbox/envelope.ts";
 import type { Delivery } from "../../mailbox/mailbox.ts";
 import { partitionOf } from "../../mailbox/partition.ts";
 import type { Change, Fact, FactWriter, Projection, Statement } from "../../port.ts";
-import { sizeOf, splitState } from "../../reads/listed.ts";
+import { partsOfState } from "../../reads/listed.ts";
 import type { TailNews } from "../../reads/notices.ts";
 import { encodeTimers, TimerChanges, type TimerRequest, type TimerRow } from "../../timers/timer.ts";
 import type { ActivityRow } from "../commit/activities.ts";
@@ -22,8 +21,9 @@ import { type PartitionProgress, timelineOf } from "../commit/progress.ts";
 import { Exchange } from "../exchange/exchange.ts";
 import type { Held } from "../exchange/held.ts";
 import type { CachedActor, TurnResult, Turns } from "../turn.ts";
+import { Entries } from "./entries.ts";
+import { LargeTexts } from "./large-texts.ts";
 import { SetAside } from "./set-aside.ts";
-import { Written } from "./written.ts";
 
 /** A message to be co-committed, as the sender's turn left it. */
 export interface CoCommitMessage {
@@ -36,6 +36,9 @@ export interface CoCommitMessage {
   /** The form in which the outbox would carry it. */
   readonly wire: string;
 }
+
+/** Of a state, in which large texts are looked for. */
+const levels = 2;
 
 export const noCoCommits: readonly CoCommitMessage[] = [];
 
@@ -64,12 +67,12 @@ export class Batch {
   get actors(): IteratorObject<CachedActor> {
     return this.before.keys();
   }
-  /** Large texts of its entries and states, which may hold the same ones. */
-  private readonly known: KnownTexts = [];
-  private readonly written = new Written(this.known);
+  /** Of its entries and states, which may hold the same ones. */
+  private readonly large = new LargeTexts();
+  private readonly entries = new Entries(this.large);
   /** New log entries, by actor. */
   get news(): ReadonlyMap<string, TailNews> {
-    return this.written.news;
+    return this.entries.news;
   }
   private readonly facts = new Map<string, Fact[]>();
   private readonly ended = new Map<string, { kind: string; key: string }>();
@@ -257,8 +260,9 @@ export class Batch {
       if (before === null && actor.state === null) continue;
       if (actor.state !== null) {
         actor.version++;
-        const stored = splitState(actor.state, listedOf(kind), this.known);
-        actor.size = sizeOf(stored);
+        const { listed, rest } = partsOfState(actor.state, listedOf(kind));
+        const { text, size } = this.large.write(rest, levels);
+        actor.size = size + (listed?.length ?? 0);
         actors.push({
           kind,
           key,
@@ -269,8 +273,8 @@ export class Batch {
           logs: JSON.stringify(actor.logs),
           timers: encodeTimers(actor.timers),
           format: actor.format,
-          listed: stored.listed,
-          state: stored.state,
+          listed,
+          state: text,
         });
       }
       if (projections.has(kind)) changes.push({ kind, key, tenant, before, after: actor.state });
@@ -285,7 +289,8 @@ export class Batch {
       partitions: [...this.touched].map((held) => this.progress(held)),
       actors,
       ended: [...this.ended.values()],
-      logs: this.written.rows,
+      logs: this.entries.rows,
+      largeTexts: this.large.texts,
       outbox: this.outbox,
       ...this.exchange.rows(),
       activities: this.activities,
@@ -323,7 +328,7 @@ export class Batch {
   private effect(held: Held, actor: CachedActor, effect: Effect): void {
     switch (effect.effect) {
       case "emit":
-        this.written.emit(actor, effect.log, this.clock.now(), effect.entry);
+        this.entries.emit(actor, effect.log, this.clock.now(), effect.entry);
         return;
       case "fact": {
         const facts = this.facts.get(effect.name) ?? [];
@@ -383,7 +388,7 @@ export class Batch {
 
   private end(actor: CachedActor): void {
     const { kind, key } = actor;
-    this.written.end(actor);
+    this.entries.end(actor);
     this.timers.cancelAll(actor);
     this.ended.set(`${kind}/${key}`, { kind, key });
   }

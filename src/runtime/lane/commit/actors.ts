@@ -1,5 +1,6 @@
 /** The states of actors, and the end of actors with everything they wrote. */
 import { jsonLines, jsonTexts, numbers, texts } from "../../../store/postgres/array-literal.ts";
+import { filledIn } from "./large-texts.ts";
 import { type Part, rowsPart } from "./part.ts";
 
 export interface ActorRow {
@@ -18,7 +19,7 @@ export interface ActorRow {
   readonly format: number;
   /** JSON; null for a kind without listed members. */
   readonly listed: string | null;
-  /** JSON. */
+  /** JSON, with the numbers of large texts in their places. */
   readonly state: string;
 }
 
@@ -31,19 +32,24 @@ export interface EndedActor {
  * A row that is in the way of a new actor is another attempt's and is not written over: the commit is refused with 23505.
  * What is offered for a row says whether one is expected, by a time that no row has.
  */
-const store = `insert into runtime_actors (kind, key, tenant, partition, version, logs, state, listed, timers, format, updated_at)
+const storeOf = (
+  states: string,
+): string => `insert into runtime_actors (kind, key, tenant, partition, version, logs, state, listed, timers, format, updated_at)
   select kind, key, tenant, partition, version, logs, state, listed, timers, format,
     case when made = 1 then now() else '-infinity' end
   from unnest($1::text[], $2::text[], $3::text[], $4::int[], $5::bigint[], $6::text[],
-    string_to_array($7::text, E'\\n'), string_to_array($8::text, E'\\n', ''), string_to_array($9::text, E'\\n', ''),
+    string_to_array(${states}, E'\\n'), string_to_array($8::text, E'\\n', ''), string_to_array($9::text, E'\\n', ''),
     $10::int[], $11::int[]) as a (kind, key, tenant, partition, version, logs, state, listed, timers, format, made)
   on conflict (kind, key) do update
     set tenant = case when excluded.updated_at = '-infinity' then excluded.tenant
         else runtime_refuse_stored(excluded.kind, excluded.key) end, version = excluded.version, logs = excluded.logs, state = excluded.state,
       listed = excluded.listed, timers = excluded.timers, format = excluded.format, updated_at = now()`;
 
-export const actors = (rows: readonly ActorRow[]): Part | null =>
-  rowsPart(store, rows, () => [
+const [store, storeLarge] = [storeOf("$7::text"), storeOf(filledIn("$7::text"))];
+
+/** @param hasLarge whether states have numbers in place of large texts */
+export const actors = (rows: readonly ActorRow[], hasLarge: boolean): Part | null =>
+  rowsPart(hasLarge ? storeLarge : store, rows, () => [
     texts(rows.map((row) => row.kind)),
     texts(rows.map((row) => row.key)),
     texts(rows.map((row) => row.tenant)),

@@ -5,6 +5,7 @@ import type { TimerPlace, TimerRow } from "../../timers/timer.ts";
 import { type ActivityRow, abandonedActivities, activities, settledActivities } from "./activities.ts";
 import { type ActorRow, actors, type EndedActor, endedActors } from "./actors.ts";
 import { type DeadLetterRow, deadLetters } from "./dead-letters.ts";
+import { largeTexts } from "./large-texts.ts";
 import { type LogRow, logs } from "./logs.ts";
 import { carriedOut, effects } from "./outbox.ts";
 import { needs, type ParkedRow, parked, unparked } from "./parked.ts";
@@ -27,6 +28,8 @@ export interface Commit {
   readonly actors: readonly ActorRow[];
   readonly ended: readonly EndedActor[];
   readonly logs: readonly LogRow[];
+  /** JSON of the large texts of states and entries, by the numbers from one that stand in their places. */
+  readonly largeTexts: readonly string[];
   readonly outbox: readonly OutboxRow[];
   readonly received: readonly ReceivedRow[];
   /** Messages taken before earlier ones of their source, and notes of such that are over. */
@@ -67,7 +70,9 @@ export interface CommitParts {
 export function partsOf(commit: Commit, { node, host }: Committer): CommitParts {
   const ended = endedActors(commit.ended);
   const apart = beginsAgain(commit);
+  const hasLarge = commit.largeTexts.length > 0;
   const others = [
+    largeTexts(commit.largeTexts),
     carriedOut(commit.partitions),
     received(commit.received),
     takenAhead(commit.ahead),
@@ -75,8 +80,8 @@ export function partsOf(commit: Commit, { node, host }: Committer): CommitParts 
     takenEffects(commit.taken),
     takenInbox(commit.takenInbox),
     ...(apart ? [] : ended),
-    actors(commit.actors),
-    logs(commit.logs),
+    actors(commit.actors, hasLarge),
+    logs(commit.logs, hasLarge),
     effects(commit.outbox),
     settledActivities(commit.settled),
     activities(commit.activities, node, host),

@@ -59,12 +59,12 @@ export class CommitForms {
 /** The last part is the statement itself; parameters are numbered through. */
 function textOf(parts: readonly Part[]): string {
   let first = 0;
-  const numbered = parts.map(({ text, parameters }) => {
+  const numbered = parts.map(({ name, text, parameters }, index) => {
     const before = first;
     first += parameters.length;
-    return text.replace(/\$(\d+)/g, (_, number) => `$${before + Number(number)}`);
+    const own = text.replace(/\$(\d+)/g, (_, number) => `$${before + Number(number)}`);
+    return { name: index === 0 ? progressName : (name ?? `part_${index}`), own };
   });
   const last = numbered.pop();
-  const named = numbered.map((text, index) => `${index === 0 ? progressName : `part_${index}`} as (${text})`);
-  return `with ${named.join(",\n")}\n${last}`;
+  return `with ${numbered.map(({ name, own }) => `${name} as (${own})`).join(",\n")}\n${last?.own}`;
 }

@@ -10,7 +10,10 @@
  */
 import type { Statement } from "../../port.ts";
 
-export type Part = Statement;
+export interface Part extends Statement {
+  /** By which parts after it use what it yields; absent where none does. */
+  readonly name?: string;
+}
 
 /** A part that writes rows, null for none; its parameters are made only when there are some. */
 export function rowsPart(text: string, rows: readonly unknown[], parametersOf: () => readonly unknown[]): Part | null {

@@ -18,6 +18,7 @@ const commit: Commit = {
     },
   ],
   ended: [{ kind: "counter", key: "b" }],
+  largeTexts: [],
   logs: [{ kind: "counter", key: "a", log: "events", seq: 1, at: 1, entry: "{}" }],
   outbox: [{ partition: 1, seq: 2, effect: "[]", target: 2, after: 0 }],
   ahead: [],
