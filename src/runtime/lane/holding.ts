@@ -9,7 +9,8 @@ import type { Held } from "./exchange/held.ts";
 import type { Publishing } from "./exchange/publishing.ts";
 import type { Refill } from "./exchange/refill.ts";
 import { takeOver } from "./exchange/take-over.ts";
-import { type Inbox, takeOut } from "./intake/inbox.ts";
+import type { Inbox } from "./intake/inbox.ts";
+import { takeOut } from "./intake/line.ts";
 import type { LaneOptions } from "./options.ts";
 
 /** What of the lane remembers something of partitions. */

@@ -180,10 +180,11 @@ export class Lane {
       }
       if (this.parked.isDue || this.again.length > 0) await this.gather();
       const deliveries = this.next();
-      if (deliveries.length === 0 && this.aside.isUnderWay) {
+      if (deliveries.length === 0 && this.aside.isHoldingBack) {
         await this.bell.rung();
         continue;
       }
+      this.aside.goesOn(deliveries);
       this.busySince = performance.now();
       await this.process(deliveries);
       this.busySince = null;

@@ -8,9 +8,10 @@
  * a message of one tenant stands behind messages of another in a mailbox, those before it are taken first when that other
  * tenant's turn comes.
  */
-import { jsonWeight } from "../../../lib/json-weight.ts";
 import type { Delivery } from "../../mailbox/mailbox.ts";
 import { type AsideLimits, longLinesOf } from "./aside.ts";
+import { HeldBack, type HoldsBack } from "./held-back.ts";
+import { actorOf, isOrdered, type Line, tenantOf, type Waiting, waitingOf } from "./line.ts";
 
 export interface InboxLimits {
   /** Messages that a line holds before it takes no more; soft by what is on its way. */
@@ -31,22 +32,6 @@ export interface Company {
   readonly most: number;
 }
 
-interface Waiting {
-  readonly delivery: Delivery;
-  /** Characters, about. */
-  readonly size: number;
-}
-
-/** A mailbox's messages in order, or those of a tenant that came from memory. */
-interface Line {
-  readonly waiting: Waiting[];
-  /** How many wait of each tenant. */
-  readonly tenants: Map<string, number>;
-  bytes: number;
-  /** Set for the line of one actor. */
-  readonly actor: string | null;
-}
-
 /** What a tenant has at the heads of lines. The longest waiting comes first. */
 interface Share {
   readonly lines: Set<Line>;
@@ -59,34 +44,6 @@ interface Share {
 /** A line takes so many messages, and characters of them, even while the others hold too much. */
 const fewMessages = 8;
 const fewBytes = 64 * 1024;
-
-/** Takes what belongs to these partitions out of lists of messages; those left empty go. */
-export function takeOut(lists: (readonly Delivery[])[], partitions: ReadonlySet<number>): readonly Delivery[] {
-  const isGone = ({ partition }: Delivery) => partitions.has(partition);
-  const all = lists.splice(0);
-  lists.push(...all.map((list) => list.filter((one) => !isGone(one))).filter((list) => list.length > 0));
-  return all.flatMap((list) => list.filter(isGone));
-}
-
-/** Which lines wait while some messages are held back. Each head is looked at once. */
-function waitingLines(isHeldBack: (delivery: Delivery, size: number) => boolean): (line: Line) => boolean {
-  const known = new Map<Waiting, boolean>();
-  return ({ waiting: [head] }) => {
-    if (head === undefined) return true;
-    let isWaiting = known.get(head);
-    if (isWaiting === undefined) {
-      isWaiting = isHeldBack(head.delivery, head.size);
-      known.set(head, isWaiting);
-    }
-    return isWaiting;
-  };
-}
-
-/** Effects keep the order of their sender, also where they did not come by the mailbox. */
-const isOrdered = ({ id, envelope }: Delivery): boolean => id !== null || envelope?.effect !== undefined;
-const actorOf = ({ envelope }: Delivery): string => (envelope === null ? "" : `${envelope.kind}/${envelope.key}`);
-const tenantOf = ({ envelope }: Delivery): string => envelope?.tenant ?? "";
-const sizeOf = ({ raw, envelope }: Delivery): number => raw.length || jsonWeight(envelope?.body ?? null);
 
 export class Inbox {
   private readonly byPartition = new Map<number, Line>();
@@ -115,9 +72,9 @@ export class Inbox {
 
   push(delivery: Delivery): void {
     const line = this.lineOf(delivery);
-    const size = sizeOf(delivery);
-    line.waiting.push({ delivery, size });
-    this.weigh(line, size);
+    const waiting = waitingOf(delivery);
+    line.waiting.push(waiting);
+    this.weigh(line, waiting.size);
     const tenant = tenantOf(delivery);
     const before = line.tenants.get(tenant) ?? 0;
     line.tenants.set(tenant, before + 1);
@@ -158,14 +115,19 @@ export class Inbox {
   putBack(deliveries: readonly Delivery[]): void {
     for (const delivery of deliveries.toReversed()) {
       const line = this.lineOf(delivery);
-      const size = sizeOf(delivery);
+      const waiting = waitingOf(delivery);
       const tenant = tenantOf(delivery);
-      this.unfile(line);
-      line.waiting.unshift({ delivery, size });
       line.tenants.set(tenant, (line.tenants.get(tenant) ?? 0) + 1);
-      this.weigh(line, size);
-      this.file(line);
+      this.weigh(line, waiting.size);
+      this.putFirst(line, waiting);
     }
+  }
+
+  /** It is counted already. */
+  private putFirst(line: Line, waiting: Waiting): void {
+    this.unfile(line);
+    line.waiting.unshift(waiting);
+    this.file(line);
   }
 
   /**
@@ -209,13 +171,13 @@ export class Inbox {
    * The messages of the next batch, by turns of tenants.
    * @param companyOf only messages of one kind of company share a batch
    * @param roomAgain told when a mailbox that was full is so no more
-   * @param isHeldBack whether a message, and what stands behind it in its mailbox, is left where it is; null for none
+   * @param holdsBack whether a message, and what stands behind it in its mailbox, is left where it is; null for none
    */
   next(
     most: number,
     companyOf: (delivery: Delivery, size: number) => Company | null,
     roomAgain: () => void,
-    isHeldBack: ((delivery: Delivery, size: number) => boolean) | null = null,
+    holdsBack: HoldsBack | null = null,
   ): Delivery[] {
     const taken: Delivery[] = [];
     let bytes = 0;
@@ -223,9 +185,9 @@ export class Inbox {
     let limit = most;
     let isRoomAgain = false;
     const { totalBytes, batchBytes } = this.limits;
-    const waits = isHeldBack === null ? null : waitingLines(isHeldBack);
+    const held = holdsBack === null ? null : new HeldBack(holdsBack);
     for (;;) {
-      const line = waits === null ? this.turn() : this.turnBeside(waits);
+      const line = this.turn(held);
       const head = line?.waiting[0];
       if (line === undefined || head === undefined) break;
       const company = companyOf(head.delivery, head.size);
@@ -240,8 +202,17 @@ export class Inbox {
       bytes += head.size;
       if (taken.length >= limit || bytes > batchBytes) break;
     }
+    if (held !== null) this.endHolding(held);
     if (isRoomAgain) roomAgain();
     return taken;
+  }
+
+  private endHolding({ standingAside }: HeldBack): void {
+    for (const [line, waiting] of standingAside.toReversed()) {
+      // It may have been emptied meanwhile.
+      this.byTenant.set(tenantOf(waiting.delivery), line);
+      this.putFirst(line, waiting);
+    }
   }
 
   /** Takes out everything for these partitions. */
@@ -301,7 +272,8 @@ export class Inbox {
   }
 
   /** Whose turn it is. Where lines are set aside, each second turn of a tenant goes to the longest waiting of all its lines. */
-  private turn(): Line | undefined {
+  private turn(held: HeldBack | null): Line | undefined {
+    if (held !== null) return this.turnBeside(held);
     const first = this.shares.values().next();
     if (first.done === true) return undefined;
     const share = first.value;
@@ -312,12 +284,12 @@ export class Inbox {
   }
 
   /** The same where some lines wait. */
-  private turnBeside(waits: (line: Line) => boolean): Line | undefined {
+  private turnBeside(held: HeldBack): Line | undefined {
     for (const share of this.shares.values()) {
       const { lines, mixed, wasMixed } = share;
       const mayBeMixed = mixed.size > 0 && !(wasMixed && this.aside.size > 0);
-      const mixedOne = mayBeMixed ? mixed.values().find((line) => !waits(line)) : undefined;
-      const line = mixedOne ?? lines.values().find((one) => !waits(one));
+      const mixedOne = mayBeMixed ? mixed.values().find((line) => !held.waits(line)) : undefined;
+      const line = mixedOne ?? lines.values().find((one) => !held.waits(one));
       if (line === undefined) continue;
       share.wasMixed = mixedOne !== undefined;
       return line;

@@ -1,17 +1,21 @@
 /**
- * Large messages, and those of actors with large states, have batches of their own, of few: storing a state of a mebibyte
- * takes as long as hundreds of small ones, and all messages of a batch are answered when the last of them is stored.
+ * Large messages, and those of actors with large states, have batches of their own, of one actor: storing a state of a
+ * mebibyte takes as long as hundreds of small ones, all messages of a batch are answered when the last of them is stored,
+ * and those behind them in their mailboxes wait for it as well.
  */
 import type { Delivery } from "../../mailbox/mailbox.ts";
 import type { Company } from "./inbox.ts";
 
 /** Characters of a message, or of a stored state. */
 const largeSize = 128 * 1024;
-/** How they are taken. */
-export const large: Company = { kind: "large", most: 2 };
+/** Of one actor that share a batch: its state is stored once for both. */
+const most = 2;
+const largeKind = "large ";
 
 /** @param size characters of a message, or of a stored state */
 export const isLarge = (size: number): boolean => size > largeSize;
+
+export const isLargeCompany = (company: Company | null): boolean => company?.kind.startsWith(largeKind) === true;
 
 /** The actors in memory, by `kind/key`, each with the characters of its stored state. */
 interface Sizes {
@@ -28,9 +32,9 @@ export function companies(
   return (delivery, size) => {
     const company = suspected(delivery);
     if (company !== null || delivery.envelope === null) return company;
-    if (isLarge(size)) return large;
-    if (!cache.hasLarge) return null;
+    if (!isLarge(size) && !cache.hasLarge) return null;
     const { kind, key } = delivery.envelope;
-    return isLarge(cache.get(`${kind}/${key}`)?.size ?? 0) ? large : null;
+    const name = `${kind}/${key}`;
+    return isLarge(size) || isLarge(cache.get(name)?.size ?? 0) ? { kind: largeKind + name, most } : null;
   };
 }
