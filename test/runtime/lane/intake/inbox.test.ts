@@ -224,7 +224,7 @@ test("what is held back waits, all others go before it, and actors keep their or
         } else {
           for (let n = 0; n < one.count; n++) {
             const { tenant, partition, actor, direct } = one;
-            const made = delivery(`t${tenant}`, partition, direct ? null : `${index}-${n}`, 10, `a${tenant}${actor}`);
+            const made = delivery(`t${tenant}`, partition, direct ? null : `${index}-${n}`, 10, `a${tenant}${partition}${actor}`);
             inbox.push(made);
             waiting.set(nameOf(made), [...(waiting.get(nameOf(made)) ?? []), made]);
           }
