@@ -21,8 +21,8 @@ import { type PartitionProgress, timelineOf } from "../commit/progress.ts";
 import { Exchange } from "../exchange/exchange.ts";
 import type { Held } from "../exchange/held.ts";
 import type { CachedActor, TurnResult, Turns } from "../turn.ts";
-import { Entries } from "./entries.ts";
 import { LargeTexts } from "./large-texts.ts";
+import { LogEntries } from "./log-entries.ts";
 import { SetAside } from "./set-aside.ts";
 
 /** A message to be co-committed, as the sender's turn left it. */
@@ -69,7 +69,7 @@ export class Batch {
   }
   /** Of its entries and states, which may hold the same ones. */
   private readonly large = new LargeTexts();
-  private readonly entries = new Entries(this.large);
+  private readonly entries = new LogEntries(this.large);
   /** New log entries, by actor. */
   get news(): ReadonlyMap<string, TailNews> {
     return this.entries.news;

@@ -129,7 +129,7 @@ test("messages under suspicion share no batch with others", () => {
   expect(batches).toEqual([["a1", "a2"], ["a3"], ["b1"], ["b2"], ["c1", "c2"]]);
 });
 
-test("large messages, and those of actors with large states, share a batch with their actor's", () => {
+test("a large message, or one to a large actor, shares a batch with that actor's", () => {
   const inbox = new Inbox({ messages: 100, bytes: 10_000_000, totalBytes: 100_000_000, batchBytes: 4_000_000 });
   for (const id of ["a1", "a2", "a3"]) inbox.push(delivery("large", 0, id, 200_000));
   inbox.push(delivery("small", 1, "b1"));
@@ -224,7 +224,13 @@ test("what is held back waits, all others go before it, and actors keep their or
         } else {
           for (let n = 0; n < one.count; n++) {
             const { tenant, partition, actor, direct } = one;
-            const made = delivery(`t${tenant}`, partition, direct ? null : `${index}-${n}`, 10, `a${tenant}${partition}${actor}`);
+            const made = delivery(
+              `t${tenant}`,
+              partition,
+              direct ? null : `${index}-${n}`,
+              10,
+              `a${tenant}${partition}${actor}`,
+            );
             inbox.push(made);
             waiting.set(nameOf(made), [...(waiting.get(nameOf(made)) ?? []), made]);
           }

@@ -8,7 +8,7 @@ import type { LargeTexts } from "./large-texts.ts";
 /** Levels of an entry in which large texts are looked for: a run's last one holds its values, with its input's content twice. */
 const levels = 4;
 
-export class Entries {
+export class LogEntries {
   rows: LogRow[] = [];
   /** By actor, as `kind/key`. */
   readonly news = new Map<string, TailNews>();
