@@ -21,26 +21,13 @@ import { type PartitionProgress, timelineOf } from "../commit/progress.ts";
 import { Exchange } from "../exchange/exchange.ts";
 import type { Held } from "../exchange/held.ts";
 import type { CachedActor, TurnResult, Turns } from "../turn.ts";
+import { type CoCommitMessage, noCoCommits } from "./co-commit-message.ts";
 import { LargeTexts } from "./large-texts.ts";
 import { LogEntries } from "./log-entries.ts";
 import { SetAside } from "./set-aside.ts";
 
-/** A message to be co-committed, as the sender's turn left it. */
-export interface CoCommitMessage {
-  readonly kind: string;
-  readonly key: string;
-  /** The sender's, which must be the receiver's as well: the actors of another tenant do not exist for it. */
-  readonly tenant: string;
-  /** The key was made in the very turn that tells it, so there is no such actor yet. */
-  readonly fresh: boolean;
-  /** The form in which the outbox would carry it. */
-  readonly wire: string;
-}
-
 /** Of a state, in which large texts are looked for. */
 const levels = 2;
-
-export const noCoCommits: readonly CoCommitMessage[] = [];
 
 export class Batch {
   readonly outbox: OutboxRow[] = [];

@@ -15,7 +15,8 @@ import type { PoisonMessages } from "../containment/poison.ts";
 import type { Held } from "../exchange/held.ts";
 import type { YieldBudget } from "../intake/yield-budget.ts";
 import type { CachedActor, Turns } from "../turn.ts";
-import type { Batch, CoCommitMessage } from "./batch.ts";
+import type { Batch } from "./batch.ts";
+import type { CoCommitMessage } from "./co-commit-message.ts";
 
 /** Turns that may follow from one message within its commit; an endless exchange goes on from commit to commit. */
 const chainLimit = 32;

@@ -5,7 +5,8 @@ import type { PoisonMessages } from "../containment/poison.ts";
 import type { Held } from "../exchange/held.ts";
 import type { LaneOptions } from "../options.ts";
 import type { CachedActor } from "../turn.ts";
-import { type Batch, type CoCommitMessage, noCoCommits } from "./batch.ts";
+import type { Batch } from "./batch.ts";
+import { type CoCommitMessage, noCoCommits } from "./co-commit-message.ts";
 import type { Parking } from "./parking.ts";
 
 export class Taking {

@@ -22,7 +22,7 @@ const keeper = defineActor({
   },
 });
 
-test("a large text is stored wherever it stands in states and entries, whatever it holds", async () => {
+test("a large text is stored wherever it stands in states and entries", async () => {
   const { runtime } = await harness.node({ actors: [keeper] });
   const nasty = `"\\\u001f1\u001f\n\r\t\u0001é😀 {"a":[1]} $1 `;
   const texts = ["x".repeat(200_000), nasty.repeat(20_000), "\u001f2\u001f", ""];
