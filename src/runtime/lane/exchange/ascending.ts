@@ -78,4 +78,4 @@ export class Ascending {
 }
 
 /** Places at the front that are kept although their numbers are gone: moving all others costs more than a few of them. */
-const mostGone = 1024;
+const mostGone = 256;

@@ -5,7 +5,7 @@
 import { compareStreamIds } from "../../mailbox/mailbox.ts";
 
 /** Committed entries that stay in the list until they are removed together. */
-const mostGone = 1024;
+const mostGone = 256;
 
 export class Entries {
   private readonly ids: string[] = [];
