@@ -31,8 +31,8 @@ export const approvals = defineFeature({
     { settings, sql, redisServers, prefix, runtime, outside, mail, publicUrl, callerOf, now, newId, info },
     { incidents },
   ) {
+    const deadlines = openDeadlines({ redisServers, prefix, runtime, now });
     const records = approvalRecords(sql);
-    const deadlines = openDeadlines({ redisServers, prefix, runtime, records, now });
     const approvals = createApprovals({ runtime, records, publicUrl, now });
     const retentionDays = settings.approvalRetentionDays;
     return {

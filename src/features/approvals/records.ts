@@ -44,11 +44,6 @@ export interface SweepRow {
   readonly position: string;
 }
 
-/** A pending approval whose time comes; of any tenant. */
-export interface NearingRow extends SweepRow {
-  readonly expires_at: Date;
-}
-
 /** Below every id. */
 const noId = "00000000-0000-0000-0000-000000000000";
 
@@ -147,16 +142,6 @@ export function approvalRecords(sql: Sql) {
         select approval_id, tenant, expires_at::text as position from approvals
         where status = 'pending' and expires_at < ${time} and expires_at >= ${after?.position ?? "-infinity"}::text::timestamptz
           and (expires_at, approval_id) > (${after?.position ?? "-infinity"}::text::timestamptz, ${after?.approval_id ?? noId}::text::uuid)
-        order by expires_at, approval_id limit ${limit}`;
-    },
-
-    /** Pending ones of any tenant whose deadlines lie between two moments. */
-    nearing(from: Date, until: Date, after: NearingRow | null, limit: number): Promise<NearingRow[]> {
-      return sql<NearingRow[]>`
-        select approval_id, tenant, expires_at, expires_at::text as position from approvals
-        where status = 'pending' and expires_at <= ${until}
-          and expires_at >= coalesce(${after?.position ?? null}::text::timestamptz, ${from})
-          and (expires_at, approval_id) > (coalesce(${after?.position ?? null}::text::timestamptz, ${from}), ${after?.approval_id ?? noId}::text::uuid)
         order by expires_at, approval_id limit ${limit}`;
     },
 

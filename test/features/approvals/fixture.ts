@@ -102,12 +102,10 @@ export async function openFixture({ smtpUrl }: FixtureOptions = {}) {
     now,
     firstDelayMs: 20,
   });
-  const records = approvalRecords(stores.sql);
   const deadlines = openDeadlines({
     redisServers: stores.redisUrl,
     prefix: stores.prefix,
     runtime: { of: (definition) => node.runtime.of(definition) },
-    records,
     now,
     gatherMs: 50,
   });
@@ -122,6 +120,7 @@ export async function openFixture({ smtpUrl }: FixtureOptions = {}) {
   deadlines.work();
   const carriedOut = () =>
     until(async () => (await stores.sql`select 1 from runtime_outbox limit 1`).length === 0, { what: "the outbox" });
+  const records = approvalRecords(stores.sql);
   const approvals = createApprovals({
     // Of the node there is now: it may be another one after a restart.
     runtime: {
@@ -173,7 +172,6 @@ export async function openFixture({ smtpUrl }: FixtureOptions = {}) {
     sql: stores.sql,
     stores,
     records,
-    deadlines,
     incidents,
     approvals,
     app,
