@@ -9,7 +9,7 @@ import { Disposer } from "../../src/node/disposer.ts";
 import { startNode } from "../../src/node/node.ts";
 import { stopHandler } from "../../src/node/stop-signals.ts";
 import { StoreProxy } from "../faults/proxy.ts";
-import { startNodeProcess } from "../harness/node/node-process.ts";
+import { type NodeProcess, startNodeProcess } from "../harness/node/node-process.ts";
 import { openPlace, RedisServer, serverSettings } from "../harness/redis/server.ts";
 import { scratch } from "../harness/scratch.ts";
 import { freshStores, type TestStores } from "../harness/stores.ts";
@@ -133,31 +133,35 @@ test("stores weaker than promised are warned of; production refuses one that evi
     "appendonly no",
     "maxmemory-policy allkeys-lru",
   ]);
-  await redis.start();
-  const bare = {
-    ...productionEnv(),
-    REDIS_URL: `redis://127.0.0.1:${port}`,
-    SVC_SANDBOX: "none",
-    SVC_LOG_LEVEL: "warn",
-  };
-  expect(sentence(await main([], bare))).toContain("maxmemory-policy is allkeys-lru. Set it to noeviction.");
-  await redis.admin.config("SET", "maxmemory-policy", "noeviction");
-  const node = await startNodeProcess(stores, { dataDir: bare.SVC_DATA_DIR, env: bare });
-  const ready = (await (await fetch(`${node.url}/health/ready`)).json()) as {
-    status: string;
-    warnings: { code: string }[];
-  };
-  const codes = ready.warnings.map(({ code }) => code);
-  expect(ready.status).toBe("degraded");
-  // The tests' PostgreSQL has no standby, and gives up safety for speed.
-  expect(codes).toEqual(expect.arrayContaining(["redis_appendonly", "postgres_standby"]));
-  expect(codes).not.toContain("redis_maxmemory_policy");
-  for (const code of ["redis_appendonly", "postgres_standby"]) {
-    expect(node.output).toMatch(new RegExp(`"level":"warn".*"code":"${code}".*"msg":"stores"`));
+  let node: NodeProcess | null = null;
+  try {
+    await redis.start();
+    const bare = {
+      ...productionEnv(),
+      REDIS_URL: `redis://127.0.0.1:${port}`,
+      SVC_SANDBOX: "none",
+      SVC_LOG_LEVEL: "warn",
+    };
+    expect(sentence(await main([], bare))).toContain("maxmemory-policy is allkeys-lru. Set it to noeviction.");
+    await redis.admin.config("SET", "maxmemory-policy", "noeviction");
+    node = await startNodeProcess(stores, { dataDir: bare.SVC_DATA_DIR, env: bare });
+    const ready = (await (await fetch(`${node.url}/health/ready`)).json()) as {
+      status: string;
+      warnings: { code: string }[];
+    };
+    const codes = ready.warnings.map(({ code }) => code);
+    expect(ready.status).toBe("degraded");
+    // The tests' PostgreSQL has no standby, and gives up safety for speed.
+    expect(codes).toEqual(expect.arrayContaining(["redis_appendonly", "postgres_standby"]));
+    expect(codes).not.toContain("redis_maxmemory_policy");
+    for (const code of ["redis_appendonly", "postgres_standby"]) {
+      expect(node.output).toMatch(new RegExp(`"level":"warn".*"code":"${code}".*"msg":"stores"`));
+    }
+  } finally {
+    await node?.dispose();
+    await redis.dispose();
+    place.remove();
   }
-  await node.dispose();
-  await redis.dispose();
-  place.remove();
 }, 60_000);
 
 const bwrap = Bun.which("bwrap");

@@ -11,11 +11,13 @@ import { until } from "../../harness/until.ts";
 
 let stores: TestStores;
 let dataDir: string;
+let started: NodeProcess | null = null;
 beforeAll(async () => {
   stores = await freshStores();
   dataDir = mkdtempSync(join(tmpdir(), "svc-sweep-"));
 });
 afterAll(async () => {
+  await started?.dispose();
   await stores.dispose();
   rmSync(dataDir, { recursive: true, force: true });
 });
@@ -83,6 +85,7 @@ test("a step of the sweep that fails is reported and keeps no other from its wor
 test("orphans, old workspaces and old records go; the rest stays", async () => {
   const env = { SVC_LOG_LEVEL: "warn", SVC_EXECUTION_RETENTION_DAYS: "90" };
   const node = await startNodeProcess(stores, { dataDir, env });
+  started = node;
   const { body } = await node.call("POST", "/v1/agents", manifest({ script: [shell("echo x > file"), say("done")] }));
   const run = async () => {
     const start = await node.call("POST", "/v1/executions?wait_seconds=30", { agent_id: body.agent_id, input: "" });
@@ -143,5 +146,4 @@ test("orphans, old workspaces and old records go; the rest stays", async () => {
   expect((await logsOf(young)).length).toBeGreaterThan(2);
   expect(workspace(young)).toBe(true);
   expect([runWorkspace, ofRun, ofExecution].map((path) => existsSync(path))).toEqual([true, true, true]);
-  await node.dispose();
 }, 90_000);
