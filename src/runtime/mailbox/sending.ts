@@ -7,6 +7,7 @@ import type { Outcome } from "../../../actors/kernel/activity.ts";
 import type { Json } from "../../../actors/kernel/json.ts";
 import type { ReplyTo } from "../../../actors/kernel/message.ts";
 import { type Address, type AskOptions, MailboxFull, MessageRejected, RuntimeUnavailable } from "../port.ts";
+import { retryUntil } from "../timeout.ts";
 import type { Calls } from "./calls.ts";
 import { addressFault, type Envelope } from "./envelope.ts";
 import type { Delivery, MailboxWriter } from "./mailbox.ts";
@@ -158,8 +159,12 @@ export function sending({ node, partitions, calls, writer, now, lane, acknowledg
       byMailbox: true,
       repeatable: true,
       acknowledged: true,
-      // Tried once: what Redis does not take now it is told to its caller, or was taken before.
-      again: (waiting) => void send(waiting).catch(() => {}),
+      // Its caller was told that it is accepted: a mailbox that is full, or away, is tried until it takes the message.
+      again: (waiting) =>
+        void retryUntil(
+          () => send(waiting),
+          () => !calls.sentByMailbox(waiting.call),
+        ),
     });
     answer.catch(() => {});
     try {
