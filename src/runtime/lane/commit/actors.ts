@@ -33,19 +33,19 @@ export interface EndedActor {
  * What is offered for a row says whether one is expected, by a time that no row has.
  */
 const storeOf = (
-  states: string,
+  state: string,
 ): string => `insert into runtime_actors (kind, key, tenant, partition, version, logs, state, listed, timers, format, updated_at)
-  select kind, key, tenant, partition, version, logs, state, listed, timers, format,
+  select kind, key, tenant, partition, version, logs, ${state}, listed, timers, format,
     case when made = 1 then now() else '-infinity' end
   from unnest($1::text[], $2::text[], $3::text[], $4::int[], $5::bigint[], $6::text[],
-    string_to_array(${states}, E'\\n'), string_to_array($8::text, E'\\n', ''), string_to_array($9::text, E'\\n', ''),
+    string_to_array($7::text, E'\\n'), string_to_array($8::text, E'\\n', ''), string_to_array($9::text, E'\\n', ''),
     $10::int[], $11::int[]) as a (kind, key, tenant, partition, version, logs, state, listed, timers, format, made)
   on conflict (kind, key) do update
     set tenant = case when excluded.updated_at = '-infinity' then excluded.tenant
         else runtime_refuse_stored(excluded.kind, excluded.key) end, version = excluded.version, logs = excluded.logs, state = excluded.state,
       listed = excluded.listed, timers = excluded.timers, format = excluded.format, updated_at = now()`;
 
-const [store, storeLarge] = [storeOf("$7::text"), storeOf(filledIn("$7::text"))];
+const [store, storeLarge] = [storeOf("state"), storeOf(filledIn("a.state"))];
 
 /** @param hasLarge whether states have numbers in place of large texts */
 export const actors = (rows: readonly ActorRow[], hasLarge: boolean): Part | null =>

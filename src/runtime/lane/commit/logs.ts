@@ -13,10 +13,10 @@ export interface LogRow {
   readonly entry: string;
 }
 
-const addOf = (entries: string): string => `insert into runtime_logs (kind, key, log, seq, at, entry)
-  select * from unnest($1::text[], $2::text[], $3::text[], $4::bigint[], $5::bigint[],
-    string_to_array(${entries}, E'\\n'))`;
-const [add, addLarge] = [addOf("$6::text"), addOf(filledIn("$6::text"))];
+const addOf = (entry: string): string => `insert into runtime_logs (kind, key, log, seq, at, entry)
+  select kind, key, log, seq, at, ${entry} from unnest($1::text[], $2::text[], $3::text[], $4::bigint[], $5::bigint[],
+    string_to_array($6::text, E'\\n')) as u (kind, key, log, seq, at, entry)`;
+const [add, addLarge] = [addOf("entry"), addOf(filledIn("u.entry"))];
 
 /** @param hasLarge whether entries have numbers in place of large texts */
 export const logs = (rows: readonly LogRow[], hasLarge: boolean): Part | null =>
