@@ -172,7 +172,7 @@ export class Stress {
   }
 
   private sizeOr(share: number): number | null {
-    if (!this.chance(share)) return this.chance(0.3) ? this.below(2000) : null;
+    if (!this.chance(share)) return this.chance(0.5) ? this.below(2000) : null;
     return this.chance(0.1) ? largest : this.pick([140_000, 140_000, 200_000, 400_000, 800_000]);
   }
 

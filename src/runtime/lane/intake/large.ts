@@ -8,8 +8,11 @@ import type { Company } from "./inbox.ts";
 
 /** Characters of a message, or of a stored state. */
 const largeSize = 128 * 1024;
-/** Of one actor that share a batch: its state is stored once for both. */
-const most = 2;
+/**
+ * Of one actor that share a batch: its state is stored once for all. Each may write as much again to logs and to others, so
+ * they are not as many as in other batches; large messages, whose turns take long themselves, are fewer still.
+ */
+const [mostLarge, mostSmall] = [2, 64];
 const largeKind = "large ";
 
 /** @param size characters of a message, or of a stored state */
@@ -35,6 +38,7 @@ export function companies(
     if (!isLarge(size) && !cache.hasLarge) return null;
     const { kind, key } = delivery.envelope;
     const name = `${kind}/${key}`;
-    return isLarge(size) || isLarge(cache.get(name)?.size ?? 0) ? { kind: largeKind + name, most } : null;
+    if (isLarge(size)) return { kind: largeKind + name, most: mostLarge };
+    return isLarge(cache.get(name)?.size ?? 0) ? { kind: largeKind + name, most: mostSmall } : null;
   };
 }

@@ -129,6 +129,17 @@ test("messages under suspicion share no batch with others", () => {
   expect(batches).toEqual([["a1", "a2"], ["a3"], ["b1"], ["b2"], ["c1", "c2"]]);
 });
 
+test.each([
+  ["small", 10, [64, 36]],
+  ["large", 200_000, [2, 2]],
+])("%s messages to one large actor share a batch with so many of them", (_, size, batches) => {
+  const inbox = new Inbox({ messages: 1000, bytes: 100_000_000, totalBytes: 100_000_000, batchBytes: 4_000_000 });
+  const grown = { hasLarge: true, get: () => ({ size: 1_000_000 }) };
+  const companyOf = companies(grown, () => null);
+  for (let index = 0; index < 100; index++) inbox.push(delivery("a", 0, `${index}`, size));
+  expect([1, 2].map(() => next(inbox, 512, companyOf).length)).toEqual(batches);
+});
+
 test("a large message, or one to a large actor, shares a batch with that actor's", () => {
   const inbox = new Inbox({ messages: 100, bytes: 10_000_000, totalBytes: 100_000_000, batchBytes: 4_000_000 });
   for (const id of ["a1", "a2", "a3"]) inbox.push(delivery("large", 0, id, 200_000));
