@@ -44,9 +44,19 @@ const mostOfOne = 64 * 1024 * 1024;
 /** Bytes of a body whose reading is work. A raw one may be YAML, of which a kibibyte takes milliseconds. */
 const worth = { json: 16 * 1024, raw: 256 } as const;
 
+/** Above so many bytes a body costs more than its reading: it came in pieces, and is copied and measured further on. */
+const lightBytes = 1_048_576;
+/**
+ * What such a body is given of the main thread, bytes per ms: 16 MiB took it 75 ms from the first piece to the answer,
+ * most of it copies into fresh pages; that and three times as much for everything else.
+ */
+const heavyBytesPerMs = 60_000;
+
 /** What all bodies of an app share. */
 export class BodyGates {
   private readonly turns = new FairTurns();
+  /** The turns of heavy bodies before they wait with all others, so that their rest holds up no light one. */
+  private readonly heavyTurns = new FairTurns();
   private readonly budget = new ByteBudget(mostBytes, mostOfOne, worth.json);
 
   /** Bytes of bodies that are held now. */
@@ -54,9 +64,12 @@ export class BodyGates {
     return this.budget.bytes;
   }
 
-  /** @param tenant null where none is known: such bodies are bounded by their routes */
-  enter(tenant: string | null): BodyShare {
-    return new BodyShare(this.turns, this.budget, tenant);
+  /**
+   * @param tenant whose bytes they are; null where routes bound them
+   * @param owner  whose turn they take
+   */
+  enter(tenant: string | null, owner: string): BodyShare {
+    return new BodyShare(this.turns, this.heavyTurns, this.budget, tenant, owner);
   }
 }
 
@@ -66,8 +79,10 @@ export class BodyShare {
 
   constructor(
     private readonly turns: FairTurns,
+    private readonly heavyTurns: FairTurns,
     private readonly budget: ByteBudget,
     private readonly tenant: string | null,
+    private readonly owner: string,
   ) {}
 
   /**
@@ -89,7 +104,8 @@ export class BodyShare {
   /** Waits until a body may be read. @throws Problem when its sender has left */
   async turn(request: Request, kind: keyof typeof worth, bytes: number): Promise<void> {
     if (bytes < worth[kind]) return;
-    await this.turns.take(this.tenant ?? "");
+    if (bytes > lightBytes) await this.heavyTurns.take(this.owner, bytes / heavyBytesPerMs);
+    await this.turns.take(this.owner);
     if (request.signal.aborted) throw new Problem("service_unavailable", "The caller has left");
   }
 

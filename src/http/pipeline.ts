@@ -77,7 +77,7 @@ export function pipeline(
     const given = incoming.request.url.includes("?") ? incoming.url.searchParams : null;
     incoming.warnings.push(...warnings.query(given));
     const checkedQuery = query ? query(given ?? noQuery) : {};
-    using share = gates.enter(known.tenant ?? null);
+    using share = gates.enter(known.tenant ?? null, known.tenant ?? route.tenantOf(known.proof) ?? "");
     const input = route.body ? await readBody(incoming.request, route.body, bodyDeadlineMs, share) : noBody;
     incoming.warnings.push(...warnings.body(input.value));
     if (route.timeoutSeconds !== null)

@@ -268,6 +268,8 @@ export interface PublicRouteDeclaration<
 > extends Declaration<P, Q, B, R> {
   /** Takes the place of authentication where a route has a proof of its own (a signed link, an execution token). */
   prove?(incoming: Incoming): Proof | Promise<Proof>;
+  /** The tenant that a proof speaks for, whose large bodies wait for one another and hold up no other tenant's. */
+  tenantOf?(proof: Proof): string | null;
   handler(call: PublicCall<Static<P>, Static<Q>, BodyOf<B>, Proof>): A | Promise<A>;
 }
 
@@ -290,6 +292,7 @@ export interface Route {
   readonly refusals: readonly ProblemCode[];
   readonly timeoutSeconds: number | null;
   readonly prove: ((incoming: Incoming) => unknown) | null;
+  readonly tenantOf: (proof: unknown) => string | null;
   handle(call: Call & { readonly proof: unknown }): unknown;
 }
 
@@ -308,6 +311,7 @@ export function defineRoute<
     scope: declaration.scope ?? null,
     operatorsOnly: declaration.operatorsOnly ?? false,
     prove: null,
+    tenantOf: () => null,
     handle: (call) => declaration.handler(call as Call<Static<P>, Static<Q>, BodyOf<B>>),
   };
 }
@@ -328,6 +332,7 @@ export function definePublicRoute<
     scope: null,
     operatorsOnly: false,
     prove: declaration.prove ? (incoming) => declaration.prove?.(incoming) : null,
+    tenantOf: (proof) => declaration.tenantOf?.(proof as Proof) ?? null,
     handle: (call) => declaration.handler(call as PublicCall<Static<P>, Static<Q>, BodyOf<B>, Proof>),
   };
 }

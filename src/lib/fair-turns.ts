@@ -4,8 +4,13 @@
  * its time, and three times as long as the last one took; their owners go in turn.
  */
 
+interface Waiting {
+  readonly begin: () => void;
+  readonly restMs: number;
+}
+
 /** What waits of one owner. */
-type Line = (() => void)[];
+type Line = Waiting[];
 
 /**
  * The pause after a turn as a multiple of the turn. An answer to a small request waits for the main thread about eight
@@ -20,12 +25,15 @@ export class FairTurns {
   private readonly lines = new Map<string, Line>();
   private isBusy = false;
 
-  /** Resolves when it is the caller's turn, which lasts until the caller waits for something. */
-  async take(owner: string): Promise<void> {
-    await new Promise<void>((resolve) => {
+  /**
+   * Resolves when it is the caller's turn, which lasts until the caller waits for something.
+   * @param restMs the least pause after it, for work that goes on later
+   */
+  async take(owner: string, restMs = 0): Promise<void> {
+    await new Promise<void>((begin) => {
       const line = this.lines.get(owner);
-      if (line === undefined) this.lines.set(owner, [resolve]);
-      else line.push(resolve);
+      if (line === undefined) this.lines.set(owner, [{ begin, restMs }]);
+      else line.push({ begin, restMs });
       if (!this.isBusy) void this.work();
     });
   }
@@ -34,15 +42,16 @@ export class FairTurns {
     this.isBusy = true;
     for (let next = this.next(); next !== undefined; next = this.next()) {
       const began = performance.now();
-      next();
+      next.begin();
       await new Promise<void>((resolve) => setImmediate(resolve));
       const tookMs = performance.now() - began;
-      if (tookMs >= 1) await Bun.sleep(Math.min(longestPauseMs, pauseFactor * tookMs));
+      const pauseMs = Math.max(next.restMs, tookMs >= 1 ? Math.min(longestPauseMs, pauseFactor * tookMs) : 0);
+      if (pauseMs > 0) await Bun.sleep(pauseMs);
     }
     this.isBusy = false;
   }
 
-  private next(): (() => void) | undefined {
+  private next(): Waiting | undefined {
     const [first] = this.lines;
     if (first === undefined) return undefined;
     const [owner, line] = first;

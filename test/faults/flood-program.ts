@@ -3,9 +3,9 @@
  * that measures. Its settings are its first argument; it ends with SIGTERM, or when the deliveries are accepted.
  */
 import { signed } from "../features/stimuli/fixture.ts";
-import { type FloodSettings, type FloodSummary, secret } from "./floods.ts";
+import { type FloodSettings, type FloodSummary, type Kind, secret } from "./floods.ts";
 
-const { url, internalUrl, token, deliveries, agents, patternAgent } = JSON.parse(
+const { kinds, url, internalUrl, token, deliveries, agents, patternAgent } = JSON.parse(
   process.argv[2] ?? "",
 ) as FloodSettings;
 const summary: FloodSummary = { accepted: 0, refused: 0, large: 0, checked: 0, failed: {} };
@@ -89,12 +89,13 @@ async function patterns(): Promise<void> {
   }
 }
 
-const floods = [
-  ...Array.from({ length: 32 }, queue),
-  ...Array.from({ length: 2 }, largeDeliveries),
-  ...agents.map(([id, credential]) => largeMessages(id, credential)),
-  ...Array.from({ length: 2 }, patterns),
-];
+const starts: Record<Kind, () => Promise<void>[]> = {
+  queue: () => Array.from({ length: 32 }, queue),
+  deliveries: () => Array.from({ length: 2 }, largeDeliveries),
+  messages: () => agents.map(([id, credential]) => largeMessages(id, credential)),
+  patterns: () => Array.from({ length: 2 }, patterns),
+};
+const floods = kinds.flatMap((kind) => starts[kind]());
 process.on("SIGTERM", () => {
   isOver = true;
   void Promise.race([Promise.allSettled(floods), Bun.sleep(10_000)]).then(() => {

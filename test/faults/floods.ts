@@ -3,7 +3,12 @@ import { join } from "node:path";
 
 export const secret = "a-secret-of-the-floods";
 
+/** What floods: small deliveries that queue up, the largest deliveries, the largest messages, exponential patterns. */
+export const kinds = ["queue", "deliveries", "messages", "patterns"] as const;
+export type Kind = (typeof kinds)[number];
+
 export interface FloodSettings {
+  readonly kinds: readonly Kind[];
   readonly url: string;
   readonly internalUrl: string;
   /** Of the system's service account. */

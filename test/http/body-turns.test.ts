@@ -1,6 +1,6 @@
 /** Many large bodies at once: each in its turn, and no more of them than the node can hold. */
 import { describe, expect, test } from "bun:test";
-import { ByteBudget } from "../../src/http/body-turns.ts";
+import { BodyGates, ByteBudget } from "../../src/http/body-turns.ts";
 import { FairTurns } from "../../src/lib/fair-turns.ts";
 
 describe("turns", () => {
@@ -25,6 +25,32 @@ describe("turns", () => {
     clearInterval(timer);
     // All of them together take 450 ms.
     expect(longest).toBeLessThan(225);
+  });
+
+  test("a piece whose work goes on later is followed by the rest it asks for", async () => {
+    const turns = new FairTurns();
+    const began = performance.now();
+    await turns.take("a", 60);
+    await turns.take("b");
+    expect(performance.now() - began).toBeGreaterThan(55);
+  });
+
+  test("heavy bodies wait for one another, light ones do not wait for them", async () => {
+    const gates = new BodyGates();
+    const request = new Request("http://localhost");
+    const waited = async (tenant: string, bytes: number) => {
+      using share = gates.enter(tenant, tenant);
+      const began = performance.now();
+      await share.turn(request, "json", bytes);
+      return performance.now() - began;
+    };
+    const heavy = Promise.all(["a", "a", "a", "b"].map((tenant) => waited(tenant, 6_000_000)));
+    const light = Math.max(await waited("c", 20_000), await waited("c", 1_000_000));
+    const [, second, last, other] = (await heavy) as [number, number, number, number];
+    expect(light).toBeLessThan(second);
+    expect([second > 90, last > 280]).toEqual([true, true]);
+    // Tenants go in turn here as well.
+    expect(other).toBeLessThan(last);
   });
 
   test("tenants go in turn", async () => {

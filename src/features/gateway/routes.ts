@@ -89,6 +89,7 @@ export function gatewayRoute(options: GatewayOptions): Route {
     path: "/v1/dispatch-gateway",
     summary: "The exchange of a sandbox instance with its execution",
     prove: (incoming) => identify(options.tokens, incoming, options.tokenRequired),
+    tenantOf: (proof) => proof?.tenant ?? null,
     body: jsonBody(Type.Unknown(), { limit: options.maxBodyBytes }),
     responses: { 200: GatewayMessage },
     refusals,
