@@ -1,7 +1,12 @@
 /** Many large bodies at once: each in its turn, and no more of them than the node can hold. */
+
 import { describe, expect, test } from "bun:test";
+import { Type } from "@sinclair/typebox";
 import { BodyGates, ByteBudget } from "../../src/http/body-turns.ts";
+import { definePublicRoute, jsonBody } from "../../src/http/route.ts";
 import { FairTurns } from "../../src/lib/fair-turns.ts";
+import { until } from "../harness/until.ts";
+import { openApp } from "./open-app.ts";
 
 describe("turns", () => {
   const hold = (ms: number) => {
@@ -77,4 +82,34 @@ test("bytes are set aside for each tenant and for all, and given back", () => {
   expect(budget.hold("b", 40)).not.toBeNull();
   first?.();
   expect(budget.hold("a", 60)).not.toBeNull();
+});
+
+test("large bodies of a route with a proof of its own wait by the tenant of the proof", async () => {
+  const order: string[] = [];
+  const route = definePublicRoute({
+    method: "POST",
+    path: "/x",
+    summary: "x",
+    prove: ({ request }) => request.headers.get("x-tenant") ?? "",
+    tenantOf: (tenant) => tenant,
+    body: jsonBody(Type.Unknown(), { limit: 8_000_000 }),
+    responses: { 200: Type.Unknown() },
+    handler: ({ proof }) => {
+      order.push(proof);
+      return {};
+    },
+  });
+  const app = openApp({ routes: [route] });
+  const body = JSON.stringify("x".repeat(6_000_000));
+  const send = (tenant: string) =>
+    fetch(`${app.url}/x`, {
+      method: "POST",
+      headers: { "content-type": "application/json", "x-tenant": tenant },
+      body,
+    });
+  const many = Array.from({ length: 8 }, () => send("many"));
+  await until(() => order.length > 0, { what: "the first of many" });
+  await Promise.all([...many, send("one")]);
+  await app.stop();
+  expect(order.indexOf("one")).toBeLessThan(8);
 });

@@ -202,6 +202,14 @@ test("a commit of a large state that is refused blames its message alone", async
   expect(rejected).toEqual(["large"]);
 });
 
+/** As mailboxes that are read again from where they are committed. */
+const readAgain = (waiting: ReadonlyMap<number, Delivery>, lane: () => Lane) => ({
+  follow(partition: number) {
+    const again = waiting.get(partition);
+    if (again !== undefined) lane().deliver(again);
+  },
+});
+
 test("partitions are given up once a commit of a large state has ended", async () => {
   const { lane, keys, committed, resolve } = laneWithLargeCommit();
   lane.deliver(deliveryTo("large", "grow", 1));
@@ -249,13 +257,7 @@ test.each([
       rejected.push(...deadLetters.map(({ key }) => key));
       if (actors.length > 0) waiting.delete(1);
     },
-    {
-      // As a mailbox that is read again from where it is committed.
-      follow(partition) {
-        const again = waiting.get(partition);
-        if (again !== undefined) lane.deliver(again);
-      },
-    },
+    readAgain(waiting, () => lane),
   );
   lane.held.set(1, { ...heldPartition(), partition: 1 });
   lane.start();
@@ -285,12 +287,7 @@ test("what is refused while the commit beside it fails is taken once", async () 
       rejected.push(...deadLetters.map(({ body }) => body));
       done.push(...actors.map(({ key }) => key));
     },
-    {
-      follow(partition) {
-        const again = waiting.get(partition);
-        if (again !== undefined) lane.deliver(again);
-      },
-    },
+    readAgain(waiting, () => lane),
   );
   lane.held.set(1, { ...heldPartition(), partition: 1 });
   lane.start();

@@ -103,12 +103,15 @@ test("a node that was taken for dead and lives takes its name from the notes", a
   expect(await named()).toEqual(["ended", "other"]);
 });
 
+/** A connection whose every query has this answer; more of it is not used here. */
+const answering = (query: () => Promise<readonly []>): Sql => query as unknown as Sql;
+
 test("what a died connection carried and never comes again is suspected no longer", async () => {
   let now = 1_000_000;
   const careful = new Careful(
     {
       // Nothing is asked of it: no partition was taken from a dead owner.
-      sql: (() => Promise.reject(new Error("unasked"))) as unknown as Sql,
+      sql: answering(() => Promise.reject(new Error("unasked"))),
       node: "n",
       clock: { now: () => now },
       leases: { died: async () => new Set() },
@@ -133,7 +136,7 @@ test("nothing is taken ahead until what a dead owner's mailbox held is behind", 
   const careful = new Careful(
     {
       // Nothing is noted of earlier deaths.
-      sql: (() => Promise.resolve([])) as unknown as Sql,
+      sql: answering(() => Promise.resolve([])),
       node: "n",
       clock: { now: () => now },
       leases: { died: async () => new Set() },
