@@ -138,6 +138,16 @@ describe("output of a command while it runs", () => {
     expect(shown(story).at(-1)).toMatchObject({ content: "head [trimmed 900 bytes] tail", truncated: true });
   });
 
+  test.each<[string, number, true | undefined]>([
+    ["its first 64 KiB", commandBytesPerSecond + 1, true],
+    ["all of it where it fits", commandBytesPerSecond, undefined],
+  ])("of a result that nothing was seen of before: %s", (_, length, isCut) => {
+    const { story, dispatch } = dispatched();
+    story.result(dispatch, { stdout: "x".repeat(length) });
+    const [told] = shown(story);
+    expect([told?.content.length, told?.truncated]).toEqual([commandBytesPerSecond, isCut]);
+  });
+
   test("however it is cut, repeated and overtaken, it is told once and in order", () => {
     const step = fc.record({ upto: fc.nat(60), from: fc.nat(60), wait: fc.nat(1500) });
     fc.assert(
