@@ -92,6 +92,24 @@ test("large messages do not go together", async () => {
   expect(await sequencesIn(name)).toEqual([1, 2, 3, 4, 5]);
 });
 
+test("no more than 50,000 messages are on their way", async () => {
+  const proxy = await StoreProxy.to(stores.redisUrl);
+  const slow = openRedis({ url: proxy.url, commandMs: 2_000 });
+  try {
+    await slow.ping();
+    const appending = new Appending(slow, false);
+    const name = newMailbox();
+    proxy.hold();
+    const sent = Array.from({ length: 50_003 }, (_, index) => appending.append(name, numbered(index)));
+    const refused = (await Promise.allSettled(sent)).filter(({ status }) => status === "rejected");
+    const full = refused.filter((one) => one.status === "rejected" && one.reason instanceof MailboxFull);
+    expect([refused.length, full.length]).toEqual([50_003, 3]);
+  } finally {
+    slow.disconnect();
+    proxy.close();
+  }
+});
+
 test("while a server hangs messages are refused in time; none overtakes another", async () => {
   const proxy = await StoreProxy.to(stores.redisUrl);
   const slow = openRedis({ url: proxy.url, commandMs: 500 });
