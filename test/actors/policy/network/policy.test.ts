@@ -191,8 +191,15 @@ test.each([
   expect(listedByUrl(url)).toEqual({ mode: "deny", allowlist: expected, denylist: [] });
 });
 
-const labels = fc.stringMatching(/^[a-z]([a-z0-9-]{0,8}[a-z0-9])?$/);
+/** Labels with two hyphens after their second character are kept for encoded names (RFC 5891, 4.2.3.1): few are valid. */
+const labels = fc.stringMatching(/^[a-z]([a-z0-9-]{0,8}[a-z0-9])?$/).filter((label) => label.slice(2, 4) !== "--");
 const names = fc.array(labels, { minLength: 1, maxLength: 4 }).map((parts) => parts.join("."));
+
+test("a name that cannot be decoded is no entry; listed, it opens nothing", () => {
+  expect(parseHostPattern("xn--0.a")).toBeNull();
+  expect(verdict(rules("deny", ["xn--0.a"]), "xn--0.a", 443)).toBe("not_allowlisted");
+  expect(verdict(rules("allow", [], ["xn--0.a"]), "example.com", 443)).toBe("no_network");
+});
 
 test("a denied host stays denied beside any other entry", () => {
   fc.assert(
