@@ -35,17 +35,17 @@ export function pipeline(
     if (!authenticator) throw new Error(`${route.path} asks for a bearer token on a listener that reads none`);
     const identity = await authenticator.identify(request, route.sse, incoming.address);
     known.identity = identity;
-    const resolved = await authenticator.resolveTenant(identity, request.headers, request.method);
+    const resolved = await authenticator.resolveTenant(identity, request, route.whileSuspended);
     const tenant = resolved.slug;
     known.tenant = tenant;
-    if (route.operatorsOnly && !isPlatformOperator(identity)) {
-      throw new Problem("operator_required", "Only operators of the platform may do this");
-    }
+    requireKind(identity, route);
     if (route.scope !== null) requireScope(identity, route.scope);
     if (resolved.create !== null) {
       await resolved.create(async (tx) => audit?.tenantMade(tx, { incoming, path: route.path, identity, tenant }));
     }
     if (resolved.isEntered) await audit?.entered({ incoming, path: route.path, identity, tenant });
+    const unconfigured = route.configured?.() ?? null;
+    if (unconfigured !== null) throw unconfigured;
   }
 
   /** Puts a refusal on record, where it is one of permission. */
@@ -141,6 +141,17 @@ class RouteCall implements Call {
   }
   get warnings() {
     return this.incoming.warnings;
+  }
+}
+
+/** @throws Problem 403 `operator_required`, `user_identity_required` */
+function requireKind(identity: Identity, { operatorsOnly, peopleOnly }: Route): void {
+  const isAllowed = operatorsOnly === "admin" ? identity.role === "admin" : true;
+  if (operatorsOnly !== false && !(isPlatformOperator(identity) && isAllowed)) {
+    throw new Problem("operator_required", "Only operators of the platform may do this");
+  }
+  if (peopleOnly && identity.kind === "service_account") {
+    throw new Problem("user_identity_required", "Only people may do this, with a token of their own");
   }
 }
 

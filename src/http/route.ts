@@ -34,7 +34,7 @@ import {
   Type,
 } from "@sinclair/typebox";
 import type { Identity } from "../../actors/identity/identity.ts";
-import type { ProblemCode } from "../../actors/kernel/problem.ts";
+import type { Problem, ProblemCode } from "../../actors/kernel/problem.ts";
 
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
@@ -251,8 +251,17 @@ export interface RouteDeclaration<
   A extends Answer<R>,
 > extends Declaration<P, Q, B, R> {
   readonly scope?: ScopeRule;
-  /** All but the platform's operators get 403 `operator_required`, before the scope is looked at. */
-  readonly operatorsOnly?: true;
+  /**
+   * All but the platform's operators get 403 `operator_required`, before the scope is looked at; with `admin` operators
+   * of another role as well.
+   */
+  readonly operatorsOnly?: true | "admin";
+  /** Machines and API keys get 403 `user_identity_required`, before the scope is looked at. */
+  readonly peopleOnly?: true;
+  /** Also answers in a suspended tenant: what pays for it, shows it, or takes something away. */
+  readonly whileSuspended?: true;
+  /** Before the body is read: the refusal while the feature lacks its configuration, otherwise null. */
+  readonly configured?: () => Problem | null;
   /** Answers `text/event-stream`: accepts `?token=` and is never cached. */
   readonly sse?: true;
   handler(call: Call<Static<P>, Static<Q>, BodyOf<B>>): A | Promise<A>;
@@ -283,7 +292,10 @@ export interface Route {
   readonly public: boolean;
   readonly sse: boolean;
   readonly scope: ScopeRule | null;
-  readonly operatorsOnly: boolean;
+  readonly operatorsOnly: boolean | "admin";
+  readonly peopleOnly: boolean;
+  readonly whileSuspended: boolean;
+  readonly configured: (() => Problem | null) | null;
   readonly params: TObject | null;
   readonly query: TObject | null;
   readonly headers: TObject | null;
@@ -310,6 +322,9 @@ export function defineRoute<
     sse: declaration.sse ?? false,
     scope: declaration.scope ?? null,
     operatorsOnly: declaration.operatorsOnly ?? false,
+    peopleOnly: declaration.peopleOnly ?? false,
+    whileSuspended: declaration.whileSuspended ?? false,
+    configured: declaration.configured ?? null,
     prove: null,
     tenantOf: () => null,
     handle: (call) => declaration.handler(call as Call<Static<P>, Static<Q>, BodyOf<B>>),
@@ -331,6 +346,9 @@ export function definePublicRoute<
     sse: false,
     scope: null,
     operatorsOnly: false,
+    peopleOnly: false,
+    whileSuspended: false,
+    configured: null,
     prove: declaration.prove ? (incoming) => declaration.prove?.(incoming) : null,
     tenantOf: (proof) => declaration.tenantOf?.(proof as Proof) ?? null,
     handle: (call) => declaration.handler(call as PublicCall<Static<P>, Static<Q>, BodyOf<B>, Proof>),

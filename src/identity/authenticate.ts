@@ -18,9 +18,14 @@ export interface Authenticator {
   identify(request: Request, queryToken: boolean, address: string | null): Promise<Identity>;
   /**
    * The effective tenant: the request may act in it.
+   * @param whileSuspended whether it may also while the tenant is suspended
    * @throws Problem 400, 403, 404
    */
-  resolveTenant(identity: Identity, headers: Headers, method: string): Promise<ResolvedTenant>;
+  resolveTenant(
+    identity: Identity,
+    request: Pick<Request, "headers" | "method">,
+    whileSuspended: boolean,
+  ): Promise<ResolvedTenant>;
 }
 
 export interface ResolvedTenant {
@@ -79,7 +84,7 @@ export function createAuthenticator({ tokens, tenants, settings, failures }: Aut
         throw error;
       }
     },
-    async resolveTenant(identity, headers, method) {
+    async resolveTenant(identity, { headers, method }, whileSuspended) {
       const choice = chooseTenant(
         identity,
         {
@@ -94,7 +99,8 @@ export function createAuthenticator({ tokens, tenants, settings, failures }: Aut
       const isRead = method === "GET" || method === "HEAD";
       const status = await tenants.status(slug);
       if (status === null) return missing(choice, identity, isRead);
-      if (!(by === "switched" && isRead)) requireActive(status);
+      const isOpen = (by === "switched" && isRead) || (whileSuspended && status === "suspended");
+      if (!isOpen) requireActive(status);
       return { slug, isEntered: by === "switched" && slug !== identity.homeTenant, create: null };
     },
   };

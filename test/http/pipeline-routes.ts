@@ -35,10 +35,11 @@ export const authenticator: Authenticator = {
     const query = queryToken ? new URL(request.url).searchParams.get("token") : null;
     const header = request.headers.get("authorization") ?? (query && `Bearer ${query}`);
     if (header === null) throw new Problem("missing_authorization", "A bearer token is needed");
+    if (header === "Bearer machine") return { ...caller, kind: "service_account" };
     if (header !== "Bearer good") throw new Problem("invalid_token", "The token is not valid");
     return caller;
   },
-  async resolveTenant(_, headers) {
+  async resolveTenant(_, { headers }) {
     if (headers.get("x-tenant-id") === "Bad") throw new Problem("invalid_tenant_slug", "This is no tenant name");
     return { slug: "acme", isEntered: false, create: null };
   },
@@ -105,6 +106,34 @@ export const routes: Route[] = [
     summary: "Not for readers",
     scope: { anyOf: ["agent:delete", "agent:deploy"] },
     params: Type.Object({ id: uuidParam() }),
+    responses: { 200: Type.Unknown() },
+    handler: () => ({}),
+  }),
+  defineRoute({
+    method: "POST",
+    path: "/v1/operators",
+    summary: "Only for administrators",
+    operatorsOnly: "admin",
+    scope: "tenant:provision",
+    responses: { 200: Type.Unknown() },
+    handler: () => ({}),
+  }),
+  defineRoute({
+    method: "POST",
+    path: "/v1/people",
+    summary: "Only for people",
+    peopleOnly: true,
+    scope: "tenant:provision",
+    responses: { 200: Type.Unknown() },
+    handler: () => ({}),
+  }),
+  defineRoute({
+    method: "POST",
+    path: "/v1/unconfigured",
+    summary: "Without its configuration",
+    configured: () => new Problem("not_configured", "There is no such thing here"),
+    refusals: ["not_configured"],
+    body: jsonBody(Type.Object({ name: Type.String() })),
     responses: { 200: Type.Unknown() },
     handler: () => ({}),
   }),

@@ -41,6 +41,14 @@ const write = defineRoute({
   responses: { 200: Type.Unknown() },
   handler: () => ({}),
 });
+const leave = defineRoute({
+  method: "DELETE",
+  path: "/v1/who",
+  summary: "Takes away",
+  whileSuspended: true,
+  responses: { 200: Type.Unknown() },
+  handler: ({ tenant }) => ({ tenant }),
+});
 const accounts = [{ client_id: "svc-service", tenants: ["acme", "u-1", "t-0190f3c2-6d1e-7a55-9c1f-2f6d0c5b8e11"] }];
 
 beforeAll(async () => {
@@ -48,7 +56,7 @@ beforeAll(async () => {
   issuer = await makeIssuer("RS256");
   const auth = { service_accounts: accounts };
   const { authenticator } = openTestIdentity({ sql: stores.sql, auth, development: issuer });
-  app = openApp({ routes: [...developmentIssuerRoutes(issuer), who, write], authenticator });
+  app = openApp({ routes: [...developmentIssuerRoutes(issuer), who, write, leave], authenticator });
 });
 afterAll(async () => {
   await app?.stop();
@@ -261,6 +269,19 @@ test.each([
   const admin = (await token("svc-system", person("admin"))).body.access_token;
   expect((await ask(admin, { "x-svc-tenant": slug })).body.tenant).toBe(slug);
   expect((await ask(admin, { "x-svc-tenant": slug }, "POST")).body.code).toBe(code);
+});
+
+test("a suspended tenant still answers where a route says so, a deleted one does not", async () => {
+  const insert = (slug: string, state: string) =>
+    stores.sql`insert into tenants (slug, kind, display_name, status) values (${slug}, 'enterprise', ${slug}, ${state})`;
+  await insert("held", "suspended");
+  await insert("ended", "deleted");
+  const inside = async (slug: string) => {
+    const bearer = (await token(`tenant-${slug}`, person("bob"))).body.access_token;
+    return [(await ask(bearer, {}, "DELETE")).body, (await ask(bearer)).body.code];
+  };
+  expect(await inside("held")).toEqual([{ tenant: "held" }, "tenant_suspended"]);
+  expect(await inside("ended")).toEqual([expect.objectContaining({ code: "tenant_deleted" }), "tenant_deleted"]);
 });
 
 test("a change of state is seen within 5 s", async () => {

@@ -41,7 +41,8 @@ export function refusalsOf(route: Route): readonly ProblemCode[] {
   const codes = new Set<ProblemCode>([
     ...(route.public ? [] : callerCodes),
     ...(route.scope === null ? [] : (["insufficient_scope"] as const)),
-    ...(route.operatorsOnly ? (["operator_required"] as const) : []),
+    ...(route.operatorsOnly !== false ? (["operator_required"] as const) : []),
+    ...(route.peopleOnly ? (["user_identity_required"] as const) : []),
     // The schema of a parameter names the code of its refusal.
     ...params.map((property) => (property["x-code"] as ProblemCode | undefined) ?? "invalid_id"),
     // The rest of a path may be encoded wrongly.
