@@ -70,6 +70,8 @@ export function identityFromClaims(
     tier: kind === "consumer" ? tier : null,
     homeTenant: home,
     clientId: client,
+    keyId: null,
+    issuedAt: typeof claims.iat === "number" ? Math.floor(claims.iat) : null,
     email: provenAddress(claims),
     scopes: effectiveScopes(facts, scopeWords(claims), rules.scopeMode),
   };

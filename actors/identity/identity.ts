@@ -28,6 +28,10 @@ export interface Identity {
   readonly homeTenant: string;
   /** The OAuth client of a machine; null for people. */
   readonly clientId: string | null;
+  /** Of the API key that the caller came with; null: a token of the identity provider. */
+  readonly keyId: string | null;
+  /** When the token was issued, Unix seconds; null for API keys. */
+  readonly issuedAt: number | null;
   readonly email: string | null;
   /** Effective scopes, implied ones included. */
   readonly scopes: ReadonlySet<string>;

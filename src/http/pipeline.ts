@@ -150,7 +150,7 @@ function requireKind(identity: Identity, { operatorsOnly, peopleOnly }: Route): 
   if (operatorsOnly !== false && !(isPlatformOperator(identity) && isAllowed)) {
     throw new Problem("operator_required", "Only operators of the platform may do this");
   }
-  if (peopleOnly && identity.kind === "service_account") {
+  if (peopleOnly && (identity.kind === "service_account" || identity.keyId !== null)) {
     throw new Problem("user_identity_required", "Only people may do this, with a token of their own");
   }
 }

@@ -17,6 +17,8 @@ export function identityOf(tenant: string, facts: Partial<Identity> = {}): Ident
     tier: null,
     homeTenant: tenant,
     clientId: null,
+    keyId: null,
+    issuedAt: null,
     email: null,
     scopes: allScopes,
     ...facts,

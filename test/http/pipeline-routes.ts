@@ -25,6 +25,8 @@ const caller: Identity = {
   tier: null,
   homeTenant: "svc-system",
   clientId: null,
+  keyId: null,
+  issuedAt: null,
   email: null,
   scopes: effectiveScopes(readonly, [], "union"),
 };
@@ -36,6 +38,7 @@ export const authenticator: Authenticator = {
     const header = request.headers.get("authorization") ?? (query && `Bearer ${query}`);
     if (header === null) throw new Problem("missing_authorization", "A bearer token is needed");
     if (header === "Bearer machine") return { ...caller, kind: "service_account" };
+    if (header === "Bearer key") return { ...caller, keyId: id };
     if (header !== "Bearer good") throw new Problem("invalid_token", "The token is not valid");
     return caller;
   },

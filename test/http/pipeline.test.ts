@@ -54,6 +54,7 @@ test("each step refuses before the next one looks", async () => {
     ["POST", "/v1/operators", auth, garbage, 403, "operator_required"],
     ["POST", "/v1/people", auth, garbage, 403, "insufficient_scope"],
     ["POST", "/v1/people", { authorization: "Bearer machine" }, garbage, 403, "user_identity_required"],
+    ["POST", "/v1/people", { authorization: "Bearer key" }, garbage, 403, "user_identity_required"],
     ["POST", "/v1/unconfigured", auth, garbage, 501, "not_configured"],
     ["POST", "/v1/things/nonsense?limit=x", auth, garbage, 400, "invalid_agent_id"],
     ["POST", `/v1/things/${id}?limit=x`, auth, garbage, 422, "validation_failed"],

@@ -44,13 +44,22 @@ export function auditedSystem(name: string): AuditedBy {
   return { actor, ip: null, user_agent: null, request_id: null };
 }
 
-export function actorOf({ kind, realm, userId, role, membership, email, clientId }: Identity): AuditedBy["actor"] {
+export function actorOf({
+  kind,
+  realm,
+  userId,
+  role,
+  membership,
+  keyId,
+  email,
+  clientId,
+}: Identity): AuditedBy["actor"] {
   return {
     kind,
     realm,
     user_id: kept(userId),
     role: role ?? membership,
-    key_id: null,
+    key_id: keyId,
     name: kept(email ?? clientId),
   };
 }
