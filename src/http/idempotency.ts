@@ -1,6 +1,8 @@
 /**
  * `Idempotency-Key`: a POST repeated under the same key does its work once and is answered alike.
  *
+ * A key belongs to its caller, tenant and route.
+ *
  * The key's row names the piece of work it stands for before the work begins. A request holds the row
  * while it works. If its process dies, the hold runs out, and the next request with that key
  * repeats the very same piece of work, which recognises itself by its id.
@@ -37,7 +39,7 @@ interface Row {
   readonly body: string | null;
 }
 
-type RepeatableCall = Pick<Call, "request" | "tenant" | "path" | "url" | "bytes" | "signal">;
+type RepeatableCall = Pick<Call, "request" | "identity" | "tenant" | "path" | "url" | "bytes" | "signal">;
 
 /**
  * Runs `work` under the request's `Idempotency-Key`, or just runs it when there is none.
@@ -56,7 +58,7 @@ export async function idempotent<Answered extends Reply>(
 ): Promise<Answered> {
   const key = call.request.headers.get("idempotency-key");
   if (key === null) return work(newId(), true);
-  const slot = new Slot(sql, call.tenant, `${call.request.method} ${call.path}`, checkedKey(key), fingerprintOf(call));
+  const slot = new Slot(sql, call.tenant, routeOf(call), checkedKey(key), fingerprintOf(call));
   const waitedFrom = performance.now();
   for (let pauseMs = 20; ; pauseMs = Math.min(500, pauseMs * 1.5)) {
     const row = await slot.take(newId());
@@ -77,6 +79,15 @@ export async function idempotent<Answered extends Reply>(
 function checkedKey(key: string): string {
   if (/^[\x21-\x7e]{1,255}$/.test(key)) return key;
   throw invalidField("Idempotency-Key", "must be 1–255 printable ASCII characters");
+}
+
+/**
+ * The route with its caller: a key is the caller's own, so that no other caller of the tenant gets the first answer,
+ * which may hold what is shown once. An API key is a caller of its own.
+ */
+function routeOf({ request, path, identity: { realm, userId, keyId } }: RepeatableCall): string {
+  const caller = createHash("sha256").update(JSON.stringify(keyId === null ? [realm, userId] : [keyId]));
+  return `${request.method} ${path} ${caller.digest("base64url")}`;
 }
 
 /** What makes two requests the same: where they go, what they ask, what they carry. */

@@ -5,6 +5,7 @@ import { Problem } from "../../actors/kernel/problem.ts";
 import { IdempotencyHeaders, idempotent, sweepIdempotencyKeys } from "../../src/http/idempotency.ts";
 import { defineRoute, jsonBody, type Route, reply } from "../../src/http/route.ts";
 import type { Authenticator } from "../../src/identity/authenticate.ts";
+import { identityOf } from "../harness/callers.ts";
 import { freshStores, type TestStores } from "../harness/stores.ts";
 import { until } from "../harness/until.ts";
 import { type OpenApp, openApp } from "./open-app.ts";
@@ -15,9 +16,11 @@ let app: OpenApp;
 let done: string[] = [];
 let next: () => Promise<unknown> = async () => {};
 
+let identity = identityOf("acme");
+
 const authenticator: Authenticator = {
-  identify: async () => ({ scopes: new Set() }) as never,
-  resolveTenant: async (_, headers) => ({
+  identify: async () => identity,
+  resolveTenant: async (_, { headers }) => ({
     slug: headers.get("x-tenant-id") ?? "acme",
     isEntered: false,
     create: null,
@@ -77,6 +80,7 @@ async function post({ key, body = '{"n":1}', path = "/v1/work", tenant = "acme" 
 const fresh = () => {
   done = [];
   next = async () => {};
+  identity = identityOf("acme");
   return crypto.randomUUID();
 };
 
@@ -108,6 +112,25 @@ test("another body, query or path is refused; another tenant or route is another
   await post({ key, path: "/v1/things/1/work" });
   expect(done.length).toBe(3);
   expect((await post({ key, path: "/v1/things/2/work" })).status).toBe(422);
+});
+
+test("two callers of a tenant with the same key and body do two pieces of work", async () => {
+  const key = fresh();
+  const answers = [];
+  for (const who of [
+    { userId: "ann" },
+    { userId: "bob" },
+    { realm: "tenant-acme" },
+    { keyId: "k1" },
+    { keyId: "k2" },
+  ]) {
+    identity = identityOf("acme", { userId: "ann", realm: "svc-consumer", ...who });
+    const first = await post({ key });
+    const again = await post({ key });
+    expect([first.replay, again.replay, again.body]).toEqual([null, "true", first.body]);
+    answers.push(first.body.id);
+  }
+  expect(new Set(answers).size).toBe(5);
 });
 
 test("twenty at once do the work once", async () => {
