@@ -5,6 +5,30 @@ import { tenantKind } from "../identity/tenant.ts";
 const maxAgents: Readonly<Record<Tier, number>> = { free: 5, pro: 50, business: 200, enterprise: 500 };
 const maxExecutions: Readonly<Record<Tier, number>> = { free: 2, pro: 10, business: 25, enterprise: 50 };
 
+/** How much a tenant may have at once; -1: any number. */
+export interface TenantQuotas {
+  readonly maxConcurrentExecutions: number;
+  readonly maxAgents: number;
+  /** Of 2^30 bytes. */
+  readonly maxStorageGb: number;
+}
+
+const maxStorageGb: Readonly<Record<Tier, number>> = { free: 1, pro: 25, business: 50, enterprise: 100 };
+
+/** @param set for this tenant alone; null: as its tier has it */
+export function quotasOf(
+  tier: Tier | "system",
+  set: { readonly [K in keyof TenantQuotas]: number | null },
+): TenantQuotas {
+  const of = (value: number | null, byTier: Readonly<Record<Tier, number>>): number =>
+    value ?? (tier === "system" ? -1 : byTier[tier]);
+  return {
+    maxConcurrentExecutions: of(set.maxConcurrentExecutions, maxExecutions),
+    maxAgents: of(set.maxAgents, maxAgents),
+    maxStorageGb: of(set.maxStorageGb, maxStorageGb),
+  };
+}
+
 export interface Quota {
   /** Null: any number. */
   readonly limit: number | null;

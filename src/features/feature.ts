@@ -24,6 +24,7 @@ import type { Tenants } from "../identity/tenants.ts";
 import type { Activity, FactWriter, News, Projection, Runtime } from "../runtime/port.ts";
 import type { Sql } from "../store/postgres/pool.ts";
 import type { RedisServers } from "../store/redis/connections.ts";
+import type { Notices } from "../store/redis/notices.ts";
 
 /** What every feature may use of the node it is opened on. */
 export interface NodeContext<S extends SettingTable = SettingTable> {
@@ -50,6 +51,8 @@ export interface NodeContext<S extends SettingTable = SettingTable> {
   readonly environmentAsSet: () => Readonly<Record<string, string | undefined>>;
   /** Reads at once; takes messages once the node has started it, after every feature is open. */
   readonly runtime: Runtime;
+  /** What nodes tell each other of what they changed. */
+  readonly notices: Notices;
   readonly streams: EventStreams;
   readonly tenants: Tenants;
   /** Who sends a request to a public route, where it carries a good bearer token; null for all others. */

@@ -66,13 +66,24 @@ export function createAuthenticator({ tokens, tenants, settings, failures }: Aut
    * their first write; until then a delegated read finds them empty. Callers who may only read make none.
    * @throws Problem 404 `tenant_not_found`
    */
-  function missing({ slug, by }: TenantChoice, { role }: Identity, isRead: boolean): ResolvedTenant {
+  function missing({ slug, by }: TenantChoice, identity: Identity, isRead: boolean): ResolvedTenant {
+    const { role } = identity;
     const mayCreate = by === "delegated" && settings.delegation.autoprovision && tenantKind(slug) !== "team";
     const create = (made: (tx: Transaction) => Promise<void>) => tenants.ensure(slug, made);
-    if (by === "home") return { slug, isEntered: false, create };
+    const createHome = async (made: (tx: Transaction) => Promise<void>) => {
+      await create(made);
+      await noteTier(identity);
+    };
+    if (by === "home") return { slug, isEntered: false, create: createHome };
     if (mayCreate && isRead) return { slug, isEntered: false, create: null };
     if (mayCreate && role !== "readonly") return { slug, isEntered: false, create };
     throw new Problem("tenant_not_found", "Tenant not found");
+  }
+
+  /** The newest token of a consumer says what tier the consumer's own tenant has, where nothing stronger does. */
+  async function noteTier({ kind, homeTenant, tier, issuedAt }: Identity): Promise<void> {
+    if (kind === "consumer" && issuedAt !== null && tenantKind(homeTenant) === "consumer")
+      await tenants.claimTier(homeTenant, tier, issuedAt);
   }
 
   return {
@@ -101,6 +112,7 @@ export function createAuthenticator({ tokens, tenants, settings, failures }: Aut
       if (status === null) return missing(choice, identity, isRead);
       const isOpen = (by === "switched" && isRead) || (whileSuspended && status === "suspended");
       if (!isOpen) requireActive(status);
+      if (by === "home") await noteTier(identity);
       return { slug, isEntered: by === "switched" && slug !== identity.homeTenant, create: null };
     },
   };

@@ -1,5 +1,6 @@
 /** Identity put together: who may call this node, and in which tenant they act. */
 import type { Sql } from "../store/postgres/pool.ts";
+import type { Notices } from "../store/redis/notices.ts";
 import { type Authenticator, createAuthenticator, createFailureLimit } from "./authenticate.ts";
 import {
   createDevelopmentIssuer,
@@ -55,6 +56,7 @@ export async function openIdentity(
   settings: AuthSettings,
   config: IdentityConfig,
   sql: Sql,
+  notices: Notices,
   now: () => number,
 ): Promise<Identification & { readonly issuer: DevelopmentIssuer | null }> {
   const development = config.mode === "development";
@@ -70,7 +72,10 @@ export async function openIdentity(
       })
     : null;
   const known = development ? withDevelopmentClients(settings, clients) : settings;
-  return { issuer, ...createIdentification({ sql, settings: known, issuer, limitFailures: !development, now }) };
+  return {
+    issuer,
+    ...createIdentification({ sql, notices, settings: known, issuer, limitFailures: !development, now }),
+  };
 }
 
 /** The development issuer's clients may act in every tenant, unless the configuration says otherwise. */
@@ -84,6 +89,8 @@ export function withDevelopmentClients(settings: AuthSettings, clients: Developm
 
 export interface IdentificationOptions {
   readonly sql: Sql;
+  /** Of other nodes' changes; null: these are seen when what is remembered is old. */
+  readonly notices: Pick<Notices, "on" | "tell"> | null;
   readonly settings: AuthSettings;
   /** Null outside development mode. */
   readonly issuer: Pick<DevelopmentIssuer, "realms"> | null;
@@ -95,12 +102,13 @@ export interface IdentificationOptions {
 
 export function createIdentification({
   sql,
+  notices,
   settings,
   issuer,
   limitFailures,
   now,
 }: IdentificationOptions): Identification {
-  const tenants = createTenants(sql, now);
+  const tenants = createTenants(sql, now, notices);
   const tenantExists = async (slug: string) => (await tenants.status(slug)) !== null;
   const realms = createRealms({
     settings,

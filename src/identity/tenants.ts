@@ -1,17 +1,45 @@
-/** The tenants' rows: who exists and in what state. */
+/** The tenants' rows: who exists, in what state, and with what standing. */
 import { LRUCache } from "lru-cache";
-import { type TenantStatus, tenantKind } from "../../actors/identity/tenant.ts";
+import type { Tier } from "../../actors/identity/identity.ts";
+import { type Standing, standingOf, type TierFacts } from "../../actors/identity/standing.ts";
+import { type TenantKind, type TenantStatus, tenantKind } from "../../actors/identity/tenant.ts";
 import { Problem } from "../../actors/kernel/problem.ts";
+import { quotasOf, type TenantQuotas } from "../../actors/policy/quota.ts";
 import type { Sql, Transaction } from "../store/postgres/pool.ts";
+import type { Notices } from "../store/redis/notices.ts";
+
+/** A tenant, as this node knows it. */
+export interface Tenant {
+  readonly slug: string;
+  readonly kind: TenantKind;
+  readonly status: TenantStatus;
+  /** Deleted, and all that it had was erased. */
+  readonly isPurged: boolean;
+  readonly standing: Standing;
+  /** In force: its own, else its tier's. */
+  readonly quotas: TenantQuotas;
+  /** Of a consumer's own tenant: when the token was issued whose tier claim is stored, Unix seconds; null: none yet. */
+  readonly claimedIat: number | null;
+}
 
 export interface Tenants {
-  /** The state of a tenant, at most 3 s old; null when it does not exist. */
+  /** A tenant as it was at most 3 s ago, and after a notice of its change as it is; null when it does not exist. */
+  find(slug: string): Promise<Tenant | null>;
+  /** The state alone. */
   status(slug: string): Promise<TenantStatus | null>;
   /**
    * The same, creating the tenant when it does not exist.
    * @param made called in the transaction that creates it
    */
   ensure(slug: string, made?: (tx: Transaction) => Promise<void>): Promise<TenantStatus>;
+  /**
+   * What a token of a consumer claims for the consumer's own tenant. An older token than the one whose claim is stored
+   * changes nothing.
+   * @param iat when the token was issued, Unix seconds
+   */
+  claimTier(slug: string, tier: Tier | null, iat: number): Promise<void>;
+  /** Has every node read the tenant anew; call it after the commit that changed it. */
+  changed(slug: string): void;
 }
 
 /** @throws Problem 403 `tenant_suspended`, `tenant_deleted`: nothing new is begun for such a tenant */
@@ -20,29 +48,44 @@ export function requireActive(status: TenantStatus): void {
   if (status === "deleted") throw new Problem("tenant_deleted", "The tenant is deleted");
 }
 
-/** State changes are promised to reach every node within 5 s. */
+/** State changes are promised to reach every node within 5 s, also where a notice is lost. */
 const freshMs = 3000;
 const maxRemembered = 10_000;
 
-export function createTenants(sql: Sql, now: () => number): Tenants {
-  const remembered = new LRUCache<string, { readonly status: TenantStatus; readonly at: number }>({
-    max: maxRemembered,
-  });
+/** @param notices of other nodes' changes; null: they are seen after 3 s */
+export function createTenants(
+  sql: Sql,
+  now: () => number,
+  notices: Pick<Notices, "on" | "tell"> | null = null,
+): Tenants {
+  const remembered = new LRUCache<string, { readonly tenant: Tenant; readonly at: number }>({ max: maxRemembered });
+  /** Raised by every notice: what was read before it may be old. */
+  let heard = 0;
 
-  async function load(slug: string): Promise<TenantStatus | null> {
-    const [row] = await sql<{ status: TenantStatus }[]>`select status from tenants where slug = ${slug}`;
-    return row?.status ?? null;
+  function forget(slug: string | null): void {
+    heard++;
+    if (slug === null) remembered.clear();
+    else remembered.delete(slug);
   }
-  function remember(slug: string, status: TenantStatus): TenantStatus {
-    remembered.set(slug, { status, at: now() });
-    return status;
-  }
-  async function status(slug: string): Promise<TenantStatus | null> {
+  notices?.on("tenant", forget);
+
+  async function find(slug: string): Promise<Tenant | null> {
     const known = remembered.get(slug);
-    if (known && now() - known.at < freshMs) return known.status;
-    const found = await load(slug);
-    return found === null ? null : remember(slug, found);
+    const at = now();
+    if (known && at - known.at < freshMs) return known.tenant;
+    const before = heard;
+    const tenant = await load(sql, slug);
+    if (tenant !== null && before === heard) remembered.set(slug, { tenant, at });
+    return tenant;
   }
+
+  const status = async (slug: string): Promise<TenantStatus | null> => (await find(slug))?.status ?? null;
+
+  function changed(slug: string): void {
+    forget(slug);
+    notices?.tell("tenant", slug);
+  }
+
   async function ensure(slug: string, made?: (tx: Transaction) => Promise<void>): Promise<TenantStatus> {
     const known = await status(slug);
     if (known !== null) return known;
@@ -52,7 +95,74 @@ export function createTenants(sql: Sql, now: () => number): Tenants {
         on conflict (slug) do nothing`;
       if (count > 0) await made?.(tx);
     });
-    return remember(slug, (await load(slug)) ?? "active");
+    return (await status(slug)) ?? "active";
   }
-  return { status, ensure };
+
+  async function claimTier(slug: string, tier: Tier | null, iat: number): Promise<void> {
+    const tenant = await find(slug);
+    if (tenant === null || (tenant.claimedIat !== null && tenant.claimedIat >= iat)) return;
+    const { count } = await sql`
+      update tenants set claimed_tier = ${tier}, claimed_iat = ${iat}
+      where slug = ${slug} and (claimed_iat is null or claimed_iat < ${iat})`;
+    if (count > 0) changed(slug);
+    else forget(slug);
+  }
+
+  return { find, status, ensure, claimTier, changed };
 }
+
+/** Columns of a tenant that its tier follows from. */
+interface TierColumns {
+  readonly kind: TenantKind;
+  readonly admin_tier: Tier | null;
+  readonly subscription_tier: Tier | null;
+  readonly claimed_tier: Tier | null;
+  readonly team_tier: Tier | null;
+}
+
+interface Row extends TierColumns {
+  readonly status: TenantStatus;
+  readonly is_purged: boolean;
+  readonly claimed_iat: string | null;
+  readonly max_concurrent_executions: string | null;
+  readonly max_agents: string | null;
+  readonly max_storage_gb: string | null;
+  /** Of a team. */
+  readonly owner: TierColumns | null;
+}
+
+async function load(sql: Sql, slug: string): Promise<Tenant | null> {
+  const [row] = await sql<Row[]>`
+    select t.status, t.kind, t.admin_tier, t.subscription_tier, t.claimed_tier, t.team_tier, t.claimed_iat,
+      t.purged_at is not null as is_purged, t.max_concurrent_executions, t.max_agents, t.max_storage_gb,
+      case when o.slug is not null then json_build_object('kind', o.kind, 'admin_tier', o.admin_tier,
+        'subscription_tier', o.subscription_tier, 'claimed_tier', o.claimed_tier, 'team_tier', o.team_tier) end as owner
+    from tenants t left join tenants o on o.slug = t.owner_tenant where t.slug = ${slug}`;
+  if (row === undefined) return null;
+  const standing = standingOf({ ...tierFacts(row), owner: row.owner === null ? null : tierFacts(row.owner) });
+  return {
+    slug,
+    kind: row.kind,
+    status: row.status,
+    isPurged: row.is_purged,
+    standing,
+    quotas: quotasOf(standing.tier, {
+      maxConcurrentExecutions: numberOf(row.max_concurrent_executions),
+      maxAgents: numberOf(row.max_agents),
+      maxStorageGb: numberOf(row.max_storage_gb),
+    }),
+    claimedIat: numberOf(row.claimed_iat),
+  };
+}
+
+const tierFacts = (row: TierColumns): TierFacts => ({
+  kind: row.kind,
+  admin: row.admin_tier,
+  subscription: row.subscription_tier,
+  claimed: row.claimed_tier,
+  team: row.team_tier,
+  owner: null,
+});
+
+/** PostgreSQL's bigint arrives as text. */
+const numberOf = (text: string | null): number | null => (text === null ? null : Number(text));

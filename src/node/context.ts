@@ -8,6 +8,7 @@ import type { NodeContext } from "../features/feature.ts";
 import { EventStreams } from "../http/streams/sse.ts";
 import { openIdentity } from "../identity/open.ts";
 import { createRuntime } from "../runtime/index.ts";
+import { openNotices } from "../store/redis/notices.ts";
 import type { Config } from "./config.ts";
 import type { Disposer } from "./disposer.ts";
 import type { Stores } from "./stores.ts";
@@ -49,7 +50,9 @@ export async function openContext(
   if (isolation === null) throw new ConfigError([`SVC_RUNTIME_DEFAULT ${config.runtimeDefault} is not offered here`]);
   const mail = config.smtpUrl === null ? null : openMail({ url: config.smtpUrl, from: config.smtpFrom });
   disposer.push(() => mail?.close());
-  const identity = await openIdentity(validated.identity, config, sql, now);
+  const notices = openNotices(redisServers, config.redisPrefix);
+  disposer.push(() => notices.close());
+  const identity = await openIdentity(validated.identity, config, sql, notices, now);
   const runtime = createRuntime({
     sql,
     beside: stores.database.beside,
@@ -86,6 +89,7 @@ export async function openContext(
     warn,
     environmentAsSet: config.environmentAsSet,
     runtime,
+    notices,
     streams: new EventStreams(),
     tenants: identity.tenants,
     callerOf: (request) =>

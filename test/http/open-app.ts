@@ -68,6 +68,7 @@ export function openTestIdentity(options: TestIdentityOptions): Identification {
   if (!settings) throw new Error(problems.join("\n"));
   return createIdentification({
     sql: options.sql,
+    notices: null,
     settings: options.development ? withDevelopmentClients(settings, defaultDevelopmentClients) : settings,
     issuer: options.development ?? null,
     limitFailures: options.limitFailures ?? false,

@@ -11,6 +11,7 @@ import {
 } from "../../src/identity/development-issuer.ts";
 import type { TokenAlgorithm } from "../../src/identity/settings.ts";
 import { freshStores, type TestStores } from "../harness/stores.ts";
+import { until } from "../harness/until.ts";
 import { type OpenApp, openApp, openTestIdentity } from "../http/open-app.ts";
 
 let stores: TestStores;
@@ -74,6 +75,8 @@ async function token(realm: string, fields: Record<string, string>, headers: Rec
 const service = { grant_type: "client_credentials", client_id: "svc-service", client_secret: "svc-service-secret" };
 const dev = { grant_type: "client_credentials", client_id: "svc-dev", client_secret: "svc-dev-secret" };
 const person = (username: string) => ({ grant_type: "password", username, password: "dev" });
+
+const issuedAt = (accessToken: unknown): number => Number(decodeJwt(String(accessToken)).iat);
 
 async function ask(accessToken: unknown, headers: Record<string, string> = {}, method = "GET") {
   const response = await fetch(`${app.url}/v1/who`, {
@@ -282,6 +285,20 @@ test("a suspended tenant still answers where a route says so, a deleted one does
   };
   expect(await inside("held")).toEqual([{ tenant: "held" }, "tenant_suspended"]);
   expect(await inside("ended")).toEqual([expect.objectContaining({ code: "tenant_deleted" }), "tenant_deleted"]);
+});
+
+test("the tier claim of a consumer's newest token is the tier of the own tenant", async () => {
+  const stored = async () => (await stores.sql`select claimed_tier from tenants where slug = 'u-tier'`)[0];
+  const withTier = (tier: string) => token("svc-consumer", { ...person("tier"), sub: "tier", tier });
+  const earlier = (await withTier("business")).body.access_token;
+  expect((await ask(earlier)).status).toBe(200);
+  expect(await stored()).toEqual({ claimed_tier: "business" });
+  // Issued a second later: tokens of one second are of one age.
+  await until(async () => issuedAt((await withTier("pro")).body.access_token) > issuedAt(earlier));
+  expect((await ask((await withTier("pro")).body.access_token)).status).toBe(200);
+  expect(await stored()).toEqual({ claimed_tier: "pro" });
+  expect((await ask(earlier)).status).toBe(200);
+  expect(await stored()).toEqual({ claimed_tier: "pro" });
 });
 
 test("a change of state is seen within 5 s", async () => {
