@@ -13,6 +13,7 @@ import { createRealms } from "./realms.ts";
 import { type AuthSettings, readAuthSettings, type SettingsReading, type TokenAlgorithm } from "./settings.ts";
 import { createTenants, type Tenants } from "./tenants.ts";
 import { createTokenVerifier } from "./tokens.ts";
+import { createUsers } from "./users.ts";
 
 /** What identity takes from the configuration. */
 export interface IdentityConfig {
@@ -123,6 +124,7 @@ export function createIdentification({
     maxTokenHours: settings.max_token_hours,
     tenantExists,
     members,
+    saw: createUsers(sql).saw,
     now,
   });
   const failures = limitFailures ? createFailureLimit(now) : null;

@@ -24,6 +24,8 @@ export interface TokenVerifierOptions {
   readonly tenantExists: (slug: string) => Promise<boolean>;
   /** What tenant users are in their tenants; null: what their tokens say. */
   readonly members: Members | null;
+  /** Told of each token once it has passed. Must not throw. */
+  readonly saw: (identity: Identity) => void;
   readonly now: () => number;
 }
 
@@ -64,7 +66,9 @@ export function createTokenVerifier(options: TokenVerifierOptions): TokenVerifie
       if (earlier && options.now() < earlier.until && earlier.realm.keys.holds(earlier.key)) return known(earlier);
       const verified = await verifyAnew(token, options);
       remembered.set(digest, verified);
-      return known(verified);
+      const identity = await known(verified);
+      options.saw(identity);
+      return identity;
     },
   };
 }

@@ -261,6 +261,7 @@ describe("the key set", () => {
       maxTokenHours: 24,
       tenantExists: async () => false,
       members: null,
+      saw: () => {},
       now: () => now,
     });
   }

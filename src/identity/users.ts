@@ -1,0 +1,82 @@
+/** What the newest token of each person and machine told: what is known of them while they do not call. */
+import { LRUCache } from "lru-cache";
+import type { Identity } from "../../actors/identity/identity.ts";
+import { isStorable } from "../../actors/manifest/storable.ts";
+import { inBatches } from "../store/batches.ts";
+import type { Sql } from "../store/postgres/pool.ts";
+
+export interface Users {
+  /**
+   * An identity that a token proved. It is written behind the request, which never waits for it; what could not be
+   * written comes with the next token. Never throws.
+   */
+  saw(identity: Identity): void;
+}
+
+const limits = { rows: 500, statements: 1 };
+/** Sightings that wait while the database is slow; further ones come with the next token. */
+const maxWaiting = 5_000;
+const maxRemembered = 10_000;
+/** A row of `users`, by the names of its columns. */
+interface Sighting {
+  readonly realm: string;
+  readonly user_id: string;
+  readonly kind: Identity["kind"];
+  readonly client_id: string | null;
+  readonly email: string | null;
+  readonly role: Identity["role"];
+  readonly token_iat: number;
+}
+
+export function createUsers(sql: Sql): Users {
+  const write = inBatches((sightings: readonly Sighting[]) => writeSightings(sql, sightings), limits);
+  /** When the newest token was issued that was written, by realm and subject, Unix seconds. */
+  const written = new LRUCache<string, number>({ max: maxRemembered });
+  let waiting = 0;
+
+  async function note(name: string, sighting: Sighting): Promise<void> {
+    waiting++;
+    try {
+      await write(sighting);
+      written.set(name, Math.max(written.get(name) ?? 0, sighting.token_iat));
+    } catch {
+      // The database is away: requests are told so, and the next token brings it again.
+    } finally {
+      waiting--;
+    }
+  }
+
+  return {
+    saw({ realm, userId, kind, clientId, email, role, issuedAt }) {
+      if (issuedAt === null || waiting >= maxWaiting || !isStorable(userId)) return;
+      const name = JSON.stringify([realm, userId]);
+      if (issuedAt <= (written.get(name) ?? 0)) return;
+      void note(name, {
+        realm,
+        user_id: userId,
+        kind,
+        client_id: storable(clientId),
+        email: storable(email),
+        role,
+        token_iat: issuedAt,
+      });
+    },
+  };
+}
+
+/** What PostgreSQL would refuse in one row must not keep the others of its statement from being written. */
+const storable = (text: string | null): string | null => (text !== null && isStorable(text) ? text : null);
+
+/** Of one person the newest counts. Rows are locked in one order, so that nodes do not wait for each other in a circle. */
+async function writeSightings(sql: Sql, sightings: readonly Sighting[]): Promise<readonly null[]> {
+  await sql`
+    insert into users (realm, user_id, kind, client_id, email, role, token_iat)
+    select distinct on (realm, user_id) realm, user_id, kind, client_id, email, role, token_iat
+    from json_to_recordset(${JSON.stringify(sightings)}::text::json)
+      as r (realm text, user_id text, kind text, client_id text, email text, role text, token_iat bigint)
+    order by realm, user_id, token_iat desc
+    on conflict (realm, user_id) do update set kind = excluded.kind, client_id = excluded.client_id,
+      email = excluded.email, role = excluded.role, token_iat = excluded.token_iat, last_seen_at = now()
+    where users.token_iat < excluded.token_iat`;
+  return sightings.map(() => null);
+}

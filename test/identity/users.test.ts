@@ -1,0 +1,61 @@
+/** People and machines as their newest token told of them (docs/reference/identity.md). */
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { createUsers } from "../../src/identity/users.ts";
+import { identityOf } from "../harness/callers.ts";
+import { freshStores, type TestStores } from "../harness/stores.ts";
+import { until } from "../harness/until.ts";
+
+let stores: TestStores;
+beforeAll(async () => {
+  stores = await freshStores();
+});
+afterAll(() => stores?.dispose());
+
+const stored = () =>
+  stores.sql`select realm, user_id, email, role, token_iat::int as iat from users order by realm, user_id`.then(
+    (rows) => rows.map(({ realm, user_id, email, role, iat }) => [realm, user_id, email, role, iat]),
+  );
+const ann = (facts: object) =>
+  identityOf("svc-system", { kind: "operator", realm: "svc-system", userId: "ann", ...facts });
+
+test("the newest token counts, whichever node sees which one first", async () => {
+  const [here, there] = [createUsers(stores.sql), createUsers(stores.sql)];
+  here.saw(ann({ role: "admin", issuedAt: 100 }));
+  here.saw(ann({ role: "readonly", issuedAt: 300, email: "ann@example.test" }));
+  there.saw(ann({ role: "operator", issuedAt: 200 }));
+  there.saw(ann({ role: "admin", issuedAt: null, keyId: "of an API key" }));
+  there.saw(identityOf("acme", { kind: "tenant_user", realm: "tenant-acme", userId: "ann", issuedAt: 50 }));
+  const expected = [
+    ["svc-system", "ann", "ann@example.test", "readonly", 300],
+    ["tenant-acme", "ann", null, null, 50],
+  ];
+  await until(async () => (await stored()).length === 2 && Bun.deepEquals(await stored(), expected));
+  here.saw(ann({ role: "admin", issuedAt: 250 }));
+  here.saw(ann({ role: "operator", issuedAt: 400 }));
+  await until(async () => (await stored())[0]?.at(-1) === 400);
+  expect((await stored())[0]).toEqual(["svc-system", "ann", null, "operator", 400]);
+});
+
+test("what the database would refuse of one person keeps no other from being written", async () => {
+  const users = createUsers(stores.sql);
+  users.saw(ann({ userId: "half \ud800", issuedAt: 10 }));
+  users.saw(ann({ userId: "odd address", email: "a\0b", issuedAt: 10 }));
+  users.saw(ann({ userId: "beside", issuedAt: 10 }));
+  await until(async () => (await stored()).length === 4);
+  expect((await stored()).slice(1, 3)).toEqual([
+    ["svc-system", "beside", null, null, 10],
+    ["svc-system", "odd address", null, null, 10],
+  ]);
+});
+
+test("a database that is away fails no request", async () => {
+  const users = createUsers(stores.sql);
+  await stores.sql`alter table users rename to users_away`;
+  users.saw(ann({ userId: "later", issuedAt: 10 }));
+  // The statement is under way by now: the next one waits for its end.
+  await until(async () => {
+    await stores.sql`alter table if exists users_away rename to users`;
+    users.saw(ann({ userId: "later", issuedAt: 10 }));
+    return (await stored()).some(([, id]) => id === "later");
+  });
+});
