@@ -1,5 +1,6 @@
 /** How much may be used in which time: the tiers' defaults and the windows (docs/reference/identity.md). Pure. */
 import { type Identity, systemTenant, type Tier } from "../../identity/identity.ts";
+import { tenantKind } from "../../identity/tenant.ts";
 import { tierOf } from "../quota.ts";
 
 export const resources = ["agent_execution", "workflow_execution", "llm_call", "llm_token"] as const;
@@ -85,7 +86,7 @@ export function rulesOf(
       return { scope, bucket, limit, capacity: bucket === "per_minute" ? (found?.burst ?? limit) : limit };
     });
   if (counted === null) return rules("tenant", null);
-  const owner = counted.kind === "consumer" ? counted.userId : null;
+  const owner = counted.kind === "consumer" && tenantKind(tenant) === "consumer" ? counted.userId : null;
   return [...rules("user", counted.userId), ...rules("tenant", owner)];
 }
 

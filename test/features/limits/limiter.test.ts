@@ -162,6 +162,14 @@ describe("overrides", () => {
     for (let count = 0; count < 50; count++) await limiter.debit(use("club", guest));
     expect((await refused(limiter.debit(use("club", guest)))).extras).toMatchObject({ scope_type: "tenant" });
   });
+
+  test("of a consumer does not lift the cap of an enterprise tenant they are in", async () => {
+    now = noon;
+    await setOverride(sql, crypto.randomUUID(), { ...override, tenant: null, user: "star", limit: 100 });
+    const guest: RateUser = { kind: "consumer", tier: "enterprise", userId: "star" };
+    for (let count = 0; count < 50; count++) await limiter.debit(use("hall", guest));
+    expect((await refused(limiter.debit(use("hall", guest)))).extras).toMatchObject({ scope_type: "tenant" });
+  });
 });
 
 test("crossing 80 % of a window is reported once", async () => {
