@@ -260,7 +260,7 @@ export interface RouteDeclaration<
   readonly peopleOnly?: true;
   /** Also answers in a suspended tenant: what pays for it, shows it, or takes something away. */
   readonly whileSuspended?: true;
-  /** Before the body is read: the refusal while the feature lacks its configuration, otherwise null. */
+  /** Before the body is read: the refusal while the feature lacks its configuration, otherwise null. `refusals` names it. */
   readonly configured?: () => Problem | null;
   /** Answers `text/event-stream`: accepts `?token=` and is never cached. */
   readonly sse?: true;
