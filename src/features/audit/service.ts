@@ -3,8 +3,9 @@ import type { Static } from "@sinclair/typebox";
 import { type AuditedBy, auditEntry } from "../../../actors/kernel/audit.ts";
 import type { Json } from "../../../actors/kernel/json.ts";
 import { madeStorable } from "../../../actors/manifest/storable.ts";
+import { derivedUuid } from "../../lib/digest.ts";
 import type { FactWriter, Statement } from "../../runtime/port.ts";
-import type { Transaction } from "../../store/postgres/pool.ts";
+import type { Sql, Transaction } from "../../store/postgres/pool.ts";
 
 /** One change, told to the log in the transaction that makes it. `details` never hold secrets, and no names from outside. */
 export interface AuditedChange {
@@ -15,9 +16,23 @@ export interface AuditedChange {
   readonly details: { readonly [key: string]: Json };
 }
 
+/** How what an entry tells of ended: done, refused, or tried without success. */
+export type AuditedOutcome = "allowed" | "denied" | "failed";
+
 export interface Audit {
   /** Writes the entries within `tx`: where they cannot be written the changes fail as well. */
   append(tx: Transaction, by: AuditedBy, ...changes: readonly AuditedChange[]): Promise<void>;
+  /**
+   * Writes one entry at once, for a change that no transaction of ours makes, such as one in a vault: before the change,
+   * and once more as `failed` where it did not come about. The change must not be made when this throws.
+   */
+  record(sql: Sql, by: AuditedBy, change: AuditedChange, outcome?: AuditedOutcome): Promise<void>;
+  /**
+   * Writes the entry within `tx` unless the same occasion has one, from whichever node: what is told once only, such as
+   * that an execution used a secret.
+   * @param occasion tells it from others of the tenant with the same action, such as an execution's id and a reference
+   */
+  once(tx: Transaction | Sql, occasion: string, by: AuditedBy, change: AuditedChange): Promise<void>;
 }
 
 export interface AuditOptions {
@@ -33,10 +48,10 @@ export interface NewEntry extends AuditedChange {
   /** Unix milliseconds. */
   readonly at: number;
   readonly by: AuditedBy;
-  readonly outcome: "allowed" | "denied" | "failed";
+  readonly outcome: AuditedOutcome;
 }
 
-const insert = `
+const inserting = `
 insert into audit_entries
   (id, at, tenant, actor, action, target_type, target_id, outcome, ip, user_agent, request_id, details)
 select id, at, tenant, actor, action, target_type, target_id, outcome, ip, user_agent, request_id, details
@@ -59,16 +74,27 @@ export function insertEntries(entries: readonly NewEntry[], rest = ""): Statemen
     request_id: by.request_id,
     details,
   }));
-  return { text: `${insert} ${rest}`, parameters: [jsonOf(rows)] };
+  return { text: `${inserting} ${rest}`, parameters: [jsonOf(rows)] };
 }
 
 export function createAudit({ now, newId }: AuditOptions): Audit {
+  async function insert(on: Pick<Sql, "unsafe">, entries: readonly NewEntry[], rest?: string): Promise<void> {
+    const { text, parameters } = insertEntries(entries, rest);
+    await on.unsafe(text, parameters as string[], { prepare: true });
+  }
   return {
-    async append(tx: Transaction, by, ...changes) {
+    async append(tx, by, ...changes) {
       if (changes.length === 0) return;
       const entry = { at: now(), by, outcome: "allowed" } as const;
-      const { text, parameters } = insertEntries(changes.map((change) => ({ ...entry, ...change, id: newId() })));
-      await tx.unsafe(text, parameters as string[], { prepare: true });
+      await insert(
+        tx,
+        changes.map((change) => ({ ...entry, ...change, id: newId() })),
+      );
+    },
+    record: (sql, by, change, outcome = "allowed") => insert(sql, [{ ...change, id: newId(), at: now(), by, outcome }]),
+    async once(tx, occasion, by, change) {
+      const id = derivedUuid(JSON.stringify(["once", change.tenant, change.action, occasion]));
+      await insert(tx, [{ ...change, id, at: now(), by, outcome: "allowed" }], "on conflict (id) do nothing");
     },
   };
 }

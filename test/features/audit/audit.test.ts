@@ -158,6 +158,28 @@ test("the entry comes and goes with its transaction, and the change with its ent
   expect(await sql`select * from changed`).toHaveLength(0);
 });
 
+test("what no transaction makes is on record before it is done, and again when it failed", async () => {
+  const change = { tenant: "acme", action: "secret.written", target: { type: "secret", id: "db" }, details: {} };
+  await audit.record(sql, nobody, change);
+  await audit.record(sql, nobody, change, "failed");
+  expect((await get("/v1/audit")).body.items.map(({ outcome }) => outcome)).toEqual(["failed", "allowed"]);
+  await sql`alter table audit_entries rename to away`;
+  await expect(audit.record(sql, nobody, change)).rejects.toThrow("audit_entries");
+  await sql`alter table away rename to audit_entries`;
+});
+
+test("what is told once is told once, of each tenant, action and occasion, from any node", async () => {
+  const used = { tenant: "acme", action: "secret.used", target: { type: "secret", id: "1" }, details: {} };
+  const other = createAudit({ now: () => now + 1, newId: () => Bun.randomUUIDv7() });
+  const tell = (by: typeof audit, occasion: string, change: AuditedChange) =>
+    sql.begin((tx) => by.once(tx, occasion, nobody, change));
+  await Promise.all(Array.from({ length: 8 }, (_, at) => tell(at % 2 === 0 ? audit : other, "run-1 db", used)));
+  await tell(audit, "run-2 db", { ...used, target: { type: "secret", id: "2" } });
+  await tell(audit, "run-1 db", { ...used, tenant: "other", target: { type: "secret", id: "3" } });
+  await tell(audit, "run-1 db", { ...used, action: "credential.used", target: { type: "secret", id: "4" } });
+  expect((await targets("/v1/admin/audit", operator)).split("").sort().join("")).toBe("1234");
+});
+
 describe("lists", () => {
   beforeEach(async () => {
     const other = { ...nobody, actor: { ...nobody.actor, user_id: "u2", key_id: "k2", name: null } };

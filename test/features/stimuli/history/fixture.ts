@@ -75,6 +75,7 @@ export async function openFixture() {
 
   const writing = createAudit({ now: Date.now, newId });
   const audit: Audit = {
+    ...writing,
     append: (...entry) => (auditWorks ? writing.append(...entry) : Promise.reject(new Error("the log is full"))),
   };
   const report = (event: string) => void reports.push(event);
