@@ -12,6 +12,7 @@ import { gateway } from "../features/gateway/feature.ts";
 import { incidents } from "../features/incidents/feature.ts";
 import { limits } from "../features/limits/feature.ts";
 import { models } from "../features/models/feature.ts";
+import { references } from "../features/references/feature.ts";
 import { schedules } from "../features/schedules/feature.ts";
 import { classification } from "../features/stimuli/classification/feature.ts";
 import { history } from "../features/stimuli/history/feature.ts";
@@ -29,6 +30,7 @@ export const features = [
   audit,
   encryption,
   limits,
+  references,
   tools,
   fsTools,
   volumes,

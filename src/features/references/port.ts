@@ -1,0 +1,9 @@
+/** References that stand in definitions, as other features use them. */
+export type { References } from "./references.ts";
+export type {
+  ReferenceFault,
+  ReferenceSource,
+  ReferenceUse,
+  ReferringDefinition,
+  ResolvedReference,
+} from "./source.ts";
